@@ -1,0 +1,32 @@
+/** Time as an argument: everything that waits or asks the time gets a Clock, so that tests own time. */
+export interface Clock {
+  /** Unix time in milliseconds (may have a fraction). */
+  now(): number
+  /** Calls `run` once after `delayMs`; the returned function cancels. Never keeps the process alive. */
+  after(delayMs: number, run: () => void): () => void
+}
+
+export const systemClock: Clock = {
+  now: () => performance.timeOrigin + performance.now(),
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs)
+    if (typeof timer === 'object') timer.unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Resolves after `delayMs` of the clock's time; rejects with the signal's reason when it aborts first. */
+export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(signal.reason)
+    const onAbort = () => {
+      cancel()
+      reject(signal?.reason)
+    }
+    const cancel = clock.after(delayMs, () => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+import * as core from './index.ts'
+import {
+  cidrContains,
+  parseCidr,
+  parseExactJson,
+  parseIp,
+  parsePeerId,
+  peerIdFromPublicKey,
+  publicKeyOf,
+  stringifyExactJson,
+  tryParseAddressInRange,
+  tryParseDuration,
+  tryParseIp,
+  tryParsePattern,
+  tryParsePeerId,
+} from './index.ts'
+
+const ID = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
+
+test('has these public names', () => {
+  expect(Object.keys(core).sort()).toEqual([
+    'MeshError',
+    'cidrContains',
+    'delay',
+    'dnsRecord',
+    'machineRecord',
+    'parseCidr',
+    'parseDuration',
+    'parseExactJson',
+    'parseIp',
+    'parsePeerId',
+    'peerIdFromPublicKey',
+    'publicKeyOf',
+    'serviceRecord',
+    'shortPeerId',
+    'silentLogger',
+    'stringifyExactJson',
+    'systemClock',
+    'systemRandom',
+    'tryParseAddressInRange',
+    'tryParseDuration',
+    'tryParseIp',
+    'tryParsePattern',
+    'tryParsePeerId',
+    'userRecord',
+  ])
+})
+
+test('a peer id is its public key and back', () => {
+  expect(peerIdFromPublicKey(publicKeyOf(parsePeerId(ID)))).toBe(ID)
+})
+
+test.each(['', 'Qm', `${ID}x`, ID.replace('A4X', 'A4!'), `${ID.slice(0, -1)}0`, 'bafzaajaiaejcb'])(
+  '%j is no peer id',
+  (text) => {
+    expect(tryParsePeerId(text)).toBeUndefined()
+  },
+)
+
+test('IP text becomes canonical, odd spellings are refused', () => {
+  expect(parseIp('FD00:0:0::0001')).toBe('fd00::1')
+  expect(parseIp('10.1.0.11')).toBe('10.1.0.11')
+  for (const odd of ['10.1', '010.1.0.1', '0x0a.1.0.1', 'fe80::1%eth0', '10.1.0.1/24', ''])
+    expect(tryParseIp(odd)).toBeUndefined()
+})
+
+test('a range loses its host bits and contains its own family only', () => {
+  expect(parseCidr('10.1.0.11/20')).toBe('10.1.0.0/20')
+  expect(parseCidr('fd00::ff/64')).toBe('fd00::/64')
+  expect(parseCidr('10.1.0.11/0')).toBe('0.0.0.0/0')
+  expect(tryParseAddressInRange('10.1.0.11/24')).toEqual({
+    address: '10.1.0.11',
+    range: '10.1.0.0/24',
+    prefixLength: 24,
+  })
+  expect(tryParseAddressInRange('10.1.0.11/33')).toBeUndefined()
+  expect(cidrContains(parseCidr('10.1.0.0/24'), parseIp('10.1.0.200'))).toBe(true)
+  expect(cidrContains(parseCidr('10.1.0.0/24'), parseIp('10.1.1.1'))).toBe(false)
+  expect(cidrContains(parseCidr('::/0'), parseIp('10.1.1.1'))).toBe(false)
+})
+
+test('durations', () => {
+  expect(tryParseDuration('1h30m')).toBe(5_400_000)
+  expect(tryParseDuration('1.5s')).toBe(1500)
+  for (const bad of ['', '5', '-5s', '5 s', '5sm', 's']) expect(tryParseDuration(bad)).toBeUndefined()
+})
+
+test('64-bit integers survive JSON', () => {
+  const text = '{"Version":18446744073709551615,"n":[1,2.5,-9007199254740993],"s":"18446744073709551615"}'
+  expect(parseExactJson(text)).toEqual({
+    Version: 18446744073709551615n,
+    n: [1, 2.5, -9007199254740993n],
+    s: '18446744073709551615',
+  })
+  expect(stringifyExactJson(parseExactJson(text))).toBe(text)
+})
+
+test('a pattern that would hang RegExp answers at once', () => {
+  expect(tryParsePattern('(a+)+$')?.test(`${'a'.repeat(5000)}!`)).toBe(false)
+  expect(tryParsePattern('foo.bar')?.test('x.foo.bar.')).toBe(true)
+  expect(tryParsePattern('(?=x)')).toBeUndefined()
+  expect(tryParsePattern('['.repeat(3))).toBeUndefined()
+})

@@ -1,0 +1,45 @@
+/**
+ * The words that every part of mesh uses. Browser-safe, no IO.
+ *
+ * @example
+ * ```ts
+ * import { parsePeerId, shortPeerId } from '@mesh/core'
+ * const id = parsePeerId('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')
+ * console.log(shortPeerId(id))
+ * ```
+ */
+export { type Clock, delay, systemClock } from './clock.ts'
+export { parseDuration, tryParseDuration } from './duration.ts'
+export { parseExactJson, stringifyExactJson } from './exact-json.ts'
+export {
+  type AddressInRange,
+  type Cidr,
+  cidrContains,
+  type IpAddress,
+  parseCidr,
+  parseIp,
+  tryParseAddressInRange,
+  tryParseIp,
+} from './ip.ts'
+export { type LogFields, type Logger, silentLogger } from './logger.ts'
+export { type Issue, MeshError, type MeshErrorInit } from './mesh-error.ts'
+export { type Pattern, tryParsePattern } from './pattern.ts'
+export {
+  type PeerId,
+  parsePeerId,
+  peerIdFromPublicKey,
+  publicKeyOf,
+  shortPeerId,
+  tryParsePeerId,
+} from './peer-id.ts'
+export { type Random, systemRandom } from './random.ts'
+export {
+  type DnsRecord,
+  dnsRecord,
+  type MachineRecord,
+  machineRecord,
+  type ServiceRecord,
+  serviceRecord,
+  type UserRecord,
+  userRecord,
+} from './records.ts'

@@ -1,0 +1,37 @@
+/** One thing wrong with one input field, in words for the person who sent it. */
+export interface Issue {
+  /** Where: a field path, a flag (`--mtu`) or an environment variable. */
+  readonly field: string
+  /** What was given, shortened and with secrets masked. */
+  readonly value?: string
+  /** What would have been right. */
+  readonly expected: string
+}
+
+export interface MeshErrorInit extends ErrorOptions {
+  /** What to do next, one sentence. */
+  readonly hint?: string
+  readonly issues?: readonly Issue[]
+  /** Fields for logs and for programs; no secrets. */
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The one error class of mesh. `code` is from the closed union of the package that throws, in the form
+ * `subsystem.reason` (`ledger.not_owner`); `message` is for people, without a stack trace's knowledge.
+ */
+export class MeshError<Code extends string = string> extends Error {
+  override readonly name = 'MeshError'
+  readonly code: Code
+  readonly hint: string | undefined
+  readonly issues: readonly Issue[]
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: Code, message: string, init: MeshErrorInit = {}) {
+    super(message, init.cause === undefined ? undefined : { cause: init.cause })
+    this.code = code
+    this.hint = init.hint
+    this.issues = init.issues ?? []
+    this.details = init.details ?? {}
+  }
+}

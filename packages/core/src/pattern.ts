@@ -1,0 +1,25 @@
+/**
+ * Patterns that other members wrote, matched in linear time: they never reach JavaScript's RegExp, which one
+ * pattern could hang. Syntax is RE2's (no look-around, no back-references); a match may lie anywhere in the text.
+ */
+import { RE2JS } from 're2js'
+
+/** Longer patterns are refused; names that DNS allows have at most 255 bytes. */
+export const MAX_PATTERN_LENGTH = 1024
+
+export interface Pattern {
+  readonly source: string
+  /** True when any part of `text` matches. */
+  test(text: string): boolean
+}
+
+/** Undefined when the text is too long or no RE2 expression. */
+export function tryParsePattern(source: string): Pattern | undefined {
+  if (source.length > MAX_PATTERN_LENGTH) return undefined
+  try {
+    const compiled = RE2JS.compile(source)
+    return { source, test: (text) => compiled.matcher(text).find() }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,127 @@
+import type { MeshError, PeerId } from '@mesh/core'
+import type { Entry, KeyedEntry } from './entry.ts'
+import type { BlockHead, Snapshot } from './snapshot.ts'
+
+/** How entries of others are judged: refuse what breaks ownership, count it only, or know no ownership. */
+export type OwnershipMode = 'enforce' | 'observe' | 'off'
+
+/** Why an entry was refused (wire document, 4.5, and our stricter rules). Metrics, events and logs use these words. */
+export type RejectionCode =
+  | 'BAD_SIG'
+  | 'TOMB_UNKNOWN'
+  | 'TOMB_NOT_OWNER'
+  | 'TOMB_STALE'
+  | 'OWNER_MISMATCH'
+  | 'RECLAIM_STALE'
+  | 'NOT_OWNER'
+  | 'ROLLBACK'
+  | 'TIE_LOST'
+  | 'FUTURE'
+  | 'TOO_LARGE'
+  | 'MALFORMED'
+  | 'QUOTA'
+  | 'REPLAYED'
+  | 'GATED'
+
+export type LedgerErrorCode =
+  | 'ledger.not_owner'
+  | 'ledger.bad_value'
+  | 'ledger.too_large'
+  | 'ledger.over_quota'
+  | 'ledger.stopped'
+
+/** One key's change inside a block. */
+export interface Change extends KeyedEntry {
+  readonly previous: Entry | undefined
+  /** Who made it: a write of this node, or what arrived from another. */
+  readonly origin: 'local' | 'remote'
+}
+
+export type LedgerEvent =
+  | { readonly type: 'committed'; readonly head: BlockHead; readonly changes: readonly Change[] }
+  | {
+      readonly type: 'rejected'
+      readonly bucket: string
+      readonly key: string
+      readonly owner: string
+      readonly version: bigint
+      readonly code: RejectionCode
+      /** The member that sent it, when known. */
+      readonly author: PeerId | undefined
+    }
+  | {
+      readonly type: 'conflict'
+      readonly bucket: string
+      readonly key: string
+      readonly owners: readonly string[]
+      readonly resolved: boolean
+    }
+  /** This node gave up a key that another live owner holds ('Races', 'Coming back'). */
+  | { readonly type: 'yielded'; readonly bucket: string; readonly key: string; readonly to: string }
+
+/** What became of one local write. */
+export type WriteOutcome =
+  | { readonly state: 'committed'; readonly block: number }
+  | { readonly state: 'refused'; readonly error: MeshError<LedgerErrorCode> }
+  | { readonly state: 'superseded' }
+
+/** A write that waits for its block (at most 20 ms). */
+export interface Write {
+  /** Never rejects. */
+  readonly settled: Promise<WriteOutcome>
+}
+
+export interface BucketDelete extends Write {
+  /** Keys that this node may not delete, with their owners. */
+  readonly refused: readonly { readonly key: string; readonly owner: string }[]
+  /** How many keys will get a tombstone. */
+  readonly deleting: number
+}
+
+export interface MergeResult {
+  readonly accepted: number
+  /** Already held, or older than what is held in an open bucket. */
+  readonly unchanged: number
+  readonly rejected: readonly {
+    readonly bucket: string
+    readonly key: string
+    readonly code: RejectionCode
+  }[]
+}
+
+export interface Ledger {
+  readonly self: PeerId
+  readonly mode: OwnershipMode
+  snapshot(): Snapshot
+  /**
+   * Queues a write of `valueText` (JSON text, signed as given). A later put or delete of the key supersedes a
+   * pending one. The same live value by the same owner changes nothing and settles as committed.
+   * @throws MeshError with a LedgerErrorCode when the rules refuse it now; `details` has `owner` and `leaseEndsAt`
+   *   (unix ms) for `ledger.not_owner`.
+   */
+  put(bucket: string, key: string, valueText: string): Write
+  /** As `put`; an absent key settles as committed with nothing changed. */
+  delete(bucket: string, key: string): Write
+  /** @throws MeshError `ledger.not_owner` when the bucket has live entries and none may be deleted. */
+  deleteBucket(bucket: string): BucketDelete
+  /** Judges and takes entries of others, in one block; never throws for what they contain. */
+  merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined): MergeResult
+  /**
+   * Decodes and merges one block's JSON text (already inflated) in slices of 10 ms, giving way to other work;
+   * one bad entry never discards the block.
+   */
+  receiveBlock(json: Uint8Array, author: PeerId | undefined): Promise<MergeResult>
+  /** Calls back after each commit, rejection or conflict, in order; the returned function unsubscribes. */
+  subscribe(listener: (event: LedgerEvent) => void): () => void
+  /** Rejections since start by code. */
+  rejections(): Readonly<Partial<Record<RejectionCode, number>>>
+  /** Keys that two live owners hold against each other now. */
+  conflicts(): readonly {
+    readonly bucket: string
+    readonly key: string
+    readonly owners: readonly string[]
+    readonly since: number
+  }[]
+  /** Commits what is pending, closes the store. Idempotent. */
+  stop(): Promise<void>
+}

@@ -1,0 +1,33 @@
+/** What replication needs from the network; `@mesh/p2p`'s `P2pNode` fits it, and so does the simulation. */
+import type { PeerId } from '@mesh/core'
+
+export interface ReplicationRoom {
+  publish(plaintext: Uint8Array): Promise<number>
+  onMessage(
+    listener: (message: { readonly author: PeerId; readonly plaintext: Uint8Array }) => void,
+  ): () => void
+  peers(): readonly PeerId[]
+}
+
+export interface ReplicationChannel {
+  readonly peer: PeerId
+  send(message: Uint8Array): Promise<void>
+  messages(): AsyncIterable<Uint8Array>
+  close(): Promise<void>
+  abort(reason: Error): void
+}
+
+export interface ReplicationChannels {
+  handle(
+    protocol: string,
+    options: { readonly maxMessageBytes: number; readonly maxPerPeer?: number },
+    handler: (channel: ReplicationChannel) => Promise<void>,
+  ): Promise<void>
+  open(
+    peer: PeerId,
+    protocol: string,
+    options: { readonly maxMessageBytes: number; readonly signal?: AbortSignal },
+  ): Promise<ReplicationChannel>
+  peersWith(protocol: string): readonly PeerId[]
+  onPeerWith(protocol: string, listener: (peer: PeerId, present: boolean) => void): () => void
+}

@@ -1,0 +1,4 @@
+/** Aids of the tests: time, randomness and waiting under control. Private, never published. */
+export { eventually } from './eventually.ts'
+export { createManualClock, type ManualClock } from './manual-clock.ts'
+export { createSeededRandom } from './seeded-random.ts'

@@ -1,0 +1,40 @@
+import { defineConfig } from 'vitest/config'
+
+const source = { conditions: ['mesh-source', 'import', 'module', 'default'] }
+const base = { resolve: source, ssr: { resolve: source } }
+
+/** `unit` runs beside itself in parallel; `system` starts processes and owns the machine, so it runs alone. */
+export default defineConfig({
+  ...base,
+  test: {
+    projects: [
+      {
+        ...base,
+        test: {
+          name: 'unit',
+          include: [
+            'packages/*/{src,test}/**/*.test.ts',
+            'apps/node/src/**/*.test.ts',
+            'scripts/*.test.ts',
+            'examples/**/*.test.ts',
+          ],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        ...base,
+        test: { name: 'ui', environment: 'jsdom', include: ['apps/web-ui/src/**/*.test.{ts,tsx}'] },
+      },
+      {
+        ...base,
+        test: {
+          name: 'system',
+          include: ['apps/*/test/**/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
