@@ -1,0 +1,106 @@
+/**
+ * Holds the import table of docs/ARCHITECTURE.md against the code: which package may import which, which may
+ * touch `node:` modules, and that only the node's app reads the environment.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '..')
+
+/** Package folder -> what it may import of ours and of the frameworks. */
+const MAY_IMPORT = {
+  'packages/core': ['zod', 're2js'],
+  'packages/ledger': ['@mesh/core'],
+  'packages/replication': ['@mesh/core', '@mesh/ledger'],
+  'packages/p2p': ['@mesh/core', 'libp2p'],
+  'packages/api-contract': ['@mesh/core', 'zod'],
+  'packages/api-server': ['@mesh/core', '@mesh/ledger', '@mesh/api-contract', 'express', 'zod'],
+  'packages/api-client': ['@mesh/core', '@mesh/api-contract'],
+  'packages/testkit': ['@mesh/core', '@mesh/ledger'],
+  'apps/web-ui': ['@mesh/core', '@mesh/api-client', '@mesh/api-contract', '@mesh/ledger', 'react'],
+  'apps/node': ['@mesh/*'],
+}
+const REASONS = {
+  'packages/p2p>@mesh/ledger': 'p2p and ledger never meet: replication speaks through a port',
+  'packages/ledger>@mesh/p2p': 'the ledger is embeddable alone and knows no network',
+  'packages/replication>@mesh/p2p': 'replication declares a port; apps/node plugs p2p into it',
+  'packages/api-server>@mesh/p2p': 'api-server declares a port; apps/node plugs p2p into it',
+}
+/** Frameworks that the table names; other libraries are free. */
+const FRAMEWORKS = {
+  zod: /^zod($|\/)/,
+  re2js: /^re2js$/,
+  libp2p: /^(libp2p|@libp2p\/.*|@chainsafe\/libp2p-.*)$/,
+  express: /^express$/,
+  react: /^react(-dom)?($|\/)/,
+}
+/** No `node:` outside `src/node*` in these, so that a browser can load them. */
+const BROWSER_SAFE = [
+  'packages/core',
+  'packages/ledger',
+  'packages/replication',
+  'packages/p2p',
+  'packages/api-contract',
+  'packages/api-client',
+  'apps/web-ui',
+]
+/** p2p: what only Node has stands in these folders, reached through `./node` alone. */
+const NODE_ONLY =
+  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/p2p\/src\/(host|discovery|bandwidth)\/)/
+
+const problems = []
+let files = 0
+for (const [folder, allowed] of Object.entries(MAY_IMPORT)) {
+  for (const path of globSync(`${folder}/src/**/*.{ts,tsx}`, { cwd: root })) {
+    if (/\.test\.tsx?$/.test(path)) continue
+    files++
+    const code = readFileSync(join(root, path), 'utf8')
+    for (const { specifier, typeOnly } of importsOf(code)) judge(folder, allowed, path, specifier, typeOnly)
+    if (folder !== 'apps/node' && /\bprocess\.(env|argv|exit|on)\b/.test(withoutComments(code))) {
+      problems.push(`${path}: reads the process; only apps/node reads the environment, arguments and signals`)
+    }
+  }
+}
+for (const line of problems) console.log(line)
+console.log(`${files} files, ${problems.length} against the import table`)
+process.exitCode = problems.length === 0 && files > 0 ? 0 : 1
+
+function judge(folder, allowed, path, specifier, typeOnly) {
+  if (specifier.startsWith('.')) {
+    const target = relative(root, resolve(root, path, '..', specifier))
+    if (isAbsolute(target) || !target.startsWith(`${folder}/`))
+      problems.push(`${path}: ${specifier} leaves its package`)
+    if (BROWSER_SAFE.includes(folder) && NODE_ONLY.test(target) && !NODE_ONLY.test(path) && !typeOnly) {
+      problems.push(`${path}: ${specifier} is for Node only; a browser loads this file`)
+    }
+    return
+  }
+  if (specifier.startsWith('node:')) {
+    if (BROWSER_SAFE.includes(folder) && !NODE_ONLY.test(path) && !typeOnly)
+      problems.push(`${path}: ${specifier} in a browser-safe package; move it under ./node`)
+    return
+  }
+  if (specifier.startsWith('@mesh/')) {
+    const name = specifier.split('/').slice(0, 2).join('/')
+    if (allowed.includes(name) || allowed.includes('@mesh/*')) return
+    problems.push(
+      `${path}: may not import ${name}: ${REASONS[`${folder}>${name}`] ?? 'not in the import table'}`,
+    )
+    return
+  }
+  for (const [framework, pattern] of Object.entries(FRAMEWORKS)) {
+    if (!pattern.test(specifier) || folder === 'apps/node' || allowed.includes(framework)) continue
+    problems.push(`${path}: may not import ${specifier}: ${framework} belongs elsewhere`)
+  }
+}
+
+function* importsOf(code) {
+  const statement =
+    /(?:^|\n)\s*(import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
+  for (const match of code.matchAll(statement))
+    yield { specifier: match[3] ?? match[4], typeOnly: match[2] !== undefined }
+}
+
+function withoutComments(code) {
+  return code.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '')
+}

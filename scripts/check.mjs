@@ -1,0 +1,57 @@
+/** The whole of the tests, in one order: what is cheap first. Ends with the line `N passed, N failed`. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const work = mkdtempSync(join(tmpdir(), 'mesh-check-'))
+const report = join(work, 'vitest.json')
+process.env.TURBO_TELEMETRY_DISABLED = '1'
+process.env.DO_NOT_TRACK = '1'
+
+/** Every step is one test, but vitest, which counts its own. */
+const steps = [
+  ['formatted', 'biome', ['format', '.']],
+  ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
+  ['import table', 'node', ['scripts/check-imports.mjs']],
+  ['types', 'tsc', ['-p', 'tsconfig.json']],
+  ['build', 'turbo', ['run', 'build', '--output-logs=errors-only']],
+  ['published packages', 'node', ['scripts/check-packages.mjs']],
+]
+
+let passed = 0
+let failed = 0
+for (const [name, command, args] of steps) {
+  const began = Date.now()
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 28 })
+  const ok = status === 0
+  if (ok) passed++
+  else failed++
+  console.log(`${ok ? 'ok  ' : 'FAIL'} ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`)
+  if (!ok) console.log(`${stdout ?? ''}${stderr ?? ''}`)
+}
+
+const vitest = spawnSync(
+  'vitest',
+  ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)],
+  { stdio: 'inherit' },
+)
+let skipped = 0
+try {
+  const result = JSON.parse(readFileSync(report, 'utf8'))
+  passed += result.numPassedTests
+  failed += result.numFailedTests
+  skipped += result.numPendingTests + result.numTodoTests
+  const brokenFiles = result.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  )
+  failed += brokenFiles.length
+} catch (error) {
+  console.log(`vitest left no report: ${error.message}`)
+  failed++
+}
+if (vitest.status !== 0 && failed === 0) failed++
+rmSync(work, { recursive: true, force: true })
+
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+process.exitCode = failed === 0 ? 0 : 1
