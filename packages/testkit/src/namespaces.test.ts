@@ -12,7 +12,7 @@ test.skipIf(why !== undefined)(
       expect(lab.run('a', ['ping', '-c1', '-W2', '192.168.77.2'])).toContain('1 received')
       expect(lab.run('a', ['ping', '-6', '-c1', '-W2', 'fd77::2'])).toContain('1 received')
       lab.setLink('b', 'eth0', 'down')
-      expect(() => lab.run('a', ['ping', '-c1', '-W1', '192.168.77.2'])).toThrow()
+      expect(() => lab.run('a', ['ping', '-c1', '-W1', '192.168.77.2'])).toThrow('ping')
     } finally {
       lab.close()
     }
