@@ -1,1 +1,54 @@
-export {}
+/**
+ * The HTTP API of a mesh node, defined once: routes, schemas, error codes, event types. Browser-safe. The OpenAPI
+ * document is made under `./openapi`, which loads its generator only there.
+ *
+ * @example
+ * ```ts
+ * import { errorCatalogue, routes } from '@mesh/api-contract'
+ * console.log(routes.getEntry.path, errorCatalogue['ledger.not_owner'].hint)
+ * ```
+ */
+export { dnsRecordsByName, dnsTypeName, tryParseDnsType } from './dns-types.ts'
+export {
+  type ErrorBody,
+  type ErrorCode,
+  type ErrorDescription,
+  errorBody,
+  errorCatalogue,
+  isErrorCode,
+} from './errors.ts'
+export { type ApiEvent, type EventData, type EventType, eventSchemas, eventTypes } from './events.ts'
+export {
+  EVENT_HEARTBEAT_MS,
+  EVENT_RING_SIZE,
+  MAX_BODY_BYTES,
+  MAX_BUCKET_BYTES,
+  MAX_CHANGES_PER_EVENT,
+  MAX_HEADER_BYTES,
+  MAX_KEY_BYTES,
+  MAX_PATH_BYTES,
+  MAX_VALUE_BYTES,
+  MAX_WAIT_MS,
+} from './limits.ts'
+export type { Answer, ParsedInput, RouteDefinition, RouteInput, RouteOutput } from './route.ts'
+export { type RouteId, type Routes, routes } from './routes.ts'
+export type {
+  BlockView,
+  BucketDeleteView,
+  BucketView,
+  DigestView,
+  DnsView,
+  FileView,
+  HealthView,
+  LedgerView,
+  MachineView,
+  NodeView,
+  PeerView,
+  ServiceView,
+  SignedEntryView,
+  StatsView,
+  SummaryView,
+  UserView,
+  VersionView,
+  WriteView,
+} from './views.ts'

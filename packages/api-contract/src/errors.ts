@@ -1,0 +1,165 @@
+/** Every error that the API can answer with: one list, from which server, client, command line and UI speak. */
+import { z } from 'zod'
+
+export interface ErrorDescription {
+  /** HTTP status. */
+  readonly status: number
+  /** What happened, without jargon. */
+  readonly title: string
+  /** What to do next, one sentence. */
+  readonly hint: string
+}
+
+export const errorCatalogue = {
+  'http.bad_request': {
+    status: 400,
+    title: 'The request is not valid HTTP',
+    hint: 'Send an HTTP/1.1 request with exactly one Host header.',
+  },
+  'http.bad_path': {
+    status: 400,
+    title: 'The path cannot be used',
+    hint: 'Percent-encode each path segment once, as UTF-8; no segment may be empty.',
+  },
+  'http.bad_query': {
+    status: 400,
+    title: 'A query parameter cannot be used',
+    hint: 'Issues names the parameter and the form that it takes.',
+  },
+  'http.bad_body': {
+    status: 400,
+    title: 'The body cannot be used',
+    hint: 'Send JSON in UTF-8; Issues names the field and what was expected.',
+  },
+  'http.cross_site': {
+    status: 403,
+    title: 'Another web page asked for this',
+    hint: 'Open the page of this node itself, or allow the other one with --api-allowed-host or --api-cors.',
+  },
+  'http.not_found': {
+    status: 404,
+    title: 'There is nothing at this address',
+    hint: 'GET /api/openapi.json lists what this node serves.',
+  },
+  'http.method_not_allowed': {
+    status: 405,
+    title: 'This address takes other methods',
+    hint: 'The Allow header lists the methods that work here.',
+  },
+  'http.timeout': {
+    status: 408,
+    title: 'The request took too long to arrive',
+    hint: 'Send the whole request without pauses.',
+  },
+  'http.body_too_large': {
+    status: 413,
+    title: 'The body is too large',
+    hint: 'A body may have 128 KiB; keep large things elsewhere and write where they are.',
+  },
+  'http.path_too_long': {
+    status: 414,
+    title: 'The path is too long',
+    hint: 'Send the value as a JSON body: PUT /api/ledger/:bucket/:key.',
+  },
+  'http.unsupported_media': {
+    status: 415,
+    title: 'The body is of a kind that is not taken here',
+    hint: 'Send Content-Type: application/json in UTF-8, not compressed.',
+  },
+  'http.wrong_host': {
+    status: 421,
+    title: 'This node does not answer to that name',
+    hint: 'Ask by IP address or localhost, or allow the name with --api-allowed-host.',
+  },
+  'http.rate_limited': {
+    status: 429,
+    title: 'Too many writes from this address',
+    hint: 'Wait as long as Retry-After says; 200 writes a second are taken, 1,000 at once.',
+  },
+  'http.headers_too_large': {
+    status: 431,
+    title: 'The headers are too large',
+    hint: 'Headers may have 256 KiB together; clear cookies for this address.',
+  },
+  'http.internal': {
+    status: 500,
+    title: 'Something went wrong in this node',
+    hint: 'The log of the node has the details under the RequestID.',
+  },
+  'ledger.not_found': {
+    status: 404,
+    title: 'There is no such entry',
+    hint: 'GET the bucket to see its keys; it may have been deleted or have expired.',
+  },
+  'ledger.bad_value': {
+    status: 400,
+    title: 'This bucket does not take such a value',
+    hint: 'Issues or the message says what the bucket expects.',
+  },
+  'ledger.too_large': {
+    status: 400,
+    title: 'The entry is too large',
+    hint: 'A bucket name may have 256 bytes, a key 1 KiB, a value 64 KiB of JSON text.',
+  },
+  'ledger.not_owner': {
+    status: 409,
+    title: 'Another member owns this key',
+    hint: 'Use another key, or wait until the lease of its owner ends.',
+  },
+  'ledger.over_quota': {
+    status: 409,
+    title: 'The ledger has no room for this entry',
+    hint: 'Delete entries that are not needed any more.',
+  },
+  'ledger.stopped': {
+    status: 503,
+    title: 'The node is stopping',
+    hint: 'Ask again when the node runs.',
+  },
+  'dns.bad_record': {
+    status: 400,
+    title: 'The name record cannot be used',
+    hint: 'Issues names the pattern or value that is wrong.',
+  },
+  'metrics.no_reporter': {
+    status: 404,
+    title: 'This node counts no traffic',
+    hint: 'It was started without a bandwidth reporter.',
+  },
+  'events.too_many_readers': {
+    status: 503,
+    title: 'Too many readers of events',
+    hint: 'Close other pages or tools that watch this node.',
+  },
+  'node.not_ready': {
+    status: 503,
+    title: 'The node is not ready yet',
+    hint: 'Ask again in a few seconds; GET /api/health says what it waits for.',
+  },
+} as const satisfies Readonly<Record<string, ErrorDescription>>
+
+export type ErrorCode = keyof typeof errorCatalogue
+
+const has = Object.prototype.hasOwnProperty.bind(errorCatalogue)
+
+/** Narrows any text to a code of the catalogue. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return has(code)
+}
+
+/** The body of every answer with a status of 400 or more. */
+export const errorBody = z
+  .object({
+    Code: z.string().meta({ description: 'One of the closed list of codes.', example: 'ledger.not_owner' }),
+    Message: z.string(),
+    Hint: z.string(),
+    RequestID: z.string(),
+    Issues: z.array(z.object({ Field: z.string(), Value: z.string(), Expected: z.string() })),
+    Owner: z.string().optional().meta({ description: 'With ledger.not_owner: who owns the key.' }),
+    LeaseEndsAt: z
+      .string()
+      .optional()
+      .meta({ description: 'With ledger.not_owner: when the lease ends unless renewed, RFC 3339 UTC.' }),
+  })
+  .meta({ id: 'Error' })
+export type ErrorBody = z.infer<typeof errorBody>

@@ -1,0 +1,81 @@
+/** What `/api/events` sends: a type, an id to come back with, and JSON. */
+import { z } from 'zod'
+import { uint64 } from './views.ts'
+
+const peer = z.object({ PeerID: z.string() })
+const machine = z.object({ PeerID: z.string(), Hostname: z.string(), Address: z.string() })
+
+/** The data of each type. */
+export const eventSchemas = {
+  'ledger.changed': z.object({
+    Block: z.number().int(),
+    Changes: z.array(
+      z.object({
+        Bucket: z.string(),
+        Key: z.string(),
+        Owner: z.string(),
+        Version: uint64,
+        Deleted: z.boolean(),
+        Origin: z.enum(['local', 'remote']),
+      }),
+    ),
+    /** Changes of the block that are not listed; refetch when it is not zero. */
+    More: z.number().int(),
+  }),
+  'ledger.rejected': z.object({
+    Bucket: z.string(),
+    Key: z.string(),
+    Owner: z.string(),
+    Version: uint64,
+    /** `NOT_OWNER`, `BAD_SIG`, ... */
+    Code: z.string(),
+    /** The member that sent it, when known. */
+    Author: z.string().nullable(),
+    /** Rejections before this one that were only counted, because they came too fast. */
+    Suppressed: z.number().int(),
+  }),
+  'ledger.conflict': z.object({
+    Bucket: z.string(),
+    Key: z.string(),
+    Owners: z.array(z.string()),
+    Resolved: z.boolean(),
+    /** When this node gave the key up: who holds it now. */
+    YieldedTo: z.string().nullable(),
+  }),
+  'peer.connected': peer.extend({ Path: z.enum(['direct', 'relayed']) }),
+  'peer.disconnected': peer,
+  'machine.online': machine,
+  'machine.offline': machine,
+  'block.committed': z.object({
+    Index: z.number().int(),
+    Hash: z.string(),
+    Timestamp: z.string(),
+    Changes: z.number().int(),
+  }),
+  /** What happened since the id that the reader came back with is not known any more: refetch. */
+  gap: z.object({}),
+} as const
+
+export type EventType = keyof typeof eventSchemas
+
+/** All types, `gap` included (which comes whatever `?types=` says). */
+export const eventTypes = Object.keys(eventSchemas) as readonly EventType[]
+
+export type EventData<Type extends EventType> = z.output<(typeof eventSchemas)[Type]>
+
+/** One event as a reader gets it. */
+export type ApiEvent = {
+  [Type in EventType]: { readonly id: string; readonly type: Type; readonly data: EventData<Type> }
+}[EventType]
+
+/** Parses `ledger.changed,peer.connected`. */
+export const eventTypeList = z
+  .string()
+  .transform((text, context) => {
+    const types = text.split(',').filter((type) => type !== '')
+    const unknown = types.find((type) => !(eventTypes as readonly string[]).includes(type))
+    if (unknown === undefined) return types as readonly EventType[]
+    context.addIssue({ code: 'custom', message: `a list of ${eventTypes.join(', ')}` })
+    return z.NEVER
+  })
+  .meta({ type: 'string', example: 'ledger.changed,peer.connected' })

@@ -1,0 +1,44 @@
+/** What stands in paths and queries. */
+import { tryParseDuration } from '@mesh/core'
+import { z } from 'zod'
+import { MAX_BUCKET_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, MAX_WAIT_MS } from './limits.ts'
+
+const encoder = new TextEncoder()
+
+/** Text of 1 to `max` bytes in UTF-8 without NUL; messages name limit and size. */
+function boundedText(max: number) {
+  return z.string().check((context) => {
+    const { value } = context
+    const fail = (message: string) => context.issues.push({ code: 'custom', message, input: value })
+    if (value === '') fail('at least one character')
+    else if (value.includes('\0')) fail('text without the character NUL')
+    // three bytes are the most that a UTF-16 unit takes
+    else if (value.length * 3 > max && encoder.encode(value).length > max) {
+      fail(`at most ${max} bytes in UTF-8, this has ${encoder.encode(value).length}`)
+    }
+  })
+}
+
+/** A bucket's name. */
+export const bucketName = boundedText(MAX_BUCKET_BYTES).meta({ example: 'services' })
+/** A key in a bucket. */
+export const entryKey = boundedText(MAX_KEY_BYTES).meta({ example: 'web' })
+/** A value in the path: any text; stored as a JSON string. */
+export const pathValue = boundedText(MAX_VALUE_BYTES).meta({ example: 'hello' })
+/** Any name that is only looked up. */
+export const lookupName = boundedText(MAX_KEY_BYTES)
+
+/** `5s`, `500ms`; gives milliseconds, at most 60,000. */
+export const waitDuration = z
+  .string()
+  .transform((text, context) => {
+    const ms = tryParseDuration(text)
+    if (ms !== undefined) return Math.min(ms, MAX_WAIT_MS)
+    context.addIssue({ code: 'custom', message: 'a duration like 5s or 500ms' })
+    return z.NEVER
+  })
+  .meta({
+    type: 'string',
+    description: 'Answer after the commit, or when this time is over (5s, 500ms; at most 60s).',
+    example: '5s',
+  })

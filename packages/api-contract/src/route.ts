@@ -1,0 +1,60 @@
+import type { z } from 'zod'
+import type { ErrorCode } from './errors.ts'
+
+/** How a route answers: JSON by a schema, plain text, or server-sent events. */
+export type Answer =
+  | { readonly kind: 'json'; readonly schema: z.ZodType; readonly description: string }
+  | { readonly kind: 'text'; readonly description: string }
+  | { readonly kind: 'events'; readonly description: string }
+
+/** One endpoint, defined once for server, client and documents. */
+export interface RouteDefinition {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  /** Express 5 form: `:name` is one segment, `*name` the rest of the path, slashes included. */
+  readonly path: `/${string}`
+  readonly summary: string
+  readonly tag: 'network' | 'ledger' | 'dns' | 'traffic' | 'node'
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  /** Checked JSON body. */
+  readonly body?: z.ZodType
+  readonly answer: Answer
+  /** Beside the `http.*` codes, which any route may answer with. */
+  readonly errors: readonly ErrorCode[]
+}
+
+/** Keeps the literal types of a definition. */
+export function defineRoute<const Route extends RouteDefinition>(route: Route): Route {
+  return route
+}
+
+type Inputs<Schema> = Schema extends z.ZodType ? z.input<Schema> : unknown
+type Outputs<Schema> = Schema extends z.ZodType ? z.output<Schema> : unknown
+type Part<Route, Name extends string> = Name extends keyof Route ? Route[Name] : undefined
+type Flat<T> = { readonly [Key in keyof T]: T[Key] }
+
+/** What a caller gives: parameters and query side by side, and `body` where the route takes one. */
+export type RouteInput<Route extends RouteDefinition> = Flat<
+  Inputs<Part<Route, 'params'>> &
+    Inputs<Part<Route, 'query'>> &
+    (Route extends { readonly body: infer Body extends z.ZodType }
+      ? { readonly body: z.input<Body> }
+      : unknown)
+>
+
+/** What a handler gets: the same, parsed. */
+export type ParsedInput<Route extends RouteDefinition> = Flat<
+  Outputs<Part<Route, 'params'>> &
+    Outputs<Part<Route, 'query'>> &
+    (Route extends { readonly body: infer Body extends z.ZodType }
+      ? { readonly body: z.output<Body> }
+      : unknown)
+>
+
+/** What the client returns: parsed JSON, or text. */
+export type RouteOutput<Route extends RouteDefinition> = Route['answer'] extends {
+  readonly kind: 'json'
+  readonly schema: infer Schema extends z.ZodType
+}
+  ? z.output<Schema>
+  : string

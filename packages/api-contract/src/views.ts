@@ -1,0 +1,184 @@
+/** What the API answers with, in the field names of the specification. */
+import { z } from 'zod'
+import { jsonMap } from './json-map.ts'
+
+const count = z.number().int().nonnegative()
+const peerId = z.string().meta({ description: 'Peer id, base58.' })
+
+export const summaryView = z
+  .object({
+    Files: count,
+    Machines: count,
+    Users: count,
+    Services: count,
+    BlockChain: count.meta({ description: 'Index of the last block.' }),
+    OnChainNodes: count.meta({ description: 'Other members on the gossip topic.' }),
+    Peers: count.meta({ description: 'Length of /api/peerstore.' }),
+    NodeID: peerId,
+  })
+  .meta({ id: 'Summary' })
+export type SummaryView = z.output<typeof summaryView>
+
+export const userView = z.object({ PeerID: peerId, Timestamp: z.string() }).meta({ id: 'User' })
+export type UserView = z.output<typeof userView>
+
+export const serviceView = z.object({ PeerID: peerId, Name: z.string() }).meta({ id: 'Service' })
+export type ServiceView = z.output<typeof serviceView>
+
+export const fileView = z.object({ PeerID: peerId, Name: z.string() }).meta({ id: 'File' })
+export type FileView = z.output<typeof fileView>
+
+export const machineView = z
+  .object({
+    PeerID: peerId,
+    Hostname: z.string(),
+    OS: z.string(),
+    Arch: z.string(),
+    Address: z.string(),
+    Version: z.string(),
+    Connected: z.boolean().meta({ description: 'A live connection exists.' }),
+    OnChain: z.boolean().meta({ description: 'On the gossip topic.' }),
+    Online: z.boolean().meta({ description: 'Heartbeat within 10 minutes.' }),
+  })
+  .meta({ id: 'Machine' })
+export type MachineView = z.output<typeof machineView>
+
+export const dnsView = z
+  .object({
+    Regex: z.string(),
+    Records: jsonMap(z.string()).meta({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'Record type (A, AAAA, ..., TYPE65280) to value.',
+    }),
+  })
+  .meta({ id: 'DNSRecord' })
+export type DnsView = z.output<typeof dnsView>
+
+export const nodeView = z.object({ ID: peerId, Online: z.boolean() }).meta({ id: 'Node' })
+export type NodeView = z.output<typeof nodeView>
+
+/** 64 bits unsigned; a JSON number with all its digits, a `bigint` in programs. */
+export const uint64 = z
+  .union([z.number().int().nonnegative(), z.bigint().nonnegative()])
+  .transform((value) => BigInt(value))
+  .meta({ type: 'integer', format: 'uint64', example: 1795228706793271000 })
+
+export const signedEntryView = z
+  .object({
+    Value: z.string().meta({ description: 'JSON text exactly as signed.' }),
+    Owner: z.string(),
+    Version: uint64,
+    UpdatedAt: z.number().int().meta({ description: 'Unix time in seconds.' }),
+    Deleted: z.boolean(),
+    Sig: z.string().nullable().meta({ description: 'Ed25519 signature, base64.' }),
+  })
+  .meta({ id: 'SignedEntry' })
+export type SignedEntryView = z.output<typeof signedEntryView>
+
+const signedEntryReference = { $ref: '#/components/schemas/SignedEntry' }
+
+export const blockView = z
+  .object({
+    Index: count,
+    Timestamp: z.string(),
+    Storage: jsonMap(jsonMap(signedEntryView)).meta({
+      type: 'object',
+      additionalProperties: { type: 'object', additionalProperties: signedEntryReference },
+    }),
+    Hash: z.string(),
+    PrevHash: z.string(),
+  })
+  .meta({ id: 'Block' })
+export type BlockView = z.output<typeof blockView>
+
+/** Decoded values by key; with `?values=text` the signed texts. */
+export const bucketView = jsonMap(z.unknown())
+export type BucketView = z.output<typeof bucketView>
+
+export const ledgerView = jsonMap(bucketView).meta({
+  type: 'object',
+  additionalProperties: { type: 'object', additionalProperties: {} },
+})
+export type LedgerView = z.output<typeof ledgerView>
+
+export const digestView = z
+  .object({
+    Entries: count,
+    Digest: z.string(),
+    Buckets: jsonMap(z.string()).meta({ type: 'object', additionalProperties: { type: 'string' } }),
+  })
+  .meta({ id: 'Digest' })
+export type DigestView = z.output<typeof digestView>
+
+export const statsView = z
+  .object({
+    TotalIn: z.number(),
+    TotalOut: z.number(),
+    RateIn: z.number().meta({ description: 'Bytes per second over 10 s.' }),
+    RateOut: z.number().meta({ description: 'Bytes per second over 10 s.' }),
+  })
+  .meta({ id: 'Stats' })
+export type StatsView = z.output<typeof statsView>
+
+export const statsMapView = jsonMap(statsView).meta({
+  type: 'object',
+  additionalProperties: { $ref: '#/components/schemas/Stats' },
+})
+
+export const peerView = z
+  .object({
+    ID: peerId,
+    Name: z.string().meta({ description: 'Host name in the ledger; empty when it has none.' }),
+    Connected: z.boolean(),
+    Member: z.boolean(),
+    Path: z.enum(['direct', 'relayed']).nullable(),
+    Transport: z.string().nullable(),
+    Addresses: z.array(z.string()),
+    RoundTripMs: z.number().nullable(),
+    LastSeen: z.string().nullable().meta({ description: 'RFC 3339 UTC.' }),
+    LastError: z.string().nullable(),
+    Agent: z.string().nullable(),
+    ...statsView.shape,
+  })
+  .meta({ id: 'Peer' })
+export type PeerView = z.output<typeof peerView>
+
+export const writeView = z
+  .object({
+    State: z.enum(['Announcing', 'Committed', 'Superseded']),
+    Block: count.optional().meta({ description: 'With Committed: the block that holds the write.' }),
+  })
+  .meta({ id: 'WriteState' })
+export type WriteView = z.output<typeof writeView>
+
+export const bucketDeleteView = writeView
+  .extend({
+    Refused: z
+      .array(z.object({ Key: z.string(), Owner: z.string() }))
+      .optional()
+      .meta({ description: 'Keys that stay because others own them.' }),
+  })
+  .meta({ id: 'BucketDeleteState' })
+export type BucketDeleteView = z.output<typeof bucketDeleteView>
+
+export const versionView = z
+  .object({ Version: z.string(), Api: z.number().int(), Protocols: z.array(z.string()) })
+  .meta({ id: 'Version' })
+export type VersionView = z.output<typeof versionView>
+
+export const healthView = z
+  .object({
+    Status: z.enum(['ok', 'warning', 'error']),
+    Problems: z.array(
+      z.object({
+        Code: z.string(),
+        Severity: z.enum(['warning', 'error']),
+        Title: z.string(),
+        Hint: z.string(),
+        Since: z.string().nullable().meta({ description: 'RFC 3339 UTC.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Health' })
+export type HealthView = z.output<typeof healthView>
