@@ -1,0 +1,40 @@
+/** The closed list of what `@mesh/p2p` throws and counts. */
+
+/** Codes of the `MeshError`s that this package throws. */
+export type P2pErrorCode =
+  | 'network.bad_config'
+  | 'network.bad_token'
+  | 'p2p.unreachable'
+  | 'p2p.not_member'
+  | 'p2p.unsupported'
+  | 'p2p.channel_closed'
+  | 'p2p.message_too_long'
+  | 'p2p.not_started'
+  | 'p2p.incompatible_library'
+
+/** Codes of what was refused from others: counted in `P2pNode.refusals()`, told as `refused` events. */
+export type RefusalCode =
+  /** A channel was opened by a peer that did not prove the network's key. */
+  | 'channel.not_member'
+  /** A peer had more channels of a protocol open than its handler allows. */
+  | 'channel.too_many'
+  /** A message was longer than the protocol's bound. */
+  | 'channel.message_too_long'
+  /** A peer's proof of membership was wrong: another key, a replay or a reflection. */
+  | 'member.bad_proof'
+  /** What came on the member protocol was no handshake. */
+  | 'member.malformed'
+  /** A handshake was begun and not finished in time. */
+  | 'member.timeout'
+  /** More handshakes on a connection than anyone needs. */
+  | 'member.too_many'
+  /** A gossip message whose author is no Ed25519 peer id. */
+  | 'room.bad_author'
+  /** A gossip message that is no envelope. */
+  | 'room.bad_envelope'
+  /** A gossip message sealed with a key that this network does not have now. */
+  | 'room.bad_seal'
+  /** A gossip message longer than the network allows. */
+  | 'room.too_long'
+  /** A gossip frame that does not decode or is longer than the network allows. */
+  | 'room.bad_frame'

@@ -1,0 +1,7 @@
+/** The protocol ids that this package speaks, in one place. */
+
+/** Proof of membership, once for each connection (docs/PROTOCOLS.md). */
+export const MEMBER_PROTOCOL = '/mesh/member/1'
+
+/** All own protocols begin with this; their streams are between proven members only. */
+export const OWN_PROTOCOL_PREFIX = '/mesh/'

@@ -1,0 +1,16 @@
+/**
+ * Texts joined so that no two lists give the same bytes: each as an 8-byte big-endian length and its UTF-8 (the
+ * form in which ledger entries are signed, wire document 4.3).
+ */
+export function framed(...texts: readonly string[]): Uint8Array {
+  const parts = texts.map((text) => new TextEncoder().encode(text))
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + 8 + part.length, 0))
+  const view = new DataView(bytes.buffer)
+  let at = 0
+  for (const part of parts) {
+    view.setBigUint64(at, BigInt(part.length))
+    bytes.set(part, at + 8)
+    at += 8 + part.length
+  }
+  return bytes
+}
