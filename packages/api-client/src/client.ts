@@ -1,0 +1,166 @@
+import {
+  type ApiEvent,
+  type RouteDefinition,
+  type RouteId,
+  type RouteInput,
+  type RouteOutput,
+  type Routes,
+  routes,
+} from '@mesh/api-contract'
+import {
+  type Clock,
+  parseExactJson,
+  type Random,
+  systemClock,
+  systemRandom,
+  tryParseDuration,
+} from '@mesh/core'
+import { ApiError, errorOfAnswer } from './api-error.ts'
+import { type EventsOptions, readEvents } from './events.ts'
+import { DEFAULT_TIMEOUT_MS } from './limits.ts'
+import { planRequest } from './request.ts'
+
+/** The part of `fetch` that is used; a browser's, Node's, or one over a unix socket. */
+export type Fetch = (url: string, init: FetchInit) => Promise<Response>
+
+export interface FetchInit {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal: AbortSignal
+}
+
+export interface ClientOptions {
+  /** `http://127.0.0.1:8080`; empty in a page that the node itself serves. */
+  readonly baseUrl?: string
+  readonly fetch?: Fetch
+  /** For a whole request; a `wait` is added. 30 s unless given. */
+  readonly timeoutMs?: number
+  /** Sent as a bearer token. */
+  readonly token?: string
+  readonly clock?: Clock
+  readonly random?: Random
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
+type Call<Route extends RouteDefinition> = (
+  ...args: object extends RouteInput<Route>
+    ? [input?: RouteInput<Route>, options?: CallOptions]
+    : [input: RouteInput<Route>, options?: CallOptions]
+) => Promise<RouteOutput<Route>>
+
+/**
+ * A method for each route of the contract, by its id. All reject with ApiError, or with the reason of the caller's
+ * signal. Integers beyond 2^53 in values come as `bigint`.
+ */
+export type ApiClient = {
+  readonly [Id in Exclude<RouteId, 'watchEvents'>]: Call<Routes[Id]>
+} & {
+  /**
+   * What happens on the node, from now or from after `lastEventId` on. Reconnects until the signal aborts, which
+   * ends it quietly; rejects only when the node refuses (a status of 400 or more that waiting cannot mend).
+   */
+  events(options?: EventsOptions): AsyncIterableIterator<ApiEvent>
+}
+
+/** A client of one node; holds no connection and needs no end. */
+export function createClient(options: ClientOptions = {}): ApiClient {
+  const asker = createAsker(options)
+  const client: Record<string, unknown> = {
+    events: (eventsOptions: EventsOptions = {}) => readEvents(asker, eventsOptions),
+  }
+  for (const [id, route] of Object.entries<RouteDefinition>(routes)) {
+    if (route.answer.kind === 'events') continue
+    client[id] = (input: Input = {}, callOptions: CallOptions = {}) => call(asker, route, input, callOptions)
+  }
+  // the loop above makes one method for each route; their types come from the same table
+  return client as ApiClient
+}
+
+type Input = Readonly<Record<string, unknown>>
+
+/** What all calls of one client share. */
+export interface Asker {
+  readonly clock: Clock
+  readonly random: Random
+  readonly timeoutMs: number
+  /** Rejects with ApiError `client.unreachable`, or with the signal's reason. */
+  ask(
+    request: { readonly method: string; readonly path: string; readonly body?: string | undefined },
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Response>
+}
+
+function createAsker(options: ClientOptions): Asker {
+  const baseUrl = (options.baseUrl ?? '').replace(/\/+$/, '')
+  const doFetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
+  const common: Record<string, string> =
+    options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
+  return {
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    async ask({ method, path, body }, headers, signal) {
+      const all = { ...common, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) }
+      const init = { method, headers: all, signal, ...(body !== undefined && { body }) }
+      return doFetch(baseUrl + path, init).catch((cause: unknown) => {
+        throw signal.aborted ? signal.reason : unreachable(baseUrl, cause)
+      })
+    },
+  }
+}
+
+async function call(
+  asker: Asker,
+  route: RouteDefinition,
+  input: Input,
+  options: CallOptions,
+): Promise<unknown> {
+  const planned = planRequest(route, input)
+  const wait = typeof input['wait'] === 'string' ? (tryParseDuration(input['wait']) ?? 0) : 0
+  const limit = new AbortController()
+  const cancel = asker.clock.after(asker.timeoutMs + wait, () =>
+    limit.abort(new ApiError('client.timeout', `no answer to ${planned.method} ${route.path} in time`)),
+  )
+  const signal = options.signal === undefined ? limit.signal : AbortSignal.any([options.signal, limit.signal])
+  try {
+    const response = await asker.ask(planned, {}, signal)
+    const text = await response.text().catch((cause: unknown) => {
+      throw signal.aborted ? signal.reason : unreachable(planned.path, cause)
+    })
+    if (!response.ok) throw errorOfAnswer(response.status, text)
+    return parseAnswer(route, response.status, text)
+  } finally {
+    cancel()
+  }
+}
+
+function parseAnswer(route: RouteDefinition, status: number, text: string): unknown {
+  if (route.answer.kind !== 'json') return text
+  try {
+    return route.answer.schema.parse(parseExactJson(text))
+  } catch (cause) {
+    throw new ApiError('client.bad_answer', `the answer of ${route.path} cannot be read`, {
+      status,
+      cause,
+      hint: 'Check that the address is that of a mesh node, of this or a newer version.',
+    })
+  }
+}
+
+function unreachable(where: string, cause: unknown): ApiError {
+  const reason = cause instanceof Error ? rootMessage(cause) : String(cause)
+  return new ApiError('client.unreachable', `no node answers at ${where || 'this address'}: ${reason}`, {
+    cause,
+    hint: 'Start the node, or check the address.',
+  })
+}
+
+/** Node's fetch says only `fetch failed`; what happened is in its cause. */
+function rootMessage(error: Error): string {
+  return error.cause instanceof Error ? rootMessage(error.cause) : error.message
+}

@@ -1,0 +1,166 @@
+/** Server-sent events by fetch, which can carry a token and reads over any transport. */
+import {
+  type ApiEvent,
+  EVENT_HEARTBEAT_MS,
+  type EventType,
+  eventSchemas,
+  eventTypes,
+  routes,
+} from '@mesh/api-contract'
+import { delay, parseExactJson } from '@mesh/core'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { ApiError, errorOfAnswer } from './api-error.ts'
+import type { Asker } from './client.ts'
+import { MAX_EVENT_CHARS, RECONNECT_MAX_MS, RECONNECT_MIN_MS } from './limits.ts'
+
+export interface EventsOptions {
+  /** All types unless given; `gap` always comes. */
+  readonly types?: readonly EventType[]
+  /** Continue after this event. */
+  readonly lastEventId?: string
+  readonly signal?: AbortSignal
+  /** Told when the stream stands, and when it broke and will be tried again. */
+  readonly onState?: (state: EventsState) => void
+}
+
+export type EventsState =
+  | { readonly state: 'open' }
+  | { readonly state: 'waiting'; readonly error: ApiError | undefined; readonly retryInMs: number }
+
+export async function* readEvents(asker: Asker, options: EventsOptions): AsyncIterableIterator<ApiEvent> {
+  const stop = new AbortController()
+  const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal])
+  const place = { lastId: options.lastEventId }
+  let failures = 0
+  try {
+    while (!signal.aborted) {
+      let error: ApiError | undefined
+      try {
+        for await (const event of readStream(asker, options, place, signal)) {
+          failures = 0
+          yield event
+        }
+      } catch (cause) {
+        if (signal.aborted) return
+        if (!(cause instanceof ApiError) || isFinal(cause)) throw cause
+        error = cause
+      }
+      const retryInMs = backoff(failures++, asker.random.float())
+      options.onState?.({ state: 'waiting', error, retryInMs })
+      await delay(asker.clock, retryInMs, signal).catch(() => {})
+    }
+  } finally {
+    stop.abort()
+  }
+}
+
+/** One connection; ends when the node closes it, throws ApiError when it breaks or falls silent. */
+async function* readStream(
+  asker: Asker,
+  options: EventsOptions,
+  place: { lastId: string | undefined },
+  outer: AbortSignal,
+): AsyncGenerator<ApiEvent, void> {
+  const silence = new AbortController()
+  const watch = createWatchdog(asker, silence)
+  const signal = AbortSignal.any([outer, silence.signal])
+  try {
+    const reader = await openStream(asker, options, place.lastId, signal)
+    options.onState?.({ state: 'open' })
+    const parser = createEventReader((id) => (place.lastId = id))
+    for (;;) {
+      watch.reset()
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw signal.aborted ? signal.reason : broken(cause)
+      })
+      if (done) return
+      yield* parser.read(value)
+    }
+  } finally {
+    watch.cancel()
+    silence.abort(broken(undefined))
+  }
+}
+
+async function openStream(
+  asker: Asker,
+  options: EventsOptions,
+  lastId: string | undefined,
+  signal: AbortSignal,
+) {
+  const query = options.types === undefined ? '' : `?types=${options.types.join(',')}`
+  const response = await asker.ask(
+    { method: 'GET', path: routes.watchEvents.path + query },
+    { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) },
+    signal,
+  )
+  if (!response.ok) throw errorOfAnswer(response.status, await response.text().catch(() => ''))
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  if (isStream && response.body !== null) return response.body.getReader()
+  throw new ApiError('client.bad_answer', 'the server sends no events here', { status: response.status })
+}
+
+/** `onId` learns each id; the node sends ids alone, too, when nothing of the reader's types happened. */
+function createEventReader(onId: (id: string) => void) {
+  const decoder = new TextDecoder()
+  let events: ApiEvent[] = []
+  let overflow = false
+  const parser = createParser({
+    onId,
+    onEvent(message) {
+      const event = parseEvent(message)
+      if (event !== undefined) events.push(event)
+    },
+    onError: (error) => (overflow ||= error.type === 'max-buffer-size-exceeded'),
+    maxBufferSize: MAX_EVENT_CHARS,
+  })
+  return {
+    read(bytes: Uint8Array): readonly ApiEvent[] {
+      parser.feed(decoder.decode(bytes, { stream: true }))
+      if (overflow) throw new ApiError('client.bad_answer', 'an event is longer than events are')
+      const complete = events
+      events = []
+      return complete
+    },
+  }
+}
+
+/** Undefined for types of newer nodes and for what does not fit its type. */
+function parseEvent(message: EventSourceMessage): ApiEvent | undefined {
+  const type = eventTypes.find((known) => known === message.event)
+  if (type === undefined) return undefined
+  try {
+    const data = eventSchemas[type].parse(parseExactJson(message.data))
+    return { id: message.id ?? '', type, data } as ApiEvent
+  } catch {
+    return undefined
+  }
+}
+
+/** Aborts when nothing came for three heartbeats. */
+function createWatchdog(asker: Asker, silence: AbortController) {
+  let cancel = () => {}
+  const reset = () => {
+    cancel()
+    cancel = asker.clock.after(3 * EVENT_HEARTBEAT_MS, () =>
+      silence.abort(new ApiError('client.timeout', 'the event stream fell silent')),
+    )
+  }
+  reset()
+  return { reset, cancel: () => cancel() }
+}
+
+/** Waiting cannot mend these. */
+function isFinal(error: ApiError): boolean {
+  return error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
+}
+
+function broken(cause: unknown): ApiError {
+  return new ApiError('client.unreachable', 'the event stream broke', { cause })
+}
+
+/** Doubling, with up to half of it left to chance, so that many readers do not come back at once. */
+function backoff(failures: number, chance: number): number {
+  const full = Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** Math.min(failures, 16))
+  return full * (0.5 + chance / 2)
+}
