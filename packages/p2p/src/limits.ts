@@ -32,13 +32,107 @@ export const REFUSAL_EVENTS_PER_SECOND = 10
 
 // Host
 
+/** Connections at most; beyond it those to peers that are no members go first. */
+export const MAX_CONNECTIONS = 300
+/** Inbound connections per second from one address: a whole office may sit behind one. */
+export const MAX_INBOUND_PER_SECOND = 64
+/** Inbound connections that have not finished their handshake yet. */
+export const MAX_PENDING_INBOUND = 64
+/** 16 MiB (the default) overruns libp2p's read buffer of 4 MiB when a reader pauses. */
+export const STREAM_WINDOW_BYTES = 1 << 20
+/** More unsent bytes on one stream reset it. */
+export const STREAM_WRITE_BUFFER_BYTES = 8 << 20
+/** Between two pings of one connection: at 10 s pings would cost more than gossip. */
+export const PING_INTERVAL_MS = 60_000
+/** An unanswered ping; two in a row end the connection. */
+export const PING_TIMEOUT_MS = 10_000
 /** Protocols that bandwidth is counted for one by one. */
 export const MAX_METERED_PROTOCOLS = 256
 /** Peers that bandwidth is counted for one by one. */
 export const MAX_METERED_PEERS = 1024
-/** Wire 6.4: circuits that one peer may hold over us. */
-export const MAX_RELAY_CIRCUITS_PER_PEER = 64
 /** Peers whose state is kept, connected or not. */
 export const MAX_KNOWN_PEERS = 1024
 /** Addresses kept and told for one peer. */
 export const MAX_PEER_ADDRESSES = 16
+
+// Dialling
+
+/** One dial with all its addresses. */
+export const DIAL_TIMEOUT_MS = 10_000
+/** Head start of each address over the next one. */
+export const DIAL_STAGGER_MS = 250
+/** Head start of all direct addresses over relayed ones. */
+export const RELAY_STAGGER_MS = 1_000
+/** Peers that are dialled at the same time. */
+export const MAX_PARALLEL_DIALS = 16
+/** Peers first heard of from others that are dialled per minute. */
+export const MAX_NEW_DIALS_PER_MINUTE = 30
+/** Two peers that find each other at once: the greater id waits this long for the smaller one's dial. */
+export const GREATER_ID_WAITS_MS = 1_500
+export const DIAL_BACKOFF_MIN_MS = 2_000
+export const DIAL_BACKOFF_MAX_MS = 600_000
+/** Peers given by configuration are what everything hangs on, so they are tried more often. */
+export const BOOTSTRAP_BACKOFF_MAX_MS = 30_000
+/** Failed dials in a row until a peer that nobody mentions any more is dropped. */
+export const MAX_DIAL_FAILURES = 10
+
+// Passing on peers (`/mesh/peers/1`)
+
+/** Signed records in one message. */
+export const MAX_RECORDS_PER_MESSAGE = 64
+/** One signed peer record. */
+export const MAX_PEER_RECORD_BYTES = 4_096
+export const MAX_EXCHANGE_MESSAGE_BYTES = MAX_RECORDS_PER_MESSAGE * (MAX_PEER_RECORD_BYTES + 16)
+/** Records remembered for passing on. */
+export const MAX_PEER_RECORDS = 512
+/** Changes are gathered this long before they are passed on. */
+export const EXCHANGE_DELAY_MS = 200
+/** Messages of one peer per minute; more are dropped. */
+export const MAX_EXCHANGE_MESSAGES_PER_MINUTE = 120
+
+// mDNS (RFC 6762; wire document, section 2.2)
+
+/** Wire: fixed by RFC 6762. */
+export const MDNS_PORT = 5353
+export const MDNS_QUERY_MIN_MS = 4_000
+/** At 10 s queries would cost 40 kB a minute among 20 nodes. */
+export const MDNS_QUERY_MAX_MS = 60_000
+/** Larger packets and packets with more records are dropped unread. */
+export const MAX_MDNS_PACKET_BYTES = 9_000
+export const MAX_MDNS_RECORDS = 64
+export const MAX_MDNS_PACKETS_PER_SECOND = 200
+export const MAX_MDNS_INTERFACES = 16
+
+// DHT rendezvous (wire document, section 2.1)
+
+/** Between two runs, besides one at each change of the window. */
+export const RENDEZVOUS_INTERVAL_MS = 720_000
+/** Between two runs while nobody was found yet. */
+export const RENDEZVOUS_FIRST_INTERVAL_MS = 15_000
+export const RENDEZVOUS_TIMEOUT_MS = 60_000
+/** Providers read for one key. */
+export const MAX_PROVIDERS = 100
+
+// Relays (wire document, section 6.4)
+
+/** Wire 6.4: circuits that one peer may hold over us. */
+export const MAX_RELAY_CIRCUITS_PER_PEER = 64
+export const RELAY_MAX_BYTES = 1n << 30n
+export const RELAY_MAX_DURATION_MS = 1_800_000
+export const RELAY_RESERVATION_MS = 3_600_000
+export const MAX_RELAY_RESERVATIONS = 128
+/** Relays on which we hold a reservation at a time. */
+export const RELAYS_WANTED = 2
+/** Waits before each try to make a relayed connection direct; the last one repeats. */
+export const UPGRADE_RETRY_MS: readonly number[] = [500, 15_000, 60_000, 600_000]
+/** One try: ICE gathers, checks and gives up. */
+export const UPGRADE_TIMEOUT_MS = 20_000
+/** A relayed connection stays this long beside the direct one that replaces it, so that streams can move. */
+export const RELAYED_GRACE_MS = 5_000
+
+// STUN (RFC 8489)
+
+export const MAX_STUN_PACKET_BYTES = 576
+export const MAX_STUN_PER_SECOND = 200
+/** Servers named to WebRTC, which warns of five or more. */
+export const MAX_STUN_SERVERS = 2
