@@ -1,0 +1,61 @@
+/** The ledger's order: by bucket, then key, both by UTF-16 code units. */
+import type { Entry, Position, PositionRange, Snapshot } from '@mesh/ledger'
+import { HEALTH_BUCKET, SHORT_HASH_BYTES } from './limits.ts'
+
+export const WHOLE_LEDGER: PositionRange = { from: undefined, to: undefined }
+
+export const HEARTBEATS: PositionRange = {
+  from: { bucket: HEALTH_BUCKET, key: '' },
+  to: { bucket: `${HEALTH_BUCKET}\0`, key: '' },
+}
+
+export function comparePositions(a: Position, b: Position): number {
+  if (a.bucket !== b.bucket) return a.bucket < b.bucket ? -1 : 1
+  if (a.key === b.key) return 0
+  return a.key < b.key ? -1 : 1
+}
+
+/** False for a range that ends where, or before, it begins. */
+export function isRange({ from, to }: PositionRange): boolean {
+  return from === undefined || to === undefined || comparePositions(from, to) < 0
+}
+
+export function rangeHas({ from, to }: PositionRange, position: Position): boolean {
+  if (from !== undefined && comparePositions(position, from) < 0) return false
+  return to === undefined || comparePositions(position, to) < 0
+}
+
+/** The short hash of the entry that stands at `position`: the fingerprint of a range with just one entry. */
+export function shortHashAt(snapshot: Snapshot, { bucket, key }: Position): Uint8Array {
+  const range = { from: { bucket, key }, to: { bucket, key: `${key}\0` } }
+  return snapshot.summarize(range).fingerprint.subarray(0, SHORT_HASH_BYTES)
+}
+
+/** FNV-1a 32 over UTF-16 code units (ids are ASCII, so these are their bytes). */
+export function fnv1a32(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash >>> 0
+}
+
+export function listItem(snapshot: Snapshot, position: Position, entry: Entry) {
+  return {
+    bucket: position.bucket,
+    key: position.key,
+    version: entry.version,
+    hash: shortHashAt(snapshot, position),
+    ownerTag: fnv1a32(entry.owner),
+    deleted: entry.deleted,
+  }
+}
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at])
+}
+
+/** A text for use as a map's key. */
+export function hexOf(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
+  return text
+}

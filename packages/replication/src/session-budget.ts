@@ -1,0 +1,86 @@
+/** What an honest remote may ask and send in one session, from the two ledgers' sizes. */
+import {
+  LEAF_ENTRIES,
+  MAX_KEY_UNITS,
+  MAX_BUCKET_UNITS,
+  MAX_LEDGER_ENTRIES,
+  MAX_LISTS_IN_TURN,
+  MAX_RANGES_IN_TURN,
+  RANGE_FANOUT,
+  SHORT_HASH_BYTES,
+} from './limits.ts'
+import { isRange } from './position.ts'
+import type { Turn } from './turn.ts'
+import type { Position } from '@mesh/ledger'
+
+export interface SessionBudget {
+  /** False when less than `amount` is left. */
+  take(kind: keyof Amounts, amount: number): boolean
+}
+
+interface Amounts {
+  /** Received. */
+  ranges: number
+  lists: number
+  items: number
+  wants: number
+  entries: number
+  /** Done for the remote: ranges cut, entries listed and entries sent. */
+  splits: number
+  listed: number
+  sent: number
+}
+
+/** For small ledgers, and for what is written while the session lasts. */
+const SLACK = 1024
+
+/** A range is cut while it holds more than a leaf's entries, on each of a few levels. */
+const splitsOf = (size: number) => Math.ceil((8 * size) / LEAF_ENTRIES) + SLACK
+
+export function createBudget(ours: number, claimed: number): SessionBudget {
+  const theirs = Math.min(claimed, MAX_LEDGER_ENTRIES)
+  const left: Amounts = {
+    ranges: RANGE_FANOUT * splitsOf(theirs),
+    lists: RANGE_FANOUT * splitsOf(ours),
+    items: theirs + SLACK,
+    wants: ours + SLACK,
+    entries: theirs + SLACK,
+    splits: splitsOf(ours),
+    listed: 2 * (ours + RANGE_FANOUT * splitsOf(theirs)),
+    sent: 2 * ours + SLACK,
+  }
+  return {
+    take(kind, amount) {
+      left[kind] -= amount
+      return left[kind] >= 0
+    },
+  }
+}
+
+const FINGERPRINT_BYTES = 32
+
+/** Are all sizes and orders as the protocol says? */
+export function isWellFormed(turn: Turn): boolean {
+  return (
+    turn.ranges.length <= MAX_RANGES_IN_TURN &&
+    turn.lists.length <= MAX_LISTS_IN_TURN &&
+    turn.ranges.every((range) => isRange(range) && range.fingerprint.length === FINGERPRINT_BYTES) &&
+    [...turn.ranges, ...turn.lists].every(({ from, to }) => isPlace(from) && isPlace(to)) &&
+    turn.lists.every((list) => list.items.every((item) => item.hash.length === SHORT_HASH_BYTES)) &&
+    turn.wants.every(isPlace) &&
+    turn.refused.every((refusal) => refusal.hash.length === SHORT_HASH_BYTES) &&
+    (turn.hello === undefined || isHello(turn.hello))
+  )
+}
+
+function isHello({ digest, heartbeats }: NonNullable<Turn['hello']>): boolean {
+  return digest.length === SHORT_HASH_BYTES && heartbeats.length === SHORT_HASH_BYTES
+}
+
+/** Bounds are entries' places, and one unit longer where a single key is meant. */
+function isPlace(position: Position | undefined): boolean {
+  return (
+    position === undefined ||
+    (position.bucket.length <= MAX_BUCKET_UNITS + 1 && position.key.length <= MAX_KEY_UNITS + 1)
+  )
+}

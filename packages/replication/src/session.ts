@@ -1,0 +1,240 @@
+/**
+ * One reconciliation between two ledgers, without IO: turns in, turns out. Each side
+ * 1 compares the remote's ranges with its own: equal ones are done, large ones are cut into 16 and asked back,
+ *   small ones are answered by a list of what it holds;
+ * 2 compares lists with what it holds: wants what it lacks, sends what the remote lacks;
+ * 3 serves what was wanted, and says what it refused.
+ * Work waits on a stack, so that the deepest ranges go first and little waits; a turn takes from it what fits.
+ */
+import type { KeyedEntry, Position, PositionRange, Snapshot } from '@mesh/ledger'
+import { type CompareInit, compareList, type Difference, isOrderly } from './compare-list.ts'
+import { differingRange } from './hello.ts'
+import { LEAF_ENTRIES, MAX_IDLE_TURNS, MAX_PENDING_TASKS, MAX_SESSION_TURNS, RANGE_FANOUT } from './limits.ts'
+import { equalBytes, isRange, listItem } from './position.ts'
+import { createBudget, isWellFormed, type SessionBudget } from './session-budget.ts'
+import type { Hello, RangeClaim, Refusal, Turn } from './turn.ts'
+import { createTurnBuilder, type TurnBuilder } from './turn-builder.ts'
+
+/** Why a session was given up: always the remote's doing. */
+export type SessionFault =
+  | 'malformed'
+  /** More turns, ranges, list items, wants or entries than an honest ledger of that size needs. */
+  | 'endless'
+  | 'no_progress'
+
+export interface SessionInit extends CompareInit {
+  readonly role: 'initiator' | 'responder'
+  /** Where this ledger stands. */
+  readonly hello: Hello
+  /** Asked by the responder: did a session in this very state end already, with the two still unequal? */
+  readonly isSettled: (theirs: Hello) => boolean
+  /** What the remote wanted is served from here, as it may be newer than the session's snapshot. */
+  readonly current: () => Snapshot
+}
+
+/** What a remote's turn asks of the caller before `answer`. */
+export interface Received {
+  /** To merge. */
+  readonly entries: readonly KeyedEntry[]
+  /** What the remote refused of the entries sent before; to be remembered. */
+  readonly refused: readonly Refusal[]
+}
+
+export interface Session {
+  /** The initiator's first turn. */
+  open(): Turn
+  receive(turn: Turn): Received
+  /**
+   * The turn that answers the last one; undefined when nothing is left to say, or after a fault.
+   * @param refused what the ledger refused of the entries received
+   */
+  answer(refused: readonly Refusal[]): Turn | undefined
+  /** Neither side has more to say; the last answer, if any, is still to be sent. */
+  readonly done: boolean
+  readonly fault: SessionFault | undefined
+  /** Known after the remote's first turn. */
+  readonly theirs: Hello | undefined
+  /** Turns received. */
+  readonly turns: number
+}
+
+type Task =
+  | { readonly kind: 'range'; readonly claim: RangeClaim }
+  | { readonly kind: 'differences'; readonly rest: Iterator<Difference> }
+  | { readonly kind: 'serve'; readonly rest: Iterator<Position> }
+
+export function createSession(init: SessionInit): Session {
+  return new ReconcileSession(init)
+}
+
+class ReconcileSession implements Session {
+  done = false
+  fault: SessionFault | undefined
+  theirs: Hello | undefined
+  turns = 0
+  readonly #init: SessionInit
+  readonly #tasks: Task[] = []
+  #budget: SessionBudget | undefined
+  #idleTurns = 0
+  #remoteHasMore = false
+  #answerExpected = false
+
+  constructor(init: SessionInit) {
+    this.#init = init
+  }
+
+  open(): Turn {
+    return createTurnBuilder().build(false, this.#init.hello)
+  }
+
+  receive(turn: Turn): Received {
+    this.turns++
+    const fault = this.#judge(turn)
+    if (fault !== undefined) return this.#giveUp(fault)
+    const idle = turn.ranges.length + turn.lists.length + turn.wants.length + turn.entries.length === 0
+    this.#remoteHasMore = turn.more
+    this.#answerExpected = !idle || turn.more || this.#isGreeting()
+    this.#idleTurns = idle && turn.more ? this.#idleTurns + 1 : 0
+    if (this.#idleTurns > MAX_IDLE_TURNS) return this.#giveUp('no_progress')
+    this.#takeTasks(turn)
+    if (this.#tasks.length > MAX_PENDING_TASKS) return this.#giveUp('endless')
+    return { entries: turn.entries, refused: turn.refused }
+  }
+
+  answer(refused: readonly Refusal[]): Turn | undefined {
+    if (this.fault !== undefined || this.done) return undefined
+    const builder = createTurnBuilder()
+    for (const refusal of refused) builder.addRefusal(refusal)
+    while (!builder.full && this.fault === undefined) {
+      const task = this.#tasks.pop()
+      if (task === undefined) break
+      this.#run(task, builder)
+    }
+    if (this.fault !== undefined) return undefined
+    const more = this.#tasks.length > 0
+    if (builder.idle && !more && !this.#remoteHasMore) {
+      this.done = true
+      if (!this.#answerExpected && refused.length === 0) return undefined
+    }
+    return builder.build(more, this.#isGreeting() ? this.#init.hello : undefined)
+  }
+
+  /** The remote's first turn, which its responder greets back. */
+  #isGreeting(): boolean {
+    return this.turns === 1 && this.#init.role === 'responder'
+  }
+
+  #giveUp(fault: SessionFault): Received {
+    this.fault = fault
+    this.done = true
+    this.#tasks.length = 0
+    return { entries: [], refused: [] }
+  }
+
+  #judge(turn: Turn): SessionFault | undefined {
+    if (this.turns > MAX_SESSION_TURNS) return 'endless'
+    if (this.theirs === undefined) {
+      if (turn.hello === undefined) return 'malformed'
+      this.theirs = turn.hello
+      this.#budget = createBudget(this.#init.snapshot.size, turn.hello.size)
+    }
+    if (!isWellFormed(turn) || !turn.lists.every(isOrderly)) return 'malformed'
+    const items = turn.lists.reduce((sum, list) => sum + list.items.length, 0)
+    const budget = this.#budget
+    const within =
+      budget?.take('ranges', turn.ranges.length) === true &&
+      budget.take('items', items) &&
+      budget.take('lists', turn.lists.length) &&
+      budget.take('wants', turn.wants.length) &&
+      budget.take('entries', turn.entries.length)
+    return within ? undefined : 'endless'
+  }
+
+  #takeTasks(turn: Turn): void {
+    if (turn.wants.length > 0) this.#tasks.push({ kind: 'serve', rest: turn.wants.values() })
+    for (const list of turn.lists) {
+      this.#tasks.push({ kind: 'differences', rest: compareList(this.#init, list) })
+    }
+    for (const claim of turn.ranges) this.#tasks.push({ kind: 'range', claim })
+    if (this.#isGreeting() && this.theirs !== undefined && !this.#init.isSettled(this.theirs)) {
+      const range = differingRange(this.#init.hello, this.theirs)
+      // Its fingerprint is not known yet; an empty one equals none.
+      const claim = { count: this.theirs.size, fingerprint: new Uint8Array() }
+      if (range !== undefined) this.#tasks.push({ kind: 'range', claim: { ...range, ...claim } })
+    }
+  }
+
+  #run(task: Task, builder: TurnBuilder): void {
+    switch (task.kind) {
+      case 'range':
+        return this.#compareRange(task.claim, builder)
+      case 'differences':
+        return this.#tellDifferences(task, builder)
+      case 'serve':
+        return this.#serve(task, builder)
+    }
+  }
+
+  #compareRange(claim: RangeClaim, builder: TurnBuilder): void {
+    const { snapshot } = this.#init
+    const ours = snapshot.summarize(claim)
+    if (equalBytes(ours.fingerprint, claim.fingerprint)) return
+    const { from, to } = claim
+    if (claim.count === 0) {
+      this.#tasks.push({ kind: 'differences', rest: compareList(this.#init, { from, to, items: [] }) })
+    } else if (ours.count <= LEAF_ENTRIES) {
+      if (this.#spend('listed', ours.count + 1)) builder.addList(listRange(snapshot, { from, to }))
+    } else if (this.#spend('splits', 1)) {
+      for (const part of splitRange(snapshot, { from, to }, ours.count)) builder.addRange(part)
+    }
+  }
+
+  #spend(kind: 'listed' | 'splits' | 'sent', amount: number): boolean {
+    if (this.#budget?.take(kind, amount) === true) return true
+    this.#giveUp('endless')
+    return false
+  }
+
+  #tellDifferences(task: Task & { kind: 'differences' }, builder: TurnBuilder): void {
+    while (!builder.full) {
+      const next = task.rest.next()
+      if (next.done === true) return
+      if (next.value.kind === 'want') builder.addWant(next.value.item)
+      else if (this.#spend('sent', 1)) builder.addEntry(next.value.keyed)
+      else return
+    }
+    this.#tasks.push(task)
+  }
+
+  #serve(task: Task & { kind: 'serve' }, builder: TurnBuilder): void {
+    const snapshot = this.#init.current()
+    while (!builder.full) {
+      const next = task.rest.next()
+      if (next.done === true) return
+      const { bucket, key } = next.value
+      const entry = snapshot.get(bucket, key)
+      if (entry !== undefined) builder.addEntry({ bucket, key, entry })
+    }
+    this.#tasks.push(task)
+  }
+}
+
+function listRange(snapshot: Snapshot, range: PositionRange) {
+  const items = []
+  for (const keyed of snapshot.entriesIn(range)) items.push(listItem(snapshot, keyed, keyed.entry))
+  return { ...range, items }
+}
+
+/** Cuts a range into parts that hold equally many of our entries. */
+function splitRange(snapshot: Snapshot, range: PositionRange, count: number): RangeClaim[] {
+  const parts: RangeClaim[] = []
+  let { from } = range
+  for (let part = 1; part <= RANGE_FANOUT; part++) {
+    const at = Math.floor((part * count) / RANGE_FANOUT)
+    const to = part === RANGE_FANOUT ? range.to : snapshot.positionAt(range, at)
+    const bounds = { from, to }
+    if (isRange(bounds)) parts.push({ ...bounds, ...snapshot.summarize(bounds) })
+    from = to
+  }
+  return parts
+}

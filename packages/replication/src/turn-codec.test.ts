@@ -1,0 +1,82 @@
+import { createSeededRandom } from '@mesh/testkit'
+import { describe, expect, it } from 'vitest'
+import { twinEntry } from '../test/twin-ledger.ts'
+import type { Turn } from './turn.ts'
+import { decodeTurn, encodeTurn } from './turn-codec.ts'
+
+const item = (key: string) => ({
+  bucket: 'b',
+  key,
+  version: 0xffff_ffff_ffff_ffffn,
+  hash: new Uint8Array(16).fill(7),
+  ownerTag: 0xffff_ffff,
+  deleted: key === 'y',
+})
+
+const full: Turn = {
+  hello: { size: 5, digest: new Uint8Array(16).fill(1), heartbeats: new Uint8Array(16).fill(2) },
+  ranges: [
+    { from: undefined, to: { bucket: 'a', key: 'm' }, count: 3, fingerprint: new Uint8Array(32).fill(3) },
+    {
+      from: { bucket: 'a', key: 'm' },
+      to: { bucket: 'b', key: '' },
+      count: 0,
+      fingerprint: new Uint8Array(32),
+    },
+    { from: { bucket: 'b', key: '' }, to: undefined, count: 9, fingerprint: new Uint8Array(32).fill(4) },
+  ],
+  lists: [{ from: { bucket: 'b', key: 'x' }, to: undefined, items: [item('x'), item('y')] }],
+  wants: [{ bucket: 'ключ', key: '__proto__' }],
+  entries: [
+    { bucket: 'b', key: '\0', entry: twinEntry(1n) },
+    {
+      bucket: 'c',
+      key: '',
+      entry: { ...twinEntry(2n, ''), deleted: true, updatedAt: -5, owner: 'o', sig: new Uint8Array(64) },
+    },
+  ],
+  refused: [{ hash: new Uint8Array(16), code: 'FUTURE' }],
+  more: true,
+}
+
+describe('the encoding of turns', () => {
+  it('gives back what went in', () => {
+    expect(decodeTurn(encodeTurn(full))).toEqual(full)
+  })
+
+  it('ignores fields of later versions, and takes none of another wire type for its own', () => {
+    const unknown = [0x7a, 2, 9, 9, 0x38 | 5, 1, 2, 3, 4]
+    expect(decodeTurn(Uint8Array.of(...encodeTurn(full), ...unknown))).toEqual(full)
+  })
+
+  it('refuses truncated bytes, or reads a shorter turn, but never throws', () => {
+    const bytes = encodeTurn(full)
+    const cut = Array.from(bytes.keys(), (length) => decodeTurn(bytes.subarray(0, length)))
+    expect(cut.filter((turn) => turn?.more === true)).toEqual([])
+    expect(cut.filter((turn) => turn === undefined).length).toBeGreaterThan(bytes.length / 2)
+  })
+
+  it('never throws at random or altered bytes', () => {
+    const random = createSeededRandom(4)
+    const bytes = encodeTurn(full)
+    let refused = 0
+    for (let run = 0; run < 3000; run++) {
+      const altered = bytes.slice()
+      for (let hit = 0; hit < 3; hit++)
+        altered[Math.floor(random.float() * bytes.length)] = random.bytes(1)[0] ?? 0
+      if (decodeTurn(altered) === undefined) refused++
+      if (decodeTurn(random.bytes(40)) === undefined) refused++
+    }
+    expect(refused).toBeGreaterThan(1000)
+  })
+
+  it('refuses a list over its bound', () => {
+    const items = Array.from({ length: 257 }, (_, at) => item(`k${at}`))
+    const lists = [{ from: undefined, to: undefined, items }]
+    expect(decodeTurn(encodeTurn({ ...full, lists }))).toBeUndefined()
+  })
+
+  it('refuses nested groups without end', () => {
+    expect(decodeTurn(new Uint8Array(300_000).fill(0x7b))).toBeUndefined()
+  })
+})
