@@ -28,6 +28,7 @@ export type LedgerErrorCode =
   | 'ledger.bad_value'
   | 'ledger.too_large'
   | 'ledger.over_quota'
+  | 'ledger.store_failed'
   | 'ledger.stopped'
 
 /** One key's change inside a block. */
@@ -89,6 +90,14 @@ export interface MergeResult {
   }[]
 }
 
+/** What one call of `reap` did. */
+export interface ReapResult {
+  /** Tombstones collected, here only. */
+  readonly collected: number
+  /** Expired entries of others that get a tombstone from this node, as the leader. */
+  readonly ended: number
+}
+
 export interface Ledger {
   readonly self: PeerId
   readonly mode: OwnershipMode
@@ -122,6 +131,16 @@ export interface Ledger {
     readonly owners: readonly string[]
     readonly since: number
   }[]
+  /**
+   * Who ends expired entries: elected among the nodes with a heartbeat of the last 15 minutes (wire document, 4.8).
+   * Undefined when the elected one is not alive, as after a suspension of this machine.
+   */
+  leader(): string | undefined
+  /**
+   * Collects tombstones that have had their time; when this node is the leader, ends the entries whose owners are
+   * gone. To be called every 10 minutes by every node.
+   */
+  reap(): ReapResult
   /** Commits what is pending, closes the store. Idempotent. */
   stop(): Promise<void>
 }

@@ -1,1 +1,2 @@
-export {}
+/** What of the ledger only Node has: a store on disk, and fast signatures. */
+export { createNodeSigner, createNodeVerifier } from './node-crypto.ts'

@@ -1,0 +1,50 @@
+/** Tells listeners what happened, in order, and counts refusals. */
+import { type Logger, type PeerId, shortPeerId } from '@mesh/core'
+import type { KeyedEntry } from './entry.ts'
+import type { LedgerEvent, RejectionCode } from './ledger.ts'
+
+export interface LedgerEvents {
+  subscribe(listener: (event: LedgerEvent) => void): () => void
+  emit(event: LedgerEvent): void
+  /** Counts a refusal and tells of it. */
+  reject(keyed: KeyedEntry, code: RejectionCode, author: PeerId | undefined): void
+  rejections(): Readonly<Partial<Record<RejectionCode, number>>>
+}
+
+export function createLedgerEvents(log: Logger): LedgerEvents {
+  const listeners = new Set<(event: LedgerEvent) => void>()
+  const counts = new Map<RejectionCode, number>()
+  const queue: LedgerEvent[] = []
+  let telling = false
+
+  /** A listener may write, which makes further events: they wait until all have heard this one. */
+  const emit = (event: LedgerEvent) => {
+    queue.push(event)
+    if (telling) return
+    telling = true
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      for (const listener of listeners) {
+        try {
+          listener(next)
+        } catch (error) {
+          log.error('ledger listener failed', { event: next.type, error })
+        }
+      }
+    }
+    telling = false
+  }
+  return {
+    subscribe(listener) {
+      const own = (event: LedgerEvent) => listener(event)
+      listeners.add(own)
+      return () => listeners.delete(own)
+    },
+    emit,
+    reject({ bucket, key, entry: { owner, version } }, code, author) {
+      counts.set(code, (counts.get(code) ?? 0) + 1)
+      log.debug('entry rejected', { bucket, key, owner: shortPeerId(owner), code, author })
+      emit({ type: 'rejected', bucket, key, owner, version, code, author })
+    },
+    rejections: () => Object.fromEntries(counts),
+  }
+}

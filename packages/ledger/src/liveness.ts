@@ -1,0 +1,41 @@
+/** Who is alive, from the stored heartbeats. */
+import type { Entry } from './entry.ts'
+import { parseHeartbeat } from './go-time.ts'
+import { HEALTH_BUCKET } from './policy.ts'
+import { leavesFrom, type Tree, treeGet } from './tree.ts'
+
+/** Entries never change, so a heartbeat is parsed once. */
+const parsed = new WeakMap<Entry, number>()
+
+/** Unix ms of an owner's heartbeat; undefined without one that can be read. */
+export function heartbeatOf(tree: Tree, owner: string): number | undefined {
+  const stored = treeGet(tree, { bucket: HEALTH_BUCKET, key: owner })?.entry
+  return stored === undefined || stored.deleted ? undefined : timeOf(stored)
+}
+
+export function isLiveAt(tree: Tree, owner: string, nowMs: number, livenessMs: number): boolean {
+  const beat = heartbeatOf(tree, owner)
+  return beat !== undefined && beat + livenessMs > nowMs
+}
+
+/** Keys of the heartbeats that are younger than `windowMs`, in order. */
+export function nodesWithin(tree: Tree, nowMs: number, windowMs: number): string[] {
+  const found: string[] = []
+  for (const rows of leavesFrom(tree, { bucket: HEALTH_BUCKET, key: '' })) {
+    for (const { bucket, key, entry } of rows) {
+      if (bucket !== HEALTH_BUCKET) return found
+      const beat = entry.deleted ? undefined : timeOf(entry)
+      if (beat !== undefined && beat + windowMs > nowMs) found.push(key)
+    }
+  }
+  return found
+}
+
+function timeOf(heartbeat: Entry): number | undefined {
+  let time = parsed.get(heartbeat)
+  if (time === undefined) {
+    time = parseHeartbeat(heartbeat.value) ?? Number.NaN
+    parsed.set(heartbeat, time)
+  }
+  return Number.isNaN(time) ? undefined : time
+}

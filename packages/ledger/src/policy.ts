@@ -1,0 +1,69 @@
+/** Which buckets are owned, by whom, and when ownership ends (wire document, 4.4). Buckets not named are open. */
+import { foldKey } from './decode-block.ts'
+import type { Entry } from './entry.ts'
+import { createJsonScanner } from './json-scanner.ts'
+
+/** The rule of one owned bucket. */
+export interface BucketPolicy {
+  /**
+   * Whom a live entry must belong to, from its key and its Value (JSON text); '' is nobody. Without it any signer
+   * may claim a free key.
+   */
+  readonly ownerOf?: (key: string, valueText: string) => string
+  /**
+   * When others may take an entry: `liveness`, when its owner's heartbeat is older than the liveness window;
+   * `absolute`, when its own `UpdatedAt` is; `never`.
+   */
+  readonly expiry: 'liveness' | 'absolute' | 'never'
+}
+
+/** Bucket name to rule. */
+export type PolicyTable = Readonly<Record<string, BucketPolicy>>
+
+/** The owner is named by the Value's `PeerID`. */
+export const ownedByValue: BucketPolicy = {
+  ownerOf: (_key, valueText) => peerIdInValue(valueText),
+  expiry: 'liveness',
+}
+/** The key is the owner. */
+export const ownedByKey: BucketPolicy = { ownerOf: (key) => key, expiry: 'liveness' }
+/** Who signs first, owns. */
+export const ownedBySigner: BucketPolicy = { expiry: 'liveness' }
+
+export const HEALTH_BUCKET = 'healthcheck'
+
+/** The buckets that all networks know, and ours (`routes`). */
+export const defaultPolicies: PolicyTable = {
+  machines: ownedByValue,
+  services: ownedByValue,
+  files: ownedByValue,
+  routes: ownedByValue,
+  users: ownedByKey,
+  egress: ownedByKey,
+  [HEALTH_BUCKET]: { ownerOf: (key) => key, expiry: 'absolute' },
+  dns: ownedBySigner,
+}
+
+/** A text member of a JSON object whose name is `PeerID` in any case, the last one as in Go; else ''. */
+export function peerIdInValue(valueText: string): string {
+  const scanner = createJsonScanner(new TextEncoder().encode(valueText))
+  let owner = ''
+  try {
+    if (scanner.kind() !== 'object') return ''
+    const nextField = scanner.openObject()
+    for (let field = nextField(); field !== undefined; field = nextField()) {
+      if (foldKey(field) !== 'peerid' || scanner.kind() === 'null') scanner.skip()
+      else owner = scanner.string()
+    }
+    scanner.end()
+    return owner
+  } catch {
+    return ''
+  }
+}
+
+/** Who holds a stored entry: its signer, or for an older unsigned one whom the rule implies. */
+export function holderOf(policy: BucketPolicy | undefined, key: string, entry: Entry): string {
+  if (entry.owner !== '' || policy?.ownerOf === undefined) return entry.owner
+  return policy.ownerOf(key, entry.value)
+}

@@ -1,0 +1,105 @@
+/**
+ * What happens when another live owner claims a key (api-decisions, 'Races', 'Coming back'): of two claims within
+ * 10 s the later one is given up by whoever made it, as long as its own claim is that fresh; any other is a
+ * conflict that is told until one lets go.
+ */
+import { type Conflict, type Conflicts, createConflicts } from './conflicts.ts'
+import type { Entry, KeyedEntry } from './entry.ts'
+import { positionId } from './ledger-state.ts'
+import { MAX_CONFLICTS, RACE_WINDOW_MS } from './limits.ts'
+import type { Position } from './snapshot.ts'
+
+const RACE_WINDOW_NS = BigInt(RACE_WINDOW_MS) * 1_000_000n
+
+/** A refused claim of another owner. */
+export interface ForeignClaim {
+  readonly incoming: KeyedEntry
+  readonly existing: Entry
+  /** Who holds the stored entry. */
+  readonly holder: string
+  readonly holderIsLive: boolean
+  readonly claimantIsLive: boolean
+  readonly nowMs: number
+}
+
+export type Reaction =
+  | { readonly type: 'none' }
+  /** This node gives its entry up with a tombstone above both. */
+  | { readonly type: 'yield'; readonly above: bigint }
+  /** The other let go: this node writes its entry again above that tombstone. */
+  | { readonly type: 'announce'; readonly above: bigint; readonly resolved: Conflict | undefined }
+  | { readonly type: 'conflict'; readonly conflict: Conflict }
+  | { readonly type: 'resolved'; readonly conflict: Conflict }
+
+export interface Rivalry {
+  readonly conflicts: Conflicts
+  /** This node took a key that it did not hold. */
+  claimed(position: Position, version: bigint, nowMs: number): void
+  reactTo(claim: ForeignClaim): Reaction
+}
+
+export function createRivalry(self: string): Rivalry {
+  const conflicts = createConflicts()
+  /** Claims of this node not older than the window, in order of time. */
+  const fresh = new Map<string, { version: bigint; atMs: number }>()
+
+  const forgetOld = (nowMs: number) => {
+    for (const [id, { atMs }] of fresh) {
+      if (atMs + RACE_WINDOW_MS >= nowMs && fresh.size <= MAX_CONFLICTS) return
+      fresh.delete(id)
+    }
+  }
+  const reactToTombstone = ({ incoming, existing, holder }: ForeignClaim): Reaction => {
+    const { owner, version } = incoming.entry
+    const raced = fresh.has(positionId(incoming))
+    const known = conflicts.has(incoming, owner)
+    const resolved = conflicts.letGo(incoming, owner)
+    if (holder === self && (raced || known) && version > existing.version) {
+      return { type: 'announce', above: version, resolved }
+    }
+    return resolved === undefined ? { type: 'none' } : { type: 'resolved', conflict: resolved }
+  }
+  const reactToClaim = (claim: ForeignClaim): Reaction => {
+    const { incoming, existing, holder, nowMs } = claim
+    if (!claim.claimantIsLive || !claim.holderIsLive) return { type: 'none' }
+    const { owner, version } = incoming.entry
+    const own = holder === self ? fresh.get(positionId(incoming)) : undefined
+    if (own !== undefined && isWithinWindow(own.version, version)) {
+      if (!isGreater(own.version, self, version, owner)) return { type: 'none' }
+      return { type: 'yield', above: version > existing.version ? version : existing.version }
+    }
+    if (isFreshRaceOfOthers(claim)) return { type: 'none' }
+    const conflict = conflicts.add(incoming, holder, owner, nowMs)
+    return conflict === undefined ? { type: 'none' } : { type: 'conflict', conflict }
+  }
+  return {
+    conflicts,
+    claimed(position, version, nowMs) {
+      forgetOld(nowMs)
+      const id = positionId(position)
+      fresh.delete(id)
+      fresh.set(id, { version, atMs: nowMs })
+    },
+    reactTo(claim) {
+      forgetOld(claim.nowMs)
+      return claim.incoming.entry.deleted ? reactToTombstone(claim) : reactToClaim(claim)
+    },
+  }
+
+  /** Two others race: they will settle it between themselves. */
+  function isFreshRaceOfOthers({ incoming, existing, holder, nowMs }: ForeignClaim): boolean {
+    if (holder === self || incoming.entry.owner === self) return false
+    const { version } = incoming.entry
+    const nowNs = BigInt(Math.floor(nowMs)) * 1_000_000n
+    return isWithinWindow(version, existing.version) && nowNs - version <= RACE_WINDOW_NS
+  }
+}
+
+function isWithinWindow(a: bigint, b: bigint): boolean {
+  const distance = a > b ? a - b : b - a
+  return distance <= RACE_WINDOW_NS
+}
+
+function isGreater(version: bigint, id: string, otherVersion: bigint, otherId: string): boolean {
+  return version === otherVersion ? id > otherId : version > otherVersion
+}
