@@ -1,1 +1,9 @@
-export {}
+export {
+  encodeToken,
+  formatNetworkConfig,
+  generateNetworkConfig,
+  type NetworkConfig,
+  networkId,
+  parseNetworkConfig,
+  parseToken,
+} from './network-config.ts'
