@@ -1,0 +1,124 @@
+/** Every command of `mesh`. Help, completion and docs/flags.md come from this table. */
+import type { Command } from './command.ts'
+
+export const rootCommand: Command = {
+  name: '',
+  arguments: [],
+  summary: 'a decentralised mesh network: nodes that find each other and share a signed ledger',
+  description:
+    'Every machine that has the token of a network can join it; there is no server. `mesh -g -b` makes a new network.',
+  examples: [
+    'mesh -g -b > mesh.token            make a network (its token is the key: keep it secret)',
+    'mesh api --token-file mesh.token   join it and serve its API and web page',
+    'mesh status                        see how it goes',
+  ],
+  load: async () => (await import('./root.ts')).runRoot,
+}
+
+export const commands: readonly Command[] = [
+  {
+    name: 'api',
+    arguments: [],
+    summary: 'join the network and serve its HTTP API and web page',
+    description: 'Runs until Ctrl-C or SIGTERM. The page opens in a browser at the address that it prints.',
+    examples: [
+      'mesh api --token-file mesh.token',
+      'mesh api --config network.yaml --listen unix:///run/mesh.sock',
+      'mesh api --token-file mesh.token --listen :9000 --private',
+    ],
+    load: async () => (await import('./run-node.ts')).runApi,
+  },
+  {
+    name: 'start',
+    arguments: [],
+    summary: 'join the network without serving the API on a port',
+    description: 'The control socket still answers `mesh status` and `mesh ledger` on this machine.',
+    examples: ['mesh start --token-file mesh.token'],
+    load: async () => (await import('./run-node.ts')).runStart,
+  },
+  {
+    name: 'status',
+    arguments: [],
+    summary: 'what a running node sees: problems first, then peers',
+    examples: ['mesh status', 'mesh status --json', 'mesh status --instance second'],
+    load: async () => (await import('./status.ts')).runStatus,
+  },
+  {
+    name: 'ledger get',
+    arguments: ['[BUCKET]', '[KEY]'],
+    summary: 'read the ledger, a bucket or one key',
+    examples: ['mesh ledger get notes greeting', 'mesh ledger get machines --json'],
+    load: async () => (await import('./ledger.ts')).runGet,
+  },
+  {
+    name: 'ledger put',
+    arguments: ['BUCKET', 'KEY', 'VALUE'],
+    summary: 'write a key: VALUE is a text, or JSON with --json; - reads it from standard input',
+    examples: [
+      'mesh ledger put notes greeting hello',
+      'echo \'{"a":1}\' | mesh ledger put notes object - --json',
+    ],
+    load: async () => (await import('./ledger.ts')).runPut,
+  },
+  {
+    name: 'ledger delete',
+    arguments: ['BUCKET', '[KEY]'],
+    summary: 'delete a key, or all of a bucket that this node may delete',
+    examples: ['mesh ledger delete notes greeting'],
+    load: async () => (await import('./ledger.ts')).runDelete,
+  },
+  {
+    name: 'ledger list',
+    arguments: ['[BUCKET]'],
+    summary: 'list the buckets, or the keys of one',
+    examples: ['mesh ledger list', 'mesh ledger list notes'],
+    load: async () => (await import('./ledger.ts')).runList,
+  },
+  {
+    name: 'ledger watch',
+    arguments: ['[BUCKET]'],
+    summary: 'print changes as they happen, until Ctrl-C',
+    examples: ['mesh ledger watch', 'mesh ledger watch notes --json'],
+    load: async () => (await import('./ledger-watch.ts')).runWatch,
+  },
+  {
+    name: 'config',
+    arguments: [],
+    summary: 'print the settings in force and where each came from',
+    description:
+      'Shows what `mesh api` would run with, given the same options and environment; secrets are masked.',
+    examples: ['mesh config', 'MESHLISTEN=:9000 mesh config --json'],
+    load: async () => (await import('./config.ts')).runConfig,
+  },
+  {
+    name: 'completion',
+    arguments: ['bash|zsh|fish'],
+    summary: 'print the completion script of a shell',
+    examples: [
+      'source <(mesh completion bash)',
+      'mesh completion zsh > "${fpath[1]}/_mesh"',
+      'mesh completion fish > ~/.config/fish/completions/mesh.fish',
+    ],
+    load: async () => (await import('./completion.ts')).runCompletion,
+  },
+  {
+    name: 'help',
+    arguments: ['[COMMAND...]'],
+    summary: 'print this, or the help of a command',
+    load: async () => (await import('./help.ts')).runHelp,
+  },
+]
+
+/** Every command, `mesh` alone first. */
+export const allCommands: readonly Command[] = [rootCommand, ...commands]
+
+/** The command that the words begin with, and how many of them are its name. */
+export function findCommand(
+  words: readonly string[],
+): { readonly command: Command; readonly length: number } | undefined {
+  for (const length of [2, 1]) {
+    const command = commands.find(({ name }) => name === words.slice(0, length).join(' '))
+    if (command !== undefined && words.length >= length) return { command, length }
+  }
+  return undefined
+}

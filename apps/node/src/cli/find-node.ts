@@ -1,0 +1,56 @@
+/** Finds the running node that a command asks: by --api-url, or by the control sockets of this machine. */
+import { isAbsolute, resolve } from 'node:path'
+import type { ApiClient } from '@mesh/api-client'
+import { createNodeClient } from '@mesh/api-client/node'
+import { MeshError } from '@mesh/core'
+import { stateFolder } from '../settings/load-settings.ts'
+import { findControlSockets } from '../state/instance-folder.ts'
+import { readNetwork } from '../state/network.ts'
+import type { Call } from './command.ts'
+
+/** A node on this machine answers at once, or not at all. */
+const PROBE_TIMEOUT_MS = 2_000
+
+/** @throws MeshError `node.not_running`, `node.several_running` */
+export async function findNode({ settings, sources, surroundings, base }: Call): Promise<ApiClient> {
+  if (settings.apiUrl !== undefined) return createNodeClient({ baseUrl: absoluteUrl(settings.apiUrl, base) })
+  const network = readNetwork(settings)
+  const isNamed = sources.instance.level !== 'default'
+  const stateDir = stateFolder(settings, surroundings)
+  const candidates = findControlSockets(stateDir).filter(
+    (found) =>
+      (network === undefined || found.networkId === network.id) &&
+      (!isNamed || found.instance === settings.instance),
+  )
+  const probed = await Promise.all(
+    candidates.map(async (found) => ({ ...found, answers: await doesAnswer(found.socket) })),
+  )
+  const running = probed.filter(({ answers }) => answers)
+  const preferred = running.filter(({ instance }) => instance === settings.instance)
+  const [node, second] = running.length > 1 && preferred.length === 1 ? preferred : running
+  if (node === undefined) {
+    throw new MeshError('node.not_running', 'no node is running here', {
+      hint: `Start one with \`mesh api\` or \`mesh start\`, or ask another with --api-url (looked in ${stateDir}).`,
+    })
+  }
+  if (second === undefined) return createNodeClient({ baseUrl: `unix://${node.socket}` })
+  throw new MeshError('node.several_running', `${running.length} nodes are running here`, {
+    hint: [
+      'Say which one:',
+      ...running.map(({ instance, socket }) => `    --instance ${instance}  or  --api-url unix://${socket}`),
+    ].join('\n'),
+  })
+}
+
+async function doesAnswer(socket: string): Promise<boolean> {
+  const client = createNodeClient({ baseUrl: `unix://${socket}`, timeoutMs: PROBE_TIMEOUT_MS })
+  return client.getLiveness().then(
+    () => true,
+    () => false,
+  )
+}
+
+function absoluteUrl(url: string, base: string): string {
+  const path = /^unix:\/\/(.+)$/.exec(url)?.[1]
+  return path === undefined || isAbsolute(path) ? url : `unix://${resolve(base, path)}`
+}

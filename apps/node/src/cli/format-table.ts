@@ -1,0 +1,16 @@
+import { printable } from '../log/printable.ts'
+
+/** Columns aligned by spaces, safe for a terminal; every line ends with a newline. */
+export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows].map((row) => row.map(printable))
+  const widths = head.map((_, column) => Math.max(...lines.map((row) => (row[column] ?? '').length)))
+  return lines
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join('')
+}

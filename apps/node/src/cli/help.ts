@@ -1,0 +1,110 @@
+/** `--help`: what a command does, how it is called, and its options by heading. */
+import { MeshError } from '@mesh/core'
+import { flagOf, type OptionName, optionOf, optionsOf, variableOf } from '../settings/options.ts'
+import type { Command, Run } from './command.ts'
+import { allCommands, commands, findCommand, rootCommand } from './commands.ts'
+
+const WIDTH = 96
+const OPTION_COLUMN = 34
+
+export const runHelp: Run = async ({ positionals, out }) => {
+  const found = findCommand(positionals)
+  const [first] = positionals
+  if (found !== undefined) out(formatHelp(found.command))
+  else if (first === undefined) out(formatHelp(rootCommand))
+  else {
+    const family = commands.filter(({ name }) => name.startsWith(`${first} `))
+    if (family.length === 0) {
+      throw new MeshError('node.bad_input', `unknown command: mesh ${first}`, {
+        hint: '`mesh --help` shows every command.',
+      })
+    }
+    out(`${formatCommands(family)}\nMore: mesh ${first} COMMAND --help\n`)
+  }
+  return 0
+}
+
+/** The help of one command, newline at the end. */
+export function formatHelp(command: Command): string {
+  const call = ['mesh', command.name, ...command.arguments].filter((word) => word !== '').join(' ')
+  const sections = [
+    `mesh${command.name === '' ? '' : ` ${command.name}`} - ${command.summary}\n`,
+    command === rootCommand
+      ? `Usage: mesh COMMAND [OPTIONS]\n       mesh -g [-b]\n`
+      : `Usage: ${call} [OPTIONS]\n`,
+  ]
+  if (command.description !== undefined) sections.push(wrap(command.description, 0))
+  if (command === rootCommand) sections.push(`Commands:\n${formatCommands(commands)}`)
+  if (command.examples !== undefined) {
+    sections.push(`Examples:\n${command.examples.map((line) => `  ${line}\n`).join('')}`)
+  }
+  sections.push(...formatOptions(optionsOf(command.name)))
+  sections.push(
+    command === rootCommand
+      ? 'More: mesh COMMAND --help\n'
+      : 'Options with $NAME can come from that environment variable, or as `flag = value` from the file of defaults.\n',
+  )
+  return sections.join('\n')
+}
+
+function formatCommands(listed: readonly Command[]): string {
+  return listed
+    .map(({ name, arguments: names, summary }) => {
+      const left = `  ${[name, ...names].join(' ')}`
+      return column(left, summary)
+    })
+    .join('')
+}
+
+function formatOptions(names: readonly OptionName[]): string[] {
+  const groups = new Map<string, string[]>()
+  for (const name of names) {
+    const { group } = optionOf(name)
+    groups.set(group, [...(groups.get(group) ?? []), formatOption(name)])
+  }
+  const general = column('  -h, --help', 'Print this.') + column('  -v, --version', 'Print the version.')
+  return [...groups].map(([group, lines]) => `${group}:\n${lines.join('')}`).concat(`General:\n${general}`)
+}
+
+function formatOption(name: OptionName): string {
+  const { short, placeholder, help, defaultText, repeated } = optionOf(name)
+  const isOn = placeholder === undefined && optionOf(name).default === true
+  const flag = `--${isOn ? '[no-]' : ''}${flagOf(name)}${placeholder === undefined ? '' : ` ${placeholder}`}`
+  const variable = variableOf(name)
+  const remarks = [
+    ...(repeated ? ['repeat it or use commas'] : []),
+    ...(defaultText === '' || defaultText === 'off' ? [] : [`default: ${defaultText}`]),
+    ...(variable === undefined ? [] : [`$${variable}`]),
+  ]
+  const text = remarks.length === 0 ? help : `${help} (${remarks.join('; ')})`
+  return column(`  ${short === undefined ? '    ' : `-${short}, `}${flag}`, text)
+}
+
+function column(left: string, right: string): string {
+  const wrapped = wrap(right, OPTION_COLUMN)
+  return left.length > OPTION_COLUMN - 2
+    ? `${left}\n${wrapped}`
+    : left.padEnd(OPTION_COLUMN) + wrapped.slice(OPTION_COLUMN)
+}
+
+/** Lines of at most WIDTH characters, each indented. */
+function wrap(text: string, indent: number): string {
+  const lines: string[] = []
+  let line = ' '.repeat(indent)
+  for (const word of text.split(' ')) {
+    if (line.trim() !== '' && line.length + 1 + word.length > WIDTH) {
+      lines.push(line)
+      line = ' '.repeat(indent)
+    }
+    line += (line.trim() === '' ? '' : ' ') + word
+  }
+  return [...lines, line].map((each) => `${each}\n`).join('')
+}
+
+/** For completion and documents: every command with its options. */
+export function describeCommands(): readonly {
+  readonly command: Command
+  readonly names: readonly OptionName[]
+}[] {
+  return allCommands.map((command) => ({ command, names: optionsOf(command.name) }))
+}

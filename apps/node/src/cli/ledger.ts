@@ -1,0 +1,119 @@
+/** `mesh ledger get|put|delete|list`: the ledger of a running node. */
+import { MAX_VALUE_BYTES } from '@mesh/api-contract'
+import { MeshError, parseExactJson, stringifyExactJson } from '@mesh/core'
+import { printable } from '../log/printable.ts'
+import type { Call, Run } from './command.ts'
+import { findNode } from './find-node.ts'
+import { formatTable } from './format-table.ts'
+
+const INDENT = 2
+
+export const runGet: Run = async (call) => {
+  const { positionals, settings, out, isTerminal } = call
+  const [bucket, key] = positionals
+  const client = await findNode(call)
+  if (bucket === undefined) out(formatJson(await client.getLedger()))
+  else if (key !== undefined) {
+    const value = await client.getEntry({ bucket, key })
+    // for scripts a text comes as it is; on a terminal, what others wrote must not steer it
+    if (settings.json || typeof value !== 'string') out(formatJson(value))
+    else out(isTerminal ? `${value.split('\n').map(printable).join('\n')}\n` : `${value}\n`)
+  } else {
+    const values = await client.getBucket({ bucket })
+    if (settings.json) out(formatJson(values))
+    else
+      out(
+        formatTable(
+          ['KEY', 'VALUE'],
+          Object.entries(values).map(([name, value]) => [name, oneLine(value)]),
+        ),
+      )
+  }
+  return 0
+}
+
+export const runPut: Run = async (call) => {
+  const { positionals, settings, out } = call
+  const [bucket = '', key = '', text = ''] = positionals
+  const given = text === '-' ? await call.readInput(2 * MAX_VALUE_BYTES) : text
+  const body = settings.json ? parseValue(given) : given
+  const client = await findNode(call)
+  const answer = await client.putJson({ bucket, key, body, ...waitOf(call) })
+  out(settings.json ? formatJson(answer) : `${describeWrite(answer)}\n`)
+  return 0
+}
+
+export const runDelete: Run = async (call) => {
+  const { positionals, settings, out, note } = call
+  const [bucket = '', key] = positionals
+  const client = await findNode(call)
+  if (key !== undefined) {
+    const answer = await client.deleteEntry({ bucket, key, ...waitOf(call) })
+    out(settings.json ? formatJson(answer) : `${describeWrite(answer)}\n`)
+    return 0
+  }
+  const answer = await client.deleteBucket({ bucket, ...waitOf(call) })
+  out(settings.json ? formatJson(answer) : `${describeWrite(answer)}\n`)
+  for (const { Key, Owner } of settings.json ? [] : (answer.Refused ?? [])) {
+    note(`stays: ${printable(Key)} (owned by ${printable(Owner)})`)
+  }
+  return 0
+}
+
+export const runList: Run = async (call) => {
+  const { positionals, settings, out } = call
+  const [bucket] = positionals
+  const client = await findNode(call)
+  if (bucket !== undefined) {
+    const keys = Object.keys(await client.getBucket({ bucket }))
+    out(settings.json ? formatJson(keys) : keys.map((key) => `${printable(key)}\n`).join(''))
+    return 0
+  }
+  const buckets = Object.entries(await client.getLedger()).map(
+    ([name, entries]) => [name, Object.keys(entries).length] as const,
+  )
+  if (settings.json) out(formatJson(buckets.map(([Bucket, Entries]) => ({ Bucket, Entries }))))
+  else
+    out(
+      formatTable(
+        ['BUCKET', 'ENTRIES'],
+        buckets.map(([name, count]) => [name, String(count)]),
+      ),
+    )
+  return 0
+}
+
+function waitOf({ settings }: Call): { readonly wait?: string } {
+  return settings.wait === 0 ? {} : { wait: `${settings.wait}ms` }
+}
+
+function describeWrite({
+  State,
+  Block,
+}: {
+  readonly State: string
+  readonly Block?: number | undefined
+}): string {
+  if (State === 'Committed') return `committed in block ${Block}`
+  if (State === 'Superseded') return 'superseded: a newer write of the same key took its place'
+  return 'announcing: not in a block yet'
+}
+
+function parseValue(text: string): unknown {
+  try {
+    return parseExactJson(text)
+  } catch (cause) {
+    throw new MeshError('node.bad_input', 'VALUE is not JSON', {
+      cause,
+      hint: 'With --json a text needs quotes: \'"hello"\'. Leave --json out to write a plain text.',
+    })
+  }
+}
+
+function formatJson(value: unknown): string {
+  return `${stringifyExactJson(value, INDENT)}\n`
+}
+
+function oneLine(value: unknown): string {
+  return typeof value === 'string' ? value : stringifyExactJson(value)
+}

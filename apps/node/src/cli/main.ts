@@ -1,0 +1,30 @@
+/** Joins the command line to this process: its words, its streams, its end. */
+import { MeshError } from '@mesh/core'
+import { runCommandLine } from './run-command-line.ts'
+
+export async function main(): Promise<void> {
+  // `mesh ledger list | head` ends our output early, which is no error
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : 1)
+  })
+  process.exitCode = await runCommandLine(process.argv.slice(2), {
+    surroundings: { environment: process.env, workingDirectory: process.cwd() },
+    isTerminal: process.stdout.isTTY === true,
+    out: (text) => process.stdout.write(text),
+    note: (line) => process.stderr.write(`${line}\n`),
+    readInput,
+  })
+}
+
+async function readInput(maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer)
+    size += (chunk as Buffer).length
+    if (size > maxBytes) {
+      throw new MeshError('node.bad_input', `standard input has more than ${maxBytes} bytes`)
+    }
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

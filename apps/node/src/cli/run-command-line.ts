@@ -1,0 +1,114 @@
+/**
+ * One call of `mesh`, from the words to the exit code: 1 which command, 2 its flags, 3 settings from every
+ * level, 4 the command itself. An error is printed once, here.
+ */
+import { MeshError } from '@mesh/core'
+import { exitCodeOf } from '../errors.ts'
+import { type GivenArguments, readArguments } from '../settings/given.ts'
+import { loadSettings, type Surroundings } from '../settings/load-settings.ts'
+import { findNearest } from '../settings/nearest.ts'
+import type { Call, Command } from './command.ts'
+import { commands, findCommand, rootCommand } from './commands.ts'
+
+export interface CommandLineComponents {
+  readonly surroundings: Surroundings
+  readonly isTerminal: boolean
+  out(text: string): void
+  note(line: string): void
+  readInput(maxBytes: number): Promise<string>
+}
+
+export async function runCommandLine(
+  args: readonly string[],
+  components: CommandLineComponents,
+): Promise<number> {
+  try {
+    return await dispatch(args, components)
+  } catch (error) {
+    const { formatError } = await import('../log/print-error.ts')
+    components.note(formatError(error, args.includes('--debug')))
+    return exitCodeOf(error)
+  }
+}
+
+async function dispatch(args: readonly string[], components: CommandLineComponents): Promise<number> {
+  const { command, rest } = chooseCommand(args)
+  const given = readArguments(command.name, rest)
+  if (given.help) {
+    const { formatHelp } = await import('./help.ts')
+    components.out(formatHelp(command))
+    return 0
+  }
+  if (given.version) {
+    const { version } = await import('../version.ts')
+    components.out(`${version}\n`)
+    return 0
+  }
+  checkArguments(command, given)
+  const loaded = loadSettings(command.name, given, components.surroundings)
+  const run = await command.load()
+  const call: Call = { ...loaded, ...components, command }
+  return run(call)
+}
+
+function chooseCommand(args: readonly string[]): {
+  readonly command: Command
+  readonly rest: readonly string[]
+} {
+  const end = args.findIndex((word) => word.startsWith('-'))
+  const words = end === -1 ? args : args.slice(0, end)
+  const found = findCommand(words)
+  if (found !== undefined) return { command: found.command, rest: args.slice(found.length) }
+  const [first, second] = words
+  if (first === undefined) return { command: rootCommand, rest: args }
+  // `mesh ledger --help` is a question about all of its commands
+  const family = commands.filter(({ name }) => name.startsWith(`${first} `))
+  if (family.length > 0 && second === undefined && args.some((word) => ['--help', '-h'].includes(word))) {
+    return { command: helpCommand(), rest: [first] }
+  }
+  throw unknownCommand(first, second, family)
+}
+
+function helpCommand(): Command {
+  const help = commands.find(({ name }) => name === 'help')
+  if (help === undefined) throw new Error('the table has no help')
+  return help
+}
+
+function unknownCommand(first: string, second: string | undefined, family: readonly Command[]): MeshError {
+  if (family.length > 0) {
+    const names = family.map(({ name }) => name.slice(first.length + 1))
+    const nearest = second === undefined ? undefined : findNearest(second, names)
+    return new MeshError(
+      'node.bad_input',
+      second === undefined ? `\`mesh ${first}\` needs a command` : `unknown command: mesh ${first} ${second}`,
+      {
+        hint:
+          nearest === undefined
+            ? `One of: ${family.map(({ name }) => `mesh ${name}`).join(', ')}.`
+            : `Did you mean \`mesh ${first} ${nearest}\`?`,
+      },
+    )
+  }
+  const nearest = findNearest(first, new Set(commands.map(({ name }) => name.split(' ')[0] ?? '')))
+  return new MeshError('node.bad_input', `unknown command: mesh ${first}`, {
+    hint: nearest === undefined ? '`mesh --help` shows every command.' : `Did you mean \`mesh ${nearest}\`?`,
+  })
+}
+
+function checkArguments(command: Command, { positionals }: GivenArguments): void {
+  const { name, arguments: names } = command
+  const required = names.filter((each) => !each.startsWith('['))
+  const call = `mesh ${[name, ...names].filter((each) => each !== '').join(' ')}`
+  const missing = required[positionals.length]
+  if (missing !== undefined) {
+    throw new MeshError('node.bad_input', `${missing} is missing`, { hint: `Usage: ${call}` })
+  }
+  const open = names.at(-1)?.includes('...') === true
+  const extra = open ? undefined : positionals[names.length]
+  if (extra === undefined) return
+  const misplaced = name === '' && commands.some((each) => each.name.split(' ')[0] === extra)
+  throw new MeshError('node.bad_input', `unexpected argument "${extra}"`, {
+    hint: misplaced ? `Options follow the command: mesh ${extra} ...` : `Usage: ${call} [OPTIONS]`,
+  })
+}

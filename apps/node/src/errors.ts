@@ -1,0 +1,53 @@
+/** Errors of the command line: their codes, and the exit code that each ends with. */
+import { MeshError } from '@mesh/core'
+
+/** Codes that this application throws itself. */
+export type NodeErrorCode =
+  | 'node.bad_input'
+  | 'node.network_twice'
+  | 'node.no_network'
+  | 'node.no_interface'
+  | 'node.unreadable'
+  | 'node.bad_identity'
+  | 'node.state_unusable'
+  | 'node.locked'
+  | 'node.not_running'
+  | 'node.several_running'
+  | 'node.not_found'
+
+/** What a process of mesh ends with. docs/exit-codes.md is generated from this. */
+export const EXIT = {
+  ok: { code: 0, meaning: 'Done; for `mesh api` and `mesh start`: stopped as asked (Ctrl-C, SIGTERM).' },
+  failed: {
+    code: 1,
+    meaning:
+      'It did not work: an address in use, a damaged or locked state, an error of the node or of the API.',
+  },
+  badInput: {
+    code: 2,
+    meaning: 'The command line, environment or a file of settings is wrong, or names no network.',
+  },
+  notFound: { code: 3, meaning: '`mesh ledger get`: there is no such entry.' },
+  refused: { code: 4, meaning: 'A write was refused: the key belongs to another live member.' },
+  notRunning: { code: 5, meaning: 'No node answers at the control socket or at --api-url.' },
+  interrupted: { code: 130, meaning: 'Ctrl-C a second time, or within a command that asks a node.' },
+} as const
+
+const EXIT_BY_CODE: Readonly<Record<string, number>> = {
+  'node.bad_input': EXIT.badInput.code,
+  'node.network_twice': EXIT.badInput.code,
+  'node.no_network': EXIT.badInput.code,
+  'node.no_interface': EXIT.badInput.code,
+  'node.several_running': EXIT.badInput.code,
+  'node.unreadable': EXIT.badInput.code,
+  'node.not_found': EXIT.notFound.code,
+  'node.not_running': EXIT.notRunning.code,
+  'client.unreachable': EXIT.notRunning.code,
+  'client.bad_name': EXIT.badInput.code,
+  'ledger.not_found': EXIT.notFound.code,
+  'ledger.not_owner': EXIT.refused.code,
+}
+
+export function exitCodeOf(error: unknown): number {
+  return (error instanceof MeshError ? EXIT_BY_CODE[error.code] : undefined) ?? EXIT.failed.code
+}

@@ -1,0 +1,73 @@
+import { MeshError } from '@mesh/core'
+import { createManualClock } from '@mesh/testkit'
+import { expect, test } from 'vitest'
+import { createLogger, type LoggerInit } from './create-logger.ts'
+import { formatError } from './print-error.ts'
+
+function record(init: Partial<LoggerInit> = {}) {
+  const lines: string[] = []
+  const log = createLogger(
+    { format: 'json', levels: 'info', color: false, debug: false, ...init },
+    { clock: createManualClock(), write: (line) => lines.push(line) },
+  )
+  return { lines, log }
+}
+
+test('a JSON line has time, level, subsystem, message and fields, with integers exact', () => {
+  const { lines, log } = record()
+  log.child('ledger').info('entry accepted', { version: 1795228706793270807n, none: undefined, level: 'x' })
+  expect(lines).toEqual([
+    '{"time":"2026-01-01T00:00:00.000Z","level":"info","subsystem":"ledger","message":"entry accepted","version":1795228706793270807,"level_":"x"}\n',
+  ])
+})
+
+test('a line for people cannot steer their terminal', () => {
+  const { lines, log } = record({ format: 'human' })
+  log.warn('refused', { name: 'evil\u001B[2J\nname', plain: 'x' })
+  expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d warn  refused name="evil\\u001b\[2J\\nname" plain=x\n$/)
+})
+
+test('a subsystem has its own level, which holds below it', () => {
+  const { lines, log } = record({ levels: 'warn,p2p=debug,api=off' })
+  log.info('no')
+  log.child('p2p').child('room').debug('yes')
+  log.child('api').error('no')
+  log.child('ledger').warn('yes')
+  expect(lines).toHaveLength(2)
+})
+
+test('an error is its code and message; the stack only with --debug', () => {
+  const error = new MeshError('ledger.not_owner', 'not yours')
+  const { lines, log } = record()
+  log.error('it failed', { error })
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    error: { code: 'ledger.not_owner', message: 'not yours' },
+  })
+  expect(lines[0]).not.toContain('stack')
+  const debug = record({ debug: true })
+  debug.log.error('it failed', { error })
+  expect(debug.lines[0]).toContain('stack')
+})
+
+test('a field that cannot be printed spoils nothing', () => {
+  const circular: { self?: unknown } = {}
+  circular.self = circular
+  const { lines, log } = record()
+  log.info('odd', { circular, bytes: new Uint8Array(3), long: 'x'.repeat(5000) })
+  const line = JSON.parse(lines[0] ?? '') as { long: string }
+  expect(line).toMatchObject({ circular: 'unprintable', bytes: '3 bytes' })
+  expect(line.long.length).toBeLessThan(2100)
+})
+
+test('an error is printed with its code, what is wrong in each field, and what to do', () => {
+  const error = new MeshError('node.bad_input', 'two options are wrong', {
+    issues: [{ field: '--listen', value: 'x\u001B', expected: 'an address' }],
+    hint: 'See --help.',
+  })
+  expect(formatError(error, false).split('\n')).toEqual([
+    'mesh: two options are wrong [node.bad_input]',
+    '  --listen: expected an address, got "x\\u001b"',
+    '  See --help.',
+  ])
+  expect(formatError(error, true)).toContain('at ')
+})

@@ -1,0 +1,21 @@
+/** The one form in which an error reaches a person: what is wrong, in which field, and what to do next. */
+import { MeshError } from '@mesh/core'
+import { describeIssue } from '../settings/resolve-settings.ts'
+import { printable } from './printable.ts'
+
+/** Lines for a terminal, without a newline at the end. */
+export function formatError(error: unknown, debug: boolean): string {
+  const lines: string[] = []
+  if (error instanceof MeshError) {
+    lines.push(`mesh: ${error.message} [${error.code}]`)
+    for (const issue of error.issues) lines.push(`  ${describeIssue(issue)}`)
+    if (error.cause instanceof Error) lines.push(`  because: ${error.cause.message}`)
+    if (error.hint !== undefined) lines.push(`  ${error.hint}`)
+  } else {
+    lines.push(`mesh: ${error instanceof Error ? error.message : String(error)} [node.unexpected]`)
+    if (!debug) lines.push('  This is a defect of mesh; --debug shows where it happened.')
+  }
+  const shown = lines.map((line) => line.split('\n').map(printable).join('\n'))
+  if (debug && error instanceof Error && error.stack !== undefined) shown.push(error.stack)
+  return shown.join('\n')
+}

@@ -1,0 +1,148 @@
+/** Options of every command: which network, which instance, how to print. */
+import { ALL, CLIENT, NODE } from './command-groups.ts'
+import { choice, duration, integer, path, text, toggle } from './option.ts'
+
+export const generateOptions = {
+  generate: toggle({
+    group: 'Network',
+    commands: [''],
+    default: false,
+    short: 'g',
+    environment: false,
+    help: 'Make a new network and print its configuration file.',
+  }),
+  base64: toggle({
+    group: 'Network',
+    commands: [''],
+    default: false,
+    short: 'b',
+    environment: false,
+    help: 'With -g: print it as a token.',
+  }),
+  keyOtpInterval: integer({
+    group: 'Network',
+    commands: [''],
+    placeholder: 'SECONDS',
+    default: 360,
+    min: 5,
+    max: 31_536_000,
+    help: 'With -g: how often the keys of the new network rotate.',
+  }),
+} as const
+
+export const networkOptions = {
+  config: path({
+    group: 'Network',
+    commands: ALL,
+    placeholder: 'FILE',
+    help: 'The network to join, as a YAML file (made by `mesh -g`).',
+  }),
+  token: text({
+    group: 'Network',
+    commands: ALL,
+    placeholder: 'TOKEN',
+    secret: true,
+    help: 'The network to join, as a token (made by `mesh -g -b`). Other users can see the command line: prefer MESHTOKEN or --token-file.',
+  }),
+  tokenFile: path({
+    group: 'Network',
+    commands: ALL,
+    placeholder: 'FILE',
+    help: 'The network to join, as a file that holds a token.',
+  }),
+} as const
+
+export const stateOptions = {
+  stateDir: path({
+    group: 'State',
+    commands: ALL,
+    placeholder: 'DIR',
+    defaultText: '$XDG_STATE_HOME/mesh or ~/.local/state/mesh',
+    help: 'Where identity, ledger and control socket are kept, in a folder for each network and instance.',
+  }),
+  instance: text({
+    group: 'State',
+    commands: ALL,
+    placeholder: 'NAME',
+    default: 'node',
+    check: (name) =>
+      /^[a-z0-9][a-z0-9._-]{0,39}$/i.test(name)
+        ? undefined
+        : 'letters, digits, dots, dashes and underscores, at most 40, beginning with a letter or digit',
+    help: 'Tells apart several nodes of one network on this machine; each has its own identity.',
+  }),
+  ephemeral: toggle({
+    group: 'State',
+    commands: NODE,
+    default: false,
+    help: 'Keep nothing: a new identity and an empty ledger at every start.',
+  }),
+  ledgerState: path({
+    group: 'State',
+    commands: NODE,
+    placeholder: 'DIR',
+    defaultText: "the instance's folder",
+    help: 'Keep the ledger in this folder instead.',
+  }),
+  defaults: path({
+    group: 'State',
+    commands: ALL,
+    placeholder: 'FILE',
+    defaultText: '$XDG_CONFIG_HOME/mesh/defaults or ~/.config/mesh/defaults, where it exists',
+    help: 'A file of defaults: lines `flag = value` or `flag`, # begins a comment.',
+  }),
+} as const
+
+export const clientOptions = {
+  apiUrl: text({
+    group: 'Asking a node',
+    commands: CLIENT,
+    placeholder: 'URL',
+    defaultText: "the instance's control socket",
+    help: 'The node to ask: http://HOST:PORT or unix://PATH.',
+    check: (url) => (/^(https?:\/\/.|unix:\/\/.)/.test(url) ? undefined : 'http://HOST:PORT or unix://PATH'),
+  }),
+  wait: duration({
+    group: 'Asking a node',
+    commands: ['ledger put', 'ledger delete'],
+    default: '5s',
+    minMs: 0,
+    maxMs: 60_000,
+    environment: false,
+    help: 'How long to wait until the write is in a block; 0s does not wait.',
+  }),
+} as const
+
+export const outputOptions = {
+  logLevel: text({
+    group: 'Output',
+    commands: NODE,
+    placeholder: 'LEVEL',
+    default: 'info',
+    check: (levels) =>
+      levels.split(',').every((part) => /^([a-z0-9-]+=)?(debug|info|warn|error|off)$/.test(part.trim()))
+        ? undefined
+        : 'debug, info, warn, error or off, or for single subsystems as in info,p2p=debug',
+    help: 'What is logged: debug, info, warn, error or off; for single subsystems as in `info,p2p=debug`.',
+  }),
+  logFormat: choice({
+    group: 'Output',
+    commands: ALL,
+    choices: ['auto', 'human', 'json'],
+    default: 'auto',
+    help: 'Lines for people, or JSON lines; auto is human on a terminal and json elsewhere.',
+  }),
+  debug: toggle({
+    group: 'Output',
+    commands: ALL,
+    default: false,
+    help: 'Print stack traces with errors.',
+  }),
+  json: toggle({
+    group: 'Output',
+    commands: [...CLIENT, 'config'],
+    default: false,
+    environment: false,
+    help: 'Print JSON for programs (for `ledger put`: take VALUE as JSON too).',
+  }),
+} as const

@@ -1,0 +1,78 @@
+/** Reads flags, environment and the file of defaults of one call. The only reader of the environment. */
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { MeshError } from '@mesh/core'
+import { type GivenArguments, readDefaults, readEnvironment } from './given.ts'
+import type { Settings } from './options.ts'
+import { type ResolvedSettings, resolveSettings } from './resolve-settings.ts'
+
+export interface Surroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly workingDirectory: string
+}
+
+export interface LoadedSettings extends ResolvedSettings {
+  readonly positionals: GivenArguments['positionals']
+  /** The folder that relative paths count from. */
+  readonly base: string
+}
+
+/** @throws MeshError `node.bad_input`, `node.network_twice`, `node.unreadable` */
+export function loadSettings(
+  command: string,
+  args: GivenArguments,
+  surroundings: Surroundings,
+): LoadedSettings {
+  const base = standingPlace(surroundings)
+  const fromEnvironment = readEnvironment(surroundings.environment)
+  const asked = [...args.given, ...fromEnvironment].find(({ name }) => name === 'defaults')?.texts.at(-1)
+  const given = [
+    ...args.given,
+    ...fromEnvironment,
+    ...readDefaultsFile(asked, base, surroundings.environment),
+  ]
+  return { ...resolveSettings(command, given, base), positionals: args.positionals, base }
+}
+
+/**
+ * The folder where the person stands: package managers run scripts in the package's folder and leave the
+ * person's in INIT_CWD. It counts only there, since shells started by such scripts inherit the variable.
+ */
+function standingPlace({ environment, workingDirectory }: Surroundings): string {
+  const { INIT_CWD: standing, npm_package_json: manifest } = environment
+  const isScript = manifest !== undefined && dirname(manifest) === workingDirectory
+  return isScript && standing !== undefined && isAbsolute(standing) ? standing : workingDirectory
+}
+
+function readDefaultsFile(asked: string | undefined, base: string, environment: Surroundings['environment']) {
+  const file =
+    asked === undefined
+      ? join(xdgFolder(environment, 'CONFIG', '.config'), 'mesh', 'defaults')
+      : resolve(base, asked)
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8')
+  } catch (cause) {
+    if (asked === undefined && ['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? ''))
+      return []
+    throw new MeshError('node.unreadable', `cannot read the file of defaults ${file}`, { cause })
+  }
+  return readDefaults(file, content)
+}
+
+/** `$XDG_STATE_HOME` and its like; a relative value counts as unset, as the standard says. */
+function xdgFolder(
+  environment: Surroundings['environment'],
+  kind: 'CONFIG' | 'STATE' | 'CACHE',
+  fallback: string,
+): string {
+  const value = environment[`XDG_${kind}_HOME`]
+  if (value !== undefined && isAbsolute(value)) return value
+  return join(environment['HOME'] ?? homedir(), fallback)
+}
+
+/** The folder that holds every network's state. */
+export function stateFolder(settings: Settings, { environment }: Surroundings): string {
+  return settings.stateDir ?? join(xdgFolder(environment, 'STATE', '.local/state'), 'mesh')
+}

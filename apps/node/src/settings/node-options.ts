@@ -1,0 +1,186 @@
+/** Options of the commands that run a node. */
+import { tryParseAddressInRange } from '@mesh/core'
+import { NODE } from './command-groups.ts'
+import { choice, duration, list, text, toggle } from './option.ts'
+
+export const apiOptions = {
+  listen: text({
+    group: 'API',
+    commands: ['api', 'config'],
+    placeholder: 'ADDRESS',
+    default: '127.0.0.1:8080',
+    help: 'Where the API and its web page are served: HOST:PORT, :PORT, [IPV6]:PORT or unix://PATH. Port 0 takes a free one.',
+  }),
+  apiAllowedHost: list({
+    group: 'API',
+    commands: ['api', 'config'],
+    placeholder: 'NAME',
+    help: "Another name that browsers may call this node's API by (protection against DNS rebinding).",
+  }),
+  apiCors: list({
+    group: 'API',
+    commands: ['api', 'config'],
+    placeholder: 'ORIGIN',
+    help: 'Let web pages of this origin (https://example.org) use the API.',
+    check: (origin) => {
+      const url = URL.parse(origin)
+      return url !== null && url.origin === origin ? undefined : 'an origin like https://example.org'
+    },
+  }),
+} as const
+
+export const discoveryOptions = {
+  private: toggle({
+    group: 'Finding peers',
+    commands: NODE,
+    default: false,
+    help: 'Use no public infrastructure: no public DHT, no public bootstrap peers, no UPnP.',
+  }),
+  mdns: toggle({
+    group: 'Finding peers',
+    commands: NODE,
+    default: true,
+    help: 'Find members on the local network.',
+  }),
+  dht: toggle({
+    group: 'Finding peers',
+    commands: NODE,
+    default: true,
+    defaultText: 'on, off with --private',
+    help: 'Find members through the distributed hash table.',
+  }),
+  discoveryBootstrapPeers: list({
+    group: 'Finding peers',
+    commands: NODE,
+    placeholder: 'ADDRESS',
+    help: 'Peers to dial at once and always: multiaddrs that end in /p2p/ID.',
+    check: (address) =>
+      /^\/.+\/p2p\/[1-9A-HJ-NP-Za-km-z]+$/.test(address)
+        ? undefined
+        : 'a multiaddr like /ip4/192.0.2.1/tcp/4001/p2p/12D3KooW…',
+  }),
+  discoveryInterval: duration({
+    group: 'Finding peers',
+    commands: NODE,
+    default: '720s',
+    minMs: 1_000,
+    maxMs: 86_400_000,
+    help: 'Longest time between two searches in the distributed hash table.',
+  }),
+} as const
+
+const isMultiaddr = (address: string) =>
+  address.startsWith('/') ? undefined : 'a multiaddr like /ip4/0.0.0.0/tcp/4001'
+
+export const transportOptions = {
+  listenMaddrs: list({
+    group: 'Transports and addresses',
+    commands: NODE,
+    placeholder: 'ADDRESS',
+    help: 'Addresses to listen on, as multiaddrs, in place of free ports on every interface.',
+    check: isMultiaddr,
+  }),
+  dhtAnnounceMaddrs: list({
+    group: 'Transports and addresses',
+    commands: NODE,
+    placeholder: 'ADDRESS',
+    help: 'Addresses to announce in place of those listened on.',
+    check: isMultiaddr,
+  }),
+  quic: toggle({
+    group: 'Transports and addresses',
+    commands: NODE,
+    default: false,
+    help: 'Listen and dial on QUIC as well.',
+  }),
+  websocket: toggle({
+    group: 'Transports and addresses',
+    commands: NODE,
+    default: true,
+    help: 'Listen and dial on WebSocket as well (browsers, proxies).',
+  }),
+  webrtc: toggle({
+    group: 'Transports and addresses',
+    commands: NODE,
+    default: true,
+    help: 'Listen and dial on WebRTC as well; it is how two nodes behind NATs connect directly.',
+  }),
+  blacklist: list({
+    group: 'Transports and addresses',
+    commands: NODE,
+    placeholder: 'CIDR',
+    help: 'Never dial, accept or announce addresses in this range.',
+    check: (range) => (tryParseAddressInRange(range) === undefined ? 'a range like 10.1.0.0/24' : undefined),
+  }),
+  address: text({
+    group: 'Transports and addresses',
+    commands: NODE,
+    placeholder: 'CIDR',
+    default: '10.1.0.0/24',
+    help: "The network's VPN range; libp2p never connects through it.",
+    check: (range) => (tryParseAddressInRange(range) === undefined ? 'a range like 10.1.0.0/24' : undefined),
+  }),
+} as const
+
+export const relayOptions = {
+  autorelay: toggle({
+    group: 'Relays and NAT',
+    commands: NODE,
+    default: true,
+    help: 'Be reachable through members that relay, where nothing better works.',
+  }),
+  relayService: toggle({
+    group: 'Relays and NAT',
+    commands: NODE,
+    default: true,
+    help: 'Relay for other members.',
+  }),
+  natmap: toggle({
+    group: 'Relays and NAT',
+    commands: NODE,
+    default: true,
+    defaultText: 'on, off with --private',
+    help: 'Ask the router for a port mapping (UPnP).',
+  }),
+  holepunch: toggle({
+    group: 'Relays and NAT',
+    commands: NODE,
+    default: true,
+    help: 'Replace relayed connections by direct ones where the NATs allow it.',
+  }),
+} as const
+
+export const ledgerOptions = {
+  ownership: choice({
+    group: 'Ledger',
+    commands: NODE,
+    choices: ['enforce', 'observe', 'off'],
+    default: 'enforce',
+    help: "How others' entries are judged: refuse what breaks ownership, only count it, or follow the oldest nodes' rule.",
+  }),
+  ownershipTtl: duration({
+    group: 'Ledger',
+    commands: NODE,
+    default: '480s',
+    minMs: 4_000,
+    maxMs: 86_400_000,
+    help: 'How long after its last heartbeat an owner keeps its keys; at least four heartbeats.',
+  }),
+  alivenessHealthcheckInterval: duration({
+    group: 'Ledger',
+    commands: NODE,
+    default: '120s',
+    defaultText: '120s, 40s while a member of an older kind is about',
+    minMs: 1_000,
+    maxMs: 3_600_000,
+    help: 'Time between heartbeats.',
+  }),
+  ledgerSynchronizationInterval: duration({
+    group: 'Ledger',
+    commands: NODE,
+    default: '10s',
+    minMs: 1_000,
+    maxMs: 3_600_000,
+    help: 'Time between whole ledgers sent to members of an older kind, while one is about.',
+  }),
+} as const

@@ -1,0 +1,205 @@
+/** What one option is, and the builders that the table of options is written with. */
+import { isAbsolute, resolve } from 'node:path'
+import { tryParseDuration } from '@mesh/core'
+
+/** Headings of `--help` and of docs/flags.md, in the order in which they are shown. */
+export type OptionGroup =
+  | 'Network'
+  | 'State'
+  | 'API'
+  | 'Finding peers'
+  | 'Transports and addresses'
+  | 'Relays and NAT'
+  | 'Ledger'
+  | 'Asking a node'
+  | 'Output'
+
+/** A value, or the form that would have been right. */
+export type Parsed<Value> = { readonly value: Value } | { readonly expected: string }
+
+export interface OptionInit {
+  readonly group: OptionGroup
+  /** Names of the commands that take it, as in `mesh NAME`. */
+  readonly commands: readonly string[]
+  /** One sentence or two, without the default. */
+  readonly help: string
+  /** One letter: `g` for `-g`. */
+  readonly short?: string
+  /** Masked wherever settings are shown. */
+  readonly secret?: true
+  /** False: on the command line only. */
+  readonly environment?: false
+}
+
+export interface Option<Value> extends OptionInit {
+  /** What stands for the value in help (`FILE`); undefined for a switch. */
+  readonly placeholder: string | undefined
+  readonly default: Value
+  /** The default in words for people. */
+  readonly defaultText: string
+  /** May be given several times, or with commas. */
+  readonly repeated: boolean
+  /** The words that are allowed, when they are few; for completion. */
+  readonly choices: readonly string[]
+  /** @param base folder that relative paths count from */
+  parse(texts: readonly string[], base: string): Parsed<Value>
+}
+
+interface Defaulted<Value> {
+  readonly default: Value
+  readonly defaultText?: string
+}
+
+/** A switch: `--name`, `--name=false`, `--no-name`. */
+export function toggle(init: OptionInit & Defaulted<boolean>): Option<boolean> {
+  return {
+    ...init,
+    placeholder: undefined,
+    defaultText: init.defaultText ?? (init.default ? 'on' : 'off'),
+    repeated: false,
+    choices: ['true', 'false'],
+    parse(texts) {
+      const text = (texts.at(-1) ?? 'true').toLowerCase()
+      if (['true', '1', 'on', 'yes'].includes(text)) return { value: true }
+      if (['false', '0', 'off', 'no'].includes(text)) return { value: false }
+      return { expected: 'true or false' }
+    },
+  }
+}
+
+interface TextInit extends OptionInit {
+  readonly placeholder: string
+  readonly defaultText?: string
+  /** Answers what would have been right, or undefined. */
+  readonly check?: (text: string) => string | undefined
+}
+
+export function text(init: TextInit & { readonly default: string }): Option<string>
+export function text(init: TextInit): Option<string | undefined>
+export function text(init: TextInit & { readonly default?: string }): Option<string | undefined> {
+  return {
+    ...init,
+    default: init.default,
+    defaultText: init.defaultText ?? init.default ?? '',
+    repeated: false,
+    choices: [],
+    parse(texts) {
+      const value = texts.at(-1) ?? ''
+      if (value === '') return { expected: `a value (${init.placeholder})` }
+      const expected = init.check?.(value)
+      return expected === undefined ? { value } : { expected }
+    },
+  }
+}
+
+/** A path; a relative one counts from where the person stands. */
+export function path(
+  init: OptionInit & { readonly placeholder: string; readonly defaultText?: string },
+): Option<string | undefined> {
+  return {
+    ...init,
+    default: undefined,
+    defaultText: init.defaultText ?? '',
+    repeated: false,
+    choices: [],
+    parse(texts, base) {
+      const value = texts.at(-1) ?? ''
+      if (value === '') return { expected: 'a path' }
+      return { value: isAbsolute(value) ? value : resolve(base, value) }
+    },
+  }
+}
+
+export function choice<const Word extends string>(
+  init: OptionInit & { readonly choices: readonly Word[]; readonly default: Word },
+): Option<Word> {
+  return {
+    ...init,
+    placeholder: init.choices.join('|'),
+    defaultText: init.default,
+    repeated: false,
+    parse(texts) {
+      const value = init.choices.find((word) => word === texts.at(-1))
+      return value === undefined ? { expected: `one of ${init.choices.join(', ')}` } : { value }
+    },
+  }
+}
+
+export function integer(
+  init: OptionInit &
+    Defaulted<number> & { readonly placeholder: string; readonly min: number; readonly max: number },
+): Option<number> {
+  return {
+    ...init,
+    defaultText: init.defaultText ?? String(init.default),
+    repeated: false,
+    choices: [],
+    parse(texts) {
+      const text = texts.at(-1) ?? ''
+      const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+      if (value >= init.min && value <= init.max) return { value }
+      return { expected: `a whole number from ${init.min} to ${init.max}` }
+    },
+  }
+}
+
+/** Milliseconds, written `30s`, `5m`; a bare number is seconds. `default`, `minMs` and `maxMs` in milliseconds. */
+export function duration(
+  init: OptionInit & {
+    readonly default: string
+    readonly defaultText?: string
+    readonly minMs: number
+    readonly maxMs: number
+  },
+): Option<number> {
+  return {
+    ...init,
+    placeholder: 'DURATION',
+    default: tryParseDuration(init.default) ?? Number.NaN,
+    defaultText: init.defaultText ?? init.default,
+    repeated: false,
+    choices: [],
+    parse(texts) {
+      const text = texts.at(-1) ?? ''
+      const value = tryParseDuration(/^\d+$/.test(text) ? `${text}s` : text)
+      if (value !== undefined && value >= init.minMs && value <= init.maxMs) return { value }
+      return {
+        expected: `a duration like 30s or 5m, from ${formatDuration(init.minMs)} to ${formatDuration(init.maxMs)}`,
+      }
+    },
+  }
+}
+
+/** Several texts: the option repeated, or one text with commas. `check` judges each. */
+export function list(init: Omit<TextInit, 'defaultText'>): Option<readonly string[]> {
+  return {
+    ...init,
+    default: [],
+    defaultText: '',
+    repeated: true,
+    choices: [],
+    parse(texts) {
+      const value = texts
+        .flatMap((text) => text.split(','))
+        .map((text) => text.trim())
+        .filter((text) => text !== '')
+      for (const each of value) {
+        const expected = init.check?.(each)
+        if (expected !== undefined) return { expected }
+      }
+      return { value }
+    },
+  }
+}
+
+/** The shortest exact form: `90s`, `5m`, `1h`, `500ms`. */
+export function formatDuration(ms: number): string {
+  for (const [unit, size] of [
+    ['h', 3_600_000],
+    ['m', 60_000],
+    ['s', 1_000],
+  ] as const) {
+    if (ms >= size && ms % size === 0) return `${ms / size}${unit}`
+  }
+  return `${ms}ms`
+}

@@ -1,0 +1,188 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MeshError } from '@mesh/core'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readArguments } from './given.ts'
+import { loadSettings } from './load-settings.ts'
+import { findNearest } from './nearest.ts'
+import { flagOf, optionNames, optionOf, variableOf } from './options.ts'
+
+let home = ''
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'mesh-settings-'))
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+function load(words: string, environment: Record<string, string> = {}, workingDirectory = home) {
+  const [command = '', ...args] = words.split(' ').filter((word) => word !== '')
+  return loadSettings(command, readArguments(command, args), {
+    environment: { HOME: home, ...environment },
+    workingDirectory,
+  })
+}
+
+function refusal(run: () => unknown): MeshError {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof MeshError) return error
+    throw error
+  }
+  return expect.unreachable('was not refused')
+}
+
+const writeDefaults = (content: string) => {
+  mkdirSync(join(home, '.config/mesh'), { recursive: true })
+  writeFileSync(join(home, '.config/mesh/defaults'), content)
+}
+
+describe('where a value comes from', () => {
+  test('a flag beats the environment, which beats the file of defaults, which beats what is built in', () => {
+    expect(load('api').settings.listen).toBe('127.0.0.1:8080')
+    writeDefaults('# ours\nlisten = :1\nprivate\n')
+    expect(load('api')).toMatchObject({
+      settings: { listen: ':1', private: true },
+      sources: { listen: { level: 'file', place: join(home, '.config/mesh/defaults:2') } },
+    })
+    expect(load('api', { MESHLISTEN: ':2' })).toMatchObject({
+      settings: { listen: ':2' },
+      sources: { listen: { level: 'environment', place: 'MESHLISTEN' } },
+    })
+    expect(load('api --listen :3', { MESHLISTEN: ':2' })).toMatchObject({
+      settings: { listen: ':3' },
+      sources: { listen: { level: 'flag', place: '--listen' }, mdns: { level: 'default' } },
+    })
+  })
+
+  test('an empty variable counts as unset', () => {
+    expect(load('api', { MESHLISTEN: '' }).sources.listen.level).toBe('default')
+  })
+
+  test("a higher level's network replaces a lower one's, in whatever form", () => {
+    writeDefaults('token-file = other.token')
+    const { settings } = load('api --config net.yaml', { MESHTOKEN: 'abc' })
+    expect(settings).toMatchObject({ config: join(home, 'net.yaml'), token: undefined, tokenFile: undefined })
+  })
+
+  test.each([
+    ['api --token a --config b', {}, '--token and --config'],
+    ['api', { MESHTOKEN: 'a', MESHTOKENFILE: 'b' }, 'MESHTOKEN and MESHTOKENFILE'],
+  ])('refuses a network given twice on one level, naming both: %s', (words, environment, both) => {
+    const error = refusal(() => load(words, environment))
+    expect(error.code).toBe('node.network_twice')
+    expect(error.message).toContain(both)
+  })
+
+  test('repeated flags and commas make one list, and replace the list of a lower level', () => {
+    const { settings } = load('api --api-allowed-host a,b --api-allowed-host c', { MESHAPIALLOWEDHOST: 'd' })
+    expect(settings.apiAllowedHost).toEqual(['a', 'b', 'c'])
+    expect(load('api', { MESHAPIALLOWEDHOST: 'd, e' }).settings.apiAllowedHost).toEqual(['d', 'e'])
+  })
+})
+
+describe('relative paths', () => {
+  const script = { npm_package_json: '/repo/apps/node/package.json', INIT_CWD: '/home/me' }
+  test('count from where the person stands, also when a package manager runs the script elsewhere', () => {
+    expect(load('api --config a.yaml', script, '/repo/apps/node').settings.config).toBe('/home/me/a.yaml')
+  })
+  test('count from the working directory in a shell that a script has started', () => {
+    expect(load('api --config a.yaml', script, '/elsewhere').settings.config).toBe('/elsewhere/a.yaml')
+  })
+})
+
+describe('switches', () => {
+  test.each([
+    ['--mdns', true],
+    ['--mdns=true', true],
+    ['--mdns=false', false],
+    ['--mdns=off', false],
+    ['--no-mdns', false],
+  ])('%s is %s', (flag, expected) => {
+    expect(load(`api ${flag}`).settings.mdns).toBe(expected)
+  })
+})
+
+describe('durations', () => {
+  test.each([
+    ['90', 90_000],
+    ['90s', 90_000],
+    ['2m', 120_000],
+  ])('%s is %d ms', (text, ms) => {
+    expect(load(`api --discovery-interval ${text}`).settings.discoveryInterval).toBe(ms)
+  })
+})
+
+describe('what is wrong is refused by name', () => {
+  test.each([
+    ['api --lissten :1', {}, '--lissten', 'did you mean --listen?'],
+    ['api --mdsn=false', {}, '--mdsn', 'did you mean --mdns?'],
+    ['api --wait 5s', {}, '--wait', 'not an option of `mesh api` but of `mesh ledger put`'],
+    ['api --mtu 1200', {}, '--mtu', 'VPN'],
+    ['api --listen', {}, '--listen', 'needs a value: --listen ADDRESS'],
+    ['api --listen --debug', {}, '--listen', 'needs a value'],
+    ['api --no-mdns=true', {}, '--no-mdns', 'takes no value'],
+    ['api --mdns=maybe', {}, '--mdns', 'expected true or false, got "maybe"'],
+    ['api --ownership strict', {}, '--ownership', 'one of enforce, observe, off'],
+    ['api --instance ../up', {}, '--instance', 'letters, digits'],
+    ['api --discovery-interval soon', {}, '--discovery-interval', 'a duration like 30s'],
+    ['api --discovery-bootstrap-peers 10.0.0.1', {}, '--discovery-bootstrap-peers', 'multiaddr'],
+    ['api --api-cors example.org', {}, '--api-cors', 'https://example.org'],
+    ['api', { MESHLISTN: ':1' }, 'MESHLISTN', 'did you mean MESHLISTEN?'],
+    ['api --ownership-ttl 100s', {}, '--ownership-ttl', 'at least four heartbeats'],
+    ['api', { MESHALIVENESSHEALTHCHECKINTERVAL: '200' }, 'MESHALIVENESSHEALTHCHECKINTERVAL', '4 × 200s'],
+    ['api --ephemeral --ledger-state x', {}, '--ledger-state', 'contradicts --ephemeral'],
+    ['api --private --natmap', {}, '--natmap', 'contradicts --private'],
+  ] as const)('%s %o', (words, environment, name, expected) => {
+    const error = refusal(() => load(words, environment))
+    expect(error.code).toBe('node.bad_input')
+    expect(error.message).toContain(name)
+    expect(error.message).toContain(expected)
+  })
+
+  test('all of it in one answer', () => {
+    const error = refusal(() => load('api --ownership strict --mdns=maybe'))
+    expect(error.issues.map(({ field }) => field)).toEqual(['--mdns', '--ownership'])
+  })
+
+  test('a secret is never repeated', () => {
+    const error = refusal(() => load('api --token= --ownership strict'))
+    expect(JSON.stringify(error.issues)).toContain('*** (0 characters)')
+  })
+
+  test("another program's variable is no concern of ours", () => {
+    expect(load('api', { MESHLAB: '1', MESH_PORT: '2' }).settings.listen).toBe('127.0.0.1:8080')
+  })
+
+  test.each([
+    ['listne = :1', ':1', 'did you mean listen?'],
+    ['listen', ':1', 'listen needs a value'],
+    ['x\nsome words', ':1', 'unknown option "x"'],
+    ['json', ':1', 'unknown option "json"'],
+  ])('in the file of defaults: %j', (content, place, expected) => {
+    writeDefaults(content)
+    const error = refusal(() => load('api'))
+    expect(error.message).toContain(`defaults${place}`)
+    expect(error.message).toContain(expected)
+  })
+
+  test('a file of defaults that was asked for must be there', () => {
+    expect(refusal(() => load('api --defaults none')).code).toBe('node.unreadable')
+  })
+})
+
+test('every option has its own flag, variable and help', () => {
+  expect(new Set(optionNames.map(flagOf)).size).toBe(optionNames.length)
+  for (const name of optionNames) {
+    expect(flagOf(name)).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+    expect(optionOf(name).help).toMatch(/^[A-Z].*\.$/s)
+    expect(optionOf(name).commands.length).toBeGreaterThan(0)
+  }
+  expect(flagOf('apiAllowedHost')).toBe('api-allowed-host')
+  expect(variableOf('apiAllowedHost')).toBe('MESHAPIALLOWEDHOST')
+})
+
+test('finds the word that was meant', () => {
+  expect(findNearest('lsiten', ['listen', 'mdns'])).toBe('listen')
+  expect(findNearest('zzzzzz', ['listen', 'mdns'])).toBeUndefined()
+})

@@ -1,0 +1,106 @@
+/**
+ * Who this node is: an Ed25519 key. The file has libp2p's form of a private key, as existing nodes keep it
+ * (wire document, section 0): `08 01 12 40`, 32 bytes of seed, 32 bytes of public key; mode 0600.
+ */
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type Logger, MeshError, type PeerId, peerIdFromPublicKey, type Random } from '@mesh/core'
+
+export interface Identity {
+  readonly id: PeerId
+  /** 32 bytes; whoever has them is this node. */
+  readonly seed: Uint8Array
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array
+  readonly privateKey: KeyObject
+}
+
+const FILE_PREFIX = Uint8Array.of(0x08, 0x01, 0x12, 0x40)
+const SEED_BYTES = 32
+const FILE_BYTES = FILE_PREFIX.length + 2 * SEED_BYTES
+/** DER of an Ed25519 private key in PKCS #8; the seed follows (RFC 8410). */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+/** Reads the folder's identity, or makes one and keeps it. @throws MeshError `node.bad_identity` */
+export function openIdentity(folder: string, random: Random, log: Logger): Identity {
+  const file = join(folder, 'identity')
+  return readIdentity(file, log) ?? keepIdentity(file, createIdentity(random), log)
+}
+
+export function createIdentity(random: Random): Identity {
+  return identityFromSeed(random.bytes(SEED_BYTES))
+}
+
+function identityFromSeed(seed: Uint8Array): Identity {
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([PKCS8_PREFIX, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  })
+  const publicKey = Buffer.from(createPublicKey(privateKey).export({ format: 'jwk' }).x ?? '', 'base64url')
+  return { id: peerIdFromPublicKey(publicKey), seed, publicKey, privateKey }
+}
+
+function readIdentity(file: string, log: Logger): Identity | undefined {
+  let bytes: Uint8Array
+  try {
+    bytes = readFileSync(file)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new MeshError('node.bad_identity', `cannot read the identity ${file}`, { cause })
+  }
+  const identity = decodeIdentity(bytes)
+  if (identity === undefined) {
+    throw new MeshError('node.bad_identity', `the identity ${file} is damaged`, {
+      hint: 'Restore it from a copy, or remove it: the node then gets a new name, and its old keys are free when their lease ends.',
+    })
+  }
+  if ((statSync(file).mode & 0o077) !== 0) {
+    chmodSync(file, 0o600)
+    log.warn('the identity could be read by other users of this machine; its mode is 0600 now', { file })
+  }
+  return identity
+}
+
+export function decodeIdentity(bytes: Uint8Array): Identity | undefined {
+  if (bytes.length !== FILE_BYTES || !FILE_PREFIX.every((byte, at) => bytes[at] === byte)) return undefined
+  const seedEnd = FILE_PREFIX.length + SEED_BYTES
+  const identity = identityFromSeed(Uint8Array.from(bytes.subarray(FILE_PREFIX.length, seedEnd)))
+  return Buffer.from(identity.publicKey).equals(bytes.subarray(seedEnd)) ? identity : undefined
+}
+
+export function encodeIdentity(identity: Identity): Uint8Array {
+  return Buffer.concat([FILE_PREFIX, identity.seed, identity.publicKey])
+}
+
+/** Whole or not at all, even when the power fails; never over an identity that stands. */
+function keepIdentity(file: string, identity: Identity, log: Logger): Identity {
+  const draft = `${file}.${process.pid}`
+  try {
+    const descriptor = openSync(draft, 'wx', 0o600)
+    try {
+      writeSync(descriptor, encodeIdentity(identity))
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    linkSync(draft, file)
+  } catch (cause) {
+    throw new MeshError('node.bad_identity', `cannot keep the identity in ${file}`, { cause })
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  log.debug('made a new identity', { id: identity.id, file })
+  return identity
+}

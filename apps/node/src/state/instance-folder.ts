@@ -1,0 +1,74 @@
+/** Where things are kept: `STATE/NETWORK/INSTANCE/` with identity, ledger, lock, pid and control.sock. */
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { MeshError } from '@mesh/core'
+import { type InstanceLock, acquireInstanceLock } from './instance-lock.ts'
+
+export const CONTROL_SOCKET = 'control.sock'
+/** What an address of a unix socket holds on every system, its end included. */
+const MAX_SOCKET_PATH_BYTES = 103
+
+export interface InstanceFolder {
+  readonly path: string
+  readonly controlSocket: string
+  /** Frees the instance for the next process. Idempotent. */
+  release(): void
+}
+
+export interface InstanceName {
+  readonly stateDir: string
+  readonly networkId: string
+  readonly instance: string
+}
+
+export function instancePath({ stateDir, networkId, instance }: InstanceName): string {
+  return join(stateDir, networkId, instance)
+}
+
+/** Makes the folder for this user alone, and locks it. @throws MeshError `node.state_unusable`, `node.locked` */
+export function openInstanceFolder(name: InstanceName): InstanceFolder {
+  const path = instancePath(name)
+  const controlSocket = join(path, CONTROL_SOCKET)
+  if (Buffer.byteLength(controlSocket) > MAX_SOCKET_PATH_BYTES) {
+    throw new MeshError(
+      'node.state_unusable',
+      `the path of the control socket is too long: ${controlSocket}`,
+      {
+        hint: `It may have ${MAX_SOCKET_PATH_BYTES} bytes; choose a shorter --state-dir or --instance.`,
+      },
+    )
+  }
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new MeshError('node.state_unusable', `cannot make the folder ${path}`, {
+      cause,
+      hint: '--state-dir takes another folder; --ephemeral keeps no identity or ledger but needs it too.',
+    })
+  }
+  const lock: InstanceLock = acquireInstanceLock(path, name.instance)
+  return { path, controlSocket, release: () => lock.release() }
+}
+
+/** Instances of any network that have a control socket, whether or not a node answers there. */
+export function findControlSockets(
+  stateDir: string,
+): readonly { readonly networkId: string; readonly instance: string; readonly socket: string }[] {
+  return listFolder(stateDir)
+    .filter((networkId) => /^[0-9a-f]{20}$/.test(networkId))
+    .flatMap((networkId) =>
+      listFolder(join(stateDir, networkId)).flatMap((instance) => {
+        const folder = instancePath({ stateDir, networkId, instance })
+        if (!listFolder(folder).includes(CONTROL_SOCKET)) return []
+        return [{ networkId, instance, socket: join(folder, CONTROL_SOCKET) }]
+      }),
+    )
+}
+
+function listFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

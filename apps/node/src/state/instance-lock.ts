@@ -1,0 +1,71 @@
+/**
+ * One process for each instance. The lock is SQLite's on a file of its own: the kernel frees it with the
+ * process, however that ends, so that nothing stale remains after kill -9; a pid file only tells who holds it.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { MeshError } from '@mesh/core'
+
+export interface InstanceLock {
+  /** Idempotent. */
+  release(): void
+}
+
+/** @throws MeshError `node.locked` naming the process that holds it */
+export function acquireInstanceLock(folder: string, instance: string): InstanceLock {
+  const pidFile = join(folder, 'pid')
+  const database = lockDatabase(join(folder, 'lock'))
+  if (database === undefined) {
+    const holder = readHolder(folder)
+    throw new MeshError(
+      'node.locked',
+      `the instance "${instance}" is in use by ${holder === undefined ? 'another process' : `process ${holder}`}`,
+      {
+        hint: 'Stop that one, or run this node beside it with --instance NAME.',
+        details: { folder, holder },
+      },
+    )
+  }
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  let held = true
+  return {
+    release() {
+      if (!held) return
+      held = false
+      rmSync(pidFile, { force: true })
+      database.close()
+    },
+  }
+}
+
+/** The process that holds the instance, as far as is known. */
+export function readHolder(folder: string): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(join(folder, 'pid'), 'utf8'), 10)
+    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined when another process holds it. */
+function lockDatabase(file: string): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(file, { timeout: 0 })
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    return database
+  } catch (cause) {
+    database?.close()
+    const code = (cause as { errcode?: number }).errcode
+    if (code !== undefined && SQLITE_LOCKED_CODES.has(code & 0xff)) return undefined
+    throw new MeshError('node.state_unusable', `cannot lock ${file}`, {
+      cause,
+      hint: 'Is the folder writable, and the file not damaged? --state-dir takes another folder.',
+    })
+  }
+}
+
+/** SQLITE_BUSY, SQLITE_LOCKED */
+const SQLITE_LOCKED_CODES = new Set([5, 6])

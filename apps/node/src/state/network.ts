@@ -1,0 +1,55 @@
+/** Reads the network that the settings name. */
+import { readFileSync } from 'node:fs'
+import { MeshError } from '@mesh/core'
+import { type NetworkConfig, networkId, parseNetworkConfig, parseToken } from '@mesh/p2p'
+import type { Settings } from '../settings/options.ts'
+
+export interface Network {
+  /** 20 hex digits; tells nothing of the secrets. */
+  readonly id: string
+  readonly config: NetworkConfig
+}
+
+/** A configuration has about 400 bytes, its token a third more. */
+const MAX_FILE_BYTES = 128 * 1024
+
+/**
+ * Undefined when no network is named.
+ * @throws MeshError `node.unreadable`, `network.bad_config`, `network.bad_token`
+ */
+export function readNetwork(settings: Settings): Network | undefined {
+  const config = readConfig(settings)
+  return config === undefined ? undefined : { id: networkId(config), config }
+}
+
+/** @throws MeshError `node.no_network` too, saying how to make one */
+export function requireNetwork(settings: Settings, command: string): Network {
+  const network = readNetwork(settings)
+  if (network !== undefined) return network
+  throw new MeshError('node.no_network', `\`mesh ${command}\` needs to know which network to join`, {
+    hint: [
+      'Give a token (--token-file FILE, MESHTOKEN) or a configuration file (--config FILE, MESHCONFIG).',
+      '  To make a new network:  mesh -g -b > mesh.token && chmod 600 mesh.token',
+      `  Then, on every machine: mesh ${command} --token-file mesh.token`,
+    ].join('\n'),
+  })
+}
+
+function readConfig({ config, token, tokenFile }: Settings): NetworkConfig | undefined {
+  if (token !== undefined) return parseToken(token)
+  if (tokenFile !== undefined) return parseToken(readText(tokenFile, '--token-file').trim())
+  return config === undefined ? undefined : parseNetworkConfig(readText(config, '--config'))
+}
+
+function readText(file: string, flag: string): string {
+  let content: Buffer
+  try {
+    content = readFileSync(file)
+  } catch (cause) {
+    throw new MeshError('node.unreadable', `cannot read ${file} (${flag})`, { cause })
+  }
+  if (content.length > MAX_FILE_BYTES) {
+    throw new MeshError('node.unreadable', `${file} (${flag}) is too large to be a network's`)
+  }
+  return content.toString('utf8')
+}

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MeshError, silentLogger, systemRandom } from '@mesh/core'
+import { createSeededRandom } from '@mesh/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createIdentity, encodeIdentity, openIdentity } from './identity.ts'
+import { findControlSockets, openInstanceFolder } from './instance-folder.ts'
+import { acquireInstanceLock } from './instance-lock.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mesh-state-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function refusal(run: () => unknown): MeshError {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof MeshError) return error
+    throw error
+  }
+  return expect.unreachable('was not refused')
+}
+
+test('an identity is made once and kept for this user alone', () => {
+  const first = openIdentity(folder, systemRandom, silentLogger)
+  expect(openIdentity(folder, systemRandom, silentLogger).id).toBe(first.id)
+  expect(statSync(join(folder, 'identity')).mode & 0o777).toBe(0o600)
+  expect(readdirSync(folder)).toEqual(['identity'])
+})
+
+test("the file has libp2p's form of a private key", () => {
+  const { seed, publicKey } = openIdentity(folder, createSeededRandom(1), silentLogger)
+  const bytes = readFileSync(join(folder, 'identity'))
+  expect(bytes.toString('hex')).toBe(
+    `08011240${Buffer.from(seed).toString('hex')}${Buffer.from(publicKey).toString('hex')}`,
+  )
+})
+
+test('an identity that others could read is closed to them', () => {
+  const { id } = openIdentity(folder, systemRandom, silentLogger)
+  chmodSync(join(folder, 'identity'), 0o644)
+  expect(openIdentity(folder, systemRandom, silentLogger).id).toBe(id)
+  expect(statSync(join(folder, 'identity')).mode & 0o777).toBe(0o600)
+})
+
+test('a damaged identity is refused and left alone', () => {
+  const bytes = encodeIdentity(createIdentity(systemRandom))
+  for (const damaged of [
+    bytes.subarray(0, 40),
+    bytes.with(0, 9),
+    bytes.with(67, (bytes[67] ?? 0) ^ 1),
+    Uint8Array.of(),
+  ]) {
+    writeFileSync(join(folder, 'identity'), damaged, { mode: 0o600 })
+    expect(refusal(() => openIdentity(folder, systemRandom, silentLogger)).code).toBe('node.bad_identity')
+    expect(readFileSync(join(folder, 'identity'))).toEqual(Buffer.from(damaged))
+  }
+})
+
+test('an instance belongs to one process; the second is told which, and what to do', () => {
+  const name = { stateDir: folder, networkId: 'a'.repeat(20), instance: 'node' }
+  const opened = openInstanceFolder(name)
+  const error = refusal(() => openInstanceFolder(name))
+  expect(error.code).toBe('node.locked')
+  expect(error.message).toBe(`the instance "node" is in use by process ${process.pid}`)
+  expect(error.hint).toContain('--instance')
+  expect(statSync(opened.path).mode & 0o777).toBe(0o700)
+  opened.release()
+  opened.release()
+  openInstanceFolder(name).release()
+})
+
+test('a process that was killed leaves no lock behind', async () => {
+  const script = `import('${import.meta.dirname}/instance-lock.ts').then((m) => { m.acquireInstanceLock(process.argv[1], 'node'); console.log('held'); setInterval(() => {}, 1e3) })`
+  const child = spawn(process.execPath, ['--conditions=mesh-source', '-e', script, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  expect(refusal(() => acquireInstanceLock(folder, 'node')).message).toContain(`process ${child.pid}`)
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await gone
+  acquireInstanceLock(folder, 'node').release()
+})
+
+test('a path that no socket can have is refused before anything is made', () => {
+  const name = { stateDir: join(folder, 'x'.repeat(90)), networkId: 'a'.repeat(20), instance: 'node' }
+  expect(refusal(() => openInstanceFolder(name))).toMatchObject({ code: 'node.state_unusable' })
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('finds the control sockets of every network and instance', () => {
+  const name = { stateDir: folder, networkId: 'b'.repeat(20), instance: 'second' }
+  const { path, release } = openInstanceFolder(name)
+  expect(findControlSockets(folder)).toEqual([])
+  writeFileSync(join(path, 'control.sock'), '')
+  expect(findControlSockets(folder)).toEqual([
+    { networkId: name.networkId, instance: 'second', socket: join(path, 'control.sock') },
+  ])
+  release()
+})

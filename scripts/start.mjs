@@ -1,0 +1,103 @@
+/** `npm start`: joins this checkout's own private network and serves its API and page. */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const FIRST_PORT = 8080
+const LAST_PORT = 8099
+/** Names of the settings that say which network to join. */
+const NETWORK = ['token', 'token-file', 'config']
+
+/** Resolves when the node has ended; sets the exit code. Further words go to `mesh api`. */
+export async function start({ root, args }) {
+  const node = join(root, 'node_modules/node/bin/node')
+  const main = join(root, 'apps/node/dist/main.js')
+  const network = NETWORK.some((name) => isGiven(name, args))
+    ? []
+    : ['--token-file', makeToken({ root, node, main })]
+  const listen = isGiven('listen', args) ? [] : ['--listen', `127.0.0.1:${await findPort()}`]
+  const privacy = isGiven('private', args) ? [] : ['--private']
+  const child = spawn(node, [main, 'api', ...network, ...listen, ...privacy, ...args], {
+    stdio: ['inherit', 'pipe', 'inherit'],
+  })
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    console.log(line)
+    if (line.includes('http://') && process.stdout.isTTY) console.log(joinHelp({ root, network }))
+  })
+  // a terminal sends Ctrl-C to the node as well; other signals come to this process alone
+  process.on('SIGINT', () => {})
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  process.exitCode = await new Promise((resolve) => {
+    child.once('error', (error) => {
+      console.error(`cannot start the node: ${error.message}`)
+      resolve(1)
+    })
+    child.once('exit', (code, signal) => resolve(signal === null ? code : 1))
+  })
+}
+
+/** Did the person set this option, by a flag or the environment? */
+function isGiven(name, args) {
+  const isFlag = args.some(
+    (word) => word === `--${name}` || word.startsWith(`--${name}=`) || word === `--no-${name}`,
+  )
+  return isFlag || Boolean(process.env[`MESH${name.replaceAll('-', '').toUpperCase()}`])
+}
+
+/** Made once, for this checkout; whoever has it can join. */
+function makeToken({ root, node, main }) {
+  const folder = join(root, '.mesh')
+  const file = join(folder, 'token')
+  if (existsSync(file)) return file
+  const { status, stdout } = spawnSync(node, [main, '-g', '-b'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  if (status !== 0) process.exit(status ?? 1)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(`${file}.new`, stdout, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+  console.log('Made a private network; its token is in .mesh/token (keep it secret).')
+  return file
+}
+
+async function findPort() {
+  for (let port = FIRST_PORT; port <= LAST_PORT; port++) {
+    if (!(await isFree(port))) continue
+    if (port !== FIRST_PORT) console.log(`Port ${FIRST_PORT} is taken; using ${port}.`)
+    return port
+  }
+  console.log(`Ports ${FIRST_PORT} to ${LAST_PORT} are taken; using any free one.`)
+  return 0
+}
+
+function isFree(port) {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+}
+
+function joinHelp({ root, network }) {
+  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const [, file] = network
+  const lines = ['', 'Join a second node:']
+  if (file !== undefined) {
+    lines.push(
+      '  on another machine in this local network, in a checkout like this one:',
+      `    MESHTOKEN=${readFileSync(file, 'utf8').trim()} npm start`,
+    )
+  }
+  const same = file === undefined ? '' : ` --token-file ${file}`
+  lines.push(
+    '  on this machine, in another terminal:',
+    `    npx ${packageManager} --filter node start api${same} --private --instance second --listen 127.0.0.1:0`,
+    '',
+    'Ctrl-C stops this one.',
+    '',
+  )
+  return lines.join('\n')
+}
