@@ -87,8 +87,10 @@ export const MAX_EXCHANGE_MESSAGE_BYTES = MAX_RECORDS_PER_MESSAGE * (MAX_PEER_RE
 export const MAX_PEER_RECORDS = 512
 /** Changes are gathered this long before they are passed on. */
 export const EXCHANGE_DELAY_MS = 200
+/** Least time between two messages to one member. */
+export const EXCHANGE_GAP_MS = 2_000
 /** Messages of one peer per minute; more are dropped. */
-export const MAX_EXCHANGE_MESSAGES_PER_MINUTE = 120
+export const MAX_EXCHANGE_MESSAGES_PER_MINUTE = 60
 
 // mDNS (RFC 6762; wire document, section 2.2)
 
@@ -136,3 +138,37 @@ export const MAX_STUN_PACKET_BYTES = 576
 export const MAX_STUN_PER_SECOND = 200
 /** Servers named to WebRTC, which warns of five or more. */
 export const MAX_STUN_SERVERS = 2
+
+// Streams
+
+/** Bytes waiting for a slow reader beyond which the stream is paused; one frame may be longer. */
+export const READ_HIGH_WATER_BYTES = 256 * 1024
+/** Bytes waiting to go out below which a writer may go on. */
+export const SEND_LOW_WATER_BYTES = 64 * 1024
+/** A peer that takes nothing for so long gets its channel reset. */
+export const SEND_STALL_MS = 60_000
+/** How long both sides of a closed channel may take to say so. */
+export const CHANNEL_CLOSE_MS = 10_000
+/** Dialling, negotiating and proving together, when a channel is opened. */
+export const CHANNEL_OPEN_MS = 15_000
+/** Inbound channels of one peer at a time, where the protocol's handler does not say. */
+export const DEFAULT_CHANNELS_PER_PEER = 8
+/** Inbound streams of a connection that wait for its proof; more are reset. */
+export const MAX_UNPROVEN_STREAMS = 8
+
+// Membership
+
+/** From a connection's first handshake stream to its proof. */
+export const MEMBER_HANDSHAKE_MS = 10_000
+/** Nonces and proofs are 32 bytes each. */
+export const MAX_MEMBER_MESSAGE_BYTES = 256
+/** Handshakes that a connection may begin; one is enough, others make up for lost ones. */
+export const MAX_HANDSHAKES_PER_CONNECTION = 8
+/** The side that was dialled waits so long for the other's handshake before it begins one. */
+export const DIALLED_SIDE_WAITS_MS = 2_000
+/** Waits between handshakes that were not answered. */
+export const HANDSHAKE_RETRY_MS = [2_000, 8_000, 30_000] as const
+/** A peer counts as a member so long after it authored a sealed message or its proven connection ended. */
+export const HEARD_MEMBER_MS = 600_000
+/** Peers remembered as heard; the one heard longest ago makes room. */
+export const MAX_HEARD_MEMBERS = 4096

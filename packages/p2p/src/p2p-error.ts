@@ -11,6 +11,10 @@ export type P2pErrorCode =
   | 'p2p.message_too_long'
   | 'p2p.not_started'
   | 'p2p.incompatible_library'
+  | 'p2p.bad_identity'
+  | 'p2p.bad_bootstrap_peer'
+  | 'p2p.bad_listen_address'
+  | 'p2p.cannot_listen'
 
 /** Codes of what was refused from others: counted in `P2pNode.refusals()`, told as `refused` events. */
 export type RefusalCode =
@@ -25,7 +29,7 @@ export type RefusalCode =
   /** What came on the member protocol was no handshake. */
   | 'member.malformed'
   /** A handshake was begun and not finished in time. */
-  | 'member.timeout'
+  | 'member.unfinished'
   /** More handshakes on a connection than anyone needs. */
   | 'member.too_many'
   /** A gossip message whose author is no Ed25519 peer id. */
@@ -38,3 +42,17 @@ export type RefusalCode =
   | 'room.too_long'
   /** A gossip frame that does not decode or is longer than the network allows. */
   | 'room.bad_frame'
+  /** A connection from a range that libp2p keeps out of (the VPN's own). */
+  | 'host.blocked_range'
+  /** A connection from a peer that is blocked. */
+  | 'host.blocked_peer'
+  /** Relaying was asked for by, or to, a peer that is no member. */
+  | 'relay.not_member'
+  /** A peer asked for more circuits than one may hold. */
+  | 'relay.too_many_circuits'
+  /** What came on the peers protocol does not decode. */
+  | 'peers.bad_message'
+  /** A peer record whose signature is wrong. */
+  | 'peers.bad_record'
+  /** More messages on the peers protocol than anyone needs. */
+  | 'peers.too_many'

@@ -3,5 +3,8 @@
 /** Proof of membership, once for each connection (docs/PROTOCOLS.md). */
 export const MEMBER_PROTOCOL = '/mesh/member/1'
 
+/** Members pass on members' signed peer records (docs/PROTOCOLS.md). */
+export const PEERS_PROTOCOL = '/mesh/peers/1'
+
 /** All own protocols begin with this; their streams are between proven members only. */
 export const OWN_PROTOCOL_PREFIX = '/mesh/'

@@ -1,0 +1,62 @@
+/**
+ * Counts what streams carry, by protocol, by peer and in all. Memory is bounded: beyond the limit the meter that was
+ * silent longest makes room, and its bytes stay in the total only.
+ */
+import type { Clock } from '@mesh/core'
+import { MAX_METERED_PEERS, MAX_METERED_PROTOCOLS } from '../limits.ts'
+import type { Bandwidth, BandwidthStats } from '../p2p-node.ts'
+import { createRateMeter, type RateMeter } from './rate-meter.ts'
+
+/** The counting side of `Bandwidth`. */
+export interface BandwidthCounter extends Bandwidth {
+  /** A counter for one stream; `relayed` bytes are already in the total as bytes to the relay. */
+  meter(stream: { readonly protocol: string; readonly peer: string | undefined; readonly relayed: boolean }): {
+    add(bytesIn: number, bytesOut: number): void
+  }
+}
+
+export function createBandwidth({ clock }: { readonly clock: Clock }): BandwidthCounter {
+  const total = createRateMeter()
+  const protocols = createMeterMap(MAX_METERED_PROTOCOLS)
+  const peers = createMeterMap(MAX_METERED_PEERS)
+  return {
+    meter({ protocol, peer, relayed }) {
+      return {
+        add(bytesIn, bytesOut) {
+          const now = clock.now()
+          if (!relayed) total.add(now, bytesIn, bytesOut)
+          protocols.get(protocol).add(now, bytesIn, bytesOut)
+          if (peer !== undefined) peers.get(peer).add(now, bytesIn, bytesOut)
+        },
+      }
+    },
+    total: () => total.read(clock.now()),
+    byProtocol: () => protocols.read(clock.now()),
+    byPeer: () => peers.read(clock.now()),
+  }
+}
+
+function createMeterMap(limit: number) {
+  const meters = new Map<string, RateMeter>()
+  return {
+    get(key: string): RateMeter {
+      const known = meters.get(key)
+      if (known !== undefined) return known
+      if (meters.size >= limit) evictOldest(meters)
+      const meter = createRateMeter()
+      meters.set(key, meter)
+      return meter
+    },
+    read: (now: number): ReadonlyMap<string, BandwidthStats> =>
+      new Map([...meters].map(([key, meter]) => [key, meter.read(now)])),
+  }
+}
+
+function evictOldest(meters: Map<string, RateMeter>): void {
+  let oldest: string | undefined
+  let since = Number.POSITIVE_INFINITY
+  for (const [key, meter] of meters) {
+    if (meter.lastUsed < since) [oldest, since] = [key, meter.lastUsed]
+  }
+  if (oldest !== undefined) meters.delete(oldest)
+}

@@ -1,0 +1,189 @@
+/**
+ * Decides whom to dial, and when. Every way of finding peers hands its finds to `found`; the dialler dials each peer
+ * once at a time, the smaller id first, with backoff, and no more than a bounded number of newcomers a minute.
+ */
+import type { Clock, Logger, Random } from '@mesh/core'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import {
+  BOOTSTRAP_BACKOFF_MAX_MS,
+  DIAL_BACKOFF_MAX_MS,
+  DIAL_BACKOFF_MIN_MS,
+  GREATER_ID_WAITS_MS,
+  MAX_DIAL_FAILURES,
+  MAX_KNOWN_PEERS,
+  MAX_NEW_DIALS_PER_MINUTE,
+  MAX_PARALLEL_DIALS,
+  MAX_PEER_ADDRESSES,
+} from '../limits.ts'
+
+export interface Find {
+  readonly peer: string
+  readonly addresses: readonly Multiaddr[]
+  /** Named by configuration: dialled at once, before all others, and never given up. */
+  readonly trusted?: boolean
+}
+
+export interface Dialler {
+  found(find: Find): void
+  /** Peers that wait for their next dial or are being dialled. */
+  readonly size: number
+  stop(): void
+}
+
+export interface DiallerInit {
+  readonly self: string
+  /** Has a direct connection, or a relayed one to a peer without direct addresses. */
+  readonly isConnected: (peer: string) => boolean
+  /** Resolves when connected. */
+  readonly dial: (peer: string, addresses: readonly Multiaddr[], signal: AbortSignal) => Promise<void>
+  readonly onError: (peer: string, error: unknown) => void
+}
+
+interface Candidate {
+  addresses: readonly Multiaddr[]
+  trusted: boolean
+  failures: number
+  /** Unix ms of the next dial. */
+  due: number
+  dialling: boolean
+  /** Dialled before; no newcomer any more. */
+  tried: boolean
+}
+
+export function createDialler(
+  init: DiallerInit,
+  components: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
+): Dialler {
+  const { clock, random } = components
+  const log = components.logger.child('dialler')
+  const candidates = new Map<string, Candidate>()
+  const stopped = new AbortController()
+  const newDials: number[] = []
+  let running = 0
+  let cancel: (() => void) | undefined
+  let wakeAt = Number.POSITIVE_INFINITY
+
+  function found({ peer, addresses, trusted = false }: Find): void {
+    if (stopped.signal.aborted || peer === init.self || addresses.length === 0) return
+    const known = candidates.get(peer)
+    if (known !== undefined) {
+      known.addresses = merge(known.addresses, addresses)
+      known.trusted ||= trusted
+      // news of a peer that could not be reached is a reason to look again soon
+      if (!known.dialling && known.failures > 0) known.due = Math.min(known.due, clock.now() + DIAL_BACKOFF_MIN_MS)
+    } else {
+      if (candidates.size >= MAX_KNOWN_PEERS && !makeRoom()) return
+      const wait = trusted || init.self < peer ? 0 : GREATER_ID_WAITS_MS
+      candidates.set(peer, {
+        addresses: merge([], addresses),
+        trusted,
+        failures: 0,
+        due: clock.now() + wait,
+        dialling: false,
+        tried: false,
+      })
+    }
+    schedule()
+  }
+
+  /** Runs what is due and sleeps until the next. */
+  function run(): void {
+    wakeAt = Number.POSITIVE_INFINITY
+    const now = clock.now()
+    const due = [...candidates]
+      .filter(([, candidate]) => !candidate.dialling && candidate.due <= now)
+      .sort(([, a], [, b]) => Number(b.trusted) - Number(a.trusted) || a.due - b.due)
+    for (const [peer, candidate] of due) {
+      if (init.isConnected(peer)) {
+        settle(peer, candidate)
+      } else if (running >= MAX_PARALLEL_DIALS) {
+        break
+      } else if (candidate.trusted || candidate.tried || mayDialNew(now)) {
+        void dial(peer, candidate)
+      } else {
+        candidate.due = (newDials[0] ?? now) + 60_000
+      }
+    }
+    schedule()
+  }
+
+  function mayDialNew(now: number): boolean {
+    while ((newDials[0] ?? now) <= now - 60_000) newDials.shift()
+    if (newDials.length >= MAX_NEW_DIALS_PER_MINUTE) return false
+    newDials.push(now)
+    return true
+  }
+
+  async function dial(peer: string, candidate: Candidate): Promise<void> {
+    candidate.dialling = true
+    candidate.tried = true
+    running++
+    try {
+      await init.dial(peer, candidate.addresses, stopped.signal)
+      settle(peer, candidate)
+    } catch (error) {
+      if (stopped.signal.aborted) return
+      candidate.failures++
+      log.debug('dial failed', { peer, failures: candidate.failures, reason: String(error) })
+      init.onError(peer, error)
+      if (candidate.failures >= MAX_DIAL_FAILURES && !candidate.trusted) candidates.delete(peer)
+      candidate.due = clock.now() + backoff(candidate)
+    } finally {
+      candidate.dialling = false
+      running--
+      schedule()
+    }
+  }
+
+  /** Connected: nothing to do until somebody finds it again; what was configured is watched. */
+  function settle(peer: string, candidate: Candidate): void {
+    candidate.failures = 0
+    candidate.due = clock.now() + DIAL_BACKOFF_MIN_MS
+    if (!candidate.trusted) candidates.delete(peer)
+  }
+
+  function backoff({ failures, trusted }: Candidate): number {
+    const most = trusted ? BOOTSTRAP_BACKOFF_MAX_MS : DIAL_BACKOFF_MAX_MS
+    return Math.min(most, DIAL_BACKOFF_MIN_MS * 2 ** (failures - 1)) * (0.75 + random.float() / 2)
+  }
+
+  function makeRoom(): boolean {
+    for (const [peer, candidate] of candidates) {
+      if (candidate.dialling || candidate.trusted || candidate.failures === 0) continue
+      return candidates.delete(peer)
+    }
+    return false
+  }
+
+  function schedule(): void {
+    if (stopped.signal.aborted || (running >= MAX_PARALLEL_DIALS && cancel !== undefined)) return
+    let next = Number.POSITIVE_INFINITY
+    for (const { dialling, due } of candidates.values()) if (!dialling) next = Math.min(next, due)
+    if (running >= MAX_PARALLEL_DIALS || next >= wakeAt) return
+    cancel?.()
+    wakeAt = next
+    cancel = clock.after(Math.max(0, next - clock.now()), run)
+  }
+
+  return {
+    found,
+    get size() {
+      return candidates.size
+    },
+    stop() {
+      stopped.abort(new Error('stopped'))
+      cancel?.()
+      candidates.clear()
+    },
+  }
+}
+
+/** Newest first, without repeats. */
+function merge(old: readonly Multiaddr[], news: readonly Multiaddr[]): readonly Multiaddr[] {
+  const all = new Map<string, Multiaddr>()
+  for (const address of [...news, ...old]) {
+    if (!all.has(address.toString())) all.set(address.toString(), address)
+  }
+  return [...all.values()].slice(0, MAX_PEER_ADDRESSES)
+}
+

@@ -1,0 +1,65 @@
+/** Who and what may connect: the VPN's ranges and blocked peers never, relaying for members only. */
+import type { Connection, ConnectionGater } from '@libp2p/interface'
+import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
+import type { RefusalCode } from '../p2p-error.ts'
+import type { AddressRules } from './address-rules.ts'
+
+export interface GateInit {
+  readonly rules: AddressRules
+  readonly isBlockedPeer: (peer: string) => boolean
+  readonly isMember: (peer: string) => boolean
+  readonly connections: (peer: string) => readonly Connection[]
+  /** Counted and told to subscribers. */
+  readonly onRefused: (code: RefusalCode, from: { readonly peer?: string; readonly protocol?: string }) => void
+}
+
+export const RELAY_HOP = '/libp2p/circuit/relay/0.2.0/hop'
+export const RELAY_STOP = '/libp2p/circuit/relay/0.2.0/stop'
+
+export function createConnectionGate(init: GateInit): ConnectionGater {
+  const { rules, isBlockedPeer, isMember, onRefused } = init
+  const refuse = (when: boolean, code: RefusalCode, peer?: string, protocol?: string) => {
+    if (when) {
+      onRefused(code, {
+        ...(peer === undefined ? {} : { peer }),
+        ...(protocol === undefined ? {} : { protocol }),
+      })
+    }
+    return when
+  }
+  return {
+    denyDialPeer: (peer) => isBlockedPeer(peer.toString()),
+    denyDialMultiaddr: (address) => rules.isBlocked(address),
+    denyInboundConnection: (raw) => refuse(rules.isBlocked(raw.remoteAddr), 'host.blocked_range'),
+    denyOutboundConnection: (_peer, raw) => rules.isBlocked(raw.remoteAddr),
+    denyInboundEncryptedConnection: (peer) =>
+      refuse(isBlockedPeer(peer.toString()), 'host.blocked_peer', peer.toString()),
+    denyOutboundEncryptedConnection: (peer) => isBlockedPeer(peer.toString()),
+    filterMultiaddrForPeer: (_peer, address) => !rules.isBlocked(address),
+    denyInboundRelayReservation: (peer) =>
+      refuse(!isMember(peer.toString()), 'relay.not_member', peer.toString(), RELAY_HOP),
+    denyOutboundRelayedConnection: (source, destination) => {
+      const [from, to] = [source.toString(), destination.toString()]
+      if (refuse(!isMember(from) || !isMember(to), 'relay.not_member', from, RELAY_HOP)) return true
+      // the stream that asks is among the asker's own
+      const full =
+        circuits(init.connections(from)) > MAX_RELAY_CIRCUITS_PER_PEER ||
+        circuits(init.connections(to)) >= MAX_RELAY_CIRCUITS_PER_PEER
+      return refuse(full, 'relay.too_many_circuits', from, RELAY_HOP)
+    },
+    denyInboundRelayedConnection: (relay) =>
+      refuse(!isMember(relay.toString()), 'relay.not_member', relay.toString(), RELAY_STOP),
+  }
+}
+
+/** Circuits that run over these connections. */
+function circuits(connections: readonly Connection[]): number {
+  let count = 0
+  for (const { streams } of connections) {
+    for (const { protocol, direction } of streams) {
+      if ((protocol === RELAY_HOP && direction === 'inbound') || (protocol === RELAY_STOP && direction === 'outbound'))
+        count++
+    }
+  }
+  return count
+}

@@ -1,0 +1,70 @@
+/**
+ * Pings each connection soon after it opens and then once a minute; a connection that misses two in a row ends. libp2p's
+ * own monitor pings every ten seconds, which costs more than all gossip.
+ */
+import type { Connection, Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
+import type { Clock, Logger, Random } from '@mesh/core'
+import { PING_INTERVAL_MS, PING_TIMEOUT_MS } from '../limits.ts'
+
+export interface PingMonitorInit {
+  readonly host: Libp2p
+  readonly ping: (peer: Libp2pPeerId, signal: AbortSignal) => Promise<number>
+  readonly onRtt: (peer: string, rttMs: number) => void
+  /** Default `PING_INTERVAL_MS`. */
+  readonly intervalMs?: number
+}
+
+/** The first ping waits until identify and the membership proof are through. */
+const FIRST_PING_MS = 1_000
+
+/** @returns stops it */
+export function startPingMonitor(
+  init: PingMonitorInit,
+  components: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
+): () => void {
+  const { host, intervalMs = PING_INTERVAL_MS } = init
+  const { clock, random } = components
+  const log = components.logger.child('ping')
+  const watched = new Map<string, { cancel: () => void; misses: number }>()
+
+  function watch(connection: Connection, delayMs: number): void {
+    const misses = watched.get(connection.id)?.misses ?? 0
+    watched.set(connection.id, { misses, cancel: clock.after(delayMs, () => void check(connection)) })
+  }
+
+  async function check(connection: Connection): Promise<void> {
+    const state = watched.get(connection.id)
+    if (state === undefined || connection.status !== 'open') return forget(connection)
+    const limit = new AbortController()
+    const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
+    state.cancel = cancel
+    try {
+      init.onRtt(connection.remotePeer.toString(), await init.ping(connection.remotePeer, limit.signal))
+      state.misses = 0
+    } catch (error) {
+      // a peer that does not speak ping has answered all the same
+      state.misses = error instanceof Error && error.name === 'UnsupportedProtocolError' ? 0 : state.misses + 1
+      log.debug('ping failed', { peer: connection.remotePeer.toString(), reason: String(error) })
+      if (state.misses >= 2) connection.abort(new Error('two pings were not answered'))
+    } finally {
+      cancel()
+    }
+    if (watched.has(connection.id)) watch(connection, intervalMs * (0.9 + random.float() / 5))
+  }
+
+  function forget({ id }: Connection): void {
+    watched.get(id)?.cancel()
+    watched.delete(id)
+  }
+  const onOpen = (event: CustomEvent<Connection>) =>
+    watch(event.detail, Math.min(intervalMs, FIRST_PING_MS * (0.5 + random.float())))
+  const onClose = (event: CustomEvent<Connection>) => forget(event.detail)
+  host.addEventListener('connection:open', onOpen)
+  host.addEventListener('connection:close', onClose)
+  return () => {
+    host.removeEventListener('connection:open', onOpen)
+    host.removeEventListener('connection:close', onClose)
+    for (const { cancel } of watched.values()) cancel()
+    watched.clear()
+  }
+}
