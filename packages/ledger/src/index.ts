@@ -12,6 +12,7 @@
  * ```
  */
 export { genesisHead, hashByDigest, hashByPrint } from './block-hash.ts'
+export { canonicalBytes } from './canonical.ts'
 export { createLedger, type LedgerComponents, type LedgerInit } from './create-ledger.ts'
 export { decodeEntries } from './decode-block.ts'
 export { encodeBlock, encodeEntry } from './encode-block.ts'
