@@ -65,6 +65,8 @@ export interface NodeProcess {
   readonly controlSocket: string
   /** Over the TCP listener, or the control socket with `start`. */
   readonly client: ApiClient
+  /** Over the control socket: reaches nodes in other network namespaces too. */
+  readonly control: ApiClient
   /** Multiaddrs with `/p2p/ID`, to give to others as --discovery-bootstrap-peers. */
   readonly addresses: readonly string[]
   /** All log lines so far. */
@@ -195,13 +197,15 @@ async function startNode(
   failed.catch(() => {})
   const url = typeof api['url'] === 'string' ? api['url'] : ''
   const controlSocket = String(api['socket'])
+  const control = createNodeClient({ baseUrl: `unix://${controlSocket}` })
   return {
     pid: child.pid ?? 0,
     stateDir,
     id: String(api['id']),
     url,
     controlSocket,
-    client: createNodeClient({ baseUrl: url === '' ? `unix://${controlSocket}` : url }),
+    client: url === '' ? control : createNodeClient({ baseUrl: url }),
+    control,
     addresses: (host['addresses'] ?? []) as readonly string[],
     lines,
     waitForLine,

@@ -1,5 +1,5 @@
 /** How settings are shown to people: secrets never leave the process. */
-import { formatDuration } from './option.ts'
+import { formatDuration, formatSize } from './option.ts'
 import { type OptionName, optionOf, type Settings } from './options.ts'
 
 /** Longest piece of a wrong value that is repeated to the person. */
@@ -16,7 +16,9 @@ export function shownValue(name: OptionName, value: Settings[OptionName]): strin
   if (typeof value === 'string') return shownText(name, value)
   if (typeof value === 'boolean') return value ? 'on' : 'off'
   if (typeof value === 'number') {
-    return optionOf(name).placeholder === 'DURATION' ? formatDuration(value) : String(value)
+    const { placeholder } = optionOf(name)
+    if (placeholder === 'DURATION') return formatDuration(value)
+    return placeholder === 'SIZE' ? formatSize(value) : String(value)
   }
   return value === undefined ? '' : value.join(', ')
 }

@@ -1,7 +1,8 @@
 /** Options of the commands that run a node. */
 import { tryParseAddressInRange } from '@mesh/core'
+import { defaultLedgerLimits } from '@mesh/ledger'
 import { NODE } from './command-groups.ts'
-import { choice, duration, list, text, toggle } from './option.ts'
+import { choice, duration, integer, list, size, text, toggle } from './option.ts'
 
 export const apiOptions = {
   listen: text({
@@ -182,5 +183,67 @@ export const ledgerOptions = {
     minMs: 1_000,
     maxMs: 3_600_000,
     help: 'Time between whole ledgers sent to members of an older kind, while one is about.',
+  }),
+} as const
+
+const MIB = 2 ** 20
+
+export const limitOptions = {
+  ledgerMaxEntries: integer({
+    group: 'Limits',
+    isLimit: true,
+    commands: NODE,
+    placeholder: 'COUNT',
+    default: defaultLedgerLimits.maxEntries,
+    min: 100,
+    max: 10_000_000,
+    help: 'Entries in the ledger, tombstones included; more are refused.',
+  }),
+  ledgerMaxBytes: size({
+    group: 'Limits',
+    isLimit: true,
+    commands: NODE,
+    default: defaultLedgerLimits.maxBytes,
+    min: MIB,
+    max: 65_536 * MIB,
+    help: 'Memory that entries may take together; more are refused.',
+  }),
+  ledgerMaxSignerEntries: integer({
+    group: 'Limits',
+    isLimit: true,
+    commands: NODE,
+    placeholder: 'COUNT',
+    default: defaultLedgerLimits.maxSignerEntries,
+    min: 100,
+    max: 10_000_000,
+    help: "One member's entries, so that none can fill the ledger.",
+  }),
+  ledgerMaxSignerBytes: size({
+    group: 'Limits',
+    isLimit: true,
+    commands: NODE,
+    default: defaultLedgerLimits.maxSignerBytes,
+    min: MIB,
+    max: 65_536 * MIB,
+    help: "Memory that one member's entries may take.",
+  }),
+  ledgerMaxUnsignedEntries: integer({
+    group: 'Limits',
+    isLimit: true,
+    commands: NODE,
+    placeholder: 'COUNT',
+    default: defaultLedgerLimits.maxUnsignedEntries,
+    min: 0,
+    max: 10_000_000,
+    help: 'Entries that nobody signed, all of them together.',
+  }),
+  ledgerMaxUnsignedBytes: size({
+    group: 'Limits',
+    isLimit: true,
+    commands: NODE,
+    default: defaultLedgerLimits.maxUnsignedBytes,
+    min: 0,
+    max: 65_536 * MIB,
+    help: 'Memory that entries without a signature may take together.',
   }),
 } as const

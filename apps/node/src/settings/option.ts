@@ -11,6 +11,7 @@ export type OptionGroup =
   | 'Transports and addresses'
   | 'Relays and NAT'
   | 'Ledger'
+  | 'Limits'
   | 'Asking a node'
   | 'Output'
 
@@ -27,6 +28,8 @@ export interface OptionInit {
   readonly short?: string
   /** Masked wherever settings are shown. */
   readonly secret?: true
+  /** Bounds what others can cost; docs/limits.md lists these. */
+  readonly isLimit?: true
   /** False: on the command line only. */
   readonly environment?: false
 }
@@ -141,6 +144,42 @@ export function integer(
       return { expected: `a whole number from ${init.min} to ${init.max}` }
     },
   }
+}
+
+/** Bytes, written `64MiB`, `1GiB`, `500kB` or as a number. */
+export function size(
+  init: OptionInit & { readonly default: number; readonly min: number; readonly max: number },
+): Option<number> {
+  return {
+    ...init,
+    placeholder: 'SIZE',
+    defaultText: formatSize(init.default),
+    repeated: false,
+    choices: [],
+    parse(texts) {
+      const [, amount, unit = ''] = /^(\d{1,15})(B|kB|MB|GB|KiB|MiB|GiB)?$/.exec(texts.at(-1) ?? '') ?? []
+      const value = Number(amount) * (SIZES.get(unit) ?? 1)
+      if (value >= init.min && value <= init.max) return { value }
+      return { expected: `a size like 256MiB, from ${formatSize(init.min)} to ${formatSize(init.max)}` }
+    },
+  }
+}
+
+const SIZES: ReadonlyMap<string, number> = new Map([
+  ['GiB', 2 ** 30],
+  ['MiB', 2 ** 20],
+  ['KiB', 2 ** 10],
+  ['GB', 1e9],
+  ['MB', 1e6],
+  ['kB', 1e3],
+])
+
+/** The shortest exact form: `64MiB`. */
+export function formatSize(bytes: number): string {
+  for (const [unit, unitBytes] of SIZES) {
+    if (bytes > 0 && bytes % unitBytes === 0) return `${bytes / unitBytes}${unit}`
+  }
+  return `${bytes}B`
 }
 
 /** Milliseconds, written `30s`, `5m`; a bare number is seconds. `default`, `minMs` and `maxMs` in milliseconds. */

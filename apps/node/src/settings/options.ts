@@ -10,6 +10,7 @@ import {
   apiOptions,
   discoveryOptions,
   ledgerOptions,
+  limitOptions,
   relayOptions,
   transportOptions,
 } from './node-options.ts'
@@ -24,6 +25,7 @@ export const options = {
   ...transportOptions,
   ...relayOptions,
   ...ledgerOptions,
+  ...limitOptions,
   ...clientOptions,
   ...outputOptions,
 } as const

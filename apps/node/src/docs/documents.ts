@@ -1,0 +1,105 @@
+/** The documents under docs/ that are made from tables: `pnpm --filter node write-docs` writes them, a test compares. */
+import { commands, rootCommand } from '../cli/commands.ts'
+import { EXIT } from '../errors.ts'
+import type { OptionGroup } from '../settings/option.ts'
+import { flagOf, type OptionName, optionNames, optionOf, optionsOf, variableOf } from '../settings/options.ts'
+
+/** By path from the root of the repository. */
+export function buildDocuments(): ReadonlyMap<string, string> {
+  return new Map([
+    ['docs/flags.md', flagsDocument()],
+    ['docs/exit-codes.md', exitCodesDocument()],
+    ['docs/limits.md', limitsDocument()],
+  ])
+}
+
+const MADE = '<!-- Made by `pnpm --filter node write-docs` from the tables in apps/node/src; do not edit. -->'
+
+function flagsDocument(): string {
+  const grouped = Map.groupBy(optionNames, (name) => optionOf(name).group)
+  const sections = [...grouped].map(([group, names]) => optionSection(group, names))
+  const calls = [rootCommand, ...commands].map(({ name, arguments: words, summary }) => [
+    code(['mesh', name, ...words].filter((word) => word !== '').join(' ')),
+    summary,
+  ])
+  return [
+    '# Flags and environment',
+    MADE,
+    'A flag beats the environment, which beats the file of defaults (lines `flag = value`), which beats what is built in; `mesh config` shows which won. A switch that is on is turned off by `--no-FLAG` or `--FLAG=false`. Lists repeat the flag or use commas. Durations are `500ms`, `30s`, `5m`, `1h30m`; a bare number is seconds. Relative paths count from where you stand. `--token`, `--token-file` and `--config` name a network: one of them on each level, and a higher level replaces a lower one.',
+    '## Commands',
+    table(['Command', 'What it does'], calls),
+    ...sections,
+    '## Environment that belongs to no flag',
+    table(
+      ['Variable', 'Meaning'],
+      [
+        ['`APILISTENUNIXMODE`', 'Mode of unix sockets made for `--listen`, octal; 0660 unless given.'],
+        [
+          '`LISTEN_PID`, `LISTEN_FDS`',
+          'Set by an init system that hands over a listening socket (descriptor 3), which then replaces `--listen`.',
+        ],
+        ['`XDG_STATE_HOME`, `XDG_CONFIG_HOME`', 'Where the state and the file of defaults are looked for.'],
+        ['`NODE_DISABLE_COMPILE_CACHE`', 'Start without the cache of compiled code.'],
+      ],
+    ),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function optionSection(group: OptionGroup, names: readonly OptionName[]): string {
+  const rows = names.map((name) => {
+    const { short, placeholder, defaultText, help, commands: takers } = optionOf(name)
+    const flag = `--${flagOf(name)}${placeholder === undefined ? '' : ` ${placeholder}`}`
+    const variable = variableOf(name)
+    return [
+      code(short === undefined ? flag : `-${short}, ${flag}`),
+      variable === undefined ? '' : code(variable),
+      defaultText,
+      describeTakers(takers),
+      help,
+    ]
+  })
+  return `## ${group}\n\n${table(['Flag', 'Environment', 'Default', 'Commands', 'Meaning'], rows)}`
+}
+
+/** The five of the ledger as one word where all of them take an option. */
+function describeTakers(takers: readonly string[]): string {
+  const family = takers.filter((taker) => taker.startsWith('ledger '))
+  const isWhole = family.length === commands.filter(({ name }) => name.startsWith('ledger ')).length
+  const shown = isWhole ? [...takers.filter((taker) => !family.includes(taker)), 'ledger ...'] : takers
+  return shown.map((taker) => (taker === '' ? '`mesh`' : code(taker))).join(', ')
+}
+
+function exitCodesDocument(): string {
+  const rows = Object.values(EXIT).map(({ code: number, meaning }) => [String(number), meaning])
+  return `# Exit codes\n\n${MADE}\n\n${table(['Code', 'Meaning'], rows)}\n`
+}
+
+function limitsDocument(): string {
+  const names = optionNames.filter((name) => optionOf(name).isLimit === true)
+  const rows = names.map((name) => [
+    code(`--${flagOf(name)}`),
+    code(variableOf(name) ?? ''),
+    optionOf(name).defaultText,
+    optionOf(name).help,
+  ])
+  return [
+    '# Limits that can be set',
+    MADE,
+    "Everything that others send is bounded. These bounds are flags; the others are constants, each with its reason, in `limits.ts` of every package, and the API's are in its OpenAPI document.",
+    table(['Flag', 'Environment', 'Default', 'What it bounds'], rows),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function code(text: string): string {
+  return text === '' ? '' : `\`${text}\``
+}

@@ -1,0 +1,123 @@
+/** What is wrong with this node, in words with what to do: `/api/health`, `mesh status` and the page show it. */
+import type { HealthProblem } from '@mesh/api-server'
+import { shortPeerId } from '@mesh/core'
+import type { Ledger, RejectionCode } from '@mesh/ledger'
+import type { P2pNode } from '@mesh/p2p'
+
+/** What problems are found in. */
+export interface HealthView {
+  readonly now: number
+  /** Unix ms. */
+  readonly startedAt: number
+  readonly ledger: Pick<Ledger, 'conflicts' | 'rejections'>
+  /** Undefined until the host listens. */
+  readonly p2p: P2pNode | undefined
+  /** Listeners that anyone in the network around can reach, without authentication. */
+  readonly openListeners: readonly string[]
+  /** Who this node would wait for: without them it is alone by intention for a while. */
+  readonly bootstrapPeers: number
+}
+
+/** A node alone this long is told why. */
+const ALONE_AFTER_MS = 60_000
+/** A way of discovery that failed is told when it found nobody either. */
+const MAX_LISTED_CONFLICTS = 20
+
+/** The worst first. */
+export function findProblems(view: HealthView): readonly HealthProblem[] {
+  const problems = [
+    ...conflictProblems(view),
+    ...rejectionProblems(view),
+    ...networkProblems(view),
+    ...listenerProblems(view),
+  ]
+  return problems.sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'))
+}
+
+function conflictProblems({ ledger }: HealthView): HealthProblem[] {
+  return ledger
+    .conflicts()
+    .slice(0, MAX_LISTED_CONFLICTS)
+    .map(({ bucket, key, owners, since }) => ({
+      code: 'ledger.conflict',
+      severity: 'warning',
+      title: `${bucket}/${key} has two live owners: ${owners.map(shortPeerId).join(' and ')}`,
+      hint: 'Delete the key on one of the two; until then each side of the network keeps its own.',
+      since,
+    }))
+}
+
+const REJECTION_PROBLEMS: Partial<Record<RejectionCode, Omit<HealthProblem, 'severity'>>> = {
+  FUTURE: {
+    code: 'ledger.clocks_differ',
+    title: 'Entries from the future were refused',
+    hint: "A member's clock, or this machine's, is more than two minutes off; let NTP set it.",
+  },
+  QUOTA: {
+    code: 'ledger.over_quota',
+    title: 'The ledger is full, or one member wrote more than its share',
+    hint: 'Delete what is not needed, or raise --ledger-max-entries and --ledger-max-bytes on every node.',
+  },
+  BAD_SIG: {
+    code: 'ledger.forged',
+    title: 'Entries with a wrong signature were refused',
+    hint: 'A member forges entries or is broken; `mesh ledger watch` shows who sends them.',
+  },
+}
+
+function rejectionProblems({ ledger }: HealthView): HealthProblem[] {
+  const counts = ledger.rejections()
+  return Object.entries(REJECTION_PROBLEMS).flatMap(([code, problem]) => {
+    const count = counts[code as RejectionCode] ?? 0
+    return count === 0
+      ? []
+      : [{ ...problem, severity: 'warning' as const, title: `${problem.title} (${count} times)` }]
+  })
+}
+
+function networkProblems({ p2p, now, startedAt, bootstrapPeers }: HealthView): HealthProblem[] {
+  if (p2p === undefined) return []
+  const problems: HealthProblem[] = []
+  if (p2p.addresses().length === 0) {
+    problems.push({
+      code: 'p2p.no_address',
+      severity: 'warning',
+      title: 'This node has no address that others could dial',
+      hint: 'Check --listen-maddrs and that an interface is up; it can still dial others.',
+    })
+  }
+  const isAlone = !p2p.peers().some((peer) => peer.connected && peer.member)
+  if (!isAlone || now - startedAt < ALONE_AFTER_MS) return problems
+  const ways = p2p.discovery()
+  const tried = ways.filter(({ enabled }) => enabled)
+  const errors = tried.flatMap(({ way, lastError }) =>
+    lastError === undefined ? [] : [`${way}: ${lastError}`],
+  )
+  const dialled = p2p
+    .peers()
+    .flatMap(({ id, lastError }) => (lastError === undefined ? [] : [`${shortPeerId(id)}: ${lastError}`]))
+  const reasons = [...errors, ...dialled].slice(0, 5).join('; ')
+  problems.push({
+    code: 'p2p.alone',
+    severity: 'warning',
+    title: 'No other member was found yet',
+    hint: [
+      `Looking by ${tried.map(({ way }) => way).join(', ') || 'nothing'}.`,
+      ...(reasons === '' ? [] : [`${reasons}.`]),
+      bootstrapPeers === 0
+        ? 'Start another node with the same token; across networks give it --discovery-bootstrap-peers.'
+        : 'Check that the bootstrap peers run, with the same token.',
+    ].join(' '),
+    since: startedAt,
+  })
+  return problems
+}
+
+function listenerProblems({ openListeners }: HealthView): HealthProblem[] {
+  return openListeners.map((listener) => ({
+    code: 'api.open_to_others',
+    severity: 'warning',
+    title: `Everyone who can reach ${listener} can read and write through the API`,
+    hint: 'Listen on 127.0.0.1 or on a unix socket, or let a proxy in front ask who they are.',
+  }))
+}
