@@ -72,7 +72,9 @@ export const GREATER_ID_WAITS_MS = 1_500
 export const DIAL_BACKOFF_MIN_MS = 2_000
 export const DIAL_BACKOFF_MAX_MS = 600_000
 /** Peers given by configuration are what everything hangs on, so they are tried more often. */
-export const BOOTSTRAP_BACKOFF_MAX_MS = 30_000
+export const BOOTSTRAP_BACKOFF_MAX_MS = 15_000
+/** Members that were connected before. */
+export const MEMBER_BACKOFF_MAX_MS = 60_000
 /** Failed dials in a row until a peer that nobody mentions any more is dropped. */
 export const MAX_DIAL_FAILURES = 10
 

@@ -1,0 +1,89 @@
+import type { Connection, Stream } from '@libp2p/interface'
+import { type Clock, MeshError, type PeerId } from '@mesh/core'
+import { CHANNEL_CLOSE_MS, SEND_STALL_MS } from '../limits.ts'
+import type { Channel } from '../p2p-node.ts'
+import { FrameTooLongError, readFrames, writeFrame } from './frames.ts'
+
+export interface ChannelInit {
+  readonly stream: Stream
+  readonly connection: Connection
+  readonly peer: PeerId
+  readonly maxMessageBytes: number
+  readonly clock: Clock
+  /** A message over the bound came; the channel is reset. */
+  readonly onTooLong: () => void
+}
+
+/** A channel over one stream; the stream ends with it in every case. */
+export function createChannel(init: ChannelInit): Channel {
+  const { stream, connection, peer, maxMessageBytes, clock } = init
+  let reading = false
+  let cancelLinger = () => {}
+  stream.addEventListener('close', () => cancelLinger())
+
+  const closed = (cause?: unknown) =>
+    new MeshError('p2p.channel_closed', 'the channel is closed', { cause, details: { peer } })
+
+  const abort = (reason: Error) => {
+    if (stream.status === 'open' || stream.status === 'closing') stream.abort(reason)
+  }
+
+  /** A closed channel that nobody reads any more must not wait for the other side for ever. */
+  const linger = () => {
+    cancelLinger()
+    if (stream.status !== 'open' && stream.status !== 'closing') return
+    cancelLinger = clock.after(CHANNEL_CLOSE_MS, () => {
+      if (!reading) abort(new Error('the other side did not close'))
+    })
+  }
+
+  return {
+    peer,
+    direct: connection.direct,
+    async send(message) {
+      if (message.byteLength > maxMessageBytes) {
+        throw new MeshError('p2p.message_too_long', `a message of ${message.byteLength} bytes is too long`, {
+          details: { peer, limit: maxMessageBytes },
+        })
+      }
+      const cancelStall = clock.after(SEND_STALL_MS, () => abort(new Error('the peer takes nothing')))
+      try {
+        await writeFrame(stream, message)
+      } catch (error) {
+        throw closed(error)
+      } finally {
+        cancelStall()
+      }
+    },
+    async *messages() {
+      reading = true
+      try {
+        yield* readFrames(stream, maxMessageBytes)
+      } catch (error) {
+        if (error instanceof FrameTooLongError) {
+          init.onTooLong()
+          abort(error)
+          throw new MeshError('p2p.message_too_long', 'the peer sent a message over the bound', {
+            cause: error,
+            details: { peer, limit: maxMessageBytes },
+          })
+        }
+        throw closed(error)
+      } finally {
+        reading = false
+        if (stream.writeStatus !== 'writable') linger()
+      }
+    },
+    async close() {
+      const cancel = clock.after(CHANNEL_CLOSE_MS, () => abort(new Error('the peer takes nothing')))
+      try {
+        await stream.close()
+      } catch {
+        // a stream that broke is closed too
+      }
+      cancel()
+      if (!reading) linger()
+    },
+    abort,
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Proof that both ends of a connection hold the network's key, without telling it (docs/PROTOCOLS.md, 'Member').
+ * Pure: bytes in, bytes out.
+ *
+ * 1. initiator -> responder: its nonce
+ * 2. responder -> initiator: its own nonce and its proof
+ * 3. initiator -> responder: its proof
+ *
+ * A proof covers the protocol, both peer ids (which libp2p has already authenticated), both nonces and the side, so
+ * that one from another connection, another peer or the other side does not fit.
+ */
+import type { PeerId } from '@mesh/core'
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { reader, writer } from 'protons-runtime'
+import type { NetworkConfig } from '../network-config.ts'
+import { MEMBER_PROTOCOL } from '../protocols.ts'
+import { framed } from '../secrets/framed.ts'
+
+export const NONCE_BYTES = 32
+export const PROOF_BYTES = 32
+
+/** The two ends as they stand in one handshake. */
+export interface Handshake {
+  readonly initiator: PeerId
+  readonly responder: PeerId
+  readonly initiatorNonce: Uint8Array
+  readonly responderNonce: Uint8Array
+}
+
+/** One message; absent fields were not sent. */
+export interface HandshakeMessage {
+  readonly nonce?: Uint8Array | undefined
+  readonly proof?: Uint8Array | undefined
+}
+
+/** 32 bytes that only members can derive. */
+export function deriveMemberKey(config: NetworkConfig): Uint8Array {
+  const secret = framed(config.crypto.key, config.room)
+  return hkdf(sha256, secret, undefined, new TextEncoder().encode('mesh member 1'), 32)
+}
+
+export function buildProof(
+  memberKey: Uint8Array,
+  side: 'initiator' | 'responder',
+  { initiator, responder, initiatorNonce, responderNonce }: Handshake,
+): Uint8Array {
+  return hmac
+    .create(sha256, memberKey)
+    .update(framed(MEMBER_PROTOCOL, initiator, responder))
+    .update(initiatorNonce)
+    .update(responderNonce)
+    .update(framed(side))
+    .digest()
+}
+
+/** In constant time. */
+export function isProof(expected: Uint8Array, given: Uint8Array): boolean {
+  if (given.length !== expected.length) return false
+  let difference = 0
+  for (let at = 0; at < expected.length; at++) difference |= (expected[at] ?? 0) ^ (given[at] ?? 0)
+  return difference === 0
+}
+
+/** Protobuf `message { bytes nonce = 1; bytes proof = 2; }`. */
+export function encodeHandshakeMessage({ nonce, proof }: HandshakeMessage): Uint8Array {
+  const out = writer()
+  if (nonce !== undefined) out.uint32((1 << 3) | 2).bytes(nonce)
+  if (proof !== undefined) out.uint32((2 << 3) | 2).bytes(proof)
+  return out.finish()
+}
+
+/** Undefined for what is no such message; fields of later versions are skipped. */
+export function decodeHandshakeMessage(bytes: Uint8Array): HandshakeMessage | undefined {
+  try {
+    const input = reader(bytes)
+    let nonce: Uint8Array | undefined
+    let proof: Uint8Array | undefined
+    while (input.pos < input.len) {
+      const tag = input.uint32()
+      if (tag === ((1 << 3) | 2)) nonce = input.bytes()
+      else if (tag === ((2 << 3) | 2)) proof = input.bytes()
+      else input.skipType(tag & 7)
+    }
+    if (nonce !== undefined && nonce.length !== NONCE_BYTES) return undefined
+    if (proof !== undefined && proof.length !== PROOF_BYTES) return undefined
+    return { nonce, proof }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,47 @@
+import type { IdentifyResult, Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
+
+/** What connected peers speak, as identify last said; readable without waiting. */
+export interface SpokenProtocols {
+  speaks(peer: string, protocol: string): boolean
+  /** Undefined until identify has answered. */
+  of(peer: string): ReadonlySet<string> | undefined
+  onChange(listener: (peer: string) => void): () => void
+  stop(): void
+}
+
+export function createSpokenProtocols(components: {
+  readonly libp2p: Pick<Libp2p, 'addEventListener' | 'removeEventListener' | 'getConnections'>
+}): SpokenProtocols {
+  const { libp2p } = components
+  const spoken = new Map<string, ReadonlySet<string>>()
+  const listeners = new Set<(peer: string) => void>()
+  const tell = (peer: string) => {
+    for (const listener of listeners) listener(peer)
+  }
+  const onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => {
+    const peer = detail.peerId.toString()
+    spoken.set(peer, new Set(detail.protocols))
+    tell(peer)
+  }
+  const onDisconnect = ({ detail }: CustomEvent<Libp2pPeerId>) => {
+    // a peer that came back in the meantime has been identified anew
+    if (libp2p.getConnections(detail).length > 0) return
+    if (spoken.delete(detail.toString())) tell(detail.toString())
+  }
+  libp2p.addEventListener('peer:identify', onIdentify)
+  libp2p.addEventListener('peer:disconnect', onDisconnect)
+  return {
+    speaks: (peer, protocol) => spoken.get(peer)?.has(protocol) === true,
+    of: (peer) => spoken.get(peer),
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    stop() {
+      libp2p.removeEventListener('peer:identify', onIdentify)
+      libp2p.removeEventListener('peer:disconnect', onDisconnect)
+      listeners.clear()
+      spoken.clear()
+    },
+  }
+}
