@@ -2,15 +2,18 @@
 export interface Clock {
   /** Unix time in milliseconds (may have a fraction). */
   now(): number
-  /** Calls `run` once after `delayMs`; the returned function cancels. Never keeps the process alive. */
-  after(delayMs: number, run: () => void): () => void
+  /**
+   * Calls `run` once after `delayMs`; the returned function cancels. Does not keep the process alive unless asked
+   * to, for work that somebody already counts on.
+   */
+  after(delayMs: number, run: () => void, options?: { readonly keepAlive?: boolean }): () => void
 }
 
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
-  after(delayMs, run) {
+  after(delayMs, run, options) {
     const timer = setTimeout(run, delayMs)
-    if (typeof timer === 'object') timer.unref()
+    if (typeof timer === 'object' && options?.keepAlive !== true) timer.unref()
     return () => clearTimeout(timer)
   },
 }
