@@ -17,6 +17,7 @@ export { createLedger, type LedgerComponents, type LedgerInit } from './create-l
 export { decodeEntries } from './decode-block.ts'
 export { encodeBlock, encodeEntry } from './encode-block.ts'
 export type { Entry, KeyedEntry } from './entry.ts'
+export { entryHash } from './entry-hash.ts'
 export { heartbeatValue, parseHeartbeat } from './go-time.ts'
 export { leaderOf } from './leader.ts'
 export type {

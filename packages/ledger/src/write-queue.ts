@@ -55,7 +55,7 @@ export function createWriteQueue(clock: Clock, commit: (writes: Iterable<Pending
     if (scheduled) return
     scheduled = true
     if (delayMs < 0) queueMicrotask(run)
-    else clock.after(delayMs, run)
+    else clock.after(delayMs, run, { keepAlive: true })
   }
   return {
     submit({ position, value, above }) {

@@ -1,0 +1,213 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createManualClock, createSeededRandom, eventually } from '@mesh/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createLedger } from '../src/index.ts'
+import { createNodeSigner, createNodeVerifier, openDiskStore } from '../src/node.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mesh-ledger-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const file = () => join(folder, 'ledger.db')
+const signer = createNodeSigner(new Uint8Array(32).fill(1))
+const open = (clock = createManualClock(), init = {}) =>
+  createLedger(init, {
+    signer,
+    clock,
+    verify: createNodeVerifier(),
+    store: openDiskStore({ path: file() }),
+  })
+const codeOf = (run: () => unknown): string => {
+  try {
+    run()
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+  return 'nothing thrown'
+}
+
+test('what was committed is there after stop and start, in every detail', async () => {
+  const clock = createManualClock()
+  const first = open(clock)
+  const writes = [
+    first.put('notes', 'ünï\0côde', '"\\u0000 <&> 😀"'),
+    first.put('__proto__', '__proto__', '{"__proto__":1}'),
+    first.put('notes', 'gone', '1'),
+  ]
+  await clock.advance(20)
+  await Promise.all(writes.map(({ settled }) => settled))
+  first.delete('notes', 'gone')
+  await first.stop()
+  const before = first.snapshot()
+  const second = open(clock)
+  expect([...second.snapshot().entries()]).toEqual([...before.entries()])
+  expect(second.snapshot().head).toEqual(before.head)
+  expect(second.snapshot().digest()).toEqual(before.digest())
+  expect(second.snapshot().get('notes', 'gone')?.deleted).toBe(true)
+  await second.stop()
+})
+
+test('versions above 2^63 survive', () => {
+  const store = openDiskStore({ path: file() })
+  const entry = { value: '1', owner: '', version: 2n ** 64n - 1n, updatedAt: -5, deleted: false, sig: null }
+  const head = { index: 1, timestamp: 't', hash: 'h', prevHash: 'p' }
+  const burials = [{ hash: 'aa', version: 2n ** 64n - 2n }]
+  const puts = [{ bucket: 'b', key: 'k', entry }]
+  store.commit({ head, fingerprint: 'f', puts, removes: [], burials, exhumed: [] })
+  expect(store.load()).toEqual({ head, fingerprint: 'f', entries: puts, burials })
+  store.close()
+})
+
+test('a collected tombstone is remembered across a restart', async () => {
+  const clock = createManualClock()
+  const init = { tombstoneTtlMs: 1000 }
+  const first = open(clock, init)
+  await first.put('notes', 'a', '1').settled
+  const old = [...first.snapshot().entries()]
+  first.delete('notes', 'a')
+  await clock.advance(5000)
+  expect(first.reap()).toEqual({ collected: 1, ended: 0 })
+  await first.stop()
+  const second = open(clock, init)
+  expect(second.snapshot().size).toBe(0)
+  expect(second.merge(old, undefined).rejected).toEqual([{ bucket: 'notes', key: 'a', code: 'REPLAYED' }])
+  await second.stop()
+})
+
+test('a second process cannot open it', async () => {
+  const first = open()
+  expect(codeOf(() => openDiskStore({ path: file() }))).toBe('ledger.store_locked')
+  const script = `import { openDiskStore } from ${JSON.stringify(join(import.meta.dirname, '../src/node.ts'))}
+    try { openDiskStore({ path: ${JSON.stringify(file())} }) } catch (error) { console.log(error.code) }`
+  const other = spawn(process.execPath, ['--conditions=mesh-source', '--input-type=module', '-e', script])
+  const said = (await other.stdout.toArray()).join('')
+  expect(said.trim()).toBe('ledger.store_locked')
+  await first.stop()
+})
+
+test('only its user can read the file', async () => {
+  const ledger = open()
+  await ledger.put('a', 'b', '1').settled
+  for (const name of [file(), `${file()}-wal`]) expect(statSync(name).mode & 0o777).toBe(0o600)
+  await ledger.stop()
+})
+
+describe('damage is said, and nothing is deleted', () => {
+  const fill = async () => {
+    const ledger = open()
+    const writes = Array.from({ length: 200 }, (_, n) => ledger.put('notes', `k${n}`, `"${'v'.repeat(200)}"`))
+    await ledger.stop()
+    expect(writes).toHaveLength(200)
+  }
+  const expectDamaged = (bytes: Buffer) => {
+    writeFileSync(file(), bytes)
+    expect(codeOf(() => open())).toBe('ledger.store_damaged')
+    expect(readFileSync(file()).equals(bytes)).toBe(true)
+  }
+
+  test('text that is no database', () => {
+    expectDamaged(Buffer.from('this is no database, and never was one\n'.repeat(50)))
+  })
+
+  test('a truncated file', async () => {
+    await fill()
+    const bytes = readFileSync(file())
+    expectDamaged(bytes.subarray(0, bytes.length - 3 * 4096))
+  })
+
+  test('one changed letter inside a value, which SQLite itself would not notice', async () => {
+    await fill()
+    const bytes = readFileSync(file())
+    // The row, and what a page split may have left of it in free space.
+    let changed = 0
+    for (let at = bytes.indexOf('k100"vvv'); at >= 0; at = bytes.indexOf('k100"vvv', at + 1)) {
+      bytes[at + 7] = 0x77
+      changed++
+    }
+    expect(changed).toBeGreaterThan(0)
+    expectDamaged(bytes)
+  })
+
+  test('a page of zeros', async () => {
+    await fill()
+    const bytes = readFileSync(file())
+    expectDamaged(bytes.fill(0, 4096 * 5, 4096 * 6))
+  })
+
+  test('a newer schema', async () => {
+    await fill()
+    const bytes = readFileSync(file())
+    bytes.writeUInt32BE(99, 60)
+    expectDamaged(bytes)
+  })
+})
+
+test('a missing folder is said with a hint', () => {
+  expect(() => openDiskStore({ path: join(folder, 'none', 'ledger.db') })).toThrow(
+    expect.objectContaining({ code: 'ledger.store_failed', hint: expect.stringContaining('folder') }),
+  )
+})
+
+test('a full store refuses the write, keeps what it had and goes on serving', async () => {
+  const clock = createManualClock()
+  const store = openDiskStore({ path: file(), maxBytes: 64 * 4096 })
+  const ledger = createLedger({}, { signer, clock, store })
+  const outcomes: string[] = []
+  for (let n = 0; n < 12; n++) {
+    const { settled } = ledger.put('big', `k${n}`, JSON.stringify('x'.repeat(60_000)))
+    await clock.advance(20)
+    outcomes.push((await settled).state)
+  }
+  expect(outcomes[0]).toBe('committed')
+  expect(outcomes.at(-1)).toBe('refused')
+  const held = ledger.snapshot().size
+  expect(held).toBe(outcomes.filter((state) => state === 'committed').length)
+  ledger.delete('big', 'k0')
+  await clock.advance(20)
+  expect(ledger.snapshot().getLive('big', 'k0')).toBeUndefined()
+  await ledger.stop()
+  expect(open(clock).snapshot().digest()).toEqual(ledger.snapshot().digest())
+})
+
+test('kill -9 at any moment loses nothing acknowledged and corrupts nothing', {
+  timeout: 60_000,
+}, async () => {
+  const seed = 20261121
+  const random = createSeededRandom(seed)
+  let acknowledged = -1
+  for (let round = 0; round < 20; round++) {
+    acknowledged = await writeUntilKilled(acknowledged + 1, random.float() * 50)
+    const ledger = open()
+    const snapshot = ledger.snapshot()
+    for (let n = 0; n <= acknowledged; n++) {
+      const value = snapshot.getLive('kept', `k${n}`)?.value
+      expect(value, `round ${round}, seed ${seed}, k${n}`).toBe(JSON.stringify('x'.repeat(n % 3000)))
+    }
+    expect(snapshot.count('kept')).toBeLessThanOrEqual(acknowledged + 5)
+    await ledger.stop()
+  }
+  expect(acknowledged).toBeGreaterThan(100)
+})
+
+/** Starts the writer, lets it write for a while, kills it; returns the last write that it acknowledged. */
+async function writeUntilKilled(start: number, forMs: number): Promise<number> {
+  const script = join(import.meta.dirname, 'kill-writer.ts')
+  const child = spawn(process.execPath, ['--conditions=mesh-source', script, file(), String(start)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  await eventually(() => expect(output).toContain('\n'), { withinMs: 10_000, everyMs: 1 })
+  await new Promise((resolve) => setTimeout(resolve, forMs))
+  child.kill('SIGKILL')
+  await ended
+  return Number(output.trimEnd().split('\n').at(-1) ?? start - 1)
+}
