@@ -111,6 +111,11 @@ export const errorCatalogue = {
     title: 'The ledger has no room for this entry',
     hint: 'Delete entries that are not needed any more.',
   },
+  'ledger.store_failed': {
+    status: 503,
+    title: 'The node cannot keep its ledger on disk',
+    hint: 'Free space on the disk of the state directory, or see the log of the node.',
+  },
   'ledger.stopped': {
     status: 503,
     title: 'The node is stopping',

@@ -24,6 +24,7 @@ const writeErrors = [
   'ledger.too_large',
   'ledger.not_owner',
   'ledger.over_quota',
+  'ledger.store_failed',
   'ledger.stopped',
 ] as const
 const putErrors = [...writeErrors, 'dns.bad_record'] as const

@@ -1,1 +1,34 @@
-export {}
+/**
+ * Serves the HTTP API and the web page of a mesh node with Express.
+ *
+ * @example
+ * ```ts
+ * import { createApiServer, parseListenAddress } from '@mesh/api-server'
+ * const server = createApiServer({}, components)
+ * const listener = await server.listen(parseListenAddress('127.0.0.1:8080'))
+ * console.log(listener.url)
+ * ```
+ */
+export type { GuardInit } from './http/guard.ts'
+export {
+  formatListenAddress,
+  type ListenAddress,
+  type ListenErrorCode,
+  parseListenAddress,
+} from './listen/listen-address.ts'
+export type { ApiListener } from './listen/open-listener.ts'
+export type {
+  ApiServerComponents,
+  Asset,
+  AssetsPort,
+  HealthPort,
+  HealthProblem,
+  Metric,
+  NetworkEvent,
+  NetworkPort,
+  PeerState,
+  TrafficPort,
+  TrafficStats,
+  VersionPort,
+} from './ports.ts'
+export { type ApiServer, type ApiServerInit, createApiServer } from './server.ts'

@@ -1,0 +1,99 @@
+/** Turns what ledger and network tell into events of the API, bounded whatever a peer sends. */
+import { type EventData, MAX_CHANGES_PER_EVENT } from '@mesh/api-contract'
+import type { Clock } from '@mesh/core'
+import type { Change, Ledger, LedgerEvent } from '@mesh/ledger'
+import { createTokenBucket } from '../http/rate-limit.ts'
+import { MAX_CHANGES_BYTES, REJECTION_BURST, REJECTIONS_PER_SECOND } from '../limits.ts'
+import type { NetworkPort } from '../ports.ts'
+import type { EventHub } from './event-hub.ts'
+
+/** The returned function ends it. */
+export function publishLedgerEvents(ledger: Ledger, hub: EventHub, clock: Clock): () => void {
+  const rejections = createTokenBucket({ perSecond: REJECTIONS_PER_SECOND, burst: REJECTION_BURST }, clock)
+  let suppressed = 0
+  return ledger.subscribe((event) => {
+    switch (event.type) {
+      case 'committed': {
+        const { index, hash, timestamp } = event.head
+        if (event.changes.length > 0) hub.publish('ledger.changed', changedView(index, event.changes))
+        hub.publish('block.committed', {
+          Index: index,
+          Hash: hash,
+          Timestamp: timestamp,
+          Changes: event.changes.length,
+        })
+        return
+      }
+      case 'rejected': {
+        if (!rejections.take()) {
+          suppressed++
+          return
+        }
+        hub.publish('ledger.rejected', rejectedView(event, suppressed))
+        suppressed = 0
+        return
+      }
+      case 'conflict': {
+        const { bucket, key, owners, resolved } = event
+        hub.publish('ledger.conflict', {
+          Bucket: bucket,
+          Key: key,
+          Owners: [...owners],
+          Resolved: resolved,
+          YieldedTo: null,
+        })
+        return
+      }
+      case 'yielded':
+        hub.publish('ledger.conflict', {
+          Bucket: event.bucket,
+          Key: event.key,
+          Owners: [ledger.self, event.to],
+          Resolved: true,
+          YieldedTo: event.to,
+        })
+    }
+  })
+}
+
+/** The returned function ends it. */
+export function publishNetworkEvents(network: NetworkPort, hub: EventHub): () => void {
+  return network.subscribe((event) => {
+    if (event.type === 'peer.connected') hub.publish(event.type, { PeerID: event.peer, Path: event.path })
+    else hub.publish(event.type, { PeerID: event.peer })
+  })
+}
+
+/** As many changes as one event may name; the others are counted. */
+function changedView(block: number, changes: readonly Change[]): EventData<'ledger.changed'> {
+  const named: EventData<'ledger.changed'>['Changes'] = []
+  let bytes = 0
+  for (const { bucket, key, entry, origin } of changes) {
+    bytes += bucket.length + key.length + entry.owner.length
+    if (named.length === MAX_CHANGES_PER_EVENT || bytes > MAX_CHANGES_BYTES) break
+    named.push({
+      Bucket: bucket,
+      Key: key,
+      Owner: entry.owner,
+      Version: entry.version,
+      Deleted: entry.deleted,
+      Origin: origin,
+    })
+  }
+  return { Block: block, Changes: named, More: changes.length - named.length }
+}
+
+function rejectedView(
+  event: LedgerEvent & { readonly type: 'rejected' },
+  suppressed: number,
+): EventData<'ledger.rejected'> {
+  return {
+    Bucket: event.bucket,
+    Key: event.key,
+    Owner: event.owner,
+    Version: event.version,
+    Code: event.code,
+    Author: event.author ?? null,
+    Suppressed: suppressed,
+  }
+}

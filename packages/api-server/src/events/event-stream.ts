@@ -1,0 +1,28 @@
+import type { EventType } from '@mesh/api-contract'
+import type { Request, Response } from 'express'
+import { Problem } from '../http/problem.ts'
+import { API_HEADERS } from '../http/reply.ts'
+import { MAX_EVENT_READERS } from '../limits.ts'
+import type { EventHub } from './event-hub.ts'
+
+/**
+ * Answers with the stream; it ends with the connection.
+ * @throws Problem `events.too_many_readers`
+ */
+export function serveEvents(hub: EventHub, req: Request, res: Response, types?: readonly EventType[]): void {
+  if (hub.readers >= MAX_EVENT_READERS && req.method !== 'HEAD') throw new Problem('events.too_many_readers')
+  res.writeHead(200, { ...API_HEADERS, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
+  if (req.method === 'HEAD') {
+    res.end()
+    return
+  }
+  const lastEventId = req.get('Last-Event-ID')
+  const leave = hub.read({
+    types: types === undefined ? undefined : new Set(types),
+    lastEventId: lastEventId === '' ? undefined : lastEventId,
+    write: (text) => res.write(text),
+    onReady: (callback) => res.once('drain', callback),
+    end: () => res.end(),
+  })
+  res.on('close', leave)
+}

@@ -1,0 +1,30 @@
+/** The shape of a handler: parsed input in, a view out. No handler knows Express. */
+import type { ParsedInput, RouteId, RouteOutput, Routes } from '@mesh/api-contract'
+import type { Prepared } from '../http/reply.ts'
+
+/** An answer that is JSON text already, or no JSON. */
+export interface PreparedAnswer extends Prepared {
+  readonly prepared: true
+}
+
+export function prepared(answer: Prepared): PreparedAnswer {
+  return { prepared: true, ...answer }
+}
+
+/** What a handler may ask of the request beside its parsed input. */
+export interface RequestContext {
+  /** The body's JSON text as sent; empty for routes without one. */
+  readonly bodyText: string
+}
+
+type Answer<Id extends RouteId> = RouteOutput<Routes[Id]> | PreparedAnswer
+export type Handler<Id extends RouteId> = (
+  input: ParsedInput<Routes[Id]>,
+  context: RequestContext,
+) => Answer<Id> | Promise<Answer<Id>>
+
+/** Routes that answer once; the event stream is served apart. */
+export type AnsweringRouteId = Exclude<RouteId, 'watchEvents'>
+export type Handlers = { readonly [Id in AnsweringRouteId]: Handler<Id> }
+/** A part of the handlers, by the routes that it serves. */
+export type HandlersOf<Ids extends AnsweringRouteId> = Pick<Handlers, Ids>

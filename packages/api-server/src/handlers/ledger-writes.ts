@@ -1,0 +1,66 @@
+import { type BucketDeleteView, MAX_VALUE_BYTES, type WriteView } from '@mesh/api-contract'
+import { type Clock } from '@mesh/core'
+import type { Ledger, Write } from '@mesh/ledger'
+import { issue, Problem } from '../http/problem.ts'
+import { encodeDnsValue } from '../views/dns-value.ts'
+import type { HandlersOf } from './handler.ts'
+
+type WriteIds = 'createDns' | 'putText' | 'putJson' | 'deleteEntry' | 'deleteBucket'
+
+/** Writes are refused at once by the ledger's rules, or queued; with `wait` the answer is what became of them. */
+export function createLedgerWrites(ledger: Ledger, clock: Clock): HandlersOf<WriteIds> {
+  const put = (bucket: string, key: string, valueText: string, wait: number | undefined) => {
+    const size = Buffer.byteLength(valueText)
+    if (size > MAX_VALUE_BYTES) {
+      throw new Problem(
+        'ledger.too_large',
+        `a value may have ${MAX_VALUE_BYTES} bytes of JSON, this has ${size}`,
+        {
+          issues: [issue('value', `${size} bytes`, `at most ${MAX_VALUE_BYTES} bytes`)],
+        },
+      )
+    }
+    return settle(ledger.put(bucket, key, valueText), wait, clock)
+  }
+  return {
+    createDns: ({ body: { Regex, Records }, wait }) =>
+      put('dns', Regex, encodeDnsValue(Regex, Records), wait),
+    putText({ bucket, key, value, wait }) {
+      if (bucket === 'dns') return put(bucket, key, encodeDnsValue(key, value), wait)
+      return put(bucket, key, JSON.stringify(value), wait)
+    },
+    putJson({ bucket, key, body, wait }, { bodyText }) {
+      if (bucket === 'dns') return put(bucket, key, encodeDnsValue(key, body), wait)
+      // as sent: a value is text, and signing it again must never change a digit
+      return put(bucket, key, bodyText, wait)
+    },
+    deleteEntry: ({ bucket, key, wait }) => settle(ledger.delete(bucket, key), wait, clock),
+    async deleteBucket({ bucket, wait }): Promise<BucketDeleteView> {
+      const deletion = ledger.deleteBucket(bucket)
+      const refused = deletion.refused.map(({ key, owner }) => ({ Key: key, Owner: owner }))
+      const state = await settle(deletion, wait, clock)
+      return refused.length === 0 ? state : { ...state, Refused: refused }
+    },
+  }
+}
+
+/** @throws the ledger's error when the write was refused meanwhile */
+async function settle({ settled }: Write, waitMs: number | undefined, clock: Clock): Promise<WriteView> {
+  if (waitMs === undefined) return { State: 'Announcing' }
+  let cancel = () => {}
+  const overdue = new Promise<undefined>((resolve) => {
+    cancel = clock.after(waitMs, () => resolve(undefined))
+  })
+  const outcome = await Promise.race([settled, overdue])
+  cancel()
+  switch (outcome?.state) {
+    case undefined:
+      return { State: 'Announcing' }
+    case 'committed':
+      return { State: 'Committed', Block: outcome.block }
+    case 'superseded':
+      return { State: 'Superseded' }
+    case 'refused':
+      throw outcome.error
+  }
+}

@@ -1,0 +1,113 @@
+import type { HealthView, StatsView } from '@mesh/api-contract'
+import { tryParsePeerId } from '@mesh/core'
+import { issue, Problem } from '../http/problem.ts'
+import type {
+  HealthPort,
+  HealthProblem,
+  NetworkPort,
+  TrafficPort,
+  TrafficStats,
+  VersionPort,
+} from '../ports.ts'
+import { statsView } from '../views/members.ts'
+import { type HandlersOf, prepared } from './handler.ts'
+
+type NodeIds =
+  | 'getTraffic'
+  | 'listProtocolTraffic'
+  | 'getProtocolTraffic'
+  | 'listPeerTraffic'
+  | 'getPeerTraffic'
+  | 'getVersion'
+  | 'getHealth'
+  | 'getOpenApi'
+  | 'getLiveness'
+  | 'getReadiness'
+  | 'getMetrics'
+
+export interface NodeReadsComponents {
+  readonly network: () => NetworkPort | undefined
+  readonly version: VersionPort
+  readonly health: HealthPort
+  /** Prometheus text. */
+  readonly exposition: () => string
+}
+
+/** Version of the API; within one there are only additions. */
+const API_VERSION = 1
+const TEXT_TYPE = 'text/plain; charset=utf-8'
+/** Of the Prometheus text format. */
+const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+export function createNodeReads({
+  network,
+  version,
+  health,
+  exposition,
+}: NodeReadsComponents): HandlersOf<NodeIds> {
+  const traffic = () => reporterOf(network())
+  const openApi = createOpenApiText()
+  return {
+    getTraffic: () => statsView(traffic().total()),
+    listProtocolTraffic: () => statsViews(traffic().byProtocol()),
+    getProtocolTraffic: ({ protocol }) => statsView(traffic().byProtocol().get(protocol)),
+    listPeerTraffic: () => statsViews(traffic().byPeer()),
+    getPeerTraffic({ peer }) {
+      const reporter = traffic()
+      const id = tryParsePeerId(peer)
+      if (id !== undefined) return statsView(reporter.byPeer().get(id))
+      throw new Problem('http.bad_path', 'the path names no peer id', {
+        hint: 'A peer id is 52 characters long and begins with 12D3KooW.',
+        issues: [issue('peer', peer, 'a peer id, like 12D3KooW...')],
+      })
+    },
+    getVersion: () => ({ Version: version.version, Api: API_VERSION, Protocols: [...version.protocols()] }),
+    getHealth: () => healthView(health.problems()),
+    getOpenApi: async () => prepared({ body: await openApi() }),
+    getLiveness: () => prepared({ body: 'ok\n', type: TEXT_TYPE }),
+    getReadiness() {
+      if (!health.ready()) throw new Problem('node.not_ready')
+      return prepared({ body: 'ok\n', type: TEXT_TYPE })
+    },
+    getMetrics: () => prepared({ body: exposition(), type: EXPOSITION_TYPE }),
+  }
+}
+
+/** The generator is loaded when somebody first asks, and once. */
+function createOpenApiText(): () => Promise<string> {
+  let text: Promise<string> | undefined
+  const make = async () => {
+    const { buildOpenApiDocument } = await import('@mesh/api-contract/openapi')
+    return `${JSON.stringify(buildOpenApiDocument())}\n`
+  }
+  return () => (text ??= make())
+}
+
+function reporterOf(network: NetworkPort | undefined): TrafficPort {
+  if (network?.traffic !== undefined) return network.traffic
+  throw new Problem('metrics.no_reporter')
+}
+
+function statsViews(stats: ReadonlyMap<string, TrafficStats>): Readonly<Record<string, StatsView>> {
+  const views: Record<string, StatsView> = Object.create(null)
+  for (const [id, each] of stats) views[id] = statsView(each)
+  return views
+}
+
+function healthView(problems: readonly HealthProblem[]): HealthView {
+  const worstFirst = [...problems].sort((a, b) => rank(a) - rank(b))
+  return {
+    Status: worstFirst[0]?.severity ?? 'ok',
+    Problems: worstFirst.map(({ code, severity, title, hint, since }) => ({
+      Code: code,
+      Severity: severity,
+      Title: title,
+      Hint: hint,
+      Since: since === undefined ? null : new Date(since).toISOString(),
+    })),
+  }
+}
+
+function rank({ severity }: HealthProblem): number {
+  return severity === 'error' ? 0 : 1
+}

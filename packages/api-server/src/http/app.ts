@@ -1,0 +1,145 @@
+/**
+ * One Express application for each listener; they share all else. A request meets, in this order:
+ * 1 Host check (TCP), 2 Origin check (TCP, where data is), 3 write rate, 4 size of the body as announced,
+ * 5 the route: input parsed by the contract, handler, answer, 6 the web page, 7 the error's answer.
+ */
+import { type EventType, routes, type RouteDefinition } from '@mesh/api-contract'
+import type { Logger, Random } from '@mesh/core'
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import type { EventHub } from '../events/event-hub.ts'
+import { serveEvents } from '../events/event-stream.ts'
+import type { AnsweringRouteId, Handlers, PreparedAnswer } from '../handlers/handler.ts'
+import type { AssetsPort } from '../ports.ts'
+import type { RequestCounts } from '../views/own-metrics.ts'
+import { checkAnnouncedSize, readJsonBody } from './body.ts'
+import type { Guard } from './guard.ts'
+import { parseInput } from './input.ts'
+import { servePage } from './pages.ts'
+import { createRequestId, Problem, toProblem } from './problem.ts'
+import { isLoopback } from './rate-limit.ts'
+import { send, sendJson, sendProblem, splitTarget } from './reply.ts'
+import { emptySegment } from './target.ts'
+
+export interface AppComponents {
+  readonly handlers: Handlers
+  readonly hub: EventHub
+  readonly guard: Guard
+  readonly writes: { take(address: string): boolean }
+  readonly counts: RequestCounts
+  readonly assets: AssetsPort | undefined
+  readonly logger: Logger
+  readonly random: Random
+}
+
+/** @param isLocal a unix socket: only its file's permissions guard it */
+export function createApp(components: AppComponents, isLocal: boolean): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.enable('strict routing')
+  app.enable('case sensitive routing')
+  app.set('query parser', false)
+  app.use((_req, res, next) => {
+    res.on('finish', () => components.counts.add(String(res.locals['route'] ?? 'none'), res.statusCode))
+    next()
+  })
+  if (!isLocal) app.use(guardMiddleware(components))
+  app.use((req, _res, next) => {
+    checkAnnouncedSize(req)
+    next()
+  })
+  serveRoutes(app, components)
+  app.use((req, res) => serveOther(components, req, res))
+  app.use(answerProblem(components))
+  return app
+}
+
+function guardMiddleware({ guard, writes }: AppComponents) {
+  return (req: Request, res: Response, next: NextFunction) => {
+    guard.checkHost(req)
+    if (isDataPath(splitTarget(req.url).path)) guard.checkOrigin(req, res)
+    const address = req.socket.remoteAddress ?? ''
+    const isWrite = req.method === 'PUT' || req.method === 'POST' || req.method === 'DELETE'
+    if (isWrite && !isLoopback(address) && !writes.take(address)) {
+      throw new Problem('http.rate_limited', undefined, { headers: { 'Retry-After': '1' } })
+    }
+    next()
+  }
+}
+
+/** What pages of others must not read or change; the web page itself may be linked to. */
+function isDataPath(path: string): boolean {
+  return /^\/(api|debug|metrics)(\/|$)/.test(path)
+}
+
+/** Routes that share a path, so that other methods are answered with what it takes. */
+function serveRoutes(app: Express, components: AppComponents): void {
+  const byPath = Map.groupBy(Object.entries<RouteDefinition>(routes), ([, route]) => route.path)
+  for (const [path, entries] of byPath) {
+    const methods = entries.flatMap(([, { method }]) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    const allow = [...methods, 'OPTIONS'].join(', ')
+    const served = app.route(path)
+    for (const [id, route] of entries) {
+      const serve = (req: Request, res: Response) => serveRoute(components, id, route, req, res)
+      served[route.method.toLowerCase() as 'get' | 'put' | 'post' | 'delete'](serve)
+    }
+    served.options((_req, res) => answerOptions(res, allow))
+    served.all(() => {
+      throw new Problem('http.method_not_allowed', `this address takes ${allow}`, {
+        headers: { Allow: allow },
+      })
+    })
+  }
+}
+
+async function serveRoute(
+  { handlers, hub }: AppComponents,
+  id: string,
+  route: RouteDefinition,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  res.locals['route'] = id
+  const body = route.body === undefined ? undefined : await readJsonBody(req, res)
+  const input = parseInput(route, req, body)
+  if (route.answer.kind === 'events') {
+    const { types } = input as { readonly types?: readonly EventType[] }
+    return serveEvents(hub, req, res, types)
+  }
+  // the table of handlers has one for each route, by the same ids
+  const handler = handlers[id as AnsweringRouteId] as (input: object, context: object) => unknown
+  const answer = await handler(input, { bodyText: body?.text ?? '' })
+  if (isPrepared(answer)) send(req, res, answer)
+  else sendJson(req, res, answer)
+}
+
+function isPrepared(answer: unknown): answer is PreparedAnswer {
+  return typeof answer === 'object' && answer !== null && 'prepared' in answer
+}
+
+/** @throws Problem `http.not_found`, `http.bad_path` */
+function serveOther({ assets }: AppComponents, req: Request, res: Response): void {
+  const { path } = splitTarget(req.url)
+  const problem = emptySegment(path)
+  if (problem !== undefined) throw problem
+  const isApi = path === '/api' || path.startsWith('/api/')
+  if (isApi) throw new Problem('http.not_found', `nothing is served at ${JSON.stringify(path.slice(0, 200))}`)
+  if (req.method === 'OPTIONS') return answerOptions(res, 'GET, HEAD, OPTIONS')
+  servePage(assets, req, res)
+}
+
+function answerOptions(res: Response, allow: string): void {
+  res.writeHead(204, { Allow: allow, 'Cache-Control': 'no-store' }).end()
+}
+
+function answerProblem({ logger, random }: AppComponents) {
+  // Express knows an error handler by its four parameters
+  return (error: unknown, req: Request, res: Response, _next: NextFunction) => {
+    const problem = toProblem(error)
+    const requestId = createRequestId(random)
+    if (problem.code === 'http.internal') {
+      logger.error('request failed', { requestId, method: req.method, path: req.path, error: problem.cause })
+    }
+    sendProblem(res, problem, requestId)
+  }
+}

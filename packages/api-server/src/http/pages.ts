@@ -1,0 +1,49 @@
+/** The embedded web page: its files by path, and the page itself for every address that it may show. */
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { Request, Response } from 'express'
+import type { Asset, AssetsPort } from '../ports.ts'
+import { Problem } from './problem.ts'
+import { PAGE_HEADERS, splitTarget } from './reply.ts'
+
+const PAGE = '/index.html'
+const NO_PAGE: Asset = {
+  bytes: Buffer.from('This build of mesh has no web page. Its API is at /api, see /api/openapi.json.\n'),
+  type: 'text/plain; charset=utf-8',
+}
+
+/** @throws Problem `http.not_found` for methods other than GET and HEAD, and for files that do not exist */
+export function servePage(assets: AssetsPort | undefined, req: Request, res: Response): void {
+  if (req.method !== 'GET' && req.method !== 'HEAD') throw new Problem('http.not_found')
+  const path = decodeURIComponent(splitTarget(req.url).path)
+  const isFile = /\.[^/]*$/.test(path)
+  const asset = isFile ? assets?.get(path) : (assets?.get(PAGE) ?? NO_PAGE)
+  if (asset === undefined)
+    throw new Problem('http.not_found', `there is no file ${JSON.stringify(path.slice(0, 200))}`)
+  sendAsset(asset, req, res)
+}
+
+function sendAsset(asset: Asset, req: Request, res: Response): void {
+  const { type, encoding } = asset
+  const isTaken = encoding !== undefined && req.acceptsEncodings([encoding]) === encoding
+  const bytes = isTaken || encoding === undefined ? asset.bytes : inflated(asset, encoding)
+  res
+    .writeHead(200, {
+      ...PAGE_HEADERS,
+      'Content-Type': type,
+      'Content-Length': bytes.length,
+      ...(encoding !== undefined && { Vary: 'Accept-Encoding' }),
+      ...(isTaken && { 'Content-Encoding': encoding }),
+    })
+    .end(bytes)
+}
+
+/** For the few clients that take no compression; assets are ours and small, and each is undone once. */
+const inflatedBytes = new WeakMap<Asset, Buffer>()
+
+function inflated(asset: Asset, encoding: 'br' | 'gzip'): Buffer {
+  const known = inflatedBytes.get(asset)
+  if (known !== undefined) return known
+  const bytes = encoding === 'br' ? brotliDecompressSync(asset.bytes) : gunzipSync(asset.bytes)
+  inflatedBytes.set(asset, bytes)
+  return bytes
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '@mesh/core'
+
+export interface Bucket {
+  /** Takes one; false when none is left. */
+  take(): boolean
+}
+
+export interface Rate {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** A bucket that starts full and refills steadily. */
+export function createTokenBucket(rate: Rate, clock: Clock): Bucket {
+  let tokens = rate.burst
+  let last = clock.now()
+  return {
+    take() {
+      const now = clock.now()
+      tokens = Math.min(rate.burst, tokens + (Math.max(0, now - last) * rate.perSecond) / 1000)
+      last = now
+      if (tokens < 1) return false
+      tokens--
+      return true
+    },
+  }
+}
+
+/** One bucket for each remote address; of the IPv6 addresses that one host can choose from (a /64), one for all. */
+export function createRateLimiter(rate: Rate & { readonly maxAddresses: number }, clock: Clock) {
+  const buckets = new Map<string, Bucket>()
+  return {
+    /** True when this address may write now. */
+    take(address: string): boolean {
+      const key = rateKey(address)
+      const bucket = buckets.get(key) ?? createTokenBucket(rate, clock)
+      // moved to the end, so that the first is the one heard longest ago
+      buckets.delete(key)
+      buckets.set(key, bucket)
+      if (buckets.size > rate.maxAddresses) {
+        for (const oldest of buckets.keys()) {
+          buckets.delete(oldest)
+          break
+        }
+      }
+      return bucket.take()
+    },
+  }
+}
+
+/** 127.0.0.0/8 and ::1. */
+export function isLoopback(address: string): boolean {
+  return /^(::ffff:)?127\./.test(address) || address === '::1'
+}
+
+function rateKey(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1]
+  if (mapped !== undefined || !address.includes(':')) return mapped ?? address
+  return networkOf(address)
+}
+
+/** The first four groups of an IPv6 address, `::` filled in. */
+function networkOf(address: string): string {
+  const [head = '', tail] = address.split('%')[0]?.split('::') ?? []
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length
+  return [...before, ...Array.from({ length: Math.max(0, zeros) }, () => '0'), ...after].slice(0, 4).join(':')
+}

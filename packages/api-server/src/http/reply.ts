@@ -1,0 +1,98 @@
+/** Writes answers. Everything that leaves, leaves here, so that no answer lacks its headers. */
+import type { ServerResponse } from 'node:http'
+import { errorCatalogue } from '@mesh/api-contract'
+import { stringifyExactJson } from '@mesh/core'
+import type { Request, Response } from 'express'
+import { indentJson } from './indent-json.ts'
+import { type Problem, problemBody } from './problem.ts'
+
+const COMMON_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+} as const
+
+/** For all but the web page: nothing may load or frame it. */
+export const API_HEADERS = {
+  ...COMMON_HEADERS,
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cache-Control': 'no-store',
+} as const
+
+/** For the web page: its own files, styles and calls, and nothing from elsewhere. */
+export const PAGE_HEADERS = {
+  ...COMMON_HEADERS,
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+    "connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; " +
+    "frame-ancestors 'none'",
+  'Cache-Control': 'no-store',
+} as const
+
+/** A body made before, or that is no JSON. */
+export interface Prepared {
+  readonly body: Buffer | string
+  readonly type?: string
+  /** With it the answer may be kept by its reader, who asks whether it still holds. */
+  readonly etag?: string
+}
+
+export const JSON_TYPE = 'application/json'
+
+export function sendJson(req: Request, res: Response, value: unknown): void {
+  send(req, res, { body: `${stringifyExactJson(value)}\n` })
+}
+
+export function send(req: Request, res: Response, { body, type = JSON_TYPE, etag }: Prepared): void {
+  const pretty = type === JSON_TYPE && isPretty(req) ? indentJson(body.toString()) : body
+  if (etag !== undefined) {
+    res.setHeader('ETag', etag)
+    if (req.fresh) {
+      res.writeHead(304, { ...API_HEADERS, 'Cache-Control': 'private, no-cache' }).end()
+      return
+    }
+  }
+  res
+    .writeHead(200, {
+      ...API_HEADERS,
+      ...(etag !== undefined && { 'Cache-Control': 'private, no-cache' }),
+      'Content-Type': type,
+      'Content-Length': Buffer.byteLength(pretty),
+    })
+    .end(pretty)
+}
+
+/** Nothing if the connection is gone or an answer has begun: then the connection is cut. */
+export function sendProblem(res: ServerResponse, problem: Problem, requestId: string): void {
+  if (res.headersSent) {
+    res.destroy()
+    return
+  }
+  const body = `${JSON.stringify(problemBody(problem, requestId))}\n`
+  const { status } = errorCatalogue[problem.code]
+  for (const name of ['ETag', 'Content-Type']) res.removeHeader(name)
+  res
+    .writeHead(status, {
+      ...API_HEADERS,
+      'Content-Type': JSON_TYPE,
+      'Content-Length': Buffer.byteLength(body),
+      'X-Request-ID': requestId,
+      ...(status === 413 && { Connection: 'close' }),
+      ...problem.headers,
+    })
+    .end(body)
+}
+
+/** `?pretty`, as older nodes take it. */
+function isPretty(req: Request): boolean {
+  const { search } = splitTarget(req.url)
+  return search.includes('pretty') && new URLSearchParams(search).has('pretty')
+}
+
+/** Path and query as sent. */
+export function splitTarget(url: string): { readonly path: string; readonly search: string } {
+  const mark = url.indexOf('?')
+  return mark === -1 ? { path: url, search: '' } : { path: url.slice(0, mark), search: url.slice(mark + 1) }
+}

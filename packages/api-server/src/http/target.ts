@@ -1,0 +1,82 @@
+/** The head of a request as it came: its target made one form, or refused. Runs before any route sees it. */
+import type { IncomingMessage } from 'node:http'
+import { MAX_HEADER_BYTES, MAX_PATH_BYTES } from '@mesh/api-contract'
+import { MAX_HEADER_LINES } from '../limits.ts'
+import { issue, Problem } from './problem.ts'
+import { splitTarget } from './reply.ts'
+
+const ABSOLUTE = /^https?:\/\/([^/?#]*)/i
+/** Node gives the bytes of the target as Latin-1; those of raw UTF-8 become escapes. */
+const HIGH_BYTES = /[\u0080-\u00ff]/g
+
+/**
+ * Changes `req.url` to path and query in ASCII, and the Host to that of an absolute target.
+ * @throws Problem `http.path_too_long`, `http.headers_too_large`, `http.bad_path`
+ */
+export function readHead(req: IncomingMessage): void {
+  checkHeaders(req.rawHeaders)
+  const raw = req.url ?? ''
+  // OPTIONS of the whole server
+  if (raw === '*' && req.method === 'OPTIONS') {
+    req.url = '/'
+    return
+  }
+  const { url, authority } = parseTarget(raw)
+  req.url = url
+  if (authority !== undefined) req.headers.host = authority
+}
+
+function checkHeaders(rawHeaders: readonly string[]): void {
+  const bytes = rawHeaders.reduce((sum, text) => sum + text.length + 2, 0)
+  const lines = rawHeaders.length / 2
+  if (bytes <= MAX_HEADER_BYTES && lines < MAX_HEADER_LINES) return
+  const had = `${bytes} bytes in ${lines} lines`
+  throw new Problem('http.headers_too_large', `the headers have ${had}`, {
+    issues: [
+      issue('headers', had, `at most ${MAX_HEADER_BYTES} bytes, fewer than ${MAX_HEADER_LINES} lines`),
+    ],
+  })
+}
+
+function parseTarget(raw: string): { readonly url: string; readonly authority: string | undefined } {
+  if (raw.length > MAX_PATH_BYTES) {
+    throw new Problem('http.path_too_long', `the path has ${raw.length} bytes, ${MAX_PATH_BYTES} are taken`, {
+      issues: [issue('path', raw, `at most ${MAX_PATH_BYTES} bytes`)],
+    })
+  }
+  const authority = ABSOLUTE.exec(raw)
+  const rest = authority === null ? raw : raw.slice(authority[0].length)
+  const url = escapeHighBytes(rest.startsWith('/') ? rest : `/${rest}`)
+  if (authority === null && !raw.startsWith('/')) throw badPath(raw, 'a path that begins with /')
+  checkPath(splitTarget(url).path)
+  return { url, authority: authority?.[1] }
+}
+
+/** Every escape is valid, stands for UTF-8 and not for NUL; no segment but the last is empty. */
+function checkPath(path: string): void {
+  if (path.includes('#')) throw badPath(path, 'no # (send %23)')
+  if (!path.includes('%')) return
+  try {
+    if (!decodeURIComponent(path).includes('\0')) return
+  } catch {
+    throw badPath(path, 'escapes of two hexadecimal digits that stand for UTF-8')
+  }
+  throw badPath(path, 'no %00')
+}
+
+/** Thrown where no route takes the path: an empty segment that a name should stand in is said to be that. */
+export function emptySegment(path: string): Problem | undefined {
+  const isInside = path.slice(0, -1).includes('//')
+  const isName = /^\/api\/(ledger|blockchain|metrics\/(peer|protocol))\/(.*\/)?$/.test(path)
+  return isInside || isName ? badPath(path, 'no empty segment') : undefined
+}
+
+export function badPath(path: string, expected: string): Problem {
+  return new Problem('http.bad_path', `the path cannot be used: expected ${expected}`, {
+    issues: [issue('path', path, expected)],
+  })
+}
+
+function escapeHighBytes(url: string): string {
+  return url.replaceAll(HIGH_BYTES, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
+}

@@ -1,0 +1,121 @@
+/** A Node HTTP server with bounds on everything, which answers also what is not HTTP in the API's own form. */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type ErrorCode, errorCatalogue } from '@mesh/api-contract'
+import type { Clock, Random } from '@mesh/core'
+import { createRequestId, Problem, problemBody, toProblem } from '../http/problem.ts'
+import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
+import { readHead } from '../http/target.ts'
+import {
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_TIMEOUT_MS,
+  LINGER_MS,
+  MAX_CONNECTIONS,
+  MAX_HEADER_LINES,
+  MAX_REQUEST_HEAD_BYTES,
+  REQUEST_TIMEOUT_MS,
+  SOCKET_IDLE_TIMEOUT_MS,
+  TIMEOUT_CHECK_INTERVAL_MS,
+} from '../limits.ts'
+
+export function createHttpServer(
+  app: RequestListener,
+  { clock, random }: { clock: Clock; random: Random },
+): Server {
+  const inFlight = new WeakMap<Duplex, Set<ServerResponse>>()
+  const handle = (req: IncomingMessage, res: ServerResponse) => {
+    remember(inFlight, req.socket, res)
+    try {
+      readHead(req)
+    } catch (error) {
+      sendProblem(res, toProblem(error), createRequestId(random))
+      return
+    }
+    app(req, res)
+  }
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_REQUEST_HEAD_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      // the guard answers a missing Host in the API's form
+      requireHostHeader: false,
+    },
+    handle,
+  )
+  server.maxHeadersCount = MAX_HEADER_LINES
+  server.maxConnections = MAX_CONNECTIONS
+  server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
+  // an expectation that is not known may be ignored
+  server.on('checkExpectation', handle)
+  const answerLast = createLastAnswer(inFlight, clock, random)
+  server.on('connect', (_req, socket: Duplex) => answerLast(socket, new Problem('http.method_not_allowed')))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+    else answerLast(socket, problemOf(error))
+  })
+  return server
+}
+
+function remember(inFlight: WeakMap<Duplex, Set<ServerResponse>>, socket: Socket, res: ServerResponse): void {
+  const responses = inFlight.get(socket) ?? new Set()
+  inFlight.set(socket, responses.add(res))
+  res.on('close', () => responses.delete(res))
+}
+
+/** What is wrong with bytes that are no request. */
+function problemOf(error: NodeJS.ErrnoException): Problem {
+  const code = CODES.get(error.code ?? '') ?? 'http.bad_request'
+  return new Problem(code, undefined, { cause: error })
+}
+
+const CODES = new Map<string, ErrorCode>([
+  ['HPE_HEADER_OVERFLOW', 'http.headers_too_large'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'http.body_too_large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'http.timeout'],
+])
+
+/**
+ * Answers once and ends the connection: after the answers to the requests before, unless the error lies in the body
+ * of one of them. The sender may go on for a moment, so that it reads the answer instead of a reset.
+ */
+function createLastAnswer(inFlight: WeakMap<Duplex, Set<ServerResponse>>, clock: Clock, random: Random) {
+  const answered = new WeakSet<Duplex>()
+  return (socket: Duplex, problem: Problem) => {
+    if (answered.has(socket)) return
+    answered.add(socket)
+    const waiting = [...(inFlight.get(socket) ?? [])]
+    const finish = () => {
+      if (waiting.some((res) => res.headersSent && !res.writableFinished)) socket.destroy()
+      else socket.end(rawAnswer(problem, createRequestId(random)))
+      const cancel = clock.after(LINGER_MS, () => socket.destroy())
+      socket.once('close', cancel)
+    }
+    const last = waiting.at(-1)
+    if (last === undefined || waiting.some((res) => !res.req.complete)) finish()
+    else last.once('close', finish)
+  }
+}
+
+function rawAnswer(problem: Problem, requestId: string): string {
+  const { status } = errorCatalogue[problem.code]
+  const body = `${JSON.stringify(problemBody(problem, requestId))}\n`
+  const headers = Object.entries({
+    ...API_HEADERS,
+    'Content-Type': JSON_TYPE,
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-ID': requestId,
+    Connection: 'close',
+  })
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return `HTTP/1.1 ${status} ${problem.code}\r\n${lines}\r\n${body}`
+}

@@ -1,0 +1,113 @@
+/**
+ * A unix socket's file: made so that nobody but its owner could ever connect before its mode is set, put into place
+ * in one step that replaces nothing, and removed only when it still is ours.
+ */
+import { chmodSync, linkSync, lstatSync, type Stats, unlinkSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { connect } from 'node:net'
+import { type Clock, MeshError } from '@mesh/core'
+import { SOCKET_PROBE_TIMEOUT_MS } from '../limits.ts'
+import type { ListenErrorCode } from './listen-address.ts'
+
+const DEFAULT_SOCKET_MODE = 0o660
+const OWNER_ONLY = 0o177
+
+export interface UnixListenInit {
+  readonly path: string
+  readonly mode?: number
+}
+
+/**
+ * Listens; resolves with what removes the file again.
+ * @throws MeshError `api.socket_in_use`, `api.not_a_socket`, and what the system says as the error that it gave
+ */
+export async function listenUnix(server: Server, init: UnixListenInit, clock: Clock): Promise<() => void> {
+  const { path, mode = DEFAULT_SOCKET_MODE } = init
+  await clearDeadSocket(path, clock)
+  // the system removes the name that a socket was bound to, whoever has it then: so ours gets its own
+  const bound = `${path}.${process.pid}`
+  removeIfSocket(bound)
+  await bind(server, bound)
+  try {
+    chmodSync(bound, mode)
+    linkSync(bound, path)
+  } catch (error) {
+    server.close()
+    throw isSystemError(error, 'EEXIST') ? inUse(path) : error
+  }
+  const ours = lstatSync(bound)
+  unlinkSync(bound)
+  return () => {
+    const found = tryStat(path)
+    if (found !== undefined && found.ino === ours.ino && found.dev === ours.dev) unlinkSync(path)
+  }
+}
+
+/** A live socket, or a file that is none, is never removed; a dead one is. */
+async function clearDeadSocket(path: string, clock: Clock): Promise<void> {
+  const found = tryStat(path)
+  if (found === undefined) return
+  if (!found.isSocket()) {
+    throw new MeshError<ListenErrorCode>('api.not_a_socket', `${path} exists and is no socket`, {
+      hint: 'Move the file away, or listen elsewhere.',
+    })
+  }
+  if (await isAnswering(path, clock)) throw inUse(path)
+  removeIfSocket(path)
+}
+
+/** Anything but a refusal counts as life: what cannot be asked may be somebody's. */
+function isAnswering(path: string, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path)
+    const finish = (answers: boolean) => {
+      cancel()
+      probe.destroy()
+      resolve(answers)
+    }
+    const cancel = clock.after(SOCKET_PROBE_TIMEOUT_MS, () => finish(true))
+    probe.on('connect', () => finish(true))
+    probe.on('error', (error) =>
+      finish(!isSystemError(error, 'ECONNREFUSED') && !isSystemError(error, 'ENOENT')),
+    )
+  })
+}
+
+/** The file is made during the call of `listen`, under a mask that leaves it to its owner alone. */
+function bind(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    const before = process.umask(OWNER_ONLY)
+    try {
+      server.listen(path, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    } finally {
+      process.umask(before)
+    }
+  })
+}
+
+function removeIfSocket(path: string): void {
+  if (tryStat(path)?.isSocket() === true) unlinkSync(path)
+}
+
+function tryStat(path: string): Stats | undefined {
+  try {
+    return lstatSync(path)
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+function inUse(path: string): MeshError<ListenErrorCode> {
+  return new MeshError('api.socket_in_use', `something listens on unix://${path} already`, {
+    hint: 'Stop the other program, or listen elsewhere.',
+  })
+}
+
+export function isSystemError(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

@@ -1,0 +1,110 @@
+import { createEventHub } from './events/event-hub.ts'
+import { publishLedgerEvents, publishNetworkEvents } from './events/event-sources.ts'
+import { watchMachines } from './events/machine-watch.ts'
+import type { Handlers } from './handlers/handler.ts'
+import { createLedgerReads } from './handlers/ledger-reads.ts'
+import { createLedgerWrites } from './handlers/ledger-writes.ts'
+import { createNodeReads } from './handlers/node-reads.ts'
+import { createApp } from './http/app.ts'
+import { createGuard, type GuardInit } from './http/guard.ts'
+import { createRateLimiter } from './http/rate-limit.ts'
+import { MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts'
+import type { ListenAddress } from './listen/listen-address.ts'
+import { type ApiListener, openListener } from './listen/open-listener.ts'
+import type { ApiServerComponents, HealthPort, NetworkPort } from './ports.ts'
+import { formatMetrics } from './views/exposition.ts'
+import { createLedgerText } from './views/ledger-text.ts'
+import type { Scene } from './views/members.ts'
+import { createRequestCounts, ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
+
+export interface ApiServerInit extends GuardInit {}
+
+/** The API of one node, on any number of listeners. */
+export interface ApiServer {
+  /** @throws MeshError with a ListenErrorCode */
+  listen(address: ListenAddress): Promise<ApiListener>
+  /** The network, when it stands after the API does. Once. */
+  attachNetwork(network: NetworkPort): void
+  /** Ends event streams, closes all listeners. Idempotent. */
+  stop(): Promise<void>
+}
+
+/** Nothing listens until `listen`. */
+export function createApiServer(init: ApiServerInit, components: ApiServerComponents): ApiServer {
+  const { ledger, clock, random, assets } = components
+  const logger = components.logger.child('api')
+  const listeners = new Set<ApiListener>()
+  const hub = createEventHub({ clock, random })
+  const counts = createRequestCounts()
+  let network: NetworkPort | undefined
+  const scene = (): Scene => ({ snapshot: ledger.snapshot(), self: ledger.self, network, now: clock.now() })
+  const exposition = () =>
+    formatMetrics([
+      ...ledgerMetrics(ledger),
+      ...(network === undefined ? [] : networkMetrics(network)),
+      counts.metric(),
+      ...(components.metrics?.() ?? []),
+    ])
+  const handlers: Handlers = {
+    ...createLedgerReads(scene, createLedgerText(ledger)),
+    ...createLedgerWrites(ledger, clock),
+    ...createNodeReads({
+      network: () => network,
+      version: components.version,
+      health: withExposure(components.health, listeners),
+      exposition,
+    }),
+  }
+  const guard = createGuard(init)
+  const writes = createRateLimiter(
+    { perSecond: WRITES_PER_SECOND, burst: WRITE_BURST, maxAddresses: MAX_RATED_ADDRESSES },
+    clock,
+  )
+  const appFor = (kind: 'tcp' | 'unix') =>
+    createApp({ handlers, hub, guard, writes, counts, assets, logger, random }, kind === 'unix')
+  const ends = [publishLedgerEvents(ledger, hub, clock), watchMachines(ledger, scene, hub, clock)]
+  const attachNetwork = (port: NetworkPort) => {
+    network = port
+    ends.push(publishNetworkEvents(port, hub))
+  }
+  if (components.network !== undefined) attachNetwork(components.network)
+  return {
+    attachNetwork,
+    async listen(address) {
+      const opened = await openListener(address, { clock, random, appFor })
+      const close = () => {
+        listeners.delete(listener)
+        return opened.close()
+      }
+      const listener: ApiListener = { ...opened, close }
+      listeners.add(listener)
+      logger.debug('api listens', { url: listener.url })
+      if (listener.isExposed)
+        logger.warn('anyone who reaches this address may read and write', { url: listener.url })
+      return listener
+    },
+    async stop() {
+      for (const end of ends.splice(0)) end()
+      hub.stop()
+      await Promise.all([...listeners].map((listener) => listener.close()))
+    },
+  }
+}
+
+/** A listener that other machines reach, without a token, is a problem to tell of. */
+function withExposure(health: HealthPort, listeners: ReadonlySet<ApiListener>): HealthPort {
+  return {
+    ready: () => health.ready(),
+    problems: () => [
+      ...health.problems(),
+      ...[...listeners]
+        .filter((listener) => listener.isExposed)
+        .map(({ url }) => ({
+          code: 'api.exposed',
+          severity: 'warning' as const,
+          title: `Anyone who reaches ${url} may read and write`,
+          hint: 'Listen on 127.0.0.1 or a unix socket, and put a proxy that asks for a password in front.',
+        })),
+    ],
+  }
+}

@@ -1,0 +1,127 @@
+/** Who is about: machines, nodes and peers, from the ledger and the network. Pure. */
+import type { MachineView, NodeView, PeerView, StatsView } from '@mesh/api-contract'
+import { type MachineRecord, machineRecord } from '@mesh/core'
+import type { Entry, Snapshot } from '@mesh/ledger'
+import { ONLINE_WINDOW_MS } from '../limits.ts'
+import type { NetworkPort, PeerState, TrafficStats } from '../ports.ts'
+import { tryParseJson } from './json-text.ts'
+
+const HEARTBEATS = 'healthcheck'
+
+/** What the views look at, at one moment. */
+export interface Scene {
+  readonly snapshot: Snapshot
+  readonly self: string
+  /** Undefined before the network is attached. */
+  readonly network: NetworkPort | undefined
+  /** Unix ms. */
+  readonly now: number
+}
+
+export function machineViews(scene: Scene): readonly MachineView[] {
+  const onTopic = new Set(scene.network?.members())
+  const connected = connectedPeers(scene)
+  return machinesOf(scene.snapshot).map(({ PeerID, Hostname, OS, Arch, Address, Version }) => {
+    const isSelf = PeerID === scene.self
+    return {
+      PeerID,
+      Hostname,
+      OS,
+      Arch,
+      Address,
+      Version,
+      Connected: isSelf || connected.has(PeerID),
+      OnChain: isSelf || onTopic.has(PeerID),
+      Online: isOnline(scene, PeerID),
+    }
+  })
+}
+
+/** Has it a heartbeat within 10 minutes? This node itself always is online. */
+export function isOnline({ snapshot, self, now }: Scene, peer: string): boolean {
+  return peer === self || isFresh(snapshot.getLive(HEARTBEATS, peer), now)
+}
+
+/** On the topic, or with a heartbeat within 10 minutes; this node included. */
+export function nodeViews({ snapshot, self, network, now }: Scene): readonly NodeView[] {
+  const ids = new Set([self, ...(network?.members() ?? [])])
+  for (const { key, entry } of snapshot.entries(HEARTBEATS)) if (isFresh(entry, now)) ids.add(key)
+  return [...ids].sort(byText).map((ID) => ({ ID, Online: true }))
+}
+
+export function peerstoreViews({ self, network }: Scene): readonly NodeView[] {
+  const others = (network?.peers() ?? []).map(({ id, connected }) => ({ ID: id, Online: connected }))
+  return [{ ID: self, Online: true }, ...others].sort((a, b) => byText(a.ID, b.ID))
+}
+
+export function peerViews({ snapshot, network }: Scene): readonly PeerView[] {
+  if (network === undefined) return []
+  const names = new Map(machinesOf(snapshot).map(({ PeerID, Hostname }) => [PeerID, Hostname]))
+  const traffic = network.traffic?.byPeer()
+  return [...network.peers()]
+    .sort((a, b) => byText(a.id, b.id))
+    .map((peer) => peerView(peer, names.get(peer.id) ?? '', statsView(traffic?.get(peer.id))))
+}
+
+function peerView(peer: PeerState, name: string, stats: StatsView): PeerView {
+  return {
+    ID: peer.id,
+    Name: name,
+    Connected: peer.connected,
+    Member: peer.member,
+    Path: peer.path ?? null,
+    Transport: peer.transport ?? null,
+    Addresses: [...peer.addresses],
+    RoundTripMs: peer.rttMs ?? null,
+    LastSeen: peer.lastSeen === undefined ? null : new Date(peer.lastSeen).toISOString(),
+    LastError: peer.lastError ?? null,
+    Agent: peer.agent ?? null,
+    ...stats,
+  }
+}
+
+/** Zeros where there was no traffic. */
+export function statsView(stats: TrafficStats | undefined): StatsView {
+  return {
+    TotalIn: stats?.totalIn ?? 0,
+    TotalOut: stats?.totalOut ?? 0,
+    RateIn: stats?.rateIn ?? 0,
+    RateOut: stats?.rateOut ?? 0,
+  }
+}
+
+/** Records of the bucket `machines` that can be read, in the order of their addresses' text. */
+export function machinesOf(snapshot: Snapshot): readonly MachineRecord[] {
+  const records: MachineRecord[] = []
+  for (const { entry } of snapshot.entries('machines')) {
+    const record = recordOf(entry)
+    if (record !== undefined) records.push(record)
+  }
+  return records
+}
+
+/** Entries never change, so each is parsed once. */
+const parsed = new WeakMap<Entry, MachineRecord | null>()
+
+function recordOf(entry: Entry): MachineRecord | undefined {
+  if (entry.deleted) return undefined
+  const known = parsed.get(entry)
+  if (known !== undefined) return known ?? undefined
+  const record = machineRecord.safeParse(tryParseJson(entry.value)).data
+  parsed.set(entry, record ?? null)
+  return record
+}
+
+function isFresh(heartbeat: Entry | undefined, now: number): boolean {
+  if (heartbeat === undefined || heartbeat.deleted) return false
+  const text = tryParseJson(heartbeat.value)
+  return typeof text === 'string' && now - Date.parse(text) < ONLINE_WINDOW_MS
+}
+
+function connectedPeers({ network }: Scene): ReadonlySet<string> {
+  return new Set((network?.peers() ?? []).filter((peer) => peer.connected).map((peer) => peer.id))
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
