@@ -41,6 +41,7 @@ export interface Received {
 }
 
 export interface Session {
+  readonly role: 'initiator' | 'responder'
   /** The initiator's first turn. */
   open(): Turn
   receive(turn: Turn): Received
@@ -68,6 +69,7 @@ export function createSession(init: SessionInit): Session {
 }
 
 class ReconcileSession implements Session {
+  readonly role: 'initiator' | 'responder'
   done = false
   fault: SessionFault | undefined
   theirs: Hello | undefined
@@ -81,6 +83,7 @@ class ReconcileSession implements Session {
 
   constructor(init: SessionInit) {
     this.#init = init
+    this.role = init.role
   }
 
   open(): Turn {
@@ -121,7 +124,7 @@ class ReconcileSession implements Session {
 
   /** The remote's first turn, which its responder greets back. */
   #isGreeting(): boolean {
-    return this.turns === 1 && this.#init.role === 'responder'
+    return this.turns === 1 && this.role === 'responder'
   }
 
   #giveUp(fault: SessionFault): Received {

@@ -1,0 +1,81 @@
+/**
+ * Coming back: what others did meanwhile is learned before this node says that it is alive or claims anything. Done
+ * after one session with a peer, or one block of an older member where there are only such, or when nobody is there.
+ */
+import type { Clock, PeerId } from '@mesh/core'
+import { ALONE_MS, FIRST_SESSION_MS, OLDER_LEDGER_WAIT_MS, REPLICATION_PROTOCOL } from './limits.ts'
+import type { ReplicationChannels, ReplicationRoom } from './ports.ts'
+
+/** Why a node may begin. */
+export type ArrivalReason = 'reconciled' | 'older_ledger' | 'alone' | 'waited_long_enough'
+
+export interface Arrival {
+  /** Begins to wait, at the start and after a long suspension. */
+  begin(): void
+  readonly ready: boolean
+  readonly reason: ArrivalReason | undefined
+  /** Resolves when the node may begin; never when it is stopped before. */
+  wait(): Promise<void>
+  sessionSucceeded(): void
+  olderBlockTaken(): void
+  stop(): void
+}
+
+export interface ArrivalComponents {
+  readonly room: ReplicationRoom
+  readonly channels: ReplicationChannels
+  readonly clock: Clock
+  /** Sessions that run now. */
+  readonly running: () => number
+}
+
+export function createArrival(components: ArrivalComponents): Arrival {
+  const { room, channels, clock } = components
+  let reason: ArrivalReason | undefined
+  let begunAt = clock.now()
+  let cancel = () => {}
+  let waiting = Promise.withResolvers<void>()
+  let stopped = false
+
+  const finish = (why: ArrivalReason) => {
+    if (reason !== undefined || stopped) return
+    cancel()
+    reason = why
+    waiting.resolve()
+  }
+  const ours = (): readonly PeerId[] => channels.peersWith(REPLICATION_PROTOCOL)
+  /** Looks again at each of the times when waiting may end. */
+  const look = () => {
+    const waitedMs = clock.now() - begunAt
+    if (waitedMs >= FIRST_SESSION_MS) return finish('waited_long_enough')
+    if (waitedMs >= ALONE_MS && ours().length === 0 && room.peers().length === 0) return finish('alone')
+    if (waitedMs >= OLDER_LEDGER_WAIT_MS && components.running() === 0) return finish('waited_long_enough')
+    cancel = clock.after(LOOK_AGAIN_MS, look)
+  }
+  return {
+    begin() {
+      if (reason !== undefined) waiting = Promise.withResolvers<void>()
+      reason = undefined
+      begunAt = clock.now()
+      cancel()
+      cancel = clock.after(LOOK_AGAIN_MS, look)
+    },
+    get ready() {
+      return reason !== undefined
+    },
+    get reason() {
+      return reason
+    },
+    wait: () => waiting.promise,
+    sessionSucceeded: () => finish('reconciled'),
+    olderBlockTaken() {
+      if (ours().length === 0) finish('older_ledger')
+    },
+    stop() {
+      stopped = true
+      cancel()
+    },
+  }
+}
+
+const LOOK_AGAIN_MS = 1_000

@@ -1,0 +1,21 @@
+/** Who sends blocks of which form. Only what stands at a block's two ends is looked at; nothing is trusted to it. */
+
+/**
+ * `partial` and `whole` are ours: index 0 and no hash, and a whole ledger for older members has a time.
+ * `older` is everybody else's: any block of the original has a hash.
+ */
+export type BlockForm = 'partial' | 'whole' | 'older'
+
+const PARTIAL_START = '{"Index":0,"Timestamp":"",'
+const OURS_START = '{"Index":0,"Timestamp":"'
+const OURS_END = '"Hash":"","PrevHash":""}'
+
+const ascii = new TextDecoder('latin1')
+
+/** @param json a block as UTF-8 */
+export function blockFormOf(json: Uint8Array): BlockForm {
+  const start = ascii.decode(json.subarray(0, PARTIAL_START.length))
+  const end = ascii.decode(json.subarray(-OURS_END.length))
+  if (end !== OURS_END || !start.startsWith(OURS_START)) return 'older'
+  return start === PARTIAL_START ? 'partial' : 'whole'
+}

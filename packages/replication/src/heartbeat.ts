@@ -1,0 +1,92 @@
+/** Says that this node is alive: at once when it has arrived, then in time for four to fit into a lease. */
+import type { Clock, Logger, Random } from '@mesh/core'
+import { HEALTH_BUCKET, heartbeatValue, type Ledger } from '@mesh/ledger'
+import type { Arrival } from './arrival.ts'
+import { OLDER_HEARTBEAT_INTERVAL_MS } from './limits.ts'
+
+export interface HeartbeatInit {
+  readonly intervalMs: number
+  readonly livenessMs: number
+  /** Is an older member about, whose window may be 120 s? */
+  readonly olderAbout: () => boolean
+}
+
+export interface HeartbeatComponents {
+  readonly ledger: Pick<Ledger, 'self' | 'put'>
+  readonly arrival: Pick<Arrival, 'wait' | 'begin'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
+
+export interface Heartbeat {
+  start(): void
+  /** An older member was heard: the next beat is due within its interval. */
+  olderHeard(): void
+  /** Unix ms. */
+  readonly lastAt: number | undefined
+  stop(): void
+}
+
+export function createHeartbeat(init: HeartbeatInit, components: HeartbeatComponents): Heartbeat {
+  return new LedgerHeartbeat(init, components)
+}
+
+class LedgerHeartbeat implements Heartbeat {
+  lastAt: number | undefined
+  readonly #init: HeartbeatInit
+  readonly #components: HeartbeatComponents
+  #cancel: () => void = () => {}
+  #stopped = false
+
+  constructor(init: HeartbeatInit, components: HeartbeatComponents) {
+    this.#init = init
+    this.#components = components
+  }
+
+  start(): void {
+    void this.#components.arrival.wait().then(() => this.#beat())
+  }
+
+  olderHeard(): void {
+    if (this.lastAt === undefined || this.#stopped) return
+    const dueMs = this.lastAt + this.#intervalMs() - this.#components.clock.now()
+    this.#waitFor(Math.max(0, dueMs))
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#cancel()
+  }
+
+  #beat(): void {
+    if (this.#stopped) return
+    const { ledger, clock, random, logger } = this.#components
+    this.lastAt = clock.now()
+    try {
+      ledger.put(HEALTH_BUCKET, ledger.self, heartbeatValue(this.lastAt))
+    } catch (error) {
+      logger.warn('heartbeat refused', { error })
+    }
+    this.#waitFor(this.#intervalMs() * (0.9 + random.float() / 10))
+  }
+
+  #waitFor(delayMs: number): void {
+    this.#cancel()
+    this.#cancel = this.#components.clock.after(delayMs, () => this.#due())
+  }
+
+  /** After a sleep that outlasted the lease others may have taken what was ours: that is learned first. */
+  #due(): void {
+    const { clock, arrival } = this.#components
+    const silentMs = clock.now() - (this.lastAt ?? clock.now())
+    if (silentMs <= this.#init.livenessMs) return this.#beat()
+    arrival.begin()
+    this.start()
+  }
+
+  #intervalMs(): number {
+    const { intervalMs, olderAbout } = this.#init
+    return olderAbout() ? Math.min(intervalMs, OLDER_HEARTBEAT_INTERVAL_MS) : intervalMs
+  }
+}

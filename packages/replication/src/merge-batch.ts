@@ -1,0 +1,44 @@
+/** Lets the ledger judge a turn's entries, in slices that give way to other work. */
+import { type Clock, delay, type PeerId } from '@mesh/core'
+import { entryHash, type KeyedEntry, type Ledger, type RejectionCode } from '@mesh/ledger'
+import { MERGE_SLICE_ENTRIES, SHORT_HASH_BYTES, SLICE_MS } from './limits.ts'
+import type { Refusal } from './turn.ts'
+
+export interface MergedBatch {
+  readonly accepted: number
+  readonly refused: readonly (Refusal & { readonly code: RejectionCode })[]
+}
+
+export async function mergeBatch(
+  entries: readonly KeyedEntry[],
+  author: PeerId,
+  { ledger, clock }: { readonly ledger: Pick<Ledger, 'merge'>; readonly clock: Clock },
+): Promise<MergedBatch> {
+  const refused: (Refusal & { readonly code: RejectionCode })[] = []
+  let accepted = 0
+  let sliceStart = clock.now()
+  for (let at = 0; at < entries.length; at += MERGE_SLICE_ENTRIES) {
+    const slice = entries.slice(at, at + MERGE_SLICE_ENTRIES)
+    const result = ledger.merge(slice, author)
+    accepted += result.accepted
+    refused.push(...toRefusals(slice, result.rejected))
+    const workedMs = clock.now() - sliceStart
+    if (workedMs < SLICE_MS) continue
+    // Whoever sends mostly what is refused gets a quarter of the time.
+    await delay(clock, refused.length > accepted ? 3 * workedMs : 0)
+    sliceStart = clock.now()
+  }
+  return { accepted, refused }
+}
+
+function toRefusals(
+  slice: readonly KeyedEntry[],
+  rejected: readonly { readonly bucket: string; readonly key: string; readonly code: RejectionCode }[],
+) {
+  if (rejected.length === 0) return []
+  const codes = new Map(rejected.map(({ bucket, key, code }) => [`${bucket.length}:${bucket}${key}`, code]))
+  return slice.flatMap((keyed) => {
+    const code = codes.get(`${keyed.bucket.length}:${keyed.bucket}${keyed.key}`)
+    return code === undefined ? [] : [{ hash: entryHash(keyed).subarray(0, SHORT_HASH_BYTES), code }]
+  })
+}

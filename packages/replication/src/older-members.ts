@@ -1,0 +1,127 @@
+/**
+ * What members that know no other way need from us: the whole ledger now and then, sent by one elected node, and our
+ * own entries when one of them appears on the topic.
+ */
+import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import { type KeyedEntry, type Ledger, leaderOf } from '@mesh/ledger'
+import {
+  MAX_MEMBERS_REMEMBERED,
+  NEWCOMER_GRACE_MS,
+  REPUBLISH_INTERVAL_MS,
+  TOPIC_POLL_MS,
+  WHOLE_LEDGER_BYTES_PER_S,
+  WHOLE_LEDGER_HEARD_MS,
+  WHOLE_LEDGER_INTERVAL_MS,
+} from './limits.ts'
+import type { Members } from './members.ts'
+import type { ReplicationRoom } from './ports.ts'
+import type { Publisher } from './publisher.ts'
+import { startTimer } from './timer.ts'
+
+export interface OlderMembersComponents {
+  readonly ledger: Pick<Ledger, 'self' | 'snapshot'>
+  readonly room: ReplicationRoom
+  readonly members: Members
+  readonly publisher: Publisher
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
+
+export interface OlderMembers {
+  start(): void
+  /** One of ours sent a whole ledger. */
+  heardWhole(author: PeerId): void
+  /** Whole ledgers that this node sent. */
+  readonly wholeLedgersSent: number
+  stop(): void
+}
+
+export function createOlderMembers(components: OlderMembersComponents): OlderMembers {
+  return new ServedOlderMembers(components)
+}
+
+class ServedOlderMembers implements OlderMembers {
+  wholeLedgersSent = 0
+  readonly #components: OlderMembersComponents
+  readonly #senders = new Map<PeerId, number>()
+  /** Peers on the topic: since when, and whether they were seen to. */
+  readonly #topic = new Map<PeerId, { readonly since: number; served: boolean }>()
+  #republishedAt = Number.NEGATIVE_INFINITY
+  #notBefore = 0
+  #sending = false
+  #ends: (() => void)[] = []
+
+  constructor(components: OlderMembersComponents) {
+    this.#components = components
+  }
+
+  start(): void {
+    this.#ends = [
+      startTimer({ everyMs: () => WHOLE_LEDGER_INTERVAL_MS, run: () => this.#sendWhole() }, this.#components),
+      startTimer({ everyMs: () => TOPIC_POLL_MS, run: () => this.#lookAtTopic() }, this.#components),
+    ]
+  }
+
+  heardWhole(author: PeerId): void {
+    this.#senders.delete(author)
+    this.#senders.set(author, this.#components.clock.now())
+    const oldest = this.#senders.keys().next()
+    if (this.#senders.size > MAX_MEMBERS_REMEMBERED && oldest.done !== true)
+      this.#senders.delete(oldest.value)
+  }
+
+  stop(): void {
+    for (const end of this.#ends) end()
+  }
+
+  #sendWhole(): void {
+    const { clock, ledger, members, publisher } = this.#components
+    const now = clock.now()
+    if (this.#sending || now < this.#notBefore || !members.olderAbout() || !this.#isSender(now)) return
+    this.#sending = true
+    const snapshot = ledger.snapshot()
+    // Index 0 and no hash as in any of our blocks; the time marks it as a whole ledger, for others of ours.
+    const head = { index: 0, timestamp: snapshot.head.timestamp || 'whole', hash: '', prevHash: '' }
+    void publisher.send(snapshot.entries(), head).then((bytes) => {
+      this.wholeLedgersSent++
+      this.#notBefore = now + (bytes / WHOLE_LEDGER_BYTES_PER_S) * 1000
+      this.#sending = false
+    })
+  }
+
+  /** Elected among those in sight; of two that do not see each other, the one that would win goes on. */
+  #isSender(now: number): boolean {
+    const { ledger, members } = this.#components
+    if (members.leader() !== ledger.self) return false
+    const heard = [...this.#senders].filter(([, at]) => at + WHOLE_LEDGER_HEARD_MS > now).map(([id]) => id)
+    return leaderOf([ledger.self, ...heard].toSorted()) === ledger.self
+  }
+
+  #lookAtTopic(): void {
+    const { clock, room, members } = this.#components
+    const now = clock.now()
+    const present = new Set(room.peers())
+    for (const peer of this.#topic.keys()) if (!present.has(peer)) this.#topic.delete(peer)
+    const ours = new Set(members.ours())
+    let older = false
+    for (const peer of present) {
+      const seen = this.#topic.get(peer) ?? { since: now, served: false }
+      this.#topic.set(peer, seen)
+      if (seen.served || now - seen.since < NEWCOMER_GRACE_MS) continue
+      if (!ours.has(peer)) {
+        if (now - this.#republishedAt < REPUBLISH_INTERVAL_MS) continue
+        older = true
+      }
+      seen.served = true
+    }
+    if (!older) return
+    this.#republishedAt = now
+    this.#components.publisher.publish(ownEntries(this.#components.ledger))
+  }
+}
+
+/** Tombstones too: an older member knows no other way to learn of them. */
+function* ownEntries(ledger: Pick<Ledger, 'self' | 'snapshot'>): Generator<KeyedEntry> {
+  for (const keyed of ledger.snapshot().entries()) if (keyed.entry.owner === ledger.self) yield keyed
+}

@@ -1,0 +1,338 @@
+/**
+ * Runs sessions over channels: turns from bytes, entries to the ledger, refusals to memory, and every way in which a
+ * remote can misbehave to an abort that is counted.
+ */
+import type { Clock, Logger, PeerId } from '@mesh/core'
+import type { Ledger, Snapshot } from '@mesh/ledger'
+import { within } from './deadline.ts'
+import { replicationError } from './errors.ts'
+import { differingRange, helloOf, stateKey } from './hello.ts'
+import {
+  FAULT_PAUSE_MS,
+  MAX_BAD_ENTRIES,
+  MAX_TURN_BYTES,
+  REPLICATION_PROTOCOL,
+  SESSION_TIMEOUT_MS,
+  SESSIONS_PER_MINUTE,
+  SETTLED_MS,
+  TURN_TIMEOUT_MS,
+} from './limits.ts'
+import { mergeBatch } from './merge-batch.ts'
+import { createPeerBook, type PeerBook, type PeerSync } from './peer-book.ts'
+import type { ReplicationChannel, ReplicationChannels } from './ports.ts'
+import { hexOf } from './position.ts'
+import { createRefusalMemory, type RefusalMemory } from './refusals.ts'
+import { createSession, type Session, type SessionFault } from './session.ts'
+import type { Turn } from './turn.ts'
+import { decodeTurn, encodeTurn } from './turn-codec.ts'
+
+/** Why sessions ended early, as counted. */
+export type ReconcileFailure =
+  | SessionFault
+  /** More entries with a broken form or signature than an honest member holds. */
+  | 'bad_entries'
+  | 'timeout'
+  | 'unreachable'
+  | 'closed'
+  /** An inbound session that was not let in: too many, or after a fault. */
+  | 'too_often'
+
+export interface SessionResult {
+  readonly peer: PeerId
+  readonly role: 'initiator' | 'responder'
+  /** `equal` from the start, `reconciled`, or `settled`: known to differ in what neither takes. */
+  readonly outcome: 'equal' | 'reconciled' | 'settled' | 'failed'
+  readonly failure: ReconcileFailure | undefined
+  readonly accepted: number
+  readonly sent: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly turns: number
+}
+
+export interface Reconciler {
+  /** Answers inbound sessions from now on. */
+  start(): Promise<void>
+  /** Runs a session, or joins the one that runs with this peer. Never rejects. */
+  reconcile(peer: PeerId, signal?: AbortSignal): Promise<SessionResult>
+  /** Not to be asked now: it broke the protocol. */
+  isPaused(peer: PeerId): boolean
+  /** Sessions that run now. */
+  readonly running: number
+  readonly peers: PeerBook
+  readonly failures: Readonly<Partial<Record<ReconcileFailure, number>>>
+  /** What this node refused in sessions, and what was refused of what it sent, by code. */
+  readonly refusedHere: Readonly<Record<string, number>>
+  readonly refusedThere: Readonly<Record<string, number>>
+  stop(): void
+}
+
+export interface ReconcilerInit {
+  readonly onSession: (result: SessionResult) => void
+}
+
+export interface ReconcilerComponents {
+  readonly ledger: Pick<Ledger, 'merge' | 'snapshot'>
+  readonly channels: ReplicationChannels
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export function createReconciler(init: ReconcilerInit, components: ReconcilerComponents): Reconciler {
+  return new ChannelReconciler(init, components)
+}
+
+/** What one session counts. */
+interface Tally {
+  accepted: number
+  sent: number
+  bytesIn: number
+  bytesOut: number
+  bad: number
+  settled: boolean
+}
+
+class ReconcileError extends Error {
+  readonly failure: ReconcileFailure
+  constructor(failure: ReconcileFailure) {
+    super(failure)
+    this.failure = failure
+  }
+}
+
+class ChannelReconciler implements Reconciler {
+  readonly peers: PeerBook
+  readonly failures: Partial<Record<ReconcileFailure, number>> = {}
+  readonly refusedHere: Record<string, number> = {}
+  readonly refusedThere: Record<string, number> = {}
+  readonly #init: ReconcilerInit
+  readonly #components: ReconcilerComponents
+  readonly #ours: RefusalMemory = createRefusalMemory()
+  readonly #theirs: RefusalMemory = createRefusalMemory()
+  readonly #own = new Map<PeerId, Promise<SessionResult>>()
+  readonly #channels = new Set<ReplicationChannel>()
+  #stopped = false
+
+  constructor(init: ReconcilerInit, components: ReconcilerComponents) {
+    this.#init = init
+    this.#components = components
+    this.peers = createPeerBook()
+  }
+
+  get running(): number {
+    return this.#channels.size
+  }
+
+  async start(): Promise<void> {
+    const options = { maxMessageBytes: MAX_TURN_BYTES, maxPerPeer: 1 }
+    await this.#components.channels.handle(REPLICATION_PROTOCOL, options, (channel) => this.#accept(channel))
+  }
+
+  reconcile(peer: PeerId, signal?: AbortSignal): Promise<SessionResult> {
+    const running = this.#own.get(peer)
+    if (running !== undefined) return running
+    const session = this.#call(peer, signal).finally(() => this.#own.delete(peer))
+    this.#own.set(peer, session)
+    return session
+  }
+
+  isPaused(peer: PeerId): boolean {
+    return this.peers.of(peer).pausedUntil > this.#components.clock.now()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    for (const channel of this.#channels) channel.abort(new Error('this node stops'))
+    this.#channels.clear()
+  }
+
+  async #call(peer: PeerId, signal: AbortSignal | undefined): Promise<SessionResult> {
+    const { channels, clock } = this.#components
+    const options = { maxMessageBytes: MAX_TURN_BYTES, ...(signal === undefined ? {} : { signal }) }
+    let channel: ReplicationChannel
+    try {
+      channel = await within(clock, TURN_TIMEOUT_MS, channels.open(peer, REPLICATION_PROTOCOL, options))
+    } catch (error) {
+      this.#components.logger.debug('peer not reached', { peer, error })
+      return this.#finish({ peer, role: 'initiator' }, createTally(), { failure: 'unreachable', turns: 0 })
+    }
+    return this.#converse(channel, 'initiator')
+  }
+
+  async #accept(channel: ReplicationChannel): Promise<void> {
+    const now = this.#components.clock.now()
+    const { peer } = channel
+    if (this.#stopped || this.isPaused(peer) || !this.peers.mayCall(peer, now, SESSIONS_PER_MINUTE)) {
+      this.#count('too_often')
+      channel.abort(replicationError('replication.fault', 'too many sessions'))
+      return
+    }
+    await this.#converse(channel, 'responder')
+  }
+
+  async #converse(channel: ReplicationChannel, role: 'initiator' | 'responder'): Promise<SessionResult> {
+    const { clock, ledger, logger } = this.#components
+    const { peer } = channel
+    const tally = createTally()
+    const session = this.#createSession(peer, role, { snapshot: ledger.snapshot(), tally })
+    this.#channels.add(channel)
+    const overtime = clock.after(SESSION_TIMEOUT_MS, () =>
+      channel.abort(replicationError('replication.timeout', 'a session lasted too long')),
+    )
+    let failure: ReconcileFailure | undefined
+    try {
+      await this.#exchange(channel, session, tally)
+      await channel.close()
+    } catch (error) {
+      failure = failureOf(error)
+      logger.debug('session failed', { peer, role, failure, error })
+      channel.abort(replicationError('replication.fault', failure))
+    } finally {
+      overtime()
+      this.#channels.delete(channel)
+    }
+    const outcome = session.theirs === undefined ? undefined : outcomeOf(session, tally, ledger.snapshot())
+    if (failure === undefined && session.theirs !== undefined) {
+      this.#settle(peer, stateKey(helloOf(ledger.snapshot())) + stateKey(session.theirs))
+    }
+    return this.#finish({ peer, role }, tally, { failure, outcome, turns: session.turns })
+  }
+
+  #createSession(
+    peer: PeerId,
+    role: 'initiator' | 'responder',
+    { snapshot, tally }: { snapshot: Snapshot; tally: Tally },
+  ): Session {
+    const now = () => this.#components.clock.now()
+    const hello = helloOf(snapshot)
+    return createSession({
+      role,
+      snapshot,
+      hello,
+      current: () => this.#components.ledger.snapshot(),
+      isRefused: (hash) => this.#ours.has(hexOf(hash), now()),
+      isRefusedThere: (hash) => this.#theirs.has(peer + hexOf(hash), now()),
+      isSettled: (theirs) => {
+        const { settled } = this.peers.of(peer)
+        const state = stateKey(hello) + stateKey(theirs)
+        tally.settled = settled?.state === state && settled.until > now()
+        return tally.settled
+      },
+    })
+  }
+
+  /** Turn for turn, until neither has more to say. */
+  async #exchange(channel: ReplicationChannel, session: Session, tally: Tally): Promise<void> {
+    const { clock } = this.#components
+    const messages = channel.messages()[Symbol.asyncIterator]()
+    const send = async (turn: Turn) => {
+      const bytes = encodeTurn(turn)
+      tally.bytesOut += bytes.length
+      tally.sent += turn.entries.length
+      await within(clock, TURN_TIMEOUT_MS, channel.send(bytes))
+    }
+    if (session.turns === 0 && session.role === 'initiator') await send(session.open())
+    while (!session.done) {
+      const next = await within(clock, TURN_TIMEOUT_MS, messages.next())
+      if (next.done === true) throw new ReconcileError('closed')
+      tally.bytesIn += next.value.length
+      const turn = decodeTurn(next.value)
+      if (turn === undefined) throw new ReconcileError('malformed')
+      const { entries, refused } = session.receive(turn)
+      this.#rememberTheirs(channel.peer, refused)
+      const merged = await mergeBatch(entries, channel.peer, this.#components)
+      tally.accepted += merged.accepted
+      this.#rememberOurs(merged.refused, tally)
+      const answer = session.answer(merged.refused)
+      if (session.fault !== undefined) throw new ReconcileError(session.fault)
+      if (answer !== undefined) await send(answer)
+    }
+  }
+
+  #rememberTheirs(peer: PeerId, refused: Turn['refused']): void {
+    const now = this.#components.clock.now()
+    for (const { hash, code } of refused) {
+      this.#theirs.add(peer + hexOf(hash), code, now)
+      // Codes are a remote's words: only those that look like ours get a counter.
+      const known = /^[A-Z_]{3,16}$/.test(code) && Object.keys(this.refusedThere).length < 32
+      const name = known || code in this.refusedThere ? code : 'OTHER'
+      this.refusedThere[name] = (this.refusedThere[name] ?? 0) + 1
+    }
+  }
+
+  #rememberOurs(refused: Turn['refused'], tally: Tally): void {
+    const now = this.#components.clock.now()
+    for (const { hash, code } of refused) {
+      this.#ours.add(hexOf(hash), code, now)
+      this.refusedHere[code] = (this.refusedHere[code] ?? 0) + 1
+      if (code === 'BAD_SIG' || code === 'MALFORMED' || code === 'TOO_LARGE') tally.bad++
+    }
+    if (tally.bad > MAX_BAD_ENTRIES) throw new ReconcileError('bad_entries')
+  }
+
+  #settle(peer: PeerId, state: string): void {
+    this.peers.of(peer).settled = { state, until: this.#components.clock.now() + SETTLED_MS }
+  }
+
+  #count(failure: ReconcileFailure): void {
+    this.failures[failure] = (this.failures[failure] ?? 0) + 1
+  }
+
+  #finish(
+    of: Pick<SessionResult, 'peer' | 'role'>,
+    tally: Tally,
+    end: {
+      failure: ReconcileFailure | undefined
+      outcome?: SessionResult['outcome'] | undefined
+      turns: number
+    },
+  ): SessionResult {
+    const { failure, turns } = end
+    const { accepted, sent, bytesIn, bytesOut } = tally
+    const outcome = failure === undefined ? (end.outcome ?? 'failed') : 'failed'
+    const result: SessionResult = { ...of, outcome, failure, accepted, sent, bytesIn, bytesOut, turns }
+    const now = this.#components.clock.now()
+    noteSession(this.peers.of(of.peer), result, now)
+    if (failure !== undefined) this.#count(failure)
+    if (failure !== undefined && isFault(failure)) this.peers.of(of.peer).pausedUntil = now + FAULT_PAUSE_MS
+    if (!this.#stopped) this.#init.onSession(result)
+    return result
+  }
+}
+
+function createTally(): Tally {
+  return { accepted: 0, sent: 0, bytesIn: 0, bytesOut: 0, bad: 0, settled: false }
+}
+
+/** What the remote did wrong, other than being away. */
+function isFault(failure: ReconcileFailure): boolean {
+  return (
+    failure === 'malformed' || failure === 'endless' || failure === 'no_progress' || failure === 'bad_entries'
+  )
+}
+
+function failureOf(error: unknown): ReconcileFailure {
+  if (error instanceof ReconcileError) return error.failure
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'replication.timeout' ? 'timeout' : 'closed'
+}
+
+function outcomeOf(session: Session, tally: Tally, now: Snapshot): SessionResult['outcome'] {
+  if (session.theirs === undefined) return 'failed'
+  if (tally.settled) return 'settled'
+  if (tally.accepted + tally.sent > 0) return 'reconciled'
+  return differingRange(helloOf(now), session.theirs) === undefined ? 'equal' : 'reconciled'
+}
+
+function noteSession(sync: PeerSync, result: SessionResult, nowMs: number): void {
+  sync.sessions++
+  sync.entriesIn += result.accepted
+  sync.entriesOut += result.sent
+  sync.bytesIn += result.bytesIn
+  sync.bytesOut += result.bytesOut
+  sync.lastFailure = result.failure
+  if (result.failure !== undefined) return
+  sync.lastSyncAt = nowMs
+  // After an exchange it is only known with the next comparison.
+  sync.equal = result.outcome === 'equal' ? true : result.outcome === 'settled' ? false : undefined
+}

@@ -1,0 +1,217 @@
+/**
+ * Keeps a ledger equal to those of the other members. Out: what this node writes, over the room. In: the room's
+ * blocks, and sessions that find what was missed. Beside that it says that this node is alive, reaps, and serves
+ * older members. It holds no rule of its own about entries: the ledger judges.
+ */
+import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import type { Ledger, LedgerEvent, MergeResult } from '@mesh/ledger'
+import { type Arrival, createArrival } from './arrival.ts'
+import type { BlockForm } from './block-form.ts'
+import { type CatchUp, createCatchUp } from './catch-up.ts'
+import { type Compression, createCompression } from './compression.ts'
+import { replicationError } from './errors.ts'
+import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
+import { startAnnouncing } from './keep-announced.ts'
+import { HEARTBEAT_INTERVAL_MS, HEARTBEATS_PER_LEASE, LIVENESS_MS } from './limits.ts'
+import { createMembers, type Members } from './members.ts'
+import { createOlderMembers, type OlderMembers } from './older-members.ts'
+import type { ReplicationChannels, ReplicationRoom } from './ports.ts'
+import { createPublisher, type Publisher } from './publisher.ts'
+import { startReaper } from './reaper.ts'
+import { createReceiver, type Receiver } from './receiver.ts'
+import { createReconciler, type Reconciler, type SessionResult } from './reconciler.ts'
+import type { ReplicationStatus } from './status.ts'
+import { startWholeBlocks } from './whole-blocks.ts'
+
+export interface ReplicatorInit {
+  /** Default 120 s; 40 s at most while an older member is about. */
+  readonly heartbeatIntervalMs?: number
+  /** The ledger's liveness window; default 480 s. Must hold four heartbeats. */
+  readonly livenessMs?: number
+}
+
+export interface ReplicatorComponents {
+  readonly ledger: Ledger
+  readonly room: ReplicationRoom
+  readonly channels: ReplicationChannels
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  /** Default: fflate. */
+  readonly compression?: Compression
+}
+
+export interface Replicator {
+  start(): Promise<void>
+  /** Idempotent; leaves nothing running. The ledger is not stopped. */
+  stop(): Promise<void>
+  /**
+   * Resolves when this node knows what others did while it was away, so that it may write to owned buckets; never
+   * after `stop`.
+   */
+  ready(): Promise<void>
+  /**
+   * Keeps an owned entry announced, from when the node is ready; the returned function stops, and leaves the entry.
+   * @param valueText the JSON text, asked for each time that it is written
+   */
+  keepAnnounced(bucket: string, key: string, valueText: () => string): () => void
+  /** Compares with a peer now. Never rejects. */
+  reconcile(peer: PeerId): Promise<SessionResult>
+  status(): ReplicationStatus
+}
+
+/** @throws MeshError `replication.short_lease` */
+export function createReplicator(init: ReplicatorInit, components: ReplicatorComponents): Replicator {
+  const { heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS, livenessMs = LIVENESS_MS } = init
+  if (!(heartbeatIntervalMs > 0) || livenessMs < HEARTBEATS_PER_LEASE * heartbeatIntervalMs) {
+    throw replicationError(
+      'replication.short_lease',
+      `a lease of ${livenessMs} ms is shorter than four heartbeats of ${heartbeatIntervalMs} ms`,
+      'Raise the ownership TTL, or lower the heartbeat interval.',
+    )
+  }
+  return new LedgerReplicator({ heartbeatIntervalMs, livenessMs }, components)
+}
+
+class LedgerReplicator implements Replicator {
+  readonly #components: ReplicatorComponents
+  readonly #members: Members
+  readonly #publisher: Publisher
+  readonly #receiver: Receiver
+  readonly #reconciler: Reconciler
+  readonly #catchUp: CatchUp
+  readonly #arrival: Arrival
+  readonly #heartbeat: Heartbeat
+  readonly #older: OlderMembers
+  #arrivedAt: number | undefined
+  #ends: (() => void)[] = []
+  #state: 'new' | 'started' | 'stopped' = 'new'
+
+  constructor(init: Required<ReplicatorInit>, given: ReplicatorComponents) {
+    const logger = given.logger.child('replication')
+    const compression = given.compression ?? createCompression(given.clock)
+    const self = given.ledger.self
+    const components = { ...given, logger, compression, self }
+    this.#components = components
+    this.#members = createMembers(components)
+    this.#publisher = createPublisher(components)
+    this.#receiver = createReceiver({ onBlock: (...block) => this.#blockTaken(...block) }, components)
+    this.#reconciler = createReconciler({ onSession: (result) => this.#sessionEnded(result) }, components)
+    this.#catchUp = createCatchUp({ ...components, reconciler: this.#reconciler })
+    this.#arrival = createArrival({ ...components, running: () => this.#reconciler.running })
+    this.#heartbeat = createHeartbeat(
+      {
+        intervalMs: init.heartbeatIntervalMs,
+        livenessMs: init.livenessMs,
+        olderAbout: this.#members.olderAbout,
+      },
+      { ...components, arrival: this.#arrival },
+    )
+    this.#older = createOlderMembers({ ...components, members: this.#members, publisher: this.#publisher })
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== 'new') return
+    this.#state = 'started'
+    const { ledger, room, clock } = this.#components
+    this.#arrival.begin()
+    void this.#arrival.wait().then(() => {
+      this.#arrivedAt = clock.now()
+    })
+    this.#ends.push(room.onMessage((message) => this.#receiver.take(message)))
+    this.#ends.push(startReaper({ ...this.#components, arrivedAt: () => this.#arrivedAt }))
+    this.#heartbeat.start()
+    if (ledger.mode === 'off') {
+      // No catch-up in this mode, so nothing to wait for: the greater block wins whenever it comes.
+      this.#arrival.sessionSucceeded()
+      this.#ends.push(startWholeBlocks({ ...this.#components, publisher: this.#publisher }))
+      return
+    }
+    this.#ends.push(ledger.subscribe((event) => this.#publishOwn(event)))
+    this.#older.start()
+    await this.#reconciler.start()
+    if (this.#isRunning()) this.#catchUp.start()
+  }
+
+  async stop(): Promise<void> {
+    if (this.#state === 'stopped') return
+    this.#state = 'stopped'
+    for (const end of this.#ends) end()
+    this.#catchUp.stop()
+    this.#heartbeat.stop()
+    this.#older.stop()
+    this.#arrival.stop()
+    this.#receiver.stop()
+    this.#reconciler.stop()
+    this.#publisher.stop()
+  }
+
+  ready(): Promise<void> {
+    return this.#arrival.wait()
+  }
+
+  keepAnnounced(bucket: string, key: string, valueText: () => string): () => void {
+    const stop = startAnnouncing({ bucket, key, valueText }, { ...this.#components, arrival: this.#arrival })
+    this.#ends.push(stop)
+    return stop
+  }
+
+  reconcile(peer: PeerId): Promise<SessionResult> {
+    return this.#reconciler.reconcile(peer)
+  }
+
+  status(): ReplicationStatus {
+    const { failures, refusedHere, refusedThere, running } = this.#reconciler
+    return {
+      ready: this.#arrival.ready,
+      readyReason: this.#arrival.reason,
+      lastHeartbeatAt: this.#heartbeat.lastAt,
+      leader: this.#components.ledger.leader(),
+      olderMembers: this.#members.older(),
+      published: { ...this.#publisher.counts, wholeLedgers: this.#older.wholeLedgersSent },
+      received: { ...this.#receiver.counts, refused: { ...this.#receiver.refused } },
+      sessions: {
+        running,
+        failures: { ...failures },
+        refusedHere: { ...refusedHere },
+        refusedThere: { ...refusedThere },
+      },
+      peers: [...this.#reconciler.peers.all()].map(([peer, sync]) => ({
+        peer,
+        lastSyncAt: sync.lastSyncAt,
+        equal: sync.equal,
+        lastFailure: sync.lastFailure,
+        sessions: sync.sessions,
+        entriesIn: sync.entriesIn,
+        entriesOut: sync.entriesOut,
+        bytesIn: sync.bytesIn,
+        bytesOut: sync.bytesOut,
+      })),
+    }
+  }
+
+  /** `stop` may have come while `start` waited. */
+  #isRunning(): boolean {
+    return this.#state === 'started'
+  }
+
+  #publishOwn(event: LedgerEvent): void {
+    if (event.type !== 'committed') return
+    const own = event.changes.filter(({ origin }) => origin === 'local')
+    if (own.length > 0) this.#publisher.publish(own)
+  }
+
+  #blockTaken(author: PeerId, form: BlockForm, _result: MergeResult): void {
+    if (form === 'whole') this.#older.heardWhole(author)
+    if (form !== 'older' || this.#components.ledger.mode === 'off') return
+    const wasAbout = this.#members.olderAbout()
+    this.#members.heardOlder(author)
+    this.#arrival.olderBlockTaken()
+    if (!wasAbout) this.#heartbeat.olderHeard()
+  }
+
+  #sessionEnded(result: SessionResult): void {
+    if (result.outcome !== 'failed') this.#arrival.sessionSucceeded()
+    this.#catchUp.sessionEnded(result)
+  }
+}

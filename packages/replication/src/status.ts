@@ -1,0 +1,57 @@
+/** What replication can say of itself, for the API, health and metrics. */
+import type { PeerId } from '@mesh/core'
+import type { ArrivalReason } from './arrival.ts'
+import type { ReceiveRefusal } from './receiver.ts'
+import type { ReconcileFailure } from './reconciler.ts'
+
+/** Sessions with one peer. */
+export interface PeerReplicationStatus {
+  readonly peer: PeerId
+  /** Unix ms of the last session that went well. */
+  readonly lastSyncAt: number | undefined
+  /** Do both hold the same? Undefined after an exchange, until the next comparison. */
+  readonly equal: boolean | undefined
+  readonly lastFailure: string | undefined
+  readonly sessions: number
+  readonly entriesIn: number
+  readonly entriesOut: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+}
+
+export interface ReplicationStatus {
+  /** May this node say that it is alive and claim keys? And why. */
+  readonly ready: boolean
+  readonly readyReason: ArrivalReason | undefined
+  /** Unix ms of this node's last heartbeat. */
+  readonly lastHeartbeatAt: number | undefined
+  /** Who ends expired entries, as this node sees it. */
+  readonly leader: string | undefined
+  /** Older members heard within ten minutes. */
+  readonly olderMembers: readonly PeerId[]
+  /** Blocks over the room. */
+  readonly published: {
+    readonly blocks: number
+    readonly entries: number
+    readonly bytes: number
+    readonly failed: number
+    readonly wholeLedgers: number
+  }
+  readonly received: {
+    readonly messages: number
+    readonly repeated: number
+    readonly bytes: number
+    readonly accepted: number
+    readonly rejected: number
+    /** Messages that never reached the ledger. */
+    readonly refused: Readonly<Partial<Record<ReceiveRefusal, number>>>
+  }
+  readonly sessions: {
+    readonly running: number
+    readonly failures: Readonly<Partial<Record<ReconcileFailure, number>>>
+    /** Entries refused here in sessions, and of ours by others, by code. */
+    readonly refusedHere: Readonly<Record<string, number>>
+    readonly refusedThere: Readonly<Record<string, number>>
+  }
+  readonly peers: readonly PeerReplicationStatus[]
+}
