@@ -8,41 +8,52 @@ export interface ManualClock extends Clock {
   readonly pending: number
 }
 
+interface Timer {
+  readonly at: number
+  readonly order: number
+  /** Undefined once it ran or was cancelled. */
+  run: (() => void) | undefined
+}
+
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let now = startMs
   let order = 0
-  const timers = new Map<number, { at: number; run: () => void }>()
-  const nextDue = (until: number) => {
-    let found: number | undefined
-    for (const [id, timer] of timers) {
-      if (timer.at > until) continue
-      const best = found === undefined ? undefined : timers.get(found)
-      if (best === undefined || timer.at < best.at) found = id
+  let pending = 0
+  const timers: Timer[] = []
+  /** The next one due, off the heap; cancelled ones are dropped on the way. */
+  const takeDue = (until: number): Timer | undefined => {
+    for (let first = timers[0]; first !== undefined && first.at <= until; first = timers[0]) {
+      popFirst(timers)
+      if (first.run !== undefined) return first
     }
-    return found
+    return undefined
   }
   return {
     now: () => now,
     after(delayMs, run) {
-      const id = order++
-      timers.set(id, { at: now + Math.max(0, delayMs), run })
-      return () => timers.delete(id)
+      const timer: Timer = { at: now + Math.max(0, delayMs), order: order++, run }
+      push(timers, timer)
+      pending++
+      return () => {
+        if (timer.run !== undefined) pending--
+        timer.run = undefined
+      }
     },
     async advance(ms) {
       const until = now + ms
       await settle()
-      for (let id = nextDue(until); id !== undefined; id = nextDue(until)) {
-        const timer = timers.get(id)
-        timers.delete(id)
-        if (timer === undefined) continue
+      for (let timer = takeDue(until); timer !== undefined; timer = takeDue(until)) {
+        const { run } = timer
+        timer.run = undefined
+        pending--
         now = Math.max(now, timer.at)
-        timer.run()
+        run?.()
         await settle()
       }
       now = until
     },
     get pending() {
-      return timers.size
+      return pending
     },
   }
 }
@@ -50,4 +61,40 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
 /** Lets all promise callbacks run that are ready, and those that they make ready. */
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
+}
+
+// A binary heap: each timer is before its two children at 2n + 1 and 2n + 2.
+
+function isBefore(a: Timer | undefined, b: Timer | undefined): boolean {
+  if (a === undefined || b === undefined) return a !== undefined
+  return a.at === b.at ? a.order < b.order : a.at < b.at
+}
+
+function push(heap: Timer[], timer: Timer): void {
+  let at = heap.push(timer) - 1
+  while (at > 0) {
+    const above = (at - 1) >> 1
+    if (!isBefore(timer, heap[above])) break
+    swap(heap, at, above)
+    at = above
+  }
+}
+
+function popFirst(heap: Timer[]): void {
+  swap(heap, 0, heap.length - 1)
+  heap.pop()
+  for (let at = 0; ; ) {
+    const left = 2 * at + 1
+    const least = isBefore(heap[left + 1], heap[left]) ? left + 1 : left
+    if (!isBefore(heap[least], heap[at])) return
+    swap(heap, at, least)
+    at = least
+  }
+}
+
+function swap(heap: Timer[], a: number, b: number): void {
+  const [first, second] = [heap[a], heap[b]]
+  if (first === undefined || second === undefined) return
+  heap[a] = second
+  heap[b] = first
 }
