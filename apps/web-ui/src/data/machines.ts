@@ -1,0 +1,37 @@
+import { useMemo } from 'react'
+import { buildMachines, type Machine } from '../model/machine.ts'
+import { useRead } from './reads.ts'
+
+/** Round trips and rates come with no event. */
+const PEERS_EVERY_MS = 5_000
+/** A heartbeat that is older than ten minutes ends silently. */
+const NODES_EVERY_MS = 30_000
+
+export interface MachinesRead {
+  /** Undefined until everything that makes the list was read once. */
+  readonly machines: readonly Machine[] | undefined
+  /** Why they could not be read, where they never were. */
+  readonly error: Error | null
+  retry(): void
+}
+
+/** All machines of the network, and how each is reached. */
+export function useMachines(): MachinesRead {
+  const summary = useRead('getSummary', {})
+  const nodes = useRead('listNodes', {}, { everyMs: NODES_EVERY_MS })
+  const records = useRead('listMachines', {}, { everyMs: NODES_EVERY_MS })
+  const peers = useRead('listPeers', {}, { everyMs: PEERS_EVERY_MS })
+  const self = summary.data?.NodeID
+  const machines = useMemo(() => {
+    if (self === undefined || !nodes.data || !records.data || !peers.data) return undefined
+    return buildMachines({ self, nodes: nodes.data, machines: records.data, peers: peers.data })
+  }, [self, nodes.data, records.data, peers.data])
+  const reads = [summary, nodes, records, peers]
+  return {
+    machines,
+    error: machines === undefined ? (reads.find((read) => read.error !== null)?.error ?? null) : null,
+    retry() {
+      for (const read of reads) if (read.isError) void read.refetch()
+    },
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Reading the node: each route of the contract that answers JSON is a query whose key is the route's id and input.
+ * Nothing is fetched elsewhere in the page.
+ */
+import type { ApiClient, CallOptions } from '@mesh/api-client'
+import type { RouteId, RouteInput, RouteOutput, Routes } from '@mesh/api-contract'
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { useLive } from '../live/live-context.tsx'
+import { useClient } from './client-context.tsx'
+
+/** Routes that read and answer with JSON. */
+export type ReadId = {
+  [Id in RouteId]: Routes[Id] extends { readonly method: 'GET'; readonly answer: { readonly kind: 'json' } }
+    ? Id
+    : never
+}[RouteId]
+
+type Input<Id extends ReadId> = RouteInput<Routes[Id]>
+type Output<Id extends ReadId> = RouteOutput<Routes[Id]>
+
+interface ReadOptions {
+  /** For figures that no event tells; only while somebody looks. */
+  readonly everyMs?: number
+  /** False: not yet. */
+  readonly enabled?: boolean
+}
+
+/** Asks once, and again when an event says that it changed; keeps the last answer when the node is away. */
+export function useRead<Id extends ReadId>(
+  id: Id,
+  input: Input<Id>,
+  { everyMs, enabled = true }: ReadOptions = {},
+): UseQueryResult<Output<Id>> {
+  const client = useClient()
+  const { ready } = useLive()
+  return useQuery<Output<Id>>({
+    queryKey: [id, input],
+    queryFn: async ({ signal }) => {
+      await ready
+      return callOf(client, id)(input, { signal })
+    },
+    refetchInterval: everyMs ?? false,
+    enabled,
+    // copies of answers would lose the key `__proto__`, and cost more than drawing 30 rows
+    structuralSharing: id !== 'getBucket' && id !== 'getLedger',
+  })
+}
+
+/** The method of a route. The client's table and this type come from the same contract; TypeScript cannot see it. */
+function callOf<Id extends ReadId>(
+  client: ApiClient,
+  id: Id,
+): (input: Input<Id>, options: CallOptions) => Promise<Output<Id>> {
+  return client[id] as unknown as (input: Input<Id>, options: CallOptions) => Promise<Output<Id>>
+}

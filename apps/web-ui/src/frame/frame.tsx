@@ -1,0 +1,168 @@
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Ellipsis, Keyboard, MonitorCog, Moon, Search, Sun } from 'lucide-react'
+import { useRef, useState } from 'react'
+import { cx } from '../parts/class-names.ts'
+import { useShortcut } from '../parts/keyboard.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { useTheme } from '../parts/theme.ts'
+import css from './frame.module.css'
+import { LinkState } from './link-state.tsx'
+import { Notices } from './notices.tsx'
+import { RailCount, RailFoot } from './rail-facts.tsx'
+import { SECTIONS, type Section, sectionOf } from './sections.ts'
+import { ShortcutHelp } from './shortcut-help.tsx'
+
+/** What stands around every page: the rail (on a phone the bar below), search, link state, theme. */
+export function Frame() {
+  const [help, setHelp] = useState(false)
+  const section = sectionOf(useLocation().pathname)
+  useShortcut('?', () => setHelp(true))
+  return (
+    <div className={css.app}>
+      <a className={css.skip} href="#main">
+        Skip to the content
+      </a>
+      <Rail />
+      <header className={css.bar}>
+        <SearchField section={section} />
+        <LinkState />
+        <ThemeButton />
+        <button
+          type="button"
+          className={cx(css.tool, css.wideOnly)}
+          title="Keyboard (?)"
+          aria-label="Show keyboard shortcuts"
+          onClick={() => setHelp(true)}
+        >
+          <Keyboard aria-hidden="true" />
+        </button>
+      </header>
+      <main className={css.main} id="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <PhoneBar />
+      <Notices />
+      {SECTIONS.map(({ path, key }) => (
+        <GoKey key={path} path={path} second={key} />
+      ))}
+      {help && <ShortcutHelp onClose={() => setHelp(false)} />}
+    </div>
+  )
+}
+
+function Rail() {
+  return (
+    <nav className={css.rail} aria-label="Sections">
+      <Link to="/" className={css.brand}>
+        <Mark />
+        mesh
+      </Link>
+      {SECTIONS.map(({ path, title }) => (
+        <Link
+          key={path}
+          to={path}
+          className={css.item}
+          activeProps={{ className: css.on ?? '' }}
+          activeOptions={{ exact: path === '/', includeSearch: false }}
+        >
+          {title}
+          <RailCount path={path} />
+        </Link>
+      ))}
+      <RailFoot />
+    </nav>
+  )
+}
+
+function PhoneBar() {
+  const active = { className: css.on ?? '' }
+  return (
+    <nav className={css.phone} aria-label="Sections">
+      {SECTIONS.filter(({ inBar }) => inBar).map(({ path, title, icon: Icon }) => (
+        <Link
+          key={path}
+          to={path}
+          activeProps={active}
+          activeOptions={{ exact: path === '/', includeSearch: false }}
+        >
+          <Icon aria-hidden="true" />
+          {title}
+        </Link>
+      ))}
+      <Link to="/more" activeProps={active}>
+        <Ellipsis aria-hidden="true" />
+        More
+      </Link>
+    </nav>
+  )
+}
+
+/** One field for the whole page: it filters the section that is open; on the overview it finds machines. */
+function SearchField({ section }: { section: Section | undefined }) {
+  const input = useRef<HTMLInputElement>(null)
+  const navigate = useNavigate()
+  const location = useLocation()
+  const kept = (location.search as { q?: string }).q ?? ''
+  const listPath = section === undefined || section.path === '/' ? '/machines' : section.path
+  const focus = () => {
+    input.current?.focus()
+    input.current?.select()
+  }
+  useShortcut('/', focus)
+  useShortcut('mod+k', focus)
+  const filter = (q: string) => {
+    const { q: _before, ...rest } = location.search as Record<string, string | undefined>
+    const typing = listPath === section?.path
+    // a letter more is no new place in the history
+    void navigate({
+      to: typing ? location.pathname : listPath,
+      search: q === '' ? rest : { ...(typing && rest), q },
+      replace: typing,
+    })
+  }
+  const title = section?.search ?? 'Find a machine'
+  return (
+    <search className={css.search}>
+      <Search aria-hidden="true" />
+      <input
+        ref={input}
+        type="search"
+        value={kept}
+        placeholder={title}
+        aria-label={title}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => filter(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          if (kept !== '') filter('')
+          input.current?.blur()
+        }}
+      />
+      <kbd className={cx(css.kbd, css.wideOnly)}>/</kbd>
+    </search>
+  )
+}
+
+function ThemeButton() {
+  const [theme, next] = useTheme()
+  useShortcut('t', next)
+  const Icon = { system: MonitorCog, light: Sun, dark: Moon }[theme]
+  return (
+    <button
+      type="button"
+      className={css.tool}
+      title={`Theme: ${theme} (t)`}
+      aria-label={`Theme: ${theme}. Change`}
+      onClick={next}
+    >
+      <Icon aria-hidden="true" />
+    </button>
+  )
+}
+
+function GoKey({ path, second }: { path: Section['path']; second: string }) {
+  const navigate = useNavigate()
+  useShortcut(`g ${second}`, () => void navigate({ to: path }))
+  return null
+}

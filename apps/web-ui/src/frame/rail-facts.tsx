@@ -1,0 +1,48 @@
+import { useMachines } from '../data/machines.ts'
+import { useRead } from '../data/reads.ts'
+import { countInWords } from '../model/rate-words.ts'
+import css from './frame.module.css'
+import type { Section } from './sections.ts'
+
+/** How much a section holds; nothing until it is known. */
+export function RailCount({ path }: { path: Section['path'] }) {
+  const count = useCount(path)
+  if (count === undefined) return null
+  return <span className={css.count}>{countInWords(count)}</span>
+}
+
+/** Who serves this page. */
+export function RailFoot() {
+  const { machines } = useMachines()
+  const version = useRead('getVersion', {})
+  const self = machines?.find(({ reach }) => reach.kind === 'self')
+  return (
+    <div className={css.foot}>
+      <p title={self?.id}>
+        this node: <b>{self?.name ?? '…'}</b>
+      </p>
+      {version.data !== undefined && <p>mesh {version.data.Version}</p>}
+    </div>
+  )
+}
+
+function useCount(path: Section['path']): number | undefined {
+  const { machines } = useMachines()
+  const summary = useRead('getSummary', {})
+  const names = useRead('listDns', {}, { enabled: path === '/names' })
+  const digest = useRead('getDigest', {}, { enabled: path === '/ledger' })
+  switch (path) {
+    case '/':
+      return undefined
+    case '/machines':
+      return machines?.length
+    case '/names':
+      return names.data?.length
+    case '/services':
+      return summary.data?.Services
+    case '/files':
+      return summary.data?.Files
+    case '/ledger':
+      return digest.data?.Entries
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Search parameters as plain text (`?q=relayed&bucket=dns`), so that a person can read and write an address by
+ * hand. Names with dots stand here and never in the path: a node serves the page only for paths without a file
+ * extension.
+ */
+export function parseSearchText(search: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(search))
+}
+
+export function printSearchText(search: Record<string, unknown>): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(search)) {
+    if (typeof value === 'string' && value !== '') params.set(name, value)
+  }
+  const text = params.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** What lists keep in the address. */
+export interface ListSearch {
+  /** The filter, as typed. */
+  readonly q?: string
+}
+
+export function validateListSearch(search: Record<string, unknown>): ListSearch {
+  return { ...textOf(search, 'q') }
+}
+
+/** What the ledger keeps in the address. */
+export interface LedgerSearch extends ListSearch {
+  readonly bucket?: string
+  /** The key whose panel is open. */
+  readonly key?: string
+  /** `new`: the form for a new key is open. `refused`: the entries that were refused. */
+  readonly view?: 'new' | 'refused'
+}
+
+export function validateLedgerSearch(search: Record<string, unknown>): LedgerSearch {
+  const { view } = search
+  return {
+    ...validateListSearch(search),
+    ...textOf(search, 'bucket'),
+    ...textOf(search, 'key'),
+    ...(view === 'new' || view === 'refused' ? { view } : {}),
+  }
+}
+
+function textOf<Name extends string>(
+  search: Record<string, unknown>,
+  name: Name,
+): { readonly [_ in Name]?: string } {
+  const value = search[name]
+  return typeof value === 'string' && value !== '' ? ({ [name]: value } as { [_ in Name]: string }) : {}
+}

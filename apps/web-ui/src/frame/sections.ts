@@ -1,0 +1,35 @@
+import { Boxes, FileText, Gauge, type LucideIcon, Monitor, ScrollText, Signpost } from 'lucide-react'
+
+/** The sections of the page, in the order of the rail. Only what exists stands here: no dead links. */
+export interface Section {
+  readonly path: '/' | '/machines' | '/names' | '/services' | '/files' | '/ledger'
+  readonly title: string
+  /** The second key after `g`. */
+  readonly key: string
+  readonly icon: LucideIcon
+  /** Shown in the phone's bar; the others are under 'More'. */
+  readonly inBar: boolean
+  /** What the search field finds here. */
+  readonly search: string
+}
+
+export const SECTIONS: readonly Section[] = [
+  { path: '/', title: 'Overview', key: 'o', icon: Gauge, inBar: true, search: 'Find a machine' },
+  {
+    path: '/machines',
+    title: 'Machines',
+    key: 'm',
+    icon: Monitor,
+    inBar: true,
+    search: 'Filter: name, relayed, os:linux',
+  },
+  { path: '/names', title: 'Names', key: 'n', icon: Signpost, inBar: true, search: 'Filter names' },
+  { path: '/services', title: 'Services', key: 's', icon: Boxes, inBar: false, search: 'Filter services' },
+  { path: '/files', title: 'Files', key: 'f', icon: FileText, inBar: false, search: 'Filter files' },
+  { path: '/ledger', title: 'Ledger', key: 'l', icon: ScrollText, inBar: true, search: 'Filter keys' },
+]
+
+/** The section that a path belongs to. */
+export function sectionOf(pathname: string): Section | undefined {
+  return SECTIONS.find(({ path }) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`)))
+}

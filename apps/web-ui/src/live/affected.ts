@@ -1,0 +1,71 @@
+import type { ApiEvent, RouteId } from '@mesh/api-contract'
+
+/** What an event makes old: reads by route, and keys of the ledger one by one. */
+export interface Affected {
+  readonly all: boolean
+  readonly routes: ReadonlySet<RouteId>
+  /** Keys that changed, by bucket. */
+  readonly keys: ReadonlyMap<string, ReadonlySet<string>>
+  /** Index of the last block, which needs no question. */
+  readonly block: number | undefined
+}
+
+/** Heartbeats change this bucket all the time and nothing else with it; who is online comes as an event of its own. */
+const HEARTBEATS = 'healthcheck'
+
+/** The reads that show a bucket under another name. */
+const READS_OF_BUCKET: Readonly<Record<string, readonly RouteId[]>> = {
+  machines: ['listMachines', 'getSummary'],
+  services: ['listServices', 'getSummary'],
+  files: ['listFiles', 'getSummary'],
+  users: ['listUsers', 'getSummary'],
+  dns: ['listDns'],
+}
+
+/** Sums up events that arrived together. */
+export function affectedBy(events: readonly ApiEvent[]): Affected {
+  const routes = new Set<RouteId>()
+  const keys = new Map<string, Set<string>>()
+  let all = false
+  let block: number | undefined
+  for (const event of events) {
+    switch (event.type) {
+      case 'gap':
+        all = true
+        break
+      case 'block.committed':
+        block = event.data.Index
+        break
+      case 'ledger.changed':
+        // the keys that are not named may be in any bucket
+        if (event.data.More > 0) all = true
+        for (const { Bucket, Key } of event.data.Changes) addChange(Bucket, Key, routes, keys)
+        break
+      case 'ledger.rejected':
+      case 'ledger.conflict':
+        routes.add('getHealth')
+        break
+      case 'peer.connected':
+      case 'peer.disconnected':
+        addAll(routes, ['listPeers', 'listNodes', 'getSummary', 'getHealth'])
+        break
+      case 'machine.online':
+      case 'machine.offline':
+        addAll(routes, ['listPeers', 'listNodes', 'listMachines', 'getHealth'])
+        break
+    }
+  }
+  return { all, routes, keys, block }
+}
+
+function addChange(bucket: string, key: string, routes: Set<RouteId>, keys: Map<string, Set<string>>): void {
+  const changed = keys.get(bucket) ?? new Set<string>()
+  keys.set(bucket, changed.add(key))
+  if (bucket === HEARTBEATS) return
+  routes.add('getDigest')
+  if (Object.hasOwn(READS_OF_BUCKET, bucket)) addAll(routes, READS_OF_BUCKET[bucket] ?? [])
+}
+
+function addAll(set: Set<RouteId>, ids: readonly RouteId[]): void {
+  for (const id of ids) set.add(id)
+}

@@ -1,0 +1,25 @@
+import { createContext, use, useSyncExternalStore } from 'react'
+import type { FeedEntry } from './feed.ts'
+import type { LinkStatus, Live } from './live.ts'
+
+const LiveContext = createContext<Live | undefined>(undefined)
+
+export const LiveProvider = LiveContext
+
+/** Is the page told what happens, and if not, since when? */
+export function useLinkStatus(): LinkStatus {
+  const live = useLive()
+  return useSyncExternalStore(live.subscribe, live.status)
+}
+
+/** What happened lately, newest first. */
+export function useFeed(): readonly FeedEntry[] {
+  const live = useLive()
+  return useSyncExternalStore(live.subscribe, live.feed)
+}
+
+export function useLive(): Live {
+  const live = use(LiveContext)
+  if (live === undefined) throw new Error('outside of LiveProvider')
+  return live
+}

@@ -1,0 +1,104 @@
+/**
+ * The machines of the network as one list: who is in the ledger, who is heard, and how each is reached from here,
+ * joined from `/api/machines`, `/api/nodes` and `/api/peers`.
+ */
+import type { MachineView, NodeView, PeerView } from '@mesh/api-contract'
+import { shortPeerId } from '@mesh/core'
+
+/** How this node reaches a machine. */
+export type Reach =
+  /** The node that serves this page. */
+  | { readonly kind: 'self' }
+  | { readonly kind: 'direct'; readonly roundTripMs: number | undefined }
+  | { readonly kind: 'relayed'; readonly roundTripMs: number | undefined }
+  /** It announces itself, and this node has no connection to it: others pass its messages on. */
+  | { readonly kind: 'indirect' }
+  | { readonly kind: 'offline'; readonly lastSeen: number | undefined }
+
+export interface Machine {
+  readonly id: string
+  /** Host name, or the short id where there is none. */
+  readonly name: string
+  readonly named: boolean
+  /** Addresses in the VPN; none for a node without an interface. */
+  readonly addresses: readonly string[]
+  readonly reach: Reach
+  /** Empty where not known, in Go's names: `linux`, `amd64`. */
+  readonly os: string
+  readonly arch: string
+  readonly version: string
+  /** What this node knows of the connection; undefined for itself and for who was never met. */
+  readonly peer: PeerView | undefined
+}
+
+export interface MachineSources {
+  readonly self: string
+  readonly nodes: readonly NodeView[]
+  readonly machines: readonly MachineView[]
+  readonly peers: readonly PeerView[]
+}
+
+/** Sorted by name, this node first. Peers that are no members (found in the DHT, say) are left out. */
+export function buildMachines({ self, nodes, machines, peers }: MachineSources): readonly Machine[] {
+  const records = Map.groupBy(machines, (machine) => machine.PeerID)
+  const heard = new Set(nodes.filter((node) => node.Online).map((node) => node.ID))
+  const met = new Map(peers.map((peer) => [peer.ID, peer]))
+  const members = peers.filter((peer) => peer.Member).map((peer) => peer.ID)
+  const ids = new Set([self, ...heard, ...records.keys(), ...members])
+  ids.delete('')
+  return [...ids]
+    .map((id) => buildMachine(id, { self, heard, records: records.get(id) ?? [], peer: met.get(id) }))
+    .toSorted((a, b) => Number(b.id === self) - Number(a.id === self) || byName(a, b))
+}
+
+/** The names of machines by id, for events and owners; a short id where there is none. */
+export function nameOf(machines: readonly Machine[], id: string): string {
+  if (id === '') return 'nobody'
+  return machines.find((machine) => machine.id === id)?.name ?? shortPeerId(id)
+}
+
+/** Worst first: what is slower than it could be, then what is far, then the rest; offline last. */
+export function byAttention(a: Machine, b: Machine): number {
+  return ATTENTION[a.reach.kind] - ATTENTION[b.reach.kind] || byName(a, b)
+}
+
+const ATTENTION: Record<Reach['kind'], number> = { relayed: 0, indirect: 1, direct: 2, self: 3, offline: 4 }
+const COLLATOR = new Intl.Collator('en', { numeric: true })
+
+function byName(a: Machine, b: Machine): number {
+  return Number(b.named) - Number(a.named) || COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1)
+}
+
+interface Known {
+  readonly self: string
+  readonly heard: ReadonlySet<string>
+  readonly records: readonly MachineView[]
+  readonly peer: PeerView | undefined
+}
+
+function buildMachine(id: string, known: Known): Machine {
+  const [record] = known.records
+  const hostname = record?.Hostname || known.peer?.Name || ''
+  return {
+    id,
+    name: hostname || shortPeerId(id),
+    named: hostname !== '',
+    addresses: known.records.map((machine) => machine.Address).filter((address) => address !== ''),
+    reach: reachOf(id, known),
+    os: record?.OS ?? '',
+    arch: record?.Arch ?? '',
+    version: record?.Version ?? '',
+    peer: known.peer,
+  }
+}
+
+function reachOf(id: string, { self, heard, records, peer }: Known): Reach {
+  if (id === self) return { kind: 'self' }
+  if (peer?.Connected === true) {
+    const roundTripMs = peer.RoundTripMs ?? undefined
+    return { kind: peer.Path === 'relayed' ? 'relayed' : 'direct', roundTripMs }
+  }
+  if (heard.has(id) || records.some((machine) => machine.Online)) return { kind: 'indirect' }
+  const lastSeen = Date.parse(peer?.LastSeen ?? '')
+  return { kind: 'offline', lastSeen: Number.isNaN(lastSeen) ? undefined : lastSeen }
+}

@@ -1,0 +1,125 @@
+import { Link } from '@tanstack/react-router'
+import { ChevronLeft, Plus } from 'lucide-react'
+import { useMemo } from 'react'
+import { useRead } from '../../data/reads.ts'
+import { type TrackedWrite, useTrackedWrites } from '../../data/writes.ts'
+import { countInWords } from '../../model/rate-words.ts'
+import { buttonLink } from '../../parts/button.tsx'
+import { EmptyNote, ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+import { type Column, VirtualRows } from '../../parts/virtual-rows.tsx'
+import page from '../page.module.css'
+import { bucketRule } from './bucket-rules.ts'
+import { buildKeyRows, filterKeyRows, type KeyRow } from './key-rows.ts'
+import { KeyCells } from './key-cells.tsx'
+import css from './ledger.module.css'
+
+const COLUMNS: readonly Column[] = [{ title: 'Key' }, { title: 'Value' }]
+const NO_WRITES: readonly TrackedWrite[] = []
+
+interface BucketKeysProps {
+  readonly bucket: string | undefined
+  readonly filter: string
+  readonly openKey: string | undefined
+}
+
+/** The keys of one bucket. */
+export function BucketKeys({ bucket, filter, openKey }: BucketKeysProps) {
+  if (bucket === undefined) return <ChooseBucket />
+  return <Keys bucket={bucket} filter={filter} openKey={openKey} />
+}
+
+function Keys({ bucket, filter, openKey }: BucketKeysProps & { bucket: string }) {
+  const read = useRead('getBucket', { bucket })
+  const writes = useWritesOf(bucket)
+  const rows = useMemo(() => buildKeyRows(read.data ?? {}, writes), [read.data, writes])
+  const shown = useMemo(() => filterKeyRows(rows, filter), [rows, filter])
+  const known = read.data !== undefined
+  const size = Object.keys(read.data ?? {}).length
+  return (
+    <>
+      <header className={page.head}>
+        <Link to="/ledger" className={css.back} aria-label="All buckets">
+          <ChevronLeft aria-hidden="true" />
+        </Link>
+        <h2 className={css.title}>{bucket}</h2>
+        {known && (
+          <span className={page.sub}>
+            {shown.length === rows.length ? '' : `${countInWords(shown.length)} of `}
+            {countInWords(size)} {size === 1 ? 'key' : 'keys'}
+          </span>
+        )}
+        <p className={css.ruleLong}>{bucketRule(bucket).long}</p>
+      </header>
+      <div className={page.rows}>
+        {!known && read.error !== null && (
+          <ErrorNote
+            title={`The bucket ${bucket} could not be read`}
+            error={read.error}
+            retry={() => void read.refetch()}
+          />
+        )}
+        {read.isPending && <LoadingRows label="Reading the bucket" />}
+        {known && shown.length === 0 && <NoKeys bucket={bucket} filtered={rows.length > 0} />}
+        {known && shown.length > 0 && (
+          <VirtualRows
+            label={`Keys of ${bucket}`}
+            columns={COLUMNS}
+            rowClass={css.row}
+            rows={shown}
+            rowKey={(row: KeyRow) => row.key}
+            isSelected={(row) => row.key === openKey}
+            renderCells={(row) => <KeyCells bucket={bucket} row={row} />}
+          />
+        )}
+      </div>
+    </>
+  )
+}
+
+function useWritesOf(bucket: string): readonly TrackedWrite[] {
+  const writes = useTrackedWrites()
+  return useMemo(() => {
+    const ours = writes.filter(({ request }) => request.bucket === bucket)
+    return ours.length === 0 ? NO_WRITES : ours
+  }, [writes, bucket])
+}
+
+function ChooseBucket() {
+  return (
+    <div className={css.choose}>
+      <EmptyNote title="Choose a bucket">
+        <p>
+          The ledger is what all members of this network agree on: buckets with keys and values, each entry
+          signed by who wrote it. Nodes keep their machines, services and names here; any other bucket is
+          yours.
+        </p>
+      </EmptyNote>
+    </div>
+  )
+}
+
+function NoKeys({ bucket, filtered }: { bucket: string; filtered: boolean }) {
+  if (filtered) {
+    return (
+      <EmptyNote title="No key fits the filter">
+        <p>
+          <Link to="/ledger" search={{ bucket }} className={page.link}>
+            Show all keys of {bucket}
+          </Link>
+        </p>
+      </EmptyNote>
+    )
+  }
+  return (
+    <EmptyNote title={`Nothing is in ${bucket}`}>
+      <p>A bucket exists as soon as a key is written into it. From a terminal:</p>
+      <pre>mesh ledger put {bucket} hello world</pre>
+      <p>
+        <Link to="/ledger" search={{ bucket, view: 'new' }} className={buttonLink}>
+          <Plus aria-hidden="true" />
+          New key
+        </Link>
+      </p>
+    </EmptyNote>
+  )
+}

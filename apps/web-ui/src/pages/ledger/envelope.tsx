@@ -1,0 +1,93 @@
+import { Link } from '@tanstack/react-router'
+import type { SignedEntryView } from '@mesh/api-contract'
+import { tryParsePeerId } from '@mesh/core'
+import { useMemo } from 'react'
+import { useRead } from '../../data/reads.ts'
+import { type Machine, nameOf } from '../../model/machine.ts'
+import { checkSignature, type SignatureCheck } from '../../model/signed-entry.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { Glyph } from '../../parts/glyph.tsx'
+import { Facts, PanelSection } from '../../parts/panel.tsx'
+import { StateMark } from '../../parts/state-mark.tsx'
+import { Age } from '../../parts/time.tsx'
+import { bucketRule, HEARTBEAT_BUCKET } from './bucket-rules.ts'
+import css from './ledger.module.css'
+
+interface EnvelopeProps {
+  readonly bucket: string
+  readonly entryKey: string
+  readonly signed: SignedEntryView
+  readonly machines: readonly Machine[]
+}
+
+/** Who signed the entry, when, and whether that is true: computed here, not taken from the node. */
+export function Envelope({ bucket, entryKey, signed, machines }: EnvelopeProps) {
+  const check = useMemo(() => checkSignature({ bucket, key: entryKey, signed }), [bucket, entryKey, signed])
+  const { Owner, Version, UpdatedAt, Sig } = signed
+  const owner: React.ReactNode = Owner === '' ? 'nobody' : <Owned id={Owner} machines={machines} />
+  return (
+    <PanelSection title="Entry">
+      <p className={css.check}>
+        <SignatureMark check={check} />
+      </p>
+      <p className={css.hint}>{CHECK_EXPLAINED[check]}</p>
+      <Facts
+        facts={[
+          ['Owner', owner],
+          ...(bucketRule(bucket).short === 'owned' && Owner !== ''
+            ? ([['Owned until', <OwnedUntil key="until" owner={Owner} />]] as const)
+            : []),
+          ['Written', <Age key="written" at={UpdatedAt * 1_000} />],
+          ['Version', <Copy key="version" text={String(Version)} what="version" mono />],
+          ...(Sig === null
+            ? []
+            : ([['Signature', <Copy key="sig" text={Sig} what="signature" mono />]] as const)),
+        ]}
+      />
+    </PanelSection>
+  )
+}
+
+function SignatureMark({ check }: { check: SignatureCheck }) {
+  switch (check) {
+    case 'verified':
+      return <StateMark tone="committed" word="signature verified here" />
+    case 'wrong':
+      return <StateMark tone="refused" word="signature does not fit" />
+    case 'unsigned':
+      return <StateMark tone="offline" word="not signed" />
+  }
+}
+
+const CHECK_EXPLAINED: Record<SignatureCheck, string> = {
+  verified: 'This browser checked that the owner signed exactly this bucket, key, value and version.',
+  wrong: 'What this node shows is not what its owner signed. Do not rely on it.',
+  unsigned: 'Anyone in the network could have written this.',
+}
+
+function Owned({ id, machines }: { id: string; machines: readonly Machine[] }) {
+  const self = machines.some((machine) => machine.id === id && machine.reach.kind === 'self')
+  return (
+    <span className={css.owner}>
+      <Glyph id={id} />
+      <Link to="/machines/$id" params={{ id }} className={css.ownerName}>
+        {nameOf(machines, id)}
+      </Link>
+      {self && <span className={css.hint}>this node</span>}
+    </span>
+  )
+}
+
+/** An owned key stays its owner's for as long as that one is heard. */
+function OwnedUntil({ owner }: { owner: string }) {
+  const valid = tryParsePeerId(owner) !== undefined
+  const beat = useRead('getEntry', { bucket: HEARTBEAT_BUCKET, key: owner }, { enabled: valid })
+  if (beat.isPending && valid) return '…'
+  const at = typeof beat.data === 'string' ? Date.parse(beat.data) : Number.NaN
+  if (Number.isNaN(at)) return 'its owner is not heard any more: others may take the key'
+  return (
+    <>
+      its owner falls silent; last heard <Age at={at} />
+    </>
+  )
+}

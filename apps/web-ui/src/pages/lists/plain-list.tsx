@@ -1,0 +1,67 @@
+import { useDeferredValue, useMemo } from 'react'
+import { countInWords } from '../../model/rate-words.ts'
+import { EmptyNote, ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+import { type Column, VirtualRows } from '../../parts/virtual-rows.tsx'
+import page from '../page.module.css'
+import css from './lists.module.css'
+
+interface PlainListProps<Row> {
+  readonly title: string
+  readonly columns: readonly Column[]
+  readonly rows: readonly Row[] | undefined
+  readonly error: Error | null
+  readonly retry: () => void
+  readonly filter: string
+  /** What the filter looks at, and what tells rows apart. */
+  readonly textOf: (row: Row) => string
+  readonly keyOf: (row: Row) => string
+  readonly renderCells: (row: Row) => React.ReactNode
+  /** What stands where there are none. */
+  readonly empty: React.ReactNode
+}
+
+/** A list to read: names, services, files. */
+export function PlainList<Row>(props: PlainListProps<Row>) {
+  const { title, columns, rows, error, retry, filter, textOf, keyOf, renderCells, empty } = props
+  const wanted = useDeferredValue(filter).trim().toLowerCase()
+  const shown = useMemo(
+    () => (rows ?? []).filter((row) => textOf(row).toLowerCase().includes(wanted)),
+    [rows, wanted, textOf],
+  )
+  return (
+    <div className={page.split}>
+      <section className={page.list} aria-label={title}>
+        <header className={page.head}>
+          <h1>{title}</h1>
+          {rows !== undefined && (
+            <span className={page.sub}>
+              {shown.length === rows.length ? '' : `${countInWords(shown.length)} of `}
+              {countInWords(rows.length)}
+            </span>
+          )}
+        </header>
+        <div className={page.rows}>
+          {rows === undefined && error !== null && (
+            <ErrorNote title={`${title} could not be read`} error={error} retry={retry} />
+          )}
+          {rows === undefined && error === null && <LoadingRows label={`Reading ${title.toLowerCase()}`} />}
+          {rows?.length === 0 && empty}
+          {rows !== undefined && rows.length > 0 && shown.length === 0 && (
+            <EmptyNote title="Nothing fits the filter" />
+          )}
+          {shown.length > 0 && (
+            <VirtualRows
+              label={title}
+              columns={columns}
+              rowClass={css.row}
+              rows={shown}
+              rowKey={keyOf}
+              isSelected={() => false}
+              renderCells={renderCells}
+            />
+          )}
+        </div>
+      </section>
+    </div>
+  )
+}

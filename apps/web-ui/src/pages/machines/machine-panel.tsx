@@ -1,0 +1,125 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { X } from 'lucide-react'
+import { useMachines } from '../../data/machines.ts'
+import type { Machine } from '../../model/machine.ts'
+import { bytesInWords } from '../../model/rate-words.ts'
+import { roundTripInWords } from '../../model/time-words.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { Glyph } from '../../parts/glyph.tsx'
+import { EmptyNote, LoadingRows } from '../../parts/notes.tsx'
+import { Facts, Panel, PanelSection } from '../../parts/panel.tsx'
+import { Rate } from '../../parts/rate.tsx'
+import { ReachMark } from '../../parts/reach-mark.tsx'
+import { Age } from '../../parts/time.tsx'
+import page from '../page.module.css'
+
+type Fact = readonly [term: string, fact: React.ReactNode]
+
+/** One machine; its address can be sent as a link. */
+export function MachinePanel() {
+  const { id } = useParams({ from: '/machines/$id' })
+  const search = useSearch({ from: '/machines' })
+  const navigate = useNavigate()
+  const { machines } = useMachines()
+  const machine = machines?.find((known) => known.id === id)
+  return (
+    <Panel
+      label={machine?.name ?? 'Machine'}
+      heading={
+        <>
+          <Glyph id={id} />
+          {machine?.name ?? 'Unknown machine'}
+        </>
+      }
+      close={
+        <Link to="/machines" search={search} className={page.closer} aria-label="Close the panel">
+          <X aria-hidden="true" />
+        </Link>
+      }
+      onClose={() => void navigate({ to: '/machines', search })}
+    >
+      {machine !== undefined && <MachineFacts machine={machine} />}
+      {machine === undefined && machines === undefined && <LoadingRows label="Reading the machine" />}
+      {machine === undefined && machines !== undefined && (
+        <EmptyNote title="No such machine is known here">
+          <p>It may have left the network, or never announced itself. Its id:</p>
+          <p>
+            <Copy text={id} what="id" mono wrap />
+          </p>
+        </EmptyNote>
+      )}
+    </Panel>
+  )
+}
+
+function MachineFacts({ machine }: { machine: Machine }) {
+  const { id, addresses, os, arch, version, peer, reach } = machine
+  const identity: Fact[] = [['Id', <Copy key="id" text={id} what="id" mono wrap />]]
+  for (const address of addresses) {
+    identity.unshift(['Address', <Copy key={address} text={address} what="address" mono />])
+  }
+  if (os !== '') identity.push(['System', [os, arch].filter(Boolean).join(', ')])
+  if (version !== '') identity.push(['Version', version])
+  return (
+    <>
+      <div>
+        <p>
+          <ReachMark machine={machine} />
+        </p>
+        <p className={page.sub}>{REACH_EXPLAINED[reach.kind]}</p>
+      </div>
+      <PanelSection title="Machine">
+        <Facts facts={identity} />
+      </PanelSection>
+      {peer !== undefined && <ConnectionFacts peer={peer} />}
+    </>
+  )
+}
+
+function ConnectionFacts({ peer }: { peer: NonNullable<Machine['peer']> }) {
+  const facts: Fact[] = []
+  if (peer.Transport !== null) facts.push(['Transport', peer.Transport])
+  if (peer.RoundTripMs !== null) facts.push(['Round trip', roundTripInWords(peer.RoundTripMs)])
+  if (peer.LastSeen !== null) facts.push(['Last seen', <Age key="seen" at={Date.parse(peer.LastSeen)} />])
+  if (peer.Connected) {
+    facts.push(['In', <Flow key="in" rate={peer.RateIn} total={peer.TotalIn} />])
+    facts.push(['Out', <Flow key="out" rate={peer.RateOut} total={peer.TotalOut} />])
+  }
+  if (peer.Agent !== null) facts.push(['Software', peer.Agent])
+  if (peer.LastError !== null) facts.push(['Last error', peer.LastError])
+  return (
+    <>
+      <PanelSection title="Connection from this node">
+        <Facts facts={facts} />
+      </PanelSection>
+      {peer.Addresses.length > 0 && (
+        <PanelSection title="Known at">
+          <ul>
+            {peer.Addresses.map((address) => (
+              <li key={address}>
+                <Copy text={address} what="address" mono wrap />
+              </li>
+            ))}
+          </ul>
+        </PanelSection>
+      )}
+    </>
+  )
+}
+
+function Flow({ rate, total }: { rate: number; total: number }) {
+  return (
+    <>
+      <Rate bytesPerSecond={rate} />
+      <span className={page.sub}>, {bytesInWords(total)} in all</span>
+    </>
+  )
+}
+
+const REACH_EXPLAINED: Record<Machine['reach']['kind'], string> = {
+  self: 'The node that serves this page.',
+  direct: 'Packets go straight to it.',
+  relayed: 'Another member passes packets on, because no direct way was found yet.',
+  indirect: 'It announces itself in the network; this node has no connection to it now.',
+  offline: 'Nothing was heard from it lately.',
+}

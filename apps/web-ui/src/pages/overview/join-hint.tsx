@@ -1,0 +1,18 @@
+import { EmptyNote } from '../../parts/notes.tsx'
+
+/** Alone in the network: how that changes. */
+export function JoinHint() {
+  return (
+    <EmptyNote title="No other machine yet">
+      <p>
+        Start mesh on a second machine with the same token, and it appears here as soon as the two have found
+        each other:
+      </p>
+      <pre>mesh start --token-file mesh.token</pre>
+      <p>
+        <code>mesh -g -b</code> makes a token for a new network. Whoever has it is a member: send it as you
+        would send a password.
+      </p>
+    </EmptyNote>
+  )
+}

@@ -1,0 +1,87 @@
+import { Link } from '@tanstack/react-router'
+import { useMachines } from '../../data/machines.ts'
+import { useRead } from '../../data/reads.ts'
+import type { Machine } from '../../model/machine.ts'
+import { byAttention } from '../../model/machine.ts'
+import { buildNeedSentence, buildSentence } from '../../model/overview.ts'
+import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+import page from '../page.module.css'
+import { AttentionTable } from './attention-table.tsx'
+import { Feed } from './feed-list.tsx'
+import { JoinHint } from './join-hint.tsx'
+import { Needs } from './needs.tsx'
+import css from './overview.module.css'
+import { SummaryFacts } from './summary-facts.tsx'
+
+const HEALTH_EVERY_MS = 15_000
+/** The overview shows the machines that matter most; all are one click away. */
+const MACHINES_SHOWN = 8
+
+/** Is it well? Who changed what? How much flows? */
+export function OverviewPage() {
+  const { machines, error, retry } = useMachines()
+  const health = useRead('getHealth', {}, { everyMs: HEALTH_EVERY_MS })
+  return (
+    <div className={page.page}>
+      {error !== null && <ErrorNote title="This node could not be read" error={error} retry={retry} />}
+      {machines !== undefined && <Sentence machines={machines} />}
+      {health.data !== undefined && (
+        <>
+          <p className={css.need}>{buildNeedSentence(health.data)}</p>
+          <Needs health={health.data} />
+        </>
+      )}
+      <div className={css.columns}>
+        <section className={page.section}>
+          <h2>
+            <Link to="/machines">Machines</Link> <span>by what needs attention</span>
+          </h2>
+          {machines === undefined && error === null && <LoadingRows label="Reading the machines" />}
+          {machines !== undefined && <Machines machines={machines} />}
+        </section>
+        <aside className={css.side}>
+          <SummaryFacts />
+          <section className={page.section}>
+            <h2>
+              Changed <span>since this page was opened</span>
+            </h2>
+            <Feed machines={machines ?? []} />
+          </section>
+        </aside>
+      </div>
+    </div>
+  )
+}
+
+function Sentence({ machines }: { machines: readonly Machine[] }) {
+  return (
+    <h1 className={css.sentence}>
+      {buildSentence(machines).map(({ text, tone }) =>
+        tone === undefined ? (
+          text
+        ) : (
+          <em key={text} className={css[tone]}>
+            {text}
+          </em>
+        ),
+      )}
+    </h1>
+  )
+}
+
+function Machines({ machines }: { machines: readonly Machine[] }) {
+  if (machines.length <= 1) return <JoinHint />
+  const shown = machines.toSorted(byAttention).slice(0, MACHINES_SHOWN)
+  return (
+    <>
+      <AttentionTable machines={shown} />
+      {machines.length > shown.length && (
+        <p className={css.all}>
+          <Link to="/machines" className={page.link}>
+            All {machines.length} machines
+          </Link>
+        </p>
+      )}
+    </>
+  )
+}

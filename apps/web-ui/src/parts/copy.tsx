@@ -1,0 +1,71 @@
+import { useState } from 'react'
+import { cx } from './class-names.ts'
+import css from './copy.module.css'
+import { useClock } from './time.tsx'
+
+const SHOWN_MS = 1_500
+
+interface CopyProps {
+  /** What goes to the clipboard. */
+  readonly text: string
+  /** What is copied, for the tooltip and screen readers: `address`. */
+  readonly what: string
+  readonly mono?: boolean
+  /** Long text on several lines instead of being cut. */
+  readonly wrap?: boolean
+  /** What is seen; the text itself by default. */
+  readonly children?: React.ReactNode
+}
+
+/** Text that copies itself on a click, and says so in place. */
+export function Copy({ text, what, mono = false, wrap = false, children = text }: CopyProps) {
+  const [outcome, setOutcome] = useState<'copied' | 'not copied'>()
+  const clock = useClock()
+  const copy = async () => {
+    setOutcome((await writeClipboard(text)) ? 'copied' : 'not copied')
+    clock.after(SHOWN_MS, () => setOutcome(undefined))
+  }
+  return (
+    <button
+      type="button"
+      className={cx(css.copy, mono && css.mono, wrap && css.wrap)}
+      title={`Copy ${what}`}
+      aria-label={`Copy ${what} ${text}`}
+      onClick={(event) => {
+        event.stopPropagation()
+        void copy()
+      }}
+    >
+      <span className={css.text}>{children}</span>
+      <span className={css.outcome} role="status">
+        {outcome}
+      </span>
+    </button>
+  )
+}
+
+/** False where the page may not: the clipboard needs a secure origin, which a plain address in the LAN is not. */
+async function writeClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return copyBySelection(text)
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const area = document.createElement('textarea')
+  area.value = text
+  area.setAttribute('aria-hidden', 'true')
+  area.className = css.offscreen ?? ''
+  document.body.append(area)
+  area.select()
+  try {
+    return document.execCommand('copy')
+  } catch {
+    return false
+  } finally {
+    area.remove()
+  }
+}

@@ -1,0 +1,57 @@
+import { MeshError } from '@mesh/core'
+import { Button } from './button.tsx'
+import css from './notes.module.css'
+import { StateShape } from './state-mark.tsx'
+
+/** Where there is nothing yet: says what would stand here and how it gets there. */
+export function EmptyNote({ title, children }: { title: string; children?: React.ReactNode }) {
+  return (
+    <div className={css.note}>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  )
+}
+
+interface ErrorNoteProps {
+  /** What could not be done: `The machines could not be read`. */
+  readonly title: string
+  readonly error: unknown
+  readonly retry?: (() => void) | undefined
+}
+
+/** What went wrong, the node's own words for it, and what to do next. */
+export function ErrorNote({ title, error, retry }: ErrorNoteProps) {
+  return (
+    <div className={css.error} role="alert">
+      <StateShape tone="refused" />
+      <div>
+        <h2>{title}</h2>
+        <p>{error instanceof Error ? error.message : String(error)}</p>
+        {error instanceof MeshError && (
+          <>
+            {error.issues.map(({ field, value, expected }) => (
+              <p key={field}>
+                <code>{field}</code>
+                {value === undefined ? '' : ` is ${value}`}, expected: {expected}
+              </p>
+            ))}
+            {error.hint !== undefined && <p className={css.hint}>{error.hint}</p>}
+          </>
+        )}
+        {retry !== undefined && <Button onClick={retry}>Try again</Button>}
+      </div>
+    </div>
+  )
+}
+
+/** Stands for rows that were never read yet; what was read once is never replaced by this. */
+export function LoadingRows({ label }: { label: string }) {
+  return (
+    <div className={css.loading} role="status" aria-label={label}>
+      {['92%', '64%', '78%', '56%', '70%'].map((width) => (
+        <i key={width} style={{ width }} />
+      ))}
+    </div>
+  )
+}

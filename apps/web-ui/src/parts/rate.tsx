@@ -1,0 +1,12 @@
+import { rateInWords } from '../model/rate-words.ts'
+import css from './rate.module.css'
+
+/** How much flows: `84.2 Mbit/s`. */
+export function Rate({ bytesPerSecond }: { bytesPerSecond: number }) {
+  const { figure, unit } = rateInWords(bytesPerSecond)
+  return (
+    <span className={css.rate}>
+      {figure} <span>{unit}</span>
+    </span>
+  )
+}

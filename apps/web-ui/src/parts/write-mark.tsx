@@ -1,0 +1,50 @@
+import type { TrackedWrite } from '../data/writes.ts'
+import { clockTime } from '../model/time-words.ts'
+import { StateMark } from './state-mark.tsx'
+import { useNow } from './time.tsx'
+
+/** In lists, what was committed is told for this long. */
+const BRIEF_MS = 10_000
+
+interface WriteMarkProps {
+  readonly write: TrackedWrite
+  /** For lists: a short word, and gone soon after the commit. */
+  readonly brief?: boolean
+  /** A member's name by id. */
+  readonly name?: (id: string) => string
+}
+
+/** What became of a write: announcing, committed in a block, or refused by whom. */
+export function WriteMark({ write: { outcome, at, request }, brief = false, name = String }: WriteMarkProps) {
+  const now = useNow()
+  switch (outcome.state) {
+    case 'announcing':
+      return <StateMark tone="announcing" word={request.action === 'delete' ? 'deleting' : 'announcing'} />
+    case 'announced':
+      return (
+        <StateMark tone="announcing" word="announced">
+          {brief ? undefined : 'the node commits it when it can'}
+        </StateMark>
+      )
+    case 'committed':
+      if (brief && now - at > BRIEF_MS) return null
+      return (
+        <StateMark tone="committed" word="committed">
+          in block {outcome.block}
+        </StateMark>
+      )
+    case 'superseded':
+      return brief ? null : <StateMark tone="committed" word="replaced by a newer write" />
+    case 'refused': {
+      const { owner, leaseEndsAt } = outcome.error
+      if (brief || owner === undefined) return <StateMark tone="refused" word="refused" />
+      const until = leaseEndsAt === undefined ? '' : ` until ${clockTime(Date.parse(leaseEndsAt))}`
+      return (
+        <StateMark tone="refused" word="refused">
+          owned by {name(owner)}
+          {until}
+        </StateMark>
+      )
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  Link,
+  type RouterHistory,
+} from '@tanstack/react-router'
+import { Frame } from './frame/frame.tsx'
+import {
+  parseSearchText,
+  printSearchText,
+  validateLedgerSearch,
+  validateListSearch,
+} from './frame/search-params.ts'
+import { LedgerPage } from './pages/ledger/ledger-page.tsx'
+import { MorePage } from './pages/lists/more-page.tsx'
+import { NamesPage } from './pages/lists/names-page.tsx'
+import { FilesPage, ServicesPage } from './pages/lists/offers-pages.tsx'
+import { MachinePanel } from './pages/machines/machine-panel.tsx'
+import { MachinesPage } from './pages/machines/machines-page.tsx'
+import { OverviewPage } from './pages/overview/overview-page.tsx'
+import page from './pages/page.module.css'
+import { EmptyNote, ErrorNote } from './parts/notes.tsx'
+
+const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
+
+const overview = createRoute({ getParentRoute: () => root, path: '/', component: OverviewPage })
+const machines = createRoute({
+  getParentRoute: () => root,
+  path: '/machines',
+  validateSearch: validateListSearch,
+  component: MachinesPage,
+})
+const machine = createRoute({ getParentRoute: () => machines, path: '$id', component: MachinePanel })
+const ledger = createRoute({
+  getParentRoute: () => root,
+  path: '/ledger',
+  validateSearch: validateLedgerSearch,
+  component: LedgerPage,
+})
+const names = createRoute({
+  getParentRoute: () => root,
+  path: '/names',
+  validateSearch: validateListSearch,
+  component: NamesPage,
+})
+const services = createRoute({
+  getParentRoute: () => root,
+  path: '/services',
+  validateSearch: validateListSearch,
+  component: ServicesPage,
+})
+const files = createRoute({
+  getParentRoute: () => root,
+  path: '/files',
+  validateSearch: validateListSearch,
+  component: FilesPage,
+})
+const more = createRoute({ getParentRoute: () => root, path: '/more', component: MorePage })
+
+const routeTree = root.addChildren([
+  overview,
+  machines.addChildren([machine]),
+  ledger,
+  names,
+  services,
+  files,
+  more,
+])
+
+/** The addresses of the page. @param history of the browser unless given */
+export function createPageRouter(history?: RouterHistory) {
+  return createRouter({
+    routeTree,
+    parseSearch: parseSearchText,
+    stringifySearch: printSearchText,
+    defaultErrorComponent: Broken,
+    ...(history !== undefined && { history }),
+  })
+}
+
+export type PageRouter = ReturnType<typeof createPageRouter>
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: PageRouter
+  }
+}
+
+function NotFound() {
+  return (
+    <div className={page.page}>
+      <EmptyNote title="There is nothing at this address">
+        <p>
+          <Link to="/" className={page.link}>
+            Go to the overview
+          </Link>
+        </p>
+      </EmptyNote>
+    </div>
+  )
+}
+
+function Broken({ error, reset }: ErrorComponentProps) {
+  return (
+    <div className={page.page}>
+      <ErrorNote title="This part of the page broke" error={error} retry={reset} />
+    </div>
+  )
+}

@@ -1,0 +1,22 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+/** The node that `vite dev` talks to; the built page asks the node that serves it. */
+const DEVELOPMENT_NODE = 'http://127.0.0.1:8080'
+
+/**
+ * A few hashed files that the node embeds. Nothing is inlined, so that the page runs under a CSP that allows
+ * only files of its own origin.
+ */
+export default defineConfig({
+  plugins: [react()],
+  resolve: { conditions: ['mesh-source', 'module', 'browser', 'development|production'] },
+  build: {
+    target: ['chrome123', 'firefox128', 'safari17.5'],
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: true,
+  },
+  server: { host: '127.0.0.1', proxy: { '/api': { target: DEVELOPMENT_NODE, changeOrigin: true } } },
+})
