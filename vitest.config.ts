@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-const source = { conditions: ['mesh-source', 'import', 'module', 'default'] }
+// no 'import' here: workers hand it to Node's require, which would then load ES modules as CommonJS
+const source = { conditions: ['mesh-source'] }
 const base = { resolve: source, ssr: { resolve: source } }
 
 /** `unit` runs beside itself in parallel; `system` starts processes and owns the machine, so it runs alone. */

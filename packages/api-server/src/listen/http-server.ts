@@ -25,9 +25,22 @@ import {
   TIMEOUT_CHECK_INTERVAL_MS,
 } from '../limits.ts'
 
+export interface HttpTimeouts {
+  readonly headersMs: number
+  readonly requestMs: number
+  readonly checkIntervalMs: number
+}
+
+const DEFAULT_TIMEOUTS: HttpTimeouts = {
+  headersMs: HEADERS_TIMEOUT_MS,
+  requestMs: REQUEST_TIMEOUT_MS,
+  checkIntervalMs: TIMEOUT_CHECK_INTERVAL_MS,
+}
+
 export function createHttpServer(
   app: RequestListener,
   { clock, random }: { clock: Clock; random: Random },
+  timeouts = DEFAULT_TIMEOUTS,
 ): Server {
   const inFlight = new WeakMap<Duplex, Set<ServerResponse>>()
   const handle = (req: IncomingMessage, res: ServerResponse) => {
@@ -43,9 +56,9 @@ export function createHttpServer(
   const server = createServer(
     {
       maxHeaderSize: MAX_REQUEST_HEAD_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+      headersTimeout: timeouts.headersMs,
+      requestTimeout: timeouts.requestMs,
+      connectionsCheckingInterval: timeouts.checkIntervalMs,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       // the guard answers a missing Host in the API's form
       requireHostHeader: false,

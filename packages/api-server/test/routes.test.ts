@@ -1,0 +1,285 @@
+/** Every route of the contract, from the typed client through the server and back, over TCP and a unix socket. */
+import { type RouteId, routes, type SignedEntryView } from '@mesh/api-contract'
+import { ApiError } from '@mesh/api-client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PEER, startTestNode, STATS, type TestNode } from './fixture.ts'
+
+interface World {
+  readonly node: TestNode
+  readonly client: TestNode['client']
+  /** A bucket of this case's own. */
+  readonly bucket: string
+}
+
+const stats = { TotalIn: 5462, TotalOut: 95_348, RateIn: 0, RateOut: 4808.5 }
+const self = ({ node }: World) => node.ledger.self
+const put = ({ client, bucket }: World, key: string, body: unknown) =>
+  client.putJson({ bucket, key, body, wait: '5s' })
+
+/** A route without a case does not compile. */
+const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
+  async getSummary(world) {
+    const summary = await world.client.getSummary()
+    expect(summary).toMatchObject({ OnChainNodes: 1, Peers: 2, NodeID: self(world) })
+    expect(summary.BlockChain).toBe(world.node.ledger.snapshot().head.index)
+  },
+  async listUsers(world) {
+    const record = { PeerID: self(world), Timestamp: '2026-01-01T00:00:00Z' }
+    await world.client.putJson({ bucket: 'users', key: self(world), body: record, wait: '5s' })
+    expect(await world.client.listUsers()).toEqual([record])
+  },
+  async listServices(world) {
+    const record = { PeerID: self(world), Name: 'web' }
+    await world.client.putJson({ bucket: 'services', key: 'web', body: { ...record, Extra: 1 }, wait: '5s' })
+    expect(await world.client.listServices()).toEqual([record])
+  },
+  async listFiles(world) {
+    const record = { PeerID: self(world), Name: 'f1' }
+    await world.client.putJson({ bucket: 'files', key: 'f1', body: record, wait: '5s' })
+    expect(await world.client.listFiles()).toEqual([record])
+  },
+  async listMachines(world) {
+    const record = {
+      PeerID: self(world),
+      Hostname: 'nas',
+      OS: 'linux',
+      Arch: 'amd64',
+      Address: '10.1.0.11',
+      Version: '0.1.0',
+    }
+    await world.client.putJson({ bucket: 'machines', key: '10.1.0.11', body: record, wait: '5s' })
+    expect(await world.client.listMachines()).toEqual([
+      { ...record, Connected: true, OnChain: true, Online: true },
+    ])
+  },
+  async listNodes(world) {
+    expect(await world.client.listNodes()).toEqual(
+      [self(world), PEER].sort().map((ID) => ({ ID, Online: true })),
+    )
+  },
+  async listPeerstore(world) {
+    expect(await world.client.listPeerstore()).toEqual(
+      [self(world), PEER].sort().map((ID) => ({ ID, Online: true })),
+    )
+  },
+  async listPeers({ client }) {
+    expect(await client.listPeers()).toEqual([
+      {
+        ID: PEER,
+        Name: '',
+        Connected: true,
+        Member: true,
+        Path: 'direct',
+        Transport: 'tcp',
+        Addresses: ['/ip4/127.0.0.1/tcp/4001'],
+        RoundTripMs: 4,
+        LastSeen: '2026-01-01T00:00:00.000Z',
+        LastError: null,
+        Agent: 'mesh/0.1.0',
+        ...stats,
+      },
+    ])
+  },
+  async listDns(world) {
+    await world.client.createDns({ body: { Regex: '^a$', Records: { A: '10.1.0.11' } }, wait: '5s' })
+    const listed = await world.client.listDns()
+    expect(listed.map(({ Regex, Records }) => ({ Regex, Records: { ...Records } }))).toContainEqual({
+      Regex: '^a$',
+      Records: { A: '10.1.0.11' },
+    })
+  },
+  async createDns({ client, node }) {
+    const body = { Regex: '^b\\.vpn\\.$', Records: { aaaa: 'fd00::1', TYPE65280: 'x' } }
+    expect(await client.createDns({ body, wait: '5s' })).toMatchObject({ State: 'Committed' })
+    const stored = node.ledger.snapshot().getLive('dns', body.Regex)?.value
+    expect(stored).toBe('{"28":"fd00::1","65280":"x"}')
+  },
+  async getBlock(world) {
+    await put(world, '__proto__', 1)
+    const block = await world.client.getBlock()
+    const { index, hash, prevHash, timestamp } = world.node.ledger.snapshot().head
+    expect(block).toMatchObject({ Index: index, Hash: hash, PrevHash: prevHash, Timestamp: timestamp })
+    expect(block.Storage[world.bucket]?.['__proto__']).toMatchObject({ Value: '1', Owner: self(world) })
+  },
+  async getSignedEntry(world) {
+    await put(world, 'k', { a: 1 })
+    await world.client.deleteEntry({ bucket: world.bucket, key: 'k', wait: '5s' })
+    const entry: SignedEntryView = await world.client.getSignedEntry({ bucket: world.bucket, key: 'k' })
+    const stored = world.node.ledger.snapshot().get(world.bucket, 'k')
+    expect(entry).toEqual({
+      Value: '',
+      Owner: self(world),
+      Version: stored?.version,
+      UpdatedAt: stored?.updatedAt,
+      Deleted: true,
+      Sig: Buffer.from(stored?.sig ?? []).toString('base64'),
+    })
+    expect(entry.Version).toBeGreaterThan(2n ** 53n)
+    expect(await failure(world.client.getSignedEntry({ bucket: world.bucket, key: 'none' }))).toMatchObject({
+      code: 'ledger.not_found',
+      status: 404,
+    })
+  },
+  async getDigest(world) {
+    await put(world, 'k', 1)
+    const { entries, digest, buckets } = world.node.ledger.snapshot().digest()
+    const view = await world.client.getDigest()
+    expect({ ...view, Buckets: { ...view.Buckets } }).toEqual({
+      Entries: entries,
+      Digest: digest,
+      Buckets: buckets,
+    })
+  },
+  async getLedger(world) {
+    await put(world, 'k', { a: [1, null] })
+    expect((await world.client.getLedger())[world.bucket]?.['k']).toEqual({ a: [1, null] })
+    expect((await world.client.getLedger({ values: 'text' }))[world.bucket]?.['k']).toBe('{"a":[1,null]}')
+  },
+  async getBucket(world) {
+    const read = async () => ({ ...(await world.client.getBucket({ bucket: world.bucket })) })
+    expect(await read()).toEqual({})
+    await put(world, 'constructor', 'x')
+    await put(world, 'deleted', 'x')
+    await world.client.deleteEntry({ bucket: world.bucket, key: 'deleted', wait: '5s' })
+    expect(await read()).toEqual({ constructor: 'x' })
+  },
+  async getEntry(world) {
+    await put(world, 'k', 1795228706793270807n)
+    expect(await world.client.getEntry({ bucket: world.bucket, key: 'k' })).toBe(1795228706793270807n)
+    expect(await failure(world.client.getEntry({ bucket: world.bucket, key: 'none' }))).toMatchObject({
+      code: 'ledger.not_found',
+      status: 404,
+    })
+  },
+  async putText({ client, bucket }) {
+    const key = '^[a-z]+\\.(é|/)$%2F'
+    const value = 'a/b//c?d=e#f g%00'
+    expect(await client.putText({ bucket, key, value, wait: '5s' })).toMatchObject({ State: 'Committed' })
+    expect(await client.getEntry({ bucket, key })).toBe(value)
+    expect(await client.putText({ bucket, key, value: 'next' })).toEqual({ State: 'Announcing' })
+  },
+  async putJson(world) {
+    const values = [null, true, 1.5, 'text', [], { nested: { deep: [1] } }]
+    for (const value of values) {
+      await put(world, 'k', value)
+      expect(await world.client.getEntry({ bucket: world.bucket, key: 'k' })).toEqual(value)
+    }
+  },
+  async deleteEntry(world) {
+    await put(world, 'k', 1)
+    const deletion = { bucket: world.bucket, key: 'k', wait: '5s' }
+    expect(await world.client.deleteEntry(deletion)).toMatchObject({ State: 'Committed' })
+    expect(await failure(world.client.getEntry(deletion))).toMatchObject({ status: 404 })
+    expect(await world.client.deleteEntry({ bucket: world.bucket, key: 'k' })).toEqual({
+      State: 'Announcing',
+    })
+  },
+  async deleteBucket(world) {
+    await Promise.all(['a', 'b', 'c'].map((key) => put(world, key, 1)))
+    const { bucket } = world
+    expect(await world.client.deleteBucket({ bucket, wait: '5s' })).toMatchObject({ State: 'Committed' })
+    expect({ ...(await world.client.getBucket({ bucket })) }).toEqual({})
+    expect(await world.client.deleteBucket({ bucket })).toEqual({ State: 'Announcing' })
+  },
+  async getTraffic({ client }) {
+    expect(STATS.totalIn).toBe(stats.TotalIn)
+    expect(await client.getTraffic()).toEqual(stats)
+  },
+  async listProtocolTraffic({ client }) {
+    expect({ ...(await client.listProtocolTraffic()) }).toEqual({ '/meshsub/1.2.0': stats })
+  },
+  async getProtocolTraffic({ client }) {
+    expect(await client.getProtocolTraffic({ protocol: '/meshsub/1.2.0' })).toEqual(stats)
+    expect((await client.getProtocolTraffic({ protocol: '__proto__' })).TotalIn).toBe(0)
+  },
+  async listPeerTraffic({ client }) {
+    expect({ ...(await client.listPeerTraffic()) }).toEqual({ [PEER]: stats })
+  },
+  async getPeerTraffic(world) {
+    expect(await world.client.getPeerTraffic({ peer: PEER })).toEqual(stats)
+    expect((await world.client.getPeerTraffic({ peer: self(world) })).TotalIn).toBe(0)
+    expect(await failure(world.client.getPeerTraffic({ peer: 'nobody' }))).toMatchObject({
+      code: 'http.bad_path',
+      status: 400,
+      issues: [{ field: 'peer', value: 'nobody' }],
+    })
+  },
+  async watchEvents(world) {
+    const controller = new AbortController()
+    const { promise: isOpen, resolve: opened } = Promise.withResolvers<void>()
+    const events = world.client.events({
+      types: ['ledger.changed', 'peer.disconnected'],
+      signal: controller.signal,
+      onState: ({ state }) => state === 'open' && opened(),
+    })
+    const first = events.next()
+    await isOpen
+    const { State, Block } = await put(world, 'k', 1)
+    expect(State).toBe('Committed')
+    expect((await first).value).toMatchObject({
+      type: 'ledger.changed',
+      data: {
+        Block,
+        More: 0,
+        Changes: [{ Bucket: world.bucket, Key: 'k', Owner: self(world), Deleted: false, Origin: 'local' }],
+      },
+    })
+    world.node.emit({ type: 'peer.disconnected', peer: PEER })
+    expect((await events.next()).value).toMatchObject({ type: 'peer.disconnected', data: { PeerID: PEER } })
+    controller.abort()
+    expect(await events.next()).toMatchObject({ done: true })
+  },
+  async getVersion({ client }) {
+    expect(await client.getVersion()).toEqual({
+      Version: '0.1.0',
+      Api: 1,
+      Protocols: ['/mesh/replication/1'],
+    })
+  },
+  async getHealth({ client }) {
+    expect(await client.getHealth()).toEqual({ Status: 'ok', Problems: [] })
+  },
+  async getOpenApi({ client }) {
+    const document = await client.getOpenApi()
+    expect(document).toMatchObject({ openapi: '3.1.0', paths: { '/api/summary': { get: {} } } })
+  },
+  async getLiveness({ client }) {
+    expect(await client.getLiveness()).toBe('ok\n')
+  },
+  async getReadiness({ client }) {
+    expect(await client.getReadiness()).toBe('ok\n')
+  },
+  async getMetrics(world) {
+    await put(world, 'k', 1)
+    const text = await world.client.getMetrics()
+    expect(text).toContain(`mesh_ledger_live_entries{bucket="${world.bucket}"} 1\n`)
+    expect(text).toContain('mesh_received_bytes_total{protocol="/meshsub/1.2.0"} 5462\n')
+    expect(text).toMatch(/^mesh_api_requests_total\{route="putJson",status="200"\} \d+$/m)
+  },
+}
+
+let node: TestNode
+beforeAll(async () => {
+  node = await startTestNode()
+})
+afterAll(() => node.stop())
+
+const ids = Object.keys(routes) as RouteId[]
+test.each(ids)('%s answers over TCP', async (id) => {
+  expect.hasAssertions()
+  await cases[id]({ node, client: node.client, bucket: `tcp-${id}` })
+})
+test.each(ids)('%s answers over a unix socket', async (id) => {
+  expect.hasAssertions()
+  await cases[id]({ node, client: node.unixClient, bucket: `unix-${id}` })
+})
+
+function failure(promise: Promise<unknown>): Promise<ApiError> {
+  return promise.then(
+    () => expect.unreachable('did not fail'),
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(ApiError)
+      return error as ApiError
+    },
+  )
+}
