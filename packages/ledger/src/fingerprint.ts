@@ -30,9 +30,12 @@ export function subtractLimbs(sum: Uint32Array, at: number, from: Uint32Array, f
 /** SHA-256 as limbs. */
 export function hashLimbs(bytes: Uint8Array): Uint32Array {
   const hash = sha256(bytes)
-  const view = new DataView(hash.buffer, hash.byteOffset)
   const limbs = new Uint32Array(LIMBS)
-  for (let limb = 0; limb < LIMBS; limb++) limbs[limb] = view.getUint32(4 * (LIMBS - 1 - limb))
+  for (let limb = 0; limb < LIMBS; limb++) {
+    const at = 4 * (LIMBS - 1 - limb)
+    limbs[limb] =
+      ((hash[at] ?? 0) << 24) | ((hash[at + 1] ?? 0) << 16) | ((hash[at + 2] ?? 0) << 8) | (hash[at + 3] ?? 0)
+  }
   return limbs
 }
 

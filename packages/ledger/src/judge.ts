@@ -6,7 +6,6 @@
  * wins, ties by (owner, signature, value); what is signed must verify; unsigned only as version 0.  4. owned
  * buckets: signature, tombstone rules, owner rule, first claim, lease, version.
  */
-import { tryParsePeerId } from '@mesh/core'
 import { SIGNATURE_BYTES, MAX_FUTURE_MS } from './limits.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
 import { parseHeartbeat } from './go-time.ts'
@@ -146,11 +145,6 @@ export function isFromFuture({ bucket, entry }: KeyedEntry, nowMs: number): bool
   if (entry.version > BigInt(Math.ceil(most)) * 1_000_000n || entry.updatedAt * 1000 > most) return true
   if (bucket !== HEALTH_BUCKET || entry.deleted) return false
   return (parseHeartbeat(entry.value) ?? 0) > most
-}
-
-/** Whether an entry could be verified at all; what cannot costs no cryptography. */
-export function isVerifiable({ owner, sig }: Entry): boolean {
-  return sig?.length === SIGNATURE_BYTES && tryParsePeerId(owner) !== undefined
 }
 
 function staleCode(entry: Entry, existing: Entry): RejectionCode {

@@ -49,12 +49,15 @@ export function createRivalry(self: string): Rivalry {
       fresh.delete(id)
     }
   }
-  const reactToTombstone = ({ incoming, existing, holder }: ForeignClaim): Reaction => {
+  const reactToTombstone = ({ incoming, existing, holder, nowMs }: ForeignClaim): Reaction => {
     const { owner, version } = incoming.entry
     const raced = fresh.has(positionId(incoming))
     const known = conflicts.has(incoming, owner)
     const resolved = conflicts.letGo(incoming, owner)
-    if (holder === self && (raced || known) && version > existing.version) {
+    // A leader that had not heard of this node for a lease may have ended its entry, as after a partition. Its owner
+    // lives, so it says so again; not at once after its last word, so that nobody can keep it busy by tombstones.
+    const rested = nowMs - existing.updatedAt * 1000 >= RACE_WINDOW_MS
+    if (holder === self && (raced || known || rested) && version > existing.version) {
       return { type: 'announce', above: version, resolved }
     }
     return resolved === undefined ? { type: 'none' } : { type: 'resolved', conflict: resolved }

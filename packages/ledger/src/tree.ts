@@ -150,10 +150,10 @@ export function* leavesFrom(tree: Tree, from: Position | undefined): Generator<r
 function setIn(node: Tree, row: KeyedEntry, hash: Uint32Array): [Tree, Tree?] {
   if (node.children === undefined) return setInLeaf(node, row, hash)
   const index = childFor(node.firsts, row)
-  const [left, right] = setIn(childAt(node, index), row, hash)
-  const children = node.children.slice()
-  if (right === undefined) children[index] = left
-  else children.splice(index, 1, left, right)
+  const before = childAt(node, index)
+  const [left, right] = setIn(before, row, hash)
+  if (right === undefined) return [withChild(node, index, before, left)]
+  const children = node.children.toSpliced(index, 1, left, right)
   if (children.length <= MAX_WIDTH) return [buildInner(children)]
   const cut = splitPoint(children.length, index)
   return [buildInner(children.slice(0, cut)), buildInner(children.slice(cut))]
@@ -163,18 +163,49 @@ function setInLeaf(leaf: Leaf, row: KeyedEntry, hash: Uint32Array): [Tree, Tree?
   const at = lowerBound(leaf.rows, row)
   const present = leaf.rows[at]
   const replaces = present !== undefined && comparePositions(present, row) === 0
-  const rows = leaf.rows.slice()
-  rows.splice(at, replaces ? 1 : 0, row)
+  if (replaces) return [withRow(leaf, at, present, row, hash)]
+  const rows = leaf.rows.toSpliced(at, 0, row)
   const hashes = new Uint32Array(rows.length * LIMBS)
-  hashes.set(leaf.hashes.subarray(0, at * LIMBS))
+  hashes.set(leaf.hashes)
+  hashes.copyWithin((at + 1) * LIMBS, at * LIMBS, leaf.hashes.length)
   hashes.set(hash, at * LIMBS)
-  hashes.set(leaf.hashes.subarray((at + (replaces ? 1 : 0)) * LIMBS), (at + 1) * LIMBS)
-  if (rows.length <= MAX_WIDTH) return [buildLeaf(rows, hashes)]
+  if (rows.length <= MAX_WIDTH) {
+    const sums = leaf.sums.slice()
+    const live = leaf.live + addRow(sums, row, hash, 0)
+    return [{ size: rows.length, live, sums, rows, hashes }]
+  }
   const cut = splitPoint(rows.length, at)
   return [
     buildLeaf(rows.slice(0, cut), hashes.slice(0, cut * LIMBS)),
     buildLeaf(rows.slice(cut), hashes.slice(cut * LIMBS)),
   ]
+}
+
+/** The leaf with another row in the place of `before`. */
+function withRow(leaf: Leaf, at: number, before: KeyedEntry, row: KeyedEntry, hash: Uint32Array): Leaf {
+  const hashes = leaf.hashes.slice()
+  hashes.set(hash, at * LIMBS)
+  const sums = leaf.sums.slice()
+  subtractLimbs(sums, 0, leaf.hashes, at * LIMBS)
+  if (!before.entry.deleted) subtractLimbs(sums, LIVE, leaf.hashes, at * LIMBS)
+  const live = leaf.live - (before.entry.deleted ? 0 : 1) + addRow(sums, row, hash, 0)
+  return { size: leaf.size, live, sums, rows: leaf.rows.with(at, row), hashes }
+}
+
+/** The node with another child in the place of `before`: its totals change by what the child's changed. */
+function withChild(node: Inner, index: number, before: Tree, child: Tree): Inner {
+  const sums = node.sums.slice()
+  subtractLimbs(sums, 0, before.sums, 0)
+  subtractLimbs(sums, LIVE, before.sums, LIVE)
+  addTotals(sums, child.sums)
+  const first = firstOf(child)
+  return {
+    size: node.size - before.size + child.size,
+    live: node.live - before.live + child.live,
+    sums,
+    children: node.children.with(index, child),
+    firsts: node.firsts[index] === first ? node.firsts : node.firsts.with(index, first),
+  }
 }
 
 /** In the middle; growth at the end leaves a full node behind, so that keys in order fill the tree well. */

@@ -98,53 +98,37 @@ test('only its user can read the file', async () => {
 })
 
 describe('damage is said, and nothing is deleted', () => {
-  const fill = async () => {
+  const damages: [string, (sound: Buffer) => Buffer][] = [
+    ['text that is no database', () => Buffer.from('this is no database, and never was one\n'.repeat(50))],
+    ['a truncated file', (sound) => sound.subarray(0, sound.length - 3 * 4096)],
+    ['a page of zeros', (sound) => sound.fill(0, 4096 * 5, 4096 * 6)],
+    ['one changed letter inside a value, which SQLite would not notice', changeLetter],
+    [
+      'a newer schema',
+      (sound) => {
+        sound.writeUInt32BE(99, 60)
+        return sound
+      },
+    ],
+  ]
+
+  test.each(damages)('%s', async (_name, damage) => {
     const ledger = open()
-    const writes = Array.from({ length: 200 }, (_, n) => ledger.put('notes', `k${n}`, `"${'v'.repeat(200)}"`))
+    for (let n = 0; n < 200; n++) ledger.put('notes', `k${n}`, `"${'v'.repeat(200)}"`)
     await ledger.stop()
-    expect(writes).toHaveLength(200)
-  }
-  const expectDamaged = (bytes: Buffer) => {
+    const bytes = damage(readFileSync(file()))
     writeFileSync(file(), bytes)
     expect(codeOf(() => open())).toBe('ledger.store_damaged')
     expect(readFileSync(file()).equals(bytes)).toBe(true)
-  }
-
-  test('text that is no database', () => {
-    expectDamaged(Buffer.from('this is no database, and never was one\n'.repeat(50)))
   })
 
-  test('a truncated file', async () => {
-    await fill()
-    const bytes = readFileSync(file())
-    expectDamaged(bytes.subarray(0, bytes.length - 3 * 4096))
-  })
-
-  test('one changed letter inside a value, which SQLite itself would not notice', async () => {
-    await fill()
-    const bytes = readFileSync(file())
-    // The row, and what a page split may have left of it in free space.
-    let changed = 0
+  /** In the row, and in what a page split may have left of it in free space. */
+  function changeLetter(bytes: Buffer): Buffer {
     for (let at = bytes.indexOf('k100"vvv'); at >= 0; at = bytes.indexOf('k100"vvv', at + 1)) {
       bytes[at + 7] = 0x77
-      changed++
     }
-    expect(changed).toBeGreaterThan(0)
-    expectDamaged(bytes)
-  })
-
-  test('a page of zeros', async () => {
-    await fill()
-    const bytes = readFileSync(file())
-    expectDamaged(bytes.fill(0, 4096 * 5, 4096 * 6))
-  })
-
-  test('a newer schema', async () => {
-    await fill()
-    const bytes = readFileSync(file())
-    bytes.writeUInt32BE(99, 60)
-    expectDamaged(bytes)
-  })
+    return bytes
+  }
 })
 
 test('a missing folder is said with a hint', () => {

@@ -4,9 +4,7 @@ import { peerIdFromPublicKey } from '@mesh/core'
 import { hexToBytes } from '@noble/hashes/utils.js'
 import { createLedger, createSigner, decodeEntries, encodeBlock, hashByPrint } from '../src/index.ts'
 import { createNodeVerifier } from '../src/node-crypto.ts'
-import { isVerifiable } from '../src/judge.ts'
-import { canonicalBytes } from '../src/canonical.ts'
-import { parsePeerId } from '@mesh/core'
+import { verifyEntry } from '../src/admission.ts'
 import type { KeyedEntry } from '../src/entry.ts'
 import recorded from './vectors/recorded.json' with { type: 'json' }
 
@@ -21,10 +19,7 @@ const bytes = (json: string) => new TextEncoder().encode(json)
 const text = (json: Uint8Array) => new TextDecoder().decode(json)
 const authorOf = ({ from_hex }: Message) => peerIdFromPublicKey(hexToBytes(from_hex).slice(-32))
 const verify = createNodeVerifier()
-const verifies = (keyed: KeyedEntry) =>
-  isVerifiable(keyed.entry) &&
-  keyed.entry.sig !== null &&
-  verify(parsePeerId(keyed.entry.owner), canonicalBytes(keyed), keyed.entry.sig)
+const verifies = (keyed: KeyedEntry) => verifyEntry(keyed, verify)
 
 /** What `JSON.parse` reads of a block, versions aside. */
 const expectedOf = (json: string) => {
