@@ -5,7 +5,7 @@
 import { type Clock, type Logger, MeshError, type Random } from '@mesh/core'
 import type { Ledger, Position } from '@mesh/ledger'
 import type { Arrival } from './arrival.ts'
-import { ANNOUNCE_LEAST_RETRY_MS, ANNOUNCE_RETRY_MS } from './limits.ts'
+import { ANNOUNCE_LEAST_RETRY_MS, ANNOUNCE_RETRY_MS, YIELD_PAUSE_MS } from './limits.ts'
 
 export interface AnnounceInit extends Position {
   /** JSON text; asked for each time that it is written. */
@@ -35,12 +35,17 @@ class Announcer {
   /** An entry of an earlier run may say something older. */
   #written = false
   #told = false
+  /** Unix ms. */
+  #notBefore = 0
 
   constructor(init: AnnounceInit, components: AnnounceComponents) {
     this.#init = init
     this.#components = components
     const { bucket, key } = init
     this.#unsubscribe = components.ledger.subscribe((event) => {
+      if (event.type === 'yielded' && event.bucket === bucket && event.key === key) {
+        this.#notBefore = components.clock.now() + YIELD_PAUSE_MS
+      }
       if (event.type !== 'committed') return
       const isOurs = event.changes.some((change) => change.bucket === bucket && change.key === key)
       // After the commit: a write from inside its own event would be one too deep.
@@ -65,7 +70,9 @@ class Announcer {
     const { bucket, key, valueText } = this.#init
     const held = ledger.snapshot().getLive(bucket, key)
     const isHeld = held !== undefined && (held.owner === ledger.self || ledger.mode === 'off')
-    if (!isHeld || !this.#written) this.#write(valueText())
+    const pausedMs = this.#notBefore - this.#components.clock.now()
+    if (!isHeld && pausedMs > 0) this.#checkIn(pausedMs)
+    else if (!isHeld || !this.#written) this.#write(valueText())
     else this.#checkIn(ANNOUNCE_RETRY_MS)
   }
 

@@ -137,6 +137,8 @@ export const OFF_SYNC_INTERVAL_MS = 10_000
 
 // --- announcing -------------------------------------------------------------------------------------------
 
+/** After giving a key up in a race it is left alone for this long: by then the other's word for it is found. */
+export const YIELD_PAUSE_MS = 2 * 60_000
 /** A key that another holds is tried again after this at the latest, and not sooner than the least. */
 export const ANNOUNCE_RETRY_MS = 10_000
 export const ANNOUNCE_LEAST_RETRY_MS = 1_000

@@ -1,0 +1,136 @@
+/** A member of the simulated network: a real ledger and a real replicator, with cheap signatures. */
+import { createHmac } from 'node:crypto'
+import { type Clock, type PeerId, peerIdFromPublicKey, type Random, silentLogger } from '@mesh/core'
+import {
+  createLedger,
+  type KeyedEntry,
+  type Ledger,
+  type LedgerEvent,
+  type LedgerInit,
+  type Signer,
+  type Store,
+  type StoreBatch,
+  type Verify,
+} from '@mesh/ledger'
+import type { Compression } from '../src/compression.ts'
+import { createReplicator, type Replicator, type ReplicatorInit } from '../src/replicator.ts'
+import type { SimLink, SimNetwork } from './sim-network.ts'
+
+/** Signs with a keyed hash of the public name: as good as a signature among those who do not cheat. */
+export function createSimSigner(random: Random): Signer {
+  const peerId = peerIdFromPublicKey(random.bytes(32))
+  return { peerId, sign: (bytes) => simSignature(peerId, bytes) }
+}
+
+export const verifySim: Verify = (peer, bytes, sig) => Buffer.compare(simSignature(peer, bytes), sig) === 0
+
+function simSignature(peer: PeerId, bytes: Uint8Array): Uint8Array {
+  return createHmac('sha512', peer).update(bytes).digest()
+}
+
+/** A store that outlives its ledger, as a disk does. */
+export function createRetainingStore(): Store {
+  const entries = new Map<string, KeyedEntry>()
+  const burials = new Map<string, bigint>()
+  let last: { head: StoreBatch['head']; fingerprint: string } | undefined
+  const idOf = ({ bucket, key }: { bucket: string; key: string }) => JSON.stringify([bucket, key])
+  return {
+    load: () =>
+      last && {
+        ...last,
+        entries: [...entries.values()],
+        burials: [...burials].map(([hash, version]) => ({ hash, version })),
+      },
+    commit(batch) {
+      last = { head: batch.head, fingerprint: batch.fingerprint }
+      for (const position of batch.removes) entries.delete(idOf(position))
+      for (const keyed of batch.puts) entries.set(idOf(keyed), keyed)
+      for (const hash of batch.exhumed) burials.delete(hash)
+      for (const { hash, version } of batch.burials) burials.set(hash, version)
+    },
+    close() {},
+  }
+}
+
+/** No compression: a simulation is not about it. */
+export const plainCompression: Compression = {
+  gzip: (bytes) => bytes,
+  gunzip: (bytes, maxBytes) => (bytes.length > maxBytes ? undefined : bytes),
+}
+
+export interface SimNode {
+  readonly id: PeerId
+  readonly signer: Signer
+  readonly clock: Clock
+  readonly ledger: Ledger
+  readonly replicator: Replicator
+  readonly events: LedgerEvent[]
+  readonly link: SimLink
+  /** As if the process was killed. */
+  kill(): Promise<void>
+}
+
+export interface SimNodeInit {
+  readonly signer: Signer
+  /** How far this node's clock is ahead. */
+  readonly skewMs?: number
+  readonly ledger?: LedgerInit
+  readonly replicator?: ReplicatorInit
+  readonly store?: Store
+  readonly neighbours?: (peer: PeerId) => boolean
+  readonly compression?: Compression
+}
+
+export interface SimSurroundings {
+  readonly network: SimNetwork
+  readonly clock: Clock
+  readonly random: Random
+}
+
+export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Promise<SimNode> {
+  const { signer, skewMs = 0 } = init
+  const clock: Clock = {
+    now: () => at.clock.now() + skewMs,
+    after: (delayMs, run) => at.clock.after(delayMs, run),
+  }
+  const ledger = createLedger(init.ledger ?? {}, {
+    signer,
+    verify: verifySim,
+    clock,
+    ...(init.store === undefined ? {} : { store: init.store }),
+  })
+  const events: LedgerEvent[] = []
+  ledger.subscribe((event) => {
+    if (event.type !== 'committed') events.push(event)
+  })
+  const link = at.network.join(signer.peerId, init.neighbours)
+  const replicator = createReplicator(init.replicator ?? {}, {
+    ledger,
+    room: link.room,
+    channels: link.channels,
+    clock,
+    random: at.random,
+    logger: silentLogger,
+    compression: init.compression ?? plainCompression,
+  })
+  await replicator.start()
+  const kill = async () => {
+    link.unplug()
+    await replicator.stop()
+    await ledger.stop()
+  }
+  return { id: signer.peerId, signer, clock, ledger, replicator, events, link, kill }
+}
+
+/** Live entries without heartbeats, as text. */
+export function contentOf(ledger: Ledger, but: ReadonlySet<string> = new Set()): string[] {
+  return [...ledger.snapshot().entries()].filter((keyed) => isContent(keyed, but)).map(describeEntry)
+}
+
+function isContent({ bucket, key, entry }: KeyedEntry, but: ReadonlySet<string>): boolean {
+  return !entry.deleted && bucket !== 'healthcheck' && !but.has(`${bucket}/${key}`)
+}
+
+function describeEntry({ bucket, key, entry }: KeyedEntry): string {
+  return `${bucket}/${key} = ${entry.value} by ${entry.owner.slice(-6)} at ${entry.version}`
+}

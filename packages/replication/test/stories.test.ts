@@ -1,0 +1,208 @@
+import { createManualClock, createSeededRandom } from '@mesh/testkit'
+import { describe, expect, it } from 'vitest'
+import { createSimNetwork } from './sim-network.ts'
+import { contentOf, createRetainingStore, createSimSigner, type SimNode, startSimNode } from './sim-node.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+
+function createStage(seed = 1) {
+  const clock = createManualClock(Date.UTC(2026, 10, 21, 12, 3))
+  const random = createSeededRandom(seed)
+  const network = createSimNetwork({}, { clock, random })
+  const at = { network, clock, random }
+  const signers = Array.from({ length: 6 }, () => createSimSigner(random))
+  const start = (number: number, init: Partial<Parameters<typeof startSimNode>[0]> = {}) => {
+    const signer = signers[number]
+    if (signer === undefined) throw new Error('not so many signers')
+    return startSimNode({ signer, ...init }, at)
+  }
+  return { clock, random, network, start }
+}
+
+const machine = (node: SimNode) => JSON.stringify({ PeerID: node.id })
+
+function expectEqual(...nodes: readonly SimNode[]) {
+  const [first, ...others] = nodes.map(({ ledger }) => contentOf(ledger))
+  for (const other of others) expect(other).toEqual(first)
+}
+
+describe('two members', () => {
+  it('read what the other writes, over the room', async () => {
+    const { clock, start } = createStage()
+    const [anna, bert] = [await start(0), await start(1)]
+    await clock.advance(10 * SECOND)
+    anna.ledger.put('notes', 'a', '"from anna"')
+    bert.ledger.put('notes', 'b', '"from bert"')
+    await clock.advance(100)
+    expect(bert.ledger.snapshot().getLive('notes', 'a')?.value).toBe('"from anna"')
+    expect(anna.ledger.snapshot().getLive('notes', 'b')?.value).toBe('"from bert"')
+    await Promise.all([anna, bert].map((node) => node.kill()))
+  })
+
+  it('leave nothing waiting when they stop', async () => {
+    const { clock, start } = createStage()
+    const nodes = [await start(0), await start(1)]
+    nodes[0]?.replicator.keepAnnounced('machines', '10.1.0.1', () => '{}')
+    await clock.advance(5 * MINUTE)
+    await Promise.all(nodes.map((node) => node.kill()))
+    await clock.advance(15 * MINUTE)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('coming back', () => {
+  it('catches up with 1,000 missed writes before the first heartbeat', async () => {
+    const { clock, start } = createStage()
+    const store = createRetainingStore()
+    const anna = await start(0)
+    const bert = await start(1, { store })
+    await clock.advance(MINUTE)
+    await bert.kill()
+    for (let at = 0; at < 1000; at++) anna.ledger.put('notes', `missed ${at}`, String(at))
+    await clock.advance(MINUTE)
+    const back = await start(1, { store })
+    let beatAt: number | undefined
+    back.ledger.subscribe((event) => {
+      const own = event.type === 'committed' && event.changes.some(({ origin }) => origin === 'local')
+      if (own) beatAt ??= back.ledger.snapshot().count('notes')
+    })
+    await clock.advance(5 * SECOND)
+    expect(back.ledger.snapshot().count('notes')).toBe(1000)
+    expect(beatAt).toBe(1000)
+    expectEqual(anna, back)
+    await Promise.all([anna, back].map((node) => node.kill()))
+  })
+
+  it('begins after five seconds when nobody is there', async () => {
+    const { clock, start } = createStage()
+    const anna = await start(0)
+    await clock.advance(4 * SECOND)
+    expect(anna.replicator.status().ready).toBe(false)
+    await clock.advance(2 * SECOND)
+    expect(anna.replicator.status()).toMatchObject({ ready: true, readyReason: 'alone' })
+    expect(anna.ledger.snapshot().isOwnerLive(anna.id, clock.now())).toBe(true)
+    await anna.kill()
+  })
+
+  it('gives up a key that another live owner took when the lease had ended', async () => {
+    const { clock, start } = createStage()
+    const store = createRetainingStore()
+    const anna = await start(0, { store })
+    const bert = await start(1)
+    anna.replicator.keepAnnounced('machines', '10.1.0.1', () => machine(anna))
+    await clock.advance(MINUTE)
+    expect(bert.ledger.snapshot().getLive('machines', '10.1.0.1')?.owner).toBe(anna.id)
+    await anna.kill()
+    bert.replicator.keepAnnounced('machines', '10.1.0.1', () => machine(bert))
+    await clock.advance(10 * MINUTE)
+    expect(bert.ledger.snapshot().getLive('machines', '10.1.0.1')?.owner).toBe(bert.id)
+    const back = await start(0, { store })
+    back.replicator.keepAnnounced('machines', '10.1.0.1', () => machine(anna))
+    await clock.advance(5 * MINUTE)
+    expectEqual(back, bert)
+    expect(back.ledger.snapshot().getLive('machines', '10.1.0.1')?.owner).toBe(bert.id)
+    expect(back.events).toContainEqual({ type: 'yielded', bucket: 'machines', key: '10.1.0.1', to: bert.id })
+    expect(back.ledger.conflicts()).toEqual([])
+    await Promise.all([back, bert].map((node) => node.kill()))
+  })
+
+  it('learns first what others did when it was suspended for longer than its lease', async () => {
+    const { clock, start, network } = createStage()
+    const anna = await start(0)
+    const bert = await start(1)
+    anna.replicator.keepAnnounced('machines', '10.1.0.1', () => machine(anna))
+    await clock.advance(MINUTE)
+    network.partition((peer) => (peer === anna.id ? 1 : 0))
+    bert.replicator.keepAnnounced('machines', '10.1.0.1', () => machine(bert))
+    await clock.advance(5 * MINUTE)
+    network.partition(undefined)
+    await clock.advance(MINUTE)
+    expectEqual(anna, bert)
+    expect(bert.ledger.snapshot().getLive('machines', '10.1.0.1')?.owner).toBe(anna.id)
+    await Promise.all([anna, bert].map((node) => node.kill()))
+  })
+})
+
+describe('a partition', () => {
+  it('heals to equal ledgers within seconds', async () => {
+    const { clock, network, start } = createStage()
+    const nodes = [await start(0), await start(1), await start(2), await start(3)]
+    await clock.advance(MINUTE)
+    const left = new Set(nodes.slice(0, 2).map(({ id }) => id))
+    network.partition((peer) => (left.has(peer) ? 0 : 1))
+    for (const node of nodes) {
+      node.ledger.put('notes', `of ${node.id}`, '1')
+      node.ledger.put('notes', 'shared', JSON.stringify(node.id))
+      await clock.advance(SECOND)
+    }
+    await clock.advance(2 * MINUTE)
+    expect(nodes[0] && contentOf(nodes[0].ledger)).toHaveLength(3)
+    network.partition(undefined)
+    await clock.advance(5 * SECOND)
+    expectEqual(...nodes)
+    expect(nodes[0] && contentOf(nodes[0].ledger)).toHaveLength(5)
+    await Promise.all(nodes.map((node) => node.kill()))
+  })
+
+  it('that outlasts a lease gives a live owner its key back that the others had reaped', async () => {
+    const { clock, network, start } = createStage()
+    const nodes = [await start(0), await start(1), await start(2)]
+    const [anna, bert] = nodes
+    if (anna === undefined || bert === undefined) throw new Error('unreachable')
+    anna.replicator.keepAnnounced('machines', '10.1.0.1', () => machine(anna))
+    await clock.advance(15 * MINUTE)
+    network.partition((peer) => (peer === anna.id ? 1 : 0))
+    await clock.advance(25 * MINUTE)
+    expect(bert.ledger.snapshot().get('machines', '10.1.0.1')?.deleted).toBe(true)
+    expect(anna.ledger.snapshot().getLive('machines', '10.1.0.1')).toBeDefined()
+    network.partition(undefined)
+    await clock.advance(3 * MINUTE)
+    expectEqual(...nodes)
+    expect(bert.ledger.snapshot().getLive('machines', '10.1.0.1')?.owner).toBe(anna.id)
+    await Promise.all(nodes.map((node) => node.kill()))
+  })
+
+  it('in which both sides claim a key ends in a conflict that both owners are told of', async () => {
+    const { clock, network, start } = createStage()
+    const nodes = [await start(0), await start(1), await start(2)]
+    const [anna, bert] = nodes
+    if (anna === undefined || bert === undefined) throw new Error('unreachable')
+    await clock.advance(MINUTE)
+    network.partition((peer) => (peer === anna.id ? 1 : 0))
+    anna.replicator.keepAnnounced('machines', '10.1.0.9', () => machine(anna))
+    await clock.advance(MINUTE)
+    bert.replicator.keepAnnounced('machines', '10.1.0.9', () => machine(bert))
+    await clock.advance(MINUTE)
+    network.partition(undefined)
+    await clock.advance(5 * MINUTE)
+    for (const node of [anna, bert]) {
+      expect(node.ledger.conflicts()).toMatchObject([{ bucket: 'machines', key: '10.1.0.9' }])
+      expect(node.ledger.snapshot().getLive('machines', '10.1.0.9')?.owner).toBe(node.id)
+    }
+    await Promise.all(nodes.map((node) => node.kill()))
+  })
+})
+
+describe('two that claim one key within ten seconds', () => {
+  it('end with one owner, on both and on a third', async () => {
+    for (const apartMs of [0, 5, 30, 900, 8000]) {
+      const { clock, network, start } = createStage(apartMs + 7)
+      const nodes = [await start(0), await start(1), await start(2)]
+      const [anna, bert] = nodes
+      if (anna === undefined || bert === undefined) throw new Error('unreachable')
+      await clock.advance(MINUTE)
+      network.partition((peer) => (peer === anna.id ? 1 : 0))
+      anna.replicator.keepAnnounced('machines', '10.1.0.9', () => machine(anna))
+      await clock.advance(apartMs)
+      bert.replicator.keepAnnounced('machines', '10.1.0.9', () => machine(bert))
+      network.partition(undefined)
+      await clock.advance(5 * MINUTE)
+      expectEqual(...nodes)
+      const owner = anna.ledger.snapshot().getLive('machines', '10.1.0.9')?.owner
+      expect([anna.id, bert.id]).toContain(owner)
+      for (const node of nodes) expect(node.ledger.conflicts()).toEqual([])
+      await Promise.all(nodes.map((node) => node.kill()))
+    }
+  })
+})
