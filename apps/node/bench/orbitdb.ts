@@ -53,12 +53,17 @@ process.exit(0)
 `
 
 /** Undefined where the registry cannot be reached. */
-export async function measureOrbitDb(): Promise<{ readonly putsPerSecond: number } | { readonly skipped: string }> {
+export async function measureOrbitDb(): Promise<
+  { readonly putsPerSecond: number } | { readonly skipped: string }
+> {
   const folder = await mkdtemp(join(tmpdir(), 'mesh-orbitdb-'))
   try {
     await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}')
     await writeFile(join(folder, 'bench.mjs'), PROGRAM)
-    await run('npm', ['install', '--no-audit', '--no-fund', ...PACKAGES], { cwd: folder, timeout: INSTALL_TIMEOUT_MS })
+    await run('npm', ['install', '--no-audit', '--no-fund', ...PACKAGES], {
+      cwd: folder,
+      timeout: INSTALL_TIMEOUT_MS,
+    })
     const { stdout } = await run(process.execPath, ['bench.mjs'], { cwd: folder, timeout: RUN_TIMEOUT_MS })
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as { putsPerSecond: number }
   } catch (error) {

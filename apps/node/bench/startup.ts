@@ -1,0 +1,104 @@
+/** From the start of the built node's process to the API answering, the host listening and all transports listening. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { LOOPBACK_ARGS, makeToken } from '../test/harness.ts'
+import { round, spread } from './statistics.ts'
+
+const RUNS = 7
+const GIVE_UP_MS = 15_000
+const API_PORT = 42_150
+const MAIN = join(import.meta.dirname, '../dist/main.js')
+
+/** The first run fills the compile cache and is left out. Times in ms; `bare` is an empty script, for scale. */
+export async function measureStartup() {
+  const stateDir = mkdtempSync(join(tmpdir(), 'mesh-startup-'))
+  try {
+    const token = makeToken()
+    const runs: Awaited<ReturnType<typeof startOnce>>[] = []
+    for (let run = 0; run <= RUNS; run++) runs.push(await startOnce(stateDir, token))
+    const kept = runs.slice(1)
+    const bare: number[] = []
+    for (let run = 0; run < RUNS; run++) bare.push(await startBare())
+    return {
+      bareNodeMs: spread(bare, 0),
+      apiAnswersMs: spread(
+        kept.map((run) => run.api),
+        0,
+      ),
+      hostListensMs: spread(
+        kept.map((run) => run.host),
+        0,
+      ),
+      allTransportsMs: spread(
+        kept.map((run) => run.transports),
+        0,
+      ),
+    }
+  } finally {
+    rmSync(stateDir, { recursive: true, force: true })
+  }
+}
+
+async function startOnce(stateDir: string, token: string) {
+  const began = performance.now()
+  const args = [
+    MAIN,
+    'api',
+    `--state-dir=${stateDir}`,
+    '--log-format=json',
+    `--listen=127.0.0.1:${API_PORT}`,
+    ...LOOPBACK_ARGS,
+  ]
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env['PATH'], HOME: stateDir, MESHTOKEN: token },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  const at = (message: string) =>
+    new Promise<number>((resolve, reject) => {
+      const giveUp = setTimeout(() => reject(new Error(`no line "${message}"`)), GIVE_UP_MS)
+      for (const stream of [child.stdout, child.stderr]) {
+        createInterface({ input: stream }).on('line', (line) => {
+          if (!line.includes(`"${message}"`)) return
+          clearTimeout(giveUp)
+          resolve(performance.now() - began)
+        })
+      }
+    })
+  try {
+    const [api, host, transports] = await Promise.all([
+      answering(began),
+      at('host listening'),
+      at('all transports listening'),
+    ])
+    return { api: round(api, 0), host: round(host, 0), transports: round(transports, 0) }
+  } finally {
+    child.kill('SIGTERM')
+    await gone
+  }
+}
+
+/** Asks every few milliseconds until the API answers with its summary. */
+async function answering(began: number): Promise<number> {
+  while (performance.now() - began < GIVE_UP_MS) {
+    const status = await new Promise<number>((resolve) => {
+      get(`http://127.0.0.1:${API_PORT}/api/summary`, { agent: false }, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode ?? 0))
+      }).once('error', () => resolve(0))
+    })
+    if (status === 200) return performance.now() - began
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  throw new Error('the API does not answer')
+}
+
+async function startBare(): Promise<number> {
+  const began = performance.now()
+  const child = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' })
+  await new Promise((resolve) => child.once('exit', resolve))
+  return performance.now() - began
+}

@@ -1,0 +1,139 @@
+/** The original node as a process, for the interop suite and for comparisons: named by EDGEVPN_BIN. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from '@mesh/testkit'
+
+/** Undefined when the original can be run here, else the reason why not. */
+export function whyNoEdgevpn(): string | undefined {
+  const binary = process.env['EDGEVPN_BIN']
+  if (binary === undefined || binary === '') return 'EDGEVPN_BIN does not name the original node'
+  return existsSync(binary) ? undefined : `EDGEVPN_BIN names no file: ${binary}`
+}
+
+export interface EdgevpnOptions {
+  readonly token: string
+  /** Of its HTTP API; loopback unless the prefix puts it in a namespace. */
+  readonly apiPort: number
+  readonly args?: readonly string[]
+  /** Words before the process: `['ip', 'netns', 'exec', 'a']`. */
+  readonly prefix?: readonly string[]
+}
+
+export interface Edgevpn {
+  readonly id: string
+  readonly pid: number
+  /** Where its API answers, for requests from the same namespace. */
+  readonly url: string
+  /** Status and parsed JSON; asked from inside its namespace. */
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ readonly status: number; readonly json: unknown }>
+  stop(): Promise<void>
+}
+
+/** No public infrastructure, whatever the topology. */
+const PRIVATE_ARGS = [
+  '--dht=false',
+  '--natmap=false',
+  '--autorelay=false',
+  '--holepunch=false',
+  '--natservice=false',
+  '--relay-service=false',
+]
+const START_TIMEOUT_MS = 20_000
+
+export async function startEdgevpn(options: EdgevpnOptions): Promise<Edgevpn> {
+  const folder = mkdtempSync(join(tmpdir(), 'mesh-original-'))
+  const binary = process.env['EDGEVPN_BIN'] ?? ''
+  const { prefix = [], args = [], apiPort } = options
+  const listen = `127.0.0.1:${apiPort}`
+  const [file = '', ...words] = [...prefix, binary, 'api', '--listen', listen, ...PRIVATE_ARGS, ...args]
+  const child = spawn(file, words, {
+    env: { PATH: process.env['PATH'], HOME: folder, EDGEVPNTOKEN: options.token },
+    stdio: 'ignore',
+  })
+  const ask = (method: string, path: string, body?: unknown) =>
+    askFrom(prefix, `http://${listen}${path}`, method, body)
+  const stop = async () => {
+    await end(child)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    const summary = await eventually(
+      async () => (await ask('GET', '/api/summary')).json as { NodeID: string },
+      {
+        withinMs: START_TIMEOUT_MS,
+        everyMs: 100,
+      },
+    )
+    return { id: summary.NodeID, pid: child.pid ?? 0, url: `http://${listen}`, ask, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await gone
+}
+
+async function askFrom(prefix: readonly string[], url: string, method: string, body: unknown) {
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  const { status, answer } =
+    prefix.length === 0 ? await askHere(url, method, text) : await askInside(prefix, url, method, text)
+  return { status, json: answer === '' ? undefined : (JSON.parse(answer) as unknown) }
+}
+
+function askHere(
+  url: string,
+  method: string,
+  body: string | undefined,
+): Promise<{ status: number; answer: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' }
+    const asked = request(url, { method, headers, agent: false, timeout: 30_000 }, (response) => {
+      let answer = ''
+      response.setEncoding('utf8').on('data', (part: string) => (answer += part))
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, answer }))
+      response.once('error', reject)
+    })
+    asked.once('timeout', () => asked.destroy(new Error('no answer within 30 s')))
+    asked.once('error', reject)
+    asked.end(body)
+  })
+}
+
+/** Loopback differs in each namespace: the request is made by a process inside. */
+function askInside(prefix: readonly string[], url: string, method: string, body: string | undefined) {
+  const [file = '', ...words] = [
+    ...prefix,
+    'curl',
+    '-sS',
+    '-m30',
+    '-X',
+    method,
+    '-w',
+    '\n%{http_code}',
+    ...(body === undefined ? [] : ['-H', 'content-type: application/json', '--data', body]),
+    url,
+  ]
+  return new Promise<{ status: number; answer: string }>((resolve, reject) => {
+    const child = spawn(file, words, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let out = ''
+    child.stdout.setEncoding('utf8').on('data', (part: string) => (out += part))
+    child.once('error', reject)
+    child.once('close', (code) => {
+      const cut = out.lastIndexOf('\n')
+      if (code !== 0) reject(new Error(`curl ended with ${code}`))
+      else resolve({ status: Number(out.slice(cut + 1)), answer: out.slice(0, cut).trim() })
+    })
+  })
+}

@@ -1,0 +1,200 @@
+/**
+ * Ours and the original in one network: writes, deletes and takeovers both ways through three rotations, by
+ * bootstrap peers on loopback and by mDNS in namespaces. Runs where EDGEVPN_BIN names the original's binary.
+ */
+import { createNodeClient } from '@mesh/api-client/node'
+import { delay, systemClock } from '@mesh/core'
+import { bridge, createLab, eventually, whyNoNamespaces } from '@mesh/testkit'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Edgevpn, startEdgevpn, whyNoEdgevpn } from './edgevpn.ts'
+import { createMesh, makeToken, type NodeProcess } from './harness.ts'
+
+const INTERVAL_S = 20
+const ROTATIONS = 3
+const TTL_S = 24
+/** The pace of the writes, on each side. */
+const WRITE_EVERY_MS = 400
+const OURS = ['--aliveness-healthcheck-interval=5s', `--ownership-ttl=${TTL_S}s`]
+const THEIRS = [
+  '--aliveness-healthcheck-interval',
+  '5',
+  '--ownership-ttl',
+  String(TTL_S),
+  '--enable-healthchecks',
+]
+
+const why = whyNoEdgevpn()
+const whyNotMdns = why ?? whyNoNamespaces(['ip', 'curl'])
+const named = (name: string, reason: string | undefined) =>
+  reason === undefined ? name : `${name} (skipped: ${reason})`
+
+const cleanUps: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+function ourMesh() {
+  const mesh = createMesh()
+  cleanUps.push(() => mesh.cleanUp())
+  return mesh
+}
+
+async function theirs(...args: Parameters<typeof startEdgevpn>): Promise<Edgevpn> {
+  const node = await startEdgevpn(...args)
+  cleanUps.push(() => node.stop())
+  return node
+}
+
+async function theyHold(node: Edgevpn, bucket: string): Promise<Record<string, unknown>> {
+  const { json } = await node.ask('GET', `/api/ledger/${bucket}`)
+  const held = (json ?? {}) as Record<string, string>
+  return Object.fromEntries(Object.entries(held).map(([key, text]) => [key, JSON.parse(text)]))
+}
+
+async function weHold(node: NodeProcess, bucket: string): Promise<Record<string, unknown>> {
+  return (await node.client.getBucket({ bucket })) as Record<string, unknown>
+}
+
+/** Writes one key on each side every 400 ms until `rotations` are over. */
+async function writeThroughRotations(
+  ours: Pick<NodeProcess, 'client'>,
+  original: Edgevpn,
+  rotations: number,
+) {
+  const until = performance.now() + rotations * INTERVAL_S * 1000
+  const written: Record<string, string> = {}
+  for (let at = 0; performance.now() < until; at++) {
+    const value = `v${at}`
+    await ours.client.putText({ bucket: 'shared', key: `ours-${at}`, value })
+    await original.ask('PUT', `/api/ledger/shared/theirs-${at}/${value}`)
+    written[`ours-${at}`] = value
+    written[`theirs-${at}`] = value
+    await delay(systemClock, WRITE_EVERY_MS)
+  }
+  return written
+}
+
+describe.skipIf(why !== undefined)(named('with the original by bootstrap peers', why), () => {
+  test('writes, deletes and takeovers go both ways through three rotations, nothing is lost', {
+    timeout: 240_000,
+  }, async () => {
+    const mesh = ourMesh()
+    const token = makeToken(INTERVAL_S)
+    const hub = await mesh.start({ token, args: OURS })
+    const bootstrap =
+      hub.addresses.find((address) => address.includes('/tcp/') && !address.includes('/ws')) ?? ''
+    const leaf = await mesh.start({ token, args: [...OURS, `--discovery-bootstrap-peers=${bootstrap}`] })
+    const start = (apiPort: number) =>
+      theirs({
+        token,
+        apiPort,
+        args: [
+          ...THEIRS,
+          '--mdns=false',
+          '--listen-maddrs',
+          '/ip4/127.0.0.1/tcp/0',
+          '--discovery-bootstrap-peers',
+          bootstrap,
+        ],
+      })
+    const [first, second] = [await start(42_101), await start(42_102)]
+    await eventually(async () => expect((await hub.client.getSummary({})).OnChainNodes).toBe(3), {
+      withinMs: 20_000,
+    })
+
+    await leaf.client.createDns({
+      body: { Regex: '^ours\\.test\\.$', Records: { A: '10.9.0.1' } },
+      wait: '5s',
+    })
+    await first.ask('POST', '/api/dns', { Regex: '^theirs\\.test\\.$', Records: { A: '10.9.0.2' } })
+
+    const written = await writeThroughRotations(leaf, first, ROTATIONS)
+    const held = () =>
+      Promise.all([
+        weHold(hub, 'shared'),
+        weHold(leaf, 'shared'),
+        theyHold(first, 'shared'),
+        theyHold(second, 'shared'),
+      ])
+    await eventually(
+      async () => {
+        for (const each of await held()) expect(each).toEqual(written)
+      },
+      { withinMs: 30_000, everyMs: 500 },
+    )
+
+    // deletes: the original deletes what we wrote, we delete what it wrote (its own loop, D39, ended rotations ago)
+    await second.ask('DELETE', '/api/ledger/shared/ours-0')
+    await leaf.client.deleteEntry({ bucket: 'shared', key: 'theirs-0', wait: '5s' })
+    await eventually(
+      async () => {
+        for (const each of await held()) {
+          expect(each).not.toHaveProperty('ours-0')
+          expect(each).not.toHaveProperty('theirs-0')
+        }
+      },
+      { withinMs: 30_000, everyMs: 500 },
+    )
+
+    // takeovers: each side's owner dies, the other side claims its name when the lease is over
+    await first.stop()
+    await leaf.stop()
+    const owners = async () => {
+      const block = await hub.client.getBlock({})
+      const dns = block.Storage['dns'] ?? {}
+      return [dns['^ours\\.test\\.$']?.Owner, dns['^theirs\\.test\\.$']?.Owner]
+    }
+    expect(await owners()).toEqual([leaf.id, first.id])
+    await eventually(
+      () => hub.client.createDns({ body: { Regex: '^theirs\\.test\\.$', Records: { A: '10.9.0.3' } } }),
+      {
+        withinMs: (TTL_S + 10) * 1000,
+        everyMs: 1000,
+      },
+    )
+    await eventually(
+      async () => {
+        await second.ask('POST', '/api/dns', { Regex: '^ours\\.test\\.$', Records: { A: '10.9.0.4' } })
+        expect(await owners()).toEqual([second.id, hub.id])
+      },
+      { withinMs: (TTL_S + 20) * 1000, everyMs: 3000 },
+    )
+    await eventually(
+      async () => {
+        const dns = await theyHold(second, 'dns')
+        expect(dns['^theirs\\.test\\.$']).toEqual({ 1: '10.9.0.3' })
+      },
+      { withinMs: 30_000, everyMs: 500 },
+    )
+  })
+})
+
+describe.skipIf(whyNotMdns !== undefined)(named('with the original by mDNS', whyNotMdns), () => {
+  test('both find each other in namespaces and share writes over a rotation', {
+    timeout: 180_000,
+  }, async () => {
+    const lab = createLab(['switch', 'ours', 'theirs'])
+    cleanUps.push(() => lab.close())
+    bridge(lab, 'switch', { ours: ['192.168.83.1/24'], theirs: ['192.168.83.2/24'] })
+    const mesh = ourMesh()
+    const token = makeToken(INTERVAL_S)
+    const prefixOf = (host: string) => lab.inside(host, [])
+    const original = await theirs({ token, apiPort: 42_103, args: THEIRS, prefix: prefixOf('theirs') })
+    const ours = await mesh.start({ token, prefix: prefixOf('ours'), baseArgs: ['--private'], args: OURS })
+    const client = createNodeClient({ baseUrl: `unix://${ours.controlSocket}` })
+    await eventually(
+      async () => {
+        expect((await client.getSummary({})).OnChainNodes).toBe(1)
+      },
+      { withinMs: 40_000 },
+    )
+    const written = await writeThroughRotations({ client }, original, 1.5)
+    await eventually(
+      async () => {
+        expect(await theyHold(original, 'shared')).toEqual(written)
+        expect(await client.getBucket({ bucket: 'shared' })).toEqual(written)
+      },
+      { withinMs: 30_000, everyMs: 500 },
+    )
+  })
+})
