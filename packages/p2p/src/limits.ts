@@ -174,3 +174,42 @@ export const HANDSHAKE_RETRY_MS = [2_000, 8_000, 30_000] as const
 export const HEARD_MEMBER_MS = 600_000
 /** Peers remembered as heard; the one heard longest ago makes room. */
 export const MAX_HEARD_MEMBERS = 4096
+
+// Room (wire document, section 3)
+
+/** What an envelope and its signed pubsub frame add to the sealed hex, generously. */
+export const ROOM_OVERHEAD_BYTES = 1024
+/** Subscribed to the next topic so long before it begins; less where windows are short. */
+export const TOPIC_LEAD_MS = 3_000
+/** Still on the previous topic so long after it ended; less where windows are short. */
+export const TOPIC_LINGER_MS = 5_000
+/** Original nodes look at the clock once a second, then need their new streams: what was published around a
+ * boundary is published again so long after it. */
+export const REPUBLISH_DELAY_MS = 2_000
+/** How long before a boundary a publication counts as being around it. */
+export const REPUBLISH_BEFORE_MS = 1_500
+/** Publications kept for that, by number and by bytes. */
+export const MAX_REPUBLISHED = 256
+export const MAX_REPUBLISHED_BYTES = 4 * 1024 * 1024
+/** Envelopes remembered so that one that came on two topics is told once. */
+export const MAX_REMEMBERED_ENVELOPES = 16_384
+/** The room looks at the clock at least so often: the machine may have slept. */
+export const ROOM_TICK_MS = 1_000
+/** Up to so many peers on the topic, publications go to each of them directly. */
+export const FLOOD_PUBLISH_PEERS = 8
+/** So long after peers or topics changed, they do too: the mesh may not have formed yet. */
+export const FLOOD_PUBLISH_SETTLE_MS = 10_000
+/** A first inbound gossip stream that did not end so long after a second one came counts as closed. */
+export const STREAM_END_GRACE_MS = 200
+/** A peer without an outbound gossip stream gets one so long after its inbound one. */
+export const STREAM_REPAIR_MS = 500
+/** Waits between tries to open a gossip stream again; the last one repeats. */
+export const STREAM_REPAIR_BACKOFF_MS = [0, 1_000, 2_000, 5_000, 15_000, 30_000] as const
+/** Least time between two replacements of one peer's outbound gossip stream. */
+export const STREAM_REPLACE_MIN_MS = 1_000
+/** A PRUNE so soon after our GRAFT says that the peer never takes us into its mesh. */
+export const PRUNED_AT_ONCE_MS = 3_000
+/** Peers are grafted so long after what they are subscribed to changed. */
+export const MESH_FILL_DELAY_MS = 250
+/** Topics that one peer may be subscribed to, about one for each KiB. */
+export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024

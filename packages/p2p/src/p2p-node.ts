@@ -15,6 +15,8 @@ export interface Room {
   onMessage(listener: (message: RoomMessage) => void): () => void
   /** Other members on the topic now. */
   peers(): readonly PeerId[]
+  /** Tells members that come to the topic and go from it. */
+  onPeer(listener: (peer: PeerId, present: boolean) => void): () => void
 }
 
 /** A stream of bounded messages (varint length prefix) to one member; ends with either side. */

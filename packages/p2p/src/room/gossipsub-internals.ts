@@ -1,0 +1,68 @@
+/**
+ * The parts of gossipsub 17.1.1 behind its public face that the room needs: streams, mesh, and what it tells its
+ * peers. Rotation among nodes that rebuild their gossip, and links that died on one side, cannot be repaired from
+ * outside (wire document, 3.3). The version is pinned, and `openInternals` checks that all of it is there.
+ */
+import type { GossipSub } from '@libp2p/gossipsub'
+import type { Connection, PeerId, Stream } from '@libp2p/interface'
+import { MeshError } from '@mesh/core'
+
+export interface GossipInternals extends Omit<GossipSub, 'publish'> {
+  readonly peers: Map<string, PeerId>
+  readonly streamsInbound: Map<string, { close(): Promise<void> }>
+  readonly streamsOutbound: Map<string, { readonly rawStream: Stream }>
+  readonly outboundInflightQueue: {
+    push(item: { readonly peerId: PeerId; readonly connection: Connection }): void
+  }
+  /** Peers that get every message, outside the mesh. */
+  readonly direct: Set<string>
+  readonly mesh: Map<string, Set<string>>
+  /** Topics that anything is kept of; null would be all. */
+  allowedTopics: Set<string> | null
+
+  isStarted(): boolean
+  publish(
+    topic: string,
+    data: Uint8Array,
+    options: { readonly floodPublish: boolean },
+  ): Promise<{ readonly recipients: readonly PeerId[] }>
+  addPeer(peerId: PeerId, direction: 'inbound' | 'outbound', address: Connection['remoteAddr']): void
+  removePeer(peerId: PeerId): void
+  onIncomingStream(stream: Stream, connection: Connection): void
+  createOutboundStream(peerId: PeerId, connection: Connection): Promise<void>
+  decodeRpc(bytes: Uint8Array): unknown
+  handleReceivedRpc(from: PeerId, rpc: unknown): Promise<void>
+  sendSubscriptions(peer: string, topics: readonly string[], subscribe: boolean): void
+  sendGraft(peer: string, topics: readonly string[]): void
+  addToMesh(peer: string, topic: string, reason: string): void
+}
+
+const METHODS = [
+  'isStarted',
+  'addPeer',
+  'removePeer',
+  'onIncomingStream',
+  'createOutboundStream',
+  'decodeRpc',
+  'handleReceivedRpc',
+  'sendSubscriptions',
+  'sendGraft',
+  'addToMesh',
+] as const
+const COLLECTIONS = ['peers', 'streamsInbound', 'streamsOutbound', 'direct', 'mesh'] as const
+
+/** @throws MeshError `p2p.incompatible_library` when another version of gossipsub is installed */
+export function openInternals(pubsub: GossipSub): GossipInternals {
+  const internals = pubsub as unknown as GossipInternals
+  const missing = [
+    ...METHODS.filter((name) => typeof internals[name] !== 'function'),
+    ...COLLECTIONS.filter((name) => typeof internals[name]?.has !== 'function'),
+    ...(typeof internals.outboundInflightQueue?.push === 'function' ? [] : ['outboundInflightQueue']),
+    ...('allowedTopics' in internals ? [] : ['allowedTopics']),
+  ]
+  if (missing.length === 0) return internals
+  throw new MeshError('p2p.incompatible_library', 'this version of gossipsub does not fit', {
+    details: { missing },
+    hint: 'Install @libp2p/gossipsub 17.1.1.',
+  })
+}

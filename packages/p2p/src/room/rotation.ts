@@ -1,0 +1,49 @@
+/** When which topic is in use (wire document, 3.3 [A]). Pure: windows by their number, time as unix ms. */
+import { REPUBLISH_BEFORE_MS, REPUBLISH_DELAY_MS, TOPIC_LEAD_MS, TOPIC_LINGER_MS } from '../limits.ts'
+
+export interface RotationPlan {
+  /** The window whose key seals. */
+  readonly current: number
+  /** Windows whose topics must be subscribed to: the next one early, the previous one for a while. */
+  readonly subscribed: readonly number[]
+  /** Windows whose topics every publication goes to. */
+  readonly published: readonly number[]
+  /** Unix ms of the next change to any of this. */
+  readonly changesAtMs: number
+}
+
+/** How far before and after a boundary two topics are in use. */
+export interface Overlap {
+  readonly leadMs: number
+  readonly lingerMs: number
+  /** Around a boundary: publications from `before` it to `after` it are repeated `after` it. */
+  readonly republish: { readonly beforeMs: number; readonly afterMs: number }
+}
+
+/** Short windows get a share, so that never more than two topics overlap. */
+export function overlapOf(intervalMs: number): Overlap {
+  return {
+    leadMs: Math.min(TOPIC_LEAD_MS, intervalMs * 0.3),
+    lingerMs: Math.min(TOPIC_LINGER_MS, intervalMs * 0.4),
+    republish: {
+      beforeMs: Math.min(REPUBLISH_BEFORE_MS, intervalMs * 0.3),
+      afterMs: Math.min(REPUBLISH_DELAY_MS, intervalMs * 0.3),
+    },
+  }
+}
+
+export function planRotation(nowMs: number, intervalMs: number): RotationPlan {
+  const { leadMs, lingerMs } = overlapOf(intervalMs)
+  const current = Math.floor(nowMs / intervalMs)
+  const startMs = current * intervalMs
+  const endMs = startMs + intervalMs
+  const lingers = nowMs < startMs + lingerMs
+  const leads = nowMs >= endMs - leadMs
+  const published = lingers ? [current, current - 1] : [current]
+  return {
+    current,
+    published,
+    subscribed: leads ? [...published, current + 1] : published,
+    changesAtMs: lingers ? startMs + lingerMs : leads ? endMs : endMs - leadMs,
+  }
+}

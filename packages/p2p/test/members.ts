@@ -1,0 +1,126 @@
+/** Members for tests: real libp2p hosts over TCP on loopback with this package's parts, without its discovery. */
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { type GossipSub, gossipsub } from '@libp2p/gossipsub'
+import { identify, identifyPush } from '@libp2p/identify'
+import type { Libp2p } from '@libp2p/interface'
+import { noise } from '@libp2p/noise'
+import { tcp } from '@libp2p/tcp'
+import { yamux } from '@libp2p/yamux'
+import { type PeerId, parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { createLibp2p } from 'libp2p'
+import { createChannels, type ChannelService } from '../src/channels/channels.ts'
+import { createMembership, type Membership } from '../src/membership/membership.ts'
+import { generateNetworkConfig, type NetworkConfig } from '../src/network-config.ts'
+import { nativeSealCipher } from '../src/node/seal-cipher.ts'
+import type { P2pEvent } from '../src/p2p-node.ts'
+import { createRefusals, type Refusals } from '../src/refusals.ts'
+import { gossipsubSettings } from '../src/room/gossipsub-settings.ts'
+import { createRoom, type RoomService } from '../src/room/room.ts'
+import { createSpokenProtocols } from '../src/spoken-protocols.ts'
+
+export type TestHost = Libp2p<{ pubsub: GossipSub }>
+
+export interface TestMember {
+  readonly id: PeerId
+  readonly libp2p: TestHost
+  readonly membership: Membership
+  readonly channels: ChannelService
+  readonly room: RoomService
+  readonly refusals: Refusals
+  readonly events: readonly P2pEvent[]
+  /** Texts that the room told, in order. */
+  readonly heard: readonly string[]
+  say(text: string): Promise<number>
+  connect(other: { readonly libp2p: TestHost }): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface TestNetwork {
+  readonly config: NetworkConfig
+  /** Another network's configuration makes a stranger. */
+  member(config?: NetworkConfig): Promise<TestMember>
+  /** A libp2p host with gossip and nothing of ours. */
+  stranger(): Promise<TestHost>
+  stop(): Promise<void>
+}
+
+export function createTestNetwork(options: { readonly intervalS?: number } = {}): TestNetwork {
+  const config = generateNetworkConfig(options, systemRandom)
+  const stops: (() => Promise<void>)[] = []
+  return {
+    config,
+    async member(own = config) {
+      const member = await createMember(own)
+      stops.push(member.stop)
+      return member
+    },
+    async stranger() {
+      const host = await createHost(config)
+      await host.start()
+      stops.push(async () => host.stop())
+      return host
+    },
+    async stop() {
+      await Promise.all(stops.map((stop) => stop()))
+    },
+  }
+}
+
+async function createHost(config: NetworkConfig): Promise<TestHost> {
+  const host = await createLibp2p({
+    start: false,
+    privateKey: await generateKeyPair('Ed25519'),
+    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
+    transports: [tcp()],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux({ streamOptions: { maxStreamWindowSize: 1 << 20, maxWriteBufferLength: 8 << 20 } })],
+    connectionMonitor: { enabled: false },
+    connectionManager: { inboundConnectionThreshold: 1000 },
+    services: {
+      identify: identify(),
+      identifyPush: identifyPush(),
+      pubsub: gossipsub(gossipsubSettings(config)),
+    },
+  })
+  return host as TestHost
+}
+
+async function createMember(config: NetworkConfig): Promise<TestMember> {
+  const libp2p = await createHost(config)
+  const id = parsePeerId(libp2p.peerId.toString())
+  const events: P2pEvent[] = []
+  const heard: string[] = []
+  const refusals = createRefusals({ clock: systemClock, emit: (event) => events.push(event) })
+  const spoken = createSpokenProtocols({ libp2p })
+  const parts = { libp2p, spoken, clock: systemClock, random: systemRandom, refusals, logger: silentLogger }
+  const membership = createMembership({ config, self: id }, parts)
+  const channels = createChannels({ ...parts, membership })
+  const room = createRoom({ config, self: id }, { ...parts, membership, cipher: nativeSealCipher })
+  room.onMessage(({ plaintext }) => heard.push(new TextDecoder().decode(plaintext)))
+  await membership.start()
+  await room.start()
+  await libp2p.start()
+  let stopping: Promise<void> | undefined
+  const stop = async () => {
+    await room.stop()
+    await channels.stop()
+    await membership.stop()
+    await libp2p.stop()
+    spoken.stop()
+  }
+  return {
+    id,
+    libp2p,
+    membership,
+    channels,
+    room,
+    refusals,
+    events,
+    heard,
+    say: (text) => room.publish(new TextEncoder().encode(text)),
+    connect: async (other) => {
+      await libp2p.dial(other.libp2p.getMultiaddrs())
+    },
+    stop: () => (stopping ??= stop()),
+  }
+}
