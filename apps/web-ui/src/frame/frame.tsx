@@ -122,7 +122,7 @@ function SearchField({ section }: { section: Section | undefined }) {
   }
   const title = section?.search ?? 'Find a machine'
   return (
-    <search className={css.search}>
+    <div role="search" className={css.search}>
       <Search aria-hidden="true" />
       <input
         ref={input}
@@ -140,7 +140,7 @@ function SearchField({ section }: { section: Section | undefined }) {
         }}
       />
       <kbd className={cx(css.kbd, css.wideOnly)}>/</kbd>
-    </search>
+    </div>
   )
 }
 

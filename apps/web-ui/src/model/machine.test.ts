@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import { CABIN, NAS, peer, SELF } from '../../test/support/fake-node.ts'
+import { buildMachines, byAttention, type MachineSources, nameOf } from './machine.ts'
+import { filterMachines } from './machine-filter.ts'
+import { buildNeedSentence, buildSentence } from './overview.ts'
+
+const self = SELF.peerId
+const nas = NAS.peerId
+const cabin = CABIN.peerId
+const record = { OS: 'linux', Arch: 'amd64', Version: '0.1.0', Connected: false, OnChain: true, Online: true }
+const online = (id: string) => ({ ID: id, Online: true })
+
+function build(sources: Partial<MachineSources>) {
+  return buildMachines({ self, nodes: [], machines: [], peers: [], ...sources })
+}
+const sentence = (machines: ReturnType<typeof build>) =>
+  buildSentence(machines)
+    .map(({ text }) => text)
+    .join('')
+
+test('joins what the ledger, the topic and the connections say of one machine', () => {
+  const machines = [{ ...record, PeerID: nas, Hostname: 'nas', Address: '10.1.0.5' }]
+  const [me, other] = build({ nodes: [online(self), online(nas)], machines, peers: [peer(nas, '')] })
+  expect(me?.reach).toEqual({ kind: 'self' })
+  expect(other).toMatchObject({ id: nas, name: 'nas', addresses: ['10.1.0.5'], os: 'linux' })
+  expect(other?.reach).toEqual({ kind: 'direct', roundTripMs: 4 })
+})
+
+test('a machine without a name is called by its short id', () => {
+  const [, other] = build({ nodes: [online(nas)] })
+  expect(other).toMatchObject({ name: nas.slice(-8), named: false, reach: { kind: 'indirect' } })
+})
+
+test('a machine with several addresses is one machine', () => {
+  const at = (Address: string) => ({ ...record, PeerID: nas, Hostname: 'nas', Address })
+  const all = build({ machines: [at('10.1.0.5'), at('fd00::5')] })
+  expect(all.map(({ addresses }) => addresses)).toEqual([[], ['10.1.0.5', 'fd00::5']])
+})
+
+test('peers that are no members are no machines', () => {
+  expect(build({ peers: [peer(nas, 'x', { Member: false })] }).map(({ id }) => id)).toEqual([self])
+})
+
+test('who is neither connected nor heard is offline since it was last seen', () => {
+  const away = peer(nas, 'nas', { Connected: false, Path: null, LastSeen: '2026-11-21T10:00:00Z' })
+  expect(build({ peers: [away] })[1]?.reach).toEqual({
+    kind: 'offline',
+    lastSeen: Date.UTC(2026, 10, 21, 10),
+  })
+  const never = peer(nas, 'nas', { Connected: false, Path: null })
+  expect(build({ peers: [never] })[1]?.reach).toEqual({ kind: 'offline', lastSeen: undefined })
+})
+
+test('relayed machines need more attention than direct ones', () => {
+  const machines = build({ peers: [peer(nas, 'a'), peer(cabin, 'b', { Path: 'relayed' })] })
+  expect(machines.toSorted(byAttention).map(({ name }) => name)).toEqual(['b', 'a', self.slice(-8)])
+})
+
+test('names machines by id, and unknown ones by their short id', () => {
+  const machines = build({ peers: [peer(nas, 'nas')] })
+  expect(nameOf(machines, nas)).toBe('nas')
+  expect(nameOf(machines, cabin)).toBe(cabin.slice(-8))
+})
+
+test('the filter takes states, fields and text, all of which must fit', () => {
+  const machines = build({
+    machines: [{ ...record, PeerID: nas, Hostname: 'Nas', Address: '10.1.0.5' }],
+    peers: [peer(nas, ''), peer(cabin, 'cabin', { Path: 'relayed' })],
+  })
+  const found = (filter: string) => filterMachines(machines, filter).map(({ name }) => name)
+  expect(found('relayed')).toEqual(['cabin'])
+  expect(found('os:linux')).toEqual(['Nas'])
+  expect(found('direct nas')).toEqual(['Nas'])
+  expect(found('direct cabin')).toEqual([])
+  expect(found('10.1.0.5')).toEqual(['Nas'])
+  expect(found(cabin)).toEqual(['cabin'])
+  expect(found('constructor:x')).toEqual([])
+  expect(found('  ')).toHaveLength(3)
+})
+
+test('the sentence counts states, and says the total only when some are away', () => {
+  const relayed = peer(cabin, 'cabin', { Path: 'relayed' })
+  expect(sentence(build({ peers: [peer(nas, 'nas'), relayed] }))).toBe(
+    '3 machines online, 1 direct, 1 relayed.',
+  )
+  const away = peer(cabin, 'cabin', { Connected: false, Path: null })
+  expect(sentence(build({ peers: [peer(nas, 'nas'), away] }))).toBe('2 of 3 machines online, 1 direct.')
+  expect(sentence(build({ nodes: [online(nas)] }))).toBe('2 machines online, 1 via others.')
+  expect(sentence(build({ peers: [away] }))).toBe('1 of 2 machines online.')
+  expect(sentence(build({}))).toBe('This machine is alone in its network.')
+})
+
+test('says in words how many things need a person', () => {
+  const problem = { Code: 'x', Severity: 'warning' as const, Title: '', Hint: '', Since: null }
+  const health = (count: number) => ({ Status: 'ok' as const, Problems: Array(count).fill(problem) })
+  expect([0, 1, 2, 9].map((count) => buildNeedSentence(health(count)))).toEqual([
+    'Nothing needs you.',
+    'One thing needs you.',
+    'Two things need you.',
+    '9 things need you.',
+  ])
+})

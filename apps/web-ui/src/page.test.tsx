@@ -1,0 +1,255 @@
+import { eventually } from '@mesh/testkit'
+import { act, fireEvent, screen, within } from '@testing-library/react'
+import { afterEach, expect, test } from 'vitest'
+import { CABIN, createFakeNode, type FakeNode, NAS, peer, refusal, SELF } from '../test/support/fake-node.ts'
+import { type RenderedPage, renderPage } from '../test/support/render-page.tsx'
+
+let page: RenderedPage | undefined
+afterEach(() => {
+  page?.close()
+  page = undefined
+})
+
+function open(node: FakeNode, address: string): RenderedPage {
+  page = renderPage(node, address)
+  return page
+}
+
+/** Lets gathered events be answered. */
+async function pass(ms: number): Promise<void> {
+  await act(async () => page?.clock.advance(ms))
+}
+
+const text = (wanted: string | RegExp) => screen.findByText(wanted)
+const heading = () => eventually(() => screen.getByRole('heading', { level: 1 }).textContent)
+
+test('the overview says in a sentence how the network is', async () => {
+  open(createFakeNode(), '/')
+  expect(await text('Nothing needs you.')).toBeDefined()
+  await eventually(async () => expect(await heading()).toBe('3 machines online, 1 direct, 1 relayed.'))
+  await screen.findByText('live')
+})
+
+test('the overview shows what needs a person, with the hint of the node', async () => {
+  const node = createFakeNode()
+  const problem = { Code: 'x', Severity: 'error', Title: 'The clock is wrong', Hint: 'Set it.', Since: null }
+  node.answer('/api/health', () => ({ status: 200, body: { Status: 'error', Problems: [problem] } }))
+  open(node, '/')
+  expect(await text('One thing needs you.')).toBeDefined()
+  expect(await text('The clock is wrong')).toBeDefined()
+  expect(await text('Set it.')).toBeDefined()
+})
+
+test('a machine that is alone is told how another one joins', async () => {
+  const node = createFakeNode()
+  node.answer('/api/peers', () => ({ status: 200, body: [] }))
+  node.answer('/api/nodes', () => ({ status: 200, body: [{ ID: SELF.peerId, Online: true }] }))
+  open(node, '/')
+  expect(await text('This machine is alone in its network.')).toBeDefined()
+  expect(await text('No other machine yet')).toBeDefined()
+})
+
+test('a write of another member appears live, and only its key is read again', async () => {
+  const node = createFakeNode()
+  await node.ledger.put('notes', 'first', '"one"').settled
+  open(node, '/ledger?bucket=notes')
+  expect(await text('one')).toBeDefined()
+  expect(await text('live')).toBeDefined()
+  const before = node.requests.length
+  await node.ledger.put('notes', 'second', '"two"').settled
+  await eventually(async () => {
+    await pass(250)
+    screen.getByText('two')
+  })
+  const asked = node.requests.slice(before)
+  expect(asked).toContain('GET /api/ledger/notes/second')
+  expect(asked).not.toContain('GET /api/ledger/notes')
+})
+
+test('a gap in the events reads everything again that is shown', async () => {
+  const node = createFakeNode()
+  open(node, '/ledger?bucket=notes')
+  expect(await text('live')).toBeDefined()
+  expect(await text('Nothing is in notes')).toBeDefined()
+  const before = node.requests.length
+  await act(async () => node.send('gap', {}))
+  await eventually(async () => {
+    await pass(250)
+    expect(node.requests.slice(before)).toContain('GET /api/ledger/notes')
+  })
+})
+
+test('when the node is away, what is known stays, with its age', async () => {
+  const node = createFakeNode()
+  await node.ledger.put('notes', 'first', '"one"').settled
+  open(node, '/ledger?bucket=notes')
+  expect(await text('one')).toBeDefined()
+  expect(await text('live')).toBeDefined()
+  await act(async () => node.down())
+  expect(await text('not connected')).toBeDefined()
+  await pass(14_000)
+  expect(await text('14 s old')).toBeDefined()
+  screen.getByText('one')
+  node.up()
+  await pass(10_000)
+  expect(await text('live')).toBeDefined()
+})
+
+test('what could not be read at all says why, and what to do', async () => {
+  const node = createFakeNode()
+  node.answer('/api/ledger/notes', () => refusal(503, 'node.not_ready', 'not yet', 'Ask again soon.'))
+  open(node, '/ledger?bucket=notes')
+  const note = await screen.findByRole('alert')
+  within(note).getByText('not yet')
+  within(note).getByText('Ask again soon.')
+  node.answer('/api/ledger/notes', () => ({ status: 200, body: { first: 'one' } }))
+  fireEvent.click(within(note).getByRole('button', { name: 'Try again' }))
+  expect(await text('one')).toBeDefined()
+})
+
+test('a new key is announcing, then committed in a block', async () => {
+  const node = createFakeNode()
+  const gate = Promise.withResolvers<void>()
+  node.answer('PUT /api/ledger/notes/hello', async () => {
+    await gate.promise
+    await node.ledger.put('notes', 'hello', '"world"').settled
+    return { status: 200, body: { State: 'Committed', Block: 12 } }
+  })
+  const { router } = open(node, '/ledger?bucket=notes&view=new')
+  fireEvent.change(await screen.findByLabelText('Key'), { target: { value: 'hello' } })
+  fireEvent.change(screen.getByLabelText('Value'), { target: { value: 'world' } })
+  fireEvent.click(screen.getByRole('button', { name: 'Write' }))
+  await eventually(() => expect(screen.getAllByText('announcing').length).toBeGreaterThan(0))
+  gate.resolve()
+  expect(await text('signature verified here')).toBeDefined()
+  expect(router.state.location.search).toEqual({ bucket: 'notes', key: 'hello' })
+  await eventually(() => expect(screen.getAllByText('in block 12').length).toBeGreaterThan(0))
+})
+
+test('a refused write says by whom and until when, and keeps what was typed', async () => {
+  const node = createFakeNode()
+  const lease = { Owner: NAS.peerId, LeaseEndsAt: '2026-11-21T14:02:00Z' }
+  node.answer('PUT /api/ledger/dns/web', () =>
+    refusal(409, 'ledger.not_owner', 'dns/web is owned by nas', 'Use another key.', lease),
+  )
+  open(node, '/ledger?bucket=dns&view=new')
+  fireEvent.change(await screen.findByLabelText('Key'), { target: { value: 'web' } })
+  fireEvent.change(screen.getByLabelText('Value'), { target: { value: '{"A":"10.1.0.5"}' } })
+  fireEvent.click(screen.getByRole('button', { name: 'Write' }))
+  expect(await text(/^owned by nas until \d\d:\d\d$/)).toBeDefined()
+  expect(await text('Use another key.')).toBeDefined()
+  expect(screen.getByLabelText<HTMLTextAreaElement>('Value').value).toBe('{"A":"10.1.0.5"}')
+})
+
+test('a key is edited in place', async () => {
+  const node = createFakeNode()
+  await node.ledger.put('notes', 'hello', '"world"').settled
+  open(node, '/ledger?bucket=notes&key=hello')
+  fireEvent.click(await screen.findByRole('button', { name: 'Edit' }))
+  fireEvent.change(screen.getByLabelText('Value'), { target: { value: '{"n":1}' } })
+  expect(await text(/object with 1 field/)).toBeDefined()
+  fireEvent.click(screen.getByRole('button', { name: 'Write' }))
+  await eventually(async () => {
+    await pass(250)
+    expect(node.ledger.snapshot().getLive('notes', 'hello')?.value).toBe('{"n":1}')
+    screen.getByText('{"n":1}')
+  })
+})
+
+test('a deleted key can be put back', async () => {
+  const node = createFakeNode()
+  await node.ledger.put('notes', 'hello', '"world"').settled
+  open(node, '/ledger?bucket=notes&key=hello')
+  fireEvent.click(await screen.findByRole('button', { name: 'Delete' }))
+  const dialog = await screen.findByRole('dialog', { hidden: true })
+  fireEvent.click(within(dialog).getByRole('button', { name: 'Delete', hidden: true }))
+  await eventually(() => expect(node.ledger.snapshot().getLive('notes', 'hello')).toBeUndefined())
+  fireEvent.click(await screen.findByRole('button', { name: 'Undo' }))
+  await eventually(() => expect(node.ledger.snapshot().getLive('notes', 'hello')?.value).toBe('"world"'))
+})
+
+test('an entry whose signature does not fit is shown as such', async () => {
+  const node = createFakeNode()
+  await node.ledger.put('notes', 'hello', '"world"').settled
+  const entry = node.ledger.snapshot().get('notes', 'hello')
+  const Sig = Buffer.from(entry?.sig ?? []).toString('base64')
+  node.answer('/api/blockchain/notes/hello', () => ({
+    status: 200,
+    body: {
+      Value: '"forged"',
+      Owner: entry?.owner,
+      Version: entry?.version,
+      UpdatedAt: entry?.updatedAt,
+      Deleted: false,
+      Sig,
+    },
+  }))
+  open(node, '/ledger?bucket=notes&key=hello')
+  expect(await text('signature does not fit')).toBeDefined()
+})
+
+test('refused entries come with their reason', async () => {
+  const node = createFakeNode()
+  open(node, '/ledger?view=refused')
+  expect(await text('live')).toBeDefined()
+  expect(await text('Nothing was refused')).toBeDefined()
+  await act(async () =>
+    node.send('ledger.rejected', {
+      Bucket: 'machines',
+      Key: '10.1.0.5',
+      Owner: NAS.peerId,
+      Version: 1n,
+      Code: 'BAD_SIG',
+      Author: CABIN.peerId,
+      Suppressed: 2,
+    }),
+  )
+  await pass(250)
+  expect(await text('the signature is wrong')).toBeDefined()
+  expect(await text('signed by nas, sent by cabin, and 2 more before it')).toBeDefined()
+})
+
+test('the filter of machines stands in the address', async () => {
+  const { router } = open(createFakeNode(), '/machines?q=relayed')
+  await screen.findByRole('link', { name: 'cabin' })
+  expect(screen.queryByRole('link', { name: 'nas' })).toBeNull()
+  fireEvent.change(screen.getByRole('searchbox'), { target: { value: 'nas' } })
+  await screen.findByRole('link', { name: 'nas' })
+  expect(router.state.location.search).toEqual({ q: 'nas' })
+})
+
+test('a machine has an address of its own', async () => {
+  const node = createFakeNode()
+  const lost = peer(NAS.peerId, 'nas', { Connected: false, Path: null, LastError: 'dial timed out' })
+  node.answer('/api/peers', () => ({ status: 200, body: [lost] }))
+  open(node, `/machines/${NAS.peerId}`)
+  const panel = await screen.findByRole('complementary', { name: 'nas' })
+  within(panel).getByText('via others')
+  expect(within(panel).getByText('dial timed out')).toBeDefined()
+})
+
+test('keys lead through the page', async () => {
+  const { router } = open(createFakeNode(), '/')
+  expect(await text('live')).toBeDefined()
+  fireEvent.keyDown(document.body, { key: 'g' })
+  fireEvent.keyDown(document.body, { key: 'm' })
+  await eventually(() => expect(router.state.location.pathname).toBe('/machines'))
+  fireEvent.keyDown(document.body, { key: '/' })
+  expect(document.activeElement).toBe(screen.getByRole('searchbox'))
+  fireEvent.keyDown(screen.getByRole('searchbox'), { key: 'g' })
+  fireEvent.keyDown(screen.getByRole('searchbox'), { key: 'l' })
+  expect(router.state.location.pathname).toBe('/machines')
+  fireEvent.keyDown(document.body, { key: '?' })
+  await screen.findByRole('dialog', { hidden: true, name: 'Keyboard' })
+})
+
+test('of 10,000 keys only those are drawn that can be seen', async () => {
+  const node = createFakeNode()
+  const body = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`key-${at}`, at]))
+  node.answer('/api/ledger/many', () => ({ status: 200, body }))
+  open(node, '/ledger?bucket=many')
+  expect(await text('10,000 keys')).toBeDefined()
+  const table = await screen.findByRole('table', { name: 'Keys of many' })
+  expect(table.getAttribute('aria-rowcount')).toBe('10001')
+  expect(within(table).getAllByRole('row').length).toBeLessThan(80)
+})

@@ -1,0 +1,175 @@
+/** A node made of answers, for tests of the page: speaks HTTP through the real client, without a network. */
+import type { Fetch } from '@mesh/api-client'
+import type { EventData, EventType, PeerView } from '@mesh/api-contract'
+import { parseExactJson, stringifyExactJson } from '@mesh/core'
+import { createLedger, createSigner, defaultPolicies } from '@mesh/ledger'
+
+export const SELF = createSigner(new Uint8Array(32).fill(1))
+export const NAS = createSigner(new Uint8Array(32).fill(2))
+export const CABIN = createSigner(new Uint8Array(32).fill(3))
+
+interface Reply {
+  readonly status: number
+  readonly body: unknown
+}
+
+export interface FakeNode {
+  readonly fetch: Fetch
+  /** `METHOD /path`, in the order of arrival. */
+  readonly requests: string[]
+  /** Replaces the answer to `GET /path`, or to another method where the path begins with it. */
+  answer(path: string, reply: () => Reply | Promise<Reply>): void
+  send<Type extends EventType>(type: Type, data: EventData<Type>): void
+  /** Unreachable until `up`. */
+  down(): void
+  up(): void
+  readonly ledger: ReturnType<typeof createLedger>
+}
+
+export function createFakeNode(): FakeNode {
+  const ledger = createLedger({ policies: defaultPolicies }, { signer: SELF })
+  const answers = new Map<string, () => Reply | Promise<Reply>>()
+  const streams = new Set<ReadableStreamDefaultController<Uint8Array>>()
+  const requests: string[] = []
+  const encoder = new TextEncoder()
+  let reachable = true
+  let lastId = 0
+  const ok = (body: unknown): Reply => ({ status: 200, body })
+  const fixed: Readonly<Record<string, unknown>> = {
+    '/api/summary': summary(SELF.peerId),
+    '/api/nodes': [SELF, NAS, CABIN].map(({ peerId }) => ({ ID: peerId, Online: true })),
+    '/api/machines': [],
+    '/api/peers': [
+      peer(NAS.peerId, 'nas'),
+      peer(CABIN.peerId, 'cabin', { Path: 'relayed', RoundTripMs: 61 }),
+    ],
+    '/api/services': [],
+    '/api/files': [],
+    '/api/dns': [],
+    '/api/metrics': { TotalIn: 0, TotalOut: 0, RateIn: 0, RateOut: 0 },
+    '/api/version': { Version: '0.1.0', Api: 1, Protocols: [] },
+    '/api/health': { Status: 'ok', Problems: [] },
+  }
+  const read = (path: string): Reply => {
+    const [, , area, bucket = '', key] = path.split('/').map(decodeURIComponent)
+    const snapshot = ledger.snapshot()
+    if (area === 'digest') {
+      const { entries, digest, buckets } = snapshot.digest()
+      return ok({ Entries: entries, Digest: digest, Buckets: buckets })
+    }
+    if (area === 'ledger' && key === undefined) {
+      const values: Record<string, unknown> = Object.create(null)
+      for (const keyed of snapshot.entries(bucket)) {
+        if (!keyed.entry.deleted) values[keyed.key] = parseExactJson(keyed.entry.value)
+      }
+      return ok(values)
+    }
+    const entry = key === undefined ? undefined : snapshot.get(bucket, key)
+    if (area === 'ledger' && entry?.deleted === false) return ok(parseExactJson(entry.value))
+    if (area === 'blockchain' && entry !== undefined) {
+      const Sig = entry.sig === null ? null : Buffer.from(entry.sig).toString('base64')
+      const { value: Value, owner: Owner, version: Version, updatedAt: UpdatedAt, deleted: Deleted } = entry
+      return ok({ Value, Owner, Version, UpdatedAt, Deleted, Sig })
+    }
+    return path in fixed ? ok(fixed[path]) : notFound
+  }
+  const write = async (method: string, path: string, body: string | undefined): Promise<Reply> => {
+    const [, , , bucket = '', key = ''] = path.split('/').map(decodeURIComponent)
+    const written = method === 'PUT' ? ledger.put(bucket, key, body ?? '') : ledger.delete(bucket, key)
+    const outcome = await written.settled
+    return ok(
+      outcome.state === 'committed' ? { State: 'Committed', Block: outcome.block } : { State: 'Superseded' },
+    )
+  }
+  const node: FakeNode = {
+    requests,
+    ledger,
+    fetch: async (url, init) => {
+      if (!reachable) throw new TypeError('connection refused')
+      const [path = ''] = url.split('?')
+      requests.push(`${init.method} ${path}`)
+      if (path === '/api/events') return eventStream(streams)
+      const answer = answers.get(init.method === 'GET' ? path : `${init.method} ${path}`)
+      const reply =
+        (await answer?.()) ?? (init.method === 'GET' ? read(path) : await write(init.method, path, init.body))
+      return new Response(stringifyExactJson(reply.body), { status: reply.status })
+    },
+    answer: (path, reply) => void answers.set(path, reply),
+    send(type, data) {
+      const text = `id: ${++lastId}\nevent: ${type}\ndata: ${stringifyExactJson(data)}\n\n`
+      for (const stream of streams) stream.enqueue(encoder.encode(text))
+    },
+    down() {
+      reachable = false
+      for (const stream of streams) stream.error(new TypeError('connection reset'))
+      streams.clear()
+    },
+    up() {
+      reachable = true
+    },
+  }
+  ledger.subscribe((event) => {
+    if (event.type !== 'committed') return
+    const Changes = event.changes.map(({ bucket, key, entry, origin }) => ({
+      Bucket: bucket,
+      Key: key,
+      Owner: entry.owner,
+      Version: entry.version,
+      Deleted: entry.deleted,
+      Origin: origin,
+    }))
+    node.send('ledger.changed', { Block: event.head.index, Changes, More: 0 })
+  })
+  return node
+}
+
+/** A peer as `/api/peers` shows it: connected directly unless told otherwise. */
+export function peer(id: string, name: string, changes: Partial<PeerView> = {}): PeerView {
+  return {
+    ID: id,
+    Name: name,
+    Connected: true,
+    Member: true,
+    Path: 'direct',
+    Transport: 'tcp',
+    Addresses: [],
+    RoundTripMs: 4,
+    LastSeen: null,
+    LastError: null,
+    Agent: null,
+    TotalIn: 0,
+    TotalOut: 0,
+    RateIn: 0,
+    RateOut: 0,
+    ...changes,
+  }
+}
+
+/** An answer with an error of the catalogue. */
+export function refusal(status: number, code: string, message: string, hint: string, more = {}): Reply {
+  return {
+    status,
+    body: { Code: code, Message: message, Hint: hint, RequestID: 'r1', Issues: [], ...more },
+  }
+}
+
+const notFound = refusal(404, 'ledger.not_found', 'there is no such entry', 'Look at the bucket.')
+
+function summary(id: string) {
+  const none = { Files: 0, Machines: 0, Users: 0, Services: 0 }
+  return { ...none, BlockChain: 7, OnChainNodes: 2, Peers: 3, NodeID: id }
+}
+
+function eventStream(streams: Set<ReadableStreamDefaultController<Uint8Array>>): Response {
+  let own: ReadableStreamDefaultController<Uint8Array> | undefined
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      own = controller
+      streams.add(controller)
+    },
+    cancel() {
+      if (own !== undefined) streams.delete(own)
+    },
+  })
+  return new Response(body, { status: 200, headers: { 'content-type': 'text/event-stream' } })
+}
