@@ -1,0 +1,107 @@
+import { eventually } from '@mesh/testkit'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { browserPath, launchBrowser, watchPage } from './support/browser.ts'
+import { type BuiltPage, buildPage, type ServedPage, servePage } from './support/served-page.ts'
+
+/** What the node carries, and what a phone loads. */
+const MAX_SCRIPT_BYTES = 250_000
+const SEEN = { timeout: 10_000 }
+
+const skipped = browserPath === undefined ? ' (skipped: no Chromium is installed)' : ''
+
+describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped}`, () => {
+  let built: BuiltPage
+  let node: ServedPage
+  let browser: Browser
+  beforeAll(async () => {
+    built = await buildPage()
+    node = await servePage(built.assets)
+    browser = await launchBrowser(browserPath ?? '')
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await node?.stop()
+    built?.remove()
+  })
+
+  test('is a few files, and not too many bytes', () => {
+    expect(built.files.length).toBeLessThanOrEqual(8)
+    expect(built.scriptBytes).toBeLessThan(MAX_SCRIPT_BYTES)
+  })
+
+  test('reads the summary, sees a write appear, writes a key, and loads nothing from elsewhere', async () => {
+    const page = await browser.newPage()
+    const misdeeds = await watchPage(page, node.url)
+    const answer = await page.goto(node.url)
+    expect(answer?.headers()['content-security-policy']).toContain("script-src 'self'")
+
+    await page.getByText('3 machines online, 1 direct, 1 relayed.').waitFor(SEEN)
+    await page.getByText('Nothing needs you.').waitFor(SEEN)
+    await page.getByText('live', { exact: true }).waitFor(SEEN)
+
+    // written by the API: in the feed at once, then in its bucket
+    await fetch(`${node.url}/api/ledger/notes/greeting/hello`, { method: 'PUT' })
+    await page.getByRole('link', { name: 'notes/greeting' }).click(SEEN)
+    await page.getByText('signature verified here').waitFor(SEEN)
+    await fetch(`${node.url}/api/ledger/notes/second/two`, { method: 'PUT' })
+    await page.getByRole('link', { name: 'second', exact: true }).waitFor(SEEN)
+
+    // written by the page
+    await page.getByRole('link', { name: 'New key' }).click()
+    await page.getByLabel('Key', { exact: true }).fill('third')
+    await page.getByLabel('Value').fill('{"n": 1795228706793271000}')
+    await page.getByRole('button', { name: 'Write', exact: true }).click()
+    await page.getByText('committed').first().waitFor(SEEN)
+    await page.getByText('signature verified here').waitFor(SEEN)
+    await eventually(() =>
+      expect(node.ledger.snapshot().getLive('notes', 'third')?.value).toBe('{"n":1795228706793271000}'),
+    )
+
+    // its address leads back to it
+    await page.reload()
+    await page.getByText('signature verified here').waitFor(SEEN)
+    expect(new URL(page.url()).search).toBe('?bucket=notes&key=third')
+
+    expect(misdeeds.elsewhere).toEqual([])
+    expect(await misdeeds.violations()).toEqual([])
+    expect(misdeeds.complaints).toEqual([])
+    await page.close()
+  })
+
+  test('says how old it is when the node is gone, and keeps what it knows', async () => {
+    const leaving = await servePage(built.assets)
+    await leaving.ledger.put('notes', 'greeting', '"hello"').settled
+    const page = await browser.newPage()
+    await page.goto(`${leaving.url}/ledger?bucket=notes`)
+    await page.getByText('live', { exact: true }).waitFor(SEEN)
+    await page.getByText('hello', { exact: true }).waitFor(SEEN)
+    await leaving.stop()
+    await page.getByText('not connected').waitFor(SEEN)
+    await page.getByText('hello', { exact: true }).waitFor(SEEN)
+    expect(await page.getByText(/^\d+ s old$/).textContent()).toMatch(/ s old/)
+    await page.close()
+  })
+
+  test('fits a narrow phone without scrolling sideways', async () => {
+    const page = await browser.newPage({
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    for (const path of [
+      '/',
+      '/machines',
+      '/names',
+      '/ledger',
+      '/ledger?bucket=notes&key=greeting',
+      '/more',
+    ]) {
+      await page.goto(node.url + path)
+      await page.getByText('live', { exact: true }).waitFor(SEEN)
+      const [content, width] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
+      expect([path, content]).toEqual([path, width])
+    }
+    await page.close()
+  })
+})

@@ -1,0 +1,115 @@
+/** The built page, served by a real API server over a real ledger, in a network of three that the test plays. */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { type AssetsPort, createApiServer, type NetworkPort, type PeerState } from '@mesh/api-server'
+import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
+
+const APP = join(import.meta.dirname, '../..')
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+}
+
+export interface BuiltPage {
+  readonly assets: AssetsPort
+  /** Paths from the root. */
+  readonly files: readonly string[]
+  /** All scripts together, as they travel. */
+  readonly scriptBytes: number
+  remove(): void
+}
+
+/** Builds into a folder of its own, so that nobody's `dist` changes. */
+export async function buildPage(): Promise<BuiltPage> {
+  const folder = mkdtempSync(join(tmpdir(), 'mesh-page-'))
+  const vite = join(createRequire(import.meta.url).resolve('vite/package.json'), '../bin/vite.js')
+  const env = { ...process.env, NODE_ENV: 'production' }
+  await promisify(execFile)(process.execPath, [vite, 'build', '--outDir', folder, '--logLevel', 'error'], {
+    cwd: APP,
+    env,
+  })
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
+  const bytesOf = (path: string) => readFileSync(join(folder, path))
+  const scripts = files.filter((path) => path.endsWith('.js'))
+  return {
+    files,
+    scriptBytes: scripts.reduce((sum, path) => sum + gzipSync(bytesOf(path)).length, 0),
+    assets: {
+      get: (path) =>
+        files.includes(path)
+          ? { bytes: bytesOf(path), type: TYPES[extname(path)] ?? 'text/plain' }
+          : undefined,
+    },
+    remove: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+export interface ServedPage {
+  readonly url: string
+  readonly ledger: Ledger
+  stop(): Promise<void>
+}
+
+/** This node, one peer reached directly and one by a relay. */
+export async function servePage(assets: AssetsPort): Promise<ServedPage> {
+  const ledger = createLedger({}, { signer: createSigner(crypto.getRandomValues(new Uint8Array(32))) })
+  const server = createApiServer(
+    {},
+    {
+      ledger,
+      clock: systemClock,
+      random: systemRandom,
+      logger: silentLogger,
+      version: { version: '0.1.0', protocols: () => [] },
+      health: { problems: () => [], ready: () => true },
+      network: playedNetwork(),
+      assets,
+    },
+  )
+  const listener = await server.listen({ kind: 'tcp', host: '127.0.0.1', port: 0 })
+  return {
+    url: listener.url,
+    ledger,
+    async stop() {
+      await server.stop()
+      await ledger.stop()
+    },
+  }
+}
+
+function playedNetwork(): NetworkPort {
+  const none = { totalIn: 0, totalOut: 0, rateIn: 0, rateOut: 0 }
+  const peers = [playedPeer('direct', 4), playedPeer('relayed', 61)]
+  return {
+    members: () => peers.map(({ id }) => id),
+    peers: () => peers,
+    traffic: { total: () => none, byProtocol: () => new Map(), byPeer: () => new Map() },
+    subscribe: () => () => {},
+  }
+}
+
+function playedPeer(path: 'direct' | 'relayed', rttMs: number): PeerState {
+  return {
+    id: createSigner(crypto.getRandomValues(new Uint8Array(32))).peerId,
+    connected: true,
+    member: true,
+    path,
+    transport: 'tcp',
+    addresses: [],
+    rttMs,
+    lastSeen: undefined,
+    lastError: undefined,
+    agent: undefined,
+  }
+}
