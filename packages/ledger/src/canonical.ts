@@ -12,7 +12,9 @@ let view = new DataView(scratch.buffer)
 
 /** What is signed, as a view into a shared buffer: valid until the next call of this module. */
 export function canonicalBytes(keyed: KeyedEntry): Uint8Array {
-  return scratch.subarray(0, writeCanonical(keyed))
+  // The buffer may be another one after writing.
+  const length = writeCanonical(keyed)
+  return scratch.subarray(0, length)
 }
 
 /** What is signed, and the signature behind it; a view as `canonicalBytes`. Two entries are equal when these are. */

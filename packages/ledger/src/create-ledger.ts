@@ -5,7 +5,7 @@
  * then the new snapshot; 6 events. Entries of others: 1 decode; 2 judge, verify; 3 store; 4 events; 5 rivalry.
  */
 import { type Clock, type Logger, MeshError, type PeerId, silentLogger, systemClock } from '@mesh/core'
-import { createAdmission } from './admission.ts'
+import { createAdmission, verifyEntry } from './admission.ts'
 import { createIntake, type Intake, type Refused } from './block-intake.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
 import type {
@@ -31,10 +31,11 @@ import {
   MAX_COLLECTED_AT_ONCE,
 } from './limits.ts'
 import { isLiveAt } from './liveness.ts'
-import { createLocalWriter, type LocalWrite, type LocalWriter } from './local-write.ts'
+import { createLocalWriter, type LocalWrite, type LocalWriter, signEntry } from './local-write.ts'
 import { type BucketPolicy, defaultPolicies, holderOf, type PolicyTable } from './policy.ts'
 import { createReceiver, type Receiver } from './receiver.ts'
 import { findReapable, reapingLeader } from './reap.ts'
+import { createRetractions } from './retractions.ts'
 import { createRivalry, type Rivalry } from './rivalry.ts'
 import { type Signer, type Verify, verifySignature } from './signer.ts'
 import type { Position, Snapshot } from './snapshot.ts'
@@ -129,6 +130,14 @@ class MeshLedger implements Ledger {
       events: this.#events,
       rivalry: this.#rivalry,
       queue: this.#queue,
+      retract: createRetractions({
+        self: this.self,
+        mayEnd: (bucket, owner) =>
+          this.leader() === this.self &&
+          (policyOf(bucket) === undefined || !isLiveAt(state.tree, owner, now(), livenessMs)),
+        verify: (keyed) => verifyEntry(keyed, verify),
+        sign: (unsigned) => signEntry(unsigned, signer),
+      }),
     })
     this.#intake = createIntake({
       clock: this.#clock,

@@ -6,7 +6,7 @@
  * wins, ties by (owner, signature, value); what is signed must verify; unsigned only as version 0.  4. owned
  * buckets: signature, tombstone rules, owner rule, first claim, lease, version.
  */
-import { SIGNATURE_BYTES, MAX_FUTURE_MS } from './limits.ts'
+import { MAX_FUTURE_MS } from './limits.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
 import { parseHeartbeat } from './go-time.ts'
 import type { RejectionCode } from './ledger.ts'

@@ -59,6 +59,11 @@ export type LedgerEvent =
     }
   /** This node gave up a key that another live owner holds ('Races', 'Coming back'). */
   | { readonly type: 'yielded'; readonly bucket: string; readonly key: string; readonly to: string }
+  /**
+   * Somebody still holds entries that have been ended: these tombstones, which this ledger does not store, tell
+   * them. To be published.
+   */
+  | { readonly type: 'retracted'; readonly entries: readonly KeyedEntry[] }
 
 /** What became of one local write. */
 export type WriteOutcome =

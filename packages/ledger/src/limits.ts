@@ -51,6 +51,14 @@ export const MAX_WAITING_BLOCKS = 1024
 export const MAX_REMEMBERED_TOMBSTONES = 65_536
 /** Tombstones collected by one call of `reap`, about 50 ms of work. */
 export const MAX_COLLECTED_AT_ONCE = 10_000
+/** One key is announced again above others' tombstones at most this often, whatever they send. */
+export const ANNOUNCE_PAUSE_MS = 1_000
+/** A stale entry is answered by a tombstone once in this time. */
+export const RETRACTION_PAUSE_MS = 60_000
+/** Tombstones signed to answer one merge: what others replay must not keep this node signing. */
+export const MAX_RETRACTIONS_AT_ONCE = 64
+/** Stale entries whose answer is remembered. */
+export const MAX_REMEMBERED_RETRACTIONS = 4096
 /** Conflicts that are listed; further ones are judged the same, but not told. */
 export const MAX_CONFLICTS = 1024
 /** Parsed public keys kept by the verifier. */

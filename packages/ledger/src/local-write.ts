@@ -97,9 +97,14 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
       if (mode === 'off') {
         return { ...unsigned, entry: { ...unsigned.entry, owner: '', version: 0n, updatedAt: 0 } }
       }
-      return { ...unsigned, entry: { ...unsigned.entry, sig: signer.sign(canonicalBytes(unsigned)) } }
+      return signEntry(unsigned, signer)
     },
   }
+}
+
+/** The entry with its signer's signature. */
+export function signEntry(unsigned: KeyedEntry, signer: Signer): KeyedEntry {
+  return { ...unsigned, entry: { ...unsigned.entry, sig: signer.sign(canonicalBytes(unsigned)) } }
 }
 
 function checkSize(field: string, text: string, most: number): void {

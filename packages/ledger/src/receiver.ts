@@ -1,15 +1,16 @@
 /**
  * Takes entries of others: 1 judge each, 2 one block of what is accepted, 3 tell what changed and what was refused,
- * 4 react to claims on what this node holds.
+ * 4 react to claims on what this node holds, and to entries that have been ended.
  */
 import type { PeerId } from '@mesh/core'
 import type { Admit } from './admission.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
-import type { Change, MergeResult, RejectionCode } from './ledger.ts'
+import type { Change, MergeResult } from './ledger.ts'
 import type { LedgerEvents } from './ledger-events.ts'
 import { type LedgerState, positionId, type StateEdit } from './ledger-state.ts'
 import { isLiveAt } from './liveness.ts'
 import { type BucketPolicy, holderOf } from './policy.ts'
+import type { Retract, StaleEntry } from './retractions.ts'
 import type { Reaction, Rivalry } from './rivalry.ts'
 import type { Tree } from './tree.ts'
 import type { WriteQueue } from './write-queue.ts'
@@ -26,18 +27,12 @@ export interface ReceiverInit {
   readonly events: LedgerEvents
   readonly rivalry: Rivalry
   readonly queue: WriteQueue
+  readonly retract: Retract
 }
 
 export interface Receiver {
   /** @param health the ledger whose heartbeats decide: the one before the block began */
   take(entries: Iterable<KeyedEntry>, author: PeerId | undefined, health: Tree): MergeResult
-}
-
-/** A refused entry, and what it met. */
-interface Refusal {
-  readonly keyed: KeyedEntry
-  readonly existing: Entry | undefined
-  readonly code: RejectionCode
 }
 
 export function createReceiver(init: ReceiverInit): Receiver {
@@ -46,7 +41,7 @@ export function createReceiver(init: ReceiverInit): Receiver {
   const take = (entries: Iterable<KeyedEntry>, author: PeerId | undefined, health: Tree): MergeResult => {
     const edit = state.edit()
     const changes = new Map<string, Change>()
-    const refusals: Refusal[] = []
+    const refusals: StaleEntry[] = []
     let unchanged = 0
     for (const keyed of entries) {
       const before = edit.get(keyed)
@@ -60,6 +55,8 @@ export function createReceiver(init: ReceiverInit): Receiver {
     for (const { keyed, code } of refusals) events.reject(keyed, code, author)
     if (accepted > 0) tellLosses(list)
     for (const refusal of refusals) react(refusal)
+    const retracted = init.retract(refusals, init.now())
+    if (retracted.length > 0) events.emit({ type: 'retracted', entries: retracted })
     return { accepted, unchanged, rejected: refusals.map(toRejection) }
   }
 
@@ -74,7 +71,7 @@ export function createReceiver(init: ReceiverInit): Receiver {
   }
 
   /** Only claims that were good but for the holder are a matter between two owners. */
-  const react = ({ keyed, existing, code }: Refusal) => {
+  const react = ({ keyed, existing, code }: StaleEntry) => {
     const policy = policyOf(keyed.bucket)
     if (existing === undefined || policy === undefined) return
     if (code !== 'NOT_OWNER' && code !== 'TOMB_NOT_OWNER') return
@@ -134,6 +131,6 @@ function noteChange(changes: Map<string, Change>, keyed: KeyedEntry, previous: E
   })
 }
 
-function toRejection({ keyed: { bucket, key }, code }: Refusal) {
+function toRejection({ keyed: { bucket, key }, code }: StaleEntry) {
   return { bucket, key, code }
 }

@@ -6,7 +6,7 @@
 import { type Conflict, type Conflicts, createConflicts } from './conflicts.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
 import { positionId } from './ledger-state.ts'
-import { MAX_CONFLICTS, RACE_WINDOW_MS } from './limits.ts'
+import { ANNOUNCE_PAUSE_MS, MAX_CONFLICTS, RACE_WINDOW_MS } from './limits.ts'
 import type { Position } from './snapshot.ts'
 
 const RACE_WINDOW_NS = BigInt(RACE_WINDOW_MS) * 1_000_000n
@@ -42,6 +42,8 @@ export function createRivalry(self: string): Rivalry {
   const conflicts = createConflicts()
   /** Claims of this node not older than the window, in order of time. */
   const fresh = new Map<string, { version: bigint; atMs: number }>()
+  /** When keys were announced again last. */
+  const announced = new Map<string, number>()
 
   const forgetOld = (nowMs: number) => {
     for (const [id, { atMs }] of fresh) {
@@ -49,23 +51,35 @@ export function createRivalry(self: string): Rivalry {
       fresh.delete(id)
     }
   }
+  /**
+   * Who took this node for gone, or its own entry for the key's, has ended what others hold by now: they take this
+   * node's entry again only above that.
+   */
   const reactToTombstone = ({ incoming, existing, holder, nowMs }: ForeignClaim): Reaction => {
     const { owner, version } = incoming.entry
-    const raced = fresh.has(positionId(incoming))
-    const known = conflicts.has(incoming, owner)
     const resolved = conflicts.letGo(incoming, owner)
-    // A leader that had not heard of this node for a lease may have ended its entry, as after a partition. Its owner
-    // lives, so it says so again; not at once after its last word, so that nobody can keep it busy by tombstones.
-    const rested = nowMs - existing.updatedAt * 1000 >= RACE_WINDOW_MS
-    if (holder === self && (raced || known || rested) && version > existing.version) {
+    if (holder === self && version > existing.version && mayAnnounce(incoming, nowMs)) {
       return { type: 'announce', above: version, resolved }
     }
     return resolved === undefined ? { type: 'none' } : { type: 'resolved', conflict: resolved }
   }
+  const mayAnnounce = (position: Position, nowMs: number): boolean => {
+    const id = positionId(position)
+    const last = announced.get(id)
+    if (last !== undefined && nowMs - last < ANNOUNCE_PAUSE_MS) return false
+    announced.delete(id)
+    announced.set(id, nowMs)
+    for (const oldest of announced.keys()) {
+      if (announced.size <= MAX_CONFLICTS) break
+      announced.delete(oldest)
+    }
+    return true
+  }
   const reactToClaim = (claim: ForeignClaim): Reaction => {
     const { incoming, existing, holder, nowMs } = claim
-    if (!claim.claimantIsLive || !claim.holderIsLive) return { type: 'none' }
     const { owner, version } = incoming.entry
+    // What this node once claimed and has given up is no rival of who holds it now.
+    if (owner === self || !claim.claimantIsLive || !claim.holderIsLive) return { type: 'none' }
     const own = holder === self ? fresh.get(positionId(incoming)) : undefined
     if (own !== undefined && isWithinWindow(own.version, version)) {
       if (!isGreater(own.version, self, version, owner)) return { type: 'none' }
@@ -91,7 +105,7 @@ export function createRivalry(self: string): Rivalry {
 
   /** Two others race: they will settle it between themselves. */
   function isFreshRaceOfOthers({ incoming, existing, holder, nowMs }: ForeignClaim): boolean {
-    if (holder === self || incoming.entry.owner === self) return false
+    if (holder === self) return false
     const { version } = incoming.entry
     const nowNs = BigInt(Math.floor(nowMs)) * 1_000_000n
     return isWithinWindow(version, existing.version) && nowNs - version <= RACE_WINDOW_NS

@@ -1,0 +1,190 @@
+import { expect, test } from 'vitest'
+import { createMember, createPair, exchange, send } from './members.ts'
+
+const KEY = ['machines', '10.1.0.1'] as const
+const claimBy = (peerId: string) => JSON.stringify({ PeerID: peerId })
+
+/** Both claim one key without hearing of each other, `apartMs` apart; A first. */
+async function race(apartMs: number) {
+  const pair = await createPair()
+  const { clock, a, b } = pair
+  a.ledger.put(...KEY, claimBy(a.ledger.self))
+  await clock.advance(apartMs)
+  b.ledger.put(...KEY, claimBy(b.ledger.self))
+  await clock.advance(25)
+  return pair
+}
+
+test('of two claims within 10 s the later is given up, said, and the other stands on all nodes', async () => {
+  const { clock, a, b } = await race(3000)
+  const witness = createMember(3, clock)
+  await witness.beat()
+  exchange(witness, b)
+  expect(witness.ledger.snapshot().get(...KEY)?.owner).toBe(b.ledger.self)
+  send(a, b, ...KEY)
+  expect(b.told('yielded')).toEqual([{ type: 'yielded', bucket: KEY[0], key: KEY[1], to: a.ledger.self }])
+  await clock.advance(25)
+  expect(b.ledger.snapshot().get(...KEY)?.deleted).toBe(true)
+  send(b, a, ...KEY)
+  await clock.advance(25)
+  exchange(a, b, witness)
+  for (const { ledger } of [a, b, witness]) {
+    expect(ledger.snapshot().getLive(...KEY)?.owner).toBe(a.ledger.self)
+    expect(ledger.conflicts()).toEqual([])
+  }
+  expect(a.told('yielded')).toEqual([])
+  expect(b.ledger.snapshot().digest()).toEqual(a.ledger.snapshot().digest())
+})
+
+test('both hear of each other at once: exactly one yields', async () => {
+  const { clock, a, b } = await race(0)
+  const [ofA, ofB] = [a, b].map(({ ledger }) => [...ledger.snapshot().entries('machines')])
+  a.ledger.merge(ofB ?? [], b.ledger.self)
+  b.ledger.merge(ofA ?? [], a.ledger.self)
+  await clock.advance(25)
+  exchange(a, b)
+  await clock.advance(25)
+  exchange(a, b)
+  expect([...a.told('yielded'), ...b.told('yielded')]).toHaveLength(1)
+  expect(a.ledger.snapshot().digest()).toEqual(b.ledger.snapshot().digest())
+  expect(a.ledger.snapshot().count('machines')).toBe(1)
+})
+
+test('an older claim cannot be lost to a backdated one', async () => {
+  const { clock, a, b } = await race(5000)
+  await clock.advance(11_000)
+  exchange(a, b)
+  await clock.advance(25)
+  expect(a.told('yielded')).toEqual([])
+  expect(b.told('yielded')).toEqual([])
+  expect(a.ledger.snapshot().getLive(...KEY)?.owner).toBe(a.ledger.self)
+})
+
+test('two live owners after a long partition stay as they are, are told, until one lets go', async () => {
+  const { clock, a, b } = await race(60_000)
+  exchange(a, b)
+  await clock.advance(25)
+  for (const [member, owners] of [
+    [a, [a.ledger.self, b.ledger.self]],
+    [b, [b.ledger.self, a.ledger.self]],
+  ] as const) {
+    expect(member.ledger.snapshot().getLive(...KEY)?.owner).toBe(member.ledger.self)
+    expect(member.ledger.conflicts()).toMatchObject([{ bucket: KEY[0], key: KEY[1], owners }])
+    expect(member.told('conflict')).toEqual([
+      { type: 'conflict', bucket: KEY[0], key: KEY[1], owners, resolved: false },
+    ])
+  }
+  exchange(a, b)
+  expect(a.told('conflict')).toHaveLength(1)
+  b.ledger.delete(...KEY)
+  await clock.advance(25)
+  send(b, a, ...KEY)
+  await clock.advance(25)
+  exchange(a, b)
+  expect(a.ledger.snapshot().getLive(...KEY)?.owner).toBe(a.ledger.self)
+  expect(b.ledger.snapshot().getLive(...KEY)?.owner).toBe(a.ledger.self)
+  for (const { ledger, told } of [a, b]) {
+    expect(ledger.conflicts()).toEqual([])
+    expect(told('conflict').at(-1)).toMatchObject({ resolved: true })
+  }
+})
+
+test('a conflict ends when one side is no longer alive', async () => {
+  const { clock, a, b } = await race(60_000)
+  exchange(a, b)
+  await clock.advance(200_000)
+  await a.beat()
+  await clock.advance(300_000)
+  expect(a.ledger.conflicts()).toEqual([])
+  expect(a.told('conflict').at(-1)).toMatchObject({ resolved: true })
+})
+
+test('who comes back after its lease ended gives up what another live owner took, and says so', async () => {
+  const { clock, a, b } = await createPair()
+  a.ledger.put(...KEY, claimBy(a.ledger.self))
+  await clock.advance(20)
+  exchange(a, b)
+  await clock.advance(481_000)
+  await b.beat()
+  b.ledger.put(...KEY, claimBy(b.ledger.self))
+  await clock.advance(25)
+  expect(b.ledger.snapshot().getLive(...KEY)?.owner).toBe(b.ledger.self)
+  a.ledger.merge(b.ledger.snapshot().entries(), b.ledger.self)
+  expect(a.ledger.snapshot().getLive(...KEY)?.owner).toBe(b.ledger.self)
+  expect(a.told('yielded')).toEqual([{ type: 'yielded', bucket: KEY[0], key: KEY[1], to: b.ledger.self }])
+  await a.beat()
+  expect(() => a.ledger.put(...KEY, claimBy(a.ledger.self))).toThrow(
+    expect.objectContaining({ code: 'ledger.not_owner' }),
+  )
+})
+
+test('a live owner is not robbed by a takeover, and a dead one is', async () => {
+  const { clock, a, b } = await createPair()
+  a.ledger.put(...KEY, claimBy(a.ledger.self))
+  await clock.advance(20)
+  exchange(a, b)
+  const refused = () => b.ledger.put(...KEY, claimBy(b.ledger.self))
+  expect(refused).toThrow(expect.objectContaining({ code: 'ledger.not_owner' }))
+  await clock.advance(479_000)
+  expect(refused).toThrow(expect.objectContaining({ code: 'ledger.not_owner' }))
+  await clock.advance(1500)
+  expect(refused).not.toThrow()
+})
+
+test('who missed a tombstone is told by its owner, and then takes what came after it', async () => {
+  const { clock, a, b } = await createPair()
+  const witness = createMember(3, clock)
+  await witness.beat()
+  b.ledger.put(...KEY, claimBy(b.ledger.self))
+  await clock.advance(25)
+  exchange(a, b, witness)
+  b.ledger.delete(...KEY)
+  await clock.advance(25)
+  exchange(a, b)
+  a.ledger.put(...KEY, claimBy(a.ledger.self))
+  await clock.advance(25)
+  exchange(a, b)
+  expect(send(a, witness, ...KEY).rejected).toMatchObject([{ code: 'NOT_OWNER' }])
+  send(witness, b, ...KEY)
+  const [retracted] = b.told('retracted')
+  expect(retracted?.entries).toMatchObject([{ key: KEY[1], entry: { owner: b.ledger.self, deleted: true } }])
+  expect(witness.ledger.merge(retracted?.entries ?? [], b.ledger.self).accepted).toBe(1)
+  expect(send(a, witness, ...KEY).accepted).toBe(1)
+  send(witness, b, ...KEY)
+  expect(b.told('retracted')).toHaveLength(1)
+})
+
+test('who was taken for gone announces again above the tombstone, not more than once a second', async () => {
+  const { clock, a, b } = await createPair()
+  a.ledger.put(...KEY, claimBy(a.ledger.self))
+  await clock.advance(25)
+  exchange(a, b)
+  await clock.advance(481_000)
+  b.ledger.delete(...KEY)
+  await b.beat()
+  await a.beat()
+  const version = b.ledger.snapshot().get(...KEY)?.version ?? 0n
+  send(b, a, ...KEY)
+  send(b, a, ...KEY)
+  await clock.advance(25)
+  expect(a.ledger.snapshot().getLive(...KEY)?.version).toBeGreaterThan(version)
+  expect(send(a, b, ...KEY).accepted).toBe(1)
+})
+
+test('a member that was away longer than tombstones live is told by the leader what has ended', async () => {
+  const { clock, a, b } = await createPair({ tombstoneTtlMs: 1000 })
+  const away = createMember(3, clock)
+  a.ledger.put('notes', 'open', '1')
+  await clock.advance(25)
+  exchange(a, b, away)
+  a.ledger.delete('notes', 'open')
+  await clock.advance(25)
+  exchange(a, b)
+  await clock.advance(60_000)
+  for (const { ledger } of [a, b]) expect(ledger.reap().collected).toBe(1)
+  const leader = a.ledger.leader() === a.ledger.self ? a : b
+  expect(send(away, leader, 'notes', 'open').rejected).toMatchObject([{ code: 'REPLAYED' }])
+  const [retracted] = leader.told('retracted')
+  expect(away.ledger.merge(retracted?.entries ?? [], leader.ledger.self).accepted).toBe(1)
+  expect(away.ledger.snapshot().getLive('notes', 'open')).toBeUndefined()
+})
