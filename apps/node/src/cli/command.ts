@@ -14,6 +14,8 @@ export interface Call extends LoadedSettings {
   readInput(maxBytes: number): Promise<string>
   /** Is standard output a terminal? */
   readonly isTerminal: boolean
+  /** Is standard error? */
+  readonly isErrorTerminal: boolean
 }
 
 /** Resolves with the exit code when the command is done. */

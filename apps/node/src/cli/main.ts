@@ -10,6 +10,7 @@ export async function main(): Promise<void> {
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     surroundings: { environment: process.env, workingDirectory: process.cwd() },
     isTerminal: process.stdout.isTTY === true,
+    isErrorTerminal: process.stderr.isTTY === true,
     out: (text) => process.stdout.write(text),
     note: (line) => process.stderr.write(`${line}\n`),
     readInput,

@@ -13,6 +13,7 @@ import { commands, findCommand, rootCommand } from './commands.ts'
 export interface CommandLineComponents {
   readonly surroundings: Surroundings
   readonly isTerminal: boolean
+  readonly isErrorTerminal: boolean
   out(text: string): void
   note(line: string): void
   readInput(maxBytes: number): Promise<string>

@@ -12,25 +12,18 @@ export interface HealthView {
   readonly ledger: Pick<Ledger, 'conflicts' | 'rejections'>
   /** Undefined until the host listens. */
   readonly p2p: P2pNode | undefined
-  /** Listeners that anyone in the network around can reach, without authentication. */
-  readonly openListeners: readonly string[]
   /** Who this node would wait for: without them it is alone by intention for a while. */
   readonly bootstrapPeers: number
 }
 
 /** A node alone this long is told why. */
 const ALONE_AFTER_MS = 60_000
-/** A way of discovery that failed is told when it found nobody either. */
+/** More are counted in `/metrics` only. */
 const MAX_LISTED_CONFLICTS = 20
 
 /** The worst first. */
 export function findProblems(view: HealthView): readonly HealthProblem[] {
-  const problems = [
-    ...conflictProblems(view),
-    ...rejectionProblems(view),
-    ...networkProblems(view),
-    ...listenerProblems(view),
-  ]
+  const problems = [...conflictProblems(view), ...rejectionProblems(view), ...networkProblems(view)]
   return problems.sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'))
 }
 
@@ -111,13 +104,4 @@ function networkProblems({ p2p, now, startedAt, bootstrapPeers }: HealthView): H
     since: startedAt,
   })
   return problems
-}
-
-function listenerProblems({ openListeners }: HealthView): HealthProblem[] {
-  return openListeners.map((listener) => ({
-    code: 'api.open_to_others',
-    severity: 'warning',
-    title: `Everyone who can reach ${listener} can read and write through the API`,
-    hint: 'Listen on 127.0.0.1 or on a unix socket, or let a proxy in front ask who they are.',
-  }))
 }

@@ -2,7 +2,7 @@
  * Who this node is: an Ed25519 key. The file has libp2p's form of a private key, as existing nodes keep it
  * (wire document, section 0): `08 01 12 40`, 32 bytes of seed, 32 bytes of public key; mode 0600.
  */
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -23,7 +23,6 @@ export interface Identity {
   readonly seed: Uint8Array
   /** 32 bytes. */
   readonly publicKey: Uint8Array
-  readonly privateKey: KeyObject
 }
 
 const FILE_PREFIX = Uint8Array.of(0x08, 0x01, 0x12, 0x40)
@@ -49,7 +48,7 @@ function identityFromSeed(seed: Uint8Array): Identity {
     type: 'pkcs8',
   })
   const publicKey = Buffer.from(createPublicKey(privateKey).export({ format: 'jwk' }).x ?? '', 'base64url')
-  return { id: peerIdFromPublicKey(publicKey), seed, publicKey, privateKey }
+  return { id: peerIdFromPublicKey(publicKey), seed, publicKey }
 }
 
 function readIdentity(file: string, log: Logger): Identity | undefined {

@@ -5,8 +5,8 @@ import { MeshError } from '@mesh/core'
 import { type InstanceLock, acquireInstanceLock } from './instance-lock.ts'
 
 export const CONTROL_SOCKET = 'control.sock'
-/** What an address of a unix socket holds on every system, its end included. */
-const MAX_SOCKET_PATH_BYTES = 103
+/** An address of a unix socket holds 103 bytes on every system; the server binds to the path and its pid. */
+const MAX_SOCKET_PATH_BYTES = 95
 
 export interface InstanceFolder {
   readonly path: string

@@ -1,0 +1,89 @@
+/** The API of this node, plugged into what it serves; the network joins later. */
+import { hostname } from 'node:os'
+import { type ApiListener, createApiServer, type ListenAddress } from '@mesh/api-server'
+import type { Clock, Logger, Random } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
+import type { P2pNode } from '@mesh/p2p'
+import type { Settings } from '../settings/options.ts'
+import { version } from '../version.ts'
+import { createAssets } from './assets.ts'
+import { findProblems } from './health.ts'
+import { readMetrics } from './metrics.ts'
+
+export interface NodeApiComponents {
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+export interface NodeApi {
+  listen(address: ListenAddress): Promise<ApiListener>
+  /** The host listens: peers, traffic and their events are served from now on. */
+  attach(p2p: P2pNode): void
+  /** Replication runs: `/readyz` says so from now on. */
+  setReady(): void
+  stop(): Promise<void>
+}
+
+export function createApi(
+  { settings }: { readonly settings: Settings },
+  { ledger, clock, random, log }: NodeApiComponents,
+): NodeApi {
+  const startedAt = clock.now()
+  let p2p: P2pNode | undefined
+  let isReady = false
+  const server = createApiServer(
+    { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
+    {
+      ledger,
+      clock,
+      random,
+      logger: log,
+      version: { version, protocols: () => [] },
+      health: {
+        ready: () => isReady,
+        problems: () =>
+          findProblems({
+            now: clock.now(),
+            startedAt,
+            ledger,
+            p2p,
+            bootstrapPeers: settings.discoveryBootstrapPeers.length,
+          }),
+      },
+      metrics: () =>
+        readMetrics({
+          p2p,
+          version,
+          uptimeSeconds: (clock.now() - startedAt) / 1_000,
+          memory: process.memoryUsage(),
+        }),
+      ...assetsOf(),
+    },
+  )
+  return {
+    listen: (address) => server.listen(address),
+    attach(node) {
+      p2p = node
+      server.attachNetwork({
+        members: () => node.room.peers(),
+        peers: () => node.peers(),
+        traffic: node.bandwidth,
+        subscribe: (listener) =>
+          node.subscribe((event) => {
+            if (event.type !== 'refused') listener(event)
+          }),
+      })
+    },
+    setReady() {
+      isReady = true
+    },
+    stop: () => server.stop(),
+  }
+}
+
+function assetsOf() {
+  const assets = createAssets()
+  return assets === undefined ? {} : { assets }
+}

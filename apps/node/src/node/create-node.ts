@@ -1,0 +1,87 @@
+/**
+ * The composition root: plugs the parts into each other, in the order in which they must stand. 1 the instance's
+ * folder, locked, and the identity in it; 2 store and ledger; 3 the API, which answers from here on; 4 the libp2p
+ * host, replication, and the transports that take longer. Stops in the reverse order.
+ */
+import type { ListenAddress } from '@mesh/api-server'
+import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import type { Settings } from '../settings/options.ts'
+import { createIdentity, openIdentity } from '../state/identity.ts'
+import { openInstanceFolder } from '../state/instance-folder.ts'
+import type { Network } from '../state/network.ts'
+import { createApi } from './create-api.ts'
+import { createEnds, type Ends } from './ends.ts'
+import { openLedger } from './open-ledger.ts'
+
+export interface NodeInit {
+  readonly settings: Settings
+  readonly network: Network
+  readonly stateDir: string
+  /** Beside the control socket, which every node has. */
+  readonly listen: ListenAddress | undefined
+}
+
+export interface NodeComponents {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Milliseconds since the process began. */
+  readonly uptimeMs: () => number
+}
+
+export interface StartOptions {
+  readonly signal: AbortSignal
+  /** The API answers, at this address; undefined when only the control socket does. */
+  readonly onListening: (url: string | undefined) => void
+}
+
+export interface MeshNode {
+  readonly id: PeerId
+  /** Idempotent; leaves nothing running. */
+  stop(): Promise<void>
+}
+
+/** Resolves when everything stands; when it rejects, or the signal aborts, nothing of it is left. */
+export async function startNode(
+  init: NodeInit,
+  components: NodeComponents,
+  options: StartOptions,
+): Promise<MeshNode> {
+  const ends = createEnds()
+  try {
+    return await startParts({ ...init, ...components, ...options }, ends)
+  } catch (error) {
+    await ends.run()
+    throw error
+  }
+}
+
+async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends: Ends): Promise<MeshNode> {
+  const { settings, network, stateDir, listen, clock, random, log, uptimeMs, signal } = parts
+  const folder = openInstanceFolder({ stateDir, networkId: network.id, instance: settings.instance })
+  ends.add(() => folder.release())
+  const identity = settings.ephemeral ? createIdentity(random) : openIdentity(folder.path, random, log)
+  const ledger = openLedger({ settings, identity, folder: folder.path }, { clock, log })
+  ends.add(() => ledger.stop())
+
+  const api = createApi({ settings }, { ledger, clock, random, log })
+  ends.add(() => api.stop())
+  await api.listen({ kind: 'unix', path: folder.controlSocket, mode: 0o600 })
+  const listener = listen === undefined ? undefined : await api.listen(listen)
+  log.info('api listening', {
+    url: listener?.url,
+    socket: folder.controlSocket,
+    id: identity.id,
+    network: network.id,
+    instance: settings.instance,
+    afterMs: Math.round(uptimeMs()),
+  })
+  parts.onListening(listener?.url)
+
+  // requests that have come already are answered before the loading of libp2p keeps the processor busy
+  await new Promise((resolve) => setImmediate(resolve))
+  signal.throwIfAborted()
+  const { joinNetwork } = await import('./join-network.ts')
+  await joinNetwork({ ...parts, identity, ledger, api, folder: folder.path }, ends)
+  return { id: identity.id, stop: () => ends.run() }
+}

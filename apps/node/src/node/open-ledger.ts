@@ -1,0 +1,67 @@
+/** The ledger of this node, over its file or in memory. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, type Logger, MeshError } from '@mesh/core'
+import { createLedger, createMemoryStore, type Ledger, type Store } from '@mesh/ledger'
+import { createNodeSigner, createNodeVerifier, openDiskStore } from '@mesh/ledger/node'
+import type { Settings } from '../settings/options.ts'
+import type { Identity } from '../state/identity.ts'
+
+export interface OpenLedgerInit {
+  readonly settings: Settings
+  readonly identity: Identity
+  /** The instance's. */
+  readonly folder: string
+}
+
+/** Text, indexes and free pages: the file may be twice what the ledger counts. */
+const FILE_BYTES_PER_LEDGER_BYTE = 2
+
+export function openLedger(
+  { settings, identity, folder }: OpenLedgerInit,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): Ledger {
+  const store = settings.ephemeral ? createMemoryStore() : openStore(settings, folder)
+  try {
+    return createLedger(
+      {
+        mode: settings.ownership,
+        livenessMs: settings.ownershipTtl,
+        limits: {
+          maxEntries: settings.ledgerMaxEntries,
+          maxBytes: settings.ledgerMaxBytes,
+          maxSignerEntries: settings.ledgerMaxSignerEntries,
+          maxSignerBytes: settings.ledgerMaxSignerBytes,
+          maxUnsignedEntries: settings.ledgerMaxUnsignedEntries,
+          maxUnsignedBytes: settings.ledgerMaxUnsignedBytes,
+        },
+      },
+      {
+        signer: createNodeSigner(identity.seed),
+        verify: createNodeVerifier(),
+        clock,
+        store,
+        logger: log,
+      },
+    )
+  } catch (error) {
+    store.close()
+    throw error
+  }
+}
+
+function openStore(settings: Settings, folder: string): Store {
+  const place = settings.ledgerState ?? folder
+  try {
+    mkdirSync(place, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new MeshError('node.state_unusable', `cannot make the folder ${place}`, {
+      cause,
+      hint: 'Give --ledger-state a folder that this user may write to.',
+    })
+  }
+  return openDiskStore({
+    path: join(place, 'ledger.db'),
+    maxBytes: FILE_BYTES_PER_LEDGER_BYTE * settings.ledgerMaxBytes,
+  })
+}
