@@ -10,7 +10,11 @@ import { createRateMeter, type RateMeter } from './rate-meter.ts'
 /** The counting side of `Bandwidth`. */
 export interface BandwidthCounter extends Bandwidth {
   /** A counter for one stream; `relayed` bytes are already in the total as bytes to the relay. */
-  meter(stream: { readonly protocol: string; readonly peer: string | undefined; readonly relayed: boolean }): {
+  meter(stream: {
+    readonly protocol: string
+    readonly peer: string | undefined
+    readonly relayed: boolean
+  }): {
     add(bytesIn: number, bytesOut: number): void
   }
 }

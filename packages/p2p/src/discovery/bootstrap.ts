@@ -13,12 +13,12 @@ export function parseBootstrapPeers(texts: readonly string[]): readonly Find[] {
   const issues: Issue[] = []
   for (const text of texts) {
     const address = tryParse(text)
-    const peer = address === undefined ? undefined : peerIn(address)
+    const peer = address?.getComponents().at(-1)?.name === 'p2p' ? peerIn(address) : undefined
     if (address === undefined || peer === undefined) issues.push(issueFor(text, address !== undefined))
     else addresses.set(peer, [...(addresses.get(peer) ?? []), address])
   }
   if (issues.length === 0)
-    return [...addresses].map(([peer, own]) => ({ peer, addresses: own, trusted: true }))
+    return [...addresses].map(([peer, own]) => ({ peer, addresses: own, kind: 'configured' }))
   const first = issues[0]
   throw new MeshError('p2p.bad_bootstrap_peer', `not a bootstrap peer: ${first?.value ?? ''}`, {
     issues,

@@ -14,13 +14,19 @@ import {
   MAX_NEW_DIALS_PER_MINUTE,
   MAX_PARALLEL_DIALS,
   MAX_PEER_ADDRESSES,
+  MEMBER_BACKOFF_MAX_MS,
 } from '../limits.ts'
+
+export type FindKind = 'configured' | 'member' | 'found'
 
 export interface Find {
   readonly peer: string
   readonly addresses: readonly Multiaddr[]
-  /** Named by configuration: dialled at once, before all others, and never given up. */
-  readonly trusted?: boolean
+  /**
+   * `configured`: dialled at once, before all others, and never given up. `member`: was connected before, so it is no
+   * newcomer. Default `found`.
+   */
+  readonly kind?: FindKind
 }
 
 export interface Dialler {
@@ -41,14 +47,28 @@ export interface DiallerInit {
 
 interface Candidate {
   addresses: readonly Multiaddr[]
-  trusted: boolean
+  kind: FindKind
   failures: number
   /** Unix ms of the next dial. */
   due: number
   dialling: boolean
-  /** Dialled before; no newcomer any more. */
+  /** Was counted as a newcomer. */
   tried: boolean
 }
+
+/** Who is dialled first. */
+const RANK = { configured: 0, member: 1, found: 2 } as const
+const LONGEST_BACKOFF_MS = {
+  configured: BOOTSTRAP_BACKOFF_MAX_MS,
+  member: MEMBER_BACKOFF_MAX_MS,
+  found: DIAL_BACKOFF_MAX_MS,
+} as const
+/** A member that went is looked for longer than one that was only heard of. */
+const MAX_FAILURES = {
+  configured: Number.POSITIVE_INFINITY,
+  member: 4 * MAX_DIAL_FAILURES,
+  found: MAX_DIAL_FAILURES,
+} as const
 
 export function createDialler(
   init: DiallerInit,
@@ -63,20 +83,21 @@ export function createDialler(
   let cancel: (() => void) | undefined
   let wakeAt = Number.POSITIVE_INFINITY
 
-  function found({ peer, addresses, trusted = false }: Find): void {
+  function found({ peer, addresses, kind = 'found' }: Find): void {
     if (stopped.signal.aborted || peer === init.self || addresses.length === 0) return
     const known = candidates.get(peer)
     if (known !== undefined) {
       known.addresses = merge(known.addresses, addresses)
-      known.trusted ||= trusted
+      if (RANK[kind] < RANK[known.kind]) known.kind = kind
       // news of a peer that could not be reached is a reason to look again soon
-      if (!known.dialling && known.failures > 0) known.due = Math.min(known.due, clock.now() + DIAL_BACKOFF_MIN_MS)
+      if (!known.dialling && known.failures > 0)
+        known.due = Math.min(known.due, clock.now() + DIAL_BACKOFF_MIN_MS)
     } else {
       if (candidates.size >= MAX_KNOWN_PEERS && !makeRoom()) return
-      const wait = trusted || init.self < peer ? 0 : GREATER_ID_WAITS_MS
+      const wait = kind === 'configured' || init.self < peer ? 0 : GREATER_ID_WAITS_MS
       candidates.set(peer, {
         addresses: merge([], addresses),
-        trusted,
+        kind,
         failures: 0,
         due: clock.now() + wait,
         dialling: false,
@@ -92,13 +113,13 @@ export function createDialler(
     const now = clock.now()
     const due = [...candidates]
       .filter(([, candidate]) => !candidate.dialling && candidate.due <= now)
-      .sort(([, a], [, b]) => Number(b.trusted) - Number(a.trusted) || a.due - b.due)
+      .sort(([, a], [, b]) => RANK[a.kind] - RANK[b.kind] || a.due - b.due)
     for (const [peer, candidate] of due) {
       if (init.isConnected(peer)) {
         settle(peer, candidate)
       } else if (running >= MAX_PARALLEL_DIALS) {
         break
-      } else if (candidate.trusted || candidate.tried || mayDialNew(now)) {
+      } else if (candidate.kind !== 'found' || candidate.tried || mayDialNew(now)) {
         void dial(peer, candidate)
       } else {
         candidate.due = (newDials[0] ?? now) + 60_000
@@ -126,7 +147,7 @@ export function createDialler(
       candidate.failures++
       log.debug('dial failed', { peer, failures: candidate.failures, reason: String(error) })
       init.onError(peer, error)
-      if (candidate.failures >= MAX_DIAL_FAILURES && !candidate.trusted) candidates.delete(peer)
+      if (candidate.failures >= MAX_FAILURES[candidate.kind]) candidates.delete(peer)
       candidate.due = clock.now() + backoff(candidate)
     } finally {
       candidate.dialling = false
@@ -138,18 +159,20 @@ export function createDialler(
   /** Connected: nothing to do until somebody finds it again; what was configured is watched. */
   function settle(peer: string, candidate: Candidate): void {
     candidate.failures = 0
-    candidate.due = clock.now() + DIAL_BACKOFF_MIN_MS
-    if (!candidate.trusted) candidates.delete(peer)
+    candidate.due = clock.now() + BOOTSTRAP_BACKOFF_MAX_MS
+    if (candidate.kind !== 'configured') candidates.delete(peer)
   }
 
-  function backoff({ failures, trusted }: Candidate): number {
-    const most = trusted ? BOOTSTRAP_BACKOFF_MAX_MS : DIAL_BACKOFF_MAX_MS
-    return Math.min(most, DIAL_BACKOFF_MIN_MS * 2 ** (failures - 1)) * (0.75 + random.float() / 2)
+  function backoff({ failures, kind }: Candidate): number {
+    return (
+      Math.min(LONGEST_BACKOFF_MS[kind], DIAL_BACKOFF_MIN_MS * 2 ** (failures - 1)) *
+      (0.75 + random.float() / 2)
+    )
   }
 
   function makeRoom(): boolean {
     for (const [peer, candidate] of candidates) {
-      if (candidate.dialling || candidate.trusted || candidate.failures === 0) continue
+      if (candidate.dialling || candidate.kind !== 'found' || candidate.failures === 0) continue
       return candidates.delete(peer)
     }
     return false
@@ -186,4 +209,3 @@ function merge(old: readonly Multiaddr[], news: readonly Multiaddr[]): readonly 
   }
   return [...all.values()].slice(0, MAX_PEER_ADDRESSES)
 }
-

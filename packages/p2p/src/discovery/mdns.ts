@@ -99,7 +99,9 @@ export function startMdns(
   }
 
   async function ask(): Promise<void> {
-    await multicast.refresh().catch((error: unknown) => log.debug('interfaces not read', { reason: String(error) }))
+    await multicast
+      .refresh()
+      .catch((error: unknown) => log.debug('interfaces not read', { reason: String(error) }))
     if (stopped) return
     const query = buildQuery(init.service)
     for (const link of multicast.links()) multicast.send(link, query)

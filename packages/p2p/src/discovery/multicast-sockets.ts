@@ -100,7 +100,9 @@ export async function openMulticast(
       const sockets = [...receivers.values(), ...[...links.values()].map(({ socket }) => socket)]
       receivers.clear()
       links.clear()
-      await Promise.all(sockets.map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))))
+      await Promise.all(
+        sockets.map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))),
+      )
     },
   }
 }
@@ -116,10 +118,12 @@ export function suitableLinks({
       const wildcard = listen.includes(family === 4 ? '0.0.0.0' : '::')
       const usable = addresses.find(({ address }) => {
         const ip = tryParseIp(address)
-        if (ip === undefined || (family === 4 ? !isIPv4(address) : !isIPv6(address)) || isBlockedIp(ip)) return false
+        if (ip === undefined || (family === 4 ? !isIPv4(address) : !isIPv6(address)) || isBlockedIp(ip))
+          return false
         return listen.includes(address) || (wildcard && (family === 4 || address.startsWith('fe80:')))
       })
-      if (usable !== undefined) all.push({ id: `${device}/${family}`, device, family, address: usable.address })
+      if (usable !== undefined)
+        all.push({ id: `${device}/${family}`, device, family, address: usable.address })
     }
   }
   const outside = all.filter(({ address }) => !isLoopbackIp(address as IpAddress))

@@ -35,7 +35,10 @@ export interface PeerExchangeInit {
   readonly found: (find: Find) => void
   /** A member answers STUN on this port of the address we reach it at. */
   readonly onStunPort: (peer: string, port: number) => void
-  readonly onRefused: (code: 'peers.bad_message' | 'peers.bad_record' | 'peers.too_many', peer: string) => void
+  readonly onRefused: (
+    code: 'peers.bad_message' | 'peers.bad_record' | 'peers.too_many',
+    peer: string,
+  ) => void
 }
 
 export interface PeerExchange {
@@ -87,7 +90,8 @@ export async function startPeerExchange(
   const onPeer = (event: CustomEvent<{ peer: Peer }>) => {
     const { id, peerRecordEnvelope } = event.detail.peer
     const subject = id.toString()
-    if (subject === self || peerRecordEnvelope === undefined || connectionsTo(host, subject).length === 0) return
+    if (subject === self || peerRecordEnvelope === undefined || connectionsTo(host, subject).length === 0)
+      return
     keep(subject, peerRecordEnvelope)
   }
   const onDisconnect = (event: CustomEvent<{ toString(): string }>) => {

@@ -6,12 +6,18 @@ export interface AddressRules {
   /** Lies in a range that libp2p must keep out of: the VPN's own, which would route libp2p through itself. */
   isBlocked(address: Multiaddr): boolean
   isBlockedIp(ip: IpAddress): boolean
+  /** Replaces the ranges. */
+  block(ranges: readonly Cidr[]): void
 }
 
-export function createAddressRules(blockedRanges: readonly Cidr[]): AddressRules {
+export function createAddressRules(ranges: readonly Cidr[]): AddressRules {
+  let blockedRanges = ranges
   const isBlockedIp = (ip: IpAddress) => blockedRanges.some((range) => cidrContains(range, ip))
   return {
     isBlockedIp,
+    block(replacement) {
+      blockedRanges = replacement
+    },
     isBlocked(address) {
       const ip = ipOf(address)
       return ip !== undefined && isBlockedIp(ip)

@@ -2,6 +2,7 @@
 import { gossipsub, type GossipSub, type GossipsubOpts } from '@libp2p/gossipsub'
 import { identify, identifyPush } from '@libp2p/identify'
 import type {
+  Connection,
   ConnectionGater,
   Ed25519PrivateKey,
   Libp2p,
@@ -54,7 +55,7 @@ export interface BaseHostInit {
   readonly gossip: Partial<GossipsubOpts>
   readonly gate: ConnectionGater
   readonly mayAnnounce: (address: Multiaddr) => boolean
-  readonly metrics: () => Metrics
+  readonly metrics: (connections: () => readonly Connection[]) => Metrics
   readonly userAgent: string
   /** Default `MAX_CONNECTIONS`. */
   readonly maxConnections?: number
@@ -89,7 +90,9 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
       maxIncomingPendingConnections: MAX_PENDING_INBOUND,
     },
     connectionMonitor: { enabled: false },
-    metrics: init.metrics,
+    // the connection manager is made later than this
+    metrics: (components: { readonly connectionManager: ConnectionManager }) =>
+      init.metrics(() => components.connectionManager.getConnections()),
     services: {
       identify: identify(),
       identifyPush: identifyPush(),
@@ -125,7 +128,7 @@ export async function joinService<T>(
   return service
 }
 
-async function startPart(host: MeshHost, name: string, part: Partial<Startable> | unknown): Promise<void> {
+async function startPart(host: MeshHost, name: string, part: unknown): Promise<void> {
   // libp2p keeps its parts by name and stops all of them
   host.services.parts.components[name] = part
   const life = part as Partial<Startable>

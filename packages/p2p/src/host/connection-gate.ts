@@ -10,7 +10,10 @@ export interface GateInit {
   readonly isMember: (peer: string) => boolean
   readonly connections: (peer: string) => readonly Connection[]
   /** Counted and told to subscribers. */
-  readonly onRefused: (code: RefusalCode, from: { readonly peer?: string; readonly protocol?: string }) => void
+  readonly onRefused: (
+    code: RefusalCode,
+    from: { readonly peer?: string; readonly protocol?: string },
+  ) => void
 }
 
 export const RELAY_HOP = '/libp2p/circuit/relay/0.2.0/hop'
@@ -57,7 +60,10 @@ function circuits(connections: readonly Connection[]): number {
   let count = 0
   for (const { streams } of connections) {
     for (const { protocol, direction } of streams) {
-      if ((protocol === RELAY_HOP && direction === 'inbound') || (protocol === RELAY_STOP && direction === 'outbound'))
+      if (
+        (protocol === RELAY_HOP && direction === 'inbound') ||
+        (protocol === RELAY_STOP && direction === 'outbound')
+      )
         count++
     }
   }

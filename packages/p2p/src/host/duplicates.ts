@@ -36,7 +36,9 @@ export function superfluous<
 }
 
 /** Two relayed connections are of no more use than one. */
-function extraRelayed<C extends Pick<Connection, 'direction' | 'status'>>(connections: readonly C[]): readonly C[] {
+function extraRelayed<C extends Pick<Connection, 'direction' | 'status'>>(
+  connections: readonly C[],
+): readonly C[] {
   const mine = connections.filter(({ direction, status }) => status === 'open' && direction === 'outbound')
   return mine.slice(1)
 }

@@ -37,7 +37,8 @@ export function inWords(error: unknown): string {
 function* causes(error: unknown, depth = 0): Generator<unknown> {
   if (depth > 4) return
   yield error
-  if (error instanceof AggregateError) for (const inner of error.errors.slice(0, 8)) yield* causes(inner, depth + 1)
+  if (error instanceof AggregateError)
+    for (const inner of error.errors.slice(0, 8)) yield* causes(inner, depth + 1)
   if (error instanceof Error && error.cause !== undefined) yield* causes(error.cause, depth + 1)
 }
 

@@ -110,7 +110,8 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
       member: isMember(peer),
       path: used === undefined ? undefined : used.direct ? 'direct' : 'relayed',
       transport: used === undefined ? undefined : transportOf(used.remoteAddr),
-      addresses: from.addresses.length > 0 || used === undefined ? from.addresses : [used.remoteAddr.toString()],
+      addresses:
+        from.addresses.length > 0 || used === undefined ? from.addresses : [used.remoteAddr.toString()],
       rttMs: from.rttMs,
       lastSeen: used === undefined ? from.lastSeen : clock.now(),
       lastError: from.lastError,
@@ -141,4 +142,3 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
     },
   }
 }
-

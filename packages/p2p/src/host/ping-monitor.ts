@@ -2,13 +2,13 @@
  * Pings each connection soon after it opens and then once a minute; a connection that misses two in a row ends. libp2p's
  * own monitor pings every ten seconds, which costs more than all gossip.
  */
-import type { Connection, Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
+import type { Connection, Libp2p } from '@libp2p/interface'
 import type { Clock, Logger, Random } from '@mesh/core'
 import { PING_INTERVAL_MS, PING_TIMEOUT_MS } from '../limits.ts'
+import { pingConnection } from './ping.ts'
 
 export interface PingMonitorInit {
   readonly host: Libp2p
-  readonly ping: (peer: Libp2pPeerId, signal: AbortSignal) => Promise<number>
   readonly onRtt: (peer: string, rttMs: number) => void
   /** Default `PING_INTERVAL_MS`. */
   readonly intervalMs?: number
@@ -39,11 +39,15 @@ export function startPingMonitor(
     const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
     state.cancel = cancel
     try {
-      init.onRtt(connection.remotePeer.toString(), await init.ping(connection.remotePeer, limit.signal))
+      init.onRtt(
+        connection.remotePeer.toString(),
+        await pingConnection(connection, { clock, random, signal: limit.signal }),
+      )
       state.misses = 0
     } catch (error) {
       // a peer that does not speak ping has answered all the same
-      state.misses = error instanceof Error && error.name === 'UnsupportedProtocolError' ? 0 : state.misses + 1
+      state.misses =
+        error instanceof Error && error.name === 'UnsupportedProtocolError' ? 0 : state.misses + 1
       log.debug('ping failed', { peer: connection.remotePeer.toString(), reason: String(error) })
       if (state.misses >= 2) connection.abort(new Error('two pings were not answered'))
     } finally {

@@ -21,7 +21,8 @@ export interface RaceDialInit {
 export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): Promise<Connection> {
   const { dialOne, clock, signal } = init
   const ordered = inDialOrder(addresses)
-  const race = new AbortController()
+  // one for each: a connection stays bound to the signal of its own dial
+  const dials = ordered.map(() => new AbortController())
   return new Promise<Connection>((resolve, reject) => {
     const errors: unknown[] = []
     let started = 0
@@ -31,20 +32,21 @@ export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): P
     )
     const onAbort = () => end(() => reject(signal.reason))
 
-    function end(settle: () => void): void {
+    function end(settle: () => void, winner?: number): void {
       cancelTimeout()
       cancelNext?.()
       signal.removeEventListener('abort', onAbort)
       started = ordered.length
       settle()
-      race.abort(new Error('the race is over'))
+      for (const [at, dial] of dials.entries()) if (at !== winner) dial.abort(new Error('the race is over'))
     }
     function startNext(): void {
       cancelNext?.()
-      const address = ordered[started++]
-      if (address === undefined) return
-      dialOne(address, race.signal).then(
-        (connection) => end(() => resolve(connection)),
+      const at = started++
+      const [address, dial] = [ordered[at], dials[at]]
+      if (address === undefined || dial === undefined) return
+      dialOne(address, dial.signal).then(
+        (connection) => end(() => resolve(connection), at),
         (error: unknown) => {
           errors.push(error)
           if (started < ordered.length) startNext()

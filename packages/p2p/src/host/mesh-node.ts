@@ -1,0 +1,414 @@
+/**
+ * Puts a member together: host, room, membership and channels, and the parts that keep it connected. What only some
+ * platforms have (transports, multicast, a memory network) comes in as `Platform`.
+ */
+import type { GossipsubOpts } from '@libp2p/gossipsub'
+import type { Connection } from '@libp2p/interface'
+import {
+  type Cidr,
+  type Clock,
+  type Logger,
+  MeshError,
+  type PeerId,
+  parsePeerId,
+  type Random,
+} from '@mesh/core'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import type { Libp2pOptions } from 'libp2p'
+import { createBandwidth } from '../bandwidth/bandwidth.ts'
+import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
+import { createChannels } from '../channels/channels.ts'
+import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
+import { createDialler, type Dialler, type Find } from '../discovery/dialler.ts'
+import { type PeerExchange, startPeerExchange } from '../discovery/peer-exchange.ts'
+import { createWays, type Way, type Ways } from '../discovery/ways.ts'
+import { createMembership, type Membership } from '../membership/membership.ts'
+import { MAX_KNOWN_PEERS, PING_TIMEOUT_MS } from '../limits.ts'
+import type { NetworkConfig } from '../network-config.ts'
+import type { P2pEvent, P2pNode } from '../p2p-node.ts'
+import { PEERS_PROTOCOL } from '../protocols.ts'
+import { createRefusals } from '../refusals.ts'
+import { gossipsubSettings } from '../room/gossipsub-settings.ts'
+import { createRoom } from '../room/room.ts'
+import type { SealCipher } from '../secrets/seal-cipher.ts'
+import { createSpokenProtocols, type SpokenProtocols } from '../spoken-protocols.ts'
+import { type AddressRules, createAddressRules } from './address-rules.ts'
+import { createBaseHost, type MeshHost } from './base-host.ts'
+import { createConnectionGate } from './connection-gate.ts'
+import { connectionsTo } from './connections.ts'
+import { closeDuplicates } from './duplicates.ts'
+import { inWords } from './error-words.ts'
+import { parseIdentity } from './identity.ts'
+import { createPeerBook, type PeerBook } from './peer-book.ts'
+import { pingConnection } from './ping.ts'
+import { startPingMonitor } from './ping-monitor.ts'
+import { raceDial } from './race-dial.ts'
+
+export interface MeshNodeInit {
+  readonly network: NetworkConfig
+  /** Ed25519: the 32-byte seed, or seed and public key together. */
+  readonly identity: Uint8Array
+  /** Addresses to announce in place of the ones it listens on. */
+  readonly announce?: readonly string[]
+  /** Each ends with `/p2p/` and the peer's id. */
+  readonly bootstrapPeers?: readonly string[]
+  /** Members pass on how other members can be reached. Default true. */
+  readonly peerExchange?: boolean
+  /** Ranges that are never dialled, accepted or announced: the VPN's own. */
+  readonly blockedRanges?: readonly Cidr[]
+  /** Peer ids that are never talked to. */
+  readonly blockedPeers?: readonly string[]
+  /** Default 300. */
+  readonly maxConnections?: number
+  /** Over the settings that the room needs. */
+  readonly gossip?: Partial<GossipsubOpts>
+  /** What identify tells others. Default `mesh`. */
+  readonly userAgent?: string
+}
+
+export interface MeshNodeComponents {
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
+
+/** A `P2pNode` with what its owner needs beside. */
+export interface MeshNode extends P2pNode {
+  /** Resolves when every transport that is switched on listens, or failed; `discovery()` says which did. */
+  readonly allTransportsReady: Promise<void>
+  /** Replaces the ranges that libp2p keeps out of, as when an address was leased; connections in them close. */
+  blockRanges(ranges: readonly Cidr[]): void
+}
+
+/** What differs between a machine, a browser and a test. */
+export interface Platform {
+  readonly transports: NonNullable<Libp2pOptions['transports']>
+  /** Where the transports above listen. */
+  readonly listen: readonly string[]
+  /** Default: one that runs everywhere. */
+  readonly cipher?: SealCipher
+  /** Adds what may come later; what fails is told to its way. @returns stops what it added */
+  join(context: PlatformContext): Promise<() => Promise<void>>
+}
+
+/** What late parts may use. */
+export interface PlatformContext extends MeshNodeComponents {
+  readonly host: MeshHost
+  readonly membership: Membership
+  readonly spoken: SpokenProtocols
+  readonly book: PeerBook
+  readonly rules: AddressRules
+  readonly ways: Ways
+  readonly bootstrap: readonly Find[]
+  readonly found: (way: Way, find: Find) => void
+  readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+  /** Members that answer STUN, with the port. */
+  readonly stunPorts: ReadonlyMap<string, number>
+  /** Tells members that this node answers STUN. */
+  setStunPort(port: number): void
+}
+
+/** @throws MeshError `p2p.bad_identity`, `p2p.bad_bootstrap_peer`, `p2p.cannot_listen` */
+export async function createMeshNode(
+  init: MeshNodeInit,
+  platform: Platform,
+  components: MeshNodeComponents,
+): Promise<MeshNode> {
+  const { clock, logger } = components
+  const bootstrap = parseBootstrapPeers(init.bootstrapPeers ?? [])
+  const privateKey = await parseIdentity(init.identity)
+  const self = parsePeerId(privateKey.publicKey.toString())
+  const listeners = new Set<(event: P2pEvent) => void>()
+  const emit = (event: P2pEvent) => {
+    for (const listener of listeners) listener(event)
+  }
+  const refusals = createRefusals({ clock, emit })
+  const rules = createAddressRules(init.blockedRanges ?? [])
+  const bandwidth = createBandwidth({ clock })
+  const blockedPeers = new Set(init.blockedPeers)
+  const late: { membership?: Membership; host?: MeshHost } = {}
+
+  const host = await createBaseHost({
+    privateKey,
+    listen: platform.listen,
+    announce: init.announce ?? [],
+    transports: platform.transports,
+    gossip: { ...gossipsubSettings(init.network), ...init.gossip },
+    gate: createConnectionGate({
+      rules,
+      isBlockedPeer: (peer) => blockedPeers.has(peer),
+      isMember: (peer) => late.membership?.isMember(peer) === true,
+      connections: (peer) => (late.host === undefined ? [] : connectionsTo(late.host, peer)),
+      onRefused: (code, from) => refusals.refuse(code, from),
+    }),
+    mayAnnounce: (address) => !rules.isBlocked(address),
+    metrics: (connections) => createStreamMetrics(bandwidth, connections),
+    userAgent: init.userAgent ?? 'mesh',
+    ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
+  })
+  const spoken = createSpokenProtocols({ libp2p: host })
+  const membership = createMembership(
+    { config: init.network, self },
+    { ...components, libp2p: host, spoken, refusals },
+  )
+  Object.assign(late, { membership, host })
+  const channels = createChannels({ libp2p: host, membership, spoken, clock, refusals, logger })
+  const room = createRoom(
+    { config: init.network, self },
+    {
+      ...components,
+      libp2p: host,
+      membership,
+      spoken,
+      refusals,
+      ...(platform.cipher === undefined ? {} : { cipher: platform.cipher }),
+    },
+  )
+  const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
+  const ways = createWays()
+  const configured = ways.open('bootstrap', bootstrap.length > 0)
+  const isConfigured = (peer: string) => bootstrap.some((find) => find.peer === peer)
+  const reach = createReach(
+    {
+      host,
+      rules,
+      book,
+      self,
+      onError(peer, error) {
+        book.noteError(peer, inWords(error))
+        if (isConfigured(peer)) configured.failed(error)
+      },
+    },
+    components,
+  )
+  const stops = [closeDuplicates(host), watchConnections({ host, emit, membership, reach })]
+
+  await membership.start()
+  await startListening(host)
+  await room.start()
+  stops.push(startPingMonitor({ host, onRtt: (peer, rttMs) => book.noteRtt(peer, rttMs) }, components))
+  for (const find of bootstrap) reach.found(configured, find)
+
+  const stunPorts = new Map<string, number>()
+  const own = { stunPort: 0 }
+  const members = ways.open('members', init.peerExchange !== false)
+  const exchange: PeerExchange | undefined =
+    init.peerExchange === false
+      ? undefined
+      : await startPeerExchange(
+          {
+            host,
+            channels,
+            isMember: (peer) => membership.isMember(peer),
+            stunPort: () => own.stunPort,
+            found: (find) => reach.found(members, find),
+            onStunPort(peer, port) {
+              if (port === 0) stunPorts.delete(peer)
+              else if (stunPorts.size < MAX_KNOWN_PEERS) stunPorts.set(peer, port)
+            },
+            onRefused: (code, peer) => refusals.refuse(code, { peer, protocol: PEERS_PROTOCOL }),
+          },
+          components,
+        )
+  const joined = platform
+    .join({
+      ...components,
+      host,
+      membership,
+      spoken,
+      book,
+      rules,
+      ways,
+      bootstrap,
+      found: reach.found,
+      dialOne: reach.dialOne,
+      stunPorts,
+      setStunPort(port) {
+        own.stunPort = port
+        exchange?.announceSelf()
+      },
+    })
+    .catch((error: unknown) => {
+      logger.child('p2p').error('host incomplete', { reason: String(error) })
+      return async () => {}
+    })
+
+  let stopping: Promise<void> | undefined
+  async function stop(): Promise<void> {
+    exchange?.stop()
+    reach.stop()
+    for (const stopPart of stops) stopPart()
+    await (await joined)()
+    await channels.stop()
+    await room.stop()
+    await membership.stop()
+    await host.stop()
+    book.stop()
+    spoken.stop()
+    listeners.clear()
+  }
+
+  return {
+    self,
+    room,
+    channels,
+    bandwidth,
+    allTransportsReady: joined.then(() => {}),
+    addresses: () => host.getMultiaddrs().map(String),
+    peers: book.all,
+    peer: book.get,
+    discovery: ways.list,
+    refusals: refusals.counts,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    ping: (peer, signal) =>
+      pingPeer(host, peer, { ...components, ...(signal === undefined ? {} : { signal }) }),
+    blockRanges(ranges) {
+      rules.block(ranges)
+      for (const connection of host.getConnections()) {
+        if (rules.isBlocked(connection.remoteAddr)) connection.abort(new Error('lies in a blocked range'))
+      }
+    },
+    stop: () => (stopping ??= stop()),
+  }
+}
+
+async function startListening(host: MeshHost): Promise<void> {
+  try {
+    await host.start()
+  } catch (cause) {
+    throw new MeshError('p2p.cannot_listen', `cannot listen: ${inWords(cause)}`, {
+      cause,
+      hint: 'Choose other listen addresses, or stop what uses these.',
+    })
+  }
+}
+
+/** Everything that dials goes through here. */
+interface Reach {
+  found(way: Way, find: Find): void
+  /** A member that went: dialled again where it was last known to be. */
+  lost(peer: string): void
+  dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection>
+  stop(): void
+}
+
+function createReach(
+  parts: {
+    readonly host: MeshHost
+    readonly rules: AddressRules
+    readonly book: PeerBook
+    readonly self: string
+    readonly onError: (peer: string, error: unknown) => void
+  },
+  components: MeshNodeComponents,
+): Reach {
+  const { host, rules, book, self } = parts
+  const { transportManager, connectionManager } = host.services.parts.components
+  const canDial = (address: Multiaddr) =>
+    !rules.isBlocked(address) &&
+    (isDnsaddr(address) || transportManager.dialTransportForMultiaddr(address) !== undefined)
+
+  async function dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
+    if (rules.isBlocked(address)) throw new Error('lies in a blocked range')
+    // names that stand for several addresses are resolved by libp2p's own dialler
+    if (isDnsaddr(address)) return await connectionManager.openConnection(address, { signal })
+    return await transportManager.dial(address, { signal })
+  }
+
+  const dialler = createDialler(
+    {
+      self,
+      isConnected: (peer) => connectionsTo(host, peer).length > 0,
+      async dial(peer, addresses, signal) {
+        const usable = addresses
+          .filter(canDial)
+          .filter((address) => !isWebRtc(address))
+          .map(withPeer(peer))
+        await raceDial(usable, { dialOne, clock: components.clock, signal })
+      },
+      onError: parts.onError,
+    },
+    components,
+  )
+  return {
+    found(way, find) {
+      way.found(find.peer)
+      dialler.found({ ...find, addresses: find.addresses.filter((address) => !rules.isBlocked(address)) })
+    },
+    lost(peer) {
+      const addresses = book.get(peer)?.addresses ?? []
+      dialler.found({ peer, addresses: addresses.map((address) => multiaddr(address)), kind: 'member' })
+    },
+    dialOne,
+    stop: dialler.stop,
+  }
+}
+
+const isDnsaddr = (address: Multiaddr) => address.getComponents()[0]?.name === 'dnsaddr'
+/** WebRTC needs a relayed connection first; the upgrade makes it. */
+const isWebRtc = (address: Multiaddr) => address.getComponents().some(({ name }) => name === 'webrtc')
+
+/** The transport checks who answers only when the address says who should. */
+const withPeer = (peer: string) => (address: Multiaddr) =>
+  address.getComponents().at(-1)?.name === 'p2p' ? address : address.encapsulate(`/p2p/${peer}`)
+
+/** Tells subscribers of peers that come and go, and looks for members that went. */
+function watchConnections(parts: {
+  readonly host: MeshHost
+  readonly emit: (event: P2pEvent) => void
+  readonly membership: Membership
+  readonly reach: Reach
+}): () => void {
+  const { host, emit, membership, reach } = parts
+  const paths = new Map<string, 'direct' | 'relayed'>()
+  const onOpen = ({ detail }: CustomEvent<Connection>) => {
+    const peer = detail.remotePeer.toString()
+    const path = detail.direct ? 'direct' : 'relayed'
+    const known = paths.get(peer)
+    if (known === path || known === 'direct') return
+    paths.set(peer, path)
+    emit({ type: 'peer.connected', peer, path })
+  }
+  const onClose = ({ detail }: CustomEvent<Connection>) => {
+    const peer = detail.remotePeer.toString()
+    const left = connectionsTo(host, peer)[0]
+    if (left !== undefined) {
+      paths.set(peer, left.direct ? 'direct' : 'relayed')
+      return
+    }
+    if (!paths.delete(peer)) return
+    emit({ type: 'peer.disconnected', peer })
+    if (membership.isMember(peer)) reach.lost(peer)
+  }
+  host.addEventListener('connection:open', onOpen)
+  host.addEventListener('connection:close', onClose)
+  return () => {
+    host.removeEventListener('connection:open', onOpen)
+    host.removeEventListener('connection:close', onClose)
+  }
+}
+
+async function pingPeer(
+  host: MeshHost,
+  peer: PeerId,
+  options: Pick<MeshNodeComponents, 'clock' | 'random'> & { readonly signal?: AbortSignal },
+): Promise<number> {
+  const { clock, random, signal } = options
+  const connection = connectionsTo(host, peer)[0]
+  if (connection === undefined) throw new MeshError('p2p.unreachable', `not connected to ${peer}`)
+  const limit = new AbortController()
+  const onAbort = () => limit.abort(signal?.reason)
+  const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
+  signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await pingConnection(connection, { clock, random, signal: limit.signal })
+  } catch (cause) {
+    throw new MeshError('p2p.unreachable', `${peer} does not answer: ${inWords(cause)}`, { cause })
+  } finally {
+    cancel()
+    signal?.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * What a machine has: sockets, multicast and a router. TCP stands first; all else joins the running host, so that the
+ * time until it listens does not grow with what it can do.
+ */
+import { tcp } from '@libp2p/tcp'
+import { multiaddr } from '@multiformats/multiaddr'
+import { startMdns } from '../discovery/mdns.ts'
+import {
+  MAX_RELAY_CIRCUITS_PER_PEER,
+  MAX_RELAY_RESERVATIONS,
+  MAX_STUN_SERVERS,
+  RELAY_MAX_BYTES,
+  RELAY_MAX_DURATION_MS,
+  RELAY_RESERVATION_MS,
+} from '../limits.ts'
+import { nativeSealCipher } from '../node/seal-cipher.ts'
+import { ipOf, isLoopbackIp, isRelayed } from './address-rules.ts'
+import { joinService, joinTransport } from './base-host.ts'
+import { connectionsTo } from './connections.ts'
+import { startDirectUpgrade } from './direct-upgrade.ts'
+import { type ListenPlan, planListening } from './listen-addresses.ts'
+import type { Platform, PlatformContext } from './mesh-node.ts'
+import { type RelayClient, startRelayClient } from './relay-client.ts'
+import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
+
+type Stop = () => void | Promise<void>
+
+/** @throws MeshError `p2p.bad_listen_address` */
+export function createNodePlatform(init: P2pNodeInit): Platform {
+  const switches: Switches = { ...DEFAULT_SWITCHES, ...init.switches }
+  const isPrivate = init.private === true
+  const plan = planListening(init.listen, switches)
+  return {
+    transports: switches.tcp ? [tcp()] : [],
+    listen: plan.tcp.map(String),
+    cipher: nativeSealCipher,
+    async join(context) {
+      confirmOwnAddresses(context)
+      const stops: Stop[] = []
+      const join = async (name: string, enabled: boolean, start: () => Promise<Stop | undefined>) => {
+        const way = context.ways.open(name, enabled)
+        if (!enabled) return
+        try {
+          const stop = await start()
+          if (stop !== undefined) stops.push(stop)
+        } catch (error) {
+          context.logger
+            .child('p2p')
+            .warn('part of the host is missing', { part: name, reason: String(error) })
+          way.failed(error)
+        }
+      }
+      const relays: { client?: RelayClient } = {}
+      const wantsRelay = switches.relayClient || switches.relayService
+      await Promise.all([
+        join('mdns', switches.mdns, () => joinMdns(context, init.network.mdns, plan)),
+        join('relay', wantsRelay, () => joinRelay(context, { switches, plan, relays })),
+        join('ws', switches.ws, () => joinWebSockets(context, plan)),
+        join('quic', switches.quic, () => joinQuic(context, plan)),
+        join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
+          joinWebRtc(context, { switches, plan, relays }),
+        ),
+        join('autonat', switches.autonat && !isPrivate, () => joinAutoNat(context)),
+        join('upnp', switches.upnp && !isPrivate, () => joinUpnp(context, !switches.autonat)),
+      ])
+      return async () => {
+        await Promise.all(stops.map(async (stop) => await stop()))
+      }
+    },
+  }
+}
+
+/**
+ * libp2p tells no one of a public address until others confirmed it; one that an interface of this machine holds needs
+ * no confirmation.
+ */
+function confirmOwnAddresses({ host }: PlatformContext): void {
+  const { addressManager, transportManager } = host.services.parts.components
+  const confirm = () => {
+    for (const address of transportManager.getAddrs()) {
+      if (!isRelayed(address)) addressManager.confirmObservedAddr(address, { type: 'transport' })
+    }
+  }
+  host.addEventListener('transport:listening', confirm)
+  confirm()
+}
+
+async function joinMdns(context: PlatformContext, service: string, plan: ListenPlan): Promise<Stop> {
+  const { openMulticast } = await import('../discovery/multicast-sockets.ts')
+  const { host, rules, found, ways } = context
+  const way = ways.open('mdns', true)
+  const multicast = await openMulticast(
+    { listen: plan.ips, isBlockedIp: rules.isBlockedIp, onError: (error) => way.failed(error) },
+    context,
+  )
+  const mdns = startMdns(
+    {
+      self: host.peerId.toString(),
+      service,
+      addresses(link) {
+        const loopback = link.address.startsWith('127.') || link.address === '::1'
+        const own = host.getMultiaddrs().filter((address) => {
+          const ip = ipOf(address)
+          return !isRelayed(address) && (loopback || ip === undefined || !isLoopbackIp(ip))
+        })
+        // readers that take only some addresses should get those of this link
+        return own
+          .map(String)
+          .toSorted((a, b) => Number(b.includes(link.address)) - Number(a.includes(link.address)))
+      },
+      found: (find) => found(way, find),
+    },
+    { ...context, multicast },
+  )
+  return mdns.stop
+}
+
+interface RelayParts {
+  readonly switches: Switches
+  readonly plan: ListenPlan
+  readonly relays: { client?: RelayClient }
+}
+
+async function joinRelay(context: PlatformContext, { switches, plan, relays }: RelayParts): Promise<Stop> {
+  const { circuitRelayServer, circuitRelayTransport } = await import('@libp2p/circuit-relay-v2')
+  const { host, membership, spoken } = context
+  await joinTransport(host, circuitRelayTransport(), [])
+  const stops: Stop[] = []
+  if (switches.relayService) {
+    await joinService(
+      host,
+      'relay',
+      circuitRelayServer({
+        maxInboundHopStreams: 2 * MAX_RELAY_CIRCUITS_PER_PEER,
+        reservations: {
+          maxReservations: MAX_RELAY_RESERVATIONS,
+          reservationTtl: RELAY_RESERVATION_MS,
+          defaultDurationLimit: RELAY_MAX_DURATION_MS,
+          defaultDataLimit: RELAY_MAX_BYTES,
+        },
+      }),
+    )
+    stops.push(await answerStun(context, plan))
+  }
+  if (switches.holePunch) {
+    const { dcutr } = await import('@libp2p/dcutr')
+    await joinService(host, 'dcutr', dcutr())
+  }
+  if (switches.relayClient) {
+    const client = startRelayClient(
+      {
+        host,
+        isMember: (peer) => membership.isMember(peer),
+        speaks: (peer, protocol) => spoken.speaks(peer, protocol),
+      },
+      context,
+    )
+    relays.client = client
+    stops.push(membership.onChange(client.check), () => client.stop())
+  }
+  return async () => {
+    await Promise.all(stops.map(async (stop) => await stop()))
+  }
+}
+
+async function answerStun(context: PlatformContext, plan: ListenPlan): Promise<Stop> {
+  const { openStunServer } = await import('./stun-server.ts')
+  const address = plan.ips.find((ip) => ip.includes('.'))
+  if (address === undefined) return () => {}
+  const server = await openStunServer({ address }, context)
+  context.setStunPort(server.port)
+  return () => server.close()
+}
+
+async function joinWebSockets({ host }: PlatformContext, plan: ListenPlan): Promise<undefined> {
+  const { webSockets } = await import('@libp2p/websockets')
+  await joinTransport(host, webSockets(), plan.ws)
+}
+
+async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<undefined> {
+  const { quic } = await import('@chainsafe/libp2p-quic')
+  await joinTransport(host, quic() as never, plan.quic)
+}
+
+async function joinWebRtc(context: PlatformContext, { switches, plan, relays }: RelayParts): Promise<Stop> {
+  const { webRTC, webRTCDirect } = await import('@libp2p/webrtc')
+  const { host, book, dialOne } = context
+  const rtcConfiguration = () => ({ iceServers: stunServers(context, relays.client?.relays() ?? []) })
+  if (switches.webrtcDirect) {
+    await joinTransport(host, webRTCDirect({ rtcConfiguration }), plan.webrtcDirect)
+  }
+  if (!switches.webrtc) return () => {}
+  await joinTransport(host, webRTC({ rtcConfiguration }), [multiaddr('/webrtc')])
+  return startDirectUpgrade(
+    {
+      host,
+      dialOne,
+      addressesOf: (peer) => (book.get(peer)?.addresses ?? []).map((address) => multiaddr(address)),
+      onFailed: (peer, words) => book.noteError(peer, words),
+    },
+    context,
+  )
+}
+
+/** Members that answer STUN where we reach them; never anyone else's server. The ones that relay for us first. */
+function stunServers({ host, stunPorts }: PlatformContext, relays: readonly string[]): RTCIceServer[] {
+  const servers = [...stunPorts].flatMap(([peer, port]) => {
+    const connection = connectionsTo(host, peer).find(({ direct }) => direct)
+    const ip = connection === undefined ? undefined : ipOf(connection.remoteAddr)
+    if (connection === undefined || ip === undefined) return []
+    const rank = relays.includes(peer) ? 0 : connection.direction === 'outbound' ? 1 : 2
+    return [{ rank, url: `stun:${ip.includes(':') ? `[${ip}]` : ip}:${port}` }]
+  })
+  return servers
+    .toSorted((a, b) => a.rank - b.rank)
+    .slice(0, MAX_STUN_SERVERS)
+    .map(({ url }) => ({ urls: [url] }))
+}
+
+async function joinAutoNat({ host }: PlatformContext): Promise<undefined> {
+  const { autoNATv2 } = await import('@libp2p/autonat-v2')
+  await joinService(host, 'autonat', autoNATv2())
+}
+
+async function joinUpnp({ host }: PlatformContext, autoConfirmAddress: boolean): Promise<undefined> {
+  const { uPnPNAT } = await import('@libp2p/upnp-nat')
+  await joinService(host, 'upnp', uPnPNAT({ autoConfirmAddress }))
+}
