@@ -65,7 +65,7 @@ const anyEntry = fc
         return { ...good, entry: { ...entry, sig: new Uint8Array(64).fill(version) } }
       case 'bucket':
         return { ...good, bucket: bucket === 'open' ? 'claimed' : 'open' }
-      default:
+      case 'none':
         return good
     }
   })
