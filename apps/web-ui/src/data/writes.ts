@@ -51,10 +51,10 @@ export function useWrite(): UseMutationResult<WriteView, Error, WriteRequest> {
         ? client.putJson({ ...at, body: request.value })
         : client.deleteEntry(at)
     },
-    onSuccess: (_answer, { bucket, key }) => {
+    onSuccess: (_answer, { bucket, key, action }) => {
       // the events of the node say so too, where the page hears them
       if (live.status().state === 'live') return undefined
-      return refreshKeys({ client, queryClient }, bucket, new Set([key]))
+      return refreshKeys({ client, queryClient }, bucket, new Map([[key, action === 'delete']]))
     },
   })
 }

@@ -1,6 +1,7 @@
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { Ellipsis, Keyboard, MonitorCog, Moon, Search, Sun } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { useMachines } from '../data/machines.ts'
 import { cx } from '../parts/class-names.ts'
 import { useShortcut } from '../parts/keyboard.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -17,6 +18,7 @@ export function Frame() {
   const [help, setHelp] = useState(false)
   const section = sectionOf(useLocation().pathname)
   useShortcut('?', () => setHelp(true))
+  useTitle(section?.title)
   return (
     <div className={css.app}>
       <a className={css.skip} href="#main">
@@ -142,6 +144,15 @@ function SearchField({ section }: { section: Section | undefined }) {
       <kbd className={cx(css.kbd, css.wideOnly)}>/</kbd>
     </div>
   )
+}
+
+/** Tells tabs apart: the section and the node. */
+function useTitle(section: string | undefined): void {
+  const { machines } = useMachines()
+  const node = machines?.find(({ reach }) => reach.kind === 'self')?.name
+  useEffect(() => {
+    document.title = [section, node, 'mesh'].filter(Boolean).join(' · ')
+  }, [section, node])
 }
 
 function ThemeButton() {

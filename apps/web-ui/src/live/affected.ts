@@ -1,11 +1,11 @@
-import type { ApiEvent, RouteId } from '@mesh/api-contract'
+import type { ApiEvent, EventData, RouteId } from '@mesh/api-contract'
 
 /** What an event makes old: reads by route, and keys of the ledger one by one. */
 export interface Affected {
   readonly all: boolean
   readonly routes: ReadonlySet<RouteId>
-  /** Keys that changed, by bucket. */
-  readonly keys: ReadonlyMap<string, ReadonlySet<string>>
+  /** Keys that changed, by bucket; true: deleted, so there is nothing to ask for. */
+  readonly keys: ReadonlyMap<string, ReadonlyMap<string, boolean>>
   /** Index of the last block, which needs no question. */
   readonly block: number | undefined
 }
@@ -25,7 +25,7 @@ const READS_OF_BUCKET: Readonly<Record<string, readonly RouteId[]>> = {
 /** Sums up events that arrived together. */
 export function affectedBy(events: readonly ApiEvent[]): Affected {
   const routes = new Set<RouteId>()
-  const keys = new Map<string, Set<string>>()
+  const keys = new Map<string, Map<string, boolean>>()
   let all = false
   let block: number | undefined
   for (const event of events) {
@@ -39,7 +39,7 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
       case 'ledger.changed':
         // the keys that are not named may be in any bucket
         if (event.data.More > 0) all = true
-        for (const { Bucket, Key } of event.data.Changes) addChange(Bucket, Key, routes, keys)
+        for (const change of event.data.Changes) addChange(change, routes, keys)
         break
       case 'ledger.rejected':
       case 'ledger.conflict':
@@ -58,9 +58,13 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
   return { all, routes, keys, block }
 }
 
-function addChange(bucket: string, key: string, routes: Set<RouteId>, keys: Map<string, Set<string>>): void {
-  const changed = keys.get(bucket) ?? new Set<string>()
-  keys.set(bucket, changed.add(key))
+function addChange(
+  { Bucket: bucket, Key: key, Deleted: deleted }: EventData<'ledger.changed'>['Changes'][number],
+  routes: Set<RouteId>,
+  keys: Map<string, Map<string, boolean>>,
+): void {
+  const changed = keys.get(bucket) ?? new Map<string, boolean>()
+  keys.set(bucket, changed.set(key, deleted))
   if (bucket === HEARTBEATS) return
   routes.add('getDigest')
   if (Object.hasOwn(READS_OF_BUCKET, bucket)) addAll(routes, READS_OF_BUCKET[bucket] ?? [])

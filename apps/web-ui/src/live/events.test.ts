@@ -19,14 +19,21 @@ const changed = (Changes: ReturnType<typeof change>[], More = 0): ApiEvent => ({
 })
 
 test('a changed key makes old its bucket, the digest, and the read of that bucket', () => {
-  const affected = affectedBy([changed([change('dns', 'a'), change('notes', 'b'), change('notes', 'c')])])
+  const affected = affectedBy([
+    changed([change('dns', 'a'), change('notes', 'b'), change('notes', 'c', { Deleted: true })]),
+  ])
   expect([...affected.routes].toSorted()).toEqual(['getDigest', 'listDns'])
-  expect(affected.keys).toEqual(
-    new Map([
-      ['dns', new Set(['a'])],
-      ['notes', new Set(['b', 'c'])],
-    ]),
-  )
+  const keys = new Map([
+    ['dns', new Map([['a', false]])],
+    [
+      'notes',
+      new Map([
+        ['b', false],
+        ['c', true],
+      ]),
+    ],
+  ])
+  expect(affected.keys).toEqual(keys)
   expect(affected.all).toBe(false)
 })
 

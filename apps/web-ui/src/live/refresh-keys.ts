@@ -10,16 +10,20 @@ interface RefreshComponents {
   readonly queryClient: QueryClient
 }
 
-/** Brings keys of a bucket up to date where they are shown, without reading the whole bucket for a few of them. */
+/**
+ * Brings keys of a bucket up to date where they are shown, without reading the whole bucket for a few of them.
+ * @param keys true: it was deleted
+ */
 export async function refreshKeys(
   { client, queryClient }: RefreshComponents,
   bucket: string,
-  keys: ReadonlySet<string>,
+  keys: ReadonlyMap<string, boolean>,
 ): Promise<void> {
   const queryKey = ['getBucket', { bucket }]
-  const signed = [...keys].map((key) =>
+  const signed = [...keys.keys()].flatMap((key) => [
     queryClient.invalidateQueries({ queryKey: ['getSignedEntry', { bucket, key }] }),
-  )
+    queryClient.invalidateQueries({ queryKey: ['getEntry', { bucket, key }] }),
+  ])
   const query = queryClient.getQueryCache().find({ queryKey, exact: true })
   if (query === undefined) {
     await Promise.all(signed)
@@ -31,7 +35,9 @@ export async function refreshKeys(
     return
   }
   try {
-    const values = await Promise.all([...keys].map((key) => readKey(client, bucket, key)))
+    const values = await Promise.all(
+      [...keys].map(([key, deleted]) => readKey(client, { bucket, key, deleted })),
+    )
     queryClient.setQueryData<BucketView>(queryKey, (shown) => shown && withKeys(shown, values))
   } catch {
     await queryClient.invalidateQueries({ queryKey, exact: true })
@@ -39,10 +45,17 @@ export async function refreshKeys(
   await Promise.all(signed)
 }
 
+interface ChangedKey {
+  readonly bucket: string
+  readonly key: string
+  readonly deleted: boolean
+}
+
 type KeyValue = readonly [key: string, value: { readonly value: unknown } | undefined]
 
 /** An entry that is not there any more has no value. */
-async function readKey(client: ApiClient, bucket: string, key: string): Promise<KeyValue> {
+async function readKey(client: ApiClient, { bucket, key, deleted }: ChangedKey): Promise<KeyValue> {
+  if (deleted) return [key, undefined]
   try {
     return [key, { value: await client.getEntry({ bucket, key }) }]
   } catch (error) {

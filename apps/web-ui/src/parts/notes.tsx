@@ -1,5 +1,7 @@
+import { ApiError } from '@mesh/api-client'
 import { MeshError } from '@mesh/core'
 import { Button } from './button.tsx'
+import { Copy } from './copy.tsx'
 import css from './notes.module.css'
 import { StateShape } from './state-mark.tsx'
 
@@ -37,6 +39,11 @@ export function ErrorNote({ title, error, retry }: ErrorNoteProps) {
               </p>
             ))}
             {error.hint !== undefined && <p className={css.hint}>{error.hint}</p>}
+            {error instanceof ApiError && error.requestId !== undefined && (
+              <p>
+                <code>{error.code}</code>, request <Copy text={error.requestId} what="request id" mono />
+              </p>
+            )}
           </>
         )}
         {retry !== undefined && <Button onClick={retry}>Try again</Button>}

@@ -29,7 +29,7 @@ export function WriteMark({ write: { outcome, at, request }, brief = false, name
     case 'committed':
       if (brief && now - at > BRIEF_MS) return null
       return (
-        <StateMark tone="committed" word="committed">
+        <StateMark tone="committed" word={request.action === 'delete' ? 'deletion committed' : 'committed'}>
           in block {outcome.block}
         </StateMark>
       )

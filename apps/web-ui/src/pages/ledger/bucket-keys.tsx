@@ -4,7 +4,9 @@ import { useMemo } from 'react'
 import { useRead } from '../../data/reads.ts'
 import { type TrackedWrite, useTrackedWrites } from '../../data/writes.ts'
 import { countInWords } from '../../model/rate-words.ts'
+import { shellQuote } from '../../model/shell.ts'
 import { buttonLink } from '../../parts/button.tsx'
+import { Copy } from '../../parts/copy.tsx'
 import { EmptyNote, ErrorNote, LoadingRows } from '../../parts/notes.tsx'
 import { type Column, VirtualRows } from '../../parts/virtual-rows.tsx'
 import page from '../page.module.css'
@@ -113,7 +115,9 @@ function NoKeys({ bucket, filtered }: { bucket: string; filtered: boolean }) {
   return (
     <EmptyNote title={`Nothing is in ${bucket}`}>
       <p>A bucket exists as soon as a key is written into it. From a terminal:</p>
-      <pre>mesh ledger put {bucket} hello world</pre>
+      <p>
+        <Copy text={`mesh ledger put ${shellQuote(bucket)} hello world`} what="command" mono wrap />
+      </p>
       <p>
         <Link to="/ledger" search={{ bucket, view: 'new' }} className={buttonLink}>
           <Plus aria-hidden="true" />

@@ -39,7 +39,7 @@ export function EntryValue({ bucket, entryKey, signed, typed }: EntryValueProps)
   if (draft !== undefined) {
     return (
       <PanelSection title="Value">
-        <ValueEditor text={draft} onChange={setDraft} onSubmit={save} />
+        <ValueEditor hideLabel text={draft} onChange={setDraft} onSubmit={save} />
         <div className={css.actions}>
           <Button tone="primary" onClick={save} disabled={write.isPending || !fitsLimit(draft)}>
             {write.isPending ? 'Announcing' : 'Write'}

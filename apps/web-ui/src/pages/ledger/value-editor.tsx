@@ -3,23 +3,28 @@ import { stringifyExactJson } from '@mesh/core'
 import { useId } from 'react'
 import { bytesInWords, countInWords } from '../../model/rate-words.ts'
 import { describeValue, readTypedValue } from '../../model/typed-value.ts'
+import { cx } from '../../parts/class-names.ts'
 import css from './ledger.module.css'
 
 const encoder = new TextEncoder()
 
 interface ValueEditorProps {
   readonly text: string
+  /** Where a heading says already what this is. */
+  readonly hideLabel?: boolean
   readonly onChange: (text: string) => void
   readonly onSubmit: () => void
 }
 
 /** A field for a value: JSON, or any text; says what will be stored. Ctrl-Enter submits. */
-export function ValueEditor({ text, onChange, onSubmit }: ValueEditorProps) {
+export function ValueEditor({ text, hideLabel = false, onChange, onSubmit }: ValueEditorProps) {
   const id = useId()
   const bytes = valueBytes(text)
   return (
     <div className={css.field}>
-      <label htmlFor={id}>Value</label>
+      <label htmlFor={id} className={cx(hideLabel && css.unseen)}>
+        Value
+      </label>
       <textarea
         id={id}
         className={css.textarea}

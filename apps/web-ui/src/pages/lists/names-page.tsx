@@ -1,6 +1,7 @@
 import { Link, useSearch } from '@tanstack/react-router'
 import type { DnsView } from '@mesh/api-contract'
 import { useRead } from '../../data/reads.ts'
+import { Copy } from '../../parts/copy.tsx'
 import { EmptyNote } from '../../parts/notes.tsx'
 import { Cell, rowLink } from '../../parts/virtual-rows.tsx'
 import css from './lists.module.css'
@@ -29,7 +30,9 @@ export function NamesPage() {
           <p>
             A name is a regular expression with the addresses that it answers; any member can register one:
           </p>
-          <pre>{EXAMPLE}</pre>
+          <p>
+            <Copy text={EXAMPLE} what="command" mono wrap />
+          </p>
         </EmptyNote>
       }
     />

@@ -1,3 +1,4 @@
+import { Copy } from '../../parts/copy.tsx'
 import { EmptyNote } from '../../parts/notes.tsx'
 
 /** Alone in the network: how that changes. */
@@ -8,7 +9,9 @@ export function JoinHint() {
         Start mesh on a second machine with the same token, and it appears here as soon as the two have found
         each other:
       </p>
-      <pre>mesh start --token-file mesh.token</pre>
+      <p>
+        <Copy text="mesh start --token-file mesh.token" what="command" mono wrap />
+      </p>
       <p>
         <code>mesh -g -b</code> makes a token for a new network. Whoever has it is a member: send it as you
         would send a password.

@@ -4,6 +4,7 @@ import { useRead } from '../../data/reads.ts'
 import type { Machine } from '../../model/machine.ts'
 import { byAttention } from '../../model/machine.ts'
 import { buildNeedSentence, buildSentence } from '../../model/overview.ts'
+import { countInWords } from '../../model/rate-words.ts'
 import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
 import page from '../page.module.css'
 import { AttentionTable } from './attention-table.tsx'
@@ -34,7 +35,8 @@ export function OverviewPage() {
       <div className={css.columns}>
         <section className={page.section}>
           <h2>
-            <Link to="/machines">Machines</Link> <span>by what needs attention</span>
+            <Link to="/machines">Machines</Link>
+            {machines !== undefined && machines.length > 1 && <span>by what needs attention</span>}
           </h2>
           {machines === undefined && error === null && <LoadingRows label="Reading the machines" />}
           {machines !== undefined && <Machines machines={machines} />}
@@ -78,7 +80,7 @@ function Machines({ machines }: { machines: readonly Machine[] }) {
       {machines.length > shown.length && (
         <p className={css.all}>
           <Link to="/machines" className={page.link}>
-            All {machines.length} machines
+            All {countInWords(machines.length)} machines
           </Link>
         </p>
       )}
