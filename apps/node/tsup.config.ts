@@ -23,7 +23,7 @@ export default defineConfig({
     js: "import{createRequire as meshRequire}from'node:module';const require=meshRequire(import.meta.url);",
   },
   esbuildOptions(options) {
-    options.conditions = ['mesh-source', 'module', 'import', 'node']
+    options.conditions = ['mesh-source', 'module']
     options.mainFields = ['module', 'main']
     options.legalComments = 'none'
   },

@@ -4,6 +4,7 @@ import { type ApiListener, createApiServer, type ListenAddress } from '@mesh/api
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { P2pNode } from '@mesh/p2p'
+import type { Replicator } from '@mesh/replication'
 import type { Settings } from '../settings/options.ts'
 import { version } from '../version.ts'
 import { createAssets } from './assets.ts'
@@ -22,7 +23,7 @@ export interface NodeApi {
   /** The host listens: peers, traffic and their events are served from now on. */
   attach(p2p: P2pNode): void
   /** Replication runs: `/readyz` says so from now on. */
-  setReady(): void
+  setReplicator(replicator: Replicator): void
   stop(): Promise<void>
 }
 
@@ -32,7 +33,7 @@ export function createApi(
 ): NodeApi {
   const startedAt = clock.now()
   let p2p: P2pNode | undefined
-  let isReady = false
+  let replicator: Replicator | undefined
   const server = createApiServer(
     { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
     {
@@ -42,7 +43,7 @@ export function createApi(
       logger: log,
       version: { version, protocols: () => [] },
       health: {
-        ready: () => isReady,
+        ready: () => replicator !== undefined,
         problems: () =>
           findProblems({
             now: clock.now(),
@@ -55,6 +56,7 @@ export function createApi(
       metrics: () =>
         readMetrics({
           p2p,
+          replication: replicator?.status(),
           version,
           uptimeSeconds: (clock.now() - startedAt) / 1_000,
           memory: process.memoryUsage(),
@@ -76,8 +78,8 @@ export function createApi(
           }),
       })
     },
-    setReady() {
-      isReady = true
+    setReplicator(running) {
+      replicator = running
     },
     stop: () => server.stop(),
   }

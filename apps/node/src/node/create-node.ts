@@ -82,6 +82,6 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   await new Promise((resolve) => setImmediate(resolve))
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
-  await joinNetwork({ ...parts, identity, ledger, api, folder: folder.path }, ends)
+  await joinNetwork({ ...parts, identity, ledger, api }, ends)
   return { id: identity.id, stop: () => ends.run() }
 }

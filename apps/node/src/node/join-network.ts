@@ -1,19 +1,109 @@
-/** Joins the network: host, replication, then the transports that take longer. */
+/**
+ * Joins the network: 1 the host, with the transports that stand at once; 2 replication over it; 3 the transports
+ * that take longer, while 1 and 2 already work.
+ */
+import { type Logger, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
+import type { P2pNode } from '@mesh/p2p'
+import type { P2pNodeInit } from '@mesh/p2p/node'
+import type { Settings } from '../settings/options.ts'
 import type { Identity } from '../state/identity.ts'
+import { version } from '../version.ts'
 import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, NodeInit } from './create-node.ts'
 import type { Ends } from './ends.ts'
+import { zlibCompression } from './zlib-compression.ts'
 
 export interface JoinInit extends NodeInit, NodeComponents {
   readonly identity: Identity
   readonly ledger: Ledger
   readonly api: NodeApi
-  /** The instance's. */
-  readonly folder: string
   readonly signal: AbortSignal
 }
 
-export async function joinNetwork({ log }: JoinInit, _ends: Ends): Promise<void> {
-  log.info('host listening', { addresses: [] })
+export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
+  const { settings, network, identity, ledger, api, clock, random, log, uptimeMs, signal } = init
+  const { createP2pNode } = await import('@mesh/p2p/node')
+  const p2p = await createP2pNode(
+    { ...networkSettings(settings), network: network.config, identity: identity.seed },
+    { clock, random, logger: log },
+  )
+  ends.add(() => p2p.stop())
+  signal.throwIfAborted()
+  api.attach(p2p)
+  const addresses = p2p.addresses()
+  log.info('host listening', { id: identity.id, addresses, afterMs: Math.round(uptimeMs()) })
+  logPeers(p2p, log)
+
+  const { createReplicator } = await import('@mesh/replication')
+  const replicator = createReplicator(
+    { heartbeatIntervalMs: settings.alivenessHealthcheckInterval, livenessMs: settings.ownershipTtl },
+    {
+      ledger,
+      room: p2p.room,
+      channels: p2p.channels,
+      clock,
+      random,
+      logger: log,
+      compression: zlibCompression,
+    },
+  )
+  ends.add(() => replicator.stop())
+  await replicator.start()
+  api.setReplicator(replicator)
+  signal.throwIfAborted()
+
+  await p2p.allTransportsReady
+  signal.throwIfAborted()
+  const parts = p2p.discovery().filter(({ enabled }) => enabled)
+  for (const { way, lastError } of parts) {
+    if (lastError !== undefined)
+      log.warn('a part of the host does not work', { part: way, reason: lastError })
+  }
+  log.info('all transports listening', { addresses: p2p.addresses().length, afterMs: Math.round(uptimeMs()) })
+}
+
+function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network' | 'identity'> {
+  const ranges = [settings.address, ...settings.blacklist].flatMap((text) => {
+    const parsed = tryParseAddressInRange(text)
+    return parsed === undefined ? [] : [parsed.range]
+  })
+  return {
+    ...(settings.listenMaddrs.length > 0 && { listen: settings.listenMaddrs }),
+    announce: settings.dhtAnnounceMaddrs,
+    bootstrapPeers: settings.discoveryBootstrapPeers,
+    peerExchange: settings.peerExchange,
+    blockedRanges: ranges,
+    blockedPeers: settings.blacklist.filter((text) => tryParsePeerId(text) !== undefined),
+    maxConnections: settings.maxConnections,
+    private: settings.private,
+    userAgent: `mesh/${version}`,
+    switches: {
+      tcp: settings.tcp,
+      quic: settings.quic,
+      ws: settings.websocket,
+      webrtc: settings.webrtc,
+      webrtcDirect: settings.webrtcDirect,
+      mdns: settings.mdns,
+      dht: settings.dht,
+      relayClient: settings.autorelay,
+      relayService: settings.relayService,
+      autonat: settings.natservice,
+      upnp: settings.natmap,
+      holePunch: settings.holepunch,
+    },
+  }
+}
+
+/** Who comes and goes, as people want to see it; refusals are counted elsewhere. */
+function logPeers(p2p: P2pNode, log: Logger): void {
+  const network = log.child('p2p')
+  p2p.subscribe((event) => {
+    if (event.type === 'refused') {
+      const { code, peer, protocol } = event
+      network.debug('refused', { code, peer, protocol })
+    } else if (event.type === 'peer.connected') {
+      network.info('peer connected', { peer: event.peer, path: event.path })
+    } else network.info('peer disconnected', { peer: event.peer })
+  })
 }

@@ -1,29 +1,37 @@
 /** Families of `/metrics` that the API server cannot know: peers, refusals, discovery and the process. */
 import type { Metric } from '@mesh/api-server'
 import type { P2pNode } from '@mesh/p2p'
+import type { ReplicationStatus } from '@mesh/replication'
 
 export interface MetricsView {
   readonly p2p: P2pNode | undefined
+  readonly replication: ReplicationStatus | undefined
   readonly version: string
   /** Seconds since start. */
   readonly uptimeSeconds: number
   readonly memory: { readonly rss: number; readonly heapUsed: number }
 }
 
-export function readMetrics({ p2p, version, uptimeSeconds, memory }: MetricsView): readonly Metric[] {
+export function readMetrics({
+  p2p,
+  replication,
+  version,
+  uptimeSeconds,
+  memory,
+}: MetricsView): readonly Metric[] {
   return [
     gauge('mesh_build_info', 'Always 1; the label tells the version.', [{ labels: { version }, value: 1 }]),
     gauge('mesh_uptime_seconds', 'Seconds since the node started.', [{ value: uptimeSeconds }]),
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', [{ value: memory.rss }]),
     gauge('mesh_heap_used_bytes', 'JavaScript heap in use.', [{ value: memory.heapUsed }]),
     ...(p2p === undefined ? [] : networkMetrics(p2p)),
+    ...(replication === undefined ? [] : replicationMetrics(replication)),
   ]
 }
 
 function networkMetrics(p2p: P2pNode): readonly Metric[] {
   const connected = p2p.peers().filter((peer) => peer.connected)
   const count = (path: 'direct' | 'relayed') => connected.filter((peer) => peer.path === path).length
-  const refusals = Object.entries(p2p.refusals())
   return [
     gauge('mesh_connected_peers', 'Peers with a live connection, by path.', [
       { labels: { path: 'direct' }, value: count('direct') },
@@ -32,12 +40,7 @@ function networkMetrics(p2p: P2pNode): readonly Metric[] {
     gauge('mesh_connected_members', 'Connected peers that proved their membership.', [
       { value: connected.filter((peer) => peer.member).length },
     ]),
-    {
-      name: 'mesh_p2p_refused_total',
-      help: 'What peers sent and this node refused, by reason.',
-      type: 'counter',
-      samples: refusals.map(([code, value]) => ({ labels: { code }, value })),
-    },
+    counts('mesh_p2p_refused_total', 'What peers sent and this node refused, by reason.', p2p.refusals()),
     {
       name: 'mesh_discovered_peers_total',
       help: 'Peers found, by way of discovery.',
@@ -45,6 +48,62 @@ function networkMetrics(p2p: P2pNode): readonly Metric[] {
       samples: p2p.discovery().map(({ way, found }) => ({ labels: { way }, value: found })),
     },
   ]
+}
+
+function replicationMetrics({
+  published,
+  received,
+  sessions,
+  peers,
+  olderMembers,
+}: ReplicationStatus): readonly Metric[] {
+  const sum = (pick: (peer: (typeof peers)[number]) => number) =>
+    peers.reduce((total, peer) => total + pick(peer), 0)
+  return [
+    counter('mesh_blocks_published_total', 'Blocks sent over gossip.', published.blocks),
+    counter('mesh_entries_published_total', 'Entries sent over gossip.', published.entries),
+    counter(
+      'mesh_whole_ledgers_published_total',
+      'Whole ledgers sent for older members.',
+      published.wholeLedgers,
+    ),
+    counter('mesh_publish_failures_total', 'Blocks that could not be sent over gossip.', published.failed),
+    counter('mesh_messages_received_total', 'Messages heard over gossip.', received.messages),
+    counter('mesh_entries_accepted_total', 'Entries taken from gossip.', received.accepted),
+    counts(
+      'mesh_messages_refused_total',
+      'Messages that never reached the ledger, by reason.',
+      received.refused,
+    ),
+    counter(
+      'mesh_catch_up_sessions_total',
+      'Comparisons with single peers.',
+      sum((peer) => peer.sessions),
+    ),
+    counter(
+      'mesh_catch_up_entries_in_total',
+      'Entries got by comparison.',
+      sum((peer) => peer.entriesIn),
+    ),
+    counter(
+      'mesh_catch_up_entries_out_total',
+      'Entries given by comparison.',
+      sum((peer) => peer.entriesOut),
+    ),
+    counts('mesh_catch_up_failures_total', 'Comparisons that failed, by reason.', sessions.failures),
+    gauge('mesh_older_members', 'Members of an older kind heard within ten minutes.', [
+      { value: olderMembers.length },
+    ]),
+  ]
+}
+
+function counter(name: string, help: string, value: number): Metric {
+  return { name, help, type: 'counter', samples: [{ value }] }
+}
+
+function counts(name: string, help: string, byCode: Readonly<Record<string, number | undefined>>): Metric {
+  const samples = Object.entries(byCode).map(([code, value = 0]) => ({ labels: { code }, value }))
+  return { name, help, type: 'counter', samples }
 }
 
 function gauge(name: string, help: string, samples: Metric['samples']): Metric {

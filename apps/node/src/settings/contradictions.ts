@@ -27,7 +27,7 @@ export function findContradictions({ settings, sources }: ResolvedSettings): Iss
       `the ownership TTL (${formatDuration(settings.ownershipTtl)}) must be at least four heartbeats (4 × ${formatDuration(settings.alivenessHealthcheckInterval)} = ${formatDuration(least)})`,
     )
   }
-  for (const name of ['natmap'] as const) {
+  for (const name of ['natmap', 'natservice'] as const) {
     if (settings.private && settings[name] && isGiven(name)) {
       refuse(name, `contradicts ${placeOf('private')}`)
     }

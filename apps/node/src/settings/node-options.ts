@@ -1,5 +1,5 @@
 /** Options of the commands that run a node. */
-import { tryParseAddressInRange } from '@mesh/core'
+import { tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import { defaultLedgerLimits } from '@mesh/ledger'
 import { NODE } from './command-groups.ts'
 import { choice, duration, integer, list, size, text, toggle } from './option.ts'
@@ -47,8 +47,13 @@ export const discoveryOptions = {
     group: 'Finding peers',
     commands: NODE,
     default: true,
-    defaultText: 'on, off with --private',
-    help: 'Find members through the distributed hash table.',
+    help: 'Find members through the public distributed hash table; with --private through one among the bootstrap peers.',
+  }),
+  peerExchange: toggle({
+    group: 'Finding peers',
+    commands: NODE,
+    default: true,
+    help: "Learn other members' addresses from members, and pass them on.",
   }),
   discoveryBootstrapPeers: list({
     group: 'Finding peers',
@@ -60,20 +65,18 @@ export const discoveryOptions = {
         ? undefined
         : 'a multiaddr like /ip4/192.0.2.1/tcp/4001/p2p/12D3KooW…',
   }),
-  discoveryInterval: duration({
-    group: 'Finding peers',
-    commands: NODE,
-    default: '720s',
-    minMs: 1_000,
-    maxMs: 86_400_000,
-    help: 'Longest time between two searches in the distributed hash table.',
-  }),
 } as const
 
 const isMultiaddr = (address: string) =>
   address.startsWith('/') ? undefined : 'a multiaddr like /ip4/0.0.0.0/tcp/4001'
 
 export const transportOptions = {
+  tcp: toggle({
+    group: 'Transports and addresses',
+    commands: NODE,
+    default: true,
+    help: 'Listen and dial on TCP.',
+  }),
   listenMaddrs: list({
     group: 'Transports and addresses',
     commands: NODE,
@@ -104,14 +107,23 @@ export const transportOptions = {
     group: 'Transports and addresses',
     commands: NODE,
     default: true,
-    help: 'Listen and dial on WebRTC as well; it is how two nodes behind NATs connect directly.',
+    help: 'Connect members behind NATs directly, by WebRTC that a relay helps to begin.',
+  }),
+  webrtcDirect: toggle({
+    group: 'Transports and addresses',
+    commands: NODE,
+    default: true,
+    help: 'Listen for browsers, by WebRTC.',
   }),
   blacklist: list({
     group: 'Transports and addresses',
     commands: NODE,
-    placeholder: 'CIDR',
-    help: 'Never dial, accept or announce addresses in this range.',
-    check: (range) => (tryParseAddressInRange(range) === undefined ? 'a range like 10.1.0.0/24' : undefined),
+    placeholder: 'CIDR|PEER',
+    help: 'Never dial, accept or announce addresses in this range, or never talk to this peer.',
+    check: (text) =>
+      tryParseAddressInRange(text) === undefined && tryParsePeerId(text) === undefined
+        ? 'a range like 10.1.0.0/24 or a peer id'
+        : undefined,
   }),
   address: text({
     group: 'Transports and addresses',
@@ -135,6 +147,13 @@ export const relayOptions = {
     commands: NODE,
     default: true,
     help: 'Relay for other members.',
+  }),
+  natservice: toggle({
+    group: 'Relays and NAT',
+    commands: NODE,
+    default: true,
+    defaultText: 'on, off with --private',
+    help: 'Find out whether this node can be reached from outside, and tell others (AutoNAT).',
   }),
   natmap: toggle({
     group: 'Relays and NAT',
@@ -176,19 +195,21 @@ export const ledgerOptions = {
     maxMs: 3_600_000,
     help: 'Time between heartbeats.',
   }),
-  ledgerSynchronizationInterval: duration({
-    group: 'Ledger',
-    commands: NODE,
-    default: '10s',
-    minMs: 1_000,
-    maxMs: 3_600_000,
-    help: 'Time between whole ledgers sent to members of an older kind, while one is about.',
-  }),
 } as const
 
 const MIB = 2 ** 20
 
 export const limitOptions = {
+  maxConnections: integer({
+    group: 'Limits',
+    isLimit: true,
+    commands: NODE,
+    placeholder: 'COUNT',
+    default: 300,
+    min: 8,
+    max: 65_536,
+    help: 'Connections to peers at a time; the least useful are closed first.',
+  }),
   ledgerMaxEntries: integer({
     group: 'Limits',
     isLimit: true,

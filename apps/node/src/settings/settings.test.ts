@@ -109,7 +109,9 @@ describe('durations', () => {
     ['90s', 90_000],
     ['2m', 120_000],
   ])('%s is %d ms', (text, ms) => {
-    expect(load(`api --discovery-interval ${text}`).settings.discoveryInterval).toBe(ms)
+    expect(load(`api --ownership-ttl ${text} --aliveness-healthcheck-interval 5`).settings.ownershipTtl).toBe(
+      ms,
+    )
   })
 })
 
@@ -125,7 +127,7 @@ describe('what is wrong is refused by name', () => {
     ['api --mdns=maybe', {}, '--mdns', 'expected true or false, got "maybe"'],
     ['api --ownership strict', {}, '--ownership', 'one of enforce, observe, off'],
     ['api --instance ../up', {}, '--instance', 'letters, digits'],
-    ['api --discovery-interval soon', {}, '--discovery-interval', 'a duration like 30s'],
+    ['api --ownership-ttl soon', {}, '--ownership-ttl', 'a duration like 30s'],
     ['api --discovery-bootstrap-peers 10.0.0.1', {}, '--discovery-bootstrap-peers', 'multiaddr'],
     ['api --api-cors example.org', {}, '--api-cors', 'https://example.org'],
     ['api', { MESHLISTN: ':1' }, 'MESHLISTN', 'did you mean MESHLISTEN?'],

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { createCompression } from '@mesh/replication'
+import { createManualClock } from '@mesh/testkit'
+import { describe, expect, test } from 'vitest'
+import { createEnds } from './ends.ts'
+import { findProblems, type HealthView } from './health.ts'
+import { zlibCompression } from './zlib-compression.ts'
+
+describe('compression', () => {
+  const portable = createCompression(createManualClock())
+  test.each([1, 1_000, 100_000])('what one side of %d bytes makes, the other reads', async (size) => {
+    const bytes = randomBytes(size)
+    const [ours, theirs] = [await zlibCompression.gzip(bytes), await portable.gzip(bytes)]
+    expect(await zlibCompression.gunzip(theirs, size)).toEqual(bytes)
+    expect(Buffer.from((await portable.gunzip(ours, size)) ?? [])).toEqual(bytes)
+  })
+  test.each([5_000, 100_000_000])('a bomb of %d bytes is refused', async (size) => {
+    expect(await zlibCompression.gunzip(gzipSync(Buffer.alloc(size)), size - 1)).toBeUndefined()
+  })
+  test.each([Buffer.from('no gzip'), gzipSync(randomBytes(100)).subarray(0, 50), gzipSync('')])(
+    'bytes that are no gzip are refused',
+    async (bytes) => {
+      expect(await zlibCompression.gunzip(bytes, 1_000)).toBeUndefined()
+    },
+  )
+})
+
+describe('ends', () => {
+  test('run in the reverse order, once, also after a failure, which is told', async () => {
+    const order: number[] = []
+    const ends = createEnds()
+    ends.add(() => order.push(1))
+    ends.add(() => Promise.reject(new Error('no')))
+    ends.add(() => order.push(3))
+    await expect(ends.run()).rejects.toThrow('no')
+    await expect(ends.run()).rejects.toThrow('no')
+    expect(order).toEqual([3, 1])
+  })
+})
+
+describe('health', () => {
+  const p2p = (over: object = {}) =>
+    ({
+      addresses: () => ['/ip4/127.0.0.1/tcp/1'],
+      peers: () => [],
+      discovery: () => [{ way: 'mdns', enabled: true, found: 0, lastError: 'no multicast' }],
+      ...over,
+    }) as unknown as NonNullable<HealthView['p2p']>
+  const view = (over: Partial<HealthView> = {}): HealthView => ({
+    now: 100_000,
+    startedAt: 0,
+    ledger: { conflicts: () => [], rejections: () => ({}) },
+    p2p: p2p(),
+    bootstrapPeers: 0,
+    ...over,
+  })
+  const codes = (over: Partial<HealthView>) => findProblems(view(over)).map(({ code }) => code)
+
+  test('a node alone for a minute says how it looked, and what failed', () => {
+    const [problem] = findProblems(view())
+    expect(problem).toMatchObject({ code: 'p2p.alone', severity: 'warning' })
+    expect(problem?.hint).toContain('Looking by mdns. mdns: no multicast.')
+  })
+  test('a node that just started, or has a member, has no problem', () => {
+    expect(codes({ now: 5_000 })).toEqual([])
+    expect(codes({ p2p: p2p({ peers: () => [{ connected: true, member: true }] }) })).toEqual([])
+    expect(codes({ p2p: undefined })).toEqual([])
+  })
+  test('a stranger is no company', () => {
+    expect(codes({ p2p: p2p({ peers: () => [{ id: 'x', connected: true, member: false }] }) })).toEqual([
+      'p2p.alone',
+    ])
+  })
+  test('a node without an address says so', () => {
+    expect(codes({ now: 5_000, p2p: p2p({ addresses: () => [] }) })).toEqual(['p2p.no_address'])
+  })
+  test('conflicts, clocks, quotas and forgeries are told', () => {
+    const ledger = {
+      conflicts: () => [{ bucket: 'dns', key: 'x', owners: ['a', 'b'], since: 7 }],
+      rejections: () => ({ FUTURE: 1, QUOTA: 2, BAD_SIG: 3, ROLLBACK: 9 }),
+    }
+    expect(codes({ now: 5_000, ledger })).toEqual([
+      'ledger.conflict',
+      'ledger.clocks_differ',
+      'ledger.over_quota',
+      'ledger.forged',
+    ])
+  })
+})
