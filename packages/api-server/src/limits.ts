@@ -1,7 +1,7 @@
 /** What we chose for serving the API; the limits that clients see are in the contract. */
 
 /** Request line and headers together, before the contract's limits for each can be told apart. */
-export const MAX_REQUEST_HEAD_BYTES = 1024 * 1024
+export const MAX_REQUEST_HEAD_BYTES = 768 * 1024
 /** Header lines of one request. */
 export const MAX_HEADER_LINES = 1000
 /** From the connection, or the end of the last request, to the end of the headers. */
@@ -14,10 +14,14 @@ export const TIMEOUT_CHECK_INTERVAL_MS = 1_000
 export const KEEP_ALIVE_TIMEOUT_MS = 15_000
 /** A connection whose other side takes or sends nothing is cut; longer than any `wait`. */
 export const SOCKET_IDLE_TIMEOUT_MS = 120_000
-/** Connections of one listener. */
-export const MAX_CONNECTIONS = 1_024
-/** After a malformed request: how long its sender may go on before the connection is cut. */
-export const LINGER_MS = 1_000
+/** Connections of one listener; a program on this machine may open one for each of thousands of calls. */
+export const MAX_CONNECTIONS = 16_384
+/** Connections of one address of another machine. */
+export const MAX_CONNECTIONS_PER_ADDRESS = 256
+/** Connections that wait to be taken; the system may have a lower bound. */
+export const LISTEN_BACKLOG = 4_096
+/** After an answer to what was not all sent: how long its sender may go on before the connection is cut. */
+export const LINGER_MS = 2_000
 /** Requests in flight get this long when the server stops. */
 export const STOP_GRACE_MS = 1_000
 /** Writes of one remote address: refilled each second, and at once. */

@@ -1,5 +1,5 @@
 import { createEventHub } from './events/event-hub.ts'
-import { publishLedgerEvents, publishNetworkEvents } from './events/event-sources.ts'
+import { publishLedgerEvents, publishNetworkEvents, publishRefused } from './events/event-sources.ts'
 import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
@@ -47,7 +47,7 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
     ])
   const handlers: Handlers = {
     ...createLedgerReads(scene, createLedgerText(ledger)),
-    ...createLedgerWrites(ledger, clock),
+    ...createLedgerWrites(ledger, clock, publishRefused(ledger, hub)),
     ...createNodeReads({
       network: () => network,
       version: components.version,

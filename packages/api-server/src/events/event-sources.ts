@@ -2,6 +2,7 @@
 import { type EventData, MAX_CHANGES_PER_EVENT } from '@mesh/api-contract'
 import type { Clock } from '@mesh/core'
 import type { Change, Ledger, LedgerEvent } from '@mesh/ledger'
+import type { OnRefused } from '../handlers/ledger-writes.ts'
 import { createTokenBucket } from '../http/rate-limit.ts'
 import { MAX_CHANGES_BYTES, REJECTION_BURST, REJECTIONS_PER_SECOND } from '../limits.ts'
 import type { NetworkPort } from '../ports.ts'
@@ -52,8 +53,25 @@ export function publishLedgerEvents(ledger: Ledger, hub: EventHub, clock: Clock)
           Resolved: true,
           YieldedTo: event.to,
         })
+        return
+      case 'retracted':
+      // for other members; nothing changed here
     }
   })
+}
+
+/** A write of this node that was taken at first and refused when its block was made. */
+export function publishRefused(ledger: Ledger, hub: EventHub): OnRefused {
+  return ({ bucket, key }, error) =>
+    hub.publish('ledger.rejected', {
+      Bucket: bucket,
+      Key: key,
+      Owner: ledger.self,
+      Version: 0n,
+      Code: error.code === 'ledger.not_owner' ? 'NOT_OWNER' : error.code,
+      Author: ledger.self,
+      Suppressed: 0,
+    })
 }
 
 /** The returned function ends it. */

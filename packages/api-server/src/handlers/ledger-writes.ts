@@ -1,14 +1,26 @@
 import { type BucketDeleteView, MAX_VALUE_BYTES, type WriteView } from '@mesh/api-contract'
-import { type Clock } from '@mesh/core'
-import type { Ledger, Write } from '@mesh/ledger'
+import type { Clock, MeshError } from '@mesh/core'
+import type { Ledger, LedgerErrorCode, Write } from '@mesh/ledger'
 import { issue, Problem } from '../http/problem.ts'
 import { encodeDnsValue } from '../views/dns-value.ts'
 import type { HandlersOf } from './handler.ts'
 
 type WriteIds = 'createDns' | 'putText' | 'putJson' | 'deleteEntry' | 'deleteBucket'
 
+/** Told of a write that was queued and then refused. */
+export type OnRefused = (position: Position, error: MeshError<LedgerErrorCode>) => void
+
+type Position = { readonly bucket: string; readonly key: string }
+
 /** Writes are refused at once by the ledger's rules, or queued; with `wait` the answer is what became of them. */
-export function createLedgerWrites(ledger: Ledger, clock: Clock): HandlersOf<WriteIds> {
+export function createLedgerWrites(ledger: Ledger, clock: Clock, onRefused: OnRefused): HandlersOf<WriteIds> {
+  const settle = (write: Write, position: Position, wait: number | undefined) => {
+    // whoever does not wait learns of it from the events
+    void write.settled.then((outcome) => {
+      if (outcome.state === 'refused') onRefused(position, outcome.error)
+    })
+    return answerWrite(write, wait, clock)
+  }
   const put = (bucket: string, key: string, valueText: string, wait: number | undefined) => {
     const size = Buffer.byteLength(valueText)
     if (size > MAX_VALUE_BYTES) {
@@ -20,7 +32,7 @@ export function createLedgerWrites(ledger: Ledger, clock: Clock): HandlersOf<Wri
         },
       )
     }
-    return settle(ledger.put(bucket, key, valueText), wait, clock)
+    return settle(ledger.put(bucket, key, valueText), { bucket, key }, wait)
   }
   return {
     createDns: ({ body: { Regex, Records }, wait }) =>
@@ -34,18 +46,18 @@ export function createLedgerWrites(ledger: Ledger, clock: Clock): HandlersOf<Wri
       // as sent: a value is text, and signing it again must never change a digit
       return put(bucket, key, bodyText, wait)
     },
-    deleteEntry: ({ bucket, key, wait }) => settle(ledger.delete(bucket, key), wait, clock),
+    deleteEntry: ({ bucket, key, wait }) => settle(ledger.delete(bucket, key), { bucket, key }, wait),
     async deleteBucket({ bucket, wait }): Promise<BucketDeleteView> {
       const deletion = ledger.deleteBucket(bucket)
       const refused = deletion.refused.map(({ key, owner }) => ({ Key: key, Owner: owner }))
-      const state = await settle(deletion, wait, clock)
+      const state = await settle(deletion, { bucket, key: '' }, wait)
       return refused.length === 0 ? state : { ...state, Refused: refused }
     },
   }
 }
 
 /** @throws the ledger's error when the write was refused meanwhile */
-async function settle({ settled }: Write, waitMs: number | undefined, clock: Clock): Promise<WriteView> {
+async function answerWrite({ settled }: Write, waitMs: number | undefined, clock: Clock): Promise<WriteView> {
   if (waitMs === undefined) return { State: 'Announcing' }
   let cancel = () => {}
   const overdue = new Promise<undefined>((resolve) => {

@@ -1,10 +1,9 @@
 import { MAX_BODY_BYTES } from '@mesh/api-contract'
-import express, { type Request, type Response } from 'express'
+import type { Request, Response } from 'express'
 import { MAX_VALUE_DEPTH } from '../limits.ts'
 import { isNestedDeeper } from '../views/json-text.ts'
 import { issue, Problem } from './problem.ts'
 
-const readRaw = express.raw({ limit: MAX_BODY_BYTES, inflate: false, type: () => true })
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
 export interface JsonBody {
@@ -51,14 +50,30 @@ function checkMediaType(req: Request): void {
   })
 }
 
+/**
+ * Reads up to the limit and answers at once beyond it: Express's own reader would first read to the end, which a
+ * client that never ends can put off. What still comes is dropped by the server.
+ */
 function readBytes(req: Request, res: Response): Promise<Buffer> {
+  if (req.headers.expect !== undefined) res.writeContinue()
   return new Promise((resolve, reject) => {
-    readRaw(req, res, (error?: unknown) => {
-      if (error === undefined) return resolve(Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0))
-      const { type, received } = error as { type?: string; received?: number }
-      if (type === 'entity.too.large') return reject(tooLarge(received))
-      reject(new Problem('http.bad_body', 'the body did not arrive whole', { cause: error }))
-    })
+    const chunks: Buffer[] = []
+    let size = 0
+    const finish = (problem?: Problem) => {
+      req.off('data', onData).off('end', onEnd).off('close', onBroken).off('error', onBroken)
+      // an error of the rest is nobody's business any more
+      req.on('error', () => {}).resume()
+      if (problem === undefined) resolve(Buffer.concat(chunks))
+      else reject(problem)
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > MAX_BODY_BYTES) finish(tooLarge(undefined))
+    }
+    const onEnd = () => finish()
+    const onBroken = () => finish(new Problem('http.bad_body', 'the body did not arrive whole'))
+    req.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken)
   })
 }
 
@@ -71,7 +86,7 @@ function decode(bytes: Buffer): string {
 }
 
 function tooLarge(size: number | undefined): Problem {
-  const had = size === undefined ? 'more' : `${size} bytes`
+  const had = size === undefined ? 'more' : `${size}`
   return new Problem('http.body_too_large', `a body may have ${MAX_BODY_BYTES} bytes, this has ${had}`, {
     issues: [issue('body', had, `at most ${MAX_BODY_BYTES} bytes`)],
   })

@@ -79,7 +79,6 @@ export function sendProblem(res: ServerResponse, problem: Problem, requestId: st
       'Content-Type': JSON_TYPE,
       'Content-Length': Buffer.byteLength(body),
       'X-Request-ID': requestId,
-      ...(status === 413 && { Connection: 'close' }),
       ...problem.headers,
     })
     .end(body)

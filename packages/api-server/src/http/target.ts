@@ -6,11 +6,9 @@ import { issue, Problem } from './problem.ts'
 import { splitTarget } from './reply.ts'
 
 const ABSOLUTE = /^https?:\/\/([^/?#]*)/i
-/** Node gives the bytes of the target as Latin-1; those of raw UTF-8 become escapes. */
-const HIGH_BYTES = /[\u0080-\u00ff]/g
 
 /**
- * Changes `req.url` to path and query in ASCII, and the Host to that of an absolute target.
+ * Changes `req.url` to path and query, and the Host to that of an absolute target.
  * @throws Problem `http.path_too_long`, `http.headers_too_large`, `http.bad_path`
  */
 export function readHead(req: IncomingMessage): void {
@@ -46,7 +44,7 @@ function parseTarget(raw: string): { readonly url: string; readonly authority: s
   }
   const authority = ABSOLUTE.exec(raw)
   const rest = authority === null ? raw : raw.slice(authority[0].length)
-  const url = escapeHighBytes(rest.startsWith('/') ? rest : `/${rest}`)
+  const url = rest.startsWith('/') ? rest : `/${rest}`
   if (authority === null && !raw.startsWith('/')) throw badPath(raw, 'a path that begins with /')
   checkPath(splitTarget(url).path)
   return { url, authority: authority?.[1] }
@@ -75,8 +73,4 @@ export function badPath(path: string, expected: string): Problem {
   return new Problem('http.bad_path', `the path cannot be used: expected ${expected}`, {
     issues: [issue('path', path, expected)],
   })
-}
-
-function escapeHighBytes(url: string): string {
-  return url.replaceAll(HIGH_BYTES, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream'
 import { type ErrorCode, errorCatalogue } from '@mesh/api-contract'
 import type { Clock, Random } from '@mesh/core'
 import { createRequestId, Problem, problemBody, toProblem } from '../http/problem.ts'
+import { isLoopback } from '../http/rate-limit.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
 import {
@@ -18,6 +19,7 @@ import {
   KEEP_ALIVE_TIMEOUT_MS,
   LINGER_MS,
   MAX_CONNECTIONS,
+  MAX_CONNECTIONS_PER_ADDRESS,
   MAX_HEADER_LINES,
   MAX_REQUEST_HEAD_BYTES,
   REQUEST_TIMEOUT_MS,
@@ -45,6 +47,9 @@ export function createHttpServer(
   const inFlight = new WeakMap<Duplex, Set<ServerResponse>>()
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     remember(inFlight, req.socket, res)
+    res.on('finish', () => {
+      if (!req.complete) cutOff(req.socket, clock)
+    })
     try {
       readHead(req)
     } catch (error) {
@@ -68,7 +73,9 @@ export function createHttpServer(
   server.maxHeadersCount = MAX_HEADER_LINES
   server.maxConnections = MAX_CONNECTIONS
   server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
-  // an expectation that is not known may be ignored
+  server.on('connection', limitConnections())
+  // who expects `100-continue` gets it when the body is read; another expectation may be ignored
+  server.on('checkContinue', handle)
   server.on('checkExpectation', handle)
   const answerLast = createLastAnswer(inFlight, clock, random)
   server.on('connect', (_req, socket: Duplex) => answerLast(socket, new Problem('http.method_not_allowed')))
@@ -77,6 +84,23 @@ export function createHttpServer(
     else answerLast(socket, problemOf(error))
   })
   return server
+}
+
+/** No other machine takes all the connections. */
+function limitConnections() {
+  const counts = new Map<string, number>()
+  return (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    if (address === '' || isLoopback(address)) return
+    const count = (counts.get(address) ?? 0) + 1
+    counts.set(address, count)
+    socket.on('close', () => {
+      const left = (counts.get(address) ?? 1) - 1
+      if (left === 0) counts.delete(address)
+      else counts.set(address, left)
+    })
+    if (count > MAX_CONNECTIONS_PER_ADDRESS) socket.destroy()
+  }
 }
 
 function remember(inFlight: WeakMap<Duplex, Set<ServerResponse>>, socket: Socket, res: ServerResponse): void {
@@ -99,7 +123,7 @@ const CODES = new Map<string, ErrorCode>([
 
 /**
  * Answers once and ends the connection: after the answers to the requests before, unless the error lies in the body
- * of one of them. The sender may go on for a moment, so that it reads the answer instead of a reset.
+ * of one of them.
  */
 function createLastAnswer(inFlight: WeakMap<Duplex, Set<ServerResponse>>, clock: Clock, random: Random) {
   const answered = new WeakSet<Duplex>()
@@ -110,13 +134,18 @@ function createLastAnswer(inFlight: WeakMap<Duplex, Set<ServerResponse>>, clock:
     const finish = () => {
       if (waiting.some((res) => res.headersSent && !res.writableFinished)) socket.destroy()
       else socket.end(rawAnswer(problem, createRequestId(random)))
-      const cancel = clock.after(LINGER_MS, () => socket.destroy())
-      socket.once('close', cancel)
+      cutOff(socket, clock)
     }
     const last = waiting.at(-1)
     if (last === undefined || waiting.some((res) => !res.req.complete)) finish()
     else last.once('close', finish)
   }
+}
+
+/** Answered already: its sender may go on for a moment, so that it reads the answer instead of a reset. */
+function cutOff(socket: Duplex, clock: Clock): void {
+  const cancel = clock.after(LINGER_MS, () => socket.destroy())
+  socket.once('close', cancel)
 }
 
 function rawAnswer(problem: Problem, requestId: string): string {

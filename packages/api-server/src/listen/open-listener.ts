@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import { BlockList } from 'node:net'
 import { type Clock, MeshError, type Random } from '@mesh/core'
-import { STOP_GRACE_MS } from '../limits.ts'
+import { LISTEN_BACKLOG, STOP_GRACE_MS } from '../limits.ts'
 import { createHttpServer } from './http-server.ts'
 import { formatListenAddress, type ListenAddress, type ListenErrorCode } from './listen-address.ts'
 import { listenUnix } from './unix-socket.ts'
@@ -51,7 +51,11 @@ async function listen(server: Server, address: ListenAddress, clock: Clock): Pro
   const where =
     address.kind === 'inherited'
       ? { fd: address.descriptor }
-      : { port: address.port, ...(address.host !== undefined && { host: address.host }) }
+      : {
+          port: address.port,
+          backlog: LISTEN_BACKLOG,
+          ...(address.host !== undefined && { host: address.host }),
+        }
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(where, () => {
