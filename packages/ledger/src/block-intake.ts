@@ -63,9 +63,8 @@ export function createIntake(init: IntakeInit): Intake {
     author.budgetMs = Math.min(SLICE_MS, author.budgetMs + gained)
     author.refilledAtMs = now
   }
-  const rested = async (author: Author): Promise<void> => {
-    refill(author)
-    if (author.budgetMs > 0) return
+  /** Until the whole budget is there again. */
+  const rest = async (author: Author): Promise<void> => {
     await delay(clock, (SLICE_MS - author.budgetMs) * AUTHOR_TIME_SHARE, signal)
     refill(author)
   }
@@ -74,8 +73,9 @@ export function createIntake(init: IntakeInit): Intake {
     const result = { accepted: 0, unchanged: 0, rejected: [] as Refused[] }
     const steps = decodeBlock(json)
     let take: TakeSlice | undefined
+    refill(author)
     for (let done = false; !done; ) {
-      if (author.budgetMs <= 0) await rested(author)
+      if (author.budgetMs <= 0 || take !== undefined) await rest(author)
       take ??= init.begin(name)
       const startMs = clock.now()
       const slice = take(
@@ -91,8 +91,8 @@ export function createIntake(init: IntakeInit): Intake {
           },
         ),
       )
-      refill(author)
       author.budgetMs -= clock.now() - startMs
+      refill(author)
       result.accepted += slice.accepted
       result.unchanged += slice.unchanged
       for (const rejection of slice.rejected) result.rejected.push(rejection)

@@ -1,0 +1,101 @@
+import { createManualClock, type ManualClock } from '@mesh/testkit'
+import { expect, test } from 'vitest'
+import { createLedger, encodeBlock, type KeyedEntry } from '../src/index.ts'
+import { createNodeSigner } from '../src/node.ts'
+import { forge } from './members.ts'
+
+const [signer, author, other] = [1, 2, 3].map((byte) => createNodeSigner(new Uint8Array(32).fill(byte))) as [
+  ReturnType<typeof createNodeSigner>,
+  ReturnType<typeof createNodeSigner>,
+  ReturnType<typeof createNodeSigner>,
+]
+
+/** Every verification takes one millisecond of the clock. */
+function openSlow(clock: ManualClock) {
+  let spentMs = 0
+  const slow = { ...clock, now: () => clock.now() + spentMs, after: clock.after }
+  const verify = () => {
+    spentMs++
+    return true
+  }
+  const ledger = createLedger({}, { signer, clock: slow, verify })
+  return { ledger, spent: () => spentMs }
+}
+
+const rows = (count: number, prefix = 'k'): KeyedEntry[] =>
+  Array.from({ length: count }, (_, n) => forge(author, 'notes', `${prefix}${n}`))
+
+test('a long block is taken in slices of 10 ms, an author at most a quarter of the time', async () => {
+  const clock = createManualClock()
+  const { ledger, spent } = openSlow(clock)
+  const received = ledger.receiveBlock(encodeBlock(rows(50)), author.peerId)
+  expect(ledger.snapshot().size).toBe(10)
+  await clock.advance(25)
+  expect(ledger.snapshot().size).toBe(10)
+  await clock.advance(10)
+  expect(ledger.snapshot().size).toBeGreaterThan(15)
+  expect(ledger.snapshot().size).toBeLessThanOrEqual(20)
+  await clock.advance(200)
+  expect(await received).toEqual({ accepted: 50, unchanged: 0, rejected: [] })
+  expect(spent()).toBe(50)
+})
+
+test('another author does not wait behind a busy one, and one author is heard in order', async () => {
+  const clock = createManualClock()
+  const { ledger } = openSlow(clock)
+  const long = ledger.receiveBlock(encodeBlock(rows(30)), author.peerId)
+  const later = forge(author, 'notes', 'k0', { version: 2n, value: '"later"' })
+  const next = ledger.receiveBlock(encodeBlock([later]), author.peerId)
+  const quick = await ledger.receiveBlock(encodeBlock([forge(other, 'notes', 'quick')]), other.peerId)
+  expect(quick.accepted).toBe(1)
+  expect(ledger.snapshot().get('notes', 'k0')?.version).toBe(1n)
+  await clock.advance(500)
+  await Promise.all([long, next])
+  expect(ledger.snapshot().get('notes', 'k0')?.value).toBe('"later"')
+})
+
+test('what is held already is not verified again', async () => {
+  const clock = createManualClock()
+  const { ledger, spent } = openSlow(clock)
+  const block = encodeBlock(rows(5))
+  await ledger.receiveBlock(block, author.peerId)
+  expect(await ledger.receiveBlock(block, other.peerId)).toEqual({ accepted: 0, unchanged: 5, rejected: [] })
+  expect(spent()).toBe(5)
+})
+
+test('what waits of one author is bounded; the rest is refused and counted', async () => {
+  const clock = createManualClock()
+  const { ledger } = openSlow(clock)
+  const first = ledger.receiveBlock(encodeBlock(rows(15)), author.peerId)
+  const more = Array.from({ length: 1100 }, () => ledger.receiveBlock(encodeBlock([]), author.peerId))
+  await clock.advance(2000)
+  expect((await first).accepted).toBe(15)
+  const refused = (await Promise.all(more)).filter(({ rejected }) => rejected.length > 0)
+  expect(refused.length).toBe(1100 - 1023)
+  expect(ledger.rejections()).toEqual({ TOO_LARGE: refused.length })
+})
+
+test('a block on its way when the ledger stops ends quietly', async () => {
+  const clock = createManualClock()
+  const { ledger } = openSlow(clock)
+  const received = ledger.receiveBlock(encodeBlock(rows(50)), author.peerId)
+  await ledger.stop()
+  expect((await received).accepted).toBe(0)
+  expect(ledger.snapshot().size).toBe(10)
+  await clock.advance(1000)
+  expect(ledger.snapshot().size).toBe(10)
+})
+
+test('heartbeats of a block do not decide about its other entries', async () => {
+  const clock = createManualClock()
+  const ledger = createLedger({}, { signer, clock })
+  const { heartbeatValue } = await import('../src/index.ts')
+  const version = BigInt(clock.now()) * 1_000_000n
+  const beat = forge(author, 'healthcheck', author.peerId, { value: heartbeatValue(clock.now()), version })
+  const held = forge(author, 'dns', 'x', { version, value: '{}' })
+  const rival = forge(other, 'dns', 'x', { version: version + 1n, value: '{"1":"10.1.0.1"}' })
+  await ledger.receiveBlock(encodeBlock([held]), author.peerId)
+  const result = await ledger.receiveBlock(encodeBlock([beat, rival]), other.peerId)
+  expect(result.accepted).toBe(2)
+  expect(ledger.snapshot().get('dns', 'x')?.owner).toBe(other.peerId)
+})

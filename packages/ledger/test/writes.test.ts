@@ -1,0 +1,240 @@
+import { createManualClock } from '@mesh/testkit'
+import { describe, expect, test } from 'vitest'
+import { createLedger, type LedgerEvent } from '../src/index.ts'
+import { createNodeSigner } from '../src/node.ts'
+import { versionTag } from '../src/version.ts'
+import { createMember, createPair, exchange, forge, nanos } from './members.ts'
+
+const caught = (run: () => unknown) => {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
+describe('when a write is committed', () => {
+  test('at once when idle, what arrives together in one block, at most 20 ms later otherwise', async () => {
+    const clock = createManualClock()
+    const { ledger, told } = createMember(1, clock)
+    const together = [ledger.put('a', '1', '1'), ledger.put('a', '2', '2'), ledger.put('b', '1', '3')]
+    await Promise.all(together.map(({ settled }) => settled))
+    expect(told('committed').map(({ changes }) => changes.length)).toEqual([3])
+    const later = [ledger.put('a', '3', '3'), ledger.put('a', '4', '4')]
+    await clock.advance(19)
+    expect(ledger.snapshot().count('a')).toBe(2)
+    await clock.advance(1)
+    expect(await Promise.all(later.map(({ settled }) => settled))).toEqual([
+      { state: 'committed', block: 2 },
+      { state: 'committed', block: 2 },
+    ])
+  })
+
+  test('the last put or delete of a key is what stays; what it replaced is superseded', async () => {
+    const clock = createManualClock()
+    const { ledger } = createMember(1, clock)
+    await ledger.put('a', 'warm', '0').settled
+    const writes = [
+      ledger.put('a', 'k', '1'),
+      ledger.put('a', 'k', '2'),
+      ledger.delete('a', 'k'),
+      ledger.put('a', 'k', '3'),
+    ]
+    const gone = [ledger.put('a', 'g', '1'), ledger.delete('a', 'g')]
+    await clock.advance(20)
+    const outcomes = await Promise.all([...writes, ...gone].map(({ settled }) => settled))
+    expect(outcomes.map(({ state }) => state)).toEqual([
+      'superseded',
+      'superseded',
+      'committed',
+      'committed',
+      'superseded',
+      'committed',
+    ])
+    expect(ledger.snapshot().getLive('a', 'k')?.value).toBe('3')
+    expect(ledger.snapshot().get('a', 'g')).toBeUndefined()
+  })
+
+  test('a delete right after a put does not come back, however long one waits', async () => {
+    const clock = createManualClock()
+    const { ledger } = createMember(1, clock)
+    await ledger.put('a', 'k', '1').settled
+    await clock.advance(200)
+    ledger.delete('a', 'k')
+    await clock.advance(60_000)
+    expect(ledger.snapshot().getLive('a', 'k')).toBeUndefined()
+    expect(clock.pending).toBe(0)
+  })
+
+  test('the same live value changes nothing, and keeps its version', async () => {
+    const clock = createManualClock()
+    const { ledger } = createMember(1, clock)
+    await ledger.put('a', 'k', '1').settled
+    const before = ledger.snapshot()
+    await clock.advance(1000)
+    expect(await ledger.put('a', 'k', '1').settled).toEqual({ state: 'committed', block: 1 })
+    expect(await ledger.delete('a', 'none').settled).toEqual({ state: 'committed', block: 1 })
+    expect(ledger.snapshot()).toBe(before)
+  })
+})
+
+test('versions grow with the time, or by the least step above what is stored, and carry the tag of their writer', async () => {
+  const clock = createManualClock()
+  const { ledger, signer } = createMember(1, clock)
+  await ledger.put('a', 'k', '1').settled
+  const first = ledger.snapshot().get('a', 'k')?.version ?? 0n
+  expect(first - nanos(clock.now())).toBeLessThan(4096n)
+  expect(first & 4095n).toBe(versionTag(signer.peerId))
+  const ahead = forge(createNodeSigner(new Uint8Array(32).fill(9)), 'a', 'k', {
+    version: nanos(clock.now() + 100_000),
+  })
+  ledger.merge([ahead], undefined)
+  ledger.put('a', 'k', '2')
+  await clock.advance(20)
+  const next = ledger.snapshot().get('a', 'k')?.version ?? 0n
+  expect(next).toBeGreaterThan(ahead.entry.version)
+  expect(next - ahead.entry.version).toBeLessThanOrEqual(4096n)
+})
+
+describe('a write that the rules refuse says so at once', () => {
+  const clock = createManualClock()
+  const { ledger } = createMember(1, clock)
+  const other = createNodeSigner(new Uint8Array(32).fill(2)).peerId
+
+  test.each([
+    ['machines', '10.1.0.1', JSON.stringify({ PeerID: other }), other],
+    ['machines', '10.1.0.1', '{"Hostname":"x"}', ''],
+    ['services', 'web', JSON.stringify({ peerid: other }), other],
+    ['routes', '10.2.0.0/24', JSON.stringify({ PeerID: other, Metric: 1 }), other],
+    ['users', other, '{}', other],
+    ['egress', other, '"ok"', other],
+    ['healthcheck', other, '"2026-01-01T00:00:00Z"', other],
+  ])('%s/%s = %s belongs to "%s"', (bucket, key, value, owner) => {
+    expect(caught(() => ledger.put(bucket, key, value))).toMatchObject({
+      code: 'ledger.not_owner',
+      details: { bucket, key, owner },
+      hint: expect.any(String),
+    })
+  })
+
+  test.each([
+    ['b'.repeat(257), 'k', '1', 'bucket'],
+    ['b', '\u00e9'.repeat(513), '1', 'key'],
+    ['b', 'k', `"${'v'.repeat(65_535)}"`, 'value'],
+  ])('too large: names field, size and limit', (bucket, key, value, field) => {
+    expect(caught(() => ledger.put(bucket, key, value))).toMatchObject({
+      code: 'ledger.too_large',
+      details: { field, size: expect.any(Number), limit: expect.any(Number) },
+    })
+  })
+
+  test.each(['', 'v', '{', '"\ud800"'])('the value %j is no JSON', (value) => {
+    expect(caught(() => ledger.put('b', 'k', value))).toMatchObject({ code: 'ledger.bad_value' })
+  })
+
+  test('the largest that fits is taken', async () => {
+    const write = ledger.put('b'.repeat(256), 'k'.repeat(1024), `"${'v'.repeat(65_534)}"`)
+    await clock.advance(20)
+    expect(await write.settled).toMatchObject({ state: 'committed' })
+  })
+})
+
+test('a key that another took while the write waited is refused when its block is made', async () => {
+  const { clock, a, b } = await createPair()
+  b.ledger.put('dns', 'x', '{"1":"10.1.0.2"}')
+  await clock.advance(20)
+  await a.ledger.put('warm', 'x', '1').settled
+  const write = a.ledger.put('dns', 'x', '{"1":"10.1.0.1"}')
+  exchange(b, a)
+  await clock.advance(20)
+  expect(await write.settled).toMatchObject({
+    state: 'refused',
+    error: { code: 'ledger.not_owner', details: { owner: b.ledger.self } },
+  })
+})
+
+test('a bucket is deleted as far as this node may, and says what stays', async () => {
+  const { clock, a, b } = await createPair()
+  a.ledger.put('dns', 'mine', '{}')
+  b.ledger.put('dns', 'theirs', '{}')
+  await clock.advance(20)
+  exchange(a, b)
+  const deletion = a.ledger.deleteBucket('dns')
+  expect(deletion).toMatchObject({ refused: [{ key: 'theirs', owner: b.ledger.self }], deleting: 1 })
+  await clock.advance(20)
+  expect(await deletion.settled).toMatchObject({ state: 'committed' })
+  expect(a.ledger.snapshot().count('dns')).toBe(1)
+  expect(caught(() => a.ledger.deleteBucket('dns'))).toMatchObject({ code: 'ledger.not_owner' })
+  expect(await a.ledger.deleteBucket('none').settled).toMatchObject({ state: 'committed' })
+})
+
+test('stop commits what waits, and then nothing is written or taken', async () => {
+  const clock = createManualClock()
+  const { ledger, signer } = createMember(1, clock)
+  await ledger.put('a', '1', '1').settled
+  const last = ledger.put('a', '2', '2')
+  await ledger.stop()
+  await ledger.stop()
+  expect(await last.settled).toEqual({ state: 'committed', block: 2 })
+  expect(caught(() => ledger.put('a', '3', '3'))).toMatchObject({ code: 'ledger.stopped' })
+  expect(ledger.merge([forge(signer, 'a', '4')], undefined).accepted).toBe(0)
+  expect(ledger.snapshot().count('a')).toBe(2)
+})
+
+test('a store that fails refuses the write, keeps the state, and says it once', async () => {
+  const clock = createManualClock()
+  let broken = false
+  const store = {
+    load: () => undefined,
+    commit() {
+      if (broken) throw new Error('disk full')
+    },
+    close() {},
+  }
+  const signer = createNodeSigner(new Uint8Array(32).fill(1))
+  const ledger = createLedger({}, { signer, clock, store })
+  await ledger.put('a', '1', '1').settled
+  const before = ledger.snapshot()
+  broken = true
+  const write = ledger.put('a', '2', '2')
+  expect(ledger.merge([forge(signer, 'a', '3')], undefined).accepted).toBe(0)
+  await clock.advance(20)
+  expect(await write.settled).toMatchObject({ state: 'refused', error: { code: 'ledger.store_failed' } })
+  expect(ledger.snapshot()).toBe(before)
+  broken = false
+  expect(ledger.merge([forge(signer, 'a', '3')], undefined).accepted).toBe(1)
+})
+
+test('events come in order, also for writes made by a listener, and a failing listener harms no other', async () => {
+  const clock = createManualClock()
+  const signer = createNodeSigner(new Uint8Array(32).fill(1))
+  const ledger = createLedger({}, { signer, clock })
+  const blocks: number[] = []
+  ledger.subscribe(() => {
+    throw new Error('a listener fails')
+  })
+  ledger.subscribe((event: LedgerEvent) => {
+    if (event.type === 'committed' && event.head.index < 3) ledger.put('a', `k${event.head.index}`, '1')
+  })
+  const end = ledger.subscribe((event) => {
+    if (event.type === 'committed') blocks.push(event.head.index)
+  })
+  ledger.put('a', 'k', '1')
+  await clock.advance(100)
+  expect(blocks).toEqual([1, 2, 3])
+  end()
+  ledger.put('a', 'l', '1')
+  await clock.advance(100)
+  expect(blocks).toEqual([1, 2, 3])
+})
+
+test('a block names the one before it, and its hash covers the digest', async () => {
+  const { hashByDigest } = await import('../src/index.ts')
+  const { ledger } = createMember(1, createManualClock())
+  const genesis = ledger.snapshot().head
+  await ledger.put('a', 'k', '1').settled
+  const { head } = ledger.snapshot()
+  expect(head).toMatchObject({ index: 1, prevHash: genesis.hash })
+  expect(head.hash).toBe(hashByDigest(head, ledger.snapshot().digest().digest))
+})
