@@ -1,5 +1,5 @@
 /** Channels between members: bounded, with backpressure, and for nobody else. */
-import { type PeerId, parsePeerId, systemRandom } from '@mesh/core'
+import { delay, type PeerId, parsePeerId, systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { writeFrame } from '../src/channels/frames.ts'
@@ -69,7 +69,7 @@ describe('a channel', () => {
       await channel.send(Uint8Array.of(2))
     })
     const channel = await a.channels.open(b.id, PROTOCOL, BOUND)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await delay(systemClock, 50)
     expect(await all(channel)).toEqual([Uint8Array.of(1), Uint8Array.of(2)])
   })
 
@@ -91,7 +91,7 @@ describe('a channel', () => {
       for await (const message of channel.messages()) {
         intact &&= message.every((byte) => byte === received % 256)
         received++
-        while (held) await new Promise((resolve) => setTimeout(resolve, 5))
+        while (held) await delay(systemClock, 5)
       }
     })
     const channel = await a.channels.open(b.id, PROTOCOL, BOUND)
