@@ -52,6 +52,15 @@ export function ErrorNote({ title, error, retry }: ErrorNoteProps) {
   )
 }
 
+/** Why a write did not happen; without an answer of the node it may have happened all the same. */
+export function WriteErrorNote({ error }: { error: Error }) {
+  const answered = error instanceof ApiError && error.status > 0
+  const title = answered
+    ? 'The node did not take the write'
+    : 'The node did not answer; what you typed is kept here'
+  return <ErrorNote title={title} error={error} />
+}
+
 /** Stands for rows that were never read yet; what was read once is never replaced by this. */
 export function LoadingRows({ label }: { label: string }) {
   return (

@@ -36,7 +36,9 @@ export function WriteMark({ write: { outcome, at, request }, brief = false, name
     case 'superseded':
       return brief ? null : <StateMark tone="committed" word="replaced by a newer write" />
     case 'refused': {
-      const { owner, leaseEndsAt } = outcome.error
+      const { owner, leaseEndsAt, status } = outcome.error
+      // without an answer nobody refused anything
+      if (status === 0) return <StateMark tone="refused" word="no answer" />
       if (brief || owner === undefined) return <StateMark tone="refused" word="refused" />
       const until = leaseEndsAt === undefined ? '' : ` until ${clockTime(Date.parse(leaseEndsAt))}`
       return (

@@ -6,7 +6,7 @@ import { useRead } from '../../data/reads.ts'
 import { useTrackedWrite } from '../../data/writes.ts'
 import { nameOf } from '../../model/machine.ts'
 import { printForTyping } from '../../model/typed-value.ts'
-import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+import { ErrorNote, LoadingRows, WriteErrorNote } from '../../parts/notes.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { WriteMark } from '../../parts/write-mark.tsx'
 import page from '../page.module.css'
@@ -50,9 +50,7 @@ export function EntryPanel({ bucket, entryKey }: { bucket: string; entryKey: str
           <WriteMark write={write} name={name} />
         </p>
       )}
-      {write?.outcome.state === 'refused' && (
-        <ErrorNote title="The node did not take the write" error={write.outcome.error} />
-      )}
+      {write?.outcome.state === 'refused' && <WriteErrorNote error={write.outcome.error} />}
       {!missing && signed.data === undefined && signed.error !== null && (
         <ErrorNote
           title="The entry could not be read"

@@ -8,7 +8,7 @@ import { nameOf } from '../../model/machine.ts'
 import { readTypedValue } from '../../model/typed-value.ts'
 import { Button } from '../../parts/button.tsx'
 import { CommandList } from '../../parts/command-list.tsx'
-import { ErrorNote } from '../../parts/notes.tsx'
+import { WriteErrorNote } from '../../parts/notes.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { WriteMark } from '../../parts/write-mark.tsx'
 import page from '../page.module.css'
@@ -66,7 +66,7 @@ export function NewKeyPanel({ bucket: given }: { bucket: string | undefined }) {
             />
           </p>
         )}
-        {write.error !== null && <ErrorNote title="The node did not take the write" error={write.error} />}
+        {write.error !== null && <WriteErrorNote error={write.error} />}
         <div className={css.actions}>
           <Button type="submit" tone="primary" disabled={!complete || write.isPending}>
             {write.isPending ? 'Announcing' : 'Write'}

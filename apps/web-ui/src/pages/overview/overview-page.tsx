@@ -1,11 +1,15 @@
 import { Link } from '@tanstack/react-router'
 import { useMachines } from '../../data/machines.ts'
 import { useRead } from '../../data/reads.ts'
+import { useLinkStatus } from '../../live/live-context.tsx'
 import type { Machine } from '../../model/machine.ts'
 import { byAttention } from '../../model/machine.ts'
 import { buildNeedSentence, buildSentence } from '../../model/overview.ts'
 import { countInWords } from '../../model/rate-words.ts'
+import { spanInWords } from '../../model/time-words.ts'
+import { cx } from '../../parts/class-names.ts'
 import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+import { useNow } from '../../parts/time.tsx'
 import page from '../page.module.css'
 import { AttentionTable } from './attention-table.tsx'
 import { Feed } from './feed-list.tsx'
@@ -26,6 +30,7 @@ export function OverviewPage() {
     <div className={page.page}>
       {error !== null && <ErrorNote title="This node could not be read" error={error} retry={retry} />}
       {machines !== undefined && <Sentence machines={machines} />}
+      <LostNote />
       {health.data !== undefined && (
         <>
           <p className={css.need}>{buildNeedSentence(health.data)}</p>
@@ -52,6 +57,18 @@ export function OverviewPage() {
         </aside>
       </div>
     </div>
+  )
+}
+
+/** What stands on the page is the past when the node is away. */
+function LostNote() {
+  const link = useLinkStatus()
+  const now = useNow()
+  if (link.state !== 'lost') return null
+  return (
+    <p className={cx(css.need, css.lost)}>
+      This node does not answer. What stands here is how it was {spanInWords(now - link.since)} ago.
+    </p>
   )
 }
 
