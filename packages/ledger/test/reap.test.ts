@@ -22,7 +22,9 @@ test('the leader ends what its owner left behind; everyone agrees who that is', 
   const elected = leaderOf(ids.toSorted())
   // Heartbeats of the last 15 minutes elect, so the one that left may still be it: then nobody reaps yet.
   const isLeaderHere = elected !== gone.ledger.self
-  expect(results.map(({ ended }) => ended).toSorted((one, other) => one - other)).toEqual(isLeaderHere ? [0, 2] : [0, 0])
+  expect(results.map(({ ended }) => ended).toSorted((one, other) => one - other)).toEqual(
+    isLeaderHere ? [0, 2] : [0, 0],
+  )
   await clock.advance(420_000)
   await a.beat()
   await b.beat()

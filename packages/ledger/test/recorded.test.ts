@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { peerIdFromPublicKey } from '@mesh/core'
 import { hexToBytes } from '@noble/hashes/utils.js'
 import { createLedger, createSigner, decodeEntries, encodeBlock, hashByPrint } from '../src/index.ts'
-import { createNodeVerifier } from '../src/node-crypto.ts'
+import { createNodeVerifier } from '../src/node/node-crypto.ts'
 import { verifyEntry } from '../src/admission.ts'
 import type { KeyedEntry } from '../src/entry.ts'
 import recorded from './vectors/recorded.json' with { type: 'json' }

@@ -6,10 +6,10 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { MeshError } from '@mesh/core'
-import type { Entry, KeyedEntry } from './entry.ts'
-import { MAX_LEDGER_BYTES } from './limits.ts'
-import type { BlockHead } from './snapshot.ts'
-import type { Burial, Store, StoreBatch, StoredLedger, StoreErrorCode } from './store.ts'
+import type { Entry, KeyedEntry } from '../entry.ts'
+import { MAX_LEDGER_BYTES } from '../limits.ts'
+import type { BlockHead } from '../snapshot.ts'
+import type { Burial, Store, StoreBatch, StoredLedger, StoreErrorCode } from '../store.ts'
 
 /** Raised when tables change; a file of another version is refused. */
 const SCHEMA_VERSION = 1

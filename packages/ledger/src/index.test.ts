@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import * as ledger from './index.ts'
+import * as node from './node.ts'
+
+test('has these public names', () => {
+  expect(Object.keys(ledger).toSorted()).toEqual([
+    'HEALTH_BUCKET',
+    'canonicalBytes',
+    'createLedger',
+    'createMemoryStore',
+    'createSigner',
+    'decodeEntries',
+    'defaultLedgerLimits',
+    'defaultPolicies',
+    'encodeBlock',
+    'encodeEntry',
+    'entryHash',
+    'genesisHead',
+    'hashByDigest',
+    'hashByPrint',
+    'heartbeatValue',
+    'leaderOf',
+    'ownedByKey',
+    'ownedBySigner',
+    'ownedByValue',
+    'parseHeartbeat',
+    'verifySignature',
+  ])
+})
+
+test('has these names for Node', () => {
+  expect(Object.keys(node).toSorted()).toEqual(['createNodeSigner', 'createNodeVerifier', 'openDiskStore'])
+})
