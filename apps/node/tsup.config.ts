@@ -15,8 +15,7 @@ export default defineConfig({
   minify: true,
   clean: true,
   removeNodeProtocol: false,
-  noExternal: [/.*/],
-  external: ['node-datachannel', /^node-datachannel\//, '@chainsafe/libp2p-quic'],
+  noExternal: [/^(?!node-datachannel|@chainsafe\/libp2p-quic)/],
   tsconfig: '../../tsconfig.json',
   // what is CommonJS inside asks for Node's own modules by require
   banner: {

@@ -13,7 +13,6 @@ export type NodeErrorCode =
   | 'node.locked'
   | 'node.not_running'
   | 'node.several_running'
-  | 'node.not_found'
 
 /** What a process of mesh ends with. docs/exit-codes.md is generated from this. */
 export const EXIT = {
@@ -40,7 +39,11 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'node.no_interface': EXIT.badInput.code,
   'node.several_running': EXIT.badInput.code,
   'node.unreadable': EXIT.badInput.code,
-  'node.not_found': EXIT.notFound.code,
+  'network.bad_token': EXIT.badInput.code,
+  'network.bad_config': EXIT.badInput.code,
+  'api.bad_listen_address': EXIT.badInput.code,
+  'p2p.bad_bootstrap_peer': EXIT.badInput.code,
+  'p2p.bad_listen_address': EXIT.badInput.code,
   'node.not_running': EXIT.notRunning.code,
   'client.unreachable': EXIT.notRunning.code,
   'client.bad_name': EXIT.badInput.code,

@@ -2,7 +2,7 @@
 import { commands, rootCommand } from '../cli/commands.ts'
 import { EXIT } from '../errors.ts'
 import type { OptionGroup } from '../settings/option.ts'
-import { flagOf, type OptionName, optionNames, optionOf, optionsOf, variableOf } from '../settings/options.ts'
+import { flagOf, type OptionName, optionNames, optionOf, variableOf } from '../settings/options.ts'
 
 /** By path from the root of the repository. */
 export function buildDocuments(): ReadonlyMap<string, string> {

@@ -25,7 +25,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
   const { settings, network, identity, ledger, api, clock, random, log, uptimeMs, signal } = init
   const { createP2pNode } = await import('@mesh/p2p/node')
   const p2p = await createP2pNode(
-    { ...networkSettings(settings), network: network.config, identity: identity.seed },
+    { ...networkSettings(settings), network: network.config, identity: keyPairOf(identity) },
     { clock, random, logger: log },
   )
   ends.add(() => p2p.stop())
@@ -55,12 +55,12 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
 
   await p2p.allTransportsReady
   signal.throwIfAborted()
-  const parts = p2p.discovery().filter(({ enabled }) => enabled)
-  for (const { way, lastError } of parts) {
-    if (lastError !== undefined)
-      log.warn('a part of the host does not work', { part: way, reason: lastError })
-  }
   log.info('all transports listening', { addresses: p2p.addresses().length, afterMs: Math.round(uptimeMs()) })
+}
+
+/** With the public key beside it, libp2p need not compute it, which takes tens of milliseconds. */
+function keyPairOf({ seed, publicKey }: Identity): Uint8Array {
+  return Buffer.concat([seed, publicKey])
 }
 
 function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network' | 'identity'> {
