@@ -74,7 +74,12 @@ export interface LedgerComponents {
  * @throws MeshError `ledger.store_damaged` and what the store throws
  */
 export function createLedger(init: LedgerInit, components: LedgerComponents): Ledger {
-  return new MeshLedger(init, components)
+  try {
+    return new MeshLedger(init, components)
+  } catch (error) {
+    components.store?.close()
+    throw error
+  }
 }
 
 class MeshLedger implements Ledger {
@@ -167,9 +172,10 @@ class MeshLedger implements Ledger {
     const refused: { key: string; owner: string }[] = []
     const deletable: Position[] = []
     let firstRefusal: MeshError<LedgerErrorCode> | undefined
+    const open = this.#policyOf(bucket) === undefined
     for (const { key, entry } of this.snapshot().entries(bucket)) {
       if (entry.deleted) continue
-      const refusal = this.#refusalOf({ position: { bucket, key }, value: undefined })
+      const refusal = open ? undefined : this.#refusalOf({ position: { bucket, key }, value: undefined })
       firstRefusal ??= refusal
       if (refusal === undefined) deletable.push({ bucket, key })
       else refused.push({ key, owner: holderOf(this.#policyOf(bucket), key, entry) })
@@ -256,7 +262,8 @@ class MeshLedger implements Ledger {
 
   #refusalOf(write: LocalWrite): MeshError<LedgerErrorCode> | undefined {
     const existing = this.snapshot().get(write.position.bucket, write.position.key)
-    return this.#writer.refusal(write, { existing, tree: this.#state.tree, nowMs: this.#clock.now() })
+    const buried = this.#state.burials.versionOf(write.position)
+    return this.#writer.refusal(write, { existing, buried, tree: this.#state.tree, nowMs: this.#clock.now() })
   }
 
   /** One block of local writes. */
@@ -280,7 +287,8 @@ class MeshLedger implements Ledger {
   #applyWrite(write: PendingWrite, edit: StateEdit, changes: Change[]): WriteOutcome | undefined {
     const before = edit.get(write.position)
     const nowMs = this.#clock.now()
-    const ground = { existing: before?.entry, tree: edit.tree, nowMs }
+    const buried = this.#state.burials.versionOf(write.position)
+    const ground = { existing: before?.entry, buried, tree: edit.tree, nowMs }
     if (this.#writer.changesNothing(write, before?.entry)) return undefined
     const refusal = this.#writer.refusal(write, ground)
     if (refusal !== undefined) return { state: 'refused', error: refusal }

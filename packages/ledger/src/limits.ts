@@ -55,7 +55,7 @@ export const MAX_COLLECTED_AT_ONCE = 10_000
 export const ANNOUNCE_PAUSE_MS = 1_000
 /** A stale entry is answered by a tombstone once in this time. */
 export const RETRACTION_PAUSE_MS = 60_000
-/** Tombstones signed to answer one merge: what others replay must not keep this node signing. */
+/** Stale entries checked and answered in one merge: what others replay must not keep this node busy. */
 export const MAX_RETRACTIONS_AT_ONCE = 64
 /** Stale entries whose answer is remembered. */
 export const MAX_REMEMBERED_RETRACTIONS = 4096

@@ -29,6 +29,8 @@ export interface LocalWrite {
 /** The stored entry and the circumstances that a write meets. */
 export interface Ground {
   readonly existing: Entry | undefined
+  /** The version of a collected tombstone of the key: others remember it too. */
+  readonly buried: bigint | undefined
   readonly tree: Tree
   readonly nowMs: number
 }
@@ -49,8 +51,8 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
   const self = signer.peerId
   const tag = versionTag(self)
 
-  const draft = ({ position, value, above }: LocalWrite, { existing, nowMs }: Ground): KeyedEntry => {
-    const previous = existing?.version ?? 0n
+  const draft = ({ position, value, above }: LocalWrite, { existing, buried, nowMs }: Ground): KeyedEntry => {
+    const previous = existing?.version ?? buried ?? 0n
     const floor = above !== undefined && above > previous ? above : previous
     const entry: Entry = {
       value: value ?? '',

@@ -43,9 +43,11 @@ export function createRetractions(init: RetractionsInit): Retract {
   }
   return (stale, nowMs) => {
     const tombstones: KeyedEntry[] = []
+    let checked = 0
     for (const each of stale) {
-      if (tombstones.length >= MAX_RETRACTIONS_AT_ONCE) break
-      if (!isEnded(each, init) || !isDue(each.keyed, nowMs) || !init.verify(each.keyed)) continue
+      if (!isEnded(each, init) || !isDue(each.keyed, nowMs)) continue
+      if (++checked > MAX_RETRACTIONS_AT_ONCE) break
+      if (!init.verify(each.keyed)) continue
       const { bucket, key, entry } = each.keyed
       const ended: Entry = {
         value: '',

@@ -49,7 +49,7 @@ export interface Snapshot {
   getLive(bucket: string, key: string): Entry | undefined
   /** Names of the buckets that hold a live entry, sorted. */
   buckets(): readonly string[]
-  /** Live entries in the bucket; O(1). */
+  /** Live entries in the bucket; O(log n). */
   count(bucket: string): number
   /** In the ledger's order, tombstones included. */
   entries(bucket?: string): Iterable<KeyedEntry>
