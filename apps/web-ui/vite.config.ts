@@ -12,7 +12,8 @@ export default defineConfig({
   plugins: [react()],
   resolve: { conditions: ['mesh-source', 'module', 'browser', 'development|production'] },
   build: {
-    target: ['chrome123', 'firefox128', 'safari17.5'],
+    // the first that read integers of 64 bits from JSON exactly
+    target: ['chrome123', 'firefox135', 'safari18.4'],
     assetsInlineLimit: 0,
     cssCodeSplit: false,
     modulePreload: { polyfill: false },

@@ -1,8 +1,12 @@
 import { eventually } from '@mesh/testkit'
-import { act, fireEvent, screen, within } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { act, configure, fireEvent, screen, within } from '@testing-library/react'
+import { afterEach, expect, test, vi } from 'vitest'
 import { CABIN, createFakeNode, type FakeNode, NAS, peer, refusal, SELF } from '../test/support/fake-node.ts'
 import { type RenderedPage, renderPage } from '../test/support/render-page.tsx'
+
+// what is awaited comes in milliseconds, but not on a machine that is busy with all other tests
+vi.setConfig({ testTimeout: 30_000 })
+configure({ asyncUtilTimeout: 10_000 })
 
 let page: RenderedPage | undefined
 afterEach(() => {
@@ -18,6 +22,12 @@ function open(node: FakeNode, address: string): RenderedPage {
 /** Lets gathered events be answered. */
 async function pass(ms: number): Promise<void> {
   await act(async () => page?.clock.advance(ms))
+}
+
+/** As if the tab went behind another, or came back. */
+function see(state: 'visible' | 'hidden'): void {
+  Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state })
+  act(() => void document.dispatchEvent(new Event('visibilitychange')))
 }
 
 const text = (wanted: string | RegExp) => screen.findByText(wanted)
@@ -93,6 +103,24 @@ test('when the node is away, what is known stays, with its age', async () => {
   node.up()
   await pass(10_000)
   expect(await text('live')).toBeDefined()
+})
+
+test('a page that nobody sees gives its stream back, and goes on where it stopped', async () => {
+  const node = createFakeNode()
+  open(node, '/')
+  expect(await text('live')).toBeDefined()
+  await act(async () => node.send('peer.connected', { PeerID: NAS.peerId, Path: 'direct' }))
+  await pass(250)
+  expect(await text('nas connected, direct')).toBeDefined()
+  see('hidden')
+  await pass(29_000)
+  expect(node.openStreams()).toBe(1)
+  await pass(2_000)
+  expect(node.openStreams()).toBe(0)
+  see('visible')
+  expect(await text('live')).toBeDefined()
+  expect(node.openStreams()).toBe(1)
+  expect(node.resumedFrom).toEqual(['1'])
 })
 
 test('what could not be read at all says why, and what to do', async () => {

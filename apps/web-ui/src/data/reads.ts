@@ -18,9 +18,9 @@ export type ReadId = {
 type Input<Id extends ReadId> = RouteInput<Routes[Id]>
 type Output<Id extends ReadId> = RouteOutput<Routes[Id]>
 
-interface ReadOptions {
+interface ReadOptions<Output> {
   /** For figures that no event tells; only while somebody looks. */
-  readonly everyMs?: number
+  readonly everyMs?: number | ((known: Output | undefined) => number)
   /** False: not yet. */
   readonly enabled?: boolean
 }
@@ -29,7 +29,7 @@ interface ReadOptions {
 export function useRead<Id extends ReadId>(
   id: Id,
   input: Input<Id>,
-  { everyMs, enabled = true }: ReadOptions = {},
+  { everyMs, enabled = true }: ReadOptions<Output<Id>> = {},
 ): UseQueryResult<Output<Id>> {
   const client = useClient()
   const { ready } = useLive()
@@ -39,7 +39,7 @@ export function useRead<Id extends ReadId>(
       await ready
       return callOf(client, id)(input, { signal })
     },
-    refetchInterval: everyMs ?? false,
+    refetchInterval: ({ state }) => (typeof everyMs === 'function' ? everyMs(state.data) : everyMs) ?? false,
     enabled,
     // copies of answers would lose the key `__proto__`, and cost more than drawing 30 rows
     structuralSharing: id !== 'getBucket' && id !== 'getLedger',

@@ -1,7 +1,7 @@
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { Ellipsis, Keyboard, MonitorCog, Moon, Search, Sun } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { useMachines } from '../data/machines.ts'
+import { useMachines } from '../data/machines.tsx'
 import { cx } from '../parts/class-names.ts'
 import { useShortcut } from '../parts/keyboard.tsx'
 import { Mark } from '../parts/mark.tsx'

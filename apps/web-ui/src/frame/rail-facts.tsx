@@ -1,4 +1,4 @@
-import { useMachines } from '../data/machines.ts'
+import { useMachines } from '../data/machines.tsx'
 import { useRead } from '../data/reads.ts'
 import { countInWords } from '../model/rate-words.ts'
 import css from './frame.module.css'

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import type { ApiEvent } from '@mesh/api-contract'
 import { expect, test } from 'vitest'
 import { affectedBy } from './affected.ts'

@@ -35,6 +35,7 @@ export interface Live {
   /** Resolves when the stream stands or failed once: what is read later misses no event. */
   readonly ready: Promise<void>
   start(): void
+  /** Pauses: what is shown grows old until the next start, which asks for what was missed. */
   stop(): void
 }
 
@@ -49,6 +50,8 @@ export function createLive(components: LiveComponents): Live {
   const listeners = new Set<() => void>()
   const ready = Promise.withResolvers<void>()
   let stopping: AbortController | undefined
+  /** Where to go on after a pause. */
+  let lastEventId: string | undefined
   let status: LinkStatus = { state: 'connecting' }
   let feed: readonly FeedEntry[] = []
   let gathered: ApiEvent[] = []
@@ -84,7 +87,9 @@ export function createLive(components: LiveComponents): Live {
     void refresh(components, affected)
   }
   const listen = async (signal: AbortSignal) => {
-    for await (const event of client.events({ signal, onState })) {
+    const from = lastEventId === undefined ? {} : { lastEventId }
+    for await (const event of client.events({ signal, onState, ...from })) {
+      lastEventId = event.id || lastEventId
       gathered.push(event)
       cancelFlush ??= clock.after(GATHER_MS, flush)
     }
@@ -108,11 +113,16 @@ export function createLive(components: LiveComponents): Live {
       })
     },
     stop() {
-      stopping?.abort()
+      if (stopping === undefined) return
+      stopping.abort()
       stopping = undefined
-      cancelFlush?.()
-      cancelFlush = undefined
-      gathered = []
+      if (cancelFlush !== undefined) {
+        cancelFlush()
+        flush()
+      }
+      if (status.state !== 'connecting') {
+        setStatus({ state: 'lost', since: lostSince(), error: undefined })
+      }
     },
   }
 }

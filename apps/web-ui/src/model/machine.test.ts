@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { expect, test } from 'vitest'
 import { CABIN, NAS, peer, SELF } from '../../test/support/fake-node.ts'
 import { buildMachines, byAttention, type MachineSources, nameOf } from './machine.ts'

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { canonicalBytes } from '@mesh/ledger'
 import { expect, test } from 'vitest'
 import { NAS, SELF } from '../../test/support/fake-node.ts'

@@ -17,6 +17,10 @@ export interface FakeNode {
   readonly fetch: Fetch
   /** `METHOD /path`, in the order of arrival. */
   readonly requests: string[]
+  /** Event streams that are open now. */
+  openStreams(): number
+  /** `Last-Event-ID` of each stream that went on after another. */
+  readonly resumedFrom: string[]
   /** Replaces the answer to `GET /path`, or to another method where the path begins with it. */
   answer(path: string, reply: () => Reply | Promise<Reply>): void
   send<Type extends EventType>(type: Type, data: EventData<Type>): void
@@ -31,6 +35,7 @@ export function createFakeNode(): FakeNode {
   const answers = new Map<string, () => Reply | Promise<Reply>>()
   const streams = new Set<ReadableStreamDefaultController<Uint8Array>>()
   const requests: string[] = []
+  const resumedFrom: string[] = []
   const encoder = new TextEncoder()
   let reachable = true
   let lastId = 0
@@ -83,12 +88,18 @@ export function createFakeNode(): FakeNode {
   }
   const node: FakeNode = {
     requests,
+    resumedFrom,
+    openStreams: () => streams.size,
     ledger,
     fetch: async (url, init) => {
       if (!reachable) throw new TypeError('connection refused')
       const [path = ''] = url.split('?')
       requests.push(`${init.method} ${path}`)
-      if (path === '/api/events') return eventStream(streams)
+      if (path === '/api/events') {
+        const from = init.headers['last-event-id']
+        if (from !== undefined) resumedFrom.push(from)
+        return eventStream(streams, init.signal)
+      }
       const answer = answers.get(init.method === 'GET' ? path : `${init.method} ${path}`)
       const reply =
         (await answer?.()) ?? (init.method === 'GET' ? read(path) : await write(init.method, path, init.body))
@@ -160,12 +171,18 @@ function summary(id: string) {
   return { ...none, BlockChain: 7, OnChainNodes: 2, Peers: 3, NodeID: id }
 }
 
-function eventStream(streams: Set<ReadableStreamDefaultController<Uint8Array>>): Response {
+function eventStream(
+  streams: Set<ReadableStreamDefaultController<Uint8Array>>,
+  signal: AbortSignal,
+): Response {
   let own: ReadableStreamDefaultController<Uint8Array> | undefined
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       own = controller
       streams.add(controller)
+      signal.addEventListener('abort', () => {
+        if (streams.delete(controller)) controller.error(signal.reason)
+      })
     },
     cancel() {
       if (own !== undefined) streams.delete(own)

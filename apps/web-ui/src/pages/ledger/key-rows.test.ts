@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { ApiError } from '@mesh/api-client'
 import { expect, test } from 'vitest'
 import type { TrackedWrite, WriteState } from '../../data/writes.ts'

@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useId, useState } from 'react'
-import { useMachines } from '../../data/machines.ts'
+import { useMachines } from '../../data/machines.tsx'
 import { outcomeOf, useWrite } from '../../data/writes.ts'
 import { putCommands } from '../../model/commands.ts'
 import { nameOf } from '../../model/machine.ts'

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { ChevronLeft } from 'lucide-react'
-import { useMachines } from '../../data/machines.ts'
+import { useMachines } from '../../data/machines.tsx'
 import { useFeed } from '../../live/live-context.tsx'
 import { nameOf } from '../../model/machine.ts'
 import { rejectionInWords } from '../../model/rejection-words.ts'

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useMachines } from '../../data/machines.ts'
+import { useMachines } from '../../data/machines.tsx'
 import { useRead } from '../../data/reads.ts'
 import { SECTIONS } from '../../frame/sections.ts'
 import { Copy } from '../../parts/copy.tsx'

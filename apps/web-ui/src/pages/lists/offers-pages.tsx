@@ -1,6 +1,6 @@
 import { Link, useSearch } from '@tanstack/react-router'
 import type { FileView, ServiceView } from '@mesh/api-contract'
-import { useMachines } from '../../data/machines.ts'
+import { useMachines } from '../../data/machines.tsx'
 import { useRead } from '../../data/reads.ts'
 import { nameOf } from '../../model/machine.ts'
 import { Glyph } from '../../parts/glyph.tsx'

@@ -1,6 +1,6 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { X } from 'lucide-react'
-import { useMachines } from '../../data/machines.ts'
+import { useMachines } from '../../data/machines.tsx'
 import type { Machine } from '../../model/machine.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
 import { roundTripInWords } from '../../model/time-words.ts'

@@ -1,6 +1,6 @@
 import { Link, Outlet, useParams, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useMemo } from 'react'
-import { useMachines } from '../../data/machines.ts'
+import { useMachines } from '../../data/machines.tsx'
 import type { Machine } from '../../model/machine.ts'
 import { FILTER_WORDS, filterMachines } from '../../model/machine-filter.ts'
 import { countInWords } from '../../model/rate-words.ts'

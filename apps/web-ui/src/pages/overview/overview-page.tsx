@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useMachines } from '../../data/machines.ts'
+import { useMachines } from '../../data/machines.tsx'
 import { useRead } from '../../data/reads.ts'
 import { useLinkStatus } from '../../live/live-context.tsx'
 import type { Machine } from '../../model/machine.ts'

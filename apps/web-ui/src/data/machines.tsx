@@ -1,9 +1,11 @@
-import { useMemo } from 'react'
+import { createContext, use, useMemo } from 'react'
 import { buildMachines, type Machine } from '../model/machine.ts'
 import { useRead } from './reads.ts'
 
-/** Round trips and rates come with no event. */
+/** Round trips and rates come with no event. Of many peers the answer is long, and one of them is rarely looked at. */
 const PEERS_EVERY_MS = 5_000
+const MANY_PEERS = 200
+const MANY_PEERS_EVERY_MS = 20_000
 /** A heartbeat that is older than ten minutes ends silently. */
 const NODES_EVERY_MS = 30_000
 
@@ -15,12 +17,29 @@ export interface MachinesRead {
   retry(): void
 }
 
+const MachinesContext = createContext<MachinesRead | undefined>(undefined)
+
+/** Reads and joins the machines once for the whole page. */
+export function MachinesProvider({ children }: { children: React.ReactNode }) {
+  return <MachinesContext value={useMachinesRead()}>{children}</MachinesContext>
+}
+
 /** All machines of the network, and how each is reached. */
 export function useMachines(): MachinesRead {
+  const read = use(MachinesContext)
+  if (read === undefined) throw new Error('outside of MachinesProvider')
+  return read
+}
+
+function useMachinesRead(): MachinesRead {
   const summary = useRead('getSummary', {})
   const nodes = useRead('listNodes', {}, { everyMs: NODES_EVERY_MS })
   const records = useRead('listMachines', {}, { everyMs: NODES_EVERY_MS })
-  const peers = useRead('listPeers', {}, { everyMs: PEERS_EVERY_MS })
+  const peers = useRead(
+    'listPeers',
+    {},
+    { everyMs: (known) => ((known?.length ?? 0) > MANY_PEERS ? MANY_PEERS_EVERY_MS : PEERS_EVERY_MS) },
+  )
   const self = summary.data?.NodeID
   const machines = useMemo(() => {
     if (self === undefined || !nodes.data || !records.data || !peers.data) return undefined

@@ -1,0 +1,25 @@
+import type { Clock } from '@mesh/core'
+import type { Live } from './live.ts'
+
+/**
+ * A browser opens six connections to a node over HTTP/1.1, and an event stream holds one: pages that nobody looks at
+ * for this long give theirs back, so that a seventh page still works.
+ */
+export const UNSEEN_MS = 30_000
+
+/** Listens while the page is seen. The returned function ends it. */
+export function runWhileSeen(live: Live, clock: Clock): () => void {
+  let cancelStop = () => {}
+  const onVisibility = () => {
+    cancelStop()
+    if (document.visibilityState === 'visible') live.start()
+    else cancelStop = clock.after(UNSEEN_MS, () => live.stop())
+  }
+  document.addEventListener('visibilitychange', onVisibility)
+  live.start()
+  return () => {
+    document.removeEventListener('visibilitychange', onVisibility)
+    cancelStop()
+    live.stop()
+  }
+}
