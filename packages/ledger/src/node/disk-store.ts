@@ -85,13 +85,16 @@ class DiskStore implements Store {
 
   load(): StoredLedger | undefined {
     return translating(this.location, () => {
-      const head = this.#rows('SELECT block, timestamp, hash, prev_hash, fingerprint FROM head')[0]
+      const [head] = this.#rows('SELECT block, timestamp, hash, prev_hash, fingerprint FROM head', readHead)
       if (head === undefined) return undefined
+      const share = createSharing()
       return {
-        head: readHead(head),
-        fingerprint: text(head['fingerprint']),
-        entries: this.#rows('SELECT * FROM entry').map(readEntry),
-        burials: this.#rows('SELECT hash, version FROM burial ORDER BY sequence').map(readBurial),
+        ...head,
+        entries: this.#rows(
+          'SELECT bucket, key, value, owner, version, updated_at, deleted, sig FROM entry',
+          (row) => readEntry(row, share),
+        ),
+        burials: this.#rows('SELECT hash, version FROM burial ORDER BY sequence', readBurial),
       }
     })
   }
@@ -127,14 +130,19 @@ class DiskStore implements Store {
     this.#putHead.run(head.index, head.timestamp, head.hash, head.prevHash, fingerprint)
   }
 
-  #rows(query: string): Row[] {
+  /** Row by row, so that only what is made of the rows stays. */
+  #rows<T>(query: string, read: (row: Row) => T): T[] {
     const statement = this.#database.prepare(query)
     statement.setReadBigInts(true)
-    return statement.all() as Row[]
+    statement.setReturnArrays(true)
+    const list: T[] = []
+    for (const row of statement.iterate()) list.push(read(row as unknown as Row))
+    return list
   }
 }
 
-type Row = Readonly<Record<string, unknown>>
+/** Values in the order of the query's columns. */
+type Row = readonly unknown[]
 
 function prepareDatabase(database: DatabaseSync, { maxBytes, powerSafe }: DiskStoreInit): void {
   // Exclusive: a second process cannot open the file while this one lives, and no shared memory is needed.
@@ -218,30 +226,42 @@ function sqliteCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined
 }
 
-function readHead(row: Row): BlockHead {
-  return {
-    index: Number(row['block']),
-    timestamp: text(row['timestamp']),
-    hash: text(row['hash']),
-    prevHash: text(row['prev_hash']),
+function readHead([block, timestamp, hash, prevHash, fingerprint]: Row) {
+  const head: BlockHead = {
+    index: Number(block),
+    timestamp: text(timestamp),
+    hash: text(hash),
+    prevHash: text(prevHash),
   }
+  return { head, fingerprint: text(fingerprint) }
 }
 
-function readEntry(row: Row): KeyedEntry {
-  const { sig } = row
+function readEntry(row: Row, share: (text: string) => string): KeyedEntry {
+  const [bucket, key, value, owner, version, updatedAt, deleted, sig] = row
   const entry: Entry = {
-    value: text(row['value']),
-    owner: text(row['owner']),
-    version: toUnsigned(row['version']),
-    updatedAt: Number(row['updated_at']),
-    deleted: row['deleted'] === 1n,
+    value: text(value),
+    owner: share(text(owner)),
+    version: toUnsigned(version),
+    updatedAt: Number(updatedAt),
+    deleted: deleted === 1n,
     sig: sig instanceof Uint8Array ? sig : null,
   }
-  return { bucket: text(row['bucket']), key: text(row['key']), entry }
+  return { bucket: share(text(bucket)), key: text(key), entry }
 }
 
-function readBurial(row: Row): Burial {
-  return { hash: text(row['hash']), version: toUnsigned(row['version']) }
+/** One string for equal ones: a few owners and buckets sign and hold everything. */
+function createSharing(): (text: string) => string {
+  const known = new Map<string, string>()
+  return (found) => {
+    const shared = known.get(found)
+    if (shared !== undefined) return shared
+    known.set(found, found)
+    return found
+  }
+}
+
+function readBurial([hash, version]: Row): Burial {
+  return { hash: text(hash), version: toUnsigned(version) }
 }
 
 /** SQLite's integers are signed. */
