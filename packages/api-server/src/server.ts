@@ -9,9 +9,10 @@ import { createApp } from './http/app.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts'
+import { withExposure } from './listen/exposure.ts'
 import type { ListenAddress } from './listen/listen-address.ts'
 import { type ApiListener, openListener } from './listen/open-listener.ts'
-import type { ApiServerComponents, HealthPort, NetworkPort } from './ports.ts'
+import type { ApiServerComponents, NetworkPort } from './ports.ts'
 import { formatMetrics } from './views/exposition.ts'
 import { createLedgerText } from './views/ledger-text.ts'
 import type { Scene } from './views/members.ts'
@@ -88,23 +89,5 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
       hub.stop()
       await Promise.all([...listeners].map((listener) => listener.close()))
     },
-  }
-}
-
-/** A listener that other machines reach, without a token, is a problem to tell of. */
-function withExposure(health: HealthPort, listeners: ReadonlySet<ApiListener>): HealthPort {
-  return {
-    ready: () => health.ready(),
-    problems: () => [
-      ...health.problems(),
-      ...[...listeners]
-        .filter((listener) => listener.isExposed)
-        .map(({ url }) => ({
-          code: 'api.exposed',
-          severity: 'warning' as const,
-          title: `Anyone who reaches ${url} may read and write`,
-          hint: 'Listen on 127.0.0.1 or a unix socket, and put a proxy that asks for a password in front.',
-        })),
-    ],
   }
 }

@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
-import { BlockList } from 'node:net'
 import { type Clock, MeshError, type Random } from '@mesh/core'
 import { LISTEN_BACKLOG, STOP_GRACE_MS } from '../limits.ts'
+import { isReachable } from './exposure.ts'
 import { createHttpServer } from './http-server.ts'
 import { formatListenAddress, type ListenAddress, type ListenErrorCode } from './listen-address.ts'
 import { listenUnix } from './unix-socket.ts'
@@ -9,7 +9,7 @@ import { listenUnix } from './unix-socket.ts'
 /** A place where the API answers. */
 export interface ApiListener {
   readonly kind: 'tcp' | 'unix'
-  /** For people and clients: `http://127.0.0.1:8080` or `unix://PATH`. */
+  /** For people and clients: `http://127.0.0.1:8080` or `unix://PATH`; `descriptor 3` for an inherited unix socket. */
   readonly url: string
   /** The port, 0 for a unix socket. */
   readonly port: number
@@ -87,25 +87,21 @@ function listenerOf(server: Server, asked: ListenAddress, removeFile: () => void
       kind: 'tcp',
       url: `http://${host}:${port}`,
       port,
-      isExposed: !LOOPBACK.check(address, kindOf(family)),
+      isExposed: isReachable(address, family),
       ...common,
     }
   }
-  const path = asked.kind === 'unix' ? asked.path : String(bound)
-  return { kind: 'unix', url: `unix://${path}`, port: 0, isExposed: false, ...common }
+  // of an inherited one Node does not tell the path
+  const url = formatListenAddress(asked)
+  return { kind: 'unix', url, port: 0, isExposed: false, ...common }
 }
-
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
-const kindOf = (family: string) => (family === 'IPv6' ? 'ipv6' : 'ipv4')
 
 /** System errors in words, with what to do. */
 function explain(error: unknown, address: ListenAddress): MeshError<ListenErrorCode> {
   const where = formatListenAddress(address)
   const systemCode = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const known = address.kind === 'inherited' ? undefined : EXPLANATIONS.get(systemCode)
-  if (known !== undefined && (known.kind ?? address.kind) === address.kind) {
+  const known = EXPLANATIONS.get(`${address.kind} ${systemCode}`)
+  if (known !== undefined) {
     const { code, text, hint } = known
     return new MeshError<ListenErrorCode>(code, `cannot listen on ${where}: ${text}`, { hint, cause: error })
   }
@@ -119,37 +115,34 @@ function explain(error: unknown, address: ListenAddress): MeshError<ListenErrorC
 
 interface Explanation {
   readonly code: ListenErrorCode
-  readonly kind?: ListenAddress['kind']
   readonly text: string
   readonly hint: string
 }
 
+/** By kind of address and the system's code. */
 const EXPLANATIONS = new Map<string, Explanation>([
   [
-    'EADDRINUSE',
+    'tcp EADDRINUSE',
     {
       code: 'api.port_in_use',
-      kind: 'tcp',
       text: 'the port is in use',
       hint: 'Stop the other program, or give another port.',
     },
   ],
   [
-    'EACCES',
+    'tcp EACCES',
     {
       code: 'api.port_privileged',
-      kind: 'tcp',
       text: 'this user may not use that port',
       hint: 'Give a port above 1023, or start with the right to bind privileged ports.',
     },
   ],
   [
-    'ENOENT',
+    'unix EACCES',
     {
-      code: 'api.folder_missing',
-      kind: 'unix',
-      text: 'the folder does not exist',
-      hint: 'Make the folder first, or listen elsewhere.',
+      code: 'api.no_permission',
+      text: 'this user may not write to the folder',
+      hint: 'Give a path in a folder of this user.',
     },
   ],
 ])

@@ -5,6 +5,7 @@
 import { chmodSync, linkSync, lstatSync, type Stats, unlinkSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { connect } from 'node:net'
+import { dirname } from 'node:path'
 import { type Clock, MeshError } from '@mesh/core'
 import { SOCKET_PROBE_TIMEOUT_MS } from '../limits.ts'
 import type { ListenErrorCode } from './listen-address.ts'
@@ -23,6 +24,8 @@ export interface UnixListenInit {
  */
 export async function listenUnix(server: Server, init: UnixListenInit, clock: Clock): Promise<() => void> {
   const { path, mode = DEFAULT_SOCKET_MODE } = init
+  // the system's own answer would be that we have no permission
+  if (tryStat(dirname(path)) === undefined) throw folderMissing(path)
   await clearDeadSocket(path, clock)
   // the system removes the name that a socket was bound to, whoever has it then: so ours gets its own
   const bound = `${path}.${process.pid}`
@@ -100,6 +103,12 @@ function tryStat(path: string): Stats | undefined {
     if (isSystemError(error, 'ENOENT')) return undefined
     throw error
   }
+}
+
+function folderMissing(path: string): MeshError<ListenErrorCode> {
+  return new MeshError('api.folder_missing', `cannot listen on unix://${path}: the folder does not exist`, {
+    hint: 'Make the folder first, or listen elsewhere.',
+  })
 }
 
 function inUse(path: string): MeshError<ListenErrorCode> {
