@@ -26,7 +26,7 @@ switch (command) {
     break
   case 'start': {
     install()
-    build()
+    build('--filter=node')
     const { start } = await import('./start.mjs')
     await start({ root, args })
     break
@@ -53,9 +53,9 @@ function install() {
 }
 
 /** turbo knows what has changed and builds only that. */
-function build() {
+function build(...filter) {
   console.log('Building what has changed ...')
-  pnpm(['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--ui=stream'])
+  pnpm(['exec', 'turbo', 'run', 'build', ...filter, '--output-logs=errors-only', '--ui=stream'])
 }
 
 function pnpm(words) {
