@@ -12,7 +12,7 @@ const NETWORK = ['token', 'token-file', 'config']
 
 /** Resolves when the node has ended; sets the exit code. Further words go to `mesh api`. */
 export async function start({ root, args }) {
-  const node = join(root, 'node_modules/node/bin/node')
+  const node = join(root, 'node_modules/.bin/node')
   const main = join(root, 'apps/node/dist/main.js')
   const network = NETWORK.some((name) => isGiven(name, args))
     ? []
@@ -51,10 +51,11 @@ function makeToken({ root, node, main }) {
   const folder = join(root, '.mesh')
   const file = join(folder, 'token')
   if (existsSync(file)) return file
-  const { status, stdout } = spawnSync(node, [main, '-g', '-b'], {
+  const { status, stdout, error } = spawnSync(node, [main, '-g', '-b'], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  if (error !== undefined) console.error(`cannot run the workspace's Node: ${error.message}`)
   if (status !== 0) process.exit(status ?? 1)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(`${file}.new`, stdout, { mode: 0o600 })
