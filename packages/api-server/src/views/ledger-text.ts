@@ -50,10 +50,12 @@ function textOf(snapshot: Snapshot): LedgerText {
     },
     bucket(bucket, form) {
       const id = `${form} ${bucket}`
-      const kept = buckets.get(id) ?? Buffer.from(`${bucketText(snapshot, bucket, form)}\n`)
+      const kept = buckets.get(id)
+      if (kept !== undefined) return kept
       if (buckets.size >= MAX_KEPT_BUCKETS) buckets.clear()
-      buckets.set(id, kept)
-      return kept
+      const made = Buffer.from(`${bucketText(snapshot, bucket, form)}\n`)
+      buckets.set(id, made)
+      return made
     },
     value(bucket, key, form) {
       const entry = snapshot.getLive(bucket, key)
