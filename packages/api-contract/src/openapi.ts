@@ -7,8 +7,11 @@ import { routes } from './routes.ts'
 /** Codes that a request to any route may be answered with. */
 const COMMON_ERRORS = (Object.keys(errorCatalogue) as ErrorCode[]).filter((code) => code.startsWith('http.'))
 
+/** The whole document, as an object. */
+export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>
+
 /** Made anew at each call; the same contract gives the same document. */
-export function buildOpenApiDocument() {
+export function buildOpenApiDocument(): OpenApiDocument {
   const registry = new OpenAPIRegistry()
   for (const [id, route] of Object.entries<RouteDefinition>(routes)) registry.registerPath(pathOf(id, route))
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({

@@ -4,7 +4,13 @@
  * @example
  * ```ts
  * import { createApiServer, parseListenAddress } from '@mesh/api-server'
- * const server = createApiServer({}, components)
+ * import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+ * import { createLedger, createSigner } from '@mesh/ledger'
+ * const ledger = createLedger({}, { signer: createSigner(systemRandom.bytes(32)) })
+ * const version = { version: '0.1.0', protocols: () => [] }
+ * const health = { problems: () => [], ready: () => true }
+ * const parts = { ledger, version, health, clock: systemClock, random: systemRandom, logger: silentLogger }
+ * const server = createApiServer({}, parts)
  * const listener = await server.listen(parseListenAddress('127.0.0.1:8080'))
  * console.log(listener.url)
  * ```
