@@ -2,6 +2,7 @@
 import { type PeerId, tryParsePeerId } from '@mesh/core'
 import { canonicalBytes } from './canonical.ts'
 import type { KeyedEntry } from './entry.ts'
+import { checkBounds } from './entry-bounds.ts'
 import { type Claim, judge, type Verdict, winsTie } from './judge.ts'
 import type { OwnershipMode, RejectionCode } from './ledger.ts'
 import type { LedgerState, StateEdit } from './ledger-state.ts'
@@ -49,6 +50,8 @@ export function createAdmission(init: AdmissionInit): Admit {
   const peerOf = createPeerCache()
   const verify = (keyed: KeyedEntry) => verifyEntry(keyed, init.verify, peerOf)
   return (incoming, { edit, health, nowMs }) => {
+    const unfit = checkBounds(incoming)
+    if (unfit !== undefined) return { verdict: unfit, stored: false }
     const before = edit.get(incoming)
     const claim: Claim = { incoming, existing: before?.entry, policy: init.policyOf(incoming.bucket) }
     const verdict = judge(claim, {

@@ -139,6 +139,24 @@ describe('replays', () => {
 })
 
 describe('bounds', () => {
+  test.each<[string, string, string, Partial<Entry>]>([
+    ['TOO_LARGE', 'b'.repeat(257), 'k', {}],
+    ['TOO_LARGE', 'b', '\u00e9'.repeat(513), {}],
+    ['TOO_LARGE', 'b', 'k', { value: `"${'v'.repeat(65_535)}"` }],
+    ['TOO_LARGE', 'b', 'k', { owner: 'o'.repeat(129) }],
+    ['MALFORMED', 'b', '\ud800', {}],
+    ['MALFORMED', 'b', 'k', { version: 2n ** 64n + 1n }],
+    ['MALFORMED', 'b', 'k', { version: -1n }],
+    ['MALFORMED', 'b', 'k', { updatedAt: 0.5, sig: new Uint8Array(64) }],
+    ['MALFORMED', 'b', 'k', { sig: new Uint8Array(65) }],
+  ])('%s, also when it comes outside a block', (code, bucket, key, fields) => {
+    for (const mode of ['enforce', 'observe'] as const) {
+      const { ledger } = createMember(1, createManualClock(), { mode })
+      expect(codes(ledger.merge([forge(stranger, bucket, key, fields)], undefined))).toEqual([code])
+      expect(ledger.snapshot().size).toBe(0)
+    }
+  })
+
   test('each signer and the unsigned have their share, and the ledger its limit', () => {
     const limits = { maxEntries: 6, maxSignerEntries: 3, maxUnsignedEntries: 2 }
     const { ledger } = createMember(1, createManualClock(), { limits })
