@@ -89,6 +89,8 @@ export const MAX_EXCHANGE_MESSAGE_BYTES = MAX_RECORDS_PER_MESSAGE * (MAX_PEER_RE
 export const MAX_PEER_RECORDS = 512
 /** Changes are gathered this long before they are passed on. */
 export const EXCHANGE_DELAY_MS = 200
+/** The first messages to a member need not keep the gap. */
+export const EXCHANGE_BURST = 16
 /** Least time between two messages to one member. */
 export const EXCHANGE_GAP_MS = 2_000
 /** Messages of one peer per minute; more are dropped. */
@@ -111,8 +113,9 @@ export const MAX_MDNS_INTERFACES = 16
 
 /** Between two runs, besides one at each change of the window. */
 export const RENDEZVOUS_INTERVAL_MS = 720_000
-/** Between two runs while nobody was found yet. */
+/** Between two runs while nobody was found yet: doubles up to this. */
 export const RENDEZVOUS_FIRST_INTERVAL_MS = 15_000
+export const RENDEZVOUS_START_MS = 500
 export const RENDEZVOUS_TIMEOUT_MS = 60_000
 /** Providers read for one key. */
 export const MAX_PROVIDERS = 100
@@ -130,7 +133,7 @@ export const RELAYS_WANTED = 2
 /** Waits before each try to make a relayed connection direct; the last one repeats. */
 export const UPGRADE_RETRY_MS: readonly number[] = [500, 15_000, 60_000, 600_000]
 /** One try: ICE gathers, checks and gives up. */
-export const UPGRADE_TIMEOUT_MS = 20_000
+export const UPGRADE_TIMEOUT_MS = 10_000
 /** A relayed connection stays this long beside the direct one that replaces it, so that streams can move. */
 export const RELAYED_GRACE_MS = 5_000
 
@@ -209,7 +212,13 @@ export const STREAM_REPAIR_BACKOFF_MS = [0, 1_000, 2_000, 5_000, 15_000, 30_000]
 export const STREAM_REPLACE_MIN_MS = 1_000
 /** A PRUNE so soon after our GRAFT says that the peer never takes us into its mesh. */
 export const PRUNED_AT_ONCE_MS = 3_000
-/** Peers are grafted so long after what they are subscribed to changed. */
+/** Links that nobody picks any more are given up when peers did not change for so long. */
+export const MESH_SETTLE_MS = 5_000
+/** A link that was given up is not taken up again for so long; gossipsub tells it in whole seconds. */
+export const LINK_BACKOFF_MS = 1_000
+/** With so few peers on a topic each is linked to at once. */
+export const FEW_PEERS = 3
+/** Links are picked so long after what they are subscribed to changed. */
 export const MESH_FILL_DELAY_MS = 250
 /** Topics that one peer may be subscribed to, about one for each KiB. */
 export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024

@@ -89,9 +89,8 @@ export function createDialler(
     if (known !== undefined) {
       known.addresses = merge(known.addresses, addresses)
       if (RANK[kind] < RANK[known.kind]) known.kind = kind
-      // news of a peer that could not be reached is a reason to look again soon
-      if (!known.dialling && known.failures > 0)
-        known.due = Math.min(known.due, clock.now() + DIAL_BACKOFF_MIN_MS)
+      // news of a peer is a reason to look soon
+      if (!known.dialling) known.due = Math.min(known.due, clock.now() + DIAL_BACKOFF_MIN_MS)
     } else {
       if (candidates.size >= MAX_KNOWN_PEERS && !makeRoom()) return
       const wait = kind === 'configured' || init.self < peer ? 0 : GREATER_ID_WAITS_MS

@@ -12,6 +12,7 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import { isLoopbackIp, ipOf } from '../host/address-rules.ts'
 import { connectionsTo } from '../host/connections.ts'
 import {
+  EXCHANGE_BURST,
   EXCHANGE_DELAY_MS,
   EXCHANGE_GAP_MS,
   MAX_EXCHANGE_MESSAGE_BYTES,
@@ -60,6 +61,7 @@ interface Link {
   readonly has: Map<string, string>
   cancel: (() => void) | undefined
   lastSent: number
+  sent: number
   greeted: boolean
 }
 
@@ -100,7 +102,8 @@ export async function startPeerExchange(
 
   function sendSoon(link: Link): void {
     if (link.cancel !== undefined) return
-    const wait = Math.max(EXCHANGE_DELAY_MS, link.lastSent + EXCHANGE_GAP_MS - clock.now())
+    const gap = link.sent < EXCHANGE_BURST ? EXCHANGE_DELAY_MS : EXCHANGE_GAP_MS
+    const wait = Math.max(EXCHANGE_DELAY_MS, link.lastSent + gap - clock.now())
     link.cancel = clock.after(link.greeted ? wait : 0, () => {
       link.cancel = undefined
       send(link).catch((error: unknown) => link.channel.abort(toError(error)))
@@ -118,12 +121,13 @@ export async function startPeerExchange(
     if (news.length === 0 && link.greeted) return
     link.greeted = true
     link.lastSent = clock.now()
+    link.sent++
     await link.channel.send(encodePeers({ records: news, stunPort: init.stunPort() }))
     if (news.length === MAX_RECORDS_PER_MESSAGE) sendSoon(link)
   }
 
   async function run(channel: Channel): Promise<void> {
-    const link: Link = { channel, has: new Map(), cancel: undefined, lastSent: 0, greeted: false }
+    const link: Link = { channel, has: new Map(), cancel: undefined, lastSent: 0, sent: 0, greeted: false }
     links.get(channel.peer)?.channel.abort(new Error('replaced by a newer channel'))
     links.set(channel.peer, link)
     sendSoon(link)

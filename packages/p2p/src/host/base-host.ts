@@ -54,7 +54,8 @@ export interface BaseHostInit {
   readonly transports: NonNullable<Libp2pOptions['transports']>
   readonly gossip: Partial<GossipsubOpts>
   readonly gate: ConnectionGater
-  readonly mayAnnounce: (address: Multiaddr) => boolean
+  /** Chooses from all of this node's addresses. */
+  readonly announced: (addresses: readonly Multiaddr[]) => Multiaddr[]
   readonly metrics: (connections: () => readonly Connection[]) => Metrics
   readonly userAgent: string
   /** Default `MAX_CONNECTIONS`. */
@@ -71,7 +72,7 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
     addresses: {
       listen: [...init.listen],
       announce: [...init.announce],
-      announceFilter: (addresses) => addresses.filter(init.mayAnnounce),
+      announceFilter: init.announced,
     },
     transports: init.transports,
     connectionEncrypters: [noise()],

@@ -19,7 +19,7 @@ import { createBandwidth } from '../bandwidth/bandwidth.ts'
 import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
 import { createChannels } from '../channels/channels.ts'
 import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
-import { createDialler, type Dialler, type Find } from '../discovery/dialler.ts'
+import { createDialler, type Find } from '../discovery/dialler.ts'
 import { type PeerExchange, startPeerExchange } from '../discovery/peer-exchange.ts'
 import { createWays, type Way, type Ways } from '../discovery/ways.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
@@ -33,6 +33,7 @@ import { createRoom } from '../room/room.ts'
 import type { SealCipher } from '../secrets/seal-cipher.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../spoken-protocols.ts'
 import { type AddressRules, createAddressRules } from './address-rules.ts'
+import { chooseAnnounced, oneForEachRelay, relayOf } from './announced-addresses.ts'
 import { createBaseHost, type MeshHost } from './base-host.ts'
 import { createConnectionGate } from './connection-gate.ts'
 import { connectionsTo } from './connections.ts'
@@ -141,7 +142,7 @@ export async function createMeshNode(
       connections: (peer) => (late.host === undefined ? [] : connectionsTo(late.host, peer)),
       onRefused: (code, from) => refusals.refuse(code, from),
     }),
-    mayAnnounce: (address) => !rules.isBlocked(address),
+    announced: (addresses) => chooseAnnounced(addresses, rules),
     metrics: (connections) => createStreamMetrics(bandwidth, connections),
     userAgent: init.userAgent ?? 'mesh',
     ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
@@ -181,7 +182,15 @@ export async function createMeshNode(
     },
     components,
   )
-  const stops = [closeDuplicates(host), watchConnections({ host, emit, membership, reach })]
+  const stops = [
+    closeDuplicates(host),
+    watchConnections({
+      host,
+      emit,
+      reach,
+      isMissed: (peer) => membership.isMember(peer) || isConfigured(peer),
+    }),
+  ]
 
   await membership.start()
   await startListening(host)
@@ -323,11 +332,13 @@ function createReach(
       self,
       isConnected: (peer) => connectionsTo(host, peer).length > 0,
       async dial(peer, addresses, signal) {
-        const usable = addresses
-          .filter(canDial)
-          .filter((address) => !isWebRtc(address))
-          .map(withPeer(peer))
-        await raceDial(usable, { dialOne, clock: components.clock, signal })
+        const usable = addresses.filter((address) => canDial(address) && !isWebRtc(address))
+        const direct = usable.filter((address) => relayOf(address) === undefined)
+        await raceDial([...direct, ...oneForEachRelay(usable)].map(withPeer(peer)), {
+          dialOne,
+          clock: components.clock,
+          signal,
+        })
       },
       onError: parts.onError,
     },
@@ -336,7 +347,10 @@ function createReach(
   return {
     found(way, find) {
       way.found(find.peer)
-      dialler.found({ ...find, addresses: find.addresses.filter((address) => !rules.isBlocked(address)) })
+      const addresses = find.addresses.filter((address) => !rules.isBlocked(address))
+      if (addresses.length > 0) dialler.found({ ...find, addresses })
+      else if (find.addresses.length > 0)
+        parts.onError(find.peer, new Error('every address lies in a range that is kept out'))
     },
     lost(peer) {
       const addresses = book.get(peer)?.addresses ?? []
@@ -359,10 +373,11 @@ const withPeer = (peer: string) => (address: Multiaddr) =>
 function watchConnections(parts: {
   readonly host: MeshHost
   readonly emit: (event: P2pEvent) => void
-  readonly membership: Membership
   readonly reach: Reach
+  /** Worth looking for when it went. */
+  readonly isMissed: (peer: string) => boolean
 }): () => void {
-  const { host, emit, membership, reach } = parts
+  const { host, emit, reach } = parts
   const paths = new Map<string, 'direct' | 'relayed'>()
   const onOpen = ({ detail }: CustomEvent<Connection>) => {
     const peer = detail.remotePeer.toString()
@@ -381,7 +396,7 @@ function watchConnections(parts: {
     }
     if (!paths.delete(peer)) return
     emit({ type: 'peer.disconnected', peer })
-    if (membership.isMember(peer)) reach.lost(peer)
+    if (parts.isMissed(peer)) reach.lost(peer)
   }
   host.addEventListener('connection:open', onOpen)
   host.addEventListener('connection:close', onClose)

@@ -5,6 +5,8 @@
 import { tcp } from '@libp2p/tcp'
 import { multiaddr } from '@multiformats/multiaddr'
 import { startMdns } from '../discovery/mdns.ts'
+import { startRendezvous } from '../discovery/rendezvous.ts'
+import type { Way } from '../discovery/ways.ts'
 import {
   MAX_RELAY_CIRCUITS_PER_PEER,
   MAX_RELAY_RESERVATIONS,
@@ -13,7 +15,9 @@ import {
   RELAY_MAX_DURATION_MS,
   RELAY_RESERVATION_MS,
 } from '../limits.ts'
+import type { NetworkConfig } from '../network-config.ts'
 import { nativeSealCipher } from '../node/seal-cipher.ts'
+import { createNetworkSecrets } from '../secrets/network-secrets.ts'
 import { ipOf, isLoopbackIp, isRelayed } from './address-rules.ts'
 import { joinService, joinTransport } from './base-host.ts'
 import { connectionsTo } from './connections.ts'
@@ -37,11 +41,11 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
     async join(context) {
       confirmOwnAddresses(context)
       const stops: Stop[] = []
-      const join = async (name: string, enabled: boolean, start: () => Promise<Stop | undefined>) => {
+      const join = async (name: string, enabled: boolean, start: (way: Way) => Promise<Stop | undefined>) => {
         const way = context.ways.open(name, enabled)
         if (!enabled) return
         try {
-          const stop = await start()
+          const stop = await start(way)
           if (stop !== undefined) stops.push(stop)
         } catch (error) {
           context.logger
@@ -53,12 +57,15 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
       const relays: { client?: RelayClient } = {}
       const wantsRelay = switches.relayClient || switches.relayService
       await Promise.all([
-        join('mdns', switches.mdns, () => joinMdns(context, init.network.mdns, plan)),
+        join('mdns', switches.mdns, (way) => joinMdns(context, { service: init.network.mdns, plan, way })),
         join('relay', wantsRelay, () => joinRelay(context, { switches, plan, relays })),
         join('ws', switches.ws, () => joinWebSockets(context, plan)),
         join('quic', switches.quic, () => joinQuic(context, plan)),
         join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
           joinWebRtc(context, { switches, plan, relays }),
+        ),
+        join('dht', switches.dht, (way) =>
+          joinRendezvous(context, { network: init.network, isPrivate, way }),
         ),
         join('autonat', switches.autonat && !isPrivate, () => joinAutoNat(context)),
         join('upnp', switches.upnp && !isPrivate, () => joinUpnp(context, !switches.autonat)),
@@ -85,10 +92,15 @@ function confirmOwnAddresses({ host }: PlatformContext): void {
   confirm()
 }
 
-async function joinMdns(context: PlatformContext, service: string, plan: ListenPlan): Promise<Stop> {
+interface MdnsParts {
+  readonly service: string
+  readonly plan: ListenPlan
+  readonly way: Way
+}
+
+async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsParts): Promise<Stop> {
   const { openMulticast } = await import('../discovery/multicast-sockets.ts')
-  const { host, rules, found, ways } = context
-  const way = ways.open('mdns', true)
+  const { host, rules, found } = context
   const multicast = await openMulticast(
     { listen: plan.ips, isBlockedIp: rules.isBlockedIp, onError: (error) => way.failed(error) },
     context,
@@ -113,6 +125,29 @@ async function joinMdns(context: PlatformContext, service: string, plan: ListenP
     { ...context, multicast },
   )
   return mdns.stop
+}
+
+interface RendezvousParts {
+  readonly network: NetworkConfig
+  readonly isPrivate: boolean
+  readonly way: Way
+}
+
+async function joinRendezvous(
+  context: PlatformContext,
+  { network, isPrivate, way }: RendezvousParts,
+): Promise<Stop> {
+  const { joinDht } = await import('./dht.ts')
+  const { rendezvousAt } = createNetworkSecrets(network)
+  return startRendezvous(
+    {
+      rendezvousAt,
+      dht: await joinDht(context, { isPrivate }),
+      found: (find) => context.found(way, find),
+      failed: way.failed,
+    },
+    context,
+  )
 }
 
 interface RelayParts {
@@ -143,8 +178,8 @@ async function joinRelay(context: PlatformContext, { switches, plan, relays }: R
     stops.push(await answerStun(context, plan))
   }
   if (switches.holePunch) {
-    const { dcutr } = await import('@libp2p/dcutr')
-    await joinService(host, 'dcutr', dcutr())
+    const { joinHolePunch } = await import('./hole-punch.ts')
+    await joinHolePunch(host)
   }
   if (switches.relayClient) {
     const client = startRelayClient(

@@ -2,7 +2,7 @@
  * What this node knows of each peer, readable without waiting: a mirror of libp2p's peer store, with what went wrong.
  * Bounded: beyond the limit the unconnected peer that was silent longest is forgotten, strangers before members.
  */
-import type { Connection, Libp2p, Peer } from '@libp2p/interface'
+import type { Connection, IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { Clock } from '@mesh/core'
 import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
@@ -30,6 +30,8 @@ export interface PeerBookInit {
   readonly limit?: number
 }
 
+const MAX_AGENT_LENGTH = 128
+
 interface Known {
   addresses: readonly string[]
   protocols: readonly string[]
@@ -45,7 +47,6 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
   const { host, isMember, clock, limit = MAX_KNOWN_PEERS } = init
   const known = new Map<string, Known>()
   const self = host.peerId.toString()
-  const decoder = new TextDecoder()
 
   function entry(peer: string): Known {
     const found = known.get(peer)
@@ -80,14 +81,15 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
   }
 
   function onPeer(event: CustomEvent<{ peer: Peer }>): void {
-    const { id, addresses, protocols, metadata } = event.detail.peer
+    const { id, addresses, protocols } = event.detail.peer
     const peer = id.toString()
     if (peer === self) return
     const target = entry(peer)
     target.addresses = addresses.slice(0, MAX_PEER_ADDRESSES).map(({ multiaddr }) => multiaddr.toString())
     target.protocols = protocols
-    const agent = metadata.get('AgentVersion')
-    if (agent !== undefined) target.agent = decoder.decode(agent).slice(0, 128)
+  }
+  const onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => {
+    entry(detail.peerId.toString()).agent = detail.agentVersion?.slice(0, MAX_AGENT_LENGTH)
   }
   const onOpen = (event: CustomEvent<Connection>) => {
     const target = entry(event.detail.remotePeer.toString())
@@ -99,6 +101,7 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
     if (target !== undefined) target.lastSeen = clock.now()
   }
   host.addEventListener('peer:update', onPeer)
+  host.addEventListener('peer:identify', onIdentify)
   host.addEventListener('connection:open', onOpen)
   host.addEventListener('connection:close', onClose)
 
@@ -137,6 +140,7 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
     protocols: (peer) => known.get(peer)?.protocols ?? [],
     stop() {
       host.removeEventListener('peer:update', onPeer)
+      host.removeEventListener('peer:identify', onIdentify)
       host.removeEventListener('connection:open', onOpen)
       host.removeEventListener('connection:close', onClose)
     },

@@ -7,6 +7,7 @@ import type { Clock, Logger } from '@mesh/core'
 import { multiaddr } from '@multiformats/multiaddr'
 import { RELAYS_WANTED } from '../limits.ts'
 import { ipOf, isLoopbackIp } from './address-rules.ts'
+import { relayOf } from './announced-addresses.ts'
 import type { MeshHost } from './base-host.ts'
 import { RELAY_HOP } from './connection-gate.ts'
 
@@ -104,6 +105,8 @@ export function startRelayClient(
 
 function isUsable({ direct, direction, status, remoteAddr }: Connection, allowLoopback: boolean): boolean {
   if (!direct || direction !== 'outbound' || status !== 'open') return false
+  // reached over a relay itself: others could not
+  if (relayOf(remoteAddr) !== undefined) return false
   const ip = ipOf(remoteAddr)
   return allowLoopback || (ip !== undefined && !isLoopbackIp(ip))
 }

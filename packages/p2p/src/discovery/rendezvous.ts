@@ -1,0 +1,102 @@
+/**
+ * Members meet in a DHT under a name that rotates (wire document, section 2.1): each says under the names of the
+ * windows before, at and after now that it can be found, and looks there for others. Clocks may differ by a window.
+ */
+import type { Clock, Logger, Random } from '@mesh/core'
+import {
+  RENDEZVOUS_FIRST_INTERVAL_MS,
+  RENDEZVOUS_INTERVAL_MS,
+  RENDEZVOUS_START_MS,
+  RENDEZVOUS_TIMEOUT_MS,
+} from '../limits.ts'
+import type { Rendezvous } from '../secrets/network-secrets.ts'
+import type { Find } from './dialler.ts'
+
+/** What rendezvous needs from a DHT. */
+export interface RendezvousDht {
+  /** Connects to the DHT when it is not. */
+  join(signal: AbortSignal): Promise<void>
+  provide(name: string, signal: AbortSignal): Promise<void>
+  findProviders(name: string, signal: AbortSignal): AsyncIterable<Find>
+}
+
+export interface RendezvousInit {
+  readonly rendezvousAt: (nowMs: number) => Rendezvous | undefined
+  readonly dht: RendezvousDht
+  readonly found: (find: Find) => void
+  readonly failed: (error: unknown) => void
+}
+
+/** @returns stops it */
+export function startRendezvous(
+  init: RendezvousInit,
+  components: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
+): () => void {
+  const { dht } = init
+  const { clock, random } = components
+  const log = components.logger.child('rendezvous')
+  const stopped = new AbortController()
+  let cancel: (() => void) | undefined
+  let finds = 0
+  let early = RENDEZVOUS_START_MS
+
+  async function within(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const limit = new AbortController()
+    const onStop = () => limit.abort(stopped.signal.reason)
+    stopped.signal.addEventListener('abort', onStop, { once: true })
+    const cancelLimit = clock.after(RENDEZVOUS_TIMEOUT_MS, () =>
+      limit.abort(new Error('the DHT is too slow')),
+    )
+    try {
+      await run(limit.signal)
+    } finally {
+      cancelLimit()
+      stopped.signal.removeEventListener('abort', onStop)
+    }
+  }
+
+  async function look(name: string): Promise<void> {
+    await within(async (signal) => {
+      for await (const find of dht.findProviders(name, signal)) {
+        finds++
+        init.found(find)
+      }
+    })
+  }
+
+  async function run(): Promise<void> {
+    const rendezvous = init.rendezvousAt(clock.now())
+    if (rendezvous === undefined) return
+    const names = [...new Set([rendezvous.current, rendezvous.previous, rendezvous.next])]
+    try {
+      await within(dht.join)
+      // looking first: whoever is there already is found without waiting for our own name to spread
+      const results = await Promise.allSettled([
+        ...names.map(look),
+        ...names.map((name) => within((signal) => dht.provide(name, signal))),
+      ])
+      for (const result of results) if (result.status === 'rejected') throw result.reason
+    } catch (error) {
+      if (stopped.signal.aborted) return
+      log.debug('rendezvous failed', { reason: String(error) })
+      init.failed(error)
+    }
+    schedule(rendezvous.changesAtMs)
+  }
+
+  /** At the next window at the latest; all members at once would be a burst, so each a little later. */
+  function schedule(changesAtMs: number | undefined): void {
+    if (stopped.signal.aborted) return
+    early = Math.min(2 * early, RENDEZVOUS_FIRST_INTERVAL_MS)
+    const interval = finds === 0 ? early : RENDEZVOUS_INTERVAL_MS
+    const untilChange = changesAtMs === undefined ? interval : changesAtMs - clock.now()
+    const wait = Math.max(1_000, Math.min(interval, untilChange)) * (1 + random.float() / 10)
+    cancel = clock.after(wait, () => void run())
+  }
+
+  void run()
+  return () => {
+    stopped.abort(new Error('stopped'))
+    cancel?.()
+  }
+}

@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { systemRandom } from '@mesh/core'
+import { createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { afterEach, describe, expect, test } from 'vitest'
+import { encodeToken, generateNetworkConfig } from '../src/index.ts'
+import { hearEachOther, type Member, startMember } from './member.ts'
+
+const why = whyNoNamespaces(['ip'])
+const edgevpn = process.env['EDGEVPN_BIN']
+const whyNoGo =
+  why ?? (edgevpn !== undefined && existsSync(edgevpn) ? undefined : 'EDGEVPN_BIN names no binary')
+const reason = (text: string | undefined) => (text === undefined ? '' : ` (${text})`)
+
+describe.skipIf(why !== undefined)(`mDNS${reason(why)}`, () => {
+  const token = encodeToken(generateNetworkConfig({}, systemRandom))
+  const ends: (() => Promise<unknown>)[] = []
+  let lab: Lab | undefined
+
+  const makeLab = () => {
+    lab = createLab(['a', 'b'])
+    lab.wire(
+      { host: 'a', device: 'eth0', addresses: ['10.77.0.1/24'] },
+      { host: 'b', device: 'eth0', addresses: ['10.77.0.2/24'] },
+    )
+    return lab
+  }
+  const start = async (in_: Lab, host: string): Promise<Member> => {
+    const seed = Buffer.from(systemRandom.bytes(32)).toString('hex')
+    const member = await startMember(in_, host, {
+      token,
+      seed,
+      private: true,
+      listen: ['/ip4/0.0.0.0/tcp/0'],
+      switches: { ws: false, webrtcDirect: false },
+    })
+    ends.push(() => member.stop())
+    return member
+  }
+  afterEach(async () => {
+    await Promise.all(ends.splice(0).map((end) => end()))
+    lab?.close()
+    lab = undefined
+  })
+
+  test('two that start at the same moment find each other and hear each other over one connection', async () => {
+    const in_ = makeLab()
+    const [a, b] = await Promise.all([start(in_, 'a'), start(in_, 'b')])
+    await eventually(
+      async () => {
+        expect(await a.sees(b)).toMatchObject({ connected: true, member: true, path: 'direct' })
+        expect(await b.sees(a)).toMatchObject({ connected: true, member: true, path: 'direct' })
+      },
+      { withinMs: 15_000, everyMs: 100 },
+    )
+    await hearEachOther(a, b)
+    await eventually(
+      async () => {
+        expect((await a.status()).connections).toBe(1)
+        expect((await b.status()).connections).toBe(1)
+      },
+      { withinMs: 5_000, everyMs: 200 },
+    )
+    const ways = (await a.status()).discovery
+    expect(ways.find(({ way }) => way === 'mdns')).toMatchObject({ enabled: true, found: 1 })
+  })
+
+  test.skipIf(whyNoGo !== undefined)(
+    `an original node and one of ours find each other${reason(whyNoGo)}`,
+    async () => {
+      const in_ = makeLab()
+      const argv = in_.inside('b', [
+        edgevpn ?? '',
+        'api',
+        '--listen',
+        '127.0.0.1:8080',
+        '--dht=false',
+        '--mdns=true',
+        '--natmap=false',
+        '--autorelay=false',
+        '--enable-healthchecks',
+        '--log-level',
+        'error',
+      ])
+      const go = spawn(argv[0], argv.slice(1), {
+        env: { ...process.env, EDGEVPNTOKEN: token, HOME: '/tmp' },
+        stdio: 'ignore',
+      })
+      ends.push(async () => {
+        const exited = once(go, 'exit')
+        go.kill('SIGKILL')
+        await exited
+      })
+      const ours = await start(in_, 'a')
+      const other = await eventually(
+        async () => {
+          const [peer] = (await ours.status()).peers
+          if (peer?.agent === undefined) throw new Error(`no agent: ${JSON.stringify(peer)}`)
+          expect(peer).toMatchObject({ connected: true, member: true, path: 'direct', agent: 'edgevpn' })
+          return peer
+        },
+        { withinMs: 40_000, everyMs: 250 },
+      )
+      expect(other?.lastError).toBeUndefined()
+    },
+    60_000,
+  )
+})

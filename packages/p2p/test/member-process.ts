@@ -1,0 +1,63 @@
+/**
+ * A member in a process of its own, so that it can live in a network namespace. Takes its settings as JSON in the
+ * first argument, commands as lines on standard input, and answers with JSON lines.
+ */
+import { createInterface } from 'node:readline'
+import { type LogFields, type Logger, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { parseToken } from '@mesh/p2p'
+import { createP2pNode, type P2pNodeInit } from '@mesh/p2p/node'
+
+export interface MemberSettings extends Omit<P2pNodeInit, 'network' | 'identity'> {
+  readonly token: string
+  /** 32 bytes as hex. */
+  readonly seed: string
+}
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as MemberSettings
+const { token, seed, ...rest } = settings
+const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)
+
+const report = (message: string, fields?: LogFields) =>
+  process.stderr.write(`${performance.now().toFixed(0)} ${message} ${JSON.stringify(fields)}\n`)
+const stderrLogger: Logger = {
+  debug: (message: string, fields?: LogFields) => report(message, fields),
+  info: (message: string, fields?: LogFields) => report(message, fields),
+  warn: (message: string, fields?: LogFields) => report(message, fields),
+  error: (message: string, fields?: LogFields) => report(message, fields),
+  child: () => stderrLogger,
+}
+
+const node = await createP2pNode(
+  { ...rest, network: parseToken(token), identity: Buffer.from(seed, 'hex') },
+  {
+    clock: systemClock,
+    random: systemRandom,
+    logger: process.env['MEMBER_LOG'] === undefined ? silentLogger : stderrLogger,
+  },
+)
+node.room.onMessage(({ author, plaintext }) => say({ heard: Buffer.from(plaintext).toString(), author }))
+node.subscribe((event) => say({ event }))
+await node.allTransportsReady
+say({ ready: node.self, addresses: node.addresses() })
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [command, argument = ''] = line.split(' ')
+  if (command === 'status') {
+    say({
+      status: {
+        addresses: node.addresses(),
+        peers: node.peers(),
+        discovery: node.discovery(),
+        room: node.room.peers(),
+        connections: process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length,
+        refusals: node.refusals(),
+      },
+    })
+  } else if (command === 'publish') {
+    say({ published: await node.room.publish(Buffer.from(argument)) })
+  } else {
+    break
+  }
+}
+await node.stop()
+say({ stopped: true })

@@ -1,0 +1,42 @@
+/** Two members behind a NAT each, and one in the open between them. */
+import { bridge, createLab, type Lab } from '@mesh/testkit'
+
+export type NatKind = 'port-preserving' | 'fully-random'
+
+/** Hosts `a` and `b` behind `nata` and `natb`; `open` has a public address, as have the NATs. */
+export function createNatLab(kind: NatKind): Lab {
+  const lab = createLab(['wan', 'open', 'nata', 'natb', 'a', 'b'])
+  try {
+    bridge(lab, 'wan', { open: ['5.5.5.1/24'], nata: ['5.5.5.2/24'], natb: ['5.5.5.3/24'] })
+    for (const [host, nat, subnet] of [
+      ['a', 'nata', '192.168.1'],
+      ['b', 'natb', '192.168.2'],
+    ] as const) {
+      lab.wire(
+        { host, device: 'eth0', addresses: [`${subnet}.2/24`] },
+        { host: nat, device: 'lan', addresses: [`${subnet}.1/24`] },
+      )
+      lab.run(host, ['ip', 'route', 'add', 'default', 'via', `${subnet}.1`])
+      lab.run(nat, ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
+      lab.run(nat, ['nft', rules(kind)])
+    }
+    return lab
+  } catch (error) {
+    lab.close()
+    throw error
+  }
+}
+
+/** What comes in unasked is dropped, also towards the NAT itself: an answer would take the port that a hole needs. */
+function rules(kind: NatKind): string {
+  const masquerade = kind === 'port-preserving' ? 'masquerade' : 'masquerade random,fully-random'
+  return `table ip nat {
+    chain out { type nat hook postrouting priority 100; oifname "eth0" ${masquerade}; }
+    chain through {
+      type filter hook forward priority 0;
+      iifname "eth0" ct state established,related accept
+      iifname "eth0" drop
+    }
+    chain to { type filter hook input priority 0; iifname "eth0" ct state new drop; }
+  }`
+}
