@@ -32,6 +32,13 @@ test('a machine without a name is called by its short id', () => {
   expect(other).toMatchObject({ name: nas.slice(-8), named: false, reach: { kind: 'indirect' } })
 })
 
+test('a node without a record says its version as it connects', () => {
+  const versions = ['mesh/0.2.0', 'edgevpn', null].map(
+    (Agent) => build({ peers: [peer(nas, 'nas', { Agent })] })[1],
+  )
+  expect(versions.map((machine) => machine?.version)).toEqual(['0.2.0', 'edgevpn', ''])
+})
+
 test('a machine with several addresses is one machine', () => {
   const at = (Address: string) => ({ ...record, PeerID: nas, Hostname: 'nas', Address })
   const all = build({ machines: [at('10.1.0.5'), at('fd00::5')] })

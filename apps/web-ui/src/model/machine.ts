@@ -26,6 +26,7 @@ export interface Machine {
   /** Empty where not known, in Go's names: `linux`, `amd64`. */
   readonly os: string
   readonly arch: string
+  /** Of mesh, or the name of other software. */
   readonly version: string
   /** What this node knows of the connection; undefined for itself and for who was never met. */
   readonly peer: PeerView | undefined
@@ -87,9 +88,14 @@ function buildMachine(id: string, known: Known): Machine {
     reach: reachOf(id, known),
     os: record?.OS ?? '',
     arch: record?.Arch ?? '',
-    version: record?.Version ?? '',
+    version: record?.Version || versionOfAgent(known.peer?.Agent ?? ''),
     peer: known.peer,
   }
+}
+
+/** `mesh/0.1.0` is 0.1.0; other software says what it is. */
+function versionOfAgent(agent: string): string {
+  return agent.startsWith('mesh/') ? agent.slice('mesh/'.length) : agent
 }
 
 function reachOf(id: string, { self, heard, records, peer }: Known): Reach {

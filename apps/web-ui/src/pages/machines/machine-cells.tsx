@@ -27,7 +27,11 @@ export function MachineCells({ machine }: { machine: Machine }) {
         </Link>
       </Cell>
       <Cell className={css.address}>
-        {address !== undefined && <Copy text={address} what={`address of ${name}`} mono />}
+        {address === undefined ? (
+          <span className={css.none}>no address</span>
+        ) : (
+          <Copy text={address} what={`address of ${name}`} mono />
+        )}
       </Cell>
       <Cell className={css.path}>
         <ReachMark machine={machine} />

@@ -39,7 +39,11 @@ function AttentionRow({ machine }: { machine: Machine }) {
         </Link>
       </td>
       <td className={css.address}>
-        {address !== undefined && <Copy text={address} what={`address of ${name}`} mono />}
+        {address === undefined ? (
+          <span className={css.none}>no address</span>
+        ) : (
+          <Copy text={address} what={`address of ${name}`} mono />
+        )}
       </td>
       <td>
         <ReachMark machine={machine} />
