@@ -4,7 +4,7 @@ import { indentJson } from './http/indent-json.ts'
 import * as index from './index.ts'
 import { formatMetrics } from './views/exposition.ts'
 import { isNestedDeeper } from './views/json-text.ts'
-import { createLedgerText } from './views/ledger-text.ts'
+import { createLedgerTexts } from './views/ledger-text.ts'
 
 test('has these public names', () => {
   expect(Object.keys(index).sort()).toEqual(['createApiServer', 'formatListenAddress', 'parseListenAddress'])
@@ -13,7 +13,8 @@ test('has these public names', () => {
 test('what is asked often is made once for each snapshot', async () => {
   const ledger = createLedger({}, { signer: createSigner(new Uint8Array(32)) })
   await ledger.put('b', 'k', '1').settled
-  const text = createLedgerText(ledger)
+  const texts = createLedgerTexts(ledger)
+  const text = () => texts.last()
   const first = text()
   expect(text()).toBe(first)
   expect(first.ledger('json')).toBe(first.ledger('json'))
@@ -23,12 +24,15 @@ test('what is asked often is made once for each snapshot', async () => {
   expect(text()).not.toBe(first)
   expect(text().ledger('json').toString()).toBe('{"b":{"k":2}}\n')
   expect(first.ledger('json').toString()).toBe('{"b":{"k":1}}\n')
+  const second = text()
+  texts.forget()
+  expect(text()).not.toBe(second)
   await ledger.stop()
 })
 
 test('only so many buckets are kept serialised', async () => {
   const ledger = createLedger({}, { signer: createSigner(new Uint8Array(32)) })
-  const text = createLedgerText(ledger)()
+  const text = createLedgerTexts(ledger).last()
   const kept = text.bucket('first', 'json')
   for (let at = 0; at < 63; at++) text.bucket(`b${at}`, 'json')
   expect(text.bucket('first', 'json')).toBe(kept)

@@ -14,7 +14,7 @@ import type { ListenAddress } from './listen/listen-address.ts'
 import { type ApiListener, openListener } from './listen/open-listener.ts'
 import type { ApiServerComponents, NetworkPort } from './ports.ts'
 import { formatMetrics } from './views/exposition.ts'
-import { createLedgerText } from './views/ledger-text.ts'
+import { createLedgerTexts } from './views/ledger-text.ts'
 import type { Scene } from './views/members.ts'
 import { createRequestCounts, ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
 
@@ -37,6 +37,7 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
   const listeners = new Set<ApiListener>()
   const hub = createEventHub({ clock, random })
   const counts = createRequestCounts()
+  const texts = createLedgerTexts(ledger)
   let network: NetworkPort | undefined
   const scene = (): Scene => ({ snapshot: ledger.snapshot(), self: ledger.self, network, now: clock.now() })
   const exposition = () =>
@@ -47,7 +48,7 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
       ...(components.metrics?.() ?? []),
     ])
   const handlers: Handlers = {
-    ...createLedgerReads(scene, createLedgerText(ledger)),
+    ...createLedgerReads(scene, () => texts.last()),
     ...createLedgerWrites(ledger, clock, publishRefused(ledger, hub)),
     ...createNodeReads({
       network: () => network,
@@ -63,7 +64,11 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
   )
   const appFor = (kind: 'tcp' | 'unix') =>
     createApp({ handlers, hub, guard, writes, counts, assets, logger, random }, kind === 'unix')
-  const ends = [publishLedgerEvents(ledger, hub, clock), watchMachines(ledger, scene, hub, clock)]
+  const ends = [
+    publishLedgerEvents(ledger, hub, clock),
+    watchMachines(ledger, scene, hub, clock),
+    ledger.subscribe((event) => event.type === 'committed' && texts.forget()),
+  ]
   const attachNetwork = (port: NetworkPort) => {
     network = port
     ends.push(publishNetworkEvents(port, hub))

@@ -1,5 +1,6 @@
 import { ApiError } from '@mesh/api-client'
-import { createLedger, type Ledger } from '@mesh/ledger'
+import { MeshError } from '@mesh/core'
+import { createLedger, type Ledger, type WriteOutcome } from '@mesh/ledger'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { newSigner, startTestNode, type TestNode } from './fixture.ts'
@@ -27,6 +28,16 @@ async function otherMember(write: (other: Ledger) => void): Promise<Ledger> {
   expect(rejected).toEqual([])
   await other.stop()
   return other
+}
+
+/** The node's ledger, but a put settles when the test says so. */
+function stalledLedger(settled: Promise<WriteOutcome>): Ledger {
+  return new Proxy(node.ledger, {
+    get(ledger, name) {
+      const member: unknown = name === 'put' ? () => ({ settled }) : Reflect.get(ledger, name)
+      return typeof member === 'function' ? member.bind(ledger) : member
+    },
+  })
 }
 
 test('a key of another live member is refused with its owner and the end of the lease', async () => {
@@ -236,4 +247,41 @@ test('a write to a ledger that has stopped is refused as that', async () => {
     code: 'ledger.stopped',
     status: 503,
   })
+})
+
+test('a client that leaves while it waits disturbs nobody', async () => {
+  const { promise: settled, resolve: settle } = Promise.withResolvers<WriteOutcome>()
+  const slow = await startTestNode({ components: { ledger: stalledLedger(settled) } })
+  const put = () => slow.client.putText({ bucket: 'b', key: 'k', value: 'v', wait: '60s' }, { signal })
+  const controller = new AbortController()
+  const { signal } = controller
+  const left = [failure(put()), failure(put())]
+  await eventually(async () => expect((await slow.client.getSummary()).NodeID).toBe(node.ledger.self))
+  controller.abort(new Error('gone'))
+  expect((await Promise.all(left)).map(({ message }) => message)).toEqual(['gone', 'gone'])
+  settle({ state: 'committed', block: 1 })
+  expect(await slow.client.getLiveness()).toBe('ok\n')
+  await slow.stop()
+})
+
+test('a wait that is over answers that the write is still announcing, a later refusal shows in events', async () => {
+  const { promise: settled, resolve: settle } = Promise.withResolvers<WriteOutcome>()
+  const slow = await startTestNode({ components: { ledger: stalledLedger(settled) } })
+  const controller = new AbortController()
+  let isOpen = false
+  const events = slow.client.events({
+    types: ['ledger.rejected'],
+    signal: controller.signal,
+    onState: ({ state }) => (isOpen = state === 'open'),
+  })
+  const next = events.next()
+  await eventually(() => expect(isOpen).toBe(true))
+  const put = (wait: string) => slow.client.putText({ bucket: 'b', key: 'k', value: 'v', wait })
+  expect(await put('20ms')).toEqual({ State: 'Announcing' })
+  const waiting = failure(put('60s'))
+  settle({ state: 'refused', error: new MeshError('ledger.not_owner', 'belongs to nas') })
+  expect(await waiting).toMatchObject({ code: 'ledger.not_owner', status: 409, message: 'belongs to nas' })
+  expect((await next).value).toMatchObject({ data: { Bucket: 'b', Key: 'k', Code: 'NOT_OWNER' } })
+  controller.abort()
+  await slow.stop()
 })

@@ -22,17 +22,24 @@ export interface LedgerText {
   block(): Buffer
 }
 
-/** Gives the text of the ledger's last snapshot; the same object for as long as that is the last. */
-export function createLedgerText(ledger: Ledger): () => LedgerText {
+export interface LedgerTexts {
+  /** Of the ledger's last snapshot; the same object for as long as that is the last. */
+  last(): LedgerText
+  /** Frees what belongs to a snapshot that is no longer the last, until somebody asks again. */
+  forget(): void
+}
+
+export function createLedgerTexts(ledger: Pick<Ledger, 'snapshot'>): LedgerTexts {
   let last: LedgerText | undefined
-  // what nobody asks for again is not kept beside a newer snapshot
-  ledger.subscribe((event) => {
-    if (event.type === 'committed') last = undefined
-  })
-  return () => {
-    const snapshot = ledger.snapshot()
-    if (last?.snapshot !== snapshot) last = textOf(snapshot)
-    return last
+  return {
+    last() {
+      const snapshot = ledger.snapshot()
+      if (last?.snapshot !== snapshot) last = textOf(snapshot)
+      return last
+    },
+    forget() {
+      last = undefined
+    },
   }
 }
 
