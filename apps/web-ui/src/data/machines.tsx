@@ -40,11 +40,19 @@ function useMachinesRead(): MachinesRead {
     {},
     { everyMs: (known) => ((known?.length ?? 0) > MANY_PEERS ? MANY_PEERS_EVERY_MS : PEERS_EVERY_MS) },
   )
+  const version = useRead('getVersion', {})
   const self = summary.data?.NodeID
+  const selfVersion = version.data?.Version ?? ''
   const machines = useMemo(() => {
     if (self === undefined || !nodes.data || !records.data || !peers.data) return undefined
-    return buildMachines({ self, nodes: nodes.data, machines: records.data, peers: peers.data })
-  }, [self, nodes.data, records.data, peers.data])
+    return buildMachines({
+      self,
+      selfVersion,
+      nodes: nodes.data,
+      machines: records.data,
+      peers: peers.data,
+    })
+  }, [self, selfVersion, nodes.data, records.data, peers.data])
   const reads = [summary, nodes, records, peers]
   return {
     machines,

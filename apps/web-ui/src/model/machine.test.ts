@@ -12,7 +12,7 @@ const record = { OS: 'linux', Arch: 'amd64', Version: '0.1.0', Connected: false,
 const online = (id: string) => ({ ID: id, Online: true })
 
 function build(sources: Partial<MachineSources>) {
-  return buildMachines({ self, nodes: [], machines: [], peers: [], ...sources })
+  return buildMachines({ self, selfVersion: '0.1.0', nodes: [], machines: [], peers: [], ...sources })
 }
 const sentence = (machines: ReturnType<typeof build>) =>
   buildSentence(machines)

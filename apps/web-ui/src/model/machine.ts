@@ -34,13 +34,21 @@ export interface Machine {
 
 export interface MachineSources {
   readonly self: string
+  /** Version of mesh that runs here. */
+  readonly selfVersion: string
   readonly nodes: readonly NodeView[]
   readonly machines: readonly MachineView[]
   readonly peers: readonly PeerView[]
 }
 
 /** Sorted by name, this node first. Peers that are no members (found in the DHT, say) are left out. */
-export function buildMachines({ self, nodes, machines, peers }: MachineSources): readonly Machine[] {
+export function buildMachines({
+  self,
+  selfVersion,
+  nodes,
+  machines,
+  peers,
+}: MachineSources): readonly Machine[] {
   const records = Map.groupBy(machines, (machine) => machine.PeerID)
   const heard = new Set(nodes.filter((node) => node.Online).map((node) => node.ID))
   const met = new Map(peers.map((peer) => [peer.ID, peer]))
@@ -48,7 +56,10 @@ export function buildMachines({ self, nodes, machines, peers }: MachineSources):
   const ids = new Set([self, ...heard, ...records.keys(), ...members])
   ids.delete('')
   return [...ids]
-    .map((id) => buildMachine(id, { self, heard, records: records.get(id) ?? [], peer: met.get(id) }))
+    .map((id) => {
+      const known = { self, heard, records: records.get(id) ?? [], peer: met.get(id) }
+      return buildMachine(id, known, id === self ? selfVersion : versionOfAgent(known.peer?.Agent ?? ''))
+    })
     .toSorted((a, b) => Number(b.id === self) - Number(a.id === self) || byName(a, b))
 }
 
@@ -77,7 +88,7 @@ interface Known {
   readonly peer: PeerView | undefined
 }
 
-function buildMachine(id: string, known: Known): Machine {
+function buildMachine(id: string, known: Known, version: string): Machine {
   const [record] = known.records
   const hostname = record?.Hostname || known.peer?.Name || ''
   return {
@@ -88,7 +99,7 @@ function buildMachine(id: string, known: Known): Machine {
     reach: reachOf(id, known),
     os: record?.OS ?? '',
     arch: record?.Arch ?? '',
-    version: record?.Version || versionOfAgent(known.peer?.Agent ?? ''),
+    version: record?.Version || version,
     peer: known.peer,
   }
 }

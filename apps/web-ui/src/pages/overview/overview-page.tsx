@@ -38,14 +38,7 @@ export function OverviewPage() {
         </>
       )}
       <div className={css.columns}>
-        <section className={page.section}>
-          <h2>
-            <Link to="/machines">Machines</Link>
-            {machines !== undefined && machines.length > 1 && <span>by what needs attention</span>}
-          </h2>
-          {machines === undefined && error === null && <LoadingRows label="Reading the machines" />}
-          {machines !== undefined && <Machines machines={machines} />}
-        </section>
+        <MachinesSection machines={machines} failed={error !== null} />
         <aside className={css.side}>
           <SummaryFacts />
           <section className={page.section}>
@@ -85,6 +78,29 @@ function Sentence({ machines }: { machines: readonly Machine[] }) {
         ),
       )}
     </h1>
+  )
+}
+
+function MachinesSection({
+  machines,
+  failed,
+}: {
+  machines: readonly Machine[] | undefined
+  failed: boolean
+}) {
+  if (machines === undefined && failed) return <div />
+  return (
+    <section className={page.section}>
+      <h2>
+        <Link to="/machines">Machines</Link>
+        {machines !== undefined && machines.length > 1 && <span>by what needs attention</span>}
+      </h2>
+      {machines === undefined ? (
+        <LoadingRows label="Reading the machines" />
+      ) : (
+        <Machines machines={machines} />
+      )}
+    </section>
   )
 }
 
