@@ -29,12 +29,8 @@ export interface Occasion {
   readonly nowMs: number
 }
 
-export interface Admission {
-  readonly verdict: Verdict
-  readonly stored: boolean
-}
-
-export type Admit = (keyed: KeyedEntry, occasion: Occasion) => Admission
+/** Puts the entry into the edit where it is to be stored. */
+export type Admit = (keyed: KeyedEntry, occasion: Occasion) => Verdict
 
 /** What `observe` stores although ownership forbids it: all that is no rollback and breaks no bound. */
 const OBSERVED: ReadonlySet<Verdict> = new Set<RejectionCode>([
@@ -51,7 +47,7 @@ export function createAdmission(init: AdmissionInit): Admit {
   const verify = (keyed: KeyedEntry) => verifyEntry(keyed, init.verify, peerOf)
   return (incoming, { edit, health, nowMs }) => {
     const unfit = checkBounds(incoming)
-    if (unfit !== undefined) return { verdict: unfit, stored: false }
+    if (unfit !== undefined) return unfit
     const before = edit.get(incoming)
     const claim: Claim = { incoming, existing: before?.entry, policy: init.policyOf(incoming.bucket) }
     const verdict = judge(claim, {
@@ -63,10 +59,10 @@ export function createAdmission(init: AdmissionInit): Admit {
       buried: () => state.burials.versionOf(incoming),
     })
     const stores = verdict === 'accept' || (init.mode === 'observe' && isObserved(verdict, claim))
-    if (!stores) return { verdict, stored: false }
-    if (!state.quota.admits(incoming, before)) return { verdict: 'QUOTA', stored: false }
+    if (!stores) return verdict
+    if (!state.quota.admits(incoming, before)) return 'QUOTA'
     edit.put(incoming)
-    return { verdict, stored: true }
+    return verdict
   }
 }
 

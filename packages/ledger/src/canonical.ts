@@ -9,6 +9,9 @@ const FIXED_BYTES = 6 * 8 + 1
 const encoder = new TextEncoder()
 let scratch = new Uint8Array(4096)
 let view = new DataView(scratch.buffer)
+/** What the buffer holds: an entry is verified and then hashed, over the same bytes. */
+let written: KeyedEntry | undefined
+let writtenLength = 0
 
 /** What is signed, as a view into a shared buffer: valid until the next call of this module. */
 export function canonicalBytes(keyed: KeyedEntry): Uint8Array {
@@ -44,7 +47,9 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000
 }
 
-function writeCanonical({ bucket, key, entry }: KeyedEntry): number {
+function writeCanonical(keyed: KeyedEntry): number {
+  if (keyed === written) return writtenLength
+  const { bucket, key, entry } = keyed
   const most =
     3 * (bucket.length + key.length + entry.owner.length + entry.value.length) +
     FIXED_BYTES +
@@ -59,12 +64,14 @@ function writeCanonical({ bucket, key, entry }: KeyedEntry): number {
   view.setBigUint64(at, entry.version)
   view.setBigInt64(at + 8, BigInt(entry.updatedAt))
   scratch[at + 16] = entry.deleted ? 1 : 0
-  return writeText(entry.value, at + 17)
+  written = keyed
+  writtenLength = writeText(entry.value, at + 17)
+  return writtenLength
 }
 
 function writeText(text: string, at: number): number {
-  const { written } = encoder.encodeInto(text, scratch.subarray(at + 8))
+  const length = encoder.encodeInto(text, scratch.subarray(at + 8)).written
   view.setUint32(at, 0)
-  view.setUint32(at + 4, written)
-  return at + 8 + written
+  view.setUint32(at + 4, length)
+  return at + 8 + length
 }

@@ -39,6 +39,8 @@ export interface StateEdit {
   readonly tree: Tree
   /** Entries put and tombstones collected so far. */
   readonly size: number
+  /** What was put so far, each key once, with what the ledger held of it. */
+  puts(): Iterable<{ readonly row: KeyedEntry; readonly before: KeyedEntry | undefined }>
   get(position: Position): KeyedEntry | undefined
   put(keyed: KeyedEntry): void
   remove(position: Position): void
@@ -110,6 +112,12 @@ class Edit implements StateEdit {
 
   get size(): number {
     return this.#changes.size
+  }
+
+  *puts() {
+    for (const { row } of this.#changes.values()) {
+      if (row !== undefined) yield { row, before: treeGet(this.#state.tree, row) }
+    }
   }
 
   get(position: Position): KeyedEntry | undefined {

@@ -1,7 +1,17 @@
 /** How much the ledger and each signer may hold. */
 import { utf8Length } from './canonical.ts'
 import type { KeyedEntry } from './entry.ts'
-import { ENTRY_OVERHEAD_BYTES, type LedgerLimits } from './limits.ts'
+import {
+  ENTRY_OVERHEAD_BYTES,
+  type LedgerLimits,
+  MAX_BUCKET_BYTES,
+  MAX_KEY_BYTES,
+  MAX_OWNER_BYTES,
+  MAX_VALUE_BYTES,
+} from './limits.ts'
+
+const MAX_ENTRY_COST =
+  MAX_BUCKET_BYTES + MAX_KEY_BYTES + MAX_VALUE_BYTES + MAX_OWNER_BYTES + ENTRY_OVERHEAD_BYTES
 
 interface Usage {
   entries: number
@@ -30,9 +40,21 @@ export function createQuota(limits: LedgerLimits): Quota {
     if (usage.entries === 0) owners.delete(owner)
     else owners.set(owner, usage)
   }
+  /** Far from every limit nothing has to be counted. */
+  const hasAmpleRoom = (owner: string): boolean => {
+    const used = owner === '' ? undefined : owners.get(owner)
+    return (
+      owner !== '' &&
+      total.entries < limits.maxEntries &&
+      total.bytes + MAX_ENTRY_COST <= limits.maxBytes &&
+      (used?.entries ?? 0) < limits.maxSignerEntries &&
+      (used?.bytes ?? 0) + MAX_ENTRY_COST <= limits.maxSignerBytes
+    )
+  }
   return {
     total,
     admits(next, before) {
+      if (hasAmpleRoom(next.entry.owner)) return true
       const entries = before === undefined ? 1 : 0
       const bytes = costOf(next) - (before === undefined ? 0 : costOf(before))
       if (exceeds(total, { entries, bytes }, limits.maxEntries, limits.maxBytes)) return false

@@ -7,7 +7,7 @@ import type { Admit } from './admission.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
 import type { Change, MergeResult } from './ledger.ts'
 import type { LedgerEvents } from './ledger-events.ts'
-import { type LedgerState, positionId, type StateEdit } from './ledger-state.ts'
+import type { LedgerState, StateEdit } from './ledger-state.ts'
 import { isLiveAt } from './liveness.ts'
 import { type BucketPolicy, holderOf } from './policy.ts'
 import type { Retract, StaleEntry } from './retractions.ts'
@@ -40,17 +40,16 @@ export function createReceiver(init: ReceiverInit): Receiver {
 
   const take = (entries: Iterable<KeyedEntry>, author: PeerId | undefined, health: Tree): MergeResult => {
     const edit = state.edit()
-    const changes = new Map<string, Change>()
     const refusals: StaleEntry[] = []
     let unchanged = 0
     for (const keyed of entries) {
       const before = edit.get(keyed)
-      const { verdict, stored } = init.admit(keyed, { edit, health, nowMs: init.now() })
-      if (stored) noteChange(changes, keyed, before?.entry)
+      const verdict = init.admit(keyed, { edit, health, nowMs: init.now() })
       if (verdict === 'same' || verdict === 'not-newer') unchanged++
       else if (verdict !== 'accept') refusals.push({ keyed, existing: before?.entry, code: verdict })
     }
-    const list = [...changes.values()]
+    const list: Change[] = []
+    for (const { row, before } of edit.puts()) list.push(toChange(row, before?.entry))
     const accepted = init.commit(edit, list) ? list.length : 0
     for (const { keyed, code } of refusals) events.reject(keyed, code, author)
     if (accepted > 0) tellLosses(list)
@@ -121,14 +120,8 @@ export function createReceiver(init: ReceiverInit): Receiver {
   return { take }
 }
 
-function noteChange(changes: Map<string, Change>, keyed: KeyedEntry, previous: Entry | undefined): void {
-  const id = positionId(keyed)
-  const earlier = changes.get(id)
-  changes.set(id, {
-    ...keyed,
-    previous: earlier === undefined ? previous : earlier.previous,
-    origin: 'remote',
-  })
+function toChange({ bucket, key, entry }: KeyedEntry, previous: Entry | undefined): Change {
+  return { bucket, key, entry, previous, origin: 'remote' }
 }
 
 function toRejection({ keyed: { bucket, key }, code }: StaleEntry) {
