@@ -14,6 +14,7 @@ const environment = {
   ...process.env,
   // npm's remarks on settings of the person's that it will not know one day
   npm_config_loglevel: 'error',
+  npm_config_progress: 'false',
   TURBO_TELEMETRY_DISABLED: '1',
   DO_NOT_TRACK: '1',
 }

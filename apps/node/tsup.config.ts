@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsup'
+import { bundleStubs } from './bundle-stubs.ts'
 import { embedPage } from './embed-page.ts'
 
 /**
@@ -17,6 +18,7 @@ export default defineConfig({
   removeNodeProtocol: false,
   noExternal: [/^(?!node-datachannel|@chainsafe\/libp2p-quic)/],
   tsconfig: '../../tsconfig.json',
+  esbuildPlugins: [bundleStubs],
   // what is CommonJS inside asks for Node's own modules by require
   banner: {
     js: "import{createRequire as meshRequire}from'node:module';const require=meshRequire(import.meta.url);",

@@ -77,11 +77,17 @@ function formatHuman({ time, level, subsystem, message, fields }: Line, init: Lo
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue
     const plain = plainValue(value, init.debug)
-    const text = typeof plain === 'string' ? plain : stringifyExactJson(plain)
+    const text = humanText(plain)
     const quoted = /^[^\s"=]+$/.test(text) || name === 'stack' ? text : stringifyExactJson(text)
     parts.push(`${paint(90, `${name}=`)}${printable(quoted)}`)
   }
   return `${parts.join(' ')}\n`
+}
+
+function humanText(value: unknown): string {
+  if (typeof value === 'string') return value
+  const isList = Array.isArray(value) && value.every((each) => typeof each === 'string')
+  return isList ? value.join(',') : stringifyExactJson(value)
 }
 
 /** What JSON can carry, without secrets of errors' internals. */

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { type ApiListener, createApiServer, type ListenAddress } from '@mesh/api-server'
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
-import type { P2pNode } from '@mesh/p2p'
+import type { MeshNode } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Settings } from '../settings/options.ts'
 import { version } from '../version.ts'
@@ -21,7 +21,7 @@ export interface NodeApiComponents {
 export interface NodeApi {
   listen(address: ListenAddress): Promise<ApiListener>
   /** The host listens: peers, traffic and their events are served from now on. */
-  attach(p2p: P2pNode): void
+  attach(p2p: MeshNode): void
   /** Replication runs: `/readyz` says so from now on. */
   setReplicator(replicator: Replicator): void
   stop(): Promise<void>
@@ -32,7 +32,7 @@ export function createApi(
   { ledger, clock, random, log }: NodeApiComponents,
 ): NodeApi {
   const startedAt = clock.now()
-  let p2p: P2pNode | undefined
+  let p2p: MeshNode | undefined
   let replicator: Replicator | undefined
   const server = createApiServer(
     { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
@@ -41,7 +41,7 @@ export function createApi(
       clock,
       random,
       logger: log,
-      version: { version, protocols: () => [] },
+      version: { version, protocols: () => p2p?.protocols() ?? [] },
       health: {
         ready: () => replicator !== undefined,
         problems: () =>

@@ -59,7 +59,7 @@ export async function startNode(
 async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends: Ends): Promise<MeshNode> {
   const { settings, network, stateDir, listen, clock, random, log, uptimeMs, signal } = parts
   const folder = openInstanceFolder({ stateDir, networkId: network.id, instance: settings.instance })
-  ends.add(() => folder.release())
+  ends.add(() => folder.release({ remove: settings.ephemeral }))
   const identity = settings.ephemeral ? createIdentity(random) : openIdentity(folder.path, random, log)
   const ledger = openLedger({ settings, identity, folder: folder.path }, { clock, log })
   ends.add(() => ledger.stop())

@@ -1,6 +1,5 @@
 /** Options of the commands that run a node. */
 import { tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
-import { defaultLedgerLimits } from '@mesh/ledger'
 import { NODE } from './command-groups.ts'
 import { choice, duration, integer, list, size, text, toggle } from './option.ts'
 
@@ -199,6 +198,7 @@ export const ledgerOptions = {
 
 const MIB = 2 ** 20
 
+/** Their defaults are the ledger's own (a test compares): importing it here would slow down every command. */
 export const limitOptions = {
   maxConnections: integer({
     group: 'Limits',
@@ -215,7 +215,7 @@ export const limitOptions = {
     isLimit: true,
     commands: NODE,
     placeholder: 'COUNT',
-    default: defaultLedgerLimits.maxEntries,
+    default: 200_000,
     min: 100,
     max: 10_000_000,
     help: 'Entries in the ledger, tombstones included; more are refused.',
@@ -224,7 +224,7 @@ export const limitOptions = {
     group: 'Limits',
     isLimit: true,
     commands: NODE,
-    default: defaultLedgerLimits.maxBytes,
+    default: 256 * MIB,
     min: MIB,
     max: 65_536 * MIB,
     help: 'Memory that entries may take together; more are refused.',
@@ -234,7 +234,7 @@ export const limitOptions = {
     isLimit: true,
     commands: NODE,
     placeholder: 'COUNT',
-    default: defaultLedgerLimits.maxSignerEntries,
+    default: 120_000,
     min: 100,
     max: 10_000_000,
     help: "One member's entries, so that none can fill the ledger.",
@@ -243,7 +243,7 @@ export const limitOptions = {
     group: 'Limits',
     isLimit: true,
     commands: NODE,
-    default: defaultLedgerLimits.maxSignerBytes,
+    default: 160 * MIB,
     min: MIB,
     max: 65_536 * MIB,
     help: "Memory that one member's entries may take.",
@@ -253,7 +253,7 @@ export const limitOptions = {
     isLimit: true,
     commands: NODE,
     placeholder: 'COUNT',
-    default: defaultLedgerLimits.maxUnsignedEntries,
+    default: 10_000,
     min: 0,
     max: 10_000_000,
     help: 'Entries that nobody signed, all of them together.',
@@ -262,7 +262,7 @@ export const limitOptions = {
     group: 'Limits',
     isLimit: true,
     commands: NODE,
-    default: defaultLedgerLimits.maxUnsignedBytes,
+    default: 16 * MIB,
     min: 0,
     max: 65_536 * MIB,
     help: 'Memory that entries without a signature may take together.',

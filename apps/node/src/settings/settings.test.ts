@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
+import { defaultLedgerLimits } from '@mesh/ledger'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readArguments } from './given.ts'
 import { loadSettings } from './load-settings.ts'
@@ -187,4 +188,16 @@ test('every option has its own flag, variable and help', () => {
 test('finds the word that was meant', () => {
   expect(findNearest('lsiten', ['listen', 'mdns'])).toBe('listen')
   expect(findNearest('zzzzzz', ['listen', 'mdns'])).toBeUndefined()
+})
+
+test("the ledger's limits are its own defaults", () => {
+  const { settings } = load('api')
+  expect({
+    maxEntries: settings.ledgerMaxEntries,
+    maxBytes: settings.ledgerMaxBytes,
+    maxSignerEntries: settings.ledgerMaxSignerEntries,
+    maxSignerBytes: settings.ledgerMaxSignerBytes,
+    maxUnsignedEntries: settings.ledgerMaxUnsignedEntries,
+    maxUnsignedBytes: settings.ledgerMaxUnsignedBytes,
+  }).toEqual({ ...defaultLedgerLimits, maxRememberedTombstones: undefined })
 })

@@ -1,5 +1,5 @@
 /** Where things are kept: `STATE/NETWORK/INSTANCE/` with identity, ledger, lock, pid and control.sock. */
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
 import { type InstanceLock, acquireInstanceLock } from './instance-lock.ts'
@@ -11,8 +11,8 @@ const MAX_SOCKET_PATH_BYTES = 95
 export interface InstanceFolder {
   readonly path: string
   readonly controlSocket: string
-  /** Frees the instance for the next process. Idempotent. */
-  release(): void
+  /** Frees the instance for the next process; with `remove` the folder goes where it keeps nothing. Idempotent. */
+  release(options?: { readonly remove: boolean }): void
 }
 
 export interface InstanceName {
@@ -47,7 +47,15 @@ export function openInstanceFolder(name: InstanceName): InstanceFolder {
     })
   }
   const lock: InstanceLock = acquireInstanceLock(path, name.instance)
-  return { path, controlSocket, release: () => lock.release() }
+  return {
+    path,
+    controlSocket,
+    release({ remove } = { remove: false }) {
+      if (remove) lock.remove()
+      lock.release()
+      if (remove) removeIfEmpty(path)
+    },
+  }
 }
 
 /** Instances of any network that have a control socket, whether or not a node answers there. */
@@ -63,6 +71,10 @@ export function findControlSockets(
         return [{ networkId, instance, socket: join(folder, CONTROL_SOCKET) }]
       }),
     )
+}
+
+function removeIfEmpty(folder: string): void {
+  if (listFolder(folder).length === 0) rmdirSync(folder)
 }
 
 function listFolder(folder: string): string[] {

@@ -8,6 +8,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { MeshError } from '@mesh/core'
 
 export interface InstanceLock {
+  /** Removes the lock's files while it is still held. */
+  remove(): void
   /** Idempotent. */
   release(): void
 }
@@ -30,6 +32,10 @@ export function acquireInstanceLock(folder: string, instance: string): InstanceL
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
   let held = true
   return {
+    remove() {
+      if (!held) return
+      for (const name of ['pid', 'lock']) rmSync(join(folder, name), { force: true })
+    },
     release() {
       if (!held) return
       held = false

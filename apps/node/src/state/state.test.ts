@@ -87,6 +87,19 @@ test('a process that was killed leaves no lock behind', async () => {
   acquireInstanceLock(folder, 'node').release()
 })
 
+test('an instance that keeps nothing leaves nothing, and takes nothing that others keep', () => {
+  const name = { stateDir: folder, networkId: 'a'.repeat(20), instance: 'node' }
+  const kept = openInstanceFolder(name)
+  const { id } = openIdentity(kept.path, systemRandom, silentLogger)
+  kept.release()
+  openInstanceFolder(name).release({ remove: true })
+  expect(openIdentity(kept.path, systemRandom, silentLogger).id).toBe(id)
+
+  const passing = openInstanceFolder({ ...name, instance: 'passing' })
+  passing.release({ remove: true })
+  expect(readdirSync(join(folder, name.networkId))).toEqual(['node'])
+})
+
 test('a path that no socket can have is refused before anything is made', () => {
   const name = { stateDir: join(folder, 'x'.repeat(90)), networkId: 'a'.repeat(20), instance: 'node' }
   expect(refusal(() => openInstanceFolder(name))).toMatchObject({ code: 'node.state_unusable' })

@@ -77,6 +77,8 @@ export interface MeshNodeComponents {
 export interface MeshNode extends P2pNode {
   /** Resolves when every transport that is switched on listens, or failed; `discovery()` says which did. */
   readonly allTransportsReady: Promise<void>
+  /** Ids of all protocols that this node answers now. */
+  protocols(): readonly string[]
   /** Replaces the ranges that libp2p keeps out of, as when an address was leased; connections in them close. */
   blockRanges(ranges: readonly Cidr[]): void
 }
@@ -264,6 +266,7 @@ export async function createMeshNode(
     bandwidth,
     allTransportsReady: joined.then(() => {}),
     addresses: () => host.getMultiaddrs().map(String),
+    protocols: () => host.getProtocols(),
     peers: book.all,
     peer: book.get,
     discovery: ways.list,

@@ -1,0 +1,59 @@
+/**
+ * Parts of libraries that this application never calls and that would be loaded at every start: left out of the
+ * bundle. Each throws when it is called after all.
+ */
+import type { Options } from 'tsup'
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number]
+
+const unused = (name: string) => `() => { throw new Error('${name} is left out of this build') }`
+
+interface Stub {
+  readonly filter: RegExp
+  readonly contents: string
+}
+
+const STUBS: readonly Stub[] = [
+  {
+    // bodies are read by api-server itself, with bounds; this brings 480 kB of character tables
+    filter: /^body-parser$/,
+    contents: `module.exports = { json: ${unused('body-parser')}, raw: ${unused('body-parser')}, text: ${unused('body-parser')}, urlencoded: ${unused('body-parser')} }`,
+  },
+  {
+    // 2,500 types of files, indexed at every start, of which an API needs these
+    filter: /^mime-db$/,
+    contents: `module.exports = ${JSON.stringify({
+      'application/json': { source: 'iana', charset: 'UTF-8', extensions: ['json'] },
+      'text/event-stream': { source: 'iana' },
+      'text/html': { source: 'iana', extensions: ['html'] },
+      'text/plain': { source: 'iana', extensions: ['txt'] },
+    })}`,
+  },
+]
+
+/**
+ * An `import` of these reads every property that they have, of which some load undici or WebCrypto: 20 ms. Taken
+ * as objects, they load what is used.
+ */
+const LAZY_BUILTINS = /^(node:)?(http|https|crypto)$/
+
+/** zod carries its messages in 50 languages; errors of ours are written by us. */
+const LOCALES = /zod[\\/]v4[\\/]locales[\\/]index\.js$/
+
+export const bundleStubs: Plugin = {
+  name: 'bundle-stubs',
+  setup(build) {
+    for (const { filter, contents } of STUBS) {
+      build.onResolve({ filter }, ({ path }) => ({ path, namespace: 'stub', pluginData: contents }))
+    }
+    build.onResolve({ filter: LAZY_BUILTINS }, ({ path, kind }) =>
+      kind === 'import-statement'
+        ? { path, namespace: 'stub', pluginData: `module.exports = process.getBuiltinModule('${path}')` }
+        : undefined,
+    )
+    build.onLoad({ filter: /.*/, namespace: 'stub' }, ({ pluginData }) => ({
+      contents: pluginData as string,
+    }))
+    build.onLoad({ filter: LOCALES }, () => ({ contents: "export { default as en } from './en.js'" }))
+  },
+}
