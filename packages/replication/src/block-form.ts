@@ -2,12 +2,13 @@
 
 /**
  * `partial` and `whole` are ours: index 0 and no hash, and a whole ledger for older members has a time.
- * `older` is everybody else's: any block of the original has a hash.
+ * `older` is any other block as older members print it; it has a hash. `unknown` is anything else.
  */
-export type BlockForm = 'partial' | 'whole' | 'older'
+export type BlockForm = 'partial' | 'whole' | 'older' | 'unknown'
 
-const PARTIAL_START = '{"Index":0,"Timestamp":"",'
+const START = '{"Index":'
 const OURS_START = '{"Index":0,"Timestamp":"'
+const PARTIAL_START = '{"Index":0,"Timestamp":"",'
 const OURS_END = '"Hash":"","PrevHash":""}'
 
 const ascii = new TextDecoder('latin1')
@@ -16,6 +17,7 @@ const ascii = new TextDecoder('latin1')
 export function blockFormOf(json: Uint8Array): BlockForm {
   const start = ascii.decode(json.subarray(0, PARTIAL_START.length))
   const end = ascii.decode(json.subarray(-OURS_END.length))
+  if (!start.startsWith(START) || !end.endsWith('"}')) return 'unknown'
   if (end !== OURS_END || !start.startsWith(OURS_START)) return 'older'
   return start === PARTIAL_START ? 'partial' : 'whole'
 }

@@ -64,12 +64,12 @@ class ScheduledCatchUp implements CatchUp {
     for (const peer of channels.peersWith(REPLICATION_PROTOCOL)) this.#joined(peer)
   }
 
-  sessionEnded({ peer, outcome, accepted }: SessionResult): void {
+  sessionEnded({ peer, outcome, news }: SessionResult): void {
     if (this.#stopping.signal.aborted) return
     if (outcome === 'failed') return this.#retry(peer)
     this.#failures.delete(peer)
     this.#cancel(peer)
-    if (accepted > 0 && !this.#waiting.has(NEWS)) {
+    if (news && !this.#waiting.has(NEWS)) {
       this.#later(NEWS, SPREAD_DELAY_MS, () => this.#askSome(SPREAD_PEERS, peer))
     }
   }

@@ -1,6 +1,6 @@
 /** Step 2 of a session: what a remote's list of a range lacks, and what it has beyond ours. */
 import type { Entry, KeyedEntry, Position, Snapshot } from '@mesh/ledger'
-import { comparePositions, equalBytes, fnv1a32, shortHashAt } from './position.ts'
+import { comparePositions, equalBytes, fnv1a32, shortHashOf } from './position.ts'
 import type { ListItem, RangeList } from './turn.ts'
 
 export interface CompareInit {
@@ -8,8 +8,8 @@ export interface CompareInit {
   readonly snapshot: Snapshot
   /** Was the entry with this hash refused here, so that it need not be asked for? */
   readonly isRefused: (hash: Uint8Array) => boolean
-  /** Did the remote refuse our entry with this hash? */
-  readonly isRefusedThere: (hash: Uint8Array) => boolean
+  /** Did the remote refuse our entry with this hash? Asked for only if need be: all of a ledger may be sent. */
+  readonly isRefusedThere: (hashOf: () => Uint8Array) => boolean
 }
 
 export type Difference =
@@ -42,7 +42,7 @@ function isWanted(init: CompareInit, theirs: ListItem): boolean {
 }
 
 function isMissed(init: CompareInit, keyed: KeyedEntry): boolean {
-  return !keyed.entry.deleted && !init.isRefusedThere(shortHashAt(init.snapshot, keyed))
+  return !keyed.entry.deleted && !init.isRefusedThere(() => shortHashOf(init.snapshot, keyed))
 }
 
 /**
@@ -51,13 +51,13 @@ function isMissed(init: CompareInit, keyed: KeyedEntry): boolean {
  */
 function* compareEntry(init: CompareInit, keyed: KeyedEntry, theirs: ListItem): Generator<Difference> {
   const { entry } = keyed
-  const hash = shortHashAt(init.snapshot, keyed)
+  const hash = shortHashOf(init.snapshot, keyed)
   if (equalBytes(hash, theirs.hash)) return
   const contested = isContested(entry, theirs)
   if ((contested || theirs.version >= entry.version) && !init.isRefused(theirs.hash)) {
     yield { kind: 'want', item: theirs }
   }
-  if ((contested || entry.version >= theirs.version) && !init.isRefusedThere(hash)) {
+  if ((contested || entry.version >= theirs.version) && !init.isRefusedThere(() => hash)) {
     yield { kind: 'send', keyed }
   }
 }

@@ -1,10 +1,21 @@
 /** Where a ledger stands, in 40 bytes: what the periodic check compares. */
 import type { PositionRange, Snapshot } from '@mesh/ledger'
 import { MAX_HEARTBEATS_COMPARED, SHORT_HASH_BYTES } from './limits.ts'
-import { equalBytes, HEARTBEATS, hexOf, shortHashAt, WHOLE_LEDGER } from './position.ts'
+import { equalBytes, HEARTBEATS, hexOf, shortHashOf, WHOLE_LEDGER } from './position.ts'
 import type { Hello } from './turn.ts'
 
+/** A snapshot never changes, and is asked about several times. */
+const hellos = new WeakMap<Snapshot, Hello>()
+
 export function helloOf(snapshot: Snapshot): Hello {
+  const known = hellos.get(snapshot)
+  if (known !== undefined) return known
+  const hello = buildHello(snapshot)
+  hellos.set(snapshot, hello)
+  return hello
+}
+
+function buildHello(snapshot: Snapshot): Hello {
   return {
     size: snapshot.size,
     digest: bytesOfHex(snapshot.digest().digest).subarray(0, SHORT_HASH_BYTES),
@@ -30,7 +41,7 @@ function heartbeatsOf(snapshot: Snapshot): Uint8Array {
   for (const keyed of snapshot.entriesIn(HEARTBEATS)) {
     if (keyed.entry.deleted) continue
     if (++compared > MAX_HEARTBEATS_COMPARED) break
-    const hash = shortHashAt(snapshot, keyed)
+    const hash = shortHashOf(snapshot, keyed)
     for (let at = 0; at < SHORT_HASH_BYTES; at++) combined[at] = (combined[at] ?? 0) ^ (hash[at] ?? 0)
   }
   return combined

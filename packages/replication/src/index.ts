@@ -24,6 +24,7 @@
 export type { ArrivalReason } from './arrival.ts'
 export { type Compression, createCompression } from './compression.ts'
 export type { ReplicationErrorCode } from './errors.ts'
+export { estimateIdleTraffic, type IdleTraffic, type IdleTrafficInit } from './idle-traffic.ts'
 export { HEARTBEAT_INTERVAL_MS, HEARTBEATS_PER_LEASE, REPLICATION_PROTOCOL } from './limits.ts'
 export type { ReplicationChannel, ReplicationChannels, ReplicationRoom } from './ports.ts'
 export type { ReceiveRefusal } from './receiver.ts'

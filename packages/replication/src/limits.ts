@@ -109,6 +109,10 @@ export const RETRY_MS = 2_000
 export const MAX_RETRY_MS = 60_000
 /** Two states that a session could not make equal are not compared again for this long. */
 export const SETTLED_MS = 5 * 60_000
+/** What a peer refused for a live owner's sake is told to that owner within this time, unless it is settled by then, */
+export const CONTESTED_DELAY_MS = 5_000
+/** this many entries at a time. */
+export const MAX_CONTESTED = 256
 /** A peer that broke the protocol is left alone for this long. */
 export const FAULT_PAUSE_MS = 10 * 60_000
 

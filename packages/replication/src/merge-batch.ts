@@ -6,16 +6,19 @@ import type { Refusal } from './turn.ts'
 
 export interface MergedBatch {
   readonly accepted: number
+  /** The ledger's digest changed: more than heartbeats and tombstones of the unknown. */
+  readonly news: boolean
   readonly refused: readonly (Refusal & { readonly code: RejectionCode })[]
 }
 
 export async function mergeBatch(
   entries: readonly KeyedEntry[],
   author: PeerId,
-  { ledger, clock }: { readonly ledger: Pick<Ledger, 'merge'>; readonly clock: Clock },
+  { ledger, clock }: { readonly ledger: Pick<Ledger, 'merge' | 'snapshot'>; readonly clock: Clock },
 ): Promise<MergedBatch> {
   const refused: (Refusal & { readonly code: RejectionCode })[] = []
   let accepted = 0
+  const before = ledger.snapshot().digest().digest
   let sliceStart = clock.now()
   for (let at = 0; at < entries.length; at += MERGE_SLICE_ENTRIES) {
     const slice = entries.slice(at, at + MERGE_SLICE_ENTRIES)
@@ -28,7 +31,8 @@ export async function mergeBatch(
     await delay(clock, refused.length > accepted ? 3 * workedMs : 0)
     sliceStart = clock.now()
   }
-  return { accepted, refused }
+  const news = accepted > 0 && ledger.snapshot().digest().digest !== before
+  return { accepted, news, refused }
 }
 
 function toRefusals(

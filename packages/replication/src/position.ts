@@ -1,5 +1,5 @@
 /** The ledger's order: by bucket, then key, both by UTF-16 code units. */
-import type { Entry, Position, PositionRange, Snapshot } from '@mesh/ledger'
+import type { Entry, KeyedEntry, Position, PositionRange, Snapshot } from '@mesh/ledger'
 import { HEALTH_BUCKET, SHORT_HASH_BYTES } from './limits.ts'
 
 export const WHOLE_LEDGER: PositionRange = { from: undefined, to: undefined }
@@ -25,10 +25,17 @@ export function rangeHas({ from, to }: PositionRange, position: Position): boole
   return to === undefined || comparePositions(position, to) < 0
 }
 
-/** The short hash of the entry that stands at `position`: the fingerprint of a range with just one entry. */
-export function shortHashAt(snapshot: Snapshot, { bucket, key }: Position): Uint8Array {
+/** Entries never change, so that a hash that was looked up stays right. */
+const shortHashes = new WeakMap<Entry, Uint8Array>()
+
+/** The short hash of a stored entry: the fingerprint of a range with just that one. */
+export function shortHashOf(snapshot: Snapshot, { bucket, key, entry }: KeyedEntry): Uint8Array {
+  const known = shortHashes.get(entry)
+  if (known !== undefined) return known
   const range = { from: { bucket, key }, to: { bucket, key: `${key}\0` } }
-  return snapshot.summarize(range).fingerprint.subarray(0, SHORT_HASH_BYTES)
+  const hash = snapshot.summarize(range).fingerprint.slice(0, SHORT_HASH_BYTES)
+  shortHashes.set(entry, hash)
+  return hash
 }
 
 /** FNV-1a 32 over UTF-16 code units (ids are ASCII, so these are their bytes). */
@@ -38,19 +45,22 @@ export function fnv1a32(text: string): number {
   return hash >>> 0
 }
 
-export function listItem(snapshot: Snapshot, position: Position, entry: Entry) {
+export function listItem(snapshot: Snapshot, keyed: KeyedEntry) {
+  const { bucket, key, entry } = keyed
   return {
-    bucket: position.bucket,
-    key: position.key,
+    bucket,
+    key,
     version: entry.version,
-    hash: shortHashAt(snapshot, position),
+    hash: shortHashOf(snapshot, keyed),
     ownerTag: fnv1a32(entry.owner),
     deleted: entry.deleted,
   }
 }
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at])
+  if (a.length !== b.length) return false
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false
+  return true
 }
 
 /** A text for use as a map's key. */

@@ -3,7 +3,7 @@
  * 3 inflate, 4 tell by its form who sent it, 5 let the ledger judge it. Authors do not wait for each other.
  */
 import type { Clock, Logger, PeerId } from '@mesh/core'
-import type { Ledger, MergeResult } from '@mesh/ledger'
+import type { Ledger } from '@mesh/ledger'
 import { type BlockForm, blockFormOf } from './block-form.ts'
 import type { Compression } from './compression.ts'
 import {
@@ -30,8 +30,8 @@ export interface Receiver {
 }
 
 export interface ReceiverInit {
-  /** Called when the ledger is through with a block. */
-  readonly onBlock: (author: PeerId, form: BlockForm, result: MergeResult) => void
+  /** Called when the ledger is through with a block, and for each repetition of it. */
+  readonly onBlock: (author: PeerId, form: BlockForm) => void
 }
 
 export interface ReceiverComponents {
@@ -45,7 +45,13 @@ interface Author {
   readonly waiting: Uint8Array[]
   waitingBytes: number
   busy: boolean
-  last: { readonly plaintext: Uint8Array; readonly atMs: number } | undefined
+  last: Judged | undefined
+}
+
+interface Judged {
+  readonly plaintext: Uint8Array
+  readonly form: BlockForm
+  readonly atMs: number
 }
 
 export function createReceiver(init: ReceiverInit, components: ReceiverComponents): Receiver {
@@ -106,38 +112,36 @@ class RoomReceiver implements Receiver {
       state.waitingBytes -= next.length
       if (this.#stopped) break
       if (this.#isRepeated(state, next)) this.counts.repeated++
-      else await this.#judge(author, next)
+      else state.last = await this.#judge(author, next)
+      if (state.last !== undefined && !this.#stopped) this.#init.onBlock(author, state.last.form)
     }
     state.busy = false
   }
 
   /** Older members send the same whole block every few seconds. */
-  #isRepeated(state: Author, plaintext: Uint8Array): boolean {
-    const now = this.#components.clock.now()
-    const { last } = state
-    if (last !== undefined && now - last.atMs < REPEATED_BLOCK_MS && equalBytes(last.plaintext, plaintext)) {
-      return true
-    }
-    state.last = { plaintext, atMs: now }
-    return false
+  #isRepeated({ last }: Author, plaintext: Uint8Array): boolean {
+    if (last === undefined || this.#components.clock.now() - last.atMs >= REPEATED_BLOCK_MS) return false
+    return equalBytes(last.plaintext, plaintext)
   }
 
-  async #judge(author: PeerId, plaintext: Uint8Array): Promise<void> {
-    const { compression, ledger, logger } = this.#components
+  async #judge(author: PeerId, plaintext: Uint8Array): Promise<Judged | undefined> {
+    const { compression, ledger, clock, logger } = this.#components
     try {
       const json = await compression.gunzip(plaintext, MAX_INFLATED_BYTES)
       if (json === undefined) return this.#refuse('NOT_GZIP', author)
       const form = blockFormOf(json)
-      const result = await ledger.receiveBlock(json, author)
-      this.counts.accepted += result.accepted
-      this.counts.rejected += result.rejected.length
-      if (!this.#stopped) this.#init.onBlock(author, form, result)
+      const atMs = clock.now()
+      const { accepted, rejected } = await ledger.receiveBlock(json, author)
+      this.counts.accepted += accepted
+      this.counts.rejected += rejected.length
+      return { plaintext, form, atMs }
     } catch (error) {
       logger.error('block not judged', { author, error })
+      return undefined
     }
   }
 
-  #refuse(code: ReceiveRefusal, author: PeerId): void {
+  #refuse(code: ReceiveRefusal, author: PeerId): undefined {
     this.refused[code] = (this.refused[code] ?? 0) + 1
     this.#components.logger.debug('message refused', { code, author })
   }

@@ -3,7 +3,7 @@
  * remote can misbehave to an abort that is counted.
  */
 import type { Clock, Logger, PeerId } from '@mesh/core'
-import type { Ledger, Snapshot } from '@mesh/ledger'
+import { entryHash, type KeyedEntry, type Ledger, type Snapshot } from '@mesh/ledger'
 import { within } from './deadline.ts'
 import { replicationError } from './errors.ts'
 import { differingRange, helloOf, stateKey } from './hello.ts'
@@ -15,6 +15,7 @@ import {
   SESSION_TIMEOUT_MS,
   SESSIONS_PER_MINUTE,
   SETTLED_MS,
+  SHORT_HASH_BYTES,
   TURN_TIMEOUT_MS,
 } from './limits.ts'
 import { mergeBatch } from './merge-batch.ts'
@@ -44,6 +45,8 @@ export interface SessionResult {
   readonly outcome: 'equal' | 'reconciled' | 'settled' | 'failed'
   readonly failure: ReconcileFailure | undefined
   readonly accepted: number
+  /** Something that others may lack too; heartbeats come anew by themselves. */
+  readonly news: boolean
   readonly sent: number
   readonly bytesIn: number
   readonly bytesOut: number
@@ -69,6 +72,8 @@ export interface Reconciler {
 
 export interface ReconcilerInit {
   readonly onSession: (result: SessionResult) => void
+  /** A peer refused this entry of ours. */
+  readonly onRefusedThere: (keyed: KeyedEntry, code: string) => void
 }
 
 export interface ReconcilerComponents {
@@ -85,6 +90,7 @@ export function createReconciler(init: ReconcilerInit, components: ReconcilerCom
 /** What one session counts. */
 interface Tally {
   accepted: number
+  news: boolean
   sent: number
   bytesIn: number
   bytesOut: number
@@ -211,7 +217,7 @@ class ChannelReconciler implements Reconciler {
       hello,
       current: () => this.#components.ledger.snapshot(),
       isRefused: (hash) => this.#ours.has(hexOf(hash), now()),
-      isRefusedThere: (hash) => this.#theirs.has(peer + hexOf(hash), now()),
+      isRefusedThere: (hashOf) => this.#theirs.size > 0 && this.#theirs.has(peer + hexOf(hashOf()), now()),
       isSettled: (theirs) => {
         const { settled } = this.peers.of(peer)
         const state = stateKey(hello) + stateKey(theirs)
@@ -225,10 +231,12 @@ class ChannelReconciler implements Reconciler {
   async #exchange(channel: ReplicationChannel, session: Session, tally: Tally): Promise<void> {
     const { clock } = this.#components
     const messages = channel.messages()[Symbol.asyncIterator]()
+    let lastSent: readonly KeyedEntry[] = []
     const send = async (turn: Turn) => {
       const bytes = encodeTurn(turn)
       tally.bytesOut += bytes.length
       tally.sent += turn.entries.length
+      lastSent = turn.entries
       await within(clock, TURN_TIMEOUT_MS, channel.send(bytes))
     }
     if (session.turns === 0 && session.role === 'initiator') await send(session.open())
@@ -239,9 +247,10 @@ class ChannelReconciler implements Reconciler {
       const turn = decodeTurn(next.value)
       if (turn === undefined) throw new ReconcileError('malformed')
       const { entries, refused } = session.receive(turn)
-      this.#rememberTheirs(channel.peer, refused)
+      this.#rememberTheirs(channel.peer, refused, lastSent)
       const merged = await mergeBatch(entries, channel.peer, this.#components)
       tally.accepted += merged.accepted
+      tally.news ||= merged.news
       this.#rememberOurs(merged.refused, tally)
       const answer = session.answer(merged.refused)
       if (session.fault !== undefined) throw new ReconcileError(session.fault)
@@ -249,10 +258,16 @@ class ChannelReconciler implements Reconciler {
     }
   }
 
-  #rememberTheirs(peer: PeerId, refused: Turn['refused']): void {
+  /** @param sent the entries of the turn that was answered */
+  #rememberTheirs(peer: PeerId, refused: Turn['refused'], sent: readonly KeyedEntry[]): void {
+    if (refused.length === 0) return
     const now = this.#components.clock.now()
+    const byHash = new Map(sent.map((keyed) => [hexOf(shortHash(keyed)), keyed]))
     for (const { hash, code } of refused) {
+      const keyed = byHash.get(hexOf(hash))
+      if (keyed === undefined) continue
       this.#theirs.add(peer + hexOf(hash), code, now)
+      this.#init.onRefusedThere(keyed, code)
       // Codes are a remote's words: only those that look like ours get a counter.
       const known = /^[A-Z_]{3,16}$/.test(code) && Object.keys(this.refusedThere).length < 32
       const name = known || code in this.refusedThere ? code : 'OTHER'
@@ -288,9 +303,9 @@ class ChannelReconciler implements Reconciler {
     },
   ): SessionResult {
     const { failure, turns } = end
-    const { accepted, sent, bytesIn, bytesOut } = tally
+    const { accepted, news, sent, bytesIn, bytesOut } = tally
     const outcome = failure === undefined ? (end.outcome ?? 'failed') : 'failed'
-    const result: SessionResult = { ...of, outcome, failure, accepted, sent, bytesIn, bytesOut, turns }
+    const result: SessionResult = { ...of, outcome, failure, accepted, news, sent, bytesIn, bytesOut, turns }
     const now = this.#components.clock.now()
     noteSession(this.peers.of(of.peer), result, now)
     if (failure !== undefined) this.#count(failure)
@@ -300,8 +315,12 @@ class ChannelReconciler implements Reconciler {
   }
 }
 
+function shortHash(keyed: KeyedEntry): Uint8Array {
+  return entryHash(keyed).subarray(0, SHORT_HASH_BYTES)
+}
+
 function createTally(): Tally {
-  return { accepted: 0, sent: 0, bytesIn: 0, bytesOut: 0, bad: 0, settled: false }
+  return { accepted: 0, news: false, sent: 0, bytesIn: 0, bytesOut: 0, bad: 0, settled: false }
 }
 
 /** What the remote did wrong, other than being away. */

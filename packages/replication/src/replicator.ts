@@ -4,12 +4,13 @@
  * older members. It holds no rule of its own about entries: the ledger judges.
  */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import type { Ledger, LedgerEvent, MergeResult } from '@mesh/ledger'
+import type { Ledger, LedgerEvent } from '@mesh/ledger'
 import { type Arrival, createArrival } from './arrival.ts'
 import type { BlockForm } from './block-form.ts'
 import { type CatchUp, createCatchUp } from './catch-up.ts'
 import { type Compression, createCompression } from './compression.ts'
 import { replicationError } from './errors.ts'
+import { type Contested, createContested } from './contested.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { startAnnouncing } from './keep-announced.ts'
 import { HEARTBEAT_INTERVAL_MS, HEARTBEATS_PER_LEASE, LIVENESS_MS } from './limits.ts'
@@ -78,6 +79,7 @@ class LedgerReplicator implements Replicator {
   readonly #members: Members
   readonly #publisher: Publisher
   readonly #receiver: Receiver
+  readonly #contested: Contested
   readonly #reconciler: Reconciler
   readonly #catchUp: CatchUp
   readonly #arrival: Arrival
@@ -95,8 +97,15 @@ class LedgerReplicator implements Replicator {
     this.#components = components
     this.#members = createMembers(components)
     this.#publisher = createPublisher(components)
-    this.#receiver = createReceiver({ onBlock: (...block) => this.#blockTaken(...block) }, components)
-    this.#reconciler = createReconciler({ onSession: (result) => this.#sessionEnded(result) }, components)
+    this.#receiver = createReceiver({ onBlock: (author, form) => this.#blockTaken(author, form) }, components)
+    this.#contested = createContested({ ...components, publisher: this.#publisher })
+    this.#reconciler = createReconciler(
+      {
+        onSession: (result) => this.#sessionEnded(result),
+        onRefusedThere: (keyed, code) => this.#contested.refusedThere(keyed, code),
+      },
+      components,
+    )
     this.#catchUp = createCatchUp({ ...components, reconciler: this.#reconciler })
     this.#arrival = createArrival({ ...components, running: () => this.#reconciler.running })
     this.#heartbeat = createHeartbeat(
@@ -138,6 +147,7 @@ class LedgerReplicator implements Replicator {
     this.#state = 'stopped'
     for (const end of this.#ends) end()
     this.#catchUp.stop()
+    this.#contested.stop()
     this.#heartbeat.stop()
     this.#older.stop()
     this.#arrival.stop()
@@ -196,12 +206,13 @@ class LedgerReplicator implements Replicator {
   }
 
   #publishOwn(event: LedgerEvent): void {
+    if (event.type === 'retracted') return this.#publisher.publish(event.entries)
     if (event.type !== 'committed') return
     const own = event.changes.filter(({ origin }) => origin === 'local')
     if (own.length > 0) this.#publisher.publish(own)
   }
 
-  #blockTaken(author: PeerId, form: BlockForm, _result: MergeResult): void {
+  #blockTaken(author: PeerId, form: BlockForm): void {
     if (form === 'whole') this.#older.heardWhole(author)
     if (form !== 'older' || this.#components.ledger.mode === 'off') return
     const wasAbout = this.#members.olderAbout()

@@ -10,7 +10,7 @@ import {
   type TwinLedger,
 } from '../test/twin-ledger.ts'
 import { LEAF_ENTRIES, MAX_SESSION_TURNS, MAX_TURN_BYTES } from './limits.ts'
-import { shortHashAt } from './position.ts'
+import { shortHashOf } from './position.ts'
 import type { Turn } from './turn.ts'
 import { encodeTurn } from './turn-codec.ts'
 
@@ -223,7 +223,7 @@ it('reads an entry’s hash from a range with just that entry', () => {
   const [keyed] = numbered(1)
   if (keyed === undefined) throw new Error('unreachable')
   const snapshot = createTwinLedger([...numbered(40), keyed]).snapshot()
-  expect(shortHashAt(snapshot, keyed)).toEqual(hashTwin(keyed).subarray(0, 16))
+  expect(shortHashOf(snapshot, keyed)).toEqual(hashTwin(keyed).subarray(0, 16))
   expect(LEAF_ENTRIES).toBeLessThan(40)
 })
 

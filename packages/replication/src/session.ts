@@ -224,7 +224,7 @@ class ReconcileSession implements Session {
 
 function listRange(snapshot: Snapshot, range: PositionRange) {
   const items = []
-  for (const keyed of snapshot.entriesIn(range)) items.push(listItem(snapshot, keyed, keyed.entry))
+  for (const keyed of snapshot.entriesIn(range)) items.push(listItem(snapshot, keyed))
   return { ...range, items }
 }
 

@@ -66,6 +66,8 @@ export interface SimNode {
   readonly replicator: Replicator
   readonly events: LedgerEvent[]
   readonly link: SimLink
+  /** Sets this node's clock, as a time service or a person does. */
+  setClock(aheadMs: number): void
   /** As if the process was killed. */
   kill(): Promise<void>
 }
@@ -88,7 +90,8 @@ export interface SimSurroundings {
 }
 
 export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Promise<SimNode> {
-  const { signer, skewMs = 0 } = init
+  const { signer } = init
+  let { skewMs = 0 } = init
   const clock: Clock = {
     now: () => at.clock.now() + skewMs,
     after: (delayMs, run) => at.clock.after(delayMs, run),
@@ -119,7 +122,10 @@ export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Prom
     await replicator.stop()
     await ledger.stop()
   }
-  return { id: signer.peerId, signer, clock, ledger, replicator, events, link, kill }
+  const setClock = (aheadMs: number) => {
+    skewMs = aheadMs
+  }
+  return { id: signer.peerId, signer, clock, ledger, replicator, events, link, setClock, kill }
 }
 
 /** Live entries without heartbeats, as text. */

@@ -133,7 +133,7 @@ export function createTwinSession(
     current: () => twin.snapshot(),
     isSettled,
     isRefused: (hash) => twin.refusals.has(hexOf(hash), twin.nowMs),
-    isRefusedThere: (hash) => twin.refusedThere.has(hexOf(hash), twin.nowMs),
+    isRefusedThere: (hashOf) => twin.refusedThere.has(hexOf(hashOf()), twin.nowMs),
   })
 }
 

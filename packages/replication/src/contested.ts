@@ -1,0 +1,49 @@
+/**
+ * Entries of this ledger that a peer refused for the sake of a live owner: a tombstone made where that owner was out
+ * of sight, or this node's own claim. The owner alone can settle it, by announcing above the tombstone or by letting
+ * go, and may be no neighbour of ours: so it is told over the room, after a while, if nothing has changed by then.
+ */
+import type { Clock, Random } from '@mesh/core'
+import type { KeyedEntry, Ledger } from '@mesh/ledger'
+import { CONTESTED_DELAY_MS, MAX_CONTESTED } from './limits.ts'
+import type { Publisher } from './publisher.ts'
+
+export interface Contested {
+  refusedThere(keyed: KeyedEntry, code: string): void
+  stop(): void
+}
+
+export interface ContestedComponents {
+  readonly ledger: Pick<Ledger, 'self' | 'snapshot'>
+  readonly publisher: Pick<Publisher, 'publish'>
+  readonly clock: Clock
+  readonly random: Random
+}
+
+export function createContested({ ledger, publisher, clock, random }: ContestedComponents): Contested {
+  const waiting = new Map<string, KeyedEntry>()
+  let cancel: (() => void) | undefined
+  const tell = () => {
+    cancel = undefined
+    const snapshot = ledger.snapshot()
+    const unchanged = [...waiting.values()].filter(({ bucket, key, entry }) => {
+      const held = snapshot.get(bucket, key)
+      return held?.version === entry.version && held.owner === entry.owner
+    })
+    waiting.clear()
+    publisher.publish(unchanged)
+  }
+  return {
+    refusedThere(keyed, code) {
+      const isOurs = code === 'NOT_OWNER' && keyed.entry.owner === ledger.self
+      if (!isOurs && code !== 'TOMB_NOT_OWNER') return
+      if (waiting.size >= MAX_CONTESTED) return
+      waiting.set(`${keyed.bucket.length}:${keyed.bucket}${keyed.key}`, keyed)
+      cancel ??= clock.after(CONTESTED_DELAY_MS * (0.2 + 0.8 * random.float()), tell)
+    },
+    stop() {
+      cancel?.()
+      waiting.clear()
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import * as replication from './index.ts'
+
+it('has these public names', () => {
+  expect(Object.keys(replication).toSorted()).toEqual([
+    'HEARTBEATS_PER_LEASE',
+    'HEARTBEAT_INTERVAL_MS',
+    'REPLICATION_PROTOCOL',
+    'createCompression',
+    'createReplicator',
+    'createSession',
+    'decodeTurn',
+    'encodeTurn',
+    'estimateIdleTraffic',
+  ])
+})

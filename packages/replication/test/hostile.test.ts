@@ -1,0 +1,232 @@
+import type { PeerId } from '@mesh/core'
+import { encodeBlock, type Entry, type KeyedEntry } from '@mesh/ledger'
+import { createManualClock, createSeededRandom } from '@mesh/testkit'
+import { gzipSync } from 'fflate'
+import { describe, expect, it } from 'vitest'
+import { createCompression } from '../src/compression.ts'
+import { REPLICATION_PROTOCOL } from '../src/limits.ts'
+import type { ReplicationChannel } from '../src/ports.ts'
+import type { Turn } from '../src/turn.ts'
+import { decodeTurn, encodeTurn } from '../src/turn-codec.ts'
+import { createSimNetwork } from './sim-network.ts'
+import { contentOf, createSimSigner, startSimNode } from './sim-node.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const silent: Turn = { ranges: [], lists: [], wants: [], entries: [], refused: [], more: false }
+const hello = { size: 1000, digest: new Uint8Array(16).fill(9), heartbeats: new Uint8Array(16) }
+
+function createStage() {
+  const clock = createManualClock(Date.UTC(2026, 10, 21, 12, 3))
+  const random = createSeededRandom(11)
+  const network = createSimNetwork({}, { clock, random })
+  return { clock, random, network }
+}
+
+function forged(count: number, owner: PeerId): KeyedEntry[] {
+  const entry: Entry = {
+    value: '"forged"',
+    owner,
+    version: 1n,
+    updatedAt: 1_700_000_000,
+    deleted: false,
+    sig: new Uint8Array(64),
+  }
+  return Array.from({ length: count }, (_, at) => ({ bucket: 'dns', key: `forged ${at}`, entry }))
+}
+
+type Reply = (turn: Turn, turns: number) => Turn | Uint8Array | undefined
+
+/** A member that speaks the protocol, in its own way. */
+function answerWith(reply: Reply) {
+  return async (channel: ReplicationChannel) => {
+    let turns = 0
+    for await (const message of channel.messages()) {
+      const turn = decodeTurn(message)
+      const next = turn === undefined ? undefined : reply(turn, ++turns)
+      if (next !== undefined) await channel.send(next instanceof Uint8Array ? next : encodeTurn(next))
+    }
+  }
+}
+
+async function meet(reply: Reply) {
+  const at = createStage()
+  const liar = createSimSigner(at.random)
+  const link = at.network.join(liar.peerId)
+  await link.channels.handle(REPLICATION_PROTOCOL, { maxMessageBytes: 1e6 }, answerWith(reply))
+  const node = await startSimNode({ signer: createSimSigner(at.random) }, at)
+  for (let note = 0; note < 100; note++) node.ledger.put('notes', `note ${note}`, String(note))
+  return { at, liar: liar.peerId, node, link }
+}
+
+describe('a peer that lies in reconciliation', () => {
+  const somewhere = { from: undefined, to: undefined, count: 900, fingerprint: new Uint8Array(32) }
+
+  it.each<[string, string, Reply]>([
+    ['sends bytes that are no turn', 'malformed', () => Uint8Array.of(0xff, 0xff)],
+    ['asks the same without end', 'endless', () => ({ ...silent, hello, ranges: [somewhere] })],
+    ['says more and brings nothing', 'no_progress', () => ({ ...silent, hello, more: true })],
+    ['says nothing', 'timeout', () => undefined],
+    [
+      'sends forged entries',
+      'bad_entries',
+      (_, turns) => ({
+        ...silent,
+        hello,
+        entries: forged(100 * turns, createSimSigner(createSeededRandom(1)).peerId),
+      }),
+    ],
+  ])('%s, is given up, counted and left alone', async (_, failure, reply) => {
+    const { at, liar, node } = await meet(reply)
+    await at.clock.advance(2 * MINUTE)
+    const { sessions, peers } = node.replicator.status()
+    expect(sessions.failures).toHaveProperty(failure)
+    expect(sessions.running).toBeLessThanOrEqual(1)
+    expect(peers.find(({ peer }) => peer === liar)?.lastFailure).toBe(failure)
+    expect(contentOf(node.ledger)).toHaveLength(100)
+    const before = at.network.counts.channels
+    await at.clock.advance(5 * MINUTE)
+    // Silence may be the network's fault, so whoever is only silent is asked again now and then.
+    const asked = at.network.counts.channels - before
+    expect(asked).toBeLessThanOrEqual(failure === 'timeout' ? 6 : 0)
+    await node.kill()
+  })
+
+  it('does not hold up the node’s arrival for ever', async () => {
+    const { at, node } = await meet(() => undefined)
+    await at.clock.advance(2 * MINUTE + SECOND)
+    expect(node.replicator.status().ready).toBe(true)
+    await node.kill()
+  })
+
+  it('opens sessions without end, and is not let in', async () => {
+    const at = createStage()
+    const node = await startSimNode({ signer: createSimSigner(at.random) }, at)
+    const link = at.network.join(createSimSigner(at.random).peerId)
+    for (let call = 0; call < 100; call++) {
+      const channel = await link.channels.open(node.id, REPLICATION_PROTOCOL, { maxMessageBytes: 1e6 })
+      await channel.send(encodeTurn({ ...silent, hello }))
+      await at.clock.advance(200)
+    }
+    expect(node.replicator.status().sessions.failures.too_often).toBeGreaterThan(40)
+    await node.kill()
+  })
+
+  it('cannot make others forget or skip an honest entry by naming its hash for a forged one', async () => {
+    const at = createStage()
+    let met = false
+    const anna = await startSimNode({ signer: createSimSigner(at.random), neighbours: () => met }, at)
+    anna.ledger.put('dns', 'name', '"anna"')
+    await at.clock.advance(SECOND)
+    const [keyed] = [
+      ...anna.ledger
+        .snapshot()
+        .entriesIn({ from: { bucket: 'dns', key: '' }, to: { bucket: 'dns\0', key: '' } }),
+    ]
+    if (keyed === undefined) throw new Error('unreachable')
+    const { summarize } = anna.ledger.snapshot()
+    const hash = summarize
+      .call(anna.ledger.snapshot(), { from: keyed, to: { bucket: 'dns', key: 'name\0' } })
+      .fingerprint.slice(0, 16)
+    const liar = at.network.join(createSimSigner(at.random).peerId, (peer) => met || peer !== anna.id)
+    const item = {
+      bucket: 'dns',
+      key: 'name',
+      version: keyed.entry.version,
+      hash,
+      ownerTag: 1,
+      deleted: false,
+    }
+    const lie: Reply = (turn) =>
+      turn.wants.length > 0
+        ? { ...silent, entries: forged(1, anna.id).map((each) => ({ ...each, key: 'name' })) }
+        : { ...silent, hello, lists: [{ from: undefined, to: undefined, items: [item] }] }
+    await liar.channels.handle(REPLICATION_PROTOCOL, { maxMessageBytes: 1e6 }, answerWith(lie))
+    // Bert meets the liar first, and Anna only then.
+    const bert = await startSimNode(
+      { signer: createSimSigner(at.random), neighbours: (peer) => peer !== anna.id || met },
+      at,
+    )
+    await at.clock.advance(20 * SECOND)
+    expect(bert.replicator.status().sessions.refusedHere).toHaveProperty('BAD_SIG')
+    met = true
+    at.network.partition(undefined)
+    void bert.replicator.reconcile(anna.id)
+    await at.clock.advance(10 * SECOND)
+    expect(bert.ledger.snapshot().getLive('dns', 'name')?.value).toBe('"anna"')
+    await Promise.all([anna, bert].map((node) => node.kill()))
+  })
+})
+
+describe('the room', () => {
+  it('counts what is no gzip, or inflates beyond its bound, and stays open', async () => {
+    const at = createStage()
+    const compression = createCompression(at.clock)
+    const node = await startSimNode({ signer: createSimSigner(at.random), compression }, at)
+    const stranger = createSimSigner(at.random).peerId
+    at.network.inject(stranger, new TextEncoder().encode('no gzip'))
+    at.network.inject(stranger, gzipSync(new Uint8Array(70 * 1024 * 1024)))
+    await at.clock.advance(SECOND)
+    expect(node.replicator.status().received.refused).toEqual({ NOT_GZIP: 2 })
+    at.network.inject(stranger, gzipSync(encodeBlock([{ bucket: 'notes', key: 'a', entry: openEntry }])))
+    await at.clock.advance(SECOND)
+    expect(node.ledger.snapshot().getLive('notes', 'a')?.value).toBe('1')
+    await node.kill()
+  })
+
+  it('bounds what waits for one author, without holding up another', async () => {
+    const at = createStage()
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const slow = new TextEncoder().encode('slow')
+    const compression = {
+      gzip: (bytes: Uint8Array) => bytes,
+      gunzip: (bytes: Uint8Array) => (Buffer.compare(bytes, slow) === 0 ? promise : bytes),
+    }
+    const node = await startSimNode({ signer: createSimSigner(at.random), compression }, at)
+    const flooder = createSimSigner(at.random).peerId
+    for (let message = 0; message < 400; message++) at.network.inject(flooder, slow)
+    at.network.inject(
+      createSimSigner(at.random).peerId,
+      encodeBlock([{ bucket: 'notes', key: 'a', entry: openEntry }]),
+    )
+    await at.clock.advance(SECOND)
+    expect(node.replicator.status().received.refused.OVERLOAD).toBeGreaterThan(100)
+    expect(node.ledger.snapshot().getLive('notes', 'a')?.value).toBe('1')
+    resolve(undefined)
+    await node.kill()
+  })
+
+  it('refuses an old entry that is replayed after its tombstone was collected', async () => {
+    const at = createStage()
+    const nodes = [
+      await startSimNode({ signer: createSimSigner(at.random) }, at),
+      await startSimNode({ signer: createSimSigner(at.random) }, at),
+    ]
+    const [anna, bert] = nodes
+    if (anna === undefined || bert === undefined) throw new Error('unreachable')
+    await at.clock.advance(15 * SECOND)
+    anna.ledger.put('dns', 'name', '{"1":"10.1.0.1"}')
+    await at.clock.advance(SECOND)
+    const entry = bert.ledger.snapshot().getLive('dns', 'name')
+    if (entry === undefined) throw new Error('nothing to replay')
+    anna.ledger.delete('dns', 'name')
+    await at.clock.advance(70 * MINUTE)
+    for (const { ledger } of nodes) expect(ledger.snapshot().get('dns', 'name')).toBeUndefined()
+    at.network.inject(createSimSigner(at.random).peerId, encodeBlock([{ bucket: 'dns', key: 'name', entry }]))
+    await at.clock.advance(MINUTE)
+    for (const { ledger } of nodes) {
+      expect(ledger.snapshot().get('dns', 'name')).toBeUndefined()
+      expect(ledger.rejections()).toHaveProperty('REPLAYED')
+    }
+    await Promise.all(nodes.map((node) => node.kill()))
+  })
+})
+
+const openEntry: Entry = { value: '1', owner: '', version: 0n, updatedAt: 0, deleted: false, sig: null }
+
+it('refuses a lease that holds less than four heartbeats', async () => {
+  const at = createStage()
+  const signer = createSimSigner(at.random)
+  const start = startSimNode({ signer, replicator: { heartbeatIntervalMs: 120_001 } }, at)
+  await expect(start).rejects.toMatchObject({ code: 'replication.short_lease' })
+})
