@@ -111,10 +111,10 @@ export const MAX_MDNS_INTERFACES = 16
 
 // DHT rendezvous (wire document, section 2.1)
 
-/** Between two runs, besides one at each change of the window. */
+/** Between two runs in the end: they begin close together. There is one at each change of the window, too. */
 export const RENDEZVOUS_INTERVAL_MS = 720_000
-/** Between two runs while nobody was found yet: doubles up to this. */
-export const RENDEZVOUS_FIRST_INTERVAL_MS = 15_000
+/** The same while nobody was found yet. */
+export const RENDEZVOUS_LONELY_INTERVAL_MS = 15_000
 export const RENDEZVOUS_START_MS = 500
 export const RENDEZVOUS_TIMEOUT_MS = 60_000
 /** Providers read for one key. */

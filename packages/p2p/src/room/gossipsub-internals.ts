@@ -35,6 +35,19 @@ export interface GossipInternals extends Omit<GossipSub, 'publish'> {
   sendSubscriptions(peer: string, topics: readonly string[], subscribe: boolean): void
   sendGraft(peer: string, topics: readonly string[]): void
   addToMesh(peer: string, topic: string, reason: string): void
+  /** Tells the peer not to come back for `unsubcribeBackoff`. */
+  sendPrune(peer: string, topic: string): Promise<void>
+  join(topic: string): void
+  graftOnSubscribe(peer: string, topic: string): boolean
+  handleGraft(peer: string, graft: readonly { readonly topicID?: string }[]): Promise<unknown>
+  handlePrune(
+    peer: string,
+    prune: readonly { readonly topicID?: string; readonly peers?: readonly unknown[] }[],
+  ): Promise<void>
+  handleIHave(
+    peer: string,
+    ihave: readonly { readonly topicID?: string }[],
+  ): readonly { readonly messageIDs: readonly Uint8Array[] }[]
 }
 
 const METHODS = [
@@ -48,6 +61,12 @@ const METHODS = [
   'sendSubscriptions',
   'sendGraft',
   'addToMesh',
+  'sendPrune',
+  'join',
+  'handleGraft',
+  'handlePrune',
+  'graftOnSubscribe',
+  'handleIHave',
 ] as const
 const COLLECTIONS = ['peers', 'streamsInbound', 'streamsOutbound', 'direct', 'mesh'] as const
 

@@ -1,10 +1,10 @@
 import { type GossipsubOpts, type Message, StrictSign } from '@libp2p/gossipsub'
-import { MAX_TOPIC_BYTES_PER_PEER } from '../limits.ts'
+import { LINK_BACKOFF_MS, MAX_TOPIC_BYTES_PER_PEER } from '../limits.ts'
 import type { NetworkConfig } from '../network-config.ts'
 
 /**
- * How gossipsub must be set for the room: `gossipsub(gossipsubSettings(config))`. The degrees are those that cost an
- * idle network of 20 least while a star around one node loses nothing.
+ * How gossipsub must be set for the room: `gossipsub(gossipsubSettings(config))`. The degrees are
+ * chosen so that an idle network costs little and a star around one node loses nothing.
  */
 export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts> {
   return {
@@ -23,13 +23,20 @@ export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts>
     doPX: false,
     tagMeshPeers: false,
 
-    D: 3,
+    // the room picks the mesh itself (overlay.ts); what a heartbeat adds is for emergencies
+    D: 2,
     Dlo: 2,
+    Dout: 0,
     // above every number of connections: a hub that prunes a leaf cuts it off
     Dhi: 1024,
-    Dout: 1,
+    // a link that was given up may be wanted again
+    unsubcribeBackoff: LINK_BACKOFF_MS,
+    // who was missed is told at a heartbeat, and linked to
     Dlazy: 1,
+    gossipFactor: 0,
     mcacheGossip: 1,
+    // below that, saying that a message came costs what it saves
+    idontwantMinDataSize: 16_384,
     heartbeatInterval: 3_000,
 
     // peers behind one NAT share an address, and a peer whose stream we replaced breaks promises

@@ -1,40 +1,69 @@
 /**
- * Which peers get every message. Gossipsub fills its mesh at heartbeats, seconds apart, and knows nothing of peers
- * that never let themselves be grafted: original nodes whose bootstrap node we are (wire document, 3.1 and D40).
+ * Which peers get every message. Gossipsub fills its mesh at random and at heartbeats, seconds apart, and knows
+ * nothing of peers that never let themselves be grafted: original nodes whose bootstrap node we are (wire document,
+ * 3.1 and D40).
  *
- * 1. when subscriptions change, the mesh is filled soon after instead of at the next heartbeat
- * 2. every older node is grafted, since none of them grafts a bootstrap node
- * 3. one that prunes us at once holds us as a direct peer: it becomes a direct peer of ours
- * 4. one that grafts us after all does not, and stops being one
+ * 1. when subscriptions change, links are picked soon after (overlay.ts); with few peers, at once
+ * 2. every older node is linked to, since none of them grafts a bootstrap node
+ * 3. one that prunes us at once holds us as a direct peer: it becomes a direct peer of ours; one that grafts us after
+ *    all does not, and stops being one
+ * 4. a peer that had a message which came to us by no link becomes a link: it stands where the others do not reach
+ * 5. when peers have not changed for a while, links that neither end picks any more are given up
  */
 import type { GossipSubEvents } from '@libp2p/gossipsub'
-import type { Clock, Logger } from '@mesh/core'
-import { MESH_FILL_DELAY_MS, PRUNED_AT_ONCE_MS } from '../limits.ts'
+import type { Clock, Logger, PeerId } from '@mesh/core'
+import {
+  FEW_PEERS,
+  LINK_BACKOFF_MS,
+  MESH_FILL_DELAY_MS,
+  MESH_SETTLE_MS,
+  PRUNED_AT_ONCE_MS,
+} from '../limits.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { SpokenProtocols } from '../spoken-protocols.ts'
 import type { GossipInternals } from './gossipsub-internals.ts'
+import { createLinks, type Links } from './links.ts'
+import { pickNeighbours } from './overlay.ts'
 
 export interface MeshCareComponents {
+  readonly self: PeerId
   readonly pubsub: GossipInternals
   readonly spoken: SpokenProtocols
   readonly clock: Clock
   readonly logger: Logger
-  /** Of gossipsub's settings. */
-  readonly degree: number
 }
 
 export interface MeshCare {
-  /** Fills the mesh of every topic, a moment from now. */
-  fillSoon(): void
+  start(): void
   stop(): void
 }
 
 export function createMeshCare(components: MeshCareComponents): MeshCare {
-  const { pubsub, spoken, clock, degree } = components
+  const { self, pubsub, spoken, clock } = components
   const log = components.logger.child('gossip')
+  /** By topic. */
+  const links = new Map<string, Links>()
   /** Peer to unix ms. */
   const graftedAt = new Map<string, number>()
-  let cancelFill: (() => void) | undefined
+  const fillSoon = once(MESH_FILL_DELAY_MS, fill)
+  const fillAgain = once(LINK_BACKOFF_MS + MESH_FILL_DELAY_MS, fill)
+  const settle = once(MESH_SETTLE_MS, giveUpLinks)
+
+  /** Runs some time after it is asked for, once. */
+  function once(delayMs: number, run: () => void) {
+    let cancel: (() => void) | undefined
+    const stop = () => {
+      cancel?.()
+      cancel = undefined
+    }
+    const start = () => {
+      cancel ??= clock.after(delayMs, () => {
+        cancel = undefined
+        run()
+      })
+    }
+    return { start, stop }
+  }
 
   /** Known to be no node of ours; before identify nothing is known. */
   const isOlder = (peer: string) => {
@@ -42,61 +71,162 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
     return protocols !== undefined && !protocols.has(MEMBER_PROTOCOL)
   }
 
+  const linksOf = (topic: string): Links => {
+    const known = links.get(topic)
+    if (known !== undefined) return known
+    const made = createLinks(self)
+    links.set(topic, made)
+    return made
+  }
+
+  // links
+
+  function link(peer: string, topic: string): void {
+    const mesh = pubsub.mesh.get(topic)
+    if (mesh === undefined || pubsub.direct.has(peer) || !pubsub.streamsOutbound.has(peer)) return
+    const isNew = !mesh.has(peer)
+    // a link that the other end made is told that this end wants it too, once
+    if (!linksOf(topic).want(peer) && !isNew) return
+    if (isNew) pubsub.addToMesh(peer, topic, 'not_enough')
+    pubsub.sendGraft(peer, [topic])
+  }
+
+  /** Of our own kind and reachable: who picks by the same rule. */
+  const alike = (topic: string) =>
+    pubsub
+      .getSubscribers(topic)
+      .map(String)
+      .filter((peer) => !isOlder(peer) && pubsub.streamsOutbound.has(peer))
+
   function fill(): void {
-    cancelFill = undefined
+    for (const topic of links.keys()) if (!pubsub.mesh.has(topic)) links.delete(topic)
+    for (const topic of pubsub.getTopics()) {
+      for (const peer of pubsub.getSubscribers(topic).map(String)) {
+        if (isOlder(peer) && !linksOf(topic).isRefusedBy(peer)) link(peer, topic)
+      }
+      for (const peer of pickNeighbours(self, alike(topic), topic)) link(peer, topic)
+    }
+  }
+
+  function giveUpLinks(): void {
     for (const topic of pubsub.getTopics()) {
       const mesh = pubsub.mesh.get(topic)
       if (mesh === undefined) continue
-      for (const peerId of pubsub.getSubscribers(topic)) {
-        const peer = peerId.toString()
-        const wanted = isOlder(peer) || mesh.size < degree
-        if (!wanted || mesh.has(peer) || pubsub.direct.has(peer) || !pubsub.streamsOutbound.has(peer))
-          continue
-        pubsub.addToMesh(peer, topic, 'not_enough')
-        pubsub.sendGraft(peer, [topic])
+      const peers = alike(topic)
+      const picked = new Set(pickNeighbours(self, peers, topic))
+      for (const peer of peers) {
+        if (picked.has(peer) || !mesh.has(peer) || !linksOf(topic).giveUp(peer)) continue
+        mesh.delete(peer)
+        pubsub.sendPrune(peer, topic).catch((error: unknown) => {
+          log.debug('a link was not given up', { peer, error: String(error) })
+        })
       }
     }
   }
 
-  const fillSoon = () => {
-    cancelFill ??= clock.after(MESH_FILL_DELAY_MS, fill)
+  function onSubscriptions(): void {
+    fillSoon.start()
+    settle.stop()
+    settle.start()
   }
+
+  // what gossipsub does, done otherwise
+
+  const join = pubsub.join.bind(pubsub)
+  const graftOnSubscribe = pubsub.graftOnSubscribe.bind(pubsub)
+  const handleGraft = pubsub.handleGraft.bind(pubsub)
+  const handlePrune = pubsub.handlePrune.bind(pubsub)
+  const handleIHave = pubsub.handleIHave.bind(pubsub)
+  let stopped = false
+
+  const ways: Pick<
+    GossipInternals,
+    'join' | 'graftOnSubscribe' | 'handleGraft' | 'handlePrune' | 'handleIHave'
+  > = {
+    join(topic) {
+      // whom we know by now are those that were quickest: linking to them would make hubs of them
+      if (stopped) return join(topic)
+      if (!pubsub.mesh.has(topic)) pubsub.mesh.set(topic, new Set())
+      onSubscriptions()
+    },
+    graftOnSubscribe(peer, topic) {
+      const few = pubsub.getSubscribers(topic).length <= FEW_PEERS
+      if (!few || !graftOnSubscribe(peer, topic)) return false
+      linksOf(topic).want(peer)
+      return true
+    },
+    handleGraft(peer, graft) {
+      for (const { topicID } of graft) {
+        if (topicID !== undefined && pubsub.mesh.has(topicID)) linksOf(topicID).wantedBy(peer)
+      }
+      return handleGraft(peer, graft)
+    },
+    handlePrune(peer, prune) {
+      for (const { topicID, peers } of prune) {
+        if (topicID === undefined || !isOlder(peer)) continue
+        // one that has enough links names others to go to; one that holds us as its direct peer does not
+        if ((peers ?? []).length > 0) graftedAt.delete(peer)
+        links.get(topicID)?.refusedBy(peer)
+      }
+      return handlePrune(peer, prune)
+    },
+    handleIHave(peer, ihave) {
+      const wanted = handleIHave(peer, ihave)
+      if (wanted.length > 0 && !stopped) {
+        for (const { topicID } of ihave) {
+          if (topicID === undefined || !pubsub.mesh.has(topicID)) continue
+          linksOf(topicID).keep(peer)
+          link(peer, topicID)
+        }
+      }
+      return wanted
+    },
+  }
+
+  // direct peers
 
   const onGraft: EventOf<'gossipsub:graft'> = ({ detail: { peerId: peer, direction } }) => {
     if (direction === 'outbound') {
       graftedAt.set(peer, clock.now())
     } else if (pubsub.direct.delete(peer)) {
       log.debug('peer is no direct peer any more', { peer })
-      fillSoon()
+      fillSoon.start()
     }
   }
-  const onPrune: EventOf<'gossipsub:prune'> = ({ detail: { peerId: peer, direction } }) => {
+  const onPrune: EventOf<'gossipsub:prune'> = ({ detail: { peerId: peer, topic, direction } }) => {
+    if (direction !== 'inbound') return
+    links.get(topic)?.gone(peer)
+    if (!isOlder(peer)) return fillAgain.start()
     const grafted = graftedAt.get(peer)
-    if (direction !== 'inbound' || grafted === undefined || !isOlder(peer)) return
     graftedAt.delete(peer)
-    if (clock.now() - grafted > PRUNED_AT_ONCE_MS) return
+    if (grafted === undefined || clock.now() - grafted > PRUNED_AT_ONCE_MS) return
     pubsub.direct.add(peer)
     log.debug('peer holds us as its direct peer, and is ours now', { peer })
   }
-  const onSubscriptions = () => fillSoon()
-  const stopSpoken = spoken.onChange((peer) => {
-    if (spoken.of(peer) === undefined) {
-      pubsub.direct.delete(peer)
-      graftedAt.delete(peer)
-    } else fillSoon()
-  })
-  pubsub.addEventListener('gossipsub:graft', onGraft)
-  pubsub.addEventListener('gossipsub:prune', onPrune)
-  pubsub.addEventListener('subscription-change', onSubscriptions)
+  const onSpoken = (peer: string) => {
+    if (spoken.of(peer) !== undefined) return fillSoon.start()
+    pubsub.direct.delete(peer)
+    graftedAt.delete(peer)
+    for (const ofTopic of links.values()) ofTopic.gone(peer)
+    onSubscriptions()
+  }
+  let stopSpoken = () => {}
 
   return {
-    fillSoon,
+    start() {
+      Object.assign(pubsub, ways)
+      stopSpoken = spoken.onChange(onSpoken)
+      pubsub.addEventListener('gossipsub:graft', onGraft)
+      pubsub.addEventListener('gossipsub:prune', onPrune)
+      pubsub.addEventListener('subscription-change', onSubscriptions)
+    },
     stop() {
-      cancelFill?.()
+      stopped = true
       stopSpoken()
       pubsub.removeEventListener('gossipsub:graft', onGraft)
       pubsub.removeEventListener('gossipsub:prune', onPrune)
       pubsub.removeEventListener('subscription-change', onSubscriptions)
+      for (const timer of [fillSoon, fillAgain, settle]) timer.stop()
     },
   }
 }

@@ -26,7 +26,7 @@ import type { SpokenProtocols } from '../spoken-protocols.ts'
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts'
 import { createGossipStreams } from './gossip-streams.ts'
 import { openInternals } from './gossipsub-internals.ts'
-import { gossipsubSettings, maxFrameBytes } from './gossipsub-settings.ts'
+import { maxFrameBytes } from './gossipsub-settings.ts'
 import { createMeshCare } from './mesh-care.ts'
 import { createPublications, type Publication } from './publications.ts'
 import { overlapOf, planRotation, type RotationPlan } from './rotation.ts'
@@ -64,7 +64,7 @@ export function createRoom(
   const { intervalMs } = secrets
   const publications = createPublications(intervalMs, overlapOf(intervalMs))
   const streams = createGossipStreams({ maxFrameBytes: maxFrameBytes(config) }, { ...components, pubsub })
-  const care = createMeshCare({ ...components, pubsub, degree: gossipsubSettings(config).D ?? 0 })
+  const care = createMeshCare({ ...components, self, pubsub })
 
   const listeners = new Set<(message: RoomMessage) => void>()
   const peerListeners = new Set<(peer: PeerId, present: boolean) => void>()
@@ -178,7 +178,6 @@ export function createRoom(
       pubsub.unsubscribe(topic)
       pubsub.topicValidators.delete(topic)
     }
-    if (changedAtMs === clock.now()) care.fillSoon()
   }
 
   // peers
@@ -219,6 +218,7 @@ export function createRoom(
       pubsub.addEventListener('subscription-change', onSubscriptions)
       libp2p.addEventListener('start', tick)
       stopMembership = membership.onChange(updatePeers)
+      care.start()
       await streams.start()
       tick()
     },
