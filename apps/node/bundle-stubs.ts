@@ -20,6 +20,16 @@ const STUBS: readonly Stub[] = [
     contents: `module.exports = { json: ${unused('body-parser')}, raw: ${unused('body-parser')}, text: ${unused('body-parser')}, urlencoded: ${unused('body-parser')} }`,
   },
   {
+    // Express parses queries with it when told to, and we do not; its helpers read every built-in object
+    filter: /^qs$/,
+    contents: `module.exports = { parse: ${unused('qs')} }`,
+  },
+  {
+    // files come from the embedded page, never from a folder
+    filter: /^(send|serve-static)$/,
+    contents: `module.exports = ${unused('send')}`,
+  },
+  {
     // 2,500 types of files, indexed at every start, of which an API needs these
     filter: /^mime-db$/,
     contents: `module.exports = ${JSON.stringify({
@@ -46,6 +56,16 @@ export const bundleStubs: Plugin = {
     for (const { filter, contents } of STUBS) {
       build.onResolve({ filter }, ({ path }) => ({ path, namespace: 'stub', pluginData: contents }))
     }
+    // the node signs and verifies by node:crypto; the portable twin computes tables when it is loaded
+    build.onResolve({ filter: /^@noble\/curves\/ed25519/ }, ({ path, importer }) =>
+      /[\\/]packages[\\/]ledger[\\/]/.test(importer)
+        ? {
+            path,
+            namespace: 'stub',
+            pluginData: `export const ed25519 = { getPublicKey: ${unused(path)}, sign: ${unused(path)}, verify: ${unused(path)} }`,
+          }
+        : undefined,
+    )
     build.onResolve({ filter: LAZY_BUILTINS }, ({ path, kind }) =>
       kind === 'import-statement'
         ? { path, namespace: 'stub', pluginData: `module.exports = process.getBuiltinModule('${path}')` }
