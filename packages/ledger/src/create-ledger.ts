@@ -4,7 +4,7 @@
  * Local write: 1 form and rules, refused at once; 2 queue; 3 version and signature; 4 the same rules again; 5 store,
  * then the new snapshot; 6 events. Entries of others: 1 decode; 2 judge, verify; 3 store; 4 events; 5 rivalry.
  */
-import { type Clock, type Logger, MeshError, type PeerId, silentLogger, systemClock } from '@mesh/core'
+import { type Clock, type Logger, type MeshError, type PeerId, silentLogger, systemClock } from '@mesh/core'
 import { createAdmission, verifyEntry } from './admission.ts'
 import { createIntake, type Intake, type Refused } from './block-intake.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
@@ -21,6 +21,7 @@ import type {
   Write,
   WriteOutcome,
 } from './ledger.ts'
+import { notStored, overQuota, stopped } from './ledger-errors.ts'
 import { createLedgerEvents, type LedgerEvents } from './ledger-events.ts'
 import { createLedgerState, type LedgerState, type StateEdit } from './ledger-state.ts'
 import {
@@ -318,10 +319,7 @@ class MeshLedger implements Ledger {
       return undefined
     } catch (cause) {
       this.#log.error('block not stored', { error: cause })
-      return new MeshError('ledger.store_failed', 'the ledger could not be stored', {
-        hint: 'Check the disk of the state directory: is it full or read-only?',
-        cause,
-      })
+      return notStored(cause)
     }
   }
 
@@ -384,19 +382,4 @@ const UNREAD: Entry = { value: '', owner: '', version: 0n, updatedAt: 0, deleted
 
 function toAuthor(name: string): PeerId | undefined {
   return name === '' ? undefined : (name as PeerId)
-}
-
-function stopped(): MeshError<LedgerErrorCode> {
-  return new MeshError('ledger.stopped', 'the ledger has been stopped')
-}
-
-function overQuota({ bucket, key }: KeyedEntry): MeshError<LedgerErrorCode> {
-  return new MeshError(
-    'ledger.over_quota',
-    `no room for ${bucket}/${key}: the ledger or this node's share of it is full`,
-    {
-      hint: 'Delete entries that are no longer needed.',
-      details: { bucket, key },
-    },
-  )
 }

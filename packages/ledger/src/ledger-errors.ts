@@ -1,0 +1,23 @@
+/** What a ledger says when a write cannot be taken, beside the rules (`local-write.ts`). */
+import { MeshError } from '@mesh/core'
+import type { LedgerErrorCode } from './ledger.ts'
+import type { Position } from './snapshot.ts'
+
+export function stopped(): MeshError<LedgerErrorCode> {
+  return new MeshError('ledger.stopped', 'the ledger has been stopped')
+}
+
+export function overQuota({ bucket, key }: Position): MeshError<LedgerErrorCode> {
+  return new MeshError(
+    'ledger.over_quota',
+    `no room for ${bucket}/${key}: the ledger or this node's share of it is full`,
+    { hint: 'Delete entries that are no longer needed.', details: { bucket, key } },
+  )
+}
+
+export function notStored(cause: unknown): MeshError<LedgerErrorCode> {
+  return new MeshError('ledger.store_failed', 'the ledger could not be stored', {
+    hint: 'Check the disk of the state directory: is it full or read-only?',
+    cause,
+  })
+}
