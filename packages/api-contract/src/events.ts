@@ -44,6 +44,13 @@ export const eventSchemas = {
   }),
   'peer.connected': peer.extend({ Path: z.enum(['direct', 'relayed']) }),
   'peer.disconnected': peer,
+  /** A peer was refused: it is no member, or sent what no member may. Ten a second of each code are told. */
+  'peer.refused': z.object({
+    PeerID: z.string().nullable(),
+    /** `member.bad_proof`, `channel.not_member`, `room.bad_seal`, ... */
+    Code: z.string(),
+    Protocol: z.string().nullable(),
+  }),
   'machine.online': machine,
   'machine.offline': machine,
   'block.committed': z.object({

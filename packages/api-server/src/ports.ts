@@ -35,6 +35,13 @@ export interface PeerState {
 export type NetworkEvent =
   | { readonly type: 'peer.connected'; readonly peer: string; readonly path: 'direct' | 'relayed' }
   | { readonly type: 'peer.disconnected'; readonly peer: string }
+  /** Already bounded in number by who tells it. */
+  | {
+      readonly type: 'refused'
+      readonly code: string
+      readonly peer: string | undefined
+      readonly protocol: string | undefined
+    }
 
 /** The node's view of its peers. */
 export interface NetworkPort {

@@ -51,6 +51,7 @@ async function linesOf(event: ApiEvent, client: ApiClient): Promise<readonly Wat
     case 'machine.online':
     case 'peer.connected':
     case 'peer.disconnected':
+    case 'peer.refused':
       return []
   }
 }

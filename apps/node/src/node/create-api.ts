@@ -72,10 +72,7 @@ export function createApi(
         members: () => node.room.peers(),
         peers: () => node.peers(),
         traffic: node.bandwidth,
-        subscribe: (listener) =>
-          node.subscribe((event) => {
-            if (event.type !== 'refused') listener(event)
-          }),
+        subscribe: (listener) => node.subscribe(listener),
       })
     },
     setReplicator(running) {

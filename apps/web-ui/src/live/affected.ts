@@ -45,6 +45,9 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
       case 'ledger.conflict':
         routes.add('getHealth')
         break
+      case 'peer.refused':
+        routes.add('getHealth')
+        break
       case 'peer.connected':
       case 'peer.disconnected':
         addAll(routes, ['listPeers', 'listNodes', 'getSummary', 'getHealth'])

@@ -17,6 +17,7 @@ export type FeedEntry = { readonly id: string /** Unix ms. */; readonly at: numb
   | { readonly kind: 'conflict'; readonly conflict: EventData<'ledger.conflict'> }
   | { readonly kind: 'connected'; readonly peer: string; readonly path: 'direct' | 'relayed' }
   | { readonly kind: 'disconnected'; readonly peer: string }
+  | { readonly kind: 'stranger'; readonly peer: string | null; readonly code: string }
   | { readonly kind: 'machine'; readonly peer: string; readonly hostname: string; readonly online: boolean }
 )
 
@@ -38,6 +39,8 @@ export function feedEntriesOf(event: ApiEvent, at: number): readonly FeedEntry[]
       return [{ id, at, kind: 'connected', peer: event.data.PeerID, path: event.data.Path }]
     case 'peer.disconnected':
       return [{ id, at, kind: 'disconnected', peer: event.data.PeerID }]
+    case 'peer.refused':
+      return [{ id, at, kind: 'stranger', peer: event.data.PeerID, code: event.data.Code }]
     case 'machine.online':
     case 'machine.offline': {
       const { PeerID: peer, Hostname: hostname } = event.data

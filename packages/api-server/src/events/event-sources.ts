@@ -77,8 +77,16 @@ export function publishRefused(ledger: Ledger, hub: EventHub): OnRefused {
 /** The returned function ends it. */
 export function publishNetworkEvents(network: NetworkPort, hub: EventHub): () => void {
   return network.subscribe((event) => {
-    if (event.type === 'peer.connected') hub.publish(event.type, { PeerID: event.peer, Path: event.path })
-    else hub.publish(event.type, { PeerID: event.peer })
+    switch (event.type) {
+      case 'peer.connected':
+        return hub.publish(event.type, { PeerID: event.peer, Path: event.path })
+      case 'peer.disconnected':
+        return hub.publish(event.type, { PeerID: event.peer })
+      case 'refused': {
+        const { peer = null, code, protocol = null } = event
+        return hub.publish('peer.refused', { PeerID: peer, Code: code, Protocol: protocol })
+      }
+    }
   })
 }
 

@@ -65,6 +65,12 @@ function FeedText({ entry, name }: { entry: FeedEntry; name: (id: string) => str
       return `${name(entry.peer)} connected, ${entry.path}`
     case 'disconnected':
       return `${name(entry.peer)} is not connected any more`
+    case 'stranger':
+      return (
+        <>
+          {entry.peer === null ? 'a peer' : name(entry.peer)} <Tag tone="broken">refused: {entry.code}</Tag>
+        </>
+      )
     case 'machine':
       return `${entry.hostname || name(entry.peer)} ${entry.online ? 'came online' : 'went offline'}`
   }
