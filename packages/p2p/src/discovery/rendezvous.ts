@@ -4,8 +4,8 @@
  */
 import type { Clock, Logger, Random } from '@mesh/core'
 import {
-  RENDEZVOUS_FIRST_INTERVAL_MS,
   RENDEZVOUS_INTERVAL_MS,
+  RENDEZVOUS_LONELY_INTERVAL_MS,
   RENDEZVOUS_START_MS,
   RENDEZVOUS_TIMEOUT_MS,
 } from '../limits.ts'
@@ -38,7 +38,7 @@ export function startRendezvous(
   const stopped = new AbortController()
   let cancel: (() => void) | undefined
   let finds = 0
-  let early = RENDEZVOUS_START_MS
+  let interval = RENDEZVOUS_START_MS
 
   async function within(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const limit = new AbortController()
@@ -87,8 +87,8 @@ export function startRendezvous(
   /** At the next window at the latest; all members at once would be a burst, so each a little later. */
   function schedule(changesAtMs: number | undefined): void {
     if (stopped.signal.aborted) return
-    early = Math.min(2 * early, RENDEZVOUS_FIRST_INTERVAL_MS)
-    const interval = finds === 0 ? early : RENDEZVOUS_INTERVAL_MS
+    // those who start together are not there yet at the first look
+    interval = Math.min(2 * interval, finds === 0 ? RENDEZVOUS_LONELY_INTERVAL_MS : RENDEZVOUS_INTERVAL_MS)
     const untilChange = changesAtMs === undefined ? interval : changesAtMs - clock.now()
     const wait = Math.max(1_000, Math.min(interval, untilChange)) * (1 + random.float() / 10)
     cancel = clock.after(wait, () => void run())

@@ -1,8 +1,8 @@
 /** Who and what may connect: the VPN's ranges and blocked peers never, relaying for members only. */
-import type { Connection, ConnectionGater } from '@libp2p/interface'
+import type { Connection, ConnectionGater, MultiaddrConnection } from '@libp2p/interface'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
-import type { AddressRules } from './address-rules.ts'
+import { type AddressRules, transportOf } from './address-rules.ts'
 
 export interface GateInit {
   readonly rules: AddressRules
@@ -35,9 +35,9 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyDialMultiaddr: (address) => rules.isBlocked(address),
     denyInboundConnection: (raw) => refuse(rules.isBlocked(raw.remoteAddr), 'host.blocked_range'),
     denyOutboundConnection: (_peer, raw) => rules.isBlocked(raw.remoteAddr),
-    denyInboundEncryptedConnection: (peer) =>
-      refuse(isBlockedPeer(peer.toString()), 'host.blocked_peer', peer.toString()),
-    denyOutboundEncryptedConnection: (peer) => isBlockedPeer(peer.toString()),
+    denyInboundEncryptedConnection: (peer, raw) =>
+      refuse(isBlockedPeer(peer.toString()), 'host.blocked_peer', peer.toString()) || isPhantom(raw),
+    denyOutboundEncryptedConnection: (peer, raw) => isBlockedPeer(peer.toString()) || isPhantom(raw),
     filterMultiaddrForPeer: (_peer, address) => !rules.isBlocked(address),
     denyInboundRelayReservation: (peer) =>
       refuse(!isMember(peer.toString()), 'relay.not_member', peer.toString(), RELAY_HOP),
@@ -53,6 +53,16 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyInboundRelayedConnection: (relay) =>
       refuse(!isMember(relay.toString()), 'relay.not_member', relay.toString(), RELAY_STOP),
   }
+}
+
+/**
+ * A WebRTC connection that never came about: `@libp2p/webrtc` takes the end of signalling for success, whatever ended
+ * it, and would hand out a connection through which nothing passes.
+ */
+function isPhantom(raw: MultiaddrConnection): boolean {
+  if (transportOf(raw.remoteAddr) !== 'webrtc' || !('peerConnection' in raw)) return false
+  const { peerConnection } = raw as { readonly peerConnection?: { readonly connectionState?: string } }
+  return peerConnection?.connectionState !== 'connected'
 }
 
 /** Circuits that run over these connections. */
