@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createSeededRandom } from '@mesh/testkit'
 import { describe, expect, it } from 'vitest'
 import { twinEntry } from '../test/twin-ledger.ts'
@@ -39,7 +40,32 @@ const full: Turn = {
   more: true,
 }
 
+const silent: Turn = { ranges: [], lists: [], wants: [], entries: [], refused: [], more: false }
+const middle = { bucket: 'a', key: 'm' }
+const questions: Turn = {
+  ...silent,
+  ranges: [
+    { from: undefined, to: middle, count: 3, fingerprint: new Uint8Array(32).fill(3) },
+    { from: middle, to: undefined, count: 0, fingerprint: new Uint8Array(32) },
+  ],
+  wants: [{ bucket: 'a', key: 'k' }],
+  more: true,
+}
+const greeting: Turn = {
+  ...silent,
+  hello: { size: 0, digest: new Uint8Array(16).fill(1), heartbeats: new Uint8Array(16).fill(2) },
+}
+
 describe('the encoding of turns', () => {
+  it('is that of the vectors in PROTOCOL.md', () => {
+    const text = readFileSync(new URL('../PROTOCOL.md', import.meta.url), 'utf8')
+    const vectors = [...text.matchAll(/^[0-9a-f]{20,}$/gm)].map(([hex]) => hex)
+    expect(vectors).toEqual(
+      [greeting, questions].map((turn) => Buffer.from(encodeTurn(turn)).toString('hex')),
+    )
+    expect(vectors.map((hex) => decodeTurn(Buffer.from(hex, 'hex'))?.more)).toEqual([false, true])
+  })
+
   it('gives back what went in', () => {
     expect(decodeTurn(encodeTurn(full))).toEqual(full)
   })

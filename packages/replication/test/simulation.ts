@@ -22,7 +22,7 @@ export interface SimulationOutcome {
 }
 
 export async function simulate(seed: number, count: number): Promise<SimulationOutcome> {
-  const clock = createManualClock(Date.UTC(2026, 10, 21, 12, 8))
+  const clock = createManualClock(Date.UTC(2026, 10, 21, 12, 9))
   const random = createSeededRandom(seed)
   const network = createSimNetwork({ loss: 0.05, duplication: 0.05, latencyMs: [5, 400] }, { clock, random })
   const at = { clock, random, network }
@@ -61,13 +61,13 @@ export async function simulate(seed: number, count: number): Promise<SimulationO
     }
   }
   const groups = new Map<PeerId, number>()
-  for (let minute = 0; minute < 7; minute++) {
-    if (minute === 1 || minute === 4) {
+  for (let minute = 0; minute < 5; minute++) {
+    if (minute === 1 || minute === 3) {
       for (const id of [...ids, ...hostiles.map((hostile) => hostile.id)])
         groups.set(id, draw(minute === 1 ? 2 : 4))
       network.partition((peer) => groups.get(peer) ?? 0)
     }
-    if (minute === 3 || minute === 6) network.partition(undefined)
+    if (minute === 2 || minute === 4) network.partition(undefined)
     for (let step = 0; step < 6; step++) {
       for (let writes = count / 20; writes > 0; writes--) {
         const node = nodes[draw(count)]
@@ -75,14 +75,14 @@ export async function simulate(seed: number, count: number): Promise<SimulationO
       }
       await clock.advance(10 * SECOND)
     }
-    if (minute % 3 === 1) for (const hostile of hostiles) hostile.act()
+    if (minute % 2 === 0) for (const hostile of hostiles) hostile.act()
   }
   network.calm()
   // Nobody agrees with a clock that is minutes off; a person sets it right.
   for (const node of nodes) {
     if (Math.abs(node.clock.now() - clock.now()) > 120 * SECOND) node.setClock(0)
   }
-  await clock.advance(8 * MINUTE)
+  await clock.advance(7 * MINUTE)
 
   const conflicts = new Set(
     nodes.flatMap(({ ledger }) => ledger.conflicts().map(({ bucket, key }) => `${bucket}/${key}`)),
