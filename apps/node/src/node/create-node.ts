@@ -4,7 +4,7 @@
  * host, replication, and the transports that take longer. Stops in the reverse order.
  */
 import type { ListenAddress } from '@mesh/api-server'
-import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import { type Clock, delay, type Logger, type PeerId, type Random } from '@mesh/core'
 import type { Settings } from '../settings/options.ts'
 import { createIdentity, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
@@ -12,6 +12,9 @@ import type { Network } from '../state/network.ts'
 import { createApi } from './create-api.ts'
 import { createEnds, type Ends } from './ends.ts'
 import { openLedger } from './open-ledger.ts'
+
+/** Time for the first requests between the API and the host. */
+const FIRST_ANSWERS_MS = 10
 
 export interface NodeInit {
   readonly settings: Settings
@@ -78,8 +81,8 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   })
   parts.onListening(listener?.url)
 
-  // requests that have come already are answered before the loading of libp2p keeps the processor busy
-  await new Promise((resolve) => setImmediate(resolve))
+  // who waited for the API is answered before the loading of libp2p keeps the processor busy
+  await delay(clock, FIRST_ANSWERS_MS)
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
   await joinNetwork({ ...parts, identity, ledger, api }, ends)
