@@ -1,10 +1,11 @@
 /** What a person sees of real nodes: starting, sharing, stopping, and coming back. */
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type Mesh, type NodeProcess, type StartOptions } from './harness.ts'
 
+const BUILT = join(import.meta.dirname, '../dist/main.js')
 /** The bound of the issue for two seconds, with room for a machine that runs other tests. */
 const STOP_MS = 2_000
 
@@ -207,6 +208,22 @@ describe('one node', () => {
     expect(() => statSync(socket)).toThrow('ENOENT')
   })
 
+  test('ends at once at the second Ctrl-C, and by an error that nobody caught', async () => {
+    const token = makeToken()
+    const node = await mesh.start({ token })
+    // held up by a request that never ends, so that the second signal comes while it stops
+    const stuck = new AbortController()
+    const waiting = fetch(`${node.url}/api/events`, { signal: stuck.signal }).catch(() => undefined)
+    await waiting
+    node.suspend()
+    process.kill(node.pid, 'SIGINT')
+    process.kill(node.pid, 'SIGTERM')
+    node.resume()
+    const { code } = await node.exited
+    stuck.abort()
+    expect([130, 143]).toContain(code)
+  })
+
   test('says in one line that a port is taken, and leaves nothing behind', async () => {
     const token = makeToken()
     const first = await mesh.start({ token })
@@ -216,5 +233,31 @@ describe('one node', () => {
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('the port is in use')
     expect(refused.stderr).not.toContain('    at ')
+  })
+})
+
+describe.skipIf(!existsSync(BUILT))('the build', () => {
+  test('starts without an error, serves its page compressed, and shares with a node run from source', async () => {
+    const token = makeToken()
+    const built = await mesh.start({ token, built: true, until: 'all transports listening' })
+    const other = await mesh.start({ token, args: joining([built]) })
+    expect(built.lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([])
+    const page = await fetch(`${built.url}/machines`)
+    expect(page.headers.get('content-type')).toContain('text/html')
+    const script = /\/assets\/[^"]+\.js/.exec(await page.text())?.[0] ?? ''
+    const answer = await fetch(built.url + script)
+    expect(answer.headers.get('content-encoding')).toBe('gzip')
+    expect(answer.headers.get('content-type')).toContain('text/javascript')
+    await built.client.putText({ bucket: 'test', key: 'a', value: '1', wait: '5s' })
+    await readsEverywhere([other], 'a', '1', 20_000)
+    const milestones = ['api listening', 'host listening', 'all transports listening'] as const
+    report(
+      milestones
+        .map(
+          (name) => `${name} ${String(built.lines.find(({ message }) => message === name)?.['afterMs'])} ms`,
+        )
+        .join(', '),
+    )
+    expect((await built.stop()).code).toBe(0)
   })
 })
