@@ -9,8 +9,19 @@ export interface Clock {
   after(delayMs: number, run: () => void, options?: { readonly keepAlive?: boolean }): () => void
 }
 
+/** Beyond this the wall clock was set, or the machine slept, which the finer monotonic clock does not count. */
+const MAX_DRIFT_MS = 5
+/** What to add to the monotonic clock for the time of day. */
+let offsetMs = performance.timeOrigin
+
 export const systemClock: Clock = {
-  now: () => performance.timeOrigin + performance.now(),
+  now() {
+    const precise = offsetMs + performance.now()
+    const wall = Date.now()
+    if (Math.abs(precise - wall) <= MAX_DRIFT_MS) return precise
+    offsetMs += wall - precise
+    return wall
+  },
   after(delayMs, run, options) {
     const timer = setTimeout(run, delayMs)
     if (typeof timer === 'object' && options?.keepAlive !== true) timer.unref()
