@@ -58,7 +58,8 @@ export function createRivalry(self: string): Rivalry {
   const reactToTombstone = ({ incoming, existing, holder, nowMs }: ForeignClaim): Reaction => {
     const { owner, version } = incoming.entry
     const resolved = conflicts.letGo(incoming, owner)
-    if (holder === self && version > existing.version && mayAnnounce(incoming, nowMs)) {
+    const isAbove = holder === self && !existing.deleted && version > existing.version
+    if (isAbove && mayAnnounce(incoming, nowMs)) {
       return { type: 'announce', above: version, resolved }
     }
     return resolved === undefined ? { type: 'none' } : { type: 'resolved', conflict: resolved }
@@ -75,11 +76,20 @@ export function createRivalry(self: string): Rivalry {
     }
     return true
   }
+  /** Whoever holds such a claim took this node for gone; its own entry counts there again only above the claim. */
+  const answerStaleClaim = ({ incoming, existing, holder, nowMs }: ForeignClaim): Reaction => {
+    const { version } = incoming.entry
+    const isAbove = holder === self && !existing.deleted && version >= existing.version
+    return isAbove && mayAnnounce(incoming, nowMs)
+      ? { type: 'announce', above: version, resolved: undefined }
+      : { type: 'none' }
+  }
   const reactToClaim = (claim: ForeignClaim): Reaction => {
     const { incoming, existing, holder, nowMs } = claim
     const { owner, version } = incoming.entry
     // What this node once claimed and has given up is no rival of who holds it now.
-    if (owner === self || !claim.claimantIsLive || !claim.holderIsLive) return { type: 'none' }
+    if (owner === self || !claim.holderIsLive) return { type: 'none' }
+    if (!claim.claimantIsLive) return answerStaleClaim(claim)
     const own = holder === self ? fresh.get(positionId(incoming)) : undefined
     if (own !== undefined && isWithinWindow(own.version, version)) {
       if (!isGreater(own.version, self, version, owner)) return { type: 'none' }
