@@ -1,6 +1,6 @@
 /**
- * Entries of this ledger that a peer refused for the sake of a live owner: a tombstone made where that owner was out
- * of sight, or this node's own claim. The owner alone can settle it, by announcing above the tombstone or by letting
+ * Entries of this ledger that a peer refused for the sake of a live owner: a tombstone or a claim made where that owner
+ * was out of sight, or this node's own claim. The owner alone can settle it, by announcing above the tombstone or by letting
  * go, and may be no neighbour of ours: so it is told over the room, after a while, if nothing has changed by then.
  */
 import type { Clock, Random } from '@mesh/core'
@@ -33,11 +33,17 @@ export function createContested({ ledger, publisher, clock, random }: ContestedC
     waiting.clear()
     publisher.publish(unchanged)
   }
+  /** Of a conflict between two that live each tells the other itself; for one that is gone others must speak. */
+  const isOfInterest = ({ entry }: KeyedEntry, code: string): boolean => {
+    if (code === 'TOMB_NOT_OWNER') return true
+    const isClaim = code === 'NOT_OWNER' && entry.owner !== ''
+    return (
+      isClaim && (entry.owner === ledger.self || !ledger.snapshot().isOwnerLive(entry.owner, clock.now()))
+    )
+  }
   return {
     refusedThere(keyed, code) {
-      const isOurs = code === 'NOT_OWNER' && keyed.entry.owner === ledger.self
-      if (!isOurs && code !== 'TOMB_NOT_OWNER') return
-      if (waiting.size >= MAX_CONTESTED) return
+      if (!isOfInterest(keyed, code) || waiting.size >= MAX_CONTESTED) return
       waiting.set(`${keyed.bucket.length}:${keyed.bucket}${keyed.key}`, keyed)
       cancel ??= clock.after(CONTESTED_DELAY_MS * (0.2 + 0.8 * random.float()), tell)
     },

@@ -66,6 +66,13 @@ export function createHostile(
       // Signed by itself, in a place that the rule gives to another.
       send([make({ bucket: 'machines', key: `10.1.${Math.floor(random.float() * 4)}.1` }, machineOf(target))])
       send([make({ bucket: 'healthcheck', key: target }, heartbeatValue(clock.now()))])
+      // What another holds, in its own name.
+      send([
+        make(
+          { bucket: 'machines', key: `10.1.1.${Math.floor(random.float() * victims.length)}` },
+          machineOf(signer.peerId),
+        ),
+      ])
       // Immortal, and out of reach.
       send([make({ bucket: 'healthcheck', key: signer.peerId }, heartbeatValue(clock.now() + 1e12))])
       send([make({ bucket: 'notes', key: 'shared 1' }, '"frozen"', { version: 2n ** 64n - 1n })])

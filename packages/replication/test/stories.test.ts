@@ -163,6 +163,29 @@ describe('a partition', () => {
     await Promise.all(nodes.map((node) => node.kill()))
   })
 
+  it('of one leaf, which ended and took what it thought free, leaves every owner its own in a star', async () => {
+    const { clock, network, start } = createStage()
+    const hub = await start(0)
+    const neighbours = (peer: string) => peer === hub.id
+    const [leaf, cut] = [await start(1, { neighbours }), await start(2, { neighbours })]
+    leaf.replicator.keepAnnounced('machines', '10.1.0.1', () => machine(leaf))
+    leaf.replicator.keepAnnounced('users', leaf.id, () => machine(leaf))
+    await clock.advance(15 * MINUTE)
+    network.partition((peer) => (peer === cut.id ? 1 : 0))
+    await clock.advance(9 * MINUTE)
+    await cut.ledger.put('machines', '10.1.0.1', machine(cut)).settled
+    await clock.advance(21 * MINUTE)
+    expect(cut.ledger.snapshot().getLive('machines', '10.1.0.1')?.owner).toBe(cut.id)
+    expect(cut.ledger.snapshot().getLive('users', leaf.id)).toBeUndefined()
+    cut.ledger.delete('machines', '10.1.0.1')
+    network.partition(undefined)
+    await clock.advance(3 * MINUTE)
+    expectEqual(hub, leaf, cut)
+    expect(cut.ledger.snapshot().getLive('machines', '10.1.0.1')?.owner).toBe(leaf.id)
+    expect(cut.ledger.snapshot().getLive('users', leaf.id)?.owner).toBe(leaf.id)
+    await Promise.all([hub, leaf, cut].map((node) => node.kill()))
+  })
+
   it('in which both sides claim a key ends in a conflict that both owners are told of', async () => {
     const { clock, network, start } = createStage()
     const nodes = [await start(0), await start(1), await start(2)]
