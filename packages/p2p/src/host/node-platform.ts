@@ -218,8 +218,13 @@ async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<un
 }
 
 async function joinWebRtc(context: PlatformContext, { switches, plan, relays }: RelayParts): Promise<Stop> {
-  const { webRTC, webRTCDirect } = await import('@libp2p/webrtc')
+  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }] = await Promise.all([
+    import('@libp2p/webrtc'),
+    import('./webrtc-library.ts'),
+  ])
   const { host, book, dialOne } = context
+  // after the host has closed its connections
+  host.addEventListener('stop', holdWebRtcLibrary(), { once: true })
   const rtcConfiguration = () => ({ iceServers: stunServers(context, relays.client?.relays() ?? []) })
   if (switches.webrtcDirect) {
     await joinTransport(host, webRTCDirect({ rtcConfiguration }), plan.webrtcDirect)

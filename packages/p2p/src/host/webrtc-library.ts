@@ -1,0 +1,20 @@
+/**
+ * The native library below WebRTC has threads of its own: unless it is told that nobody needs it any more, they keep
+ * the process alive for seconds, or end it with an abort when it exits. There is one such library for a whole process,
+ * so its users are counted for the process too.
+ */
+import { cleanup } from 'node-datachannel'
+
+let users = 0
+
+/** @returns gives it back, once all connections are closed; calls after the first do nothing */
+export function holdWebRtcLibrary(): () => void {
+  users++
+  let held = true
+  return () => {
+    if (!held) return
+    held = false
+    users--
+    if (users === 0) cleanup()
+  }
+}
