@@ -192,10 +192,10 @@ async function startNode(
   })
   const started = async () => {
     const api = await waitForLine('api listening')
-    const host = await waitForLine(options.until ?? 'host listening')
-    return { api, host }
+    await waitForLine(options.until ?? 'host listening')
+    return api
   }
-  const { api, host } = await Promise.race([started(), failed])
+  const api = await Promise.race([started(), failed])
   failed.catch(() => {})
   const url = typeof api['url'] === 'string' ? api['url'] : ''
   const controlSocket = String(api['socket'])
@@ -208,7 +208,7 @@ async function startNode(
     controlSocket,
     client: url === '' ? control : createNodeClient({ baseUrl: url }),
     control,
-    addresses: (host['addresses'] ?? []) as readonly string[],
+    addresses: addressesOf(lines),
     lines,
     waitForLine,
     stop: (signal = 'SIGTERM') => exit.end(signal),
@@ -217,6 +217,12 @@ async function startNode(
     resume: () => void child.kill('SIGCONT'),
     exited: exit.exited,
   }
+}
+
+/** Empty until the host listens. */
+function addressesOf(lines: readonly LogLine[]): readonly string[] {
+  const addresses = lines.find(({ message }) => message === 'host listening')?.['addresses']
+  return Array.isArray(addresses) ? addresses.map(String) : []
 }
 
 function readLines(child: ChildProcess) {

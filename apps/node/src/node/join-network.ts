@@ -55,7 +55,10 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
 
   await p2p.allTransportsReady
   signal.throwIfAborted()
-  log.info('all transports listening', { addresses: p2p.addresses().length, afterMs: Math.round(uptimeMs()) })
+  log.info('all transports listening', {
+    addressCount: p2p.addresses().length,
+    afterMs: Math.round(uptimeMs()),
+  })
 }
 
 /** With the public key beside it, libp2p need not compute it, which takes tens of milliseconds. */
