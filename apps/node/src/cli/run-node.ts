@@ -15,7 +15,7 @@ export const runStart: Run = (call) => runNode(call, false)
 async function runNode(call: Call, isApi: boolean): Promise<number> {
   const { command, base, surroundings } = call
   const settings = withOwnInstance(call)
-  const network = requireNetwork(settings, command.name)
+  const network = requireNetwork(settings, command.name, callOf(surroundings.environment))
   const log = createNodeLogger(call)
   const { environment } = surroundings
   const listen = isApi
@@ -29,6 +29,11 @@ async function runNode(call: Call, isApi: boolean): Promise<number> {
   const code = await runUntilSignal(log, (signal) => startNode(init, components, { signal, onListening }))
   // nothing may keep the process that the node has left behind
   process.exit(code)
+}
+
+/** How the person calls `mesh`: in a checkout by its package manager. */
+function callOf({ npm_lifecycle_event: script }: Readonly<Record<string, string | undefined>>): string {
+  return script === undefined ? 'mesh' : 'pnpm --silent --filter node start'
 }
 
 /** Nodes that keep nothing do not stand in each other's way. */

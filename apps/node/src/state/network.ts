@@ -22,15 +22,18 @@ export function readNetwork(settings: Settings): Network | undefined {
   return config === undefined ? undefined : { id: networkId(config), config }
 }
 
-/** @throws MeshError `node.no_network` too, saying how to make one */
-export function requireNetwork(settings: Settings, command: string): Network {
+/**
+ * @param mesh how the person calls `mesh`
+ * @throws MeshError `node.no_network` too, saying how to make one
+ */
+export function requireNetwork(settings: Settings, command: string, mesh = 'mesh'): Network {
   const network = readNetwork(settings)
   if (network !== undefined) return network
   throw new MeshError('node.no_network', `\`mesh ${command}\` needs to know which network to join`, {
     hint: [
       'Give a token (--token-file FILE, MESHTOKEN) or a configuration file (--config FILE, MESHCONFIG).',
-      '  To make a new network:  mesh -g -b > mesh.token && chmod 600 mesh.token',
-      `  Then, on every machine: mesh ${command} --token-file mesh.token`,
+      `  To make a new network:  ${mesh} -g -b > mesh.token && chmod 600 mesh.token`,
+      `  Then, on every machine: ${mesh} ${command} --token-file mesh.token`,
     ].join('\n'),
   })
 }
