@@ -5,16 +5,20 @@
 import { createInterface } from 'node:readline'
 import { type LogFields, type Logger, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { parseToken } from '@mesh/p2p'
+import { startMdns } from '../src/discovery/mdns.ts'
+import { openMulticast } from '../src/discovery/multicast-sockets.ts'
 import { createP2pNode, type P2pNodeInit } from '@mesh/p2p/node'
 
 export interface MemberSettings extends Omit<P2pNodeInit, 'network' | 'identity'> {
   readonly token: string
   /** 32 bytes as hex. */
   readonly seed: string
+  /** Answers mDNS by hand and reads nothing: whoever connects has found it, not the other way round. */
+  readonly answersOnly?: boolean
 }
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as MemberSettings
-const { token, seed, ...rest } = settings
+const { token, seed, answersOnly = false, ...rest } = settings
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)
 
 const report = (message: string, fields?: LogFields) =>
@@ -38,6 +42,21 @@ const node = await createP2pNode(
 node.room.onMessage(({ author, plaintext }) => say({ heard: Buffer.from(plaintext).toString(), author }))
 node.subscribe((event) => say({ event }))
 await node.allTransportsReady
+if (answersOnly) {
+  const multicast = await openMulticast(
+    { listen: ['0.0.0.0'], isBlockedIp: () => false, onError: (error) => report(String(error)) },
+    { logger: silentLogger },
+  )
+  startMdns(
+    {
+      self: node.self,
+      service: parseToken(token).mdns,
+      addresses: () => node.addresses().filter((address) => !address.includes('/127.0.0.1/')),
+      found: () => {},
+    },
+    { multicast, clock: systemClock, random: systemRandom, logger: silentLogger },
+  )
+}
 say({ ready: node.self, addresses: node.addresses() })
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -59,6 +59,7 @@ export function startMdns(
   const log = components.logger.child('mdns')
   const instance = Array.from(random.bytes(40), (byte) => (byte % 36).toString(36)).join('')
   const lastAnswer = new Map<string, number>()
+  const answering = new Set<string>()
   const timers = new Set<() => void>()
   let interval = MDNS_QUERY_MIN_MS
   let cancelQuery: (() => void) | undefined
@@ -74,22 +75,24 @@ export function startMdns(
     timers.add(cancel)
   }
 
-  function answer(ttl?: number): void {
+  function tell(link: MulticastLink, ttl?: number): void {
+    lastAnswer.set(link.id, clock.now())
+    const addresses = init.addresses(link)
+    if (addresses.length === 0) return
+    const more = ttl === undefined ? {} : { ttl }
+    multicast.send(link, buildAnswer({ service: init.service, instance, addresses, host: link, ...more }))
+  }
+
+  /** On each link soon, or when its gap is over; one answer serves all who asked until then. */
+  function answerSoon(): void {
     for (const link of multicast.links()) {
-      if (ttl === undefined && (lastAnswer.get(link.id) ?? 0) > clock.now() - ANSWER_GAP_MS) continue
-      lastAnswer.set(link.id, clock.now())
-      const addresses = init.addresses(link)
-      if (addresses.length === 0) continue
-      multicast.send(
-        link,
-        buildAnswer({
-          service: init.service,
-          instance,
-          addresses,
-          host: link,
-          ...(ttl === undefined ? {} : { ttl }),
-        }),
-      )
+      if (answering.has(link.id)) continue
+      answering.add(link.id)
+      const gapEnds = (lastAnswer.get(link.id) ?? 0) + ANSWER_GAP_MS
+      later(Math.max(random.float() * ANSWER_SPREAD_MS, gapEnds - clock.now()), () => {
+        answering.delete(link.id)
+        tell(link)
+      })
     }
   }
 
@@ -114,7 +117,7 @@ export function startMdns(
     const packet = readPacket(bytes, init.service)
     if (packet === undefined) return
     if (packet.kind === 'query') {
-      later(random.float() * ANSWER_SPREAD_MS, () => answer())
+      answerSoon()
       // once the backoff has ended, somebody's question serves all; jitter decides who asks next
       if (interval >= MDNS_QUERY_MAX_MS) scheduleQuery(interval * (1 + random.float() / 2))
       return
@@ -129,13 +132,13 @@ export function startMdns(
   }
 
   void ask()
-  later(0, () => answer())
-  later(ANNOUNCE_AGAIN_MS, () => answer())
+  answerSoon()
+  later(ANNOUNCE_AGAIN_MS, answerSoon)
 
   return {
     async stop() {
       if (stopped) return
-      answer(0)
+      for (const link of multicast.links()) tell(link, 0)
       stopped = true
       cancelQuery?.()
       for (const cancel of timers) cancel()
