@@ -154,6 +154,8 @@ export const SEND_LOW_WATER_BYTES = 64 * 1024
 export const SEND_STALL_MS = 60_000
 /** How long both sides of a closed channel may take to say so. */
 export const CHANNEL_CLOSE_MS = 10_000
+/** A channel that was accepted and has heard nothing yet stays open for so long after it was closed. */
+export const ACCEPTED_CLOSE_DELAY_MS = 500
 /** Dialling, negotiating and proving together, when a channel is opened. */
 export const CHANNEL_OPEN_MS = 15_000
 /** Inbound channels of one peer at a time, where the protocol's handler does not say. */
@@ -220,5 +222,11 @@ export const LINK_BACKOFF_MS = 1_000
 export const FEW_PEERS = 3
 /** Links are picked so long after what they are subscribed to changed. */
 export const MESH_FILL_DELAY_MS = 250
+/** Gossip that may wait for a slow peer, besides one message of the greatest size. */
+export const OUTBOUND_SPARE_BYTES = 1024 * 1024
+/** Unfinished gossip frames of peers that are not known as members, all together; a frame may be 20 MiB long. */
+export const MAX_STRANGERS_HELD_BYTES = 64 * 1024 * 1024
+/** What each of them may hold in any case: most messages are smaller. */
+export const FREE_HELD_BYTES = 256 * 1024
 /** Topics that one peer may be subscribed to, about one for each KiB. */
 export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024

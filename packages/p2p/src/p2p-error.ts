@@ -40,6 +40,8 @@ export type RefusalCode =
   | 'room.bad_seal'
   /** A gossip message longer than the network allows. */
   | 'room.too_long'
+  /** A gossip frame of a peer that is no known member, while others of the kind hold too much already. */
+  | 'room.too_much_held'
   /** A gossip frame that does not decode or is longer than the network allows. */
   | 'room.bad_frame'
   /** A connection from a range that libp2p keeps out of (the VPN's own). */

@@ -65,20 +65,29 @@ describe('a channel', () => {
 
   test('ends for a reader who comes when the other side has closed already', async () => {
     await b.channels.handle(PROTOCOL, BOUND, async (channel) => {
+      await channel.messages()[Symbol.asyncIterator]().next()
       await channel.send(Uint8Array.of(1))
       await channel.send(Uint8Array.of(2))
     })
     const channel = await a.channels.open(b.id, PROTOCOL, BOUND)
-    await delay(systemClock, 50)
+    await channel.send(Uint8Array.of(0))
+    await delay(systemClock, 100)
     expect(await all(channel)).toEqual([Uint8Array.of(1), Uint8Array.of(2)])
+  })
+
+  test('that speaks first and closes at once is heard', async () => {
+    await b.channels.handle(PROTOCOL, BOUND, (channel) => channel.send(Uint8Array.of(1)))
+    const channel = await a.channels.open(b.id, PROTOCOL, BOUND)
+    expect(await all(channel)).toEqual([Uint8Array.of(1)])
   })
 
   test('throws for a reader when the other side broke off', async () => {
     await b.channels.handle(PROTOCOL, BOUND, async (channel) => {
-      await channel.send(Uint8Array.of(1))
+      await channel.messages()[Symbol.asyncIterator]().next()
       throw new Error('had enough')
     })
     const channel = await a.channels.open(b.id, PROTOCOL, BOUND)
+    await channel.send(Uint8Array.of(0))
     expect(await code(all(channel))).toBe('p2p.channel_closed')
     expect(await code(channel.send(Uint8Array.of(1)))).toBe('p2p.channel_closed')
   })

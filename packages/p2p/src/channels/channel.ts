@@ -1,6 +1,6 @@
 import type { Connection, Stream } from '@libp2p/interface'
-import { type Clock, MeshError, type PeerId } from '@mesh/core'
-import { CHANNEL_CLOSE_MS, SEND_STALL_MS } from '../limits.ts'
+import { type Clock, delay, MeshError, type PeerId } from '@mesh/core'
+import { ACCEPTED_CLOSE_DELAY_MS, CHANNEL_CLOSE_MS, SEND_STALL_MS } from '../limits.ts'
 import type { Channel } from '../p2p-node.ts'
 import { FrameTooLongError, readFrames, writeFrame } from './frames.ts'
 
@@ -18,6 +18,8 @@ export interface ChannelInit {
 export function createChannel(init: ChannelInit): Channel {
   const { stream, connection, peer, maxMessageBytes, clock } = init
   let reading = false
+  /** Something came from the other side, so it is done with negotiating the protocol. */
+  let heard = false
   let cancelLinger = () => {}
   stream.addEventListener('close', () => cancelLinger())
 
@@ -58,7 +60,10 @@ export function createChannel(init: ChannelInit): Channel {
     async *messages() {
       reading = true
       try {
-        yield* readFrames(stream, maxMessageBytes)
+        for await (const message of readFrames(stream, maxMessageBytes)) {
+          heard = true
+          yield message
+        }
       } catch (error) {
         if (error instanceof FrameTooLongError) {
           init.onTooLong()
@@ -75,6 +80,9 @@ export function createChannel(init: ChannelInit): Channel {
       }
     },
     async close() {
+      heard ||= stream.readBufferLength > 0 || stream.remoteWriteStatus !== 'writable'
+      // libp2p fails to open a stream whose other end is closed before the answer to the protocol's name was read
+      if (!heard && stream.direction === 'inbound') await delay(clock, ACCEPTED_CLOSE_DELAY_MS)
       const cancel = clock.after(CHANNEL_CLOSE_MS, () => abort(new Error('the peer takes nothing')))
       try {
         await stream.close()

@@ -17,17 +17,26 @@ const CONTINUES = 0x80
 /** Lengths up to 2^28 - 1, more than any bound here. */
 const MAX_PREFIX_BYTES = 4
 
-/** @yields each frame's bytes, owned by the consumer */
-export async function* readFrames(stream: Stream, maxFrameBytes: number): AsyncGenerator<Uint8Array> {
+/**
+ * @param onHeld is told how many bytes of an unfinished frame wait for the rest; what it throws ends the reading
+ * @yields each frame's bytes, owned by the consumer
+ */
+export async function* readFrames(
+  stream: Stream,
+  maxFrameBytes: number,
+  onHeld?: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   const input = openInput(stream)
   try {
     for (;;) {
       const frame = cutFrame(input.queue, maxFrameBytes)
+      onHeld?.(frame === undefined ? input.queue.byteLength : 0)
       if (frame !== undefined) yield frame
       else if (!(await input.more())) break
     }
     if (input.queue.byteLength > 0) throw new Error('the stream ended inside a frame')
   } finally {
+    onHeld?.(0)
     input.release()
   }
 }

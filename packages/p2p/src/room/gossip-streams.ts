@@ -17,10 +17,12 @@ import {
   STREAM_REPAIR_MS,
   STREAM_REPLACE_MIN_MS,
 } from '../limits.ts'
+import type { Membership } from '../membership/membership.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import type { SpokenProtocols } from '../spoken-protocols.ts'
 import type { GossipInternals } from './gossipsub-internals.ts'
+import { createHeldBytes, TooMuchHeldError } from './held-bytes.ts'
 
 export interface GossipStreams {
   /** Takes gossipsub's streams over; before or after gossipsub itself started. */
@@ -33,6 +35,7 @@ export interface GossipStreams {
 export interface GossipStreamsComponents {
   readonly libp2p: Libp2p
   readonly pubsub: GossipInternals
+  readonly membership: Pick<Membership, 'isMember'>
   readonly spoken: SpokenProtocols
   readonly clock: Clock
   readonly refusals: Refusals
@@ -60,12 +63,13 @@ export function createGossipStreams(
   init: { readonly maxFrameBytes: number },
   components: GossipStreamsComponents,
 ): GossipStreams {
-  const { libp2p, pubsub, spoken, clock, refusals } = components
+  const { libp2p, pubsub, membership, spoken, clock, refusals } = components
   const log = components.logger.child('gossip')
   /** By connection: the newest inbound stream and the one before it, which may still hold unread frames. */
   const inbound = new Map<string, readonly Inbound[]>()
   const outbound = new Map<string, Outbound>()
   const timers = new Set<() => void>()
+  const strangers = createHeldBytes((peer) => membership.isMember(peer))
   let stopped = false
 
   const later = (delayMs: number, run: () => void) => {
@@ -124,7 +128,8 @@ export function createGossipStreams(
   async function read({ stream, connection }: Inbound): Promise<void> {
     const from = { peer: connection.remotePeer.toString(), protocol: stream.protocol }
     try {
-      for await (const frame of readFrames(stream, init.maxFrameBytes)) {
+      const held = strangers.track(from.peer)
+      for await (const frame of readFrames(stream, init.maxFrameBytes, held)) {
         try {
           await pubsub.handleReceivedRpc(connection.remotePeer, pubsub.decodeRpc(frame))
         } catch {
@@ -132,8 +137,9 @@ export function createGossipStreams(
         }
       }
     } catch (error) {
-      if (!(error instanceof FrameTooLongError)) return
-      refusals.refuse('room.bad_frame', from)
+      if (error instanceof TooMuchHeldError) refusals.refuse('room.too_much_held', from)
+      else if (error instanceof FrameTooLongError) refusals.refuse('room.bad_frame', from)
+      else return
       stream.abort(error)
     }
   }

@@ -1,5 +1,5 @@
 import { type GossipsubOpts, type Message, StrictSign } from '@libp2p/gossipsub'
-import { LINK_BACKOFF_MS, MAX_TOPIC_BYTES_PER_PEER } from '../limits.ts'
+import { LINK_BACKOFF_MS, MAX_TOPIC_BYTES_PER_PEER, OUTBOUND_SPARE_BYTES } from '../limits.ts'
 import type { NetworkConfig } from '../network-config.ts'
 
 /**
@@ -15,7 +15,9 @@ export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts>
     fallbackToFloodsub: false,
     runOnLimitedConnection: true,
     maxInboundDataLength: maxFrameBytes(config),
-    maxOutboundBufferSize: maxFrameBytes(config) * 2,
+    maxOutboundBufferSize: maxFrameBytes(config) + OUTBOUND_SPARE_BYTES,
+    // whom to dial is the host's business
+    directConnectTicks: Number.MAX_SAFE_INTEGER,
 
     // the room floods while it is small or changing, and says so at each publication
     floodPublish: false,
