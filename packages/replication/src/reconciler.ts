@@ -155,10 +155,16 @@ class ChannelReconciler implements Reconciler {
   async #call(peer: PeerId, signal: AbortSignal | undefined): Promise<SessionResult> {
     const { channels, clock } = this.#components
     const options = { maxMessageBytes: MAX_TURN_BYTES, ...(signal === undefined ? {} : { signal }) }
+    const opening = channels.open(peer, REPLICATION_PROTOCOL, options)
     let channel: ReplicationChannel
     try {
-      channel = await within(clock, TURN_TIMEOUT_MS, channels.open(peer, REPLICATION_PROTOCOL, options))
+      channel = await within(clock, TURN_TIMEOUT_MS, opening)
     } catch (error) {
+      // One that opens after all has nobody left to use it.
+      opening.then(
+        (late) => late.abort(replicationError('replication.timeout', 'opened too late')),
+        () => {},
+      )
       this.#components.logger.debug('peer not reached', { peer, error })
       return this.#finish({ peer, role: 'initiator' }, createTally(), { failure: 'unreachable', turns: 0 })
     }
@@ -239,22 +245,27 @@ class ChannelReconciler implements Reconciler {
       lastSent = turn.entries
       await within(clock, TURN_TIMEOUT_MS, channel.send(bytes))
     }
-    if (session.turns === 0 && session.role === 'initiator') await send(session.open())
-    while (!session.done) {
-      const next = await within(clock, TURN_TIMEOUT_MS, messages.next())
-      if (next.done === true) throw new ReconcileError('closed')
-      tally.bytesIn += next.value.length
-      const turn = decodeTurn(next.value)
-      if (turn === undefined) throw new ReconcileError('malformed')
-      const { entries, refused } = session.receive(turn)
-      this.#rememberTheirs(channel.peer, refused, lastSent)
-      const merged = await mergeBatch(entries, channel.peer, this.#components)
-      tally.accepted += merged.accepted
-      tally.news ||= merged.news
-      this.#rememberOurs(merged.refused, tally)
-      const answer = session.answer(merged.refused)
-      if (session.fault !== undefined) throw new ReconcileError(session.fault)
-      if (answer !== undefined) await send(answer)
+    try {
+      if (session.turns === 0 && session.role === 'initiator') await send(session.open())
+      while (!session.done) {
+        const next = await within(clock, TURN_TIMEOUT_MS, messages.next())
+        if (next.done === true) throw new ReconcileError('closed')
+        tally.bytesIn += next.value.length
+        const turn = decodeTurn(next.value)
+        if (turn === undefined) throw new ReconcileError('malformed')
+        const { entries, refused } = session.receive(turn)
+        this.#rememberTheirs(channel.peer, refused, lastSent)
+        const merged = await mergeBatch(entries, channel.peer, this.#components)
+        tally.accepted += merged.accepted
+        tally.news ||= merged.news
+        this.#rememberOurs(merged.refused, tally)
+        const answer = session.answer(merged.refused)
+        if (session.fault !== undefined) throw new ReconcileError(session.fault)
+        if (answer !== undefined) await send(answer)
+      }
+    } finally {
+      // Not awaited: a reader that waits for a message ends only with its channel.
+      messages.return?.().catch(() => {})
     }
   }
 

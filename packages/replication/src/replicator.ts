@@ -85,6 +85,7 @@ class LedgerReplicator implements Replicator {
   readonly #arrival: Arrival
   readonly #heartbeat: Heartbeat
   readonly #older: OlderMembers
+  readonly #announcing = new Set<() => void>()
   #arrivedAt: number | undefined
   #ends: (() => void)[] = []
   #state: 'new' | 'started' | 'stopped' = 'new'
@@ -145,7 +146,7 @@ class LedgerReplicator implements Replicator {
   async stop(): Promise<void> {
     if (this.#state === 'stopped') return
     this.#state = 'stopped'
-    for (const end of this.#ends) end()
+    for (const end of [...this.#ends, ...this.#announcing]) end()
     this.#catchUp.stop()
     this.#contested.stop()
     this.#heartbeat.stop()
@@ -162,8 +163,11 @@ class LedgerReplicator implements Replicator {
 
   keepAnnounced(bucket: string, key: string, valueText: () => string): () => void {
     const stop = startAnnouncing({ bucket, key, valueText }, { ...this.#components, arrival: this.#arrival })
-    this.#ends.push(stop)
-    return stop
+    this.#announcing.add(stop)
+    return () => {
+      this.#announcing.delete(stop)
+      stop()
+    }
   }
 
   reconcile(peer: PeerId): Promise<SessionResult> {
