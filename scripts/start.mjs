@@ -5,8 +5,6 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** A node mostly waits: short-lived objects get 2 MiB, which saves 10 MB of memory. */
-const SMALL_HEAP = ['--max-semi-space-size=2']
 const FIRST_PORT = 8080
 const LAST_PORT = 8099
 /** Names of the settings that say which network to join. */
@@ -21,7 +19,7 @@ export async function start({ root, args }) {
     : ['--token-file', makeToken({ root, node, main })]
   const listen = isGiven('listen', args) ? [] : ['--listen', `127.0.0.1:${await findPort()}`]
   const privacy = isGiven('private', args) ? [] : ['--private']
-  const child = spawn(node, [...SMALL_HEAP, main, 'api', ...network, ...listen, ...privacy, ...args], {
+  const child = spawn(node, [main, 'api', ...network, ...listen, ...privacy, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
   })
   createInterface({ input: child.stdout }).on('line', (line) => {

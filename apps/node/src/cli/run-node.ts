@@ -33,7 +33,7 @@ async function runNode(call: Call, isApi: boolean): Promise<number> {
 
 /** How the person calls `mesh`: in a checkout by its package manager. */
 function callOf({ npm_lifecycle_event: script }: Readonly<Record<string, string | undefined>>): string {
-  return script === undefined ? 'mesh' : 'pnpm --silent --filter node start'
+  return script === undefined ? 'mesh' : 'pnpm --filter node start'
 }
 
 /** Nodes that keep nothing do not stand in each other's way. */
