@@ -14,8 +14,8 @@ import type { Find } from './dialler.ts'
 
 /** What rendezvous needs from a DHT. */
 export interface RendezvousDht {
-  /** Connects to the DHT when it is not. */
-  join(signal: AbortSignal): Promise<void>
+  /** Connects to the DHT when it is not; resolves with how many of its peers are known. */
+  join(signal: AbortSignal): Promise<number>
   provide(name: string, signal: AbortSignal): Promise<void>
   findProviders(name: string, signal: AbortSignal): AsyncIterable<Find>
 }
@@ -37,10 +37,11 @@ export function startRendezvous(
   const log = components.logger.child('rendezvous')
   const stopped = new AbortController()
   let cancel: (() => void) | undefined
+  let provided = { names: '', at: 0 }
   let finds = 0
   let interval = RENDEZVOUS_START_MS
 
-  async function within(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async function within<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const limit = new AbortController()
     const onStop = () => limit.abort(stopped.signal.reason)
     stopped.signal.addEventListener('abort', onStop, { once: true })
@@ -48,7 +49,7 @@ export function startRendezvous(
       limit.abort(new Error('the DHT is too slow')),
     )
     try {
-      await run(limit.signal)
+      return await run(limit.signal)
     } finally {
       cancelLimit()
       stopped.signal.removeEventListener('abort', onStop)
@@ -64,18 +65,24 @@ export function startRendezvous(
     })
   }
 
+  /** Once for each window and interval: that is what spreads over many nodes and costs. */
+  async function provide(names: readonly string[]): Promise<void> {
+    const due = provided.names !== names.join() || clock.now() - provided.at >= RENDEZVOUS_INTERVAL_MS
+    if (!due) return
+    await Promise.all(names.map((name) => within((signal) => dht.provide(name, signal))))
+    provided = { names: names.join(), at: clock.now() }
+  }
+
   async function run(): Promise<void> {
     const rendezvous = init.rendezvousAt(clock.now())
     if (rendezvous === undefined) return
     const names = [...new Set([rendezvous.current, rendezvous.previous, rendezvous.next])]
     try {
-      await within(dht.join)
-      // looking first: whoever is there already is found without waiting for our own name to spread
-      const results = await Promise.allSettled([
-        ...names.map(look),
-        ...names.map((name) => within((signal) => dht.provide(name, signal))),
-      ])
-      for (const result of results) if (result.status === 'rejected') throw result.reason
+      // a question to nobody has no answer
+      if ((await within(dht.join)) > 0) {
+        await Promise.all(names.map(look))
+        await provide(names)
+      }
     } catch (error) {
       if (stopped.signal.aborted) return
       log.debug('rendezvous failed', { reason: String(error) })

@@ -46,8 +46,9 @@ export async function joinDht(
       for (const { remotePeer } of host.getConnections()) {
         if (spoken.speaks(remotePeer.toString(), protocol)) await dht.routingTable.add(remotePeer, { signal })
       }
-      if (isPrivate || dht.routingTable.size > 0) return
-      await Promise.any(PUBLIC_BOOTSTRAP.map((address) => dialOne(multiaddr(address), signal)))
+      if (!isPrivate && dht.routingTable.size === 0)
+        await Promise.any(PUBLIC_BOOTSTRAP.map((address) => dialOne(multiaddr(address), signal)))
+      return dht.routingTable.size
     },
     async provide(name, signal) {
       for await (const event of dht.provide(keyOf(name), { signal })) void event

@@ -55,6 +55,8 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
         }
       }
       const relays: { client?: RelayClient } = {}
+      // a private network needs one only where members do not tell of each other
+      const wantsDht = switches.dht && (!isPrivate || init.peerExchange === false)
       const wantsRelay = switches.relayClient || switches.relayService
       await Promise.all([
         join('mdns', switches.mdns, (way) => joinMdns(context, { service: init.network.mdns, plan, way })),
@@ -64,9 +66,7 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
         join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
           joinWebRtc(context, { switches, plan, relays }),
         ),
-        join('dht', switches.dht, (way) =>
-          joinRendezvous(context, { network: init.network, isPrivate, way }),
-        ),
+        join('dht', wantsDht, (way) => joinRendezvous(context, { network: init.network, isPrivate, way })),
         join('autonat', switches.autonat && !isPrivate, () => joinAutoNat(context)),
         join('upnp', switches.upnp && !isPrivate, () => joinUpnp(context, !switches.autonat)),
       ])

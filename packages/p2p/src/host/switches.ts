@@ -11,7 +11,7 @@ export interface Switches {
   /** Between two members behind NATs, with a relay to signal over. */
   readonly webrtc: boolean
   readonly mdns: boolean
-  /** Rendezvous in the public DHT; with `private` in one of our own, when bootstrap peers are given. */
+  /** Rendezvous in the public DHT; with `private` in one of our own, and only without `peerExchange`. */
   readonly dht: boolean
   /** Reserves at members that relay. */
   readonly relayClient: boolean
