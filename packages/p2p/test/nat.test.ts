@@ -76,4 +76,22 @@ describe.skipIf(why !== undefined)(`members behind NATs${why === undefined ? '' 
     )
     expect(await a.sees(b)).toMatchObject({ path: 'relayed' })
   }, 60_000)
+
+  test('one behind a NAT and one in the open connect directly, whoever dials first', async () => {
+    lab = createNatLab('fully-random')
+    lab.run('wan', ['ip', 'addr', 'add', '5.5.5.9/24', 'dev', 'br0'])
+    const open = await start('open')
+    const known = (await open.status()).addresses.filter((address) =>
+      /\/5\.5\.5\.1\/tcp\/\d+\/p2p/.test(address),
+    )
+    const [a, inTheOpen] = await Promise.all([start('a', known), start('wan', known)])
+    await eventually(
+      async () => {
+        expect(await a.sees(inTheOpen)).toMatchObject({ path: 'direct', transport: 'tcp', member: true })
+        expect(await inTheOpen.sees(a)).toMatchObject({ path: 'direct', transport: 'tcp', member: true })
+      },
+      { withinMs: 25_000, everyMs: 200 },
+    )
+    await hearEachOther(a, inTheOpen)
+  }, 60_000)
 })
