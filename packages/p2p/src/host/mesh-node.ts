@@ -4,26 +4,18 @@
  */
 import type { GossipsubOpts } from '@libp2p/gossipsub'
 import type { Connection } from '@libp2p/interface'
-import {
-  type Cidr,
-  type Clock,
-  type Logger,
-  MeshError,
-  type PeerId,
-  parsePeerId,
-  type Random,
-} from '@mesh/core'
-import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import { type Cidr, type Clock, type Logger, MeshError, parsePeerId, type Random } from '@mesh/core'
+import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Libp2pOptions } from 'libp2p'
 import { createBandwidth } from '../bandwidth/bandwidth.ts'
 import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
 import { createChannels } from '../channels/channels.ts'
 import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
-import { createDialler, type Find } from '../discovery/dialler.ts'
+import type { Find } from '../discovery/dialler.ts'
 import { type PeerExchange, startPeerExchange } from '../discovery/peer-exchange.ts'
 import { createWays, type Way, type Ways } from '../discovery/ways.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
-import { MAX_KNOWN_PEERS, PING_TIMEOUT_MS } from '../limits.ts'
+import { MAX_KNOWN_PEERS } from '../limits.ts'
 import type { NetworkConfig } from '../network-config.ts'
 import type { P2pEvent, P2pNode } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
@@ -33,7 +25,7 @@ import { createRoom } from '../room/room.ts'
 import type { SealCipher } from '../secrets/seal-cipher.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../spoken-protocols.ts'
 import { type AddressRules, createAddressRules } from './address-rules.ts'
-import { chooseAnnounced, oneForEachRelay, relayOf } from './announced-addresses.ts'
+import { chooseAnnounced } from './announced-addresses.ts'
 import { createBaseHost, type MeshHost } from './base-host.ts'
 import { createConnectionGate } from './connection-gate.ts'
 import { connectionsTo } from './connections.ts'
@@ -41,9 +33,10 @@ import { closeDuplicates } from './duplicates.ts'
 import { inWords } from './error-words.ts'
 import { parseIdentity } from './identity.ts'
 import { createPeerBook, type PeerBook } from './peer-book.ts'
-import { pingConnection } from './ping.ts'
+import { pingPeer } from './ping.ts'
 import { startPingMonitor } from './ping-monitor.ts'
-import { raceDial } from './race-dial.ts'
+import { createReach } from './reach.ts'
+import { watchConnections } from './watch-connections.ts'
 
 export interface MeshNodeInit {
   readonly network: NetworkConfig
@@ -295,138 +288,5 @@ async function startListening(host: MeshHost): Promise<void> {
       cause,
       hint: 'Choose other listen addresses, or stop what uses these.',
     })
-  }
-}
-
-/** Everything that dials goes through here. */
-interface Reach {
-  found(way: Way, find: Find): void
-  /** A member that went: dialled again where it was last known to be. */
-  lost(peer: string): void
-  dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection>
-  stop(): void
-}
-
-function createReach(
-  parts: {
-    readonly host: MeshHost
-    readonly rules: AddressRules
-    readonly book: PeerBook
-    readonly self: string
-    readonly onError: (peer: string, error: unknown) => void
-  },
-  components: MeshNodeComponents,
-): Reach {
-  const { host, rules, book, self } = parts
-  const { transportManager, connectionManager } = host.services.parts.components
-  const canDial = (address: Multiaddr) =>
-    !rules.isBlocked(address) &&
-    (isDnsaddr(address) || transportManager.dialTransportForMultiaddr(address) !== undefined)
-
-  async function dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
-    if (rules.isBlocked(address)) throw new Error('lies in a blocked range')
-    // names that stand for several addresses are resolved by libp2p's own dialler
-    if (isDnsaddr(address)) return await connectionManager.openConnection(address, { signal })
-    return await transportManager.dial(address, { signal })
-  }
-
-  const dialler = createDialler(
-    {
-      self,
-      isConnected: (peer) => connectionsTo(host, peer).length > 0,
-      async dial(peer, addresses, signal) {
-        const usable = addresses.filter((address) => canDial(address) && !isWebRtc(address))
-        const direct = usable.filter((address) => relayOf(address) === undefined)
-        await raceDial([...direct, ...oneForEachRelay(usable)].map(withPeer(peer)), {
-          dialOne,
-          clock: components.clock,
-          signal,
-        })
-      },
-      onError: parts.onError,
-    },
-    components,
-  )
-  return {
-    found(way, find) {
-      way.found(find.peer)
-      const addresses = find.addresses.filter((address) => !rules.isBlocked(address))
-      if (addresses.length > 0) dialler.found({ ...find, addresses })
-      else if (find.addresses.length > 0)
-        parts.onError(find.peer, new Error('every address lies in a range that is kept out'))
-    },
-    lost(peer) {
-      const addresses = book.get(peer)?.addresses ?? []
-      dialler.found({ peer, addresses: addresses.map((address) => multiaddr(address)), kind: 'member' })
-    },
-    dialOne,
-    stop: dialler.stop,
-  }
-}
-
-const isDnsaddr = (address: Multiaddr) => address.getComponents()[0]?.name === 'dnsaddr'
-/** WebRTC needs a relayed connection first; the upgrade makes it. */
-const isWebRtc = (address: Multiaddr) => address.getComponents().some(({ name }) => name === 'webrtc')
-
-/** The transport checks who answers only when the address says who should. */
-const withPeer = (peer: string) => (address: Multiaddr) =>
-  address.getComponents().at(-1)?.name === 'p2p' ? address : address.encapsulate(`/p2p/${peer}`)
-
-/** Tells subscribers of peers that come and go, and looks for members that went. */
-function watchConnections(parts: {
-  readonly host: MeshHost
-  readonly emit: (event: P2pEvent) => void
-  readonly reach: Reach
-  /** Worth looking for when it went. */
-  readonly isMissed: (peer: string) => boolean
-}): () => void {
-  const { host, emit, reach } = parts
-  const paths = new Map<string, 'direct' | 'relayed'>()
-  const onOpen = ({ detail }: CustomEvent<Connection>) => {
-    const peer = detail.remotePeer.toString()
-    const path = detail.direct ? 'direct' : 'relayed'
-    const known = paths.get(peer)
-    if (known === path || known === 'direct') return
-    paths.set(peer, path)
-    emit({ type: 'peer.connected', peer, path })
-  }
-  const onClose = ({ detail }: CustomEvent<Connection>) => {
-    const peer = detail.remotePeer.toString()
-    const left = connectionsTo(host, peer)[0]
-    if (left !== undefined) {
-      paths.set(peer, left.direct ? 'direct' : 'relayed')
-      return
-    }
-    if (!paths.delete(peer)) return
-    emit({ type: 'peer.disconnected', peer })
-    if (parts.isMissed(peer)) reach.lost(peer)
-  }
-  host.addEventListener('connection:open', onOpen)
-  host.addEventListener('connection:close', onClose)
-  return () => {
-    host.removeEventListener('connection:open', onOpen)
-    host.removeEventListener('connection:close', onClose)
-  }
-}
-
-async function pingPeer(
-  host: MeshHost,
-  peer: PeerId,
-  options: Pick<MeshNodeComponents, 'clock' | 'random'> & { readonly signal?: AbortSignal },
-): Promise<number> {
-  const { clock, random, signal } = options
-  const connection = connectionsTo(host, peer)[0]
-  if (connection === undefined) throw new MeshError('p2p.unreachable', `not connected to ${peer}`)
-  const limit = new AbortController()
-  const onAbort = () => limit.abort(signal?.reason)
-  const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
-  signal?.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await pingConnection(connection, { clock, random, signal: limit.signal })
-  } catch (cause) {
-    throw new MeshError('p2p.unreachable', `${peer} does not answer: ${inWords(cause)}`, { cause })
-  } finally {
-    cancel()
-    signal?.removeEventListener('abort', onAbort)
   }
 }

@@ -1,6 +1,9 @@
 /** libp2p's ping over one given connection (the service pings a peer over any). */
-import type { Connection } from '@libp2p/interface'
-import type { Clock, Random } from '@mesh/core'
+import type { Connection, Libp2p } from '@libp2p/interface'
+import { type Clock, MeshError, type PeerId, type Random } from '@mesh/core'
+import { PING_TIMEOUT_MS } from '../limits.ts'
+import { connectionsTo } from './connections.ts'
+import { inWords } from './error-words.ts'
 
 const PING_PROTOCOL = '/ipfs/ping/1.0.0'
 /** Fixed by the protocol. */
@@ -38,5 +41,31 @@ export async function pingConnection(
     throw error
   } finally {
     signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/**
+ * Over the best connection to the peer.
+ * @throws MeshError `p2p.unreachable`
+ */
+export async function pingPeer(
+  host: Libp2p,
+  peer: PeerId,
+  options: { readonly clock: Clock; readonly random: Random; readonly signal?: AbortSignal },
+): Promise<number> {
+  const { clock, random, signal } = options
+  const connection = connectionsTo(host, peer)[0]
+  if (connection === undefined) throw new MeshError('p2p.unreachable', `not connected to ${peer}`)
+  const limit = new AbortController()
+  const onAbort = () => limit.abort(signal?.reason)
+  const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
+  signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await pingConnection(connection, { clock, random, signal: limit.signal })
+  } catch (cause) {
+    throw new MeshError('p2p.unreachable', `${peer} does not answer: ${inWords(cause)}`, { cause })
+  } finally {
+    cancel()
+    signal?.removeEventListener('abort', onAbort)
   }
 }
