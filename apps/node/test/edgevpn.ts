@@ -113,18 +113,9 @@ function askHere(
 
 /** Loopback differs in each namespace: the request is made by a process inside. */
 function askInside(prefix: readonly string[], url: string, method: string, body: string | undefined) {
-  const [file = '', ...words] = [
-    ...prefix,
-    'curl',
-    '-sS',
-    '-m30',
-    '-X',
-    method,
-    '-w',
-    '\n%{http_code}',
-    ...(body === undefined ? [] : ['-H', 'content-type: application/json', '--data', body]),
-    url,
-  ]
+  const [file = '', ...wrapping] = prefix
+  const sent = body === undefined ? [] : ['-H', 'content-type: application/json', '--data', body]
+  const words = [...wrapping, 'curl', '-sS', '-m30', '-X', method, '-w', '\n%{http_code}', ...sent, url]
   return new Promise<{ status: number; answer: string }>((resolve, reject) => {
     const child = spawn(file, words, { stdio: ['ignore', 'pipe', 'pipe'] })
     let out = ''

@@ -3,6 +3,7 @@
  * every protocol of ours. What they send is refused, counted by reason, and told in events and `/metrics`.
  */
 import { gzipSync } from 'node:zlib'
+import type { Connection } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
 import { identify } from '@libp2p/identify'
 import { tcp } from '@libp2p/tcp'
@@ -184,15 +185,8 @@ test('a stranger without the token gets nothing on any protocol of ours', async 
   const { protocols } = await stranger.services.identify.identify(connection)
   expect(ours.filter((protocol) => !protocols.includes(protocol))).toEqual([])
   for (const protocol of ours) {
-    const stream = await connection.newStream(protocol)
-    let received = 0
-    const closed = new Promise((resolve) => stream.addEventListener('close', resolve))
-    stream.addEventListener('message', ({ data }) => (received += data.byteLength))
-    stream.send(Uint8Array.from({ length: 100 }, (_, at) => (at === 0 ? 99 : at)))
-    await closed
     // the member protocol shows its nonce; nothing else answers a byte
-    if (protocol !== '/mesh/member/1') expect(received, protocol).toBe(0)
-    else expect(received).toBeLessThan(200)
+    expect(await answerTo(connection, protocol)).toBeLessThan(protocol === '/mesh/member/1' ? 200 : 1)
     await eventually(() => {
       const told = events.filter((event) => event.type === 'peer.refused')
       expect(told.map(({ data }) => data.Protocol)).toContain(protocol)
@@ -204,3 +198,16 @@ test('a stranger without the token gets nothing on any protocol of ours', async 
   )
   expect((await victim.client.getSummary({})).OnChainNodes).toBe(0)
 })
+
+/** Bytes that come back for rubbish until the stream is reset. */
+async function answerTo(connection: Connection, protocol: string): Promise<number> {
+  // a stream that is refused at once may break before its protocol is agreed on
+  const stream = await connection.newStream(protocol).catch(() => undefined)
+  if (stream === undefined) return 0
+  let received = 0
+  const closed = new Promise((resolve) => stream.addEventListener('close', resolve))
+  stream.addEventListener('message', ({ data }) => (received += data.byteLength))
+  stream.send(Uint8Array.from({ length: 100 }, (_, at) => (at === 0 ? 99 : at)))
+  await closed
+  return received
+}
