@@ -1,0 +1,442 @@
+//! Two engines, each with a memory device for the kernel, joined by the frames that they hand out: everything
+//! between those two ends is real.
+use crate::carry::{frames, push_frame};
+use crate::counters::Reason;
+use crate::device::{Device, MemoryEnd};
+use crate::engine::{Engine, PeerConfig};
+use crate::events::Event;
+use crate::limits::*;
+use crate::packet::{get16, parse};
+use crate::peer::Keys;
+use crate::segments::HEADER;
+use crate::sessions::Identity;
+use crate::table::Prefix;
+use crate::test_packets::{Spec, build, build_super, checksums_fit};
+use crate::test_random::Random;
+use std::time::{Duration, Instant};
+
+const PEER: u32 = 1;
+/// Long enough for a busy machine; nothing waits that long when all is well.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct End {
+    engine: Engine,
+    kernel: MemoryEnd,
+    /// Frames this end handed out.
+    handed: usize,
+    events: Vec<Event>,
+}
+
+impl End {
+    fn new(secret: u8, offload: bool) -> End {
+        let (device, kernel) = Device::memory(offload).unwrap();
+        let engine = Engine::start(device, [secret; 32], Box::new(|| {})).unwrap();
+        End { engine, kernel, handed: 0, events: Vec::new() }
+    }
+
+    fn table(&self, peer: PeerConfig, local: &[&str]) {
+        let local: Vec<Prefix> = local.iter().map(|text| Prefix::parse(text).unwrap()).collect();
+        self.engine.set_table(vec![peer], &local);
+    }
+
+    fn dropped(&self, reason: Reason) -> u64 {
+        self.engine.table().entry(PEER).unwrap().peer.counters.dropped(reason)
+    }
+
+    /// Everything that waits for the peer's stream.
+    fn take(&mut self) -> Vec<u8> {
+        self.events.extend(self.engine.events().poll().1);
+        let mut all = Vec::new();
+        while let Some(batch) = self.engine.take(PEER) {
+            self.handed += frames(&batch).count();
+            all.extend_from_slice(&batch);
+        }
+        all
+    }
+}
+
+fn peer(secret: u8, allowed: &[&str]) -> PeerConfig {
+    let public = Identity::new([secret; 32]).public_key();
+    let keys = Some(Keys { public, preshared: Some([7; 32]) });
+    PeerConfig {
+        id: PEER,
+        keys,
+        allowed: allowed.iter().map(|text| Prefix::parse(text).unwrap()).collect(),
+        mtu: 1400,
+    }
+}
+
+/// a has 10.1.0.1 and fd00::1, b has 10.1.0.2 and fd00::2.
+fn joined(offload: bool) -> (End, End) {
+    let (a, b) = (End::new(1, offload), End::new(2, offload));
+    a.table(peer(2, &["10.1.0.2/32", "fd00::2/128"]), &["10.1.0.1/32", "fd00::1/128"]);
+    b.table(peer(1, &["10.1.0.1/32", "fd00::1/128"]), &["10.1.0.2/32", "fd00::2/128"]);
+    (a, b)
+}
+
+/// Carries frames both ways until `done` gives something.
+fn until<T>(a: &mut End, b: &mut End, mut done: impl FnMut(&mut End, &mut End) -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        let (from_a, from_b) = (a.take(), b.take());
+        // in odd pieces, as a stream would
+        from_a.chunks(1009).for_each(|bytes| b.engine.inject(PEER, bytes));
+        from_b.chunks(1009).for_each(|bytes| a.engine.inject(PEER, bytes));
+        if let Some(value) = done(a, b) {
+            return value;
+        }
+        assert!(began.elapsed() < PATIENCE, "nothing came");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// What waits for the peer's stream, once something does.
+fn taken(end: &mut End) -> Vec<u8> {
+    let began = Instant::now();
+    loop {
+        let batch = end.take();
+        if !batch.is_empty() {
+            return batch;
+        }
+        assert!(began.elapsed() < PATIENCE, "nothing was handed out");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn arrives(a: &mut End, b: &mut End, packet: &[u8]) {
+    assert!(a.kernel.send(packet));
+    let got = until(a, b, |_, b| b.kernel.receive());
+    assert_eq!(&got[got.len() - packet.len()..], packet);
+}
+
+/// Waits until the counter of `end` reaches `count`.
+fn counted(end: &End, reason: Reason, count: u64) {
+    let began = Instant::now();
+    while end.dropped(reason) < count {
+        assert!(began.elapsed() < PATIENCE, "{reason:?}: {} of {count}", end.dropped(reason));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(end.dropped(reason), count, "{reason:?}");
+}
+
+/// Both ends with a session.
+fn connected() -> (End, End) {
+    let (mut a, mut b) = joined(false);
+    arrives(&mut a, &mut b, &build(&Spec { payload: 1, ..Spec::default() }));
+    arrives(&mut b, &mut a, &reply());
+    (a, b)
+}
+
+fn reply() -> Vec<u8> {
+    build(&Spec { source: "10.1.0.2", destination: "10.1.0.1", payload: 5, ..Spec::default() })
+}
+
+#[test]
+fn packets_of_both_families_pass_both_ways() {
+    let (mut a, mut b) = connected();
+    assert!(
+        a.events.contains(&Event::Session { peer: PEER })
+            && b.events.contains(&Event::Session { peer: PEER })
+    );
+    arrives(&mut a, &mut b, &build(&Spec { v6: true, payload: 1000, ..Spec::default() }));
+    let from_b = Spec {
+        v6: true,
+        tcp: false,
+        source: "fd00::2",
+        destination: "fd00::1",
+        payload: 9,
+        ..Spec::default()
+    };
+    arrives(&mut b, &mut a, &build(&from_b));
+    let table = b.engine.table();
+    let counters = &table.entry(PEER).unwrap().peer.counters;
+    assert_eq!(counters.drops().count(), 0, "{:?}", counters.drops().collect::<Vec<_>>());
+}
+
+#[test]
+fn nothing_of_a_packet_is_readable_on_the_way() {
+    let (mut a, _b) = connected();
+    let packet = build(&Spec { payload: 600, ..Spec::default() });
+    assert!(a.kernel.send(&packet));
+    let batch = taken(&mut a);
+    assert!(batch.len() > packet.len());
+    assert!(!batch.windows(16).any(|window| window == &packet[100..116]));
+}
+
+#[test]
+fn super_segments_leave_as_they_came() {
+    let (mut a, mut b) = joined(true);
+    for (v6, tcp) in [(false, true), (true, true), (false, false), (true, false)] {
+        let (header, bytes) =
+            build_super(&Spec { v6, tcp, payload: 1300 * 30 + 11, ..Spec::default() }, 1300);
+        let mut piece = vec![0; HEADER];
+        header.encode(&mut piece).unwrap();
+        piece.extend_from_slice(&bytes);
+        assert!(a.kernel.send_piece(&piece));
+        // one piece or several, by how the batches fell; together they are what was sent
+        let mut payload = Vec::new();
+        let head = header.hdr_len as usize;
+        until(&mut a, &mut b, |_, b| {
+            while let Some(got) = b.kernel.receive() {
+                assert!(parse(&got[HEADER..]).is_ok());
+                payload.extend_from_slice(&got[HEADER + head..]);
+            }
+            (payload.len() >= bytes.len() - head).then_some(())
+        });
+        assert_eq!(payload, bytes[head..], "v6 {v6} tcp {tcp}");
+    }
+}
+
+#[test]
+fn packets_before_the_first_session_are_kept_and_bounded() {
+    let (mut a, mut b) = joined(false);
+    let packet = build(&Spec { payload: 1000, ..Spec::default() });
+    let sent = 200;
+    for _ in 0..sent {
+        while !a.kernel.send(&packet) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    let kept = (MAX_WAITING_BYTES / (packet.len() + FRAME_PREFIX_BYTES)) as u64;
+    counted(&a, Reason::NoSession, sent - kept);
+    let mut got = 0;
+    until(&mut a, &mut b, |_, b| {
+        got += std::iter::from_fn(|| b.kernel.receive()).count() as u64;
+        (got == kept).then_some(())
+    });
+}
+
+/// Lets b open a packet that its member a has sealed itself, whatever its addresses.
+fn sealed_by_a(source: &str, destination: &str) -> (End, End) {
+    let (mut a, mut b) = connected();
+    // a's own table lets it send anything to b
+    a.table(peer(2, &["0.0.0.0/0", "::/0"]), &["0.0.0.0/0"]);
+    let v6 = destination.contains(':');
+    assert!(a.kernel.send(&build(&Spec { v6, source, destination, payload: 3, ..Spec::default() })));
+    let marker = build(&Spec { payload: 77, ..Spec::default() });
+    arrives(&mut a, &mut b, &marker);
+    (a, b)
+}
+
+#[test]
+fn a_source_that_is_not_the_peers_is_dropped() {
+    for source in ["10.1.0.3", "10.1.0.2", "192.168.1.1"] {
+        counted(&sealed_by_a(source, "10.1.0.2").1, Reason::SpoofedSource, 1);
+    }
+    counted(&sealed_by_a("fd00::7", "fd00::2").1, Reason::SpoofedSource, 1);
+}
+
+#[test]
+fn a_destination_that_is_not_ours_is_dropped() {
+    counted(&sealed_by_a("10.1.0.1", "192.168.1.5").1, Reason::NotForUs, 1);
+    counted(&sealed_by_a("fd00::1", "fe80::1").1, Reason::NotForUs, 1);
+}
+
+#[test]
+fn multicast_and_unowned_destinations_are_counted() {
+    let (a, _b) = joined(false);
+    for destination in ["224.0.0.251", "255.255.255.255", "10.9.9.9"] {
+        assert!(a.kernel.send(&build(&Spec { destination, ..Spec::default() })));
+    }
+    assert!(a.kernel.send(&[0xff; 40]));
+    let counters = a.engine.counters();
+    let began = Instant::now();
+    while counters.drops().map(|(_, count)| count).sum::<u64>() < 4 && began.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let counts =
+        [Reason::Multicast, Reason::NoRoute, Reason::Malformed].map(|reason| counters.dropped(reason));
+    assert_eq!(counts, [2, 1, 1]);
+}
+
+#[test]
+fn garbage_is_counted_and_the_session_lives_on() {
+    let (mut a, mut b) = connected();
+    let mut random = Random::new(11);
+    let rounds = 300;
+    for round in 0..rounds {
+        let len = 32 + random.below(1400);
+        let mut bytes = random.bytes(len);
+        if round % 3 == 0 {
+            bytes[..4].copy_from_slice(&[4, 0, 0, 0]);
+        }
+        let mut batch = Vec::new();
+        push_frame(&mut batch, &bytes);
+        b.engine.inject(PEER, &batch);
+    }
+    counted(&b, Reason::UnknownSession, rounds / 3);
+    counted(&b, Reason::NotSealed, rounds * 2 / 3);
+    arrives(&mut a, &mut b, &build(&Spec { payload: 8, ..Spec::default() }));
+}
+
+#[test]
+fn a_broken_stream_is_told_and_a_new_one_works() {
+    let (mut a, mut b) = connected();
+    b.engine.inject(PEER, &[0, 1, 2, 3]);
+    b.engine.inject(PEER, &[0, 1, 2, 3]);
+    counted(&b, Reason::BadFrame, 2);
+    b.take();
+    assert_eq!(b.events.iter().filter(|event| matches!(event, Event::Broken { .. })).count(), 1);
+    b.engine.restart(PEER);
+    arrives(&mut a, &mut b, &build(&Spec { payload: 8, ..Spec::default() }));
+}
+
+#[test]
+fn a_stream_that_stands_still_costs_bounded_memory() {
+    let (mut a, mut b) = connected();
+    let packet = build(&Spec { payload: 1300, ..Spec::default() });
+    let began = Instant::now();
+    while a.dropped(Reason::CarryFull) < 500 {
+        a.kernel.send(&packet);
+        assert!(began.elapsed() < PATIENCE);
+    }
+    let waiting = a.take();
+    assert!(waiting.len() <= MAX_CARRY_BYTES + CARRY_RESERVE_BYTES, "{}", waiting.len());
+    assert!(waiting.len() > MAX_CARRY_BYTES - 2000, "{}", waiting.len());
+    while b.kernel.receive().is_some() {}
+    arrives(&mut a, &mut b, &build(&Spec { payload: 9, flags: 0x18, ..Spec::default() }));
+}
+
+#[test]
+fn one_that_floods_does_not_stall_another() {
+    let (mut a, b) = connected();
+    let mut b = b;
+    let mut batch = Vec::new();
+    let mut random = Random::new(12);
+    for _ in 0..40 {
+        let mut bytes = random.bytes(1400);
+        bytes[..4].copy_from_slice(&[4, 0, 0, 0]);
+        push_frame(&mut batch, &bytes);
+    }
+    let flooder = PeerConfig { id: 9, keys: peer(3, &[]).keys, allowed: vec![], mtu: 1400 };
+    let local = [Prefix::parse("10.1.0.2/32").unwrap()];
+    b.engine.set_table(vec![peer(1, &["10.1.0.1/32"]), flooder], &local);
+    for round in 0..20 {
+        for _ in 0..20 {
+            b.engine.inject(9, &batch);
+        }
+        arrives(&mut a, &mut b, &build(&Spec { payload: 20 + round, ..Spec::default() }));
+    }
+    let table = b.engine.table();
+    let counters = &table.entry(9).unwrap().peer.counters;
+    let began = Instant::now();
+    while counters.drops().map(|(_, count)| count).sum::<u64>() < 20 * 20 * 40 && began.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(counters.drops().map(|(_, count)| count).sum::<u64>(), 20 * 20 * 40);
+}
+
+#[test]
+fn a_new_table_keeps_sessions_and_a_removed_peer_is_not_heard() {
+    let (mut a, mut b) = connected();
+    let handed = a.handed;
+    a.table(peer(2, &["10.1.0.0/24"]), &["10.1.0.1/32"]);
+    arrives(&mut a, &mut b, &build(&Spec { payload: 2, ..Spec::default() }));
+    assert_eq!(a.handed, handed + 1, "no new handshake");
+    assert!(a.kernel.send(&build(&Spec { payload: 3, ..Spec::default() })));
+    let batch = taken(&mut a);
+    b.engine.set_table(vec![], &[]);
+    b.engine.inject(PEER, &batch);
+    assert_eq!(b.engine.counters().dropped(Reason::UnknownPeer), 1);
+}
+
+#[test]
+fn a_new_preshared_key_does_not_end_the_session() {
+    let (mut a, mut b) = connected();
+    for (end, secret, address) in [(&a, 2, "10.1.0.2/32"), (&b, 1, "10.1.0.1/32")] {
+        let config = peer(secret, &[address]);
+        let keys = config.keys.map(|keys| Keys { preshared: Some([8; 32]), ..keys });
+        let local = if secret == 2 { "10.1.0.1/32" } else { "10.1.0.2/32" };
+        end.table(PeerConfig { keys, ..config }, &[local]);
+    }
+    let handed = a.handed;
+    arrives(&mut a, &mut b, &build(&Spec { payload: 2, ..Spec::default() }));
+    assert_eq!(a.handed, handed + 1);
+}
+
+fn plain(allowed: &[&str], mtu: u16) -> PeerConfig {
+    PeerConfig { keys: None, mtu, ..peer(1, allowed) }
+}
+
+#[test]
+fn plain_peers_get_packets_as_they_are_and_pass_the_same_filter() {
+    let mut a = End::new(1, false);
+    a.table(plain(&["10.1.0.2/32"], 1200), &["10.1.0.1/32"]);
+    let packet = build(&Spec { payload: 500, ..Spec::default() });
+    assert!(a.kernel.send(&packet));
+    let batch = taken(&mut a);
+    assert_eq!(frames(&batch).collect::<Vec<_>>(), [&packet[..]]);
+    // two packets behind each other, one of a stranger, and what is no packet
+    let mut stream = [reply(), reply()].concat();
+    stream.extend(build(&Spec { source: "10.1.0.9", destination: "10.1.0.1", ..Spec::default() }));
+    stream.extend([0; 50]);
+    a.engine.inject_plain(PEER, &stream);
+    counted(&a, Reason::SpoofedSource, 1);
+    counted(&a, Reason::Malformed, 1);
+    let (began, mut got) = (Instant::now(), 0);
+    while got < 2 && began.elapsed() < PATIENCE {
+        got += a.kernel.receive().inspect(|packet| assert_eq!(packet, &reply())).is_some() as usize;
+    }
+    assert_eq!(got, 2);
+    a.engine.inject(PEER, &[0; 40]);
+    assert_eq!(a.dropped(Reason::NotSealed), 1);
+}
+
+#[test]
+fn what_a_way_does_not_carry_is_told_to_the_sender() {
+    let mut a = End::new(1, false);
+    a.table(plain(&["10.1.0.2/32", "fd00::2/128"], 1280), &["10.1.0.1/32"]);
+    for v6 in [false, true] {
+        assert!(a.kernel.send(&build(&Spec { v6, tcp: false, payload: 1300, ..Spec::default() })));
+        let began = Instant::now();
+        let answer = std::iter::from_fn(|| (began.elapsed() < PATIENCE).then(|| a.kernel.receive()));
+        let answer = answer.flatten().next().unwrap();
+        assert!(parse(&answer).is_ok());
+        let told = if v6 { get16(&answer, 46) } else { get16(&answer, 26) };
+        assert_eq!(told, 1280);
+    }
+    counted(&a, Reason::TooBig, 2);
+    assert!(a.take().is_empty());
+}
+
+#[test]
+fn tcp_is_cut_to_what_the_way_carries() {
+    let mut a = End::new(1, true);
+    a.table(plain(&["10.1.0.2/32"], 1200), &["10.1.0.1/32"]);
+    let (header, bytes) = build_super(&Spec { payload: 10_000, ..Spec::default() }, 1300);
+    let mut piece = vec![0; HEADER];
+    header.encode(&mut piece).unwrap();
+    piece.extend_from_slice(&bytes);
+    assert!(a.kernel.send_piece(&piece));
+    let batch = taken(&mut a);
+    let packets: Vec<_> = frames(&batch).collect();
+    assert_eq!(packets.iter().map(|packet| packet.len() - 52).sum::<usize>(), 10_000);
+    assert!(packets.iter().all(|packet| packet.len() <= 1200 && checksums_fit(packet)));
+}
+
+#[test]
+fn a_device_that_is_gone_is_told() {
+    let (a, _b) = joined(false);
+    drop(a.kernel);
+    let began = Instant::now();
+    loop {
+        if a.engine.events().poll().1.iter().any(|event| matches!(event, Event::Failed { .. })) {
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn stops_at_once_in_the_middle_of_work() {
+    let (mut a, b) = connected();
+    for _ in 0..100 {
+        a.kernel.send(&build(&Spec { payload: 1000, ..Spec::default() }));
+    }
+    a.take();
+    let began = Instant::now();
+    drop(a);
+    drop(b);
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
