@@ -45,7 +45,8 @@ pub fn clamp_segment_size(packet: &mut [u8], ip: &Ip, mtu: usize, complete: bool
 /// Updates a checksum for one changed word (RFC 1624).
 fn amend(packet: &mut [u8], sum_at: usize, offset: usize, before: u16, after: u16) {
     // a word at an odd place counts with its bytes swapped
-    let [before, after] = [before, after].map(|word| if offset % 2 == 0 { word } else { word.swap_bytes() });
+    let [before, after] =
+        [before, after].map(|word| if offset.is_multiple_of(2) { word } else { word.swap_bytes() });
     let total = !get16(packet, sum_at) as u64 + !before as u64 + after as u64;
     put16(packet, sum_at, !fold(total));
 }

@@ -1,8 +1,10 @@
 //! From a peer's stream to the device. One turn:
 //!
-//! 1. Take all frames that wait for one peer. 2. Open each one, right behind the packet it probably follows.
+//! 1. Take all frames that wait for one peer.
+//! 2. Open each one, right behind the packet it probably follows.
 //! 3. Check its header and length, whether the source is this peer's, and whether the destination is ours.
-//! 4. Join it to the packets before it. 5. Write to the device what is complete.
+//! 4. Join it to the packets before it.
+//! 5. Write to the device what is complete.
 //!
 //! Peers take turns, with at most `MAX_INJECT_BYTES` each, so that one that floods delays nobody for long. A peer's
 //! lock is held for `OPEN_RUN` packets at most, never over a write.

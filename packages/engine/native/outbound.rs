@@ -1,8 +1,10 @@
 //! From the device to a peer's stream. One turn:
 //!
-//! 1. Read one super-segment. 2. Look its destination up. 3. Tell TCP and other senders what fits. 4. Cut it and
-//! seal every packet into frames (or, for a plain peer, leave them as they are). 5. Queue the frames for the
-//! peer's stream; what has no room is dropped and counted.
+//! 1. Read one super-segment.
+//! 2. Look its destination up.
+//! 3. Tell TCP and other senders what fits.
+//! 4. Cut it and seal every packet into frames (or, for a plain peer, leave them as they are).
+//! 5. Queue the frames for the peer's stream; what has no room is dropped and counted.
 //!
 //! All buffers are this thread's own and used again; a peer's lock is held only while sealing.
 use crate::carry::push_frame;

@@ -174,7 +174,7 @@ mod tests {
         for _ in 0..200_000 {
             let len = random.below(80);
             let mut bytes = random.bytes(len);
-            if let Some(first) = bytes.first_mut().filter(|_| len % 3 > 0) {
+            if let Some(first) = bytes.first_mut().filter(|_| !len.is_multiple_of(3)) {
                 *first = if len % 3 == 1 { 0x45 } else { 0x60 };
             }
             if len > 5 && random.below(2) == 0 {

@@ -1,8 +1,10 @@
 //! Joining: packets that follow each other in one flow become one write to the device.
 //!
 //! 1. `slot` gives the place for the next packet, right behind the super-segment that it probably continues, its
-//!    headers over that one's end (kept aside), so that joining moves no payload. 2. The caller writes the packet
-//!    there. 3. `commit` joins it or lets it stand alone; `cancel` forgets it. 4. `drain` hands out what is complete.
+//!    headers over that one's end (kept aside), so that joining moves no payload.
+//! 2. The caller writes the packet there.
+//! 3. `commit` joins it or lets it stand alone; `cancel` forgets it.
+//! 4. `drain` hands out what is complete.
 use super::*;
 use crate::limits::MAX_PACKET_BYTES;
 use crate::packet::{Ip, TCP, UDP, get16, get32};
