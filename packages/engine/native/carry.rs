@@ -123,6 +123,8 @@ pub struct Fed {
     pub broken: bool,
     /// There is work, and nobody was told yet.
     pub announce: bool,
+    /// More than half of the bound is used: the stream should not be read until there is room again.
+    pub crowded: bool,
 }
 
 /// Bytes from a peer's stream, and the whole frames among them that wait to be opened.
@@ -136,6 +138,7 @@ struct IncomingState {
     partial: Vec<u8>,
     broken: bool,
     announced: bool,
+    crowded: bool,
 }
 
 impl Incoming {
@@ -186,12 +189,13 @@ impl Incoming {
         state.announce(Fed { dropped, ..Fed::default() })
     }
 
-    /// Swaps all whole frames into `batch`, whose memory is used for the next ones.
-    pub fn take(&self, batch: &mut Vec<u8>) {
+    /// Swaps all whole frames into `batch`, whose memory is used for the next ones. True: it was crowded.
+    pub fn take(&self, batch: &mut Vec<u8>) -> bool {
         batch.clear();
         let mut state = self.0.lock();
         state.announced = false;
         std::mem::swap(&mut state.frames, batch);
+        std::mem::take(&mut state.crowded)
     }
 
     /// A new stream begins with a new frame.
@@ -217,7 +221,8 @@ impl IncomingState {
 
     fn announce(&mut self, fed: Fed) -> Fed {
         let announce = !self.frames.is_empty() && !std::mem::replace(&mut self.announced, true);
-        Fed { announce, ..fed }
+        self.crowded = self.frames.len() > MAX_INJECT_BYTES / 2;
+        Fed { announce, crowded: self.crowded, ..fed }
     }
 }
 
@@ -317,10 +322,22 @@ mod tests {
         let stream = batch(&[1400; 40]);
         let dropped: usize = (0..1000).map(|_| queue.feed(&stream).dropped).sum();
         let mut got = Vec::new();
-        queue.take(&mut got);
+        assert!(queue.take(&mut got));
         assert!(got.len() <= MAX_INJECT_BYTES);
         assert_eq!(frames(&got).count() + dropped, 40_000);
         assert_eq!(queue.feed(&stream), Fed { announce: true, ..Fed::default() });
+    }
+
+    #[test]
+    fn says_when_it_is_crowded_and_when_not_any_more() {
+        let queue = Incoming::default();
+        let stream = batch(&[1400; 40]);
+        let calls = 1 + MAX_INJECT_BYTES / 2 / stream.len();
+        let crowded: Vec<bool> = (0..calls).map(|_| queue.feed(&stream).crowded).collect();
+        assert_eq!(crowded.iter().position(|crowded| *crowded), Some(calls - 1));
+        assert!(queue.take(&mut Vec::new()));
+        assert!(!queue.take(&mut Vec::new()));
+        assert!(!queue.feed(&stream).crowded);
     }
 
     #[test]

@@ -140,15 +140,19 @@ impl Engine {
         self.table().entry(peer)?.peer.outgoing.take()
     }
 
-    /// Takes the next bytes of the peer's stream, cut anywhere. They are copied.
-    pub fn inject(&self, peer: u32, bytes: &[u8]) {
+    /// Takes the next bytes of the peer's stream, cut anywhere. They are copied. False: crowded.
+    pub fn inject(&self, peer: u32, bytes: &[u8]) -> bool {
         let table = self.table();
-        let Some(entry) = table.entry(peer) else { return self.shared.counters.drop(Reason::UnknownPeer) };
+        let Some(entry) = table.entry(peer) else {
+            self.shared.counters.drop(Reason::UnknownPeer);
+            return true;
+        };
         if entry.way != Way::Stream {
-            return entry.peer.counters.drop(Reason::NotSealed);
+            entry.peer.counters.drop(Reason::NotSealed);
+            return true;
         }
         let fed = entry.peer.incoming.feed(bytes);
-        self.fed(&entry.peer, fed);
+        self.fed(&entry.peer, fed)
     }
 
     /// Takes whole packets, one behind the other, that came unsealed from a plain peer. They are copied.
@@ -172,7 +176,7 @@ impl Engine {
         self.fed(&entry.peer, fed);
     }
 
-    fn fed(&self, peer: &Arc<Peer>, fed: carry::Fed) {
+    fn fed(&self, peer: &Arc<Peer>, fed: carry::Fed) -> bool {
         peer.counters.drop_many(Reason::InjectFull, fed.dropped);
         peer.counters.drop_many(Reason::BadFrame, fed.bad);
         if fed.announce {
@@ -181,6 +185,7 @@ impl Engine {
         if fed.broken {
             self.shared.events.push(Event::Broken { peer: peer.id });
         }
+        !fed.crowded
     }
 
     /// The peer's stream was replaced: both directions begin with a whole frame, and a handshake that was under

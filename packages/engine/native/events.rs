@@ -16,10 +16,18 @@ pub enum Event {
     Failed { message: String },
 }
 
+/// Peers for which something holds now; each at most once in each list, so these are never lost.
+#[derive(Default)]
+pub struct Marks {
+    /// The queue was empty and has something to take.
+    pub carry: Vec<u32>,
+    /// The queue of what came in was crowded and is empty again.
+    pub room: Vec<u32>,
+}
+
 pub struct Events {
     queue: Mutex<VecDeque<Event>>,
-    /// Peers whose queue was empty and has something to take now: each at most once.
-    carry: Mutex<Vec<u32>>,
+    marks: Mutex<Marks>,
     woken: AtomicBool,
     dropped: AtomicU64,
     wake: Box<dyn Fn() + Send + Sync>,
@@ -28,8 +36,8 @@ pub struct Events {
 impl Events {
     /// `wake` runs on any thread and must not block.
     pub fn new(wake: Box<dyn Fn() + Send + Sync>) -> Events {
-        let (queue, carry) = (Mutex::default(), Mutex::default());
-        Events { queue, carry, woken: AtomicBool::new(false), dropped: AtomicU64::new(0), wake }
+        let (queue, marks) = (Mutex::default(), Mutex::default());
+        Events { queue, marks, woken: AtomicBool::new(false), dropped: AtomicU64::new(0), wake }
     }
 
     pub fn push(&self, event: Event) {
@@ -46,15 +54,20 @@ impl Events {
     }
 
     pub fn carry(&self, peer: u32) {
-        self.carry.lock().push(peer);
+        self.marks.lock().carry.push(peer);
+        self.wake();
+    }
+
+    pub fn room(&self, peer: u32) {
+        self.marks.lock().room.push(peer);
         self.wake();
     }
 
     /// Everything since the last call.
-    pub fn poll(&self) -> (Vec<u32>, Vec<Event>) {
+    pub fn poll(&self) -> (Marks, Vec<Event>) {
         self.woken.store(false, SeqCst);
-        let carry = std::mem::take(&mut *self.carry.lock());
-        (carry, self.queue.lock().drain(..).collect())
+        let marks = std::mem::take(&mut *self.marks.lock());
+        (marks, self.queue.lock().drain(..).collect())
     }
 
     pub fn dropped(&self) -> u64 {
@@ -86,8 +99,11 @@ mod tests {
         events.carry(7);
         events.push(Event::Failed { message: "gone".into() });
         assert_eq!(wakes.load(Relaxed), 1);
-        let (carry, got) = events.poll();
-        assert_eq!((carry, got.len(), events.dropped()), (vec![7], MAX_EVENTS + 1, 2000 - MAX_EVENTS as u64));
+        let (marks, got) = events.poll();
+        assert_eq!(
+            (marks.carry, got.len(), events.dropped()),
+            (vec![7], MAX_EVENTS + 1, 2000 - MAX_EVENTS as u64)
+        );
         events.carry(7);
         assert_eq!(wakes.load(Relaxed), 2);
     }

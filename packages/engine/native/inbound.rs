@@ -81,7 +81,9 @@ impl<'a> Inbound<'a> {
             self.view.refresh(&self.shared.table);
             // once for each batch: the table must not change under it
             let table = self.view.table().clone();
-            peer.incoming.take(&mut self.batch);
+            if peer.incoming.take(&mut self.batch) {
+                self.shared.events.room(peer.id);
+            }
             let batch = std::mem::take(&mut self.batch);
             // a peer that the table does not name any more is not heard
             if let Some(entry) = table.entry(peer.id) {

@@ -147,11 +147,10 @@ impl NativeEngine {
         BufferSlice::from_data(&env, batch).map(Some)
     }
 
-    /// The bytes are copied before this returns.
+    /// The bytes are copied before this returns. False: wait for the event `room`.
     #[napi]
-    pub fn inject(&self, peer: u32, bytes: &[u8]) -> Result<()> {
-        self.engine()?.inject(peer, bytes);
-        Ok(())
+    pub fn inject(&self, peer: u32, bytes: &[u8]) -> Result<bool> {
+        Ok(self.engine()?.inject(peer, bytes))
     }
 
     /// The bytes are copied before this returns.
@@ -167,12 +166,14 @@ impl NativeEngine {
         Ok(())
     }
 
-    /// All events since the last call; `carry` for peers that have something to take.
+    /// All events since the last call.
     #[napi]
     pub fn poll(&self) -> Result<Vec<NativeEvent>> {
-        let (carry, events) = self.engine()?.events().poll();
-        let carry = carry.into_iter().map(|peer| NativeEvent { kind: "carry".into(), peer, message: None });
-        Ok(events.into_iter().map(native_event).chain(carry).collect())
+        let (marks, events) = self.engine()?.events().poll();
+        let mark = |kind: &'static str| move |peer| NativeEvent { kind: kind.into(), peer, message: None };
+        let marks =
+            marks.room.into_iter().map(mark("room")).chain(marks.carry.into_iter().map(mark("carry")));
+        Ok(events.into_iter().map(native_event).chain(marks).collect())
     }
 
     #[napi]

@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -67,12 +67,9 @@ function build() {
 
 function hashOfSources() {
   const hash = createHash('sha256').update(compiler.stdout).update(target)
-  const files = [
-    'Cargo.toml',
-    'Cargo.lock',
-    'build.rs',
-    ...globSync('native/**/*.rs', { cwd: root }).toSorted(),
-  ]
+  const native = readdirSync(join(root, 'native'), { recursive: true, encoding: 'utf8' })
+  const sources = native.filter((path) => path.endsWith('.rs')).map((path) => join('native', path))
+  const files = ['Cargo.toml', 'Cargo.lock', 'build.rs', ...sources.sort()]
   for (const file of files)
     hash
       .update(file)

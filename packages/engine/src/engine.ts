@@ -30,10 +30,12 @@ export interface EngineComponents {
   readonly log?: Logger
 }
 
-/** At most 1024 wait; more are dropped and counted, but `carry` and `failed` never are. */
+/** At most 1024 wait; more are dropped and counted, but `carry`, `room` and `failed` never are. */
 export type EngineEvent =
   /** The peer's queue was empty and is not any more: `take` until it gives nothing, then wait for the next. */
   | { readonly type: 'carry'; readonly peer: PeerId }
+  /** What `inject` called crowded is opened by now. */
+  | { readonly type: 'room'; readonly peer: PeerId }
   /** A session was made or renewed. */
   | { readonly type: 'session'; readonly peer: PeerId }
   /** The peer has not answered for 90 seconds; what waited for it was dropped. */
@@ -69,8 +71,11 @@ export interface Engine {
    * one packet (`framesOf`). Take only what the stream has room for: what waits here is bounded.
    */
   take(peer: PeerId): Uint8Array | undefined
-  /** Takes the next bytes of the peer's stream, cut anywhere; they are copied. Too much is dropped and counted. */
-  inject(peer: PeerId, bytes: Uint8Array): void
+  /**
+   * Takes the next bytes of the peer's stream, cut anywhere; they are copied. False: more than half of the bound
+   * is used; read the stream on after event `room`, or what comes may be dropped and counted.
+   */
+  inject(peer: PeerId, bytes: Uint8Array): boolean
   /** Takes one or more whole packets of a plain peer; they are copied. */
   injectPlain(peer: PeerId, packets: Uint8Array): void
   /** The peer has a new stream: both directions begin with a whole frame, and what waited is dropped. */
@@ -156,9 +161,9 @@ class NativeBackedEngine implements Engine {
     return this.#native.take(number) ?? undefined
   }
 
-  inject(peer: PeerId, bytes: Uint8Array): void {
+  inject(peer: PeerId, bytes: Uint8Array): boolean {
     // 0 is nobody's number: the addon counts it
-    if (!this.#closed) this.#native.inject(this.#numbers.get(peer) ?? 0, bytes)
+    return this.#closed || this.#native.inject(this.#numbers.get(peer) ?? 0, bytes)
   }
 
   injectPlain(peer: PeerId, packets: Uint8Array): void {

@@ -24,7 +24,7 @@ export interface NativePeer {
 }
 
 export interface NativeEvent {
-  readonly kind: 'carry' | 'session' | 'silent' | 'broken' | 'failed'
+  readonly kind: 'carry' | 'room' | 'session' | 'silent' | 'broken' | 'failed'
   readonly peer: number
   readonly message?: string
 }
@@ -45,7 +45,7 @@ export interface NativeEngine {
   setRoutes(routes: readonly string[]): void
   setMtu(mtu: number): void
   take(peer: number): Uint8Array | null
-  inject(peer: number, bytes: Uint8Array): void
+  inject(peer: number, bytes: Uint8Array): boolean
   injectPlain(peer: number, packets: Uint8Array): void
   restart(peer: number): void
   poll(): NativeEvent[]

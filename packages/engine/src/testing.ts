@@ -68,6 +68,7 @@ export function createEngineWire(seen: (peer: PeerId, event: EngineEvent) => voi
   const engines = new Map<PeerId, Engine>()
   return {
     from: (self) => (event) => {
+      if (event.type === 'room') return
       if (event.type !== 'carry') return seen(self, event)
       const [engine, other] = [engines.get(self), engines.get(event.peer)]
       for (let batch = engine?.take(event.peer); batch !== undefined; batch = engine?.take(event.peer))
