@@ -8,12 +8,13 @@ use crate::events::Event;
 use crate::limits::*;
 use crate::packet::{get16, parse};
 use crate::peer::Keys;
-use crate::segments::HEADER;
-use crate::sessions::Identity;
+use crate::segments::{HEADER, cut};
+use crate::sessions::{Identity, Tunnel};
 use crate::table::Prefix;
 use crate::test_packets::{Spec, build, build_super, checksums_fit};
 use crate::test_random::Random;
 use std::time::{Duration, Instant};
+use tun_rs::VirtioNetHdr;
 
 const PEER: u32 = 1;
 /// Long enough for a busy machine; nothing waits that long when all is well.
@@ -80,8 +81,11 @@ fn until<T>(a: &mut End, b: &mut End, mut done: impl FnMut(&mut End, &mut End) -
     loop {
         let (from_a, from_b) = (a.take(), b.take());
         // in odd pieces, as a stream would
-        from_a.chunks(1009).for_each(|bytes| b.engine.inject(PEER, bytes));
-        from_b.chunks(1009).for_each(|bytes| a.engine.inject(PEER, bytes));
+        for (end, bytes) in [(&*b, from_a), (&*a, from_b)] {
+            for part in bytes.chunks(1009) {
+                end.engine.inject(PEER, part);
+            }
+        }
         if let Some(value) = done(a, b) {
             return value;
         }
@@ -267,6 +271,80 @@ fn garbage_is_counted_and_the_session_lives_on() {
     counted(&b, Reason::UnknownSession, rounds / 3);
     counted(&b, Reason::NotSealed, rounds * 2 / 3);
     arrives(&mut a, &mut b, &build(&Spec { payload: 8, ..Spec::default() }));
+}
+
+/// A member that holds its keys but sends what it likes: only whole packets between its address and ours may reach
+/// the kernel, and only super-segments that describe themselves rightly.
+#[test]
+fn a_hostile_member_gets_only_its_own_packets_to_the_kernel() {
+    let mut b = End::new(2, true);
+    b.table(peer(1, &["10.1.0.1/32", "fd00::1/128"]), &["10.1.0.2/32", "fd00::2/128"]);
+    let identity = Identity::new([1; 32]);
+    let mut hostile = Tunnel::new(&identity, b.engine.public_key(), Some([7; 32]));
+    let mut batch = Vec::new();
+    hostile.initiate(false, &mut batch);
+    b.engine.inject(PEER, &batch);
+    batch.clear();
+    for frame in frames(&taken(&mut b)) {
+        hostile.handshake(frame, &mut batch).unwrap();
+    }
+    b.engine.inject(PEER, &batch);
+    let mut random = Random::new(13);
+    let (mut sent, mut seen) = (0, 0);
+    for round in 0..3000 {
+        batch.clear();
+        let spec = Spec {
+            v6: round % 2 == 0,
+            tcp: round % 3 > 0,
+            payload: 40 * random.below(30),
+            ..Spec::default()
+        };
+        let (header, mut bytes) = build_super(&spec, 40 + random.below(80));
+        let ip = parse(&bytes).unwrap();
+        let mut packets = Vec::new();
+        cut(&header, &ip, &mut bytes, 1400, |packet| packets.push(packet.to_vec())).unwrap();
+        for mut packet in packets {
+            for _ in 0..[0, 0, 1, 4][random.below(4)] {
+                let at = random.below(packet.len().min(70));
+                packet[at] = random.next() as u8;
+            }
+            packet.truncate(packet.len() - [0, 0, 0, 1][random.below(4)] * random.below(packet.len()));
+            assert!(hostile.seal(&packet, 1400, &mut batch));
+            sent += 1;
+        }
+        while !b.engine.inject(PEER, &batch) {
+            batch.clear();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        while let Some(piece) = b.kernel.receive() {
+            seen += 1;
+            only_its_own(&piece);
+        }
+    }
+    assert!(seen > 1000, "{seen} of {sent}");
+    let table = b.engine.table();
+    let counters = &table.entry(PEER).unwrap().peer.counters;
+    for reason in [Reason::Malformed, Reason::SpoofedSource, Reason::NotForUs] {
+        assert!(counters.dropped(reason) > 0, "{reason:?}");
+    }
+    assert!(b.engine.events().poll().1.iter().all(|event| !matches!(event, Event::Failed { .. })));
+}
+
+fn only_its_own(piece: &[u8]) {
+    let (header, packet) = (VirtioNetHdr::decode(piece).unwrap(), &piece[HEADER..]);
+    let ip = parse(packet).unwrap();
+    assert_eq!(ip.len, packet.len());
+    assert!(["10.1.0.1", "fd00::1"].contains(&ip.source.to_string().as_str()), "{}", ip.source);
+    assert!(["10.1.0.2", "fd00::2"].contains(&ip.destination.to_string().as_str()), "{}", ip.destination);
+    if header.gso_type == 0 {
+        assert_eq!(piece[..HEADER], [0; HEADER]);
+        return;
+    }
+    let (start, offset) = (header.csum_start as usize, header.csum_offset as usize);
+    assert_eq!(start, ip.transport);
+    assert!(start + offset + 2 <= header.hdr_len as usize);
+    assert!(header.hdr_len as usize + (header.gso_size as usize) < packet.len());
+    assert!(header.gso_size > 0);
 }
 
 #[test]
