@@ -7,7 +7,13 @@
 import { randomBytes } from 'node:crypto'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { type AddressInRange, parseCidr, peerIdFromPublicKey, tryParseAddressInRange } from '@mesh/core'
+import {
+  type AddressInRange,
+  MeshError,
+  parseCidr,
+  peerIdFromPublicKey,
+  tryParseAddressInRange,
+} from '@mesh/core'
 import { type Engine, type EngineEvent, openEngine } from '../src/index.ts'
 
 export interface HostInit {
@@ -51,7 +57,9 @@ function openOrExit(): Engine {
       },
     })
   } catch (error) {
-    answer({ error: error instanceof Error ? { ...error, message: error.message } : String(error) })
+    answer({
+      error: error instanceof MeshError ? { code: error.code, message: error.message } : String(error),
+    })
     process.exit(1)
   }
 }

@@ -38,14 +38,20 @@ export async function createPair(mtu = 1280): Promise<Pair> {
   try {
     const path = join(folder, 'wire.sock')
     const right = startHost(lab, 'right', {
-      ...{ name: 'mesh0', mtu, listen: path },
-      ...{ addresses: ['10.9.0.2/24', 'fd09::2/64'], allowed: ['10.9.0.1/32', 'fd09::1/128'] },
+      name: 'mesh0',
+      mtu,
+      listen: path,
+      addresses: ['10.9.0.2/24', 'fd09::2/64'],
+      allowed: ['10.9.0.1/32', 'fd09::1/128'],
     })
     hosts.push(right)
     await expectLine(right, 'listening')
     const left = startHost(lab, 'left', {
-      ...{ name: 'mesh0', mtu, connect: path },
-      ...{ addresses: ['10.9.0.1/24', 'fd09::1/64'], allowed: ['10.9.0.2/32', 'fd09::2/128'] },
+      name: 'mesh0',
+      mtu,
+      connect: path,
+      addresses: ['10.9.0.1/24', 'fd09::1/64'],
+      allowed: ['10.9.0.2/32', 'fd09::2/128'],
     })
     hosts.push(left)
     await Promise.all([expectLine(left, 'joined'), expectLine(right, 'joined')])
