@@ -13,6 +13,7 @@ const MAY_IMPORT = {
   'packages/ledger': ['@mesh/core'],
   'packages/replication': ['@mesh/core', '@mesh/ledger'],
   'packages/p2p': ['@mesh/core', 'libp2p'],
+  'packages/engine': ['@mesh/core'],
   'packages/api-contract': ['@mesh/core', 'zod'],
   'packages/api-server': ['@mesh/core', '@mesh/ledger', '@mesh/api-contract', 'express', 'zod'],
   'packages/api-client': ['@mesh/core', '@mesh/api-contract'],

@@ -14,6 +14,7 @@ const steps = [
   ['formatted', 'biome', ['format', '.']],
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['import table', 'node', ['scripts/check-imports.mjs']],
+  ['rust', 'node', ['packages/engine/scripts/check-rust.mjs']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['build', 'turbo', ['run', 'build', '--output-logs=errors-only']],
   ['published packages', 'node', ['scripts/check-packages.mjs']],

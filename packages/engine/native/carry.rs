@@ -1,0 +1,372 @@
+//! Frames that travel over a stream which the application has: a big-endian length of two bytes, then a sealed
+//! datagram (or, to a plain peer, a packet).
+//!
+//! Out: `Outgoing::push` -> `take` -> the stream. In: the stream -> `Incoming::feed` -> `Incoming::take`. Both are
+//! bounded for each peer, drop the newest and say how many, so that no peer costs another one anything.
+use crate::limits::*;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+
+/// The frames of a batch, without their prefixes. Stops at the first that is not whole.
+pub fn frames(batch: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = batch;
+    std::iter::from_fn(move || {
+        let (prefix, behind) = rest.split_first_chunk::<FRAME_PREFIX_BYTES>()?;
+        let (frame, next) = behind.split_at_checked(u16::from_be_bytes(*prefix) as usize)?;
+        rest = next;
+        Some(frame)
+    })
+}
+
+/// Appends a frame of `bytes`, which are at most 65,535.
+pub fn push_frame(batch: &mut Vec<u8>, bytes: &[u8]) {
+    batch.extend_from_slice(&(bytes.len() as u16).to_be_bytes());
+    batch.extend_from_slice(bytes);
+}
+
+/// What `push` did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Pushed {
+    /// Frames for which there was no room.
+    pub dropped: usize,
+    /// The queue was empty and its taker has to be told.
+    pub announce: bool,
+}
+
+/// Frames that wait for a peer's stream.
+#[derive(Default)]
+pub struct Outgoing(Mutex<OutgoingState>);
+
+#[derive(Default)]
+struct OutgoingState {
+    batches: VecDeque<Vec<u8>>,
+    bytes: usize,
+    announced: bool,
+}
+
+impl Outgoing {
+    /// Queues whole frames. `urgent`: handshakes and keepalives, which have a reserve.
+    ///
+    /// A long batch is moved and `frames` left empty with fresh memory; a short one is copied to the last batch.
+    pub fn push(&self, frames: &mut Vec<u8>, urgent: bool) -> Pushed {
+        let limit = MAX_CARRY_BYTES + if urgent { CARRY_RESERVE_BYTES } else { 0 };
+        let mut state = self.0.lock();
+        let (fits, dropped) = fitting(frames, limit.saturating_sub(state.bytes));
+        if fits == 0 {
+            frames.clear();
+            return Pushed { dropped, announce: false };
+        }
+        state.bytes += fits;
+        match state.batches.back_mut() {
+            Some(last) if last.len() + fits <= MAX_BATCH_BYTES => last.extend_from_slice(&frames[..fits]),
+            _ if fits > MAX_BATCH_BYTES / 4 => {
+                frames.truncate(fits);
+                state.batches.push_back(std::mem::replace(frames, Vec::with_capacity(MAX_BATCH_BYTES)));
+            }
+            _ => state.batches.push_back(frames[..fits].to_vec()),
+        }
+        frames.clear();
+        let announce = !std::mem::replace(&mut state.announced, true);
+        Pushed { dropped, announce }
+    }
+
+    /// The oldest batch of whole frames; none: the queue is empty, and the next push announces again.
+    pub fn take(&self) -> Option<Vec<u8>> {
+        let mut state = self.0.lock();
+        match state.batches.pop_front() {
+            Some(batch) => {
+                state.bytes -= batch.len();
+                Some(batch)
+            }
+            None => {
+                state.announced = false;
+                None
+            }
+        }
+    }
+
+    /// Forgets what waits; how many frames that were.
+    pub fn clear(&self) -> usize {
+        let mut state = self.0.lock();
+        let dropped = state.batches.drain(..).map(|batch| frames(&batch).count()).sum();
+        (state.bytes, state.announced) = (0, false);
+        dropped
+    }
+}
+
+/// How many bytes of whole frames fit into `room`, and how many frames do not.
+fn fitting(batch: &[u8], room: usize) -> (usize, usize) {
+    if batch.len() <= room {
+        return (batch.len(), 0);
+    }
+    let (mut bytes, mut dropped) = (0, 0);
+    for frame in frames(batch) {
+        let len = FRAME_PREFIX_BYTES + frame.len();
+        // once one is dropped, all behind it are: they would arrive out of order
+        if dropped == 0 && bytes + len <= room {
+            bytes += len;
+        } else {
+            dropped += 1;
+        }
+    }
+    (bytes, dropped)
+}
+
+/// What `feed` did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Fed {
+    /// Whole frames for which there was no room.
+    pub dropped: usize,
+    /// Bytes that are no frames: 1 for each call, however many frames they could have been.
+    pub bad: usize,
+    /// With this call the bytes stopped to be frames; nothing is taken until `restart`.
+    pub broken: bool,
+    /// There is work, and nobody was told yet.
+    pub announce: bool,
+    /// More than half of the bound is used: the stream should not be read until there is room again.
+    pub crowded: bool,
+}
+
+/// Bytes from a peer's stream, and the whole frames among them that wait to be opened.
+#[derive(Default)]
+pub struct Incoming(Mutex<IncomingState>);
+
+#[derive(Default)]
+struct IncomingState {
+    frames: Vec<u8>,
+    /// The beginning of a frame whose end has not come yet.
+    partial: Vec<u8>,
+    broken: bool,
+    announced: bool,
+    crowded: bool,
+}
+
+impl Incoming {
+    /// Takes the next bytes of the stream, cut anywhere.
+    pub fn feed(&self, mut bytes: &[u8]) -> Fed {
+        let mut state = self.0.lock();
+        if state.broken {
+            return Fed { bad: 1, ..Fed::default() };
+        }
+        let mut fed = Fed::default();
+        while !state.partial.is_empty() && !bytes.is_empty() {
+            let Some(wanted) = missing(&state.partial) else { return state.give_up(fed) };
+            let (now, rest) = bytes.split_at(wanted.min(bytes.len()));
+            state.partial.extend_from_slice(now);
+            bytes = rest;
+            match missing(&state.partial) {
+                None => return state.give_up(fed),
+                Some(0) => {
+                    let whole = std::mem::take(&mut state.partial);
+                    fed.dropped += state.accept(&whole);
+                    // the memory is used again
+                    state.partial = whole;
+                    state.partial.clear();
+                }
+                Some(_) => {}
+            }
+        }
+        let mut whole = 0;
+        loop {
+            match missing(&bytes[whole..]) {
+                None => {
+                    fed.dropped += state.accept(&bytes[..whole]);
+                    return state.give_up(fed);
+                }
+                Some(0) => whole += FRAME_PREFIX_BYTES + length(&bytes[whole..]),
+                Some(_) => break,
+            }
+        }
+        fed.dropped += state.accept(&bytes[..whole]);
+        state.partial.extend_from_slice(&bytes[whole..]);
+        state.announce(fed)
+    }
+
+    /// Takes frames that are already whole: the packets of a plain peer.
+    pub fn feed_whole(&self, frames: &[u8]) -> Fed {
+        let mut state = self.0.lock();
+        let dropped = state.accept(frames);
+        state.announce(Fed { dropped, ..Fed::default() })
+    }
+
+    /// Swaps all whole frames into `batch`, whose memory is used for the next ones. True: it was crowded.
+    pub fn take(&self, batch: &mut Vec<u8>) -> bool {
+        batch.clear();
+        let mut state = self.0.lock();
+        state.announced = false;
+        std::mem::swap(&mut state.frames, batch);
+        std::mem::take(&mut state.crowded)
+    }
+
+    /// A new stream begins with a new frame.
+    pub fn restart(&self) {
+        let mut state = self.0.lock();
+        state.partial.clear();
+        state.broken = false;
+    }
+}
+
+impl IncomingState {
+    fn accept(&mut self, batch: &[u8]) -> usize {
+        let (fits, dropped) = fitting(batch, MAX_INJECT_BYTES.saturating_sub(self.frames.len()));
+        self.frames.extend_from_slice(&batch[..fits]);
+        dropped
+    }
+
+    fn give_up(&mut self, fed: Fed) -> Fed {
+        self.broken = true;
+        self.partial.clear();
+        self.announce(Fed { broken: true, bad: 1, ..fed })
+    }
+
+    fn announce(&mut self, fed: Fed) -> Fed {
+        let announce = !self.frames.is_empty() && !std::mem::replace(&mut self.announced, true);
+        self.crowded = self.frames.len() > MAX_INJECT_BYTES / 2;
+        Fed { announce, crowded: self.crowded, ..fed }
+    }
+}
+
+fn length(frame: &[u8]) -> usize {
+    frame.first_chunk().map_or(0, |prefix| u16::from_be_bytes(*prefix) as usize)
+}
+
+/// Bytes until the frame that begins `bytes` is whole, or at least its length is known. None: it is no frame;
+/// the shortest message has 32 bytes.
+fn missing(bytes: &[u8]) -> Option<usize> {
+    let Some(prefix) = bytes.first_chunk::<FRAME_PREFIX_BYTES>() else {
+        return Some(FRAME_PREFIX_BYTES - bytes.len());
+    };
+    let len = u16::from_be_bytes(*prefix) as usize;
+    (len >= SEAL_BYTES).then(|| (FRAME_PREFIX_BYTES + len).saturating_sub(bytes.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_random::Random;
+
+    fn batch(lens: &[usize]) -> Vec<u8> {
+        let mut batch = Vec::new();
+        for (i, len) in lens.iter().enumerate() {
+            push_frame(&mut batch, &vec![i as u8; *len]);
+        }
+        batch
+    }
+
+    #[test]
+    fn a_full_queue_drops_the_newest_and_says_so() {
+        let queue = Outgoing::default();
+        let mut pushed = 0;
+        loop {
+            let result = queue.push(&mut batch(&[1000]), false);
+            if result.dropped > 0 {
+                break;
+            }
+            pushed += 1;
+        }
+        assert_eq!(pushed, MAX_CARRY_BYTES / 1002);
+        assert_eq!(queue.push(&mut batch(&[148]), true), Pushed { dropped: 0, announce: false }, "reserve");
+        let mut taken = 0;
+        while let Some(batch) = queue.take() {
+            assert!(batch.len() <= MAX_BATCH_BYTES);
+            taken += frames(&batch).count();
+        }
+        assert_eq!(taken, pushed + 1);
+    }
+
+    #[test]
+    fn keeps_the_beginning_of_a_batch_that_does_not_fit() {
+        let queue = Outgoing::default();
+        queue.push(&mut batch(&[60_000; 4]), false);
+        let result = queue.push(&mut batch(&[10_000, 20_000, 10_000]), false);
+        assert_eq!(result.dropped, 2);
+    }
+
+    #[test]
+    fn announces_once_until_it_was_found_empty() {
+        let queue = Outgoing::default();
+        assert!(queue.push(&mut batch(&[50]), false).announce);
+        assert!(!queue.push(&mut batch(&[50]), false).announce);
+        assert!(queue.take().is_some());
+        assert!(!queue.push(&mut batch(&[50]), false).announce);
+        assert!(queue.take().is_some());
+        assert!(queue.take().is_none());
+        assert!(queue.push(&mut batch(&[50]), false).announce);
+        assert_eq!(queue.clear(), 1);
+        assert!(queue.push(&mut batch(&[50]), false).announce);
+    }
+
+    #[test]
+    fn finds_frames_wherever_the_stream_is_cut() {
+        let mut random = Random::new(7);
+        for _ in 0..2000 {
+            let lens: Vec<usize> = (0..random.below(30)).map(|_| 32 + random.below(3000)).collect();
+            let stream = batch(&lens);
+            let queue = Incoming::default();
+            let mut rest = &stream[..];
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at(1 + random.below(rest.len().min(4000)));
+                let fed = queue.feed(now);
+                assert!(!fed.broken && fed.dropped == 0);
+                rest = later;
+            }
+            let mut got = Vec::new();
+            queue.take(&mut got);
+            assert_eq!(got, stream);
+        }
+    }
+
+    #[test]
+    fn a_flood_is_bounded_and_counted() {
+        let queue = Incoming::default();
+        let stream = batch(&[1400; 40]);
+        let dropped: usize = (0..1000).map(|_| queue.feed(&stream).dropped).sum();
+        let mut got = Vec::new();
+        assert!(queue.take(&mut got));
+        assert!(got.len() <= MAX_INJECT_BYTES);
+        assert_eq!(frames(&got).count() + dropped, 40_000);
+        assert_eq!(queue.feed(&stream), Fed { announce: true, ..Fed::default() });
+    }
+
+    #[test]
+    fn says_when_it_is_crowded_and_when_not_any_more() {
+        let queue = Incoming::default();
+        let stream = batch(&[1400; 40]);
+        let calls = 1 + MAX_INJECT_BYTES / 2 / stream.len();
+        let crowded: Vec<bool> = (0..calls).map(|_| queue.feed(&stream).crowded).collect();
+        assert_eq!(crowded.iter().position(|crowded| *crowded), Some(calls - 1));
+        assert!(queue.take(&mut Vec::new()));
+        assert!(!queue.take(&mut Vec::new()));
+        assert!(!queue.feed(&stream).crowded);
+    }
+
+    #[test]
+    fn garbage_breaks_the_stream_until_a_new_one() {
+        let queue = Incoming::default();
+        let mut stream = batch(&[40]);
+        stream.extend_from_slice(&[0, 3, 1, 2, 3]);
+        let fed = queue.feed(&stream);
+        assert_eq!(fed, Fed { bad: 1, broken: true, announce: true, ..Fed::default() });
+        assert_eq!(queue.feed(&batch(&[40])), Fed { bad: 1, ..Fed::default() });
+        queue.restart();
+        assert_eq!(queue.feed(&batch(&[40])).bad, 0);
+        let mut got = Vec::new();
+        queue.take(&mut got);
+        assert_eq!(frames(&got).count(), 2);
+    }
+
+    #[test]
+    fn random_bytes_never_grow_beyond_the_bounds() {
+        let mut random = Random::new(8);
+        for _ in 0..500 {
+            let queue = Incoming::default();
+            for _ in 0..30 {
+                let len = random.below(30_000);
+                queue.feed(&random.bytes(len));
+                let state = queue.0.lock();
+                assert!(state.frames.len() <= MAX_INJECT_BYTES);
+                assert!(state.partial.len() <= FRAME_PREFIX_BYTES + MAX_PACKET_BYTES);
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What passed and what was dropped, for each peer and for the device as a whole.
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $variant:ident => $name:literal,)*) => {
+        /// Why a packet was dropped. `src/stats.ts` has the same names.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(usize)]
+        pub enum Reason { $($(#[$doc])* $variant,)* }
+
+        pub const REASON_NAMES: &[&str] = &[$($name,)*];
+    };
+}
+
+reasons! {
+    /// Out: no peer owns the destination.
+    NoRoute => "noRoute",
+    /// Either way: multicast or broadcast, which has no single peer.
+    Multicast => "multicast",
+    /// Either way: a header or length that cannot be.
+    Malformed => "malformed",
+    /// Out: longer than the peer's way carries; the sender was told.
+    TooBig => "tooBig",
+    /// Out: too many wait for the first handshake, or it was given up.
+    NoSession => "noSession",
+    /// Out: the peer's stream is too slow.
+    CarryFull => "carryFull",
+    /// Out: waited for a stream that was then replaced.
+    Stale => "stale",
+    /// In: more than can be opened in time.
+    InjectFull => "injectFull",
+    /// In: the stream does not consist of frames any more.
+    BadFrame => "badFrame",
+    /// In: not a message of WireGuard.
+    NotSealed => "notSealed",
+    /// In: for a session that does not exist, or no more.
+    UnknownSession => "unknownSession",
+    /// In: the seal does not fit.
+    BadSeal => "badSeal",
+    /// In: seen before, or too old to tell.
+    Replayed => "replayed",
+    /// In: a handshake that does not prove the peer's key.
+    HandshakeRefused => "handshakeRefused",
+    /// In: more handshakes than a peer can need.
+    HandshakeLimit => "handshakeLimit",
+    /// In: from a peer that the table does not name.
+    UnknownPeer => "unknownPeer",
+    /// In: the source address is not this peer's.
+    SpoofedSource => "spoofedSource",
+    /// In: the destination is neither this node's nor routed by it.
+    NotForUs => "notForUs",
+    /// In: the kernel did not take it.
+    DeviceRefused => "deviceRefused",
+}
+
+const REASONS: usize = REASON_NAMES.len();
+
+/// Packets and bytes of IP, without what sealing adds. Only sums; nobody waits for anybody.
+#[derive(Default)]
+pub struct Counters {
+    pub packets_in: AtomicU64,
+    pub bytes_in: AtomicU64,
+    pub packets_out: AtomicU64,
+    pub bytes_out: AtomicU64,
+    drops: [AtomicU64; REASONS],
+}
+
+impl Counters {
+    pub fn sent(&self, packets: u64, bytes: u64) {
+        self.packets_out.fetch_add(packets, Relaxed);
+        self.bytes_out.fetch_add(bytes, Relaxed);
+    }
+
+    pub fn received(&self, packets: u64, bytes: u64) {
+        self.packets_in.fetch_add(packets, Relaxed);
+        self.bytes_in.fetch_add(bytes, Relaxed);
+    }
+
+    pub fn drop(&self, reason: Reason) {
+        self.drop_many(reason, 1);
+    }
+
+    pub fn drop_many(&self, reason: Reason, count: usize) {
+        if count > 0 {
+            self.drops[reason as usize].fetch_add(count as u64, Relaxed);
+        }
+    }
+
+    pub fn dropped(&self, reason: Reason) -> u64 {
+        self.drops[reason as usize].load(Relaxed)
+    }
+
+    /// Those reasons that occurred, with how often.
+    pub fn drops(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let counts = self.drops.iter().map(|count| count.load(Relaxed));
+        REASON_NAMES.iter().copied().zip(counts).filter(|(_, count)| *count > 0)
+    }
+}

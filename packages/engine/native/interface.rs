@@ -1,0 +1,127 @@
+//! The kernel's TUN interface: its name, addresses, MTU and routes. All of it lives as long as the descriptor, so
+//! the kernel takes it back when the process ends, however it ends; only on an interface that was there before
+//! (made persistent by somebody) something can be left over, and that is cleared when it is opened.
+use crate::device::Device;
+use crate::table::Prefix;
+use route_manager::{Route, RouteManager};
+use std::io;
+use std::net::IpAddr;
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+/// What went wrong, with a code that `@mesh/engine` knows.
+#[derive(Debug)]
+pub struct OpenError {
+    pub code: &'static str,
+    pub message: String,
+}
+
+/// An interface name has at most 15 bytes (IFNAMSIZ).
+const MAX_NAME_BYTES: usize = 15;
+/// Packets that the kernel keeps for us; more would only be delay.
+const QUEUE_PACKETS: u32 = 500;
+
+/// Opens (or makes) the interface, gives it its addresses and MTU, and sets it up.
+pub fn open(name: &str, addresses: &[Prefix], mtu: u16) -> Result<Device, OpenError> {
+    let fits = !name.is_empty() && name.len() <= MAX_NAME_BYTES;
+    if !fits || !name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/' && byte != b'%') {
+        let message = format!("{name:?} cannot be an interface's name");
+        return Err(OpenError { code: "engine.bad_name", message });
+    }
+    let device = build(name, mtu).map_err(|error| explain(error, "could not open", name))?;
+    device.set_nonblocking(true).map_err(|error| explain(error, "could not open", name))?;
+    let device = Device::tun(device);
+    set_addresses(&device, addresses)
+        .map_err(|error| explain(error, "could not give its addresses to", name))?;
+    if let Some(interface) = device.interface() {
+        interface.enabled(true).map_err(|error| explain(error, "could not set up", name))?;
+    }
+    Ok(device)
+}
+
+/// With super-segments where the kernel grants them.
+fn build(name: &str, mtu: u16) -> io::Result<SyncDevice> {
+    let builder = |offload: bool| {
+        let builder = DeviceBuilder::new().name(name).mtu(mtu).enable(false);
+        builder.with(|options| {
+            options.offload(offload).tx_queue_len(QUEUE_PACKETS);
+        })
+    };
+    match builder(true).build_sync() {
+        // busy or forbidden will be so without offloads too
+        Err(error) if !matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EPERM | libc::ENOENT)) => {
+            builder(false).build_sync().map_err(|_| error)
+        }
+        result => result,
+    }
+}
+
+fn explain(error: io::Error, what: &str, name: &str) -> OpenError {
+    let code = match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => "engine.no_permission",
+        Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => "engine.no_tun",
+        Some(libc::EBUSY) => "engine.name_in_use",
+        Some(libc::EADDRINUSE | libc::EEXIST) => "engine.address_in_use",
+        _ => "engine.system",
+    };
+    OpenError { code, message: format!("{what} interface {name}: {error}") }
+}
+
+/// Makes `wanted` the addresses of the interface, each with its network's prefix length. Those that stay are not
+/// touched; IPv6's own link-local address stays too.
+pub fn set_addresses(device: &Device, wanted: &[Prefix]) -> io::Result<()> {
+    let Some(interface) = device.interface() else { return Ok(()) };
+    let present = interface.addresses()?;
+    for address in &present {
+        let own = matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local());
+        if !own && !wanted.iter().any(|prefix| prefix.address == *address) {
+            interface.remove_address(*address)?;
+        }
+    }
+    for prefix in wanted.iter().filter(|prefix| !present.contains(&prefix.address)) {
+        match prefix.address {
+            IpAddr::V4(v4) => interface.add_address_v4(v4, prefix.length)?,
+            IpAddr::V6(v6) => interface.add_address_v6(v6, prefix.length)?,
+        }
+    }
+    Ok(())
+}
+
+/// Routes into the interface beside those that its addresses bring along.
+#[derive(Default)]
+pub struct Routes(Vec<Prefix>);
+
+impl Routes {
+    /// Makes `wanted` the routes; those that stay are not touched. On an error, what was done stays and is known.
+    pub fn set(&mut self, device: &Device, wanted: &[Prefix]) -> io::Result<()> {
+        let Some(interface) = device.interface() else { return Ok(()) };
+        let index = interface.if_index()?;
+        let route = |prefix: &Prefix| Route::new(prefix.address, prefix.length).with_if_index(index);
+        let mut manager = RouteManager::new()?;
+        for gone in self.0.extract_if(.., |prefix| !wanted.contains(prefix)) {
+            match manager.delete(&route(&gone)) {
+                // somebody else has taken it away
+                Err(error) if error.raw_os_error() != Some(libc::ESRCH) => return Err(error),
+                _ => {}
+            }
+        }
+        for prefix in wanted {
+            if !self.0.contains(prefix) {
+                manager.add(&route(prefix))?;
+                self.0.push(*prefix);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The interface's name, MTU and what the kernel granted.
+pub fn describe(device: &Device) -> io::Result<(String, u16)> {
+    match device.interface() {
+        Some(interface) => Ok((interface.name()?, interface.mtu()?)),
+        None => Ok((String::new(), 0)),
+    }
+}
+
+pub fn set_mtu(device: &Device, mtu: u16) -> io::Result<()> {
+    device.interface().map_or(Ok(()), |interface| interface.set_mtu(mtu))
+}

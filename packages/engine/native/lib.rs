@@ -1,0 +1,33 @@
+//! Packets between the kernel and peers: a device, WireGuard sessions, and the table that joins them. No policy:
+//! who may talk and by which way, `@mesh/vpn` says.
+//!
+//! Out: `device` -> `outbound` (`table`, `clamp`, `segments`, `sessions`) -> `carry` -> the application's stream.
+//! In: the stream -> `carry` -> `inbound` (`sessions`, `packet`, `table`, `segments`) -> `device`.
+pub mod carry;
+mod checksum;
+mod clamp;
+pub mod counters;
+pub mod device;
+pub mod engine;
+pub mod events;
+mod inbound;
+pub mod interface;
+pub mod limits;
+// its functions are called by Node alone
+#[cfg(all(feature = "node", not(test)))]
+mod node;
+mod outbound;
+pub mod packet;
+pub mod peer;
+mod segments;
+pub mod sessions;
+mod socket;
+pub mod table;
+mod timers;
+
+#[cfg(test)]
+mod engine_tests;
+#[cfg(test)]
+mod test_packets;
+#[cfg(test)]
+mod test_random;

@@ -1,0 +1,31 @@
+//! Bounds of the engine, with the unit in the name. `src/limits.ts` says those again that TypeScript shows.
+use std::time::Duration;
+
+/// What IP fixes: the longest packet, and so the longest super-segment.
+pub const MAX_PACKET_BYTES: usize = 65_535;
+/// What WireGuard adds to a packet: type, receiver, counter (16 bytes) and the seal (16).
+pub const SEAL_BYTES: usize = 32;
+/// A frame in a carried batch: a big-endian length of two bytes, then the datagram or packet.
+pub const FRAME_PREFIX_BYTES: usize = 2;
+/// Sealed or plain frames that wait for one peer's stream: 40 ms at 50 Mbit/s. More would only be delay.
+pub const MAX_CARRY_BYTES: usize = 256 * 1024;
+/// Handshakes and keepalives may use this much beyond `MAX_CARRY_BYTES`: a full queue must not end a session.
+pub const CARRY_RESERVE_BYTES: usize = 4 * 1024;
+/// What one `take` hands out at most, unless a single frame is longer.
+pub const MAX_BATCH_BYTES: usize = 68 * 1024;
+/// Frames from one peer's stream that wait to be opened.
+pub const MAX_INJECT_BYTES: usize = 256 * 1024;
+/// Packets that wait for the first handshake with one peer.
+pub const MAX_WAITING_BYTES: usize = 64 * 1024;
+/// Events that wait for JavaScript; `carry` is not among them (one mark per peer).
+pub const MAX_EVENTS: usize = 1024;
+/// Datagrams that are opened before a session's lock is given to the other direction.
+pub const OPEN_RUN: usize = 64;
+/// Handshake messages taken from one peer: a burst, then a rate. An honest peer needs one each two minutes.
+pub const HANDSHAKE_BURST: u32 = 20;
+pub const HANDSHAKES_PER_SECOND: u32 = 5;
+/// How often sessions are asked for what is due. WireGuard's shortest timer is 5 s.
+pub const TICK: Duration = Duration::from_millis(250);
+/// What IPv4 and IPv6 fix as the least MTU that a path may have for us to work on it.
+pub const MIN_MTU: u16 = 576;
+pub const MIN_MTU_V6: u16 = 1280;

@@ -1,0 +1,146 @@
+//! From the device to a peer's stream. One turn:
+//!
+//! 1. Read one super-segment.
+//! 2. Look its destination up.
+//! 3. Tell TCP and other senders what fits.
+//! 4. Cut it and seal every packet into frames (or, for a plain peer, leave them as they are).
+//! 5. Queue the frames for the peer's stream; what has no room is dropped and counted.
+//!
+//! All buffers are this thread's own and used again; a peer's lock is held only while sealing.
+use crate::carry::push_frame;
+use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
+use crate::counters::{Counters, Reason};
+use crate::device::Read;
+use crate::engine::Shared;
+use crate::limits::*;
+use crate::packet::{Ip, is_multicast, parse};
+use crate::segments::{HEADER, Refused, cut, is_unfinished};
+use crate::table::{Entry, View, Way};
+use std::net::IpAddr;
+use std::sync::atomic::Ordering::Relaxed;
+use tun_rs::VirtioNetHdr;
+
+pub struct Outbound<'a> {
+    shared: &'a Shared,
+    view: View,
+    input: Vec<u8>,
+    frames: Vec<u8>,
+}
+
+impl<'a> Outbound<'a> {
+    pub fn new(shared: &'a Shared) -> Outbound<'a> {
+        let view = View::new(&shared.table);
+        let input = vec![0; HEADER + MAX_PACKET_BYTES];
+        Outbound { shared, view, input, frames: Vec::with_capacity(MAX_BATCH_BYTES) }
+    }
+
+    /// Until the engine stops or the device is gone.
+    pub fn run(&mut self) -> Result<(), String> {
+        let shared = self.shared;
+        while !shared.stopping() {
+            match shared.device.read(&mut self.input) {
+                Read::Bytes(len) => self.packet(len),
+                Read::Empty => shared.bell.wait_for(&shared.device),
+                Read::Gone(error) if shared.stopping() => return Err(error.to_string()),
+                Read::Gone(error) => return Err(format!("the interface is gone: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    fn packet(&mut self, len: usize) {
+        self.view.refresh(&self.shared.table);
+        let (header, bytes) = self.input[..len].split_at_mut(self.shared.device.header_len().min(len));
+        let header =
+            if header.is_empty() { Ok(VirtioNetHdr::default()) } else { VirtioNetHdr::decode(header) };
+        let (Ok(header), Ok(ip)) = (header, parse(bytes)) else {
+            return self.shared.counters.drop(Reason::Malformed);
+        };
+        let bytes = &mut bytes[..ip.len];
+        let Some(entry) = self.view.table().owner(ip.destination) else {
+            return self.shared.counters.drop(unowned(ip.destination));
+        };
+        let mut sender = Sender { shared: self.shared, entry, frames: &mut self.frames };
+        sender.send(&header, &ip, bytes);
+    }
+}
+
+fn unowned(destination: IpAddr) -> Reason {
+    if is_multicast(destination) { Reason::Multicast } else { Reason::NoRoute }
+}
+
+/// One super-segment's way to one peer.
+struct Sender<'a> {
+    shared: &'a Shared,
+    entry: &'a Entry,
+    frames: &'a mut Vec<u8>,
+}
+
+impl Sender<'_> {
+    fn send(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) {
+        let mtu = self.entry.mtu;
+        clamp_segment_size(bytes, ip, mtu, !is_unfinished(header));
+        self.frames.clear();
+        let result = match self.entry.way {
+            Way::Plain => self.plain(header, ip, bytes),
+            Way::Stream => self.sealed(header, ip, bytes),
+        };
+        match result {
+            Ok(()) => self.shared.queue(self.entry, self.frames, false),
+            Err(Refused::Malformed) => self.counters().drop(Reason::Malformed),
+            Err(Refused::TooBig) => {
+                self.counters().drop(Reason::TooBig);
+                self.tell(ip, bytes);
+            }
+        }
+    }
+
+    fn plain(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
+        let (mut packets, mut sum) = (0, 0);
+        let frames = &mut *self.frames;
+        let result = cut(header, ip, bytes, self.entry.mtu, |packet| {
+            push_frame(frames, packet);
+            (packets, sum) = (packets + 1, sum + packet.len() as u64);
+        });
+        self.counters().sent(packets, sum);
+        result
+    }
+
+    fn sealed(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
+        let Entry { peer, mtu, .. } = self.entry;
+        let (mut packets, mut sum, mut unsealed, mut lost) = (0, 0, false, 0);
+        let frames = &mut *self.frames;
+        let mut link = peer.link();
+        let result = cut(header, ip, bytes, *mtu, |packet| {
+            let tunnel = link.tunnel(peer, &self.shared.identity);
+            if !unsealed && tunnel.is_some_and(|tunnel| tunnel.seal(packet, *mtu, frames)) {
+                (packets, sum) = (packets + 1, sum + packet.len() as u64);
+            } else {
+                unsealed = true;
+                lost += !link.wait(packet) as usize;
+            }
+        });
+        if unsealed && let Some(tunnel) = link.existing() {
+            tunnel.initiate(false, frames);
+        }
+        drop(link);
+        peer.live.store(true, Relaxed);
+        peer.counters.sent(packets, sum);
+        peer.counters.drop_many(Reason::NoSession, lost);
+        result
+    }
+
+    /// To the sender of a packet that is too big: it is on this side of the device.
+    fn tell(&self, ip: &Ip, bytes: &[u8]) {
+        let mut message = [0; MAX_TOO_BIG];
+        if let Some(len) = too_big(bytes, ip, self.entry.mtu, &mut message) {
+            let mut piece = [0; HEADER + MAX_TOO_BIG];
+            piece[HEADER..].copy_from_slice(&message);
+            self.shared.device.write(&piece[..HEADER + len]);
+        }
+    }
+
+    fn counters(&self) -> &Counters {
+        &self.entry.peer.counters
+    }
+}

@@ -1,0 +1,348 @@
+//! WireGuard: its handshake, sessions, replay window and timers are gotatun's; here they meet our buffers, and its
+//! errors our reasons.
+use crate::carry::push_frame;
+use crate::counters::Reason;
+use crate::limits::*;
+use bytes::BytesMut;
+use gotatun::noise::errors::WireGuardError;
+use gotatun::noise::index_table::IndexTable;
+use gotatun::noise::rate_limiter::RateLimiter;
+use gotatun::noise::{Tunn, TunnResult};
+use gotatun::packet::{Packet, WgKind};
+use gotatun::tun::MtuWatcher;
+use gotatun::x25519::{PublicKey, StaticSecret};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+pub type Key = [u8; 32];
+
+/// What a datagram is, by its type and length alone. Anything else on the socket will be ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    Handshake,
+    Sealed,
+}
+
+#[inline]
+pub fn message_of(datagram: &[u8]) -> Option<Message> {
+    match (datagram.first_chunk::<4>()?, datagram.len()) {
+        ([1, 0, 0, 0], 148) | ([2, 0, 0, 0], 92) | ([3, 0, 0, 0], 64) => Some(Message::Handshake),
+        ([4, 0, 0, 0], SEAL_BYTES..) => Some(Message::Sealed),
+        _ => None,
+    }
+}
+
+/// This node's key, and what all its sessions share.
+pub struct Identity {
+    secret: StaticSecret,
+    public: PublicKey,
+    limiter: Arc<RateLimiter>,
+    indexes: IndexTable,
+}
+
+impl Identity {
+    pub fn new(private_key: Key) -> Identity {
+        let secret = StaticSecret::from(private_key);
+        let public = PublicKey::from(&secret);
+        // Streams come from proven members, and `Allowance` limits each one. Cookies, which prove an address,
+        // are for the socket.
+        let limiter = Arc::new(RateLimiter::new(&public, u64::MAX));
+        Identity { limiter, indexes: IndexTable::from_os_rng(), secret, public }
+    }
+
+    pub fn public_key(&self) -> Key {
+        *self.public.as_bytes()
+    }
+}
+
+/// How a handshake message changed things.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Handshake {
+    /// Both ends have the session's keys now, or this end has and the answer is on its way.
+    Established,
+    /// Nothing to do yet.
+    Taken,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Tick {
+    Fine,
+    /// No answer for 90 seconds, or no use for nine minutes: the sessions are forgotten.
+    Expired,
+}
+
+/// All sessions with one peer. Frames are appended to the caller's batch.
+pub struct Tunnel {
+    tunn: Tunn,
+    limiter: Arc<RateLimiter>,
+    /// One piece of memory, used in turn by the packets that pass through gotatun.
+    pool: BytesMut,
+    allowance: Allowance,
+}
+
+impl Tunnel {
+    /// Costs two multiplications on the curve (0.1 ms), so it is made at the first packet.
+    pub fn new(identity: &Identity, key: Key, preshared: Option<Key>) -> Tunnel {
+        let (indexes, limiter) = (identity.indexes.clone(), identity.limiter.clone());
+        let secret = identity.secret.clone();
+        let tunn = Tunn::new(secret, PublicKey::from(key), preshared, None, indexes, limiter.clone());
+        Tunnel { tunn, limiter, pool: BytesMut::new(), allowance: Allowance::new(Instant::now()) }
+    }
+
+    /// For the next handshake; sessions go on.
+    pub fn set_preshared_key(&mut self, preshared: Option<Key>) {
+        self.tunn.set_preshared_key(preshared);
+    }
+
+    /// Seals a packet into a frame, filled up with zeros to 16 bytes where `mtu` allows. False: no session.
+    #[inline]
+    pub fn seal(&mut self, packet: &[u8], mtu: usize, batch: &mut Vec<u8>) -> bool {
+        let padded = packet.len().next_multiple_of(16).min(mtu).max(packet.len());
+        self.pool.reserve(padded);
+        self.pool.extend_from_slice(packet);
+        self.pool.resize(padded, 0);
+        match self.tunn.encapsulate_with_session(Packet::from_bytes(self.pool.split())) {
+            Ok(sealed) => {
+                push_frame(batch, &sealed.into_bytes());
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Opens a sealed packet into `out`, which is at least as long. 0: a keepalive.
+    #[inline]
+    pub fn open(&mut self, datagram: &[u8], out: &mut [u8]) -> Result<usize, Reason> {
+        let Ok(WgKind::Data(message)) = self.packet(datagram).try_into_wg() else {
+            return Err(Reason::NotSealed);
+        };
+        let packet = match self.tunn.handle_incoming_packet(WgKind::Data(message)) {
+            TunnResult::WriteToTunnel(packet) => packet,
+            TunnResult::Err(error) => return Err(reason_of(error)),
+            TunnResult::Done | TunnResult::WriteToNetwork(_) => return Err(Reason::NotSealed),
+        };
+        let out = out.get_mut(..packet.len()).ok_or(Reason::Malformed)?;
+        out.copy_from_slice(&packet);
+        Ok(packet.len())
+    }
+
+    /// Takes a handshake message; the answer is appended to `batch`.
+    pub fn handshake(&mut self, datagram: &[u8], batch: &mut Vec<u8>) -> Result<Handshake, Reason> {
+        if !self.allowance.take(Instant::now()) {
+            return Err(Reason::HandshakeLimit);
+        }
+        // the sender's address matters only for cookies
+        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let packet = self.packet(datagram);
+        let message = self.limiter.verify_packet(nowhere, packet).map_err(|_| Reason::HandshakeRefused)?;
+        match self.tunn.handle_incoming_packet(message) {
+            TunnResult::WriteToNetwork(reply) => {
+                push_frame(batch, &Packet::from(reply));
+                // gotatun keeps packets of its own only for keepalives without a session
+                self.tunn.get_queued_packets(&mut MtuWatcher::new(u16::MAX)).for_each(drop);
+                Ok(Handshake::Established)
+            }
+            TunnResult::Done => Ok(Handshake::Taken),
+            TunnResult::Err(_) | TunnResult::WriteToTunnel(_) => Err(Reason::HandshakeRefused),
+        }
+    }
+
+    /// Starts a handshake. With one under way, only when it has to be sent `again`.
+    pub fn initiate(&mut self, again: bool, batch: &mut Vec<u8>) {
+        if let Some(message) = self.tunn.format_handshake_initiation(again) {
+            push_frame(batch, &message.into_bytes());
+        }
+    }
+
+    /// Does what is due: keepalives, new handshakes, forgetting.
+    pub fn tick(&mut self, batch: &mut Vec<u8>) -> Tick {
+        match self.tunn.update_timers() {
+            Ok(Some(message)) => {
+                push_frame(batch, &Packet::from(message));
+                Tick::Fine
+            }
+            Ok(None) => Tick::Fine,
+            Err(_) => Tick::Expired,
+        }
+    }
+
+    fn packet(&mut self, bytes: &[u8]) -> Packet {
+        self.pool.reserve(bytes.len());
+        self.pool.extend_from_slice(bytes);
+        Packet::from_bytes(self.pool.split())
+    }
+}
+
+fn reason_of(error: WireGuardError) -> Reason {
+    match error {
+        WireGuardError::NoCurrentSession | WireGuardError::WrongIndex => Reason::UnknownSession,
+        WireGuardError::InvalidCounter | WireGuardError::DuplicateCounter => Reason::Replayed,
+        _ => Reason::BadSeal,
+    }
+}
+
+/// A peer's handshake messages: a burst, then a rate.
+struct Allowance {
+    left: f64,
+    at: Instant,
+}
+
+impl Allowance {
+    fn new(now: Instant) -> Allowance {
+        Allowance { left: HANDSHAKE_BURST as f64, at: now }
+    }
+
+    fn take(&mut self, now: Instant) -> bool {
+        let passed = now.saturating_duration_since(self.at).as_secs_f64();
+        self.left = (self.left + passed * HANDSHAKES_PER_SECOND as f64).min(HANDSHAKE_BURST as f64);
+        self.at = now;
+        let granted = self.left >= 1.0;
+        self.left -= if granted { 1.0 } else { 0.0 };
+        granted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::carry::frames;
+    use crate::test_packets::{Spec, build};
+    use crate::test_random::Random;
+    use std::time::Duration;
+
+    /// Two ends after a handshake.
+    fn pair(preshared: [Option<Key>; 2]) -> (Tunnel, Tunnel) {
+        let (a, b) = (Identity::new([1; 32]), Identity::new([2; 32]));
+        (Tunnel::new(&a, b.public_key(), preshared[0]), Tunnel::new(&b, a.public_key(), preshared[1]))
+    }
+
+    /// Carries frames from one end to the other; false: it refused one.
+    fn carry(batch: &mut Vec<u8>, to: &mut Tunnel) -> bool {
+        let mut answer = Vec::new();
+        let good = frames(batch).all(|frame| match message_of(frame) {
+            Some(Message::Sealed) => to.open(frame, &mut [0; 2000]).is_ok(),
+            Some(Message::Handshake) => to.handshake(frame, &mut answer).is_ok(),
+            None => false,
+        });
+        *batch = answer;
+        good
+    }
+
+    fn joined() -> (Tunnel, Tunnel) {
+        let (mut a, mut b) = pair([Some([9; 32]); 2]);
+        let mut batch = Vec::new();
+        a.initiate(false, &mut batch);
+        assert!(carry(&mut batch, &mut b) && carry(&mut batch, &mut a) && carry(&mut batch, &mut b));
+        (a, b)
+    }
+
+    #[test]
+    fn packets_pass_after_a_handshake_in_both_directions() {
+        let (mut a, mut b) = joined();
+        let packet = build(&Spec { payload: 1001, ..Spec::default() });
+        for _ in 0..3 {
+            let mut batch = Vec::new();
+            assert!(a.seal(&packet, 1280, &mut batch));
+            let frame = frames(&batch).next().unwrap();
+            assert_eq!(message_of(frame), Some(Message::Sealed));
+            assert_eq!((frame.len() - SEAL_BYTES) % 16, 0, "padded");
+            let mut out = [0; 2000];
+            let len = b.open(frame, &mut out).unwrap();
+            assert_eq!(&out[..packet.len()], &packet[..]);
+            assert!(out[packet.len()..len].iter().all(|byte| *byte == 0));
+            std::mem::swap(&mut a, &mut b);
+        }
+    }
+
+    #[test]
+    fn padding_ends_at_the_mtu() {
+        let (mut a, _) = joined();
+        let mut batch = Vec::new();
+        a.seal(&[0x45; 1279], 1279, &mut batch);
+        assert_eq!(frames(&batch).next().unwrap().len(), 1279 + SEAL_BYTES);
+    }
+
+    #[test]
+    fn a_packet_is_opened_once() {
+        let (mut a, mut b) = joined();
+        let mut batch = Vec::new();
+        a.seal(&[0x45; 100], 1280, &mut batch);
+        let frame = frames(&batch).next().unwrap();
+        assert!(b.open(frame, &mut [0; 2000]).is_ok());
+        assert_eq!(b.open(frame, &mut [0; 2000]), Err(Reason::Replayed));
+    }
+
+    #[test]
+    fn what_was_changed_on_the_way_is_refused() {
+        let (mut a, mut b) = joined();
+        let mut batch = Vec::new();
+        a.seal(&[0x45; 100], 1280, &mut batch);
+        let mut frame = frames(&batch).next().unwrap().to_vec();
+        frame[60] ^= 1;
+        assert_eq!(b.open(&frame, &mut [0; 2000]), Err(Reason::BadSeal));
+        frame[4] ^= 1;
+        assert_eq!(b.open(&frame, &mut [0; 2000]), Err(Reason::UnknownSession));
+    }
+
+    #[test]
+    fn another_preshared_key_or_another_peer_gets_no_session() {
+        let (mut a, mut b) = pair([Some([9; 32]), Some([8; 32])]);
+        let mut batch = Vec::new();
+        a.initiate(false, &mut batch);
+        assert!(carry(&mut batch, &mut b));
+        assert!(!carry(&mut batch, &mut a));
+        let mut stranger = Tunnel::new(&Identity::new([3; 32]), b_key(), None);
+        stranger.initiate(false, &mut batch);
+        assert!(!carry(&mut batch, &mut b));
+    }
+
+    fn b_key() -> Key {
+        Identity::new([2; 32]).public_key()
+    }
+
+    #[test]
+    fn a_flood_of_handshakes_is_limited() {
+        let (mut a, mut b) = pair([None; 2]);
+        let mut batch = Vec::new();
+        a.initiate(false, &mut batch);
+        let frame = frames(&batch).next().unwrap().to_vec();
+        let refused: Vec<Reason> =
+            (0..100).filter_map(|_| b.handshake(&frame, &mut Vec::new()).err()).collect();
+        let limited = refused.iter().filter(|reason| **reason == Reason::HandshakeLimit).count();
+        assert!(limited >= 100 - HANDSHAKE_BURST as usize - 2, "{limited}");
+    }
+
+    #[test]
+    fn an_allowance_comes_back_with_time() {
+        let now = Instant::now();
+        let mut allowance = Allowance::new(now);
+        assert_eq!((0..1000).filter(|_| allowance.take(now)).count(), HANDSHAKE_BURST as usize);
+        assert!(allowance.take(now + Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn garbage_is_refused_whatever_it_looks_like() {
+        let (mut a, mut b) = joined();
+        let mut random = Random::new(9);
+        let mut batch = Vec::new();
+        a.seal(&[0x45; 300], 1280, &mut batch);
+        let good = frames(&batch).next().unwrap().to_vec();
+        for round in 0..20_000 {
+            let mut bytes = if round % 2 == 0 { good.clone() } else { random.bytes(32 + round % 200) };
+            if round % 5 == 0 {
+                bytes[..4].copy_from_slice(&[4, 0, 0, 0]);
+            }
+            let at = random.below(bytes.len());
+            bytes[at] = bytes[at].wrapping_add(1 + random.below(255) as u8);
+            match message_of(&bytes) {
+                Some(Message::Sealed) => assert!(b.open(&bytes, &mut [0; 2000]).is_err()),
+                Some(Message::Handshake) => assert!(b.handshake(&bytes, &mut Vec::new()).is_err()),
+                None => {}
+            }
+        }
+        let mut batch = Vec::new();
+        a.seal(&[0x45; 300], 1280, &mut batch);
+        assert!(b.open(frames(&batch).next().unwrap(), &mut [0; 2000]).is_ok(), "the session lives on");
+    }
+}

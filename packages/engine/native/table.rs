@@ -1,0 +1,351 @@
+//! Which peer owns an address: one immutable value, made from the whole and swapped in as a whole.
+use crate::peer::Peer;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A network address and how many of its bits count. Host bits are ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    pub address: IpAddr,
+    pub length: u8,
+}
+
+impl Prefix {
+    /// `10.1.0.0/24`, `fd00::/64`.
+    pub fn parse(text: &str) -> Option<Prefix> {
+        let (address, length) = text.split_once('/')?;
+        let prefix = Prefix { address: address.parse().ok()?, length: length.parse().ok()? };
+        let most = if prefix.address.is_ipv4() { 32 } else { 128 };
+        (prefix.length <= most).then_some(prefix)
+    }
+}
+
+/// How packets reach a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Sealed, in batches over a stream that the application has.
+    Stream,
+    /// Unsealed, one by one: a member of an older network.
+    Plain,
+}
+
+pub struct Entry {
+    pub peer: Arc<Peer>,
+    pub way: Way,
+    /// The longest packet that its way carries.
+    pub mtu: usize,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+#[derive(Default)]
+pub struct Table {
+    entries: Vec<Entry>,
+    by_id: HashMap<u32, usize>,
+    owners_v4: Ranges<u32>,
+    owners_v6: Ranges<u128>,
+    local_v4: Ranges<u32>,
+    local_v6: Ranges<u128>,
+}
+
+impl Table {
+    /// `allowed`: for each entry its prefixes, the longest match wins; `local`: what this node receives for.
+    pub fn new(entries: Vec<(Entry, Vec<Prefix>)>, local: &[Prefix]) -> Table {
+        let owned = entries.iter().enumerate();
+        let owned =
+            owned.flat_map(|(at, (_, allowed))| allowed.iter().map(move |prefix| (*prefix, at as u32)));
+        let (v4, v6): (Vec<_>, Vec<_>) = owned.partition(|(prefix, _)| prefix.address.is_ipv4());
+        let local = local.iter().map(|prefix| (*prefix, 0));
+        let (local_v4, local_v6): (Vec<_>, Vec<_>) = local.partition(|(prefix, _)| prefix.address.is_ipv4());
+        let by_id = entries.iter().enumerate().map(|(at, (entry, _))| (entry.peer.id, at)).collect();
+        Table {
+            entries: entries.into_iter().map(|(entry, _)| entry).collect(),
+            by_id,
+            owners_v4: Ranges::new(v4),
+            owners_v6: Ranges::new(v6),
+            local_v4: Ranges::new(local_v4),
+            local_v6: Ranges::new(local_v6),
+        }
+    }
+
+    #[inline]
+    pub fn owner(&self, address: IpAddr) -> Option<&Entry> {
+        let at = match address {
+            IpAddr::V4(v4) => self.owners_v4.owner(v4.to_bits()),
+            IpAddr::V6(v6) => self.owners_v6.owner(v6.to_bits()),
+        };
+        self.entries.get(at as usize)
+    }
+
+    #[inline]
+    pub fn is_local(&self, address: IpAddr) -> bool {
+        let owner = match address {
+            IpAddr::V4(v4) => self.local_v4.owner(v4.to_bits()),
+            IpAddr::V6(v6) => self.local_v6.owner(v6.to_bits()),
+        };
+        owner != NOBODY
+    }
+
+    pub fn entry(&self, id: u32) -> Option<&Entry> {
+        self.entries.get(*self.by_id.get(&id)?)
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+}
+
+/// Prefixes as disjoint ranges, so that the longest match is one binary search, whatever prefixes there are.
+struct Ranges<A> {
+    /// First addresses, ascending; the first one is the least address there is.
+    starts: Vec<A>,
+    owners: Vec<u32>,
+}
+
+impl<A: Bits> Default for Ranges<A> {
+    fn default() -> Self {
+        Ranges { starts: vec![A::ZERO], owners: vec![NOBODY] }
+    }
+}
+
+impl<A: Bits> Ranges<A> {
+    /// Prefixes nest or are apart, so a stack knows who owns what behind each end.
+    fn new(prefixes: Vec<(Prefix, u32)>) -> Ranges<A> {
+        let mut spans: Vec<(A, A, u32)> = prefixes
+            .into_iter()
+            .filter_map(|(prefix, owner)| A::span(prefix).map(|(a, b)| (a, b, owner)))
+            .collect();
+        // the outer one first where two begin alike
+        spans.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+        let mut ranges = Ranges::default();
+        let mut enclosing: Vec<(A, u32)> = Vec::new();
+        for (first, last, owner) in spans {
+            ranges.leave(&mut enclosing, Some(first));
+            ranges.start(first, owner);
+            enclosing.push((last, owner));
+        }
+        ranges.leave(&mut enclosing, None);
+        ranges
+    }
+
+    /// Ends those spans that lie wholly before `next`, or all.
+    fn leave(&mut self, enclosing: &mut Vec<(A, u32)>, next: Option<A>) {
+        while let Some((last, _)) = enclosing.pop_if(|(last, _)| next.is_none_or(|next| *last < next)) {
+            let outer = enclosing.last().map_or(NOBODY, |(_, owner)| *owner);
+            if let Some(behind) = last.next() {
+                self.start(behind, outer);
+            }
+        }
+    }
+
+    fn start(&mut self, first: A, owner: u32) {
+        match (self.starts.last(), self.owners.last_mut()) {
+            (Some(start), Some(last)) if *start == first => *last = owner,
+            _ => {
+                self.starts.push(first);
+                self.owners.push(owner);
+            }
+        }
+    }
+
+    #[inline]
+    fn owner(&self, address: A) -> u32 {
+        let behind = self.starts.partition_point(|start| *start <= address);
+        behind.checked_sub(1).and_then(|at| self.owners.get(at)).copied().unwrap_or(NOBODY)
+    }
+}
+
+/// An address as a number.
+trait Bits: Copy + Ord {
+    const ZERO: Self;
+    fn span(prefix: Prefix) -> Option<(Self, Self)>;
+    fn next(self) -> Option<Self>;
+}
+
+impl Bits for u32 {
+    const ZERO: u32 = 0;
+
+    fn span(prefix: Prefix) -> Option<(u32, u32)> {
+        let IpAddr::V4(address) = prefix.address else { return None };
+        let host = u32::MAX.checked_shr(prefix.length as u32).unwrap_or(0);
+        Some((Ipv4Addr::to_bits(address) & !host, address.to_bits() | host))
+    }
+
+    fn next(self) -> Option<u32> {
+        self.checked_add(1)
+    }
+}
+
+impl Bits for u128 {
+    const ZERO: u128 = 0;
+
+    fn span(prefix: Prefix) -> Option<(u128, u128)> {
+        let IpAddr::V6(address) = prefix.address else { return None };
+        let host = u128::MAX.checked_shr(prefix.length as u32).unwrap_or(0);
+        Some((Ipv6Addr::to_bits(address) & !host, address.to_bits() | host))
+    }
+
+    fn next(self) -> Option<u128> {
+        self.checked_add(1)
+    }
+}
+
+/// The table in use. Threads look at the number alone, and take the lock only after a change.
+#[derive(Default)]
+pub struct Current {
+    number: AtomicU64,
+    table: parking_lot::Mutex<Arc<Table>>,
+}
+
+impl Current {
+    pub fn get(&self) -> Arc<Table> {
+        self.table.lock().clone()
+    }
+
+    pub fn set(&self, table: Table) {
+        let before = std::mem::replace(&mut *self.table.lock(), Arc::new(table));
+        self.number.fetch_add(1, Ordering::Release);
+        // freed here, outside of the lock, unless a thread still has it
+        drop(before);
+    }
+}
+
+/// One thread's view of the table.
+pub struct View {
+    number: u64,
+    table: Arc<Table>,
+}
+
+impl View {
+    pub fn new(current: &Current) -> View {
+        View { number: current.number.load(Ordering::Acquire), table: current.get() }
+    }
+
+    /// True: the table was changed since.
+    #[inline]
+    pub fn refresh(&mut self, current: &Current) -> bool {
+        let number = current.number.load(Ordering::Acquire);
+        if number == self.number {
+            return false;
+        }
+        *self = View { number, table: current.get() };
+        true
+    }
+
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_random::Random;
+
+    fn table(owners: &[&[&str]], local: &[&str]) -> Table {
+        let prefixes =
+            |texts: &[&str]| texts.iter().map(|text| Prefix::parse(text).unwrap()).collect::<Vec<_>>();
+        let entries = owners.iter().enumerate().map(|(id, allowed)| {
+            (
+                Entry { peer: Arc::new(Peer::new(id as u32, None)), way: Way::Plain, mtu: 1280 },
+                prefixes(allowed),
+            )
+        });
+        Table::new(entries.collect(), &prefixes(local))
+    }
+
+    fn owner(table: &Table, address: &str) -> Option<u32> {
+        table.owner(address.parse().unwrap()).map(|entry| entry.peer.id)
+    }
+
+    #[test]
+    fn the_longest_prefix_owns_an_address() {
+        let table =
+            table(&[&["10.1.0.2/32", "fd00::2/128"], &["10.1.0.0/16"], &["0.0.0.0/0", "fd00::/8"]], &[]);
+        assert_eq!(owner(&table, "10.1.0.2"), Some(0));
+        assert_eq!(owner(&table, "10.1.0.3"), Some(1));
+        assert_eq!(owner(&table, "10.1.0.1"), Some(1));
+        assert_eq!(owner(&table, "255.255.255.255"), Some(2));
+        assert_eq!(owner(&table, "fd00::2"), Some(0));
+        assert_eq!(owner(&table, "fd00::3"), Some(2));
+        assert_eq!(owner(&table, "fe80::1"), None);
+    }
+
+    #[test]
+    fn knows_what_is_local() {
+        let table = table(&[], &["10.1.0.1/32", "192.168.7.0/24", "fd00::1/128"]);
+        for (address, expected) in
+            [("10.1.0.1", true), ("10.1.0.2", false), ("192.168.7.9", true), ("fd00::1", true)]
+        {
+            assert_eq!(table.is_local(address.parse().unwrap()), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn refuses_prefixes_that_cannot_be() {
+        for text in ["10.1.0.0/33", "fd00::/129", "10.1.0.0", "10.1/8", "x/8", "10.1.0.0/-1"] {
+            assert_eq!(Prefix::parse(text), None, "{text}");
+        }
+    }
+
+    /// Every prefix, one by one.
+    fn slow<A: Bits>(prefixes: &[(Prefix, u32)], address: A) -> u32 {
+        let holds = |prefix: &Prefix| {
+            A::span(*prefix).is_some_and(|(first, last)| first <= address && address <= last)
+        };
+        let matching = prefixes.iter().filter(|(prefix, _)| holds(prefix));
+        matching.max_by_key(|(prefix, _)| prefix.length).map_or(NOBODY, |(_, owner)| *owner)
+    }
+
+    fn agrees<A: Bits + std::fmt::Debug>(
+        seed: u64,
+        draw: impl Fn(&mut Random) -> A,
+        prefix: impl Fn(A, u8) -> Prefix,
+        bits: usize,
+    ) {
+        let mut random = Random::new(seed);
+        for _ in 0..300 {
+            let mut prefixes: Vec<(Prefix, u32)> = Vec::new();
+            for owner in 0..random.below(40) as u32 {
+                let drawn = prefix(draw(&mut random), random.below(bits + 1) as u8);
+                if !prefixes.iter().any(|(other, _)| A::span(*other) == A::span(drawn)) {
+                    prefixes.push((drawn, owner));
+                }
+            }
+            let ranges = Ranges::<A>::new(prefixes.clone());
+            let edges = prefixes.iter().filter_map(|(prefix, _)| A::span(*prefix));
+            let mut asked: Vec<A> = edges.flat_map(|(a, b)| [Some(a), Some(b), b.next()]).flatten().collect();
+            asked.extend((0..50).map(|_| draw(&mut random)));
+            for address in asked {
+                assert_eq!(
+                    ranges.owner(address),
+                    slow(&prefixes, address),
+                    "seed {seed}: {address:?} in {prefixes:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn agrees_with_the_slow_twin() {
+        // few distinct bits, so that prefixes nest often
+        let v4 = |random: &mut Random| (random.next() as u32) & 0xc003_0007;
+        agrees(5, v4, |bits, length| Prefix { address: Ipv4Addr::from_bits(bits).into(), length }, 32);
+        let v6 =
+            |random: &mut Random| (random.next() as u128) << 64 & (0xf << 120) | (random.next() & 7) as u128;
+        agrees(6, v6, |bits, length| Prefix { address: Ipv6Addr::from_bits(bits).into(), length }, 128);
+    }
+
+    #[test]
+    fn a_view_sees_a_change_once() {
+        let current = Current::default();
+        let mut view = View::new(&current);
+        assert!(!view.refresh(&current));
+        current.set(table(&[&["10.1.0.2/32"]], &[]));
+        assert!(view.refresh(&current));
+        assert!(!view.refresh(&current));
+        assert_eq!(owner(view.table(), "10.1.0.2"), Some(0));
+    }
+}

@@ -1,0 +1,84 @@
+/**
+ * Builds the addon for this machine into its platform package, `npm/PLATFORM/mesh-engine.node`. Does nothing when
+ * neither the sources nor the compiler have changed since, or when there is no cargo: everything but the interface
+ * works without it. `--target aarch64-unknown-linux-gnu` builds for another machine (its linker must be set up),
+ * `--required` makes a missing cargo an error.
+ */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const root = resolve(import.meta.dirname, '..')
+const PLATFORMS = {
+  'x86_64-unknown-linux-gnu': 'linux-x64-gnu',
+  'aarch64-unknown-linux-gnu': 'linux-arm64-gnu',
+}
+const { values } = parseArgs({ options: { target: { type: 'string' }, required: { type: 'boolean' } } })
+
+const compiler = spawnSync('rustc', ['-vV'], { encoding: 'utf8' })
+const hasCargo = compiler.status === 0 && spawnSync('cargo', ['--version']).status === 0
+const host = /host: (\S+)/.exec(compiler.stdout ?? '')?.[1]
+const target = values.target ?? host
+const platform = PLATFORMS[target]
+
+if (!hasCargo) skip('there is no cargo; install Rust 1.95 or later from https://rustup.rs to build it')
+else if (platform === undefined) skip(`there is no platform package for ${target} yet`)
+else build()
+
+function build() {
+  const addon = join(root, 'npm', platform, 'mesh-engine.node')
+  const stampFile = join(root, 'npm', platform, 'mesh-engine.stamp')
+  const stamp = hashOfSources()
+  if (existsSync(addon) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
+    console.log(`engine addon: unchanged (${platform})`)
+    return
+  }
+  console.log(`engine addon: building for ${platform} (one to three minutes the first time)`)
+  const jobs = process.env.CARGO_BUILD_JOBS ?? String(availableParallelism())
+  const cargo = [
+    'build',
+    '--release',
+    '--locked',
+    '--jobs',
+    jobs,
+    ...(values.target ? ['--target', target] : []),
+  ]
+  const { status } = spawnSync('cargo', cargo, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, CARGO_TARGET_DIR: join(root, 'target') },
+  })
+  if (status !== 0) {
+    // a machine without a C compiler still gets everything but the interface
+    if (values.required) process.exit(1)
+    console.log('engine addon: not built (see above); everything but the network interface works without it')
+    return
+  }
+  const built = join(root, 'target', values.target ?? '', 'release', 'libmesh_engine.so')
+  // by rename, so that a running node keeps the file that it has loaded
+  copyFileSync(built, `${addon}.new`)
+  renameSync(`${addon}.new`, addon)
+  writeFileSync(stampFile, stamp)
+  console.log(`engine addon: built (${platform})`)
+}
+
+function hashOfSources() {
+  const hash = createHash('sha256').update(compiler.stdout).update(target)
+  const native = readdirSync(join(root, 'native'), { recursive: true, encoding: 'utf8' })
+  const sources = native.filter((path) => path.endsWith('.rs')).map((path) => join('native', path))
+  const files = ['Cargo.toml', 'Cargo.lock', 'build.rs', ...sources.sort()]
+  for (const file of files)
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(root, file)))
+  return hash.digest('hex')
+}
+
+function skip(reason) {
+  console.log(`engine addon: not built: ${reason}`)
+  if (values.required) process.exit(1)
+}

@@ -1,0 +1,231 @@
+/**
+ * Opens the engine and speaks for it.
+ *
+ * Out: the kernel's packets, sealed into frames -> event `carry` -> `take` until it gives nothing -> the peer's
+ * stream. In: the peer's stream -> `inject`, bytes cut anywhere -> the kernel. JavaScript sees batches only.
+ */
+import { type AddressInRange, type Cidr, type Logger, type PeerId, silentLogger } from '@mesh/core'
+import { engineError, fromNative } from './errors.ts'
+import { KEY_BYTES } from './limits.ts'
+import { loadAddon, type NativeEngine, type NativeEvent, type NativeInit } from './native.ts'
+import type { EngineCounters, EngineStats } from './stats.ts'
+import { checkTable, type EngineTable, nativePeer } from './table.ts'
+
+export interface EngineInit {
+  /** The interface's name, at most 15 characters. */
+  readonly name: string
+  /** The node's addresses; the kernel routes their ranges to the interface. */
+  readonly addresses: readonly AddressInRange[]
+  /** The interface's MTU in bytes. */
+  readonly mtu: number
+  /** This node's WireGuard key: 32 random bytes. */
+  readonly privateKey: Uint8Array
+  /** Called with each event, never again after `close`. It must not throw. */
+  readonly onEvent: (event: EngineEvent) => void
+  /** The addon's file, where it is not in its platform package. */
+  readonly addon?: string
+}
+
+export interface EngineComponents {
+  readonly log?: Logger
+}
+
+/** At most 1024 wait; more are dropped and counted, but `carry`, `room` and `failed` never are. */
+export type EngineEvent =
+  /** The peer's queue was empty and is not any more: `take` until it gives nothing, then wait for the next. */
+  | { readonly type: 'carry'; readonly peer: PeerId }
+  /** What `inject` called crowded is opened by now. */
+  | { readonly type: 'room'; readonly peer: PeerId }
+  /** A session was made or renewed. */
+  | { readonly type: 'session'; readonly peer: PeerId }
+  /** The peer has not answered for 90 seconds; what waited for it was dropped. */
+  | { readonly type: 'silent'; readonly peer: PeerId }
+  /** The peer's stream carries no frames: nothing more is taken from it. Reset it, and `restart` the peer. */
+  | { readonly type: 'broken'; readonly peer: PeerId }
+  /** The interface was taken away or a thread failed: nothing is carried any more. Close, and open anew. */
+  | { readonly type: 'failed'; readonly message: string }
+
+/** The network interface as the kernel has it. */
+export interface EngineInterface {
+  readonly name: string
+  readonly mtu: number
+  /** Super-segments of TCP and of UDP: granted by the kernel or not. */
+  readonly offload: boolean
+  readonly offloadUdp: boolean
+}
+
+export interface Engine {
+  /** This node's WireGuard public key, 32 bytes. */
+  readonly publicKey: Uint8Array
+  readonly interface: EngineInterface
+  /** Swaps the whole table in. Peers that keep their public key keep sessions, queues and counters. */
+  setTable(table: EngineTable): void
+  /** Makes these the interface's addresses; those that stay are not touched. */
+  setAddresses(addresses: readonly AddressInRange[]): void
+  /** Makes these the routes into the interface, beside those of its addresses. */
+  setRoutes(routes: readonly Cidr[]): void
+  /** The interface's MTU, from now on. */
+  setMtu(mtu: number): void
+  /**
+   * The oldest batch of whole frames for the peer, at most 68 KiB, yours to keep. To a plain peer each frame is
+   * one packet (`framesOf`). Take only what the stream has room for: what waits here is bounded.
+   */
+  take(peer: PeerId): Uint8Array | undefined
+  /**
+   * Takes the next bytes of the peer's stream, cut anywhere; they are copied. False: more than half of the bound
+   * is used; read the stream on after event `room`, or what comes may be dropped and counted.
+   */
+  inject(peer: PeerId, bytes: Uint8Array): boolean
+  /** Takes one or more whole packets of a plain peer; they are copied. */
+  injectPlain(peer: PeerId, packets: Uint8Array): void
+  /** The peer has a new stream: both directions begin with a whole frame, and what waited is dropped. */
+  restart(peer: PeerId): void
+  /** The counters of now. */
+  stats(): EngineStats
+  /** Stops, and gives the interface with its addresses and routes back. Idempotent. */
+  close(): void
+}
+
+/**
+ * Opens the interface and starts the engine's threads.
+ *
+ * @throws MeshError with an `EngineErrorCode`
+ */
+export function openEngine(init: EngineInit, components: EngineComponents = {}): Engine {
+  const { name, mtu, privateKey } = init
+  return startEngine({ name, mtu, privateKey, addresses: init.addresses.map(addressText) }, init, components)
+    .engine
+}
+
+/** Also for `./testing`, which opens a memory device. */
+export function startEngine(
+  native: NativeInit,
+  { onEvent, addon }: Pick<EngineInit, 'onEvent' | 'addon'>,
+  { log = silentLogger }: EngineComponents,
+): { readonly engine: Engine; readonly native: NativeEngine } {
+  if (native.privateKey.length !== KEY_BYTES) throw new RangeError(`a private key has ${KEY_BYTES} bytes`)
+  const { NativeEngine } = loadAddon(addon)
+  const handle = guarded(() => new NativeEngine(native, () => engine.deliver()))
+  const engine = new NativeBackedEngine(handle, onEvent, log)
+  return { engine, native: handle }
+}
+
+class NativeBackedEngine implements Engine {
+  readonly publicKey: Uint8Array
+  readonly #native: NativeEngine
+  readonly #onEvent: (event: EngineEvent) => void
+  readonly #log: Logger
+  /** The addon knows peers by numbers that are never used again. */
+  #numbers = new Map<PeerId, number>()
+  #peers = new Map<number, PeerId>()
+  #nextNumber = 1
+  #closed = false
+
+  constructor(native: NativeEngine, onEvent: (event: EngineEvent) => void, log: Logger) {
+    this.#native = native
+    this.#onEvent = onEvent
+    this.#log = log
+    this.publicKey = Uint8Array.from(native.publicKey)
+  }
+
+  get interface(): EngineInterface {
+    return guarded(() => this.#native.interface())
+  }
+
+  setTable(table: EngineTable): void {
+    this.#assertOpen()
+    checkTable(table)
+    const numbers = new Map<PeerId, number>()
+    for (const { peer } of table.peers) numbers.set(peer, this.#numbers.get(peer) ?? this.#nextNumber++)
+    const peers = table.peers.map((peer) => nativePeer(peer, numbers.get(peer.peer) ?? 0))
+    guarded(() => this.#native.setTable(peers, table.local))
+    this.#numbers = numbers
+    this.#peers = new Map([...numbers].map(([peer, number]) => [number, peer]))
+  }
+
+  setAddresses(addresses: readonly AddressInRange[]): void {
+    guarded(() => this.#native.setAddresses(addresses.map(addressText)))
+  }
+
+  setRoutes(routes: readonly Cidr[]): void {
+    guarded(() => this.#native.setRoutes(routes))
+  }
+
+  setMtu(mtu: number): void {
+    guarded(() => this.#native.setMtu(mtu))
+  }
+
+  take(peer: PeerId): Uint8Array | undefined {
+    const number = this.#numbers.get(peer)
+    if (number === undefined || this.#closed) return undefined
+    return this.#native.take(number) ?? undefined
+  }
+
+  inject(peer: PeerId, bytes: Uint8Array): boolean {
+    // 0 is nobody's number: the addon counts it
+    return this.#closed || this.#native.inject(this.#numbers.get(peer) ?? 0, bytes)
+  }
+
+  injectPlain(peer: PeerId, packets: Uint8Array): void {
+    if (!this.#closed) this.#native.injectPlain(this.#numbers.get(peer) ?? 0, packets)
+  }
+
+  restart(peer: PeerId): void {
+    const number = this.#numbers.get(peer)
+    if (number !== undefined && !this.#closed) this.#native.restart(number)
+  }
+
+  stats(): EngineStats {
+    const { device, peers, eventsDropped } = guarded(() => this.#native.stats())
+    const named = new Map<PeerId, EngineCounters>()
+    for (const { id, counters } of peers) {
+      const peer = this.#peers.get(id)
+      if (peer !== undefined) named.set(peer, counters)
+    }
+    return { device, peers: named, eventsDropped }
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#native.close()
+  }
+
+  /** Runs on the event loop after the addon asked for it, once for all that has gathered. */
+  deliver(): void {
+    if (this.#closed) return
+    for (const native of this.#native.poll()) {
+      const event = this.#translate(native)
+      if (event === undefined) continue
+      try {
+        this.#onEvent(event)
+      } catch (error) {
+        this.#log.error('engine event handler failed', { event: event.type, error })
+      }
+      // the handler may have closed the engine
+      if (this.#closed) return
+    }
+  }
+
+  #translate({ kind, peer: number, message = '' }: NativeEvent): EngineEvent | undefined {
+    if (kind === 'failed') return { type: 'failed', message }
+    const peer = this.#peers.get(number)
+    return peer === undefined ? undefined : { type: kind, peer }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw engineError('engine.closed', 'the engine is closed')
+  }
+}
+
+function addressText({ address, prefixLength }: AddressInRange): string {
+  return `${address}/${prefixLength}`
+}
+
+function guarded<T>(call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    throw fromNative(error)
+  }
+}

@@ -1,0 +1,46 @@
+import { MeshError } from '@mesh/core'
+
+/** Why the engine could not be opened, or was used wrongly. */
+export type EngineErrorCode =
+  | 'engine.address_in_use'
+  | 'engine.bad_name'
+  | 'engine.bad_table'
+  | 'engine.closed'
+  | 'engine.name_in_use'
+  | 'engine.no_addon'
+  | 'engine.no_permission'
+  | 'engine.no_tun'
+  | 'engine.system'
+
+/** What to do next, for each code that people meet. */
+export const HINTS: Readonly<Partial<Record<EngineErrorCode, string>>> = {
+  'engine.address_in_use': 'Choose another address: this one is in use on this machine.',
+  'engine.bad_name': 'An interface name has 1 to 15 characters without spaces, "/" and "%", like mesh0.',
+  'engine.name_in_use': 'Choose another name with --interface, or stop the program that has this interface.',
+  'engine.no_addon':
+    'Install the optional dependencies, or Rust and run the build again: the rest works without.',
+  'engine.no_permission': 'Run as root, or give the program CAP_NET_ADMIN (setcap cap_net_admin+ep).',
+  'engine.no_tun':
+    'Load the tun module (modprobe tun); in a container, pass the device on (--device /dev/net/tun).',
+}
+
+/** An error of this package with its hint. */
+export function engineError(
+  code: EngineErrorCode,
+  message: string,
+  cause?: unknown,
+): MeshError<EngineErrorCode> {
+  const hint = HINTS[code]
+  return new MeshError(code, message, {
+    ...(hint !== undefined && { hint }),
+    ...(cause !== undefined && { cause }),
+  })
+}
+
+/** Errors of the addon carry their code in the first line of the message. */
+export function fromNative(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const [code, ...rest] = error.message.split('\n')
+  if (code === undefined || !code.startsWith('engine.') || rest.length === 0) return error
+  return engineError(code as EngineErrorCode, rest.join('\n'), error)
+}

@@ -1,0 +1,32 @@
+/**
+ * Packets between the kernel and peers: a TUN interface and WireGuard sessions, native, without policy.
+ *
+ * @example
+ * ```ts
+ * import { randomBytes } from 'node:crypto'
+ * import { engineSupport, openEngine } from '@mesh/engine'
+ *
+ * const support = engineSupport()
+ * if (!support.supported) console.log(support.message, support.hint)
+ * else {
+ *   const engine = openEngine({
+ *     name: 'mesh0', addresses: [], mtu: 1280, privateKey: randomBytes(32), onEvent: (event) => console.log(event),
+ *   })
+ *   engine.close()
+ * }
+ * ```
+ */
+export {
+  type Engine,
+  type EngineComponents,
+  type EngineEvent,
+  type EngineInit,
+  type EngineInterface,
+  openEngine,
+} from './engine.ts'
+export type { EngineErrorCode } from './errors.ts'
+export { framesOf } from './frames.ts'
+export { MAX_BATCH_BYTES, MAX_CARRY_BYTES } from './limits.ts'
+export { DROP_REASONS, type DropReason, type EngineCounters, type EngineStats } from './stats.ts'
+export { type EngineSupport, type EngineSupportInit, engineSupport } from './support.ts'
+export type { EnginePeer, EngineTable, Way } from './table.ts'

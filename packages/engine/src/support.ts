@@ -1,0 +1,61 @@
+/** Can this machine have the interface, and if not, why, and what to do. Looks, changes nothing. */
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { MeshError } from '@mesh/core'
+import { type EngineErrorCode, HINTS } from './errors.ts'
+import { loadAddon } from './native.ts'
+
+export type EngineSupport =
+  | { readonly supported: true }
+  | {
+      readonly supported: false
+      readonly code: EngineErrorCode
+      readonly message: string
+      readonly hint: string
+    }
+
+export interface EngineSupportInit {
+  /** The addon's file, where it is not in its platform package. */
+  readonly addon?: string
+}
+
+const TUN_DEVICE = '/dev/net/tun'
+/** Bit of CAP_NET_ADMIN in a capability mask (capability.h). */
+const CAP_NET_ADMIN = 12n
+const CONTAINER_MARKS: readonly string[] = ['/.dockerenv', '/run/.containerenv']
+const CONTAINER_HINT = 'In a container, start it with --cap-add NET_ADMIN --device /dev/net/tun.'
+
+/** What `openEngine` needs, in the order in which people can mend it. */
+export function engineSupport({ addon }: EngineSupportInit = {}): EngineSupport {
+  try {
+    loadAddon(addon)
+  } catch (error) {
+    if (error instanceof MeshError) return unsupported('engine.no_addon', error.message)
+    throw error
+  }
+  try {
+    accessSync(TUN_DEVICE, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    const denied = (error as NodeJS.ErrnoException).code === 'EACCES'
+    return denied
+      ? unsupported('engine.no_permission', `${TUN_DEVICE} may not be opened`)
+      : unsupported('engine.no_tun', `${TUN_DEVICE} does not exist`)
+  }
+  if (!hasNetAdmin())
+    return unsupported('engine.no_permission', 'this process may not change network interfaces')
+  return { supported: true }
+}
+
+function unsupported(code: EngineErrorCode, message: string): EngineSupport {
+  const inContainer = code !== 'engine.no_addon' && CONTAINER_MARKS.some((path) => existsSync(path))
+  return { supported: false, code, message, hint: inContainer ? CONTAINER_HINT : (HINTS[code] ?? '') }
+}
+
+function hasNetAdmin(): boolean {
+  try {
+    const mask = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
+    return mask === undefined || ((BigInt(`0x${mask}`) >> CAP_NET_ADMIN) & 1n) === 1n
+  } catch {
+    // no procfs: opening will tell
+    return true
+  }
+}

@@ -1,0 +1,53 @@
+/** What the engine is told: which addresses each peer owns, and by which way packets reach it. */
+import type { Cidr, PeerId } from '@mesh/core'
+import { engineError } from './errors.ts'
+import { KEY_BYTES, MAX_MTU, MIN_MTU } from './limits.ts'
+import type { NativePeer } from './native.ts'
+
+/** The whole; swapped in at once, never changed. */
+export interface EngineTable {
+  /** What this node receives for: its own addresses (`/32`, `/128`) and the networks it routes for others. */
+  readonly local: readonly Cidr[]
+  readonly peers: readonly EnginePeer[]
+}
+
+export interface EnginePeer {
+  readonly peer: PeerId
+  /** Its addresses and networks. The longest match owns an address; no range twice in a table. */
+  readonly allowed: readonly Cidr[]
+  /** The longest packet that its way carries, in bytes. */
+  readonly mtu: number
+  readonly way: Way
+}
+
+/**
+ * `stream`: sealed, in batches that the application carries over a stream it has. `plain`: unsealed, one by one,
+ * for members of older networks.
+ */
+export type Way =
+  | { readonly kind: 'stream'; readonly publicKey: Uint8Array; readonly presharedKey: Uint8Array }
+  | { readonly kind: 'plain' }
+
+/** @throws MeshError `engine.bad_table` for a peer or range named twice, and keys or MTUs that cannot be */
+export function checkTable({ peers }: EngineTable): void {
+  const named = new Set<PeerId>()
+  const owners = new Map<Cidr, PeerId>()
+  for (const { peer, allowed, mtu, way } of peers) {
+    if (named.has(peer)) throw engineError('engine.bad_table', `peer ${peer} twice in the table`)
+    named.add(peer)
+    if (!Number.isInteger(mtu) || mtu < MIN_MTU || mtu > MAX_MTU)
+      throw engineError('engine.bad_table', `peer ${peer} with an MTU of ${mtu}`)
+    if (way.kind === 'stream' && [way.publicKey, way.presharedKey].some((key) => key.length !== KEY_BYTES))
+      throw engineError('engine.bad_table', `peer ${peer} with a key that has not ${KEY_BYTES} bytes`)
+    for (const range of allowed) {
+      const owner = owners.get(range)
+      if (owner !== undefined) throw engineError('engine.bad_table', `${range} for both ${owner} and ${peer}`)
+      owners.set(range, peer)
+    }
+  }
+}
+
+export function nativePeer({ allowed, mtu, way }: EnginePeer, id: number): NativePeer {
+  if (way.kind === 'plain') return { id, allowed, mtu }
+  return { id, allowed, mtu, publicKey: way.publicKey, presharedKey: way.presharedKey }
+}

@@ -1,0 +1,84 @@
+/** The engine with a memory device in the kernel's place: no privileges, no interface, all else real. */
+import type { PeerId } from '@mesh/core'
+import {
+  type Engine,
+  type EngineComponents,
+  type EngineEvent,
+  type EngineInit,
+  startEngine,
+} from './engine.ts'
+import { loadAddon } from './native.ts'
+
+/** The kernel's end of a memory device. */
+export interface MemoryDevice {
+  /** As if the kernel sent this packet. False: the engine has too much to read already. */
+  send(packet: Uint8Array): boolean
+  /** The packets that the kernel would have got since the last call. */
+  receive(): Uint8Array[]
+}
+
+export interface MemoryEngine extends Engine {
+  readonly device: MemoryDevice
+}
+
+export type MemoryEngineInit = Pick<EngineInit, 'privateKey' | 'onEvent' | 'addon'>
+
+/** @throws MeshError `engine.no_addon` */
+export function openMemoryEngine(init: MemoryEngineInit, components: EngineComponents = {}): MemoryEngine {
+  const { engine, native } = startEngine(
+    { addresses: [], mtu: 0, privateKey: init.privateKey },
+    init,
+    components,
+  )
+  let closed = false
+  const device: MemoryDevice = {
+    send: (packet) => !closed && native.memorySend(packet),
+    receive() {
+      const packets: Uint8Array[] = []
+      for (
+        let packet = closed ? null : native.memoryReceive();
+        packet !== null;
+        packet = native.memoryReceive()
+      )
+        packets.push(packet)
+      return packets
+    },
+  }
+  const close = engine.close.bind(engine)
+  return Object.assign(engine, {
+    device,
+    close() {
+      closed = true
+      close()
+    },
+  })
+}
+
+/**
+ * Carries frames between engines of one process. Give each engine `onEvent: wire.from(peer)`, and then
+ * `wire.add(peer, engine)`, under the id by which the others know it.
+ */
+export interface EngineWire {
+  from(peer: PeerId): (event: EngineEvent) => void
+  add(peer: PeerId, engine: Engine): void
+}
+
+/** @param seen gets every event that is not carried, with the id of the engine it came from */
+export function createEngineWire(seen: (peer: PeerId, event: EngineEvent) => void = () => {}): EngineWire {
+  const engines = new Map<PeerId, Engine>()
+  return {
+    from: (self) => (event) => {
+      if (event.type === 'room') return
+      if (event.type !== 'carry') return seen(self, event)
+      const [engine, other] = [engines.get(self), engines.get(event.peer)]
+      for (let batch = engine?.take(event.peer); batch !== undefined; batch = engine?.take(event.peer))
+        other?.inject(self, batch)
+    },
+    add: (peer, engine) => void engines.set(peer, engine),
+  }
+}
+
+/** The names that the addon has for what `DROP_REASONS` lists. */
+export function nativeReasonNames(addon?: string): string[] {
+  return loadAddon(addon).reasonNames()
+}

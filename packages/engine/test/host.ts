@@ -1,0 +1,148 @@
+/**
+ * One engine with a real interface, in a process of its own (for a network namespace of its own), whose frames go
+ * over a unix socket: those cross namespaces. Reads commands from stdin, a line each, and answers with a line.
+ *
+ *   node --conditions=mesh-source test/host.ts '{"name":"mesh0","listen":"/tmp/x.sock",...}'
+ */
+import { randomBytes } from 'node:crypto'
+import { createConnection, createServer, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import {
+  type AddressInRange,
+  MeshError,
+  parseCidr,
+  peerIdFromPublicKey,
+  tryParseAddressInRange,
+} from '@mesh/core'
+import { type Engine, type EngineEvent, openEngine } from '../src/index.ts'
+
+export interface HostInit {
+  readonly name: string
+  /** `10.9.0.1/24` */
+  readonly addresses: readonly string[]
+  readonly mtu: number
+  /** What the other one owns. */
+  readonly allowed: readonly string[]
+  /** One of the two waits at this path, the other one comes. Neither: it stays alone. */
+  readonly listen?: string
+  readonly connect?: string
+}
+
+const PUBLIC_KEY_BYTES = 32
+
+const init = JSON.parse(process.argv[2] ?? '{}') as HostInit
+const peer = peerIdFromPublicKey(new Uint8Array(PUBLIC_KEY_BYTES).fill(1))
+const events: EngineEvent[] = []
+let socket: Socket | undefined
+
+const engine = openOrExit()
+if (init.connect !== undefined) begin(createConnection(init.connect))
+else if (init.listen !== undefined) createServer(begin).listen(init.listen, () => answer({ listening: true }))
+else answer({ alone: true })
+createInterface({ input: process.stdin })
+  .on('line', command)
+  .on('close', () => process.exit())
+
+function openOrExit(): Engine {
+  try {
+    return openEngine({
+      name: init.name,
+      addresses: init.addresses.map(inRange),
+      mtu: init.mtu,
+      privateKey: randomBytes(32),
+      onEvent(event) {
+        if (event.type === 'carry') send()
+        else if (event.type === 'room') socket?.resume()
+        else events.push(event)
+      },
+    })
+  } catch (error) {
+    answer({
+      error: error instanceof MeshError ? { code: error.code, message: error.message } : String(error),
+    })
+    process.exit(1)
+  }
+}
+
+/** Each says its public key first; that is enough for a test. */
+function begin(connection: Socket): void {
+  connection.setNoDelay?.(true)
+  connection.write(engine.publicKey)
+  let key: Buffer | undefined = Buffer.alloc(0)
+  connection.on('data', (bytes) => {
+    if (key === undefined) {
+      if (!engine.inject(peer, bytes)) connection.pause()
+      return
+    }
+    key = Buffer.concat([key, bytes])
+    if (key.length < PUBLIC_KEY_BYTES) return
+    const publicKey = Uint8Array.from(key.subarray(0, PUBLIC_KEY_BYTES))
+    const rest = key.subarray(PUBLIC_KEY_BYTES)
+    key = undefined
+    engine.setTable({
+      local: init.addresses
+        .map(inRange)
+        .map(({ address }) => parseCidr(`${address}/${address.includes(':') ? 128 : 32}`)),
+      peers: [
+        {
+          peer,
+          allowed: init.allowed.map(parseCidr),
+          mtu: init.mtu,
+          way: { kind: 'stream', publicKey, presharedKey: new Uint8Array(32).fill(5) },
+        },
+      ],
+    })
+    socket = connection
+    engine.restart(peer)
+    if (rest.length > 0) engine.inject(peer, rest)
+    answer({ joined: true, interface: engine.interface })
+  })
+  connection.on('drain', send)
+  connection.on('error', () => {})
+}
+
+/** Takes only what the socket has room for. */
+function send(): void {
+  while (socket !== undefined && !socket.writableNeedDrain) {
+    const batch = engine.take(peer)
+    if (batch === undefined) return
+    socket.write(batch)
+  }
+}
+
+function command(line: string): void {
+  const [verb, ...rest] = line.split(' ')
+  if (verb === 'stats') {
+    const { peers, device } = engine.stats()
+    answer({
+      peer: peers.get(peer),
+      device,
+      events,
+      cpu: process.cpuUsage(),
+      memory: process.memoryUsage().rss,
+    })
+  } else if (verb === 'routes') attempt(() => engine.setRoutes(rest.map(parseCidr)))
+  else if (verb === 'addresses') attempt(() => engine.setAddresses(rest.map(inRange)))
+  else if (verb === 'mtu') attempt(() => engine.setMtu(Number(rest[0])))
+  else if (verb === 'close') attempt(() => engine.close())
+  else answer({ error: `no such command: ${verb}` })
+}
+
+function attempt(act: () => void): void {
+  try {
+    act()
+    answer({ done: true })
+  } catch (error) {
+    answer({ error: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+function inRange(text: string): AddressInRange {
+  const address = tryParseAddressInRange(text)
+  if (address === undefined) throw new Error(`not an address: ${text}`)
+  return address
+}
+
+function answer(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`)
+}
