@@ -34,6 +34,10 @@ export const REFUSAL_EVENTS_PER_SECOND = 10
 
 /** Connections at most; beyond it those to peers that are no members go first. */
 export const MAX_CONNECTIONS = 300
+/** The part of these that strangers leave free: at the limit itself nobody more is accepted. */
+export const FREE_FOR_MEMBERS = 0.1
+/** From a connection's opening: proofs may come late, and original nodes show what they are every 10 s. */
+export const STRANGER_STAYS_MS = 30_000
 /** Inbound connections per second from one address: a whole office may sit behind one. */
 export const MAX_INBOUND_PER_SECOND = 64
 /** Inbound connections that have not finished their handshake yet. */

@@ -31,6 +31,7 @@ import { createConnectionGate } from './connection-gate.ts'
 import { connectionsTo } from './connections.ts'
 import { closeDuplicates } from './duplicates.ts'
 import { inWords } from './error-words.ts'
+import { favourMembers } from './favour-members.ts'
 import { parseIdentity } from './identity.ts'
 import { createPeerBook, type PeerBook } from './peer-book.ts'
 import { pingPeer } from './ping.ts'
@@ -179,6 +180,15 @@ export async function createMeshNode(
   )
   const stops = [
     closeDuplicates(host),
+    favourMembers(
+      {
+        host,
+        membership,
+        isConfigured,
+        ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
+      },
+      components,
+    ),
     watchConnections({
       host,
       emit,
