@@ -157,9 +157,12 @@ interface RelayParts {
 }
 
 async function joinRelay(context: PlatformContext, { switches, plan, relays }: RelayParts): Promise<Stop> {
-  const { circuitRelayServer, circuitRelayTransport } = await import('@libp2p/circuit-relay-v2')
+  const [{ circuitRelayServer }, { joinCircuits }] = await Promise.all([
+    import('@libp2p/circuit-relay-v2'),
+    import('./circuits.ts'),
+  ])
   const { host, membership, spoken } = context
-  await joinTransport(host, circuitRelayTransport(), [])
+  await joinCircuits(host)
   const stops: Stop[] = []
   if (switches.relayService) {
     await joinService(
