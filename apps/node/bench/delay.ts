@@ -7,6 +7,7 @@ import { spread } from './statistics.ts'
 import { until } from './until.ts'
 
 const WRITES = 200
+const GIVE_UP_MS = 60_000
 
 export async function measureDelay() {
   return { threeNodes: await measureThree(), leavesOfAStar: await measureStar() }
@@ -76,15 +77,20 @@ async function measureStar() {
 
 async function measureBetween(writer: ApiClient, reader: ApiClient) {
   const stop = new AbortController()
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(GIVE_UP_MS)])
   const seen = new Map<string, () => void>()
+  const opened = Promise.withResolvers<void>()
   const watching = (async () => {
-    for await (const event of reader.events({ types: ['ledger.changed'], signal: stop.signal })) {
+    const onState = () => opened.resolve()
+    for await (const event of reader.events({ types: ['ledger.changed'], signal, onState })) {
       if (event.type === 'ledger.changed') for (const change of event.data.Changes) seen.get(change.Key)?.()
     }
   })()
   watching.catch(() => {})
+  signal.addEventListener('abort', () => seen.forEach((arrived) => arrived()))
+  await opened.promise
   const delays: number[] = []
-  for (let at = 0; at < WRITES; at++) {
+  for (let at = 0; at < WRITES && !signal.aborted; at++) {
     const key = `delay-${at}`
     const arrived = new Promise<void>((resolve) => seen.set(key, resolve))
     const began = performance.now()
@@ -94,6 +100,7 @@ async function measureBetween(writer: ApiClient, reader: ApiClient) {
     delays.push(performance.now() - began)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
+  if (signal.aborted) throw new Error(`only ${delays.length - 1} of ${WRITES} writes arrived`)
   stop.abort()
   return { writes: WRITES, delayMs: spread(delays) }
 }

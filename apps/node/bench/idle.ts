@@ -5,6 +5,7 @@
  */
 import type { ApiClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
+import { estimateIdleTraffic } from '@mesh/replication'
 import { createLab, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { createMesh, LOOPBACK_ARGS, makeToken, type Mesh } from '../test/harness.ts'
 import { round } from './statistics.ts'
@@ -21,6 +22,11 @@ const CASES: readonly IdleCase[] = [
   { shape: 'star', nodes: 20, entries: 1_000 },
 ]
 
+/** More processes than this machine holds; the entries do not matter to the model. */
+const MODELLED = [3, 20, 100].flatMap((nodes) =>
+  (['full', 'star'] as const).map((shape) => ({ shape, nodes })),
+)
+
 export interface IdleCase {
   readonly shape: 'full' | 'star'
   readonly nodes: number
@@ -36,7 +42,13 @@ export async function measureIdle(cases = CASES, windowMs = WINDOW_MS) {
     const skipped = each.shape === 'star' ? whyNoNamespaces(['ip']) : undefined
     results[name] = skipped === undefined ? await measureCase(each, windowMs) : { skipped }
   }
-  return results
+  return { measured: results, modelled: MODELLED.map(estimate) }
+}
+
+/** Gossip and comparisons alone, without what libp2p adds (links, pings, discovery): see the model. */
+function estimate({ shape, nodes }: Omit<IdleCase, 'entries'>) {
+  const { gossip, sessions } = estimateIdleTraffic({ nodes, topology: shape })
+  return { nodes, shape, gossipKb: round(gossip / 1000), sessionsKb: round(sessions / 1000) }
 }
 
 async function measureCase(each: IdleCase, windowMs: number) {
