@@ -37,6 +37,7 @@ import { createPeerBook, type PeerBook } from './peer-book.ts'
 import { pingPeer } from './ping.ts'
 import { startPingMonitor } from './ping-monitor.ts'
 import { createReach } from './reach.ts'
+import { stopHost } from './stop-host.ts'
 import { watchConnections } from './watch-connections.ts'
 
 export interface MeshNodeInit {
@@ -256,7 +257,7 @@ export async function createMeshNode(
     await channels.stop()
     await room.stop()
     await membership.stop()
-    await host.stop()
+    await stopHost(host)
     book.stop()
     spoken.stop()
     listeners.clear()
