@@ -123,7 +123,12 @@ class MeshLedger implements Ledger {
     this.#state = state
     this.#events = createLedgerEvents(this.#log)
     this.#writer = createLocalWriter({ mode: this.mode, signer, policyOf, livenessMs })
-    this.#queue = createWriteQueue(this.#clock, (writes) => this.#commitWrites(writes))
+    const isOwned = (bucket: string) => policyOf(bucket) !== undefined
+    this.#queue = createWriteQueue({
+      clock: this.#clock,
+      isOwned,
+      commit: (writes) => this.#commitWrites(writes),
+    })
     this.#rivalry = createRivalry(this.self)
     this.#receiver = createReceiver({
       self: this.self,
@@ -238,10 +243,19 @@ class MeshLedger implements Ledger {
     return { collected, ended: ended.length }
   }
 
+  holdClaims(): void {
+    this.#queue.hold()
+  }
+
+  releaseClaims(): void {
+    this.#queue.release()
+  }
+
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#queue.flush()
     this.#stopping.abort(stopped())
+    this.#queue.dropHeld({ state: 'refused', error: stopped() })
     this.#store.close()
   }
 
@@ -252,12 +266,13 @@ class MeshLedger implements Ledger {
     this.#checkRunning()
     this.#writer.checkForm(write)
     const existing = this.snapshot().get(write.position.bucket, write.position.key)
-    if (this.#writer.changesNothing(write, existing)) {
+    if (!this.#writer.changesNothing(write, existing)) {
+      const refusal = this.#refusalOf(write)
+      if (refusal !== undefined) throw refusal
+    } else if (!this.#queue.holds(write.position.bucket)) {
       this.#queue.cancel(write.position, { state: 'superseded' })
       return { settled: Promise.resolve({ state: 'committed', block: this.#state.head.index }) }
     }
-    const refusal = this.#refusalOf(write)
-    if (refusal !== undefined) throw refusal
     return { settled: this.#queue.submit(write) }
   }
 

@@ -71,7 +71,7 @@ export type WriteOutcome =
   | { readonly state: 'refused'; readonly error: MeshError<LedgerErrorCode> }
   | { readonly state: 'superseded' }
 
-/** A write that waits for its block (at most 20 ms). */
+/** A write that waits for its block (at most 20 ms, unless it is held: `Ledger.holdClaims`). */
 export interface Write {
   /** Never rejects. */
   readonly settled: Promise<WriteOutcome>
@@ -146,6 +146,14 @@ export interface Ledger {
    * gone. To be called every 10 minutes by every node.
    */
   reap(): ReapResult
-  /** Commits what is pending, closes the store. Idempotent. */
+  /**
+   * From now on writes of this node into owned buckets wait, and are judged again after `releaseClaims`: for while
+   * it may have missed whose a key is by now. What the rules refuse already is still refused at once; open buckets,
+   * and mode `off`, which knows no owners, go on. Idempotent.
+   */
+  holdClaims(): void
+  /** Held writes get their block, or are refused. Idempotent. */
+  releaseClaims(): void
+  /** Commits what is pending, refuses what is held (`ledger.stopped`), closes the store. Idempotent. */
   stop(): Promise<void>
 }

@@ -238,3 +238,132 @@ test('a block names the one before it, and its hash covers the digest', async ()
   expect(head).toMatchObject({ index: 1, prevHash: genesis.hash })
   expect(head.hash).toBe(hashByDigest(head, ledger.snapshot().digest().digest))
 })
+
+describe('while claims are held', () => {
+  test('owned buckets wait, the last write of a key is what stays, and open buckets go on', async () => {
+    const clock = createManualClock()
+    const { ledger } = createMember(1, clock)
+    ledger.holdClaims()
+    const writes = [
+      ledger.put('dns', 'x', '{"1":"10.1.0.1"}'),
+      ledger.put('dns', 'x', '{"1":"10.1.0.2"}'),
+      ledger.put('users', ledger.self, '{}'),
+      ledger.delete('users', ledger.self),
+    ]
+    expect(await ledger.put('notes', 'a', '1').settled).toEqual({ state: 'committed', block: 1 })
+    await clock.advance(60_000)
+    expect(ledger.snapshot().head.index).toBe(1)
+    expect(clock.pending).toBe(0)
+    ledger.releaseClaims()
+    ledger.releaseClaims()
+    expect(await Promise.all(writes.map(({ settled }) => settled))).toEqual([
+      { state: 'superseded' },
+      { state: 'committed', block: 2 },
+      { state: 'superseded' },
+      { state: 'committed', block: 2 },
+    ])
+    expect(ledger.snapshot().getLive('dns', 'x')?.value).toBe('{"1":"10.1.0.2"}')
+    await clock.advance(20)
+    expect(await ledger.put('dns', 'y', '{}').settled).toEqual({ state: 'committed', block: 3 })
+  })
+
+  test('a write that waited already is superseded by a held one', async () => {
+    const clock = createManualClock()
+    const { ledger } = createMember(1, clock)
+    await ledger.put('warm', 'x', '1').settled
+    const first = ledger.put('dns', 'x', '{"1":"10.1.0.1"}')
+    ledger.holdClaims()
+    const second = ledger.put('dns', 'x', '{"1":"10.1.0.2"}')
+    await clock.advance(20)
+    expect(await first.settled).toEqual({ state: 'superseded' })
+    expect(ledger.snapshot().getLive('dns', 'x')).toBeUndefined()
+    ledger.releaseClaims()
+    expect(await second.settled).toMatchObject({ state: 'committed' })
+  })
+
+  test('what is refused already is refused at once, and the rest judged again when they are released', async () => {
+    const { clock, a, b } = await createPair()
+    b.ledger.put('dns', 'early', '{}')
+    await clock.advance(20)
+    exchange(a, b)
+    a.ledger.holdClaims()
+    expect(caught(() => a.ledger.put('dns', 'early', '{"1":"10.1.0.1"}'))).toMatchObject({
+      code: 'ledger.not_owner',
+    })
+    const [late, free] = [a.ledger.put('dns', 'late', '{"1":"10.1.0.1"}'), a.ledger.put('dns', 'free', '{}')]
+    const gone = a.ledger.delete('dns', 'unseen')
+    b.ledger.put('dns', 'late', '{}')
+    b.ledger.put('dns', 'unseen', '{}')
+    await clock.advance(20)
+    exchange(a, b)
+    expect(a.told('conflict')).toEqual([])
+    a.ledger.releaseClaims()
+    await clock.advance(20)
+    const refused = {
+      state: 'refused',
+      error: { code: 'ledger.not_owner', details: { owner: b.ledger.self } },
+    }
+    expect(await late.settled).toMatchObject(refused)
+    expect(await gone.settled).toMatchObject(refused)
+    expect(await free.settled).toMatchObject({ state: 'committed' })
+    expect(a.ledger.snapshot().getLive('dns', 'late')?.owner).toBe(b.ledger.self)
+  })
+
+  test('a claim of what this node thinks it still has is no exception', async () => {
+    const { clock, a, b } = await createPair()
+    a.ledger.put('dns', 'x', '{}')
+    await clock.advance(20)
+    exchange(a, b)
+    await clock.advance(480_000)
+    await b.beat()
+    await b.ledger.put('dns', 'x', '{"1":"10.1.0.2"}').settled
+    a.ledger.holdClaims()
+    const again = a.ledger.put('dns', 'x', '{}')
+    exchange(a, b)
+    a.ledger.releaseClaims()
+    expect(await again.settled).toMatchObject({ state: 'refused', error: { code: 'ledger.not_owner' } })
+  })
+
+  test('a bucket is deleted with what is held of it', async () => {
+    const clock = createManualClock()
+    const { ledger } = createMember(1, clock)
+    await ledger.put('dns', 'old', '{}').settled
+    ledger.holdClaims()
+    const held = ledger.put('dns', 'new', '{}')
+    const deletion = ledger.deleteBucket('dns')
+    expect(deletion).toMatchObject({ refused: [], deleting: 1 })
+    ledger.releaseClaims()
+    await clock.advance(20)
+    expect(await held.settled).toEqual({ state: 'superseded' })
+    expect(await deletion.settled).toMatchObject({ state: 'committed' })
+    expect(ledger.snapshot().count('dns')).toBe(0)
+  })
+
+  test('mode observe holds too; mode off, which knows no owners, does not', async () => {
+    for (const mode of ['observe', 'off'] as const) {
+      const clock = createManualClock()
+      const { ledger } = createMember(1, clock, { mode })
+      ledger.holdClaims()
+      ledger.put('dns', 'x', '{}')
+      await clock.advance(20)
+      expect(ledger.snapshot().count('dns')).toBe(mode === 'off' ? 1 : 0)
+      ledger.releaseClaims()
+      await clock.advance(20)
+      expect(ledger.snapshot().count('dns')).toBe(1)
+    }
+  })
+
+  test('stop commits what waits and refuses what is held', async () => {
+    const clock = createManualClock()
+    const { ledger } = createMember(1, clock)
+    await ledger.put('warm', 'x', '1').settled
+    ledger.holdClaims()
+    const [held, last] = [ledger.put('dns', 'x', '{}'), ledger.put('notes', 'a', '1')]
+    await ledger.stop()
+    expect(await held.settled).toMatchObject({ state: 'refused', error: { code: 'ledger.stopped' } })
+    expect(await last.settled).toEqual({ state: 'committed', block: 2 })
+    ledger.releaseClaims()
+    await clock.advance(20)
+    expect(ledger.snapshot().count('dns')).toBe(0)
+  })
+})
