@@ -1,8 +1,10 @@
 /**
  * Coming back: what others did meanwhile is learned before this node says that it is alive or claims anything. Done
  * after one session with a peer, or one block of an older member where there are only such, or when nobody is there.
+ * Until then the ledger holds what this node writes to owned buckets.
  */
 import type { Clock, PeerId } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
 import { ALONE_MS, FIRST_SESSION_MS, OLDER_LEDGER_WAIT_MS, REPLICATION_PROTOCOL } from './limits.ts'
 import type { ReplicationChannels, ReplicationRoom } from './ports.ts'
 
@@ -22,6 +24,7 @@ export interface Arrival {
 }
 
 export interface ArrivalComponents {
+  readonly ledger: Pick<Ledger, 'holdClaims' | 'releaseClaims'>
   readonly room: ReplicationRoom
   readonly channels: ReplicationChannels
   readonly clock: Clock
@@ -30,7 +33,7 @@ export interface ArrivalComponents {
 }
 
 export function createArrival(components: ArrivalComponents): Arrival {
-  const { room, channels, clock } = components
+  const { ledger, room, channels, clock } = components
   let reason: ArrivalReason | undefined
   let begunAt = clock.now()
   let cancel = () => {}
@@ -41,6 +44,7 @@ export function createArrival(components: ArrivalComponents): Arrival {
     if (reason !== undefined || stopped) return
     cancel()
     reason = why
+    ledger.releaseClaims()
     waiting.resolve()
   }
   const ours = (): readonly PeerId[] => channels.peersWith(REPLICATION_PROTOCOL)
@@ -56,6 +60,7 @@ export function createArrival(components: ArrivalComponents): Arrival {
     begin() {
       if (reason !== undefined) waiting = Promise.withResolvers<void>()
       reason = undefined
+      ledger.holdClaims()
       begunAt = clock.now()
       cancel()
       cancel = clock.after(LOOK_AGAIN_MS, look)

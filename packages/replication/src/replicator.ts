@@ -44,11 +44,11 @@ export interface ReplicatorComponents {
 
 export interface Replicator {
   start(): Promise<void>
-  /** Idempotent; leaves nothing running. The ledger is not stopped. */
+  /** Idempotent; leaves nothing running. The ledger is not stopped; before `ready` it goes on holding claims. */
   stop(): Promise<void>
   /**
-   * Resolves when this node knows what others did while it was away, so that it may write to owned buckets; never
-   * after `stop`.
+   * Resolves when this node knows what others did while it was away, so that it may write to owned buckets: the
+   * ledger holds such writes until then. Never after `stop`.
    */
   ready(): Promise<void>
   /**

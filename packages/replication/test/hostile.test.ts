@@ -117,7 +117,8 @@ describe('a peer that lies in reconciliation', () => {
     let met = false
     const anna = await startSimNode({ signer: createSimSigner(at.random), neighbours: () => met }, at)
     anna.ledger.put('dns', 'name', '"anna"')
-    await at.clock.advance(SECOND)
+    // nobody is there: what it claims is held until it knows that
+    await at.clock.advance(6 * SECOND)
     const [keyed] = [
       ...anna.ledger
         .snapshot()

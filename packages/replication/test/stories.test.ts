@@ -107,6 +107,48 @@ describe('coming back', () => {
     await Promise.all([back, bert].map((node) => node.kill()))
   })
 
+  it('holds what it is told to claim until it knows what others did, and then claims over nobody', async () => {
+    const { clock, start } = createStage()
+    const store = createRetainingStore()
+    const anna = await start(0, { store })
+    const bert = await start(1)
+    await clock.advance(MINUTE)
+    await anna.ledger.put('dns', 'x', '"anna"').settled
+    await clock.advance(MINUTE)
+    await anna.kill()
+    await clock.advance(10 * MINUTE)
+    await bert.ledger.put('dns', 'x', '"bert"').settled
+    const back = await start(0, { store })
+    const [taken, free] = [back.ledger.put('dns', 'x', '"anna"'), back.ledger.put('dns', 'y', '"anna"')]
+    const note = back.ledger.put('notes', 'n', '1')
+    expect(await note.settled).toMatchObject({ state: 'committed' })
+    expect(back.ledger.snapshot().getLive('dns', 'y')).toBeUndefined()
+    await clock.advance(5 * SECOND)
+    expect(await free.settled).toMatchObject({ state: 'committed' })
+    expect(await taken.settled).toMatchObject({
+      state: 'refused',
+      error: { code: 'ledger.not_owner', details: { owner: bert.id } },
+    })
+    expectEqual(back, bert)
+    expect(back.ledger.snapshot().getLive('dns', 'x')?.owner).toBe(bert.id)
+    expect([...back.ledger.conflicts(), ...bert.ledger.conflicts()]).toEqual([])
+    await Promise.all([back, bert].map((node) => node.kill()))
+  })
+
+  it('holds claims again after a suspension that outlasted its lease', async () => {
+    const { clock, start } = createStage()
+    const anna = await start(0)
+    await clock.advance(MINUTE)
+    anna.setClock(9 * MINUTE)
+    for (let s = 0; s < 120 && anna.replicator.status().ready; s++) await clock.advance(SECOND)
+    const claim = anna.ledger.put('dns', 'x', '"anna"')
+    await clock.advance(SECOND)
+    expect(anna.ledger.snapshot().getLive('dns', 'x')).toBeUndefined()
+    await clock.advance(5 * SECOND)
+    expect(await claim.settled).toMatchObject({ state: 'committed' })
+    await anna.kill()
+  })
+
   it('learns first what others did when it was suspended for longer than its lease', async () => {
     const { clock, start, network } = createStage()
     const anna = await start(0)
