@@ -108,7 +108,7 @@ test('bad entries of a member are refused by reason, told as events, and hold up
       withinMs: 20_000,
     },
   )
-  await victim.client.createDns({ body: { Regex: '^mine$', Records: { A: '10.1.0.1' } }, wait: '5s' })
+  await victim.client.createDns({ body: { Regex: '^mine$', Records: { A: '10.1.0.1' } }, wait: '20s' })
   const { signer, send, sendEntries } = await joinAsMember(victim, token)
 
   const rejected = async (key: string, code: string) => {

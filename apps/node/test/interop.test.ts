@@ -104,7 +104,7 @@ describe.skipIf(why !== undefined)(named('with the original by bootstrap peers',
 
     await leaf.client.createDns({
       body: { Regex: '^ours\\.test\\.$', Records: { A: '10.9.0.1' } },
-      wait: '5s',
+      wait: '20s',
     })
     await first.ask('POST', '/api/dns', { Regex: '^theirs\\.test\\.$', Records: { A: '10.9.0.2' } })
 

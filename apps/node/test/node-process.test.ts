@@ -122,6 +122,34 @@ describe('three nodes with one token', () => {
     await readsEverywhere([hub, other, back], 'own', 'changed')
   })
 
+  test('one that comes back claims no name that another took meanwhile, however early it is asked to', async () => {
+    const lease = ['--aliveness-healthcheck-interval=2s', '--ownership-ttl=8s']
+    const { token, hub, leaves } = await startNetwork(2, { args: lease })
+    const [leaf] = leaves
+    if (leaf === undefined) throw new Error('too few nodes')
+    const name = (address: string) => ({ Regex: '^git$', Records: { A: address } })
+    await leaf.client.createDns({ body: name('10.1.0.2'), wait: '20s' })
+    await eventually(async () => expect(await hub.client.listDns({})).toEqual([name('10.1.0.2')]))
+    await leaf.kill()
+    // refused until the lease of the one that was killed ends
+    await eventually(() => hub.client.createDns({ body: name('10.1.0.1'), wait: '20s' }), {
+      withinMs: 30_000,
+      everyMs: 500,
+    })
+
+    const args = [...lease, ...joining([hub])]
+    const back = await mesh.start({ token, stateDir: leaf.stateDir, args, until: 'api listening' })
+    const claim = back.client.createDns({ body: name('10.1.0.3'), wait: '30s' })
+    const open = back.client.putText({ bucket: 'test', key: 'open', value: '1', wait: '5s' })
+    await expect(claim).rejects.toMatchObject({ status: 409, code: 'ledger.not_owner', owner: hub.id })
+    expect(await open).toMatchObject({ State: 'Committed' })
+    for (const node of [hub, back]) {
+      await eventually(async () => expect(await node.client.listDns({})).toEqual([name('10.1.0.1')]))
+    }
+    const { Storage } = await back.client.getBlock({})
+    expect(Storage['dns']?.['^git$']?.Owner).toBe(hub.id)
+  })
+
   test('one that was stopped for a while resumes with what it missed', async () => {
     const { hub, leaves, nodes } = await startNetwork(3)
     const [stopped, other] = leaves
@@ -155,10 +183,14 @@ describe('one node', () => {
     const reading = (async () => {
       for await (const event of node.client.events({ signal: stop.signal })) expect(event).toBeDefined()
     })()
-    await node.client.putText({ bucket: 'test', key: 'a', value: '1' })
+    // held for five seconds, as nobody is there
+    const body = { Regex: '^a$', Records: { A: '10.1.0.1' } }
+    const waiting = node.client.createDns({ body, wait: '60s' }).catch((error: unknown) => error)
+    await node.client.putText({ bucket: 'test', key: 'a', value: '1', wait: '5s' })
     const { code, afterMs } = await node.stop()
     stop.abort()
     await reading
+    expect(await waiting).toMatchObject({ status: 503, code: 'ledger.stopped' })
     expect(code).toBe(0)
     expect(afterMs).toBeLessThan(STOP_MS)
   })

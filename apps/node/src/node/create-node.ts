@@ -69,6 +69,8 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
 
   const api = createApi({ settings }, { ledger, clock, random, log })
   ends.add(() => api.stop())
+  // before the API ends, so that whoever waits for a write is told
+  ends.add(() => ledger.stop())
   await api.listen({ kind: 'unix', path: folder.controlSocket, mode: 0o600 })
   const listener = listen === undefined ? undefined : await api.listen(listen)
   log.info('api listening', {

@@ -23,7 +23,7 @@ export function openLedger(
 ): Ledger {
   const store = settings.ephemeral ? createMemoryStore() : openStore(settings, folder)
   try {
-    return createLedger(
+    const ledger = createLedger(
       {
         mode: settings.ownership,
         livenessMs: settings.ownershipTtl,
@@ -44,6 +44,9 @@ export function openLedger(
         logger: log,
       },
     )
+    // the API takes writes before replication stands, which releases them when it knows what others did meanwhile
+    ledger.holdClaims()
+    return ledger
   } catch (error) {
     store.close()
     throw error
