@@ -30,6 +30,7 @@ for (const [name, command, args] of steps) {
   else failed++
   console.log(`${ok ? 'ok  ' : 'FAIL'} ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`)
   if (!ok) console.log(`${stdout ?? ''}${stderr ?? ''}`)
+  for (const line of (stdout ?? '').split('\n')) if (line.startsWith('skipped: ')) console.log(`     ${line}`)
 }
 
 const vitest = spawnSync(
