@@ -128,7 +128,7 @@ export const MAX_PROVIDERS = 100
 
 /** Wire 6.4: circuits that one peer may hold over us. */
 export const MAX_RELAY_CIRCUITS_PER_PEER = 64
-export const RELAY_MAX_BYTES = 1n << 30n
+export const RELAY_MAX_BYTES = 2 ** 30
 export const RELAY_MAX_DURATION_MS = 1_800_000
 export const RELAY_RESERVATION_MS = 3_600_000
 export const MAX_RELAY_RESERVATIONS = 128

@@ -20,7 +20,7 @@ import { createMeshNode, type MeshNode, type MeshNodeComponents } from './host/m
 import { createNodePlatform } from './host/node-platform.ts'
 import type { P2pNodeInit } from './host/switches.ts'
 
-export type { MeshNode, MeshNodeComponents } from './host/mesh-node.ts'
+export type { MeshNode, MeshNodeComponents, RelayLimits } from './host/mesh-node.ts'
 export { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './host/switches.ts'
 
 /**

@@ -4,14 +4,19 @@ import { generateKeyPair } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
 import type { Libp2p } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
+import { peerIdFromString } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
-import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { afterEach, expect, test } from 'vitest'
 import { writeFrame } from '../src/channels/frames.ts'
+import type { HostComponents } from '../src/host/base-host.ts'
+import { createMembership } from '../src/membership/membership.ts'
+import { createRefusals } from '../src/refusals.ts'
+import { createSpokenProtocols } from '../src/spoken-protocols.ts'
 import { RELAY_HOP, RELAY_STOP } from '../src/host/connection-gate.ts'
 import { generateNetworkConfig } from '../src/index.ts'
 import { createP2pNode, type MeshNode, type P2pNodeInit } from '../src/node.ts'
@@ -72,4 +77,55 @@ test("a stranger's circuit is refused, and nobody asks the stranger to relay", a
   await eventually(() => expect(node.refusals()['relay.not_member']).toBe(1))
   expect(asked).toBe(0)
   expect(node.addresses().filter((address) => address.includes('p2p-circuit'))).toEqual([])
+})
+
+/** What a relay answered is told by the library's own part only. */
+interface Reserving {
+  readonly reservationStore: {
+    addRelay(
+      relay: unknown,
+      type: 'configured',
+    ): Promise<{ readonly details: { readonly reservation: { readonly expire: bigint } } }>
+  }
+}
+
+/** The same that proves itself and nothing more, so that a test can hold its connections. */
+async function startMember(): Promise<Libp2p> {
+  const libp2p = await startStranger()
+  const parts = { clock: systemClock, random: systemRandom, logger: silentLogger }
+  const spoken = createSpokenProtocols({ libp2p })
+  const refusals = createRefusals({ clock: systemClock, emit: () => {} })
+  const self = parsePeerId(libp2p.peerId.toString())
+  const membership = createMembership({ config: network, self }, { ...parts, libp2p, spoken, refusals })
+  await membership.start()
+  ends.unshift(() => membership.stop())
+  return libp2p
+}
+
+test('circuits over a node keep to its limits', async () => {
+  const limits = { maxBytes: 5_000_000, maxDurationMs: 2_500, maxCircuitsPerPeer: 1, reservationMs: 700_000 }
+  const node = await startNode({ relayLimits: limits })
+  const [served, first, second] = await Promise.all([startMember(), startMember(), startMember()])
+  const addresses = node.addresses().map((text) => multiaddr(text))
+  await Promise.all([served, first, second].map((host) => host.dial(addresses)))
+  await eventually(() => expect(node.peers().filter(({ member }) => member)).toHaveLength(3))
+
+  const { transportManager } = (served as unknown as { components: HostComponents }).components
+  const transport = transportManager.getTransports().find((each) => 'reservationStore' in each)
+  const { reservationStore } = transport as unknown as Reserving
+  const relay = peerIdFromString(node.self)
+  const reserved = await reservationStore.addRelay(relay, 'configured')
+  const leftMs = Number(reserved.details.reservation.expire) * 1_000 - Date.now()
+  expect(leftMs).toBeGreaterThan(limits.reservationMs - 10_000)
+  expect(leftMs).toBeLessThan(limits.reservationMs + 1_000)
+
+  const over = multiaddr(`/p2p/${node.self}/p2p-circuit/p2p/${served.peerId.toString()}`)
+  const since = performance.now()
+  const circuit = await first.dial(over)
+  expect(Number(circuit.limits?.bytes)).toBeGreaterThan(limits.maxBytes - 50_000)
+  expect(Number(circuit.limits?.bytes)).toBeLessThanOrEqual(limits.maxBytes)
+  await expect(second.dial(over)).rejects.toThrow('PERMISSION_DENIED')
+  expect(node.refusals()['relay.too_many_circuits']).toBe(1)
+  await eventually(() => expect(circuit.status).not.toBe('open'))
+  expect(performance.now() - since).toBeGreaterThan(limits.maxDurationMs - 500)
 })

@@ -9,6 +9,8 @@ export interface GateInit {
   readonly isBlockedPeer: (peer: string) => boolean
   readonly isMember: (peer: string) => boolean
   readonly connections: (peer: string) => readonly Connection[]
+  /** Default `MAX_RELAY_CIRCUITS_PER_PEER`. */
+  readonly maxCircuitsPerPeer?: number
   /** Counted and told to subscribers. */
   readonly onRefused: (
     code: RefusalCode,
@@ -20,7 +22,7 @@ export const RELAY_HOP = '/libp2p/circuit/relay/0.2.0/hop'
 export const RELAY_STOP = '/libp2p/circuit/relay/0.2.0/stop'
 
 export function createConnectionGate(init: GateInit): ConnectionGater {
-  const { rules, isBlockedPeer, isMember, onRefused } = init
+  const { rules, isBlockedPeer, isMember, onRefused, maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER } = init
   const refuse = (when: boolean, code: RefusalCode, peer?: string, protocol?: string) => {
     if (when) {
       onRefused(code, {
@@ -46,8 +48,8 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
       if (refuse(!isMember(from) || !isMember(to), 'relay.not_member', from, RELAY_HOP)) return true
       // the stream that asks is among the asker's own
       const full =
-        circuits(init.connections(from)) > MAX_RELAY_CIRCUITS_PER_PEER ||
-        circuits(init.connections(to)) >= MAX_RELAY_CIRCUITS_PER_PEER
+        circuits(init.connections(from)) > maxCircuitsPerPeer ||
+        circuits(init.connections(to)) >= maxCircuitsPerPeer
       return refuse(full, 'relay.too_many_circuits', from, RELAY_HOP)
     },
     denyInboundRelayedConnection: (relay) =>

@@ -56,10 +56,24 @@ export interface MeshNodeInit {
   readonly blockedPeers?: readonly string[]
   /** Default 300. */
   readonly maxConnections?: number
+  /** What relaying for others may cost. */
+  readonly relayLimits?: Partial<RelayLimits>
   /** Over the settings that the room needs. */
   readonly gossip?: Partial<GossipsubOpts>
   /** What identify tells others. Default `mesh`. */
   readonly userAgent?: string
+}
+
+/** Of one member that is relayed for. */
+export interface RelayLimits {
+  /** In both directions of a circuit together. Default 1 GiB. */
+  readonly maxBytes: number
+  /** Of one circuit. Default 30 min. */
+  readonly maxDurationMs: number
+  /** Default 64. */
+  readonly maxCircuitsPerPeer: number
+  /** A reservation ends so long after it was made or renewed. Default 1 h. */
+  readonly reservationMs: number
 }
 
 export interface MeshNodeComponents {
@@ -123,6 +137,7 @@ export async function createMeshNode(
   const refusals = createRefusals({ clock, emit })
   const rules = createAddressRules(init.blockedRanges ?? [])
   const bandwidth = createBandwidth({ clock })
+  const maxCircuitsPerPeer = init.relayLimits?.maxCircuitsPerPeer
   const blockedPeers = new Set(init.blockedPeers)
   const late: { membership?: Membership; host?: MeshHost } = {}
 
@@ -138,6 +153,7 @@ export async function createMeshNode(
       isMember: (peer) => late.membership?.isMember(peer) === true,
       connections: (peer) => (late.host === undefined ? [] : connectionsTo(late.host, peer)),
       onRefused: (code, from) => refusals.refuse(code, from),
+      ...(maxCircuitsPerPeer === undefined ? {} : { maxCircuitsPerPeer }),
     }),
     announced: (addresses) => chooseAnnounced(addresses, rules),
     metrics: (connections) => createStreamMetrics(bandwidth, connections),

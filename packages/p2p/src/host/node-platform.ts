@@ -23,7 +23,7 @@ import { joinService, joinTransport } from './base-host.ts'
 import { connectionsTo } from './connections.ts'
 import { startDirectUpgrade } from './direct-upgrade.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
-import type { Platform, PlatformContext } from './mesh-node.ts'
+import type { Platform, PlatformContext, RelayLimits } from './mesh-node.ts'
 import { type RelayClient, startRelayClient } from './relay-client.ts'
 import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
 
@@ -60,7 +60,9 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
       const wantsRelay = switches.relayClient || switches.relayService
       await Promise.all([
         join('mdns', switches.mdns, (way) => joinMdns(context, { service: init.network.mdns, plan, way })),
-        join('relay', wantsRelay, () => joinRelay(context, { switches, plan, relays })),
+        join('relay', wantsRelay, () =>
+          joinRelay(context, { switches, plan, relays, limits: init.relayLimits }),
+        ),
         join('ws', switches.ws, () => joinWebSockets(context, plan)),
         join('quic', switches.quic, () => joinQuic(context, plan)),
         join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
@@ -156,7 +158,16 @@ interface RelayParts {
   readonly relays: { client?: RelayClient }
 }
 
-async function joinRelay(context: PlatformContext, { switches, plan, relays }: RelayParts): Promise<Stop> {
+async function joinRelay(
+  context: PlatformContext,
+  { switches, plan, relays, limits = {} }: RelayParts & { readonly limits: Partial<RelayLimits> | undefined },
+): Promise<Stop> {
+  const {
+    maxBytes = RELAY_MAX_BYTES,
+    maxDurationMs = RELAY_MAX_DURATION_MS,
+    maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER,
+    reservationMs = RELAY_RESERVATION_MS,
+  } = limits
   const [{ circuitRelayServer }, { joinCircuits }] = await Promise.all([
     import('@libp2p/circuit-relay-v2'),
     import('./circuits.ts'),
@@ -169,12 +180,13 @@ async function joinRelay(context: PlatformContext, { switches, plan, relays }: R
       host,
       'relay',
       circuitRelayServer({
-        maxInboundHopStreams: 2 * MAX_RELAY_CIRCUITS_PER_PEER,
+        maxInboundHopStreams: 2 * maxCircuitsPerPeer,
+        maxOutboundStopStreams: 2 * maxCircuitsPerPeer,
         reservations: {
           maxReservations: MAX_RELAY_RESERVATIONS,
-          reservationTtl: RELAY_RESERVATION_MS,
-          defaultDurationLimit: RELAY_MAX_DURATION_MS,
-          defaultDataLimit: RELAY_MAX_BYTES,
+          reservationTtl: reservationMs,
+          defaultDurationLimit: maxDurationMs,
+          defaultDataLimit: BigInt(maxBytes),
         },
       }),
     )
