@@ -134,7 +134,7 @@ export const HEARTBEATS_PER_LEASE = 4
 export const HEARTBEAT_INTERVAL_MS = 120_000
 /** While an older member is about: some have a window of 120 s. */
 export const OLDER_HEARTBEAT_INTERVAL_MS = 40_000
-/** Every node looks for what to collect, and the leader for what to reap, at multiples of this time. */
+/** By default every node looks for what to collect, and the leader for what to reap, at multiples of this time. */
 export const SCRUB_INTERVAL_MS = 600_000
 /** Ownership `off`: the last block is sent this often. */
 export const OFF_SYNC_INTERVAL_MS = 10_000

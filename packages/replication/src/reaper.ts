@@ -1,5 +1,5 @@
 /**
- * Calls the ledger's reaper at multiples of ten minutes of the wall clock: all nodes collect the same tombstones at
+ * Calls the ledger's reaper at multiples of its interval in wall-clock time, ten minutes by default: all nodes collect the same tombstones at
  * about the same time, so that their ledgers do not differ by them meanwhile. Who leads also ends what has expired.
  */
 import type { Clock, Logger, Random } from '@mesh/core'
@@ -13,23 +13,26 @@ export interface ReaperComponents {
   readonly logger: Logger
   /** Unix ms since when this node has been part of the network; undefined while it arrives. */
   readonly arrivedAt: () => number | undefined
+  /** Default `SCRUB_INTERVAL_MS`. */
+  readonly intervalMs?: number
 }
 
 /** Spread of one scrub over the nodes. */
 const JITTER_MS = 5_000
 
 /** The returned function stops. */
-export function startReaper({ ledger, clock, random, logger, arrivedAt }: ReaperComponents): () => void {
+export function startReaper(components: ReaperComponents): () => void {
+  const { ledger, clock, random, logger, arrivedAt, intervalMs = SCRUB_INTERVAL_MS } = components
   let cancel = () => {}
   const wait = () => {
-    const untilNext = SCRUB_INTERVAL_MS - (clock.now() % SCRUB_INTERVAL_MS)
+    const untilNext = intervalMs - (clock.now() % intervalMs)
     cancel = clock.after(untilNext + random.float() * JITTER_MS, scrub)
   }
   const scrub = () => {
     wait()
     const since = arrivedAt()
     // Whoever has just come judges nobody: it may have missed their heartbeats.
-    if (since === undefined || clock.now() - since < SCRUB_INTERVAL_MS) return
+    if (since === undefined || clock.now() - since < intervalMs) return
     const { collected, ended } = ledger.reap()
     if (collected + ended > 0) logger.debug('scrubbed', { collected, ended })
   }

@@ -13,7 +13,7 @@ import { replicationError } from './errors.ts'
 import { type Contested, createContested } from './contested.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { startAnnouncing } from './keep-announced.ts'
-import { HEARTBEAT_INTERVAL_MS, HEARTBEATS_PER_LEASE, LIVENESS_MS } from './limits.ts'
+import { HEARTBEAT_INTERVAL_MS, HEARTBEATS_PER_LEASE, LIVENESS_MS, SCRUB_INTERVAL_MS } from './limits.ts'
 import { createMembers, type Members } from './members.ts'
 import { createOlderMembers, type OlderMembers } from './older-members.ts'
 import type { ReplicationChannels, ReplicationRoom } from './ports.ts'
@@ -29,6 +29,8 @@ export interface ReplicatorInit {
   readonly heartbeatIntervalMs?: number
   /** The ledger's liveness window; default 480 s. Must hold four heartbeats. */
   readonly livenessMs?: number
+  /** Time between two looks for what can be reaped; default 600 s. */
+  readonly scrubIntervalMs?: number
 }
 
 export interface ReplicatorComponents {
@@ -63,7 +65,11 @@ export interface Replicator {
 
 /** @throws MeshError `replication.short_lease` */
 export function createReplicator(init: ReplicatorInit, components: ReplicatorComponents): Replicator {
-  const { heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS, livenessMs = LIVENESS_MS } = init
+  const {
+    heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS,
+    livenessMs = LIVENESS_MS,
+    scrubIntervalMs = SCRUB_INTERVAL_MS,
+  } = init
   if (!(heartbeatIntervalMs > 0) || livenessMs < HEARTBEATS_PER_LEASE * heartbeatIntervalMs) {
     throw replicationError(
       'replication.short_lease',
@@ -71,11 +77,12 @@ export function createReplicator(init: ReplicatorInit, components: ReplicatorCom
       'Raise the ownership TTL, or lower the heartbeat interval.',
     )
   }
-  return new LedgerReplicator({ heartbeatIntervalMs, livenessMs }, components)
+  return new LedgerReplicator({ heartbeatIntervalMs, livenessMs, scrubIntervalMs }, components)
 }
 
 class LedgerReplicator implements Replicator {
   readonly #components: ReplicatorComponents
+  readonly #scrubIntervalMs: number
   readonly #members: Members
   readonly #publisher: Publisher
   readonly #receiver: Receiver
@@ -96,6 +103,7 @@ class LedgerReplicator implements Replicator {
     const self = given.ledger.self
     const components = { ...given, logger, compression, self }
     this.#components = components
+    this.#scrubIntervalMs = init.scrubIntervalMs
     this.#members = createMembers(components)
     this.#publisher = createPublisher(components)
     this.#receiver = createReceiver({ onBlock: (author, form) => this.#blockTaken(author, form) }, components)
@@ -129,7 +137,13 @@ class LedgerReplicator implements Replicator {
       this.#arrivedAt = clock.now()
     })
     this.#ends.push(room.onMessage((message) => this.#receiver.take(message)))
-    this.#ends.push(startReaper({ ...this.#components, arrivedAt: () => this.#arrivedAt }))
+    this.#ends.push(
+      startReaper({
+        ...this.#components,
+        intervalMs: this.#scrubIntervalMs,
+        arrivedAt: () => this.#arrivedAt,
+      }),
+    )
     this.#heartbeat.start()
     if (ledger.mode === 'off') {
       // No catch-up in this mode, so nothing to wait for: the greater block wins whenever it comes.
