@@ -6,6 +6,7 @@ import { type Logger, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { P2pNode } from '@mesh/p2p'
 import type { P2pNodeInit } from '@mesh/p2p/node'
+import type { ReplicatorInit } from '@mesh/replication'
 import type { Settings } from '../settings/options.ts'
 import type { Identity } from '../state/identity.ts'
 import { version } from '../version.ts'
@@ -36,18 +37,15 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
   logPeers(p2p, log)
 
   const { createReplicator } = await import('@mesh/replication')
-  const replicator = createReplicator(
-    { heartbeatIntervalMs: settings.alivenessHealthcheckInterval, livenessMs: settings.ownershipTtl },
-    {
-      ledger,
-      room: p2p.room,
-      channels: p2p.channels,
-      clock,
-      random,
-      logger: log,
-      compression: zlibCompression,
-    },
-  )
+  const replicator = createReplicator(replicationSettings(settings), {
+    ledger,
+    room: p2p.room,
+    channels: p2p.channels,
+    clock,
+    random,
+    logger: log,
+    compression: zlibCompression,
+  })
   ends.add(() => replicator.stop())
   await replicator.start()
   api.setReplicator(replicator)
@@ -66,7 +64,8 @@ function keyPairOf({ seed, publicKey }: Identity): Uint8Array {
   return Buffer.concat([seed, publicKey])
 }
 
-function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network' | 'identity'> {
+/** What the host is told of the settings. */
+export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network' | 'identity'> {
   const ranges = [settings.address, ...settings.blacklist].flatMap((text) => {
     const parsed = tryParseAddressInRange(text)
     return parsed === undefined ? [] : [parsed.range]
@@ -79,6 +78,12 @@ function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network' | 'ide
     blockedRanges: ranges,
     blockedPeers: settings.blacklist.filter((text) => tryParsePeerId(text) !== undefined),
     maxConnections: settings.maxConnections,
+    relayLimits: {
+      maxBytes: settings.relayServiceMaxData,
+      maxDurationMs: settings.relayServiceMaxDuration,
+      maxCircuitsPerPeer: settings.relayServiceMaxCircuits,
+      reservationMs: settings.relayServiceReservationTtl,
+    },
     private: settings.private,
     userAgent: `mesh/${version}`,
     switches: {
@@ -95,6 +100,15 @@ function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network' | 'ide
       upnp: settings.natmap,
       holePunch: settings.holepunch,
     },
+  }
+}
+
+/** The same for replication. */
+export function replicationSettings(settings: Settings): ReplicatorInit {
+  return {
+    heartbeatIntervalMs: settings.alivenessHealthcheckInterval,
+    livenessMs: settings.ownershipTtl,
+    scrubIntervalMs: settings.alivenessHealthcheckScrubInterval,
   }
 }
 

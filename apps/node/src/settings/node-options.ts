@@ -3,6 +3,9 @@ import { tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import { NODE } from './command-groups.ts'
 import { choice, duration, integer, list, size, text, toggle } from './option.ts'
 
+const MIB = 2 ** 20
+const GIB = 1024 * MIB
+
 export const apiOptions = {
   listen: text({
     group: 'API',
@@ -147,6 +150,43 @@ export const relayOptions = {
     default: true,
     help: 'Relay for other members.',
   }),
+  relayServiceMaxData: size({
+    group: 'Relays and NAT',
+    isLimit: true,
+    commands: NODE,
+    default: GIB,
+    min: 1024,
+    max: 1024 * GIB,
+    help: 'Bytes that one relayed connection may carry here, both directions together.',
+  }),
+  relayServiceMaxDuration: duration({
+    group: 'Relays and NAT',
+    isLimit: true,
+    commands: NODE,
+    default: '30m',
+    minMs: 1_000,
+    maxMs: 86_400_000,
+    help: 'How long one connection may be relayed here.',
+  }),
+  relayServiceMaxCircuits: integer({
+    group: 'Relays and NAT',
+    isLimit: true,
+    commands: NODE,
+    placeholder: 'COUNT',
+    default: 64,
+    min: 1,
+    max: 256,
+    help: 'Connections of one member that are relayed here at a time.',
+  }),
+  relayServiceReservationTtl: duration({
+    group: 'Relays and NAT',
+    isLimit: true,
+    commands: NODE,
+    default: '1h',
+    minMs: 60_000,
+    maxMs: 86_400_000,
+    help: 'How long a member that this node relays for keeps its place without asking again.',
+  }),
   natservice: toggle({
     group: 'Relays and NAT',
     commands: NODE,
@@ -194,9 +234,15 @@ export const ledgerOptions = {
     maxMs: 3_600_000,
     help: 'Time between heartbeats.',
   }),
+  alivenessHealthcheckScrubInterval: duration({
+    group: 'Ledger',
+    commands: NODE,
+    default: '10m',
+    minMs: 10_000,
+    maxMs: 86_400_000,
+    help: 'Time between two looks for tombstones that nobody needs any more and for entries whose owner is gone; best the same on all nodes.',
+  }),
 } as const
-
-const MIB = 2 ** 20
 
 /** Their defaults are the ledger's own (a test compares): importing it here would slow down every command. */
 export const limitOptions = {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
 import { defaultLedgerLimits } from '@mesh/ledger'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { networkSettings, replicationSettings } from '../node/join-network.ts'
 import { readArguments } from './given.ts'
 import { loadSettings } from './load-settings.ts'
 import { findNearest } from './nearest.ts'
@@ -200,4 +201,31 @@ test("the ledger's limits are its own defaults", () => {
     maxUnsignedEntries: settings.ledgerMaxUnsignedEntries,
     maxUnsignedBytes: settings.ledgerMaxUnsignedBytes,
   }).toEqual({ ...defaultLedgerLimits, maxRememberedTombstones: undefined })
+})
+
+test('what relaying may cost is told to the host, and its own defaults otherwise', () => {
+  const words =
+    'api --relay-service-max-data 5MB --relay-service-max-duration 90s --relay-service-max-circuits 3 --relay-service-reservation-ttl 10m'
+  expect(networkSettings(load(words).settings).relayLimits).toEqual({
+    maxBytes: 5_000_000,
+    maxDurationMs: 90_000,
+    maxCircuitsPerPeer: 3,
+    reservationMs: 600_000,
+  })
+  expect(networkSettings(load('api').settings).relayLimits).toEqual({
+    maxBytes: 2 ** 30,
+    maxDurationMs: 1_800_000,
+    maxCircuitsPerPeer: 64,
+    reservationMs: 3_600_000,
+  })
+})
+
+test('times of heartbeats and reaping are told to replication', () => {
+  const words = 'api --aliveness-healthcheck-interval 30s --ownership-ttl 200s'
+  expect(replicationSettings(load(`${words} --aliveness-healthcheck-scrub-interval 45`).settings)).toEqual({
+    heartbeatIntervalMs: 30_000,
+    livenessMs: 200_000,
+    scrubIntervalMs: 45_000,
+  })
+  expect(replicationSettings(load('api').settings).scrubIntervalMs).toBe(600_000)
 })
