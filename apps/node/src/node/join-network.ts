@@ -85,6 +85,7 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
       reservationMs: settings.relayServiceReservationTtl,
     },
     private: settings.private,
+    rendezvousIntervalMs: settings.discoveryInterval,
     userAgent: `mesh/${version}`,
     switches: {
       tcp: settings.tcp,

@@ -43,7 +43,6 @@ const explanations: ReadonlyMap<string, string> = new Map([
   ['privkey-cache-dir', 'use --state-dir'],
   ['ledger-announce-interval', 'not needed: writes are announced at once'],
   ['ledger-synchronization-interval', 'not needed: what differs is exchanged at once'],
-  ['discovery-interval', 'not needed: the search adapts to what it finds'],
   ['libp2p-log-level', 'use --log-level, as in info,p2p=debug'],
   ['autorelay-static-peer', 'use --discovery-bootstrap-peers: members that relay are found by themselves'],
   ['autorelay-static-only', 'not needed: only members relay here'],

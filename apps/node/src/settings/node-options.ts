@@ -51,6 +51,14 @@ export const discoveryOptions = {
     default: true,
     help: 'Find members through the public distributed hash table; with --private through one among the bootstrap peers.',
   }),
+  discoveryInterval: duration({
+    group: 'Finding peers',
+    commands: NODE,
+    default: '720s',
+    minMs: 10_000,
+    maxMs: 86_400_000,
+    help: 'Time between two looks into the distributed hash table; it looks oftener while nobody was found.',
+  }),
   peerExchange: toggle({
     group: 'Finding peers',
     commands: NODE,

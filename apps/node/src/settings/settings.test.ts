@@ -229,3 +229,8 @@ test('times of heartbeats and reaping are told to replication', () => {
   })
   expect(replicationSettings(load('api').settings).scrubIntervalMs).toBe(600_000)
 })
+
+test('the time between two looks into the DHT is told to the host', () => {
+  expect(networkSettings(load('api --discovery-interval 60').settings).rendezvousIntervalMs).toBe(60_000)
+  expect(networkSettings(load('api').settings).rendezvousIntervalMs).toBe(720_000)
+})

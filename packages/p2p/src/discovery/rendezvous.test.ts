@@ -6,7 +6,7 @@ import { startRendezvous } from './rendezvous.ts'
 
 const WINDOW_MS = 360_000
 
-function build(size: () => number) {
+function build(size: () => number, more: { readonly intervalMs?: number } = {}) {
   const clock = createManualClock()
   const calls: string[] = []
   const found: string[] = []
@@ -34,6 +34,7 @@ function build(size: () => number) {
       },
       found: ({ peer }) => found.push(peer),
       failed: (error) => failed.push(error),
+      ...more,
     },
     { clock, random: createSeededRandom(3), logger: silentLogger },
   )
@@ -67,6 +68,19 @@ test('asks nobody while it knows nobody, and soon after it does', async () => {
   size = 1
   await clock.advance(20_000)
   expect(calls).toContain(`find w${Math.floor(clock.now() / WINDOW_MS)}`)
+})
+
+test('looks as often as it was told to', async () => {
+  const lookedIn = async (intervalMs: number) => {
+    const { clock, calls } = build(() => 20, { intervalMs })
+    await clock.advance(WINDOW_MS)
+    calls.length = 0
+    await clock.advance(10 * 60_000)
+    return calls.filter((call) => call.startsWith('find')).length / 3
+  }
+  expect(await lookedIn(30_000)).toBeGreaterThanOrEqual(18)
+  expect(await lookedIn(30_000)).toBeLessThanOrEqual(22)
+  expect(await lookedIn(300_000)).toBeLessThanOrEqual(4)
 })
 
 test('stopping leaves no timer', async () => {

@@ -25,6 +25,8 @@ export interface RendezvousInit {
   readonly dht: RendezvousDht
   readonly found: (find: Find) => void
   readonly failed: (error: unknown) => void
+  /** Between two runs in the end. Default `RENDEZVOUS_INTERVAL_MS`. */
+  readonly intervalMs?: number
 }
 
 /** @returns stops it */
@@ -32,7 +34,7 @@ export function startRendezvous(
   init: RendezvousInit,
   components: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
 ): () => void {
-  const { dht } = init
+  const { dht, intervalMs = RENDEZVOUS_INTERVAL_MS } = init
   const { clock, random } = components
   const log = components.logger.child('rendezvous')
   const stopped = new AbortController()
@@ -67,7 +69,7 @@ export function startRendezvous(
 
   /** Once for each window and interval: that is what spreads over many nodes and costs. */
   async function provide(names: readonly string[]): Promise<void> {
-    const due = provided.names !== names.join() || clock.now() - provided.at >= RENDEZVOUS_INTERVAL_MS
+    const due = provided.names !== names.join() || clock.now() - provided.at >= intervalMs
     if (!due) return
     await Promise.all(names.map((name) => within((signal) => dht.provide(name, signal))))
     provided = { names: names.join(), at: clock.now() }
@@ -95,7 +97,7 @@ export function startRendezvous(
   function schedule(changesAtMs: number | undefined): void {
     if (stopped.signal.aborted) return
     // those who start together are not there yet at the first look
-    interval = Math.min(2 * interval, finds === 0 ? RENDEZVOUS_LONELY_INTERVAL_MS : RENDEZVOUS_INTERVAL_MS)
+    interval = Math.min(2 * interval, intervalMs, finds === 0 ? RENDEZVOUS_LONELY_INTERVAL_MS : intervalMs)
     const untilChange = changesAtMs === undefined ? interval : changesAtMs - clock.now()
     const wait = Math.max(1_000, Math.min(interval, untilChange)) * (1 + random.float() / 10)
     cancel = clock.after(wait, () => void run())

@@ -15,7 +15,6 @@ import {
   RELAY_MAX_DURATION_MS,
   RELAY_RESERVATION_MS,
 } from '../limits.ts'
-import type { NetworkConfig } from '../network-config.ts'
 import { nativeSealCipher } from '../node/seal-cipher.ts'
 import { createNetworkSecrets } from '../secrets/network-secrets.ts'
 import { ipOf, isLoopbackIp, isRelayed } from './address-rules.ts'
@@ -68,7 +67,7 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
         join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
           joinWebRtc(context, { switches, plan, relays }),
         ),
-        join('dht', wantsDht, (way) => joinRendezvous(context, { network: init.network, isPrivate, way })),
+        join('dht', wantsDht, (way) => joinRendezvous(context, { init, isPrivate, way })),
         join('autonat', switches.autonat && !isPrivate, () => joinAutoNat(context)),
         join('upnp', switches.upnp && !isPrivate, () => joinUpnp(context, !switches.autonat)),
       ])
@@ -130,23 +129,24 @@ async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsPa
 }
 
 interface RendezvousParts {
-  readonly network: NetworkConfig
+  readonly init: P2pNodeInit
   readonly isPrivate: boolean
   readonly way: Way
 }
 
 async function joinRendezvous(
   context: PlatformContext,
-  { network, isPrivate, way }: RendezvousParts,
+  { init, isPrivate, way }: RendezvousParts,
 ): Promise<Stop> {
   const { joinDht } = await import('./dht.ts')
-  const { rendezvousAt } = createNetworkSecrets(network)
+  const { rendezvousAt } = createNetworkSecrets(init.network)
   return startRendezvous(
     {
       rendezvousAt,
       dht: await joinDht(context, { isPrivate }),
       found: (find) => context.found(way, find),
       failed: way.failed,
+      ...(init.rendezvousIntervalMs === undefined ? {} : { intervalMs: init.rendezvousIntervalMs }),
     },
     context,
   )

@@ -43,4 +43,6 @@ export interface P2pNodeInit extends MeshNodeInit {
   readonly switches?: Partial<Switches>
   /** No public DHT, no public bootstrap, no UPnP. Default false. */
   readonly private?: boolean
+  /** Between two looks into the DHT once members were found. Default 720 s. */
+  readonly rendezvousIntervalMs?: number
 }
