@@ -177,7 +177,7 @@ test('a stranger without the token gets nothing on any protocol of ours', async 
     transports: [tcp()],
     connectionEncrypters: [noise()],
     streamMuxers: [yamux()],
-    services: { identify: identify() },
+    services: { identify: identify({ runOnConnectionOpen: false }) },
   })
   cleanUps.push(() => stranger.stop())
   const address = multiaddr(victim.addresses.find((each) => !each.includes('/ws')))
