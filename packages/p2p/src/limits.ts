@@ -141,6 +141,13 @@ export const UPGRADE_TIMEOUT_MS = 10_000
 /** A relayed connection stays this long beside the direct one that replaces it, so that streams can move. */
 export const RELAYED_GRACE_MS = 5_000
 
+// AutoNAT
+
+/** How often members are asked to dial addresses that nobody has confirmed. */
+export const AUTONAT_ASK_MS = 5_000
+/** Peers asked at a time; the library itself asks three at once. */
+export const MAX_AUTONAT_ASKED = 8
+
 // STUN (RFC 8489)
 
 export const MAX_STUN_PACKET_BYTES = 576

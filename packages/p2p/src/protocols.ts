@@ -8,3 +8,5 @@ export const PEERS_PROTOCOL = '/mesh/peers/1'
 
 /** All own protocols begin with this; their streams are between proven members only. */
 export const OWN_PROTOCOL_PREFIX = '/mesh/'
+/** AutoNAT's: while such a stream is open, the one that answers it dials the one that asked. */
+export const AUTONAT_REQUEST_PROTOCOL = '/libp2p/autonat/2/dial-request'

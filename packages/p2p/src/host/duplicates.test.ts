@@ -1,6 +1,6 @@
 import { peerIdFromString } from '@libp2p/peer-id'
 import { expect, test } from 'vitest'
-import { superfluous } from './duplicates.ts'
+import { isDialledBack, superfluous } from './duplicates.ts'
 
 const SMALL = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 const GREAT = '12D3KooWSTMriKNBgPK4BSjXU9q92hDagQufhCSFXSM3iDC2bmCp'
@@ -36,4 +36,10 @@ test('of two that one side dialled only that side closes one', () => {
 test('a relayed connection beside a direct one is not closed here', () => {
   const both = [connection(GREAT, 'outbound', false), connection(GREAT, 'inbound')]
   expect(superfluous(SMALL, both)).toEqual([])
+})
+
+test('none is superfluous while one dials the other back for AutoNAT', () => {
+  const streams = (...protocols: string[]) => ({ streams: protocols.map((protocol) => ({ protocol })) })
+  expect(isDialledBack([streams('/meshsub/1.1.0', '/libp2p/autonat/2/dial-request'), streams()])).toBe(true)
+  expect(isDialledBack([streams('/meshsub/1.1.0'), streams('/libp2p/autonat/2/dial-back')])).toBe(false)
 })

@@ -4,6 +4,7 @@
  * it. Both ends come to the same choice, whatever software the other one runs.
  */
 import type { Connection, Libp2p } from '@libp2p/interface'
+import { AUTONAT_REQUEST_PROTOCOL } from '../protocols.ts'
 
 /** @returns stops watching */
 export function closeDuplicates(host: Libp2p): () => void {
@@ -11,12 +12,22 @@ export function closeDuplicates(host: Libp2p): () => void {
   const onOpen = (event: CustomEvent<Connection>) => {
     const { remotePeer } = event.detail
     const open = new Set([...host.getConnections(remotePeer), event.detail])
+    if (isDialledBack([...open])) return
     for (const connection of superfluous(self, [...open])) {
       connection.close().catch((error: unknown) => connection.abort(toError(error)))
     }
   }
   host.addEventListener('connection:open', onOpen)
   return () => host.removeEventListener('connection:open', onOpen)
+}
+
+/** AutoNAT tries an address by a second connection, which it closes itself; closing either would prove it unreachable. */
+export function isDialledBack(
+  connections: readonly { readonly streams: readonly { readonly protocol: string }[] }[],
+): boolean {
+  return connections.some(({ streams }) =>
+    streams.some(({ protocol }) => protocol === AUTONAT_REQUEST_PROTOCOL),
+  )
 }
 
 /** Those of one peer's connections that should close. */

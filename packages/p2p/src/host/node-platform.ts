@@ -272,9 +272,9 @@ function stunServers({ host, stunPorts }: PlatformContext, relays: readonly stri
     .map(({ url }) => ({ urls: [url] }))
 }
 
-async function joinAutoNat({ host }: PlatformContext): Promise<undefined> {
-  const { autoNATv2 } = await import('@libp2p/autonat-v2')
-  await joinService(host, 'autonat', autoNATv2())
+async function joinAutoNat(context: PlatformContext): Promise<Stop> {
+  const autonat = await import('./autonat.ts')
+  return await autonat.joinAutoNat(context)
 }
 
 async function joinUpnp({ host }: PlatformContext, autoConfirmAddress: boolean): Promise<undefined> {
