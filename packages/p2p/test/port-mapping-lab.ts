@@ -1,0 +1,125 @@
+/** A member behind a router that maps ports when asked by UPnP, and three in the open whom it may ask to dial back. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bridge, createLab, type Lab } from '@mesh/testkit'
+
+export interface PortMappingLab {
+  readonly lab: Lab
+  /** The router's rules that send what comes in from outside on to a host inside. */
+  mappings(): readonly string[]
+  /** Whether connections to mapped ports are refused on the way, as where a provider filters. */
+  refuseMapped(refused: boolean): void
+  /** Connections refused so. */
+  refused(): number
+  close(): Promise<void>
+}
+
+/** Hosts `x`, `y` and `z` in networks of their own in the open, and `inside` behind `router` (5.5.5.2). */
+export async function createPortMappingLab(): Promise<PortMappingLab> {
+  const lab = createLab(['wan', 'x', 'y', 'z', 'router', 'inside'])
+  const directory = mkdtempSync(join(tmpdir(), 'mesh-miniupnpd-'))
+  const running: { daemon?: ChildProcess } = {}
+  const close = async () => {
+    if (running.daemon !== undefined) await end(running.daemon)
+    lab.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+  try {
+    bridge(lab, 'wan', {
+      x: ['5.5.5.1/24'],
+      y: ['6.6.6.1/24'],
+      z: ['7.7.7.1/24'],
+      router: ['5.5.5.2/24'],
+    })
+    for (const host of ['x', 'y', 'z', 'router'])
+      lab.run(host, ['ip', 'route', 'add', 'default', 'dev', 'eth0'])
+    lab.wire(
+      { host: 'inside', device: 'eth0', addresses: ['192.168.1.2/24'] },
+      { host: 'router', device: 'lan', addresses: ['192.168.1.1/24'] },
+    )
+    lab.run('inside', ['ip', 'route', 'add', 'default', 'via', '192.168.1.1'])
+    lab.run('router', ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
+    lab.run('router', ['nft', RULES])
+    const config = join(directory, 'miniupnpd.conf')
+    writeFileSync(config, SETTINGS)
+    const [command, ...args] = lab.inside('router', [
+      'miniupnpd',
+      '-d',
+      '-f',
+      config,
+      '-P',
+      join(directory, 'pid'),
+    ])
+    running.daemon = spawn(command, args, { stdio: 'ignore' })
+    return {
+      lab,
+      mappings: () =>
+        lab
+          .run('router', ['nft', 'list', 'chain', 'inet', 'filter', 'prerouting_miniupnpd'])
+          .split('\n')
+          .filter((line) => line.includes('dnat')),
+      refuseMapped(refused) {
+        lab.run('router', ['nft', 'flush chain inet filter provider'])
+        if (refused) lab.run('router', ['nft', `add rule inet filter provider ${REFUSE}`])
+      },
+      refused: () =>
+        Number(
+          /packets (\d+)/.exec(
+            lab.run('router', ['nft', 'list', 'chain', 'inet', 'filter', 'provider']),
+          )?.[1] ?? 0,
+        ),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function end(daemon: ChildProcess): Promise<void> {
+  if (daemon.exitCode !== null || daemon.signalCode !== null) return
+  const ended = once(daemon, 'exit')
+  daemon.kill('SIGTERM')
+  const late = setTimeout(() => daemon.kill('SIGKILL'), 3_000)
+  await ended
+  clearTimeout(late)
+}
+
+/** What comes in unasked is dropped, unless miniupnpd has mapped it. */
+const RULES = `table inet filter {
+  chain forward {
+    type filter hook forward priority 0;
+    ct state established,related accept
+    jump provider
+    jump miniupnpd
+    iifname "eth0" drop
+  }
+  chain to { type filter hook input priority 0; iifname "eth0" ct state new drop; }
+  chain prerouting { type nat hook prerouting priority -100; jump prerouting_miniupnpd; }
+  chain postrouting {
+    type nat hook postrouting priority 100
+    jump postrouting_miniupnpd
+    oifname "eth0" masquerade
+  }
+  chain provider { }
+  chain miniupnpd { }
+  chain prerouting_miniupnpd { }
+  chain postrouting_miniupnpd { }
+}`
+
+const REFUSE = 'iifname "eth0" tcp flags syn counter reject with tcp reset'
+
+const SETTINGS = `ext_ifname=eth0
+listening_ip=lan
+port=5000
+enable_upnp=yes
+enable_natpmp=no
+secure_mode=yes
+system_uptime=yes
+uuid=00000000-0000-4000-8000-000000000001
+allow 1024-65535 192.168.1.0/24 1024-65535
+deny 0-65535 0.0.0.0/0 0-65535
+`
