@@ -12,6 +12,7 @@ import { round } from './statistics.ts'
 import { until } from './until.ts'
 
 const WARM_UP_MS = 45_000
+const JOIN_TIMEOUT_MS = 240_000
 /** Two heartbeats of the default interval. */
 const WINDOW_MS = 240_000
 const CASES: readonly IdleCase[] = [
@@ -112,19 +113,23 @@ async function startStar(mesh: Mesh, lab: Lab, count: number): Promise<ApiClient
   return nodes
 }
 
+/** Waits until all have joined before it writes: in a star that takes the hub's whole time for a while. */
 async function fill(nodes: readonly ApiClient[], { shape, nodes: count, entries }: IdleCase): Promise<void> {
   const [first] = nodes
   if (first === undefined) return
+  for (const [at, client] of nodes.entries()) {
+    const others = shape === 'full' || at === 0 ? count - 1 : 1
+    await until(async () => (await client.getSummary({})).OnChainNodes >= others, JOIN_TIMEOUT_MS)
+  }
+  await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS))
   for (let at = 0; at < entries; at += 100) {
     const some = Array.from({ length: Math.min(100, entries - at) }, (_, offset) => at + offset)
     await Promise.all(
       some.map((key) => first.putText({ bucket: 'idle', key: `key-${key}`, value: `value-${key}` })),
     )
   }
-  for (const [at, client] of nodes.entries()) {
-    const others = shape === 'full' || at === 0 ? count - 1 : 1
-    await until(async () => (await client.getSummary({})).OnChainNodes >= others, 120_000)
-    await until(async () => (await client.getDigest({})).Entries >= entries, 120_000)
+  for (const client of nodes) {
+    await until(async () => (await client.getDigest({})).Entries >= entries, JOIN_TIMEOUT_MS)
   }
 }
 
