@@ -14,6 +14,7 @@ const MAY_IMPORT = {
   'packages/replication': ['@mesh/core', '@mesh/ledger'],
   'packages/p2p': ['@mesh/core', 'libp2p'],
   'packages/engine': ['@mesh/core'],
+  'packages/vpn': ['@mesh/core', '@mesh/ledger', '@mesh/engine'],
   'packages/api-contract': ['@mesh/core', 'zod'],
   'packages/api-server': ['@mesh/core', '@mesh/ledger', '@mesh/api-contract', 'express', 'zod'],
   'packages/api-client': ['@mesh/core', '@mesh/api-contract'],
@@ -25,6 +26,7 @@ const REASONS = {
   'packages/p2p>@mesh/ledger': 'p2p and ledger never meet: replication speaks through a port',
   'packages/ledger>@mesh/p2p': 'the ledger is embeddable alone and knows no network',
   'packages/replication>@mesh/p2p': 'replication declares a port; apps/node plugs p2p into it',
+  'packages/vpn>@mesh/p2p': 'vpn declares a port; apps/node plugs p2p into it',
   'packages/api-server>@mesh/p2p': 'api-server declares a port; apps/node plugs p2p into it',
 }
 /** Frameworks that the table names; other libraries are free. */
