@@ -8,3 +8,24 @@ export type {
   VpnLedger,
   VpnNetwork,
 } from './ports.ts'
+export type { VpnErrorCode } from './errors.ts'
+export {
+  type AcceptedRoute,
+  type HostNetwork,
+  IGNORED_REASONS,
+  type IgnoredReason,
+  type LeaseInit,
+  type MachineDescription,
+  type StaticPeer,
+  type Vpn,
+  type VpnComponents,
+  type VpnEvent,
+  type VpnHost,
+  type VpnInit,
+  type VpnPeerStatus,
+  type VpnProbe,
+  type VpnProblem,
+  type VpnState,
+  type VpnStatus,
+  type VpnWay,
+} from './vpn.ts'
