@@ -126,6 +126,26 @@ export const errorCatalogue = {
     title: 'The name record cannot be used',
     hint: 'Issues names the pattern or value that is wrong.',
   },
+  'vpn.not_running': {
+    status: 404,
+    title: 'This node runs no VPN',
+    hint: 'Start it with `mesh`, which makes the network interface; `mesh api` and `mesh start` have none.',
+  },
+  'vpn.unknown_machine': {
+    status: 404,
+    title: 'The VPN has no such machine',
+    hint: 'GET /api/vpn lists the machines; name one by its address, its host name or its peer id.',
+  },
+  'vpn.ambiguous_machine': {
+    status: 409,
+    title: 'Several machines have this name',
+    hint: 'Name the machine by its address or its peer id.',
+  },
+  'vpn.unreachable': {
+    status: 503,
+    title: 'The machine does not answer',
+    hint: 'Check that it runs and has a connection; GET /api/peers has the last error.',
+  },
   'metrics.no_reporter': {
     status: 404,
     title: 'This node counts no traffic',

@@ -50,5 +50,8 @@ export type {
   SummaryView,
   UserView,
   VersionView,
+  VpnPeerView,
+  VpnPingView,
+  VpnView,
   WriteView,
 } from './views.ts'

@@ -13,7 +13,7 @@ export interface RouteDefinition {
   /** Express 5 form: `:name` is one segment, `*name` the rest of the path, slashes included. */
   readonly path: `/${string}`
   readonly summary: string
-  readonly tag: 'network' | 'ledger' | 'dns' | 'traffic' | 'node'
+  readonly tag: 'network' | 'vpn' | 'ledger' | 'dns' | 'traffic' | 'node'
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   /** Checked JSON body. */

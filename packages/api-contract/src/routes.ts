@@ -94,6 +94,23 @@ export const routes = {
     answer: list(view.peerView, 'Connected and known peers, without this node.'),
     errors: [],
   }),
+  getVpn: defineRoute({
+    method: 'GET',
+    path: '/api/vpn',
+    tag: 'vpn',
+    summary: 'The network interface, its addresses and routes, and how each machine is reached',
+    answer: json(view.vpnView, 'The VPN of this node.'),
+    errors: ['vpn.not_running'],
+  }),
+  pingMachine: defineRoute({
+    method: 'GET',
+    path: '/api/vpn/ping/:machine',
+    tag: 'vpn',
+    summary: 'Reach a machine now and measure: by VPN address, host name or peer id',
+    params: z.object({ machine: lookupName.meta({ example: '10.1.0.12' }) }),
+    answer: json(view.vpnPingView, 'How it was reached.'),
+    errors: ['vpn.not_running', 'vpn.unknown_machine', 'vpn.ambiguous_machine', 'vpn.unreachable'],
+  }),
   listDns: defineRoute({
     method: 'GET',
     path: '/api/dns',

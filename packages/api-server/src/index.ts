@@ -36,5 +36,10 @@ export type {
   TrafficPort,
   TrafficStats,
   VersionPort,
+  VpnCounters,
+  VpnPeerState,
+  VpnPort,
+  VpnProbe,
+  VpnStatus,
 } from './ports.ts'
 export { type ApiServer, type ApiServerInit, createApiServer } from './server.ts'

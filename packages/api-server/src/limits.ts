@@ -49,6 +49,8 @@ export const MAX_VALUE_DEPTH = 500
 export const MAX_KEPT_BUCKETS = 64
 /** A listening socket that does not answer within this time counts as live. */
 export const SOCKET_PROBE_TIMEOUT_MS = 250
+/** A machine that takes longer to be found, connected and measured counts as unreachable. */
+export const PING_TIMEOUT_MS = 10_000
 /** What an answer shows of a wrong input. */
 export const MAX_SHOWN_VALUE = 80
 /** Buckets that `/metrics` counts by name. */

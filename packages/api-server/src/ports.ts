@@ -1,5 +1,5 @@
 /** What the API needs from the rest of a node; `apps/node` plugs the parts in. */
-import type { Clock, Logger, Random } from '@mesh/core'
+import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 
 /** Bytes, and bytes per second over 10 s. */
@@ -52,6 +52,64 @@ export interface NetworkPort {
   /** Undefined without a bandwidth reporter: `/api/metrics` is 404 then. */
   readonly traffic: TrafficPort | undefined
   subscribe(listener: (event: NetworkEvent) => void): () => void
+}
+
+/** Sums, and what was dropped by reason. */
+export interface VpnCounters {
+  readonly packetsIn: number
+  readonly bytesIn: number
+  readonly packetsOut: number
+  readonly bytesOut: number
+  readonly drops: Readonly<Record<string, number | undefined>>
+}
+
+export interface VpnPeerState {
+  readonly peer: string
+  readonly hostname: string
+  readonly addresses: readonly string[]
+  readonly routes: readonly string[]
+  readonly way: 'sealed' | 'plain' | 'unknown'
+  readonly path: 'direct' | 'relayed' | undefined
+  readonly transport: string | undefined
+  readonly mtu: number
+  /** Unix ms. */
+  readonly sessionSince: number | undefined
+  readonly counters: VpnCounters
+}
+
+export interface VpnStatus {
+  readonly state: 'starting' | 'leasing' | 'running' | 'failed' | 'stopped'
+  readonly interface: { readonly name: string; readonly mtu: number; readonly offload: boolean } | undefined
+  readonly addresses: readonly { readonly address: string; readonly prefixLength: number }[]
+  readonly peers: readonly VpnPeerState[]
+  /** Of packets that belong to no peer. */
+  readonly device: VpnCounters
+  readonly routes: {
+    readonly advertised: readonly string[]
+    readonly accepted: readonly {
+      readonly range: string
+      readonly peer: string
+      readonly metric: number
+      readonly inKernel: boolean
+    }[]
+  }
+  readonly ignored: Readonly<Record<string, number | undefined>>
+  readonly refusals: Readonly<Record<string, number>>
+}
+
+export interface VpnProbe {
+  readonly way: 'sealed' | 'plain' | 'unknown'
+  readonly path: 'direct' | 'relayed'
+  readonly transport: string | undefined
+  readonly rttMs: number
+  readonly mtu: number
+}
+
+/** The network interface and who is reached through it. */
+export interface VpnPort {
+  status(): VpnStatus
+  /** @throws MeshError `vpn.unknown_peer`, `vpn.unreachable`, `vpn.not_running`; the signal's reason */
+  probe(peer: PeerId, signal: AbortSignal): Promise<VpnProbe>
 }
 
 /** Something that a person should know of, with what to do. */

@@ -5,6 +5,7 @@ import type { Handlers } from './handlers/handler.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
+import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp } from './http/app.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
@@ -12,7 +13,7 @@ import { MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts
 import { withExposure } from './listen/exposure.ts'
 import type { ListenAddress } from './listen/listen-address.ts'
 import { type ApiListener, openListener } from './listen/open-listener.ts'
-import type { ApiServerComponents, NetworkPort } from './ports.ts'
+import type { ApiServerComponents, NetworkPort, VpnPort } from './ports.ts'
 import { formatMetrics } from './views/exposition.ts'
 import { createLedgerTexts } from './views/ledger-text.ts'
 import type { Scene } from './views/members.ts'
@@ -26,6 +27,8 @@ export interface ApiServer {
   listen(address: ListenAddress): Promise<ApiListener>
   /** The network, when it stands after the API does. Once. */
   attachNetwork(network: NetworkPort): void
+  /** The VPN, when this node runs one: until then `/api/vpn` is 404. Once. */
+  attachVpn(vpn: VpnPort): void
   /** Ends event streams, closes all listeners. Idempotent. */
   stop(): Promise<void>
 }
@@ -39,6 +42,7 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
   const counts = createRequestCounts()
   const texts = createLedgerTexts(ledger)
   let network: NetworkPort | undefined
+  let vpn: VpnPort | undefined
   const scene = (): Scene => ({ snapshot: ledger.snapshot(), self: ledger.self, network, now: clock.now() })
   const exposition = () =>
     formatMetrics([
@@ -50,6 +54,7 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
   const handlers: Handlers = {
     ...createLedgerReads(scene, () => texts.last()),
     ...createLedgerWrites(ledger, clock, publishRefused(ledger, hub)),
+    ...createVpnReads({ scene, vpn: () => vpn, clock }),
     ...createNodeReads({
       network: () => network,
       version: components.version,
@@ -76,6 +81,9 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
   if (components.network !== undefined) attachNetwork(components.network)
   return {
     attachNetwork,
+    attachVpn(port) {
+      vpn = port
+    },
     async listen(address) {
       const opened = await openListener(address, { clock, random, appFor })
       const close = () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ApiClient, createClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
-import { type Clock, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { type Clock, MeshError, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLedger, type Ledger } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier } from '@mesh/ledger/node'
 import {
@@ -17,6 +17,9 @@ import {
   type NetworkPort,
   type PeerState,
   type TrafficStats,
+  type VpnCounters,
+  type VpnPeerState,
+  type VpnPort,
 } from '../src/index.ts'
 
 export const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
@@ -38,6 +41,7 @@ export interface TestNode {
 export interface TestNodeInit extends ApiServerInit {
   readonly components?: Partial<ApiServerComponents>
   readonly withoutNetwork?: boolean
+  readonly vpn?: VpnPort
   readonly clock?: Clock
 }
 
@@ -58,6 +62,7 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
     ...(init.withoutNetwork !== true && { network: fakeNetwork(listenersOfNetwork) }),
     ...init.components,
   })
+  if (init.vpn !== undefined) server.attachVpn(init.vpn)
   const folder = mkdtempSync(join(tmpdir(), 'mesh-api-'))
   const socketPath = join(folder, 'api.sock')
   const listener = await server.listen({ kind: 'tcp', host: '127.0.0.1', port: 0 })
@@ -86,6 +91,49 @@ export function newSigner() {
 }
 
 export const STATS: TrafficStats = { totalIn: 5462, totalOut: 95_348, rateIn: 0, rateOut: 4808.5 }
+
+const COUNTERS: VpnCounters = { packetsIn: 3, bytesIn: 300, packetsOut: 2, bytesOut: 200, drops: {} }
+
+export function fakeMachine(over: Partial<VpnPeerState>): VpnPeerState {
+  return {
+    peer: PEER,
+    hostname: 'nas',
+    addresses: ['10.1.0.12', 'fd00::12'],
+    routes: [],
+    way: 'unknown',
+    path: undefined,
+    transport: undefined,
+    mtu: 1280,
+    sessionSince: undefined,
+    counters: COUNTERS,
+    ...over,
+  }
+}
+
+/** A VPN whose machines the test plays; those without a path do not answer. */
+export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
+  return {
+    status: () => ({
+      state: 'running',
+      interface: { name: 'mesh0', mtu: 1280, offload: true },
+      addresses: [{ address: '10.1.0.11', prefixLength: 24 }],
+      peers,
+      device: { ...COUNTERS, drops: { noRoute: 5, multicast: 1 } },
+      routes: {
+        advertised: ['192.168.7.0/24'],
+        accepted: [{ range: '192.168.8.0/24', peer: PEER, metric: 10, inKernel: true }],
+      },
+      ignored: { ownerDead: 2 },
+      refusals: {},
+    }),
+    async probe(peer) {
+      const machine = peers.find((each) => each.peer === peer)
+      if (machine?.path === undefined) throw new MeshError('vpn.unreachable', `${peer} does not answer`)
+      const { way, path, transport, mtu } = machine
+      return { way, path, transport, mtu, rttMs: 1.5 }
+    },
+  }
+}
 
 function fakeNetwork(listeners: Set<(event: NetworkEvent) => void>): NetworkPort {
   const peer: PeerState = {

@@ -2,7 +2,7 @@
 import { type RouteId, routes, type SignedEntryView } from '@mesh/api-contract'
 import { ApiError } from '@mesh/api-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PEER, startTestNode, STATS, type TestNode } from './fixture.ts'
+import { fakeMachine, fakeVpn, PEER, startTestNode, STATS, type TestNode } from './fixture.ts'
 
 interface World {
   readonly node: TestNode
@@ -79,6 +79,64 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         ...stats,
       },
     ])
+  },
+  async getVpn({ client }) {
+    const { Peers, Drops, Ignored, Refusals, ...view } = await client.getVpn()
+    expect(view).toEqual({
+      State: 'running',
+      Interface: 'mesh0',
+      MTU: 1280,
+      Offload: true,
+      Addresses: ['10.1.0.11/24'],
+      Routes: {
+        Advertised: ['192.168.7.0/24'],
+        Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true }],
+      },
+    })
+    expect({ ...Drops }).toEqual({ noRoute: 5, multicast: 1, spoofedSource: 4 })
+    expect([{ ...Ignored }, { ...Refusals }]).toEqual([{ ownerDead: 2 }, {}])
+    expect(Peers.map((peer) => ({ ...peer, Drops: { ...peer.Drops } }))).toEqual([
+      {
+        PeerID: PEER,
+        Hostname: 'nas',
+        Addresses: ['10.1.0.12', 'fd00::12'],
+        Routes: ['192.168.8.0/24'],
+        Way: 'sealed',
+        Path: 'direct',
+        Transport: 'tcp',
+        RoundTripMs: 4,
+        MTU: 1280,
+        Since: '2026-01-01T00:00:00.000Z',
+        PacketsIn: 3,
+        PacketsOut: 2,
+        BytesIn: 300,
+        BytesOut: 200,
+        Drops: { spoofedSource: 4 },
+      },
+    ])
+  },
+  async pingMachine({ client }) {
+    const answer = {
+      PeerID: PEER,
+      Hostname: 'nas',
+      Way: 'sealed',
+      Path: 'direct',
+      Transport: 'tcp',
+      RoundTripMs: 1.5,
+      MTU: 1280,
+    }
+    for (const [machine, Address] of [
+      ['10.1.0.12', '10.1.0.12'],
+      ['fd00:0:0::12', 'fd00::12'],
+      ['NAS', '10.1.0.12'],
+      [PEER, '10.1.0.12'],
+    ] as const) {
+      expect(await client.pingMachine({ machine })).toEqual({ ...answer, Address })
+    }
+    expect(await failure(client.pingMachine({ machine: 'nobody' }))).toMatchObject({
+      code: 'vpn.unknown_machine',
+      status: 404,
+    })
   },
   async listDns(world) {
     await world.client.createDns({ body: { Regex: '^a$', Records: { A: '10.1.0.11' } }, wait: '5s' })
@@ -260,7 +318,16 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
 
 let node: TestNode
 beforeAll(async () => {
-  node = await startTestNode()
+  const { counters } = fakeMachine({})
+  const machine = fakeMachine({
+    routes: ['192.168.8.0/24'],
+    way: 'sealed',
+    path: 'direct',
+    transport: 'tcp',
+    sessionSince: Date.UTC(2026, 0, 1),
+    counters: { ...counters, drops: { spoofedSource: 4 } },
+  })
+  node = await startTestNode({ vpn: fakeVpn([machine]) })
 })
 afterAll(() => node.stop())
 

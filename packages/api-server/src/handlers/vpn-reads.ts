@@ -1,0 +1,101 @@
+/** The VPN's interface and machines; a machine is found by its address, its host name or its peer id. */
+import { type Clock, MeshError, parsePeerId, tryParseIp } from '@mesh/core'
+import { Problem } from '../http/problem.ts'
+import { PING_TIMEOUT_MS } from '../limits.ts'
+import type { VpnPeerState, VpnPort } from '../ports.ts'
+import type { Scene } from '../views/members.ts'
+import { vpnView } from '../views/vpn.ts'
+import type { HandlersOf } from './handler.ts'
+
+export interface VpnReadsComponents {
+  readonly scene: () => Scene
+  readonly vpn: () => VpnPort | undefined
+  readonly clock: Clock
+}
+
+export function createVpnReads({
+  scene,
+  vpn,
+  clock,
+}: VpnReadsComponents): HandlersOf<'getVpn' | 'pingMachine'> {
+  const running = () => {
+    const port = vpn()
+    if (port === undefined) throw new Problem('vpn.not_running')
+    return port
+  }
+  return {
+    getVpn: () => vpnView(running().status(), roundTripsOf(scene())),
+    async pingMachine({ machine }) {
+      const port = running()
+      const found = findMachine(machine, port, scene().self)
+      const probe = await measure(port, found, clock)
+      return {
+        PeerID: found.peer,
+        Hostname: found.hostname,
+        Address:
+          found.addresses.find((address) => address === tryParseIp(machine)) ?? found.addresses[0] ?? '',
+        Way: probe.way,
+        Path: probe.path,
+        Transport: probe.transport ?? null,
+        RoundTripMs: probe.rttMs,
+        MTU: probe.mtu,
+      }
+    },
+  }
+}
+
+function roundTripsOf({ network }: Scene): ReadonlyMap<string, number> {
+  return new Map(
+    (network?.peers() ?? []).flatMap(({ id, rttMs }) => (rttMs === undefined ? [] : [[id, rttMs]])),
+  )
+}
+
+/** @throws Problem `vpn.unknown_machine`, `vpn.ambiguous_machine` */
+function findMachine(name: string, vpn: VpnPort, self: string): VpnPeerState {
+  const { addresses, peers } = vpn.status()
+  const ip = tryParseIp(name)
+  const isOwn = name === self || addresses.some(({ address }) => address === ip)
+  if (isOwn) throw new Problem('vpn.unknown_machine', `${name} is this machine itself`, { hint: OTHER_HINT })
+  const named = peers.filter(
+    ({ peer, addresses: its, hostname }) =>
+      peer === name ||
+      (ip === undefined ? isSameName(hostname, name) : its.some((address) => address === ip)),
+  )
+  const [machine, second] = named
+  if (machine === undefined)
+    throw new Problem('vpn.unknown_machine', `no machine has the name ${quote(name)}`)
+  if (second === undefined) return machine
+  const which = named.map((each) => each.addresses[0] ?? each.peer).slice(0, MAX_NAMED)
+  throw new Problem(
+    'vpn.ambiguous_machine',
+    `${named.length} machines are called ${quote(name)}: ${which.join(', ')}`,
+  )
+}
+
+const OTHER_HINT = 'Name another machine; GET /api/vpn lists them.'
+/** Of the machines that share a name, how many an answer lists. */
+const MAX_NAMED = 5
+
+function isSameName(hostname: string, name: string): boolean {
+  return hostname !== '' && hostname.toLowerCase() === name.toLowerCase()
+}
+
+async function measure(vpn: VpnPort, { peer }: VpnPeerState, clock: Clock) {
+  const limit = new AbortController()
+  const late = new Problem('vpn.unreachable', `no answer within ${PING_TIMEOUT_MS / 1_000} s`)
+  const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(late))
+  try {
+    return await vpn.probe(parsePeerId(peer), limit.signal)
+  } catch (error) {
+    // it left the VPN just now
+    if (error instanceof MeshError && error.code === 'vpn.unknown_peer')
+      throw new Problem('vpn.unknown_machine')
+    throw error
+  } finally {
+    cancel()
+  }
+}
+
+function quote(name: string): string {
+  return JSON.stringify(name.slice(0, 80))
+}

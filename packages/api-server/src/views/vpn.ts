@@ -1,0 +1,64 @@
+/** What the VPN says of itself, in the names of the contract. Pure. */
+import type { VpnPeerView, VpnView } from '@mesh/api-contract'
+import type { VpnCounters, VpnPeerState, VpnStatus } from '../ports.ts'
+
+/** @param roundTrips last measured, in milliseconds by peer id */
+export function vpnView(status: VpnStatus, roundTrips: ReadonlyMap<string, number>): VpnView {
+  const { state, interface: device, addresses, routes, peers, ignored, refusals } = status
+  return {
+    State: state,
+    Interface: device?.name ?? null,
+    MTU: device?.mtu ?? null,
+    Offload: device?.offload ?? false,
+    Addresses: addresses.map(({ address, prefixLength }) => `${address}/${prefixLength}`),
+    Routes: {
+      Advertised: [...routes.advertised],
+      Accepted: routes.accepted.map(({ range, peer, metric, inKernel }) => ({
+        CIDR: range,
+        PeerID: peer,
+        Metric: metric,
+        InKernel: inKernel,
+      })),
+    },
+    Peers: peers.map((peer) => vpnPeerView(peer, roundTrips.get(peer.peer))),
+    Drops: dropsOf([status.device, ...peers.map(({ counters }) => counters)]),
+    Ignored: present(ignored),
+    Refusals: present(refusals),
+  }
+}
+
+function vpnPeerView(peer: VpnPeerState, roundTripMs: number | undefined): VpnPeerView {
+  const { counters, sessionSince } = peer
+  return {
+    PeerID: peer.peer,
+    Hostname: peer.hostname,
+    Addresses: [...peer.addresses],
+    Routes: [...peer.routes],
+    Way: peer.way,
+    Path: peer.path ?? null,
+    Transport: peer.transport ?? null,
+    RoundTripMs: roundTripMs ?? null,
+    MTU: peer.mtu,
+    Since: sessionSince === undefined ? null : new Date(sessionSince).toISOString(),
+    PacketsIn: counters.packetsIn,
+    PacketsOut: counters.packetsOut,
+    BytesIn: counters.bytesIn,
+    BytesOut: counters.bytesOut,
+    Drops: present(counters.drops),
+  }
+}
+
+/** Sums by reason. */
+function dropsOf(all: readonly VpnCounters[]): Readonly<Record<string, number>> {
+  const sums: Record<string, number> = Object.create(null)
+  for (const { drops } of all) {
+    for (const [reason, count = 0] of Object.entries(drops)) sums[reason] = (sums[reason] ?? 0) + count
+  }
+  return sums
+}
+
+function present(counts: Readonly<Record<string, number | undefined>>): Readonly<Record<string, number>> {
+  const known: Record<string, number> = Object.create(null)
+  for (const [name, count] of Object.entries(counts)) if (count !== undefined) known[name] = count
+  return known
+}
