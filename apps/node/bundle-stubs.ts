@@ -41,12 +41,6 @@ const STUBS: readonly Stub[] = [
   },
 ]
 
-/**
- * An `import` of these reads every property that they have, of which some load undici or WebCrypto: 20 ms. Taken
- * as objects, they load what is used.
- */
-const LAZY_BUILTINS = /^(node:)?(http|https|crypto)$/
-
 /** zod carries its messages in 50 languages; errors of ours are written by us. */
 const LOCALES = /zod[\\/]v4[\\/]locales[\\/]index\.js$/
 
@@ -64,11 +58,6 @@ export const bundleStubs: Plugin = {
             namespace: 'stub',
             pluginData: `export const ed25519 = { getPublicKey: ${unused(path)}, sign: ${unused(path)}, verify: ${unused(path)} }`,
           }
-        : undefined,
-    )
-    build.onResolve({ filter: LAZY_BUILTINS }, ({ path, kind }) =>
-      kind === 'import-statement'
-        ? { path, namespace: 'stub', pluginData: `module.exports = process.getBuiltinModule('${path}')` }
         : undefined,
     )
     build.onLoad({ filter: /.*/, namespace: 'stub' }, ({ pluginData }) => ({

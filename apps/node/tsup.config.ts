@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsup'
+import { bundleBuiltins } from './bundle-builtins.ts'
 import { bundleStubs } from './bundle-stubs.ts'
 import { embedPage } from './embed-page.ts'
 
@@ -18,10 +19,10 @@ export default defineConfig({
   removeNodeProtocol: false,
   noExternal: [/^(?!node-datachannel|@chainsafe\/libp2p-quic)/],
   tsconfig: '../../tsconfig.json',
-  esbuildPlugins: [bundleStubs],
-  // what is CommonJS inside asks for Node's own modules by require
+  esbuildPlugins: [bundleStubs, bundleBuiltins],
+  // what is CommonJS inside asks for Node's own modules by require; all else is bundled, or optional and not there
   banner: {
-    js: "import{createRequire as meshRequire}from'node:module';const require=meshRequire(import.meta.url);",
+    js: 'const require=(n)=>{const m=process.getBuiltinModule(n);if(m)return m;throw Object.assign(Error(`no module ${n}`),{code:"MODULE_NOT_FOUND"})};',
   },
   esbuildOptions(options) {
     options.conditions = ['mesh-source', 'module']

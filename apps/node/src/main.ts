@@ -3,16 +3,12 @@
 import module from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import v8 from 'node:v8'
 
 const [major = 0] = process.versions.node.split('.').map(Number)
 if (major < 22) {
   process.stderr.write(`mesh needs Node 22.18 or later (26 is best); this is Node ${process.versions.node}\n`)
   process.exit(1)
 }
-// a node mostly waits: little room for short-lived objects saves 10 MB of memory, at the same speed
-v8.setFlagsFromString('--max-semi-space-size=2')
-v8.setFlagsFromString('--semi-space-growth-factor=1')
 // in the person's own folder: a cache in a shared one could be written by others
 const { NODE_COMPILE_CACHE, XDG_CACHE_HOME } = process.env
 module.enableCompileCache(

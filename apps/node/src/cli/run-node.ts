@@ -2,6 +2,7 @@
 import { systemClock, systemRandom } from '@mesh/core'
 import { createLogger } from '../log/create-logger.ts'
 import { startNode } from '../node/create-node.ts'
+import { settle } from '../node/settle.ts'
 import { findListenPlace } from '../settings/listen-place.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
@@ -26,7 +27,11 @@ async function runNode(call: Call, isApi: boolean): Promise<number> {
   const onListening = (url: string | undefined) => {
     if (url !== undefined) call.out(`API and web page: ${url}\n`)
   }
-  const code = await runUntilSignal(log, (signal) => startNode(init, components, { signal, onListening }))
+  const code = await runUntilSignal(log, async (signal) => {
+    const node = await startNode(init, components, { signal, onListening })
+    settle()
+    return node
+  })
   // nothing may keep the process that the node has left behind
   process.exit(code)
 }

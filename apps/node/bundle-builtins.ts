@@ -1,0 +1,36 @@
+/**
+ * An `import` of one of Node's own modules reads all of its properties, of which many load further parts (fs its
+ * streams, util MIME types and the inspector's traces, http undici, crypto WebCrypto): 40 ms of a start. In the bundle each
+ * import becomes the object that `process.getBuiltinModule` gives, of which only the names that are used are read.
+ */
+import { isBuiltin } from 'node:module'
+import type { Options } from 'tsup'
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number]
+
+const NAMESPACE = 'builtin'
+/** Refuses old releases of Node, some of which have no `getBuiltinModule`. */
+const ENTRY = /[\\/]src[\\/]main\.ts$/
+
+export const bundleBuiltins: Plugin = {
+  name: 'bundle-builtins',
+  setup(build) {
+    build.onResolve({ filter: /^[a-z_:/0-9]+$/ }, ({ path, kind, importer }) =>
+      kind === 'import-statement' && isBuiltin(path) && !ENTRY.test(importer)
+        ? { path: path.replace(/^node:/, ''), namespace: NAMESPACE, sideEffects: false }
+        : undefined,
+    )
+    build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({ contents: lazyModule(path) }))
+  },
+}
+
+/** What nothing imports, esbuild leaves out, since reading it is marked as pure. */
+function lazyModule(name: string): string {
+  const names = Object.keys(process.getBuiltinModule(`node:${name}`) ?? {}).filter((key) => key !== 'default')
+  return [
+    `const builtin = /* @__PURE__ */ process.getBuiltinModule('node:${name}')`,
+    'const read = (name) => builtin[name]',
+    ...names.map((key) => `const _${key} = /* @__PURE__ */ read('${key}')`),
+    `export { builtin as default, ${names.map((key) => `_${key} as ${key}`).join(', ')} }`,
+  ].join('\n')
+}
