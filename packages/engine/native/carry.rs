@@ -42,6 +42,7 @@ struct OutgoingState {
     batches: VecDeque<Vec<u8>>,
     bytes: usize,
     announced: bool,
+    closed: bool,
 }
 
 impl Outgoing {
@@ -51,7 +52,8 @@ impl Outgoing {
     pub fn push(&self, frames: &mut Vec<u8>, urgent: bool) -> Pushed {
         let limit = MAX_CARRY_BYTES + if urgent { CARRY_RESERVE_BYTES } else { 0 };
         let mut state = self.0.lock();
-        let (fits, dropped) = fitting(frames, limit.saturating_sub(state.bytes));
+        let room = if state.closed { 0 } else { limit.saturating_sub(state.bytes) };
+        let (fits, dropped) = fitting(frames, room);
         if fits == 0 {
             frames.clear();
             return Pushed { dropped, announce: false };
@@ -85,12 +87,22 @@ impl Outgoing {
         }
     }
 
+    pub fn is_waiting(&self) -> bool {
+        self.0.lock().bytes > 0
+    }
+
     /// Forgets what waits; how many frames that were.
     pub fn clear(&self) -> usize {
         let mut state = self.0.lock();
         let dropped = state.batches.drain(..).map(|batch| frames(&batch).count()).sum();
         (state.bytes, state.announced) = (0, false);
         dropped
+    }
+
+    /// Forgets what waits, and takes nothing any more.
+    pub fn close(&self) -> usize {
+        self.0.lock().closed = true;
+        self.clear()
     }
 }
 
@@ -198,7 +210,7 @@ impl Incoming {
         std::mem::take(&mut state.crowded)
     }
 
-    /// A new stream begins with a new frame.
+    /// A new stream begins with a whole frame.
     pub fn restart(&self) {
         let mut state = self.0.lock();
         state.partial.clear();
@@ -294,6 +306,8 @@ mod tests {
         assert!(queue.push(&mut batch(&[50]), false).announce);
         assert_eq!(queue.clear(), 1);
         assert!(queue.push(&mut batch(&[50]), false).announce);
+        assert_eq!(queue.close(), 1);
+        assert_eq!(queue.push(&mut batch(&[50, 50]), true), Pushed { dropped: 2, announce: false });
     }
 
     #[test]

@@ -21,11 +21,11 @@ reasons! {
     Malformed => "malformed",
     /// Out: longer than the peer's way carries; the sender was told.
     TooBig => "tooBig",
-    /// Out: too many wait for the first handshake, or it was given up.
+    /// Out: too many wait for the first handshake or for a way, or it was given up.
     NoSession => "noSession",
     /// Out: the peer's stream is too slow.
     CarryFull => "carryFull",
-    /// Out: waited for a stream that was then replaced.
+    /// Either way: waited while the peer's way or key changed, or longer than its session lived.
     Stale => "stale",
     /// In: more than can be opened in time.
     InjectFull => "injectFull",
@@ -43,6 +43,8 @@ reasons! {
     HandshakeRefused => "handshakeRefused",
     /// In: more handshakes than a peer can need.
     HandshakeLimit => "handshakeLimit",
+    /// In: from a peer to which no way is known yet.
+    UnknownWay => "unknownWay",
     /// In: from a peer that the table does not name.
     UnknownPeer => "unknownPeer",
     /// In: the source address is not this peer's.
@@ -76,7 +78,7 @@ impl Counters {
         self.bytes_in.fetch_add(bytes, Relaxed);
     }
 
-    pub fn drop(&self, reason: Reason) {
+    pub fn drop_one(&self, reason: Reason) {
         self.drop_many(reason, 1);
     }
 

@@ -1,15 +1,17 @@
 //! One device, one identity, one table, and the threads that carry packets between them and the peers' streams.
+use crate::clamp::{MAX_TOO_BIG, too_big};
 use crate::counters::{Counters, Reason};
 use crate::device::{Bell, Device};
 use crate::events::{Event, Events};
 use crate::inbound::{Inbound, Work};
 use crate::outbound::Outbound;
-use crate::packet::parse;
-use crate::peer::{Keys, Peer};
+use crate::packet::{Ip, parse};
+use crate::peer::{Peer, Way};
+use crate::segments::HEADER;
 use crate::sessions::{Identity, Key};
-use crate::table::{Current, Entry, Prefix, Table, Way};
+use crate::table::{Current, Entry, Prefix, Table};
 use crate::timers::{self, Nap};
-use crate::{carry, limits};
+use crate::{carry, change, limits};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -47,6 +49,16 @@ impl Shared {
         }
     }
 
+    /// To the sender of a packet that its way does not carry: it is on this side of the device.
+    pub fn tell_too_big(&self, packet: &[u8], ip: &Ip, mtu: usize) {
+        let mut message = [0; MAX_TOO_BIG];
+        if let Some(len) = too_big(packet, ip, mtu, &mut message) {
+            let mut piece = [0; HEADER + MAX_TOO_BIG];
+            piece[HEADER..].copy_from_slice(&message);
+            self.device.write(&piece[..HEADER + len]);
+        }
+    }
+
     /// Runs a thread's work; its end, however it comes, is told and takes nothing else down.
     fn guard(&self, work: impl FnOnce(&Shared) -> Result<(), String>) {
         let result = catch_unwind(AssertUnwindSafe(|| work(self)));
@@ -64,10 +76,30 @@ impl Shared {
 pub struct PeerConfig {
     /// Stays with the peer over all tables.
     pub id: u32,
-    /// None: a plain peer.
-    pub keys: Option<Keys>,
+    pub way: WayConfig,
     pub allowed: Vec<Prefix>,
     pub mtu: u16,
+}
+
+#[derive(Clone, Copy)]
+pub enum WayConfig {
+    Unknown,
+    /// A WireGuard peer's public key, and the secret both ends have besides.
+    Stream {
+        public: Key,
+        preshared: Option<Key>,
+    },
+    Plain,
+}
+
+impl WayConfig {
+    fn way(&self) -> Way {
+        match self {
+            WayConfig::Unknown => Way::Unknown,
+            WayConfig::Stream { public, .. } => Way::Stream(*public),
+            WayConfig::Plain => Way::Plain,
+        }
+    }
 }
 
 pub struct Engine {
@@ -123,16 +155,28 @@ impl Engine {
         self.shared.table.get()
     }
 
-    /// Swaps in a new table. A peer with the same id and key keeps its sessions, queues and counters.
+    /// Swaps in a new table. A peer with the same id, way and key keeps its sessions and queues; with another way it
+    /// keeps its counters and the packets that wait.
     pub fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix]) {
         let before = self.shared.table.get();
+        let mut changed = Vec::new();
         let entries = peers.into_iter().map(|config| {
-            let peer = keep_or_make(before.entry(config.id), &config);
-            let way = if config.keys.is_some() { Way::Stream } else { Way::Plain };
-            let mtu = config.mtu.max(limits::MIN_MTU) as usize;
-            (Entry { peer, way, mtu }, config.allowed)
+            let known = before.entry(config.id).map(|entry| &entry.peer);
+            let peer = keep_or_make(known, &config);
+            if let Some(known) = known.filter(|known| !Arc::ptr_eq(known, &peer)) {
+                changed.push(known.clone());
+            }
+            (Entry { peer, mtu: config.mtu.max(limits::MIN_MTU) as usize }, config.allowed)
         });
-        self.shared.table.set(Table::new(entries.collect(), local));
+        let table = Table::new(entries.collect(), local);
+        self.shared.table.set(table);
+        // the threads use the new ones from now on; what they leave behind is moved
+        let table = self.shared.table.get();
+        for old in &changed {
+            if let Some(entry) = table.entry(old.id) {
+                change::take_over(&self.shared, old, entry);
+            }
+        }
     }
 
     /// The next batch of whole frames for the peer's stream.
@@ -144,11 +188,11 @@ impl Engine {
     pub fn inject(&self, peer: u32, bytes: &[u8]) -> bool {
         let table = self.table();
         let Some(entry) = table.entry(peer) else {
-            self.shared.counters.drop(Reason::UnknownPeer);
+            self.shared.counters.drop_one(Reason::UnknownPeer);
             return true;
         };
-        if entry.way != Way::Stream {
-            entry.peer.counters.drop(Reason::NotSealed);
+        if !matches!(entry.peer.way, Way::Stream(_)) {
+            entry.peer.counters.drop_one(wrong_way(&entry.peer));
             return true;
         }
         let fed = entry.peer.incoming.feed(bytes);
@@ -158,14 +202,16 @@ impl Engine {
     /// Takes whole packets, one behind the other, that came unsealed from a plain peer. They are copied.
     pub fn inject_plain(&self, peer: u32, mut bytes: &[u8]) {
         let table = self.table();
-        let Some(entry) = table.entry(peer) else { return self.shared.counters.drop(Reason::UnknownPeer) };
-        if entry.way != Way::Plain {
-            return entry.peer.counters.drop(Reason::NotSealed);
+        let Some(entry) = table.entry(peer) else {
+            return self.shared.counters.drop_one(Reason::UnknownPeer);
+        };
+        if entry.peer.way != Way::Plain {
+            return entry.peer.counters.drop_one(wrong_way(&entry.peer));
         }
         let mut batch = Vec::with_capacity(bytes.len() + 64);
         while !bytes.is_empty() {
             let Ok(ip) = parse(bytes) else {
-                entry.peer.counters.drop(Reason::Malformed);
+                entry.peer.counters.drop_one(Reason::Malformed);
                 break;
             };
             let (packet, rest) = bytes.split_at(ip.len);
@@ -188,41 +234,46 @@ impl Engine {
         !fed.crowded
     }
 
-    /// The peer's stream was replaced: both directions begin with a whole frame, and a handshake that was under
-    /// way on the old one begins anew.
+    /// What comes from the peer comes by a new stream, which begins with a whole frame. Frames that wait to be taken
+    /// stay: those are whole.
     pub fn restart(&self, peer: u32) {
+        if let Some(entry) = self.table().entry(peer) {
+            entry.peer.incoming.restart();
+        }
+        self.hurry(peer);
+    }
+
+    /// A stream was lost, in either direction: what waits to be taken is announced again, and a handshake that may
+    /// have been lost begins anew.
+    pub fn hurry(&self, peer: u32) {
         let table = self.table();
         let Some(entry) = table.entry(peer) else { return };
-        entry.peer.incoming.restart();
-        let stale = entry.peer.outgoing.clear();
-        entry.peer.counters.drop_many(Reason::Stale, stale);
         let mut frames = Vec::new();
-        let mut link = entry.peer.link();
-        if link.is_waiting()
-            && let Some(tunnel) = link.existing()
-        {
-            tunnel.initiate(true, &mut frames);
+        if let Some(tunnel) = entry.peer.link().existing() {
+            tunnel.hurry(&mut frames);
         }
-        drop(link);
         self.shared.queue(entry, &mut frames, true);
+        if entry.peer.outgoing.is_waiting() {
+            self.shared.events.carry(entry.peer.id);
+        }
     }
 }
 
-fn keep_or_make(before: Option<&Entry>, config: &PeerConfig) -> Arc<Peer> {
-    let Some(known) = before.map(|entry| &entry.peer) else {
-        return Arc::new(Peer::new(config.id, config.keys));
+fn wrong_way(peer: &Peer) -> Reason {
+    if peer.way == Way::Unknown { Reason::UnknownWay } else { Reason::NotSealed }
+}
+
+fn keep_or_make(known: Option<&Arc<Peer>>, config: &PeerConfig) -> Arc<Peer> {
+    let way = config.way.way();
+    let peer = match known {
+        Some(known) if known.way == way => known.clone(),
+        Some(known) => Arc::new(known.successor(way)),
+        None => Arc::new(Peer::new(config.id, way)),
     };
-    if known.keys == config.keys {
-        return known.clone();
+    if let WayConfig::Stream { preshared, .. } = config.way {
+        peer.link().set_preshared_key(preshared);
     }
-    let peer = Peer::new(config.id, config.keys);
-    if let (Some(old), Some(new)) = (known.keys, config.keys)
-        && old.public == new.public
-    {
-        peer.live.store(known.live.load(Relaxed), Relaxed);
-        peer.link().inherit(&mut known.link(), new.preshared);
-    }
-    Arc::new(peer)
+    peer
 }
 
 impl Drop for Engine {

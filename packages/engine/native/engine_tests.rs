@@ -3,11 +3,10 @@
 use crate::carry::{frames, push_frame};
 use crate::counters::Reason;
 use crate::device::{Device, MemoryEnd};
-use crate::engine::{Engine, PeerConfig};
+use crate::engine::{Engine, PeerConfig, WayConfig};
 use crate::events::Event;
 use crate::limits::*;
 use crate::packet::{get16, parse};
-use crate::peer::Keys;
 use crate::segments::{HEADER, cut};
 use crate::sessions::{Identity, Tunnel};
 use crate::table::Prefix;
@@ -17,6 +16,7 @@ use std::time::{Duration, Instant};
 use tun_rs::VirtioNetHdr;
 
 mod hostile;
+mod ways;
 
 const PEER: u32 = 1;
 /// Long enough for a busy machine; nothing waits that long when all is well.
@@ -60,10 +60,9 @@ impl End {
 
 fn peer(secret: u8, allowed: &[&str]) -> PeerConfig {
     let public = Identity::new([secret; 32]).public_key();
-    let keys = Some(Keys { public, preshared: Some([7; 32]) });
     PeerConfig {
         id: PEER,
-        keys,
+        way: WayConfig::Stream { public, preshared: Some([7; 32]) },
         allowed: allowed.iter().map(|text| Prefix::parse(text).unwrap()).collect(),
         mtu: 1400,
     }
@@ -231,9 +230,10 @@ fn a_new_preshared_key_does_not_end_the_session() {
     let (mut a, mut b) = connected();
     for (end, secret, address) in [(&a, 2, "10.1.0.2/32"), (&b, 1, "10.1.0.1/32")] {
         let config = peer(secret, &[address]);
-        let keys = config.keys.map(|keys| Keys { preshared: Some([8; 32]), ..keys });
+        let public = Identity::new([secret; 32]).public_key();
+        let way = WayConfig::Stream { public, preshared: Some([8; 32]) };
         let local = if secret == 2 { "10.1.0.1/32" } else { "10.1.0.2/32" };
-        end.table(PeerConfig { keys, ..config }, &[local]);
+        end.table(PeerConfig { way, ..config }, &[local]);
     }
     let handed = a.handed;
     arrives(&mut a, &mut b, &build(&Spec { payload: 2, ..Spec::default() }));
@@ -241,7 +241,7 @@ fn a_new_preshared_key_does_not_end_the_session() {
 }
 
 fn plain(allowed: &[&str], mtu: u16) -> PeerConfig {
-    PeerConfig { keys: None, mtu, ..peer(1, allowed) }
+    PeerConfig { way: WayConfig::Plain, mtu, ..peer(1, allowed) }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What happened, for the application: bounded, and one wake-up for all that gathers until it looks.
 use crate::limits::MAX_EVENTS;
 use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct Marks {
     pub carry: Vec<u32>,
     /// The queue of what came in was crowded and is empty again.
     pub room: Vec<u32>,
+    /// Packets wait for it, and no way to it is known.
+    pub wanted: BTreeSet<u32>,
 }
 
 pub struct Events {
@@ -63,6 +65,11 @@ impl Events {
         self.wake();
     }
 
+    pub fn wanted(&self, peer: u32) {
+        self.marks.lock().wanted.insert(peer);
+        self.wake();
+    }
+
     /// Everything since the last call.
     pub fn poll(&self) -> (Marks, Vec<Event>) {
         self.woken.store(false, SeqCst);
@@ -97,12 +104,14 @@ mod tests {
             events.push(Event::Session { peer });
         }
         events.carry(7);
+        events.wanted(8);
+        events.wanted(8);
         events.push(Event::Failed { message: "gone".into() });
         assert_eq!(wakes.load(Relaxed), 1);
         let (marks, got) = events.poll();
         assert_eq!(
-            (marks.carry, got.len(), events.dropped()),
-            (vec![7], MAX_EVENTS + 1, 2000 - MAX_EVENTS as u64)
+            (marks.carry, marks.wanted.len(), got.len(), events.dropped()),
+            (vec![7], 1, MAX_EVENTS + 1, 2000 - MAX_EVENTS as u64)
         );
         events.carry(7);
         assert_eq!(wakes.load(Relaxed), 2);

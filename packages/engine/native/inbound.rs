@@ -15,10 +15,10 @@ use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::*;
 use crate::packet::{Ip, is_multicast, parse};
-use crate::peer::Peer;
+use crate::peer::{Peer, Way};
 use crate::segments::Joiner;
 use crate::sessions::{Handshake, Message, message_of};
-use crate::table::{Entry, Table, View, Way};
+use crate::table::{Entry, Table, View};
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -87,9 +87,13 @@ impl<'a> Inbound<'a> {
             let batch = std::mem::take(&mut self.batch);
             // a peer that the table does not name any more is not heard
             if let Some(entry) = table.entry(peer.id) {
-                match entry.way {
+                match entry.peer.way {
+                    _ if !Arc::ptr_eq(&peer.incoming, &entry.peer.incoming) => {
+                        peer.counters.drop_many(Reason::Stale, frames(&batch).count());
+                    }
                     Way::Plain => self.plain(&table, entry, &batch),
-                    Way::Stream => self.sealed(&table, entry, &batch),
+                    Way::Stream(_) => self.sealed(&table, entry, &batch),
+                    Way::Unknown => {}
                 }
                 self.write(entry);
             }
@@ -121,7 +125,7 @@ impl<'a> Inbound<'a> {
                     rest.next();
                 }
                 None => {
-                    entry.peer.counters.drop(Reason::NotSealed);
+                    entry.peer.counters.drop_one(Reason::NotSealed);
                     rest.next();
                 }
             }
@@ -149,15 +153,19 @@ impl<'a> Inbound<'a> {
             let Some(datagram) = rest.next_if(|next| message_of(next) == Some(Message::Sealed)) else {
                 break;
             };
-            let Some(tunnel) = link.existing() else {
-                peer.counters.drop(Reason::UnknownSession);
+            let Some(tunnel) = link.tunnel(peer, &self.shared.identity) else {
+                peer.counters.drop_one(Reason::UnknownSession);
                 continue;
             };
             match tunnel.open(datagram, self.joiner.slot(datagram.len())) {
                 Ok(len) => gate.pass(&mut self.joiner, len),
                 Err(reason) => {
                     self.joiner.cancel();
-                    peer.counters.drop(reason);
+                    peer.counters.drop_one(reason);
+                    if reason == Reason::UnknownSession {
+                        tunnel.heal(&mut self.answers);
+                        peer.live.store(true, Relaxed);
+                    }
                 }
             }
         }
@@ -173,20 +181,21 @@ impl<'a> Inbound<'a> {
         let peer = &entry.peer;
         let mut link = peer.link();
         let Some(tunnel) = link.tunnel(peer, &self.shared.identity) else {
-            return peer.counters.drop(Reason::HandshakeRefused);
+            return peer.counters.drop_one(Reason::HandshakeRefused);
         };
         let result = tunnel.handshake(message, &mut self.answers);
         let released = link.release(entry.mtu, &mut self.answers);
+        // also without a session: its clock has to go on
+        peer.live.store(true, Relaxed);
         drop(link);
         peer.counters.sent(released.0, released.1);
         self.shared.queue(entry, &mut self.answers, true);
         match result {
             Ok(Handshake::Established) => {
-                peer.live.store(true, Relaxed);
                 self.shared.events.push(Event::Session { peer: peer.id });
             }
             Ok(Handshake::Taken) => {}
-            Err(reason) => peer.counters.drop(reason),
+            Err(reason) => peer.counters.drop_one(reason),
         }
     }
 
@@ -229,7 +238,7 @@ impl<'a> Gate<'a> {
             }
             Err(reason) => {
                 joiner.cancel();
-                self.entry.peer.counters.drop(reason);
+                self.entry.peer.counters.drop_one(reason);
             }
         }
     }

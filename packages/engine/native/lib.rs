@@ -4,6 +4,7 @@
 //! Out: `device` -> `outbound` (`table`, `clamp`, `segments`, `sessions`) -> `carry` -> the application's stream.
 //! In: the stream -> `carry` -> `inbound` (`sessions`, `packet`, `table`, `segments`) -> `device`.
 pub mod carry;
+mod change;
 mod checksum;
 mod clamp;
 pub mod counters;

@@ -15,8 +15,15 @@ pub const CARRY_RESERVE_BYTES: usize = 4 * 1024;
 pub const MAX_BATCH_BYTES: usize = 68 * 1024;
 /// Frames from one peer's stream that wait to be opened.
 pub const MAX_INJECT_BYTES: usize = 256 * 1024;
-/// Packets that wait for the first handshake with one peer.
+/// Packets that wait for the first handshake with one peer, or until a way to it is known.
 pub const MAX_WAITING_BYTES: usize = 64 * 1024;
+/// For how long they wait for a way; WireGuard gives a handshake up after as long.
+pub const MAX_WAIT: Duration = Duration::from_secs(90);
+/// While packets come for a peer to which no way is known, its event is repeated this seldom.
+pub const WANTED_AGAIN: Duration = Duration::from_secs(5);
+/// Handshakes that are sent again because a stream was lost, or because the peer lost the session, keep this apart.
+pub const HURRY_APART: Duration = Duration::from_millis(100);
+pub const HEAL_APART: Duration = Duration::from_secs(5);
 /// Events that wait for JavaScript; `carry` is not among them (one mark per peer).
 pub const MAX_EVENTS: usize = 1024;
 /// Datagrams that are opened before a session's lock is given to the other direction.

@@ -1,10 +1,9 @@
 //! The addon's face to JavaScript: it converts and calls, nothing else. Nothing here runs for a packet.
 use crate::counters::Counters;
 use crate::device::{Device, MemoryEnd};
-use crate::engine::{Engine, PeerConfig};
+use crate::engine::{Engine, PeerConfig, WayConfig};
 use crate::events::Event;
 use crate::interface::{self, OpenError, Routes};
-use crate::peer::Keys;
 use crate::sessions::Key;
 use crate::table::Prefix;
 use napi::bindgen_prelude::{Buffer, Uint8Array};
@@ -29,6 +28,8 @@ pub struct NativeInit {
 #[napi(object)]
 pub struct NativePeer {
     pub id: u32,
+    pub plain: bool,
+    /// Given: its way is a stream; not given and not plain: it is not known.
     pub public_key: Option<Uint8Array>,
     pub preshared_key: Option<Uint8Array>,
     pub allowed: Vec<String>,
@@ -166,14 +167,21 @@ impl NativeEngine {
         Ok(())
     }
 
+    #[napi]
+    pub fn hurry(&self, peer: u32) -> Result<()> {
+        self.engine()?.hurry(peer);
+        Ok(())
+    }
+
     /// All events since the last call.
     #[napi]
     pub fn poll(&self) -> Result<Vec<NativeEvent>> {
         let (marks, events) = self.engine()?.events().poll();
         let mark = |kind: &'static str| move |peer| NativeEvent { kind: kind.into(), peer, message: None };
-        let marks =
-            marks.room.into_iter().map(mark("room")).chain(marks.carry.into_iter().map(mark("carry")));
-        Ok(events.into_iter().map(native_event).chain(marks).collect())
+        let rooms = marks.room.into_iter().map(mark("room"));
+        let carries = marks.carry.into_iter().map(mark("carry"));
+        let wanted = marks.wanted.into_iter().map(mark("wanted"));
+        Ok(events.into_iter().map(native_event).chain(rooms).chain(carries).chain(wanted).collect())
     }
 
     #[napi]
@@ -248,14 +256,15 @@ fn prefixes(texts: &[String]) -> Result<Vec<Prefix>> {
 }
 
 fn peer_config(peer: NativePeer) -> Result<PeerConfig> {
-    let keys = match &peer.public_key {
-        Some(public) => {
-            let preshared = peer.preshared_key.as_ref().map(|bytes| key(bytes)).transpose()?;
-            Some(Keys { public: key(public)?, preshared })
-        }
-        None => None,
+    let way = match &peer.public_key {
+        Some(public) => WayConfig::Stream {
+            public: key(public)?,
+            preshared: peer.preshared_key.as_ref().map(|bytes| key(bytes)).transpose()?,
+        },
+        None if peer.plain => WayConfig::Plain,
+        None => WayConfig::Unknown,
     };
-    Ok(PeerConfig { id: peer.id, keys, allowed: prefixes(&peer.allowed)?, mtu: peer.mtu })
+    Ok(PeerConfig { id: peer.id, way, allowed: prefixes(&peer.allowed)?, mtu: peer.mtu })
 }
 
 fn native_event(event: Event) -> NativeEvent {

@@ -3,21 +3,23 @@
 //! 1. Read one super-segment.
 //! 2. Look its destination up.
 //! 3. Tell TCP and other senders what fits.
-//! 4. Cut it and seal every packet into frames (or, for a plain peer, leave them as they are).
+//! 4. Cut it and seal every packet into frames (for a plain peer, leave them as they are; without a way, they wait).
 //! 5. Queue the frames for the peer's stream; what has no room is dropped and counted.
 //!
 //! All buffers are this thread's own and used again; a peer's lock is held only while sealing.
 use crate::carry::push_frame;
-use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
+use crate::clamp::clamp_segment_size;
 use crate::counters::{Counters, Reason};
 use crate::device::Read;
 use crate::engine::Shared;
 use crate::limits::*;
 use crate::packet::{Ip, is_multicast, parse};
+use crate::peer::Way;
 use crate::segments::{HEADER, Refused, cut, is_unfinished};
-use crate::table::{Entry, View, Way};
+use crate::table::{Entry, View};
 use std::net::IpAddr;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 use tun_rs::VirtioNetHdr;
 
 pub struct Outbound<'a> {
@@ -54,11 +56,11 @@ impl<'a> Outbound<'a> {
         let header =
             if header.is_empty() { Ok(VirtioNetHdr::default()) } else { VirtioNetHdr::decode(header) };
         let (Ok(header), Ok(ip)) = (header, parse(bytes)) else {
-            return self.shared.counters.drop(Reason::Malformed);
+            return self.shared.counters.drop_one(Reason::Malformed);
         };
         let bytes = &mut bytes[..ip.len];
         let Some(entry) = self.view.table().owner(ip.destination) else {
-            return self.shared.counters.drop(unowned(ip.destination));
+            return self.shared.counters.drop_one(unowned(ip.destination));
         };
         let mut sender = Sender { shared: self.shared, entry, frames: &mut self.frames };
         sender.send(&header, &ip, bytes);
@@ -81,16 +83,17 @@ impl Sender<'_> {
         let mtu = self.entry.mtu;
         clamp_segment_size(bytes, ip, mtu, !is_unfinished(header));
         self.frames.clear();
-        let result = match self.entry.way {
+        let result = match self.entry.peer.way {
             Way::Plain => self.plain(header, ip, bytes),
-            Way::Stream => self.sealed(header, ip, bytes),
+            Way::Stream(_) => self.sealed(header, ip, bytes),
+            Way::Unknown => self.waiting(header, ip, bytes),
         };
         match result {
             Ok(()) => self.shared.queue(self.entry, self.frames, false),
-            Err(Refused::Malformed) => self.counters().drop(Reason::Malformed),
+            Err(Refused::Malformed) => self.counters().drop_one(Reason::Malformed),
             Err(Refused::TooBig) => {
-                self.counters().drop(Reason::TooBig);
-                self.tell(ip, bytes);
+                self.counters().drop_one(Reason::TooBig);
+                self.shared.tell_too_big(bytes, ip, mtu);
             }
         }
     }
@@ -107,7 +110,7 @@ impl Sender<'_> {
     }
 
     fn sealed(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
-        let Entry { peer, mtu, .. } = self.entry;
+        let Entry { peer, mtu } = self.entry;
         let (mut packets, mut sum, mut unsealed, mut lost) = (0, 0, false, 0);
         let frames = &mut *self.frames;
         let mut link = peer.link();
@@ -130,14 +133,19 @@ impl Sender<'_> {
         result
     }
 
-    /// To the sender of a packet that is too big: it is on this side of the device.
-    fn tell(&self, ip: &Ip, bytes: &[u8]) {
-        let mut message = [0; MAX_TOO_BIG];
-        if let Some(len) = too_big(bytes, ip, self.entry.mtu, &mut message) {
-            let mut piece = [0; HEADER + MAX_TOO_BIG];
-            piece[HEADER..].copy_from_slice(&message);
-            self.shared.device.write(&piece[..HEADER + len]);
+    fn waiting(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
+        let Entry { peer, mtu } = self.entry;
+        let mut lost = 0;
+        let mut link = peer.link();
+        let result = cut(header, ip, bytes, *mtu, |packet| lost += !link.wait(packet) as usize);
+        let wants = result.is_ok() && link.wants(Instant::now());
+        drop(link);
+        peer.live.store(true, Relaxed);
+        peer.counters.drop_many(Reason::NoSession, lost);
+        if wants {
+            self.shared.events.wanted(peer.id);
         }
+        result
     }
 
     fn counters(&self) -> &Counters {

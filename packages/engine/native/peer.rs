@@ -1,48 +1,69 @@
-//! What the engine keeps for one peer, for as long as the table names it with this key.
+//! What the engine keeps for one peer, for as long as the table names it with this way. Another way or key makes a
+//! new one (`change`), which takes over the counters and the packets that wait.
 use crate::carry::{Incoming, Outgoing, frames, push_frame};
 use crate::counters::Counters;
 use crate::limits::*;
 use crate::sessions::{Identity, Key, Tunnel};
 use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// How packets reach a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Not at all yet: they wait.
+    Unknown,
+    /// Sealed for this public key, in batches over a stream that the application has.
+    Stream(Key),
+    /// Unsealed, one by one: a member of an older network.
+    Plain,
+}
 
 pub struct Peer {
     /// The application's number for it.
     pub id: u32,
-    pub keys: Option<Keys>,
-    pub counters: Counters,
+    pub way: Way,
+    pub counters: Arc<Counters>,
     pub outgoing: Outgoing,
-    pub incoming: Incoming,
-    /// There is a tunnel whose timers have to be looked after.
+    pub incoming: Arc<Incoming>,
+    /// There is a tunnel whose timers have to be looked after, or something waits.
     pub live: AtomicBool,
     link: Mutex<Link>,
 }
 
-/// A WireGuard peer's public key, and the secret both ends have besides.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Keys {
-    pub public: Key,
-    pub preshared: Option<Key>,
-}
-
-/// The tunnel and what waits for its first session; one lock, never held over a system call.
+/// The tunnel and what waits for its first session, or for a way; one lock, never held over a system call.
 #[derive(Default)]
 pub struct Link {
     tunnel: Option<Box<Tunnel>>,
+    preshared: Option<Key>,
     waiting: Vec<u8>,
+    /// Since when something waits.
+    since: Option<Instant>,
+    /// When the application was told that a way is wanted.
+    told: Option<Instant>,
+    /// Another one has taken over: a thread that still has the old table may not add anything.
+    retired: bool,
 }
 
 impl Peer {
-    pub fn new(id: u32, keys: Option<Keys>) -> Peer {
+    pub fn new(id: u32, way: Way) -> Peer {
         Peer {
             id,
-            keys,
-            counters: Counters::default(),
+            way,
+            counters: Arc::default(),
             outgoing: Outgoing::default(),
-            incoming: Incoming::default(),
+            incoming: Arc::default(),
             live: AtomicBool::new(false),
             link: Mutex::default(),
         }
+    }
+
+    /// The same peer with another way. Frames that are cut off go on where both come over streams.
+    pub fn successor(&self, way: Way) -> Peer {
+        let streams = matches!((self.way, way), (Way::Stream(_), Way::Stream(_)));
+        let incoming = if streams { self.incoming.clone() } else { Arc::default() };
+        Peer { counters: self.counters.clone(), incoming, ..Peer::new(self.id, way) }
     }
 
     pub fn link(&self) -> MutexGuard<'_, Link> {
@@ -51,12 +72,15 @@ impl Peer {
 }
 
 impl Link {
-    /// The tunnel, made when it is first asked for. None: the peer has no keys.
+    /// The tunnel, made when it is first asked for. None: the peer has no key, or this is not its link any more.
     #[inline]
     pub fn tunnel(&mut self, peer: &Peer, identity: &Identity) -> Option<&mut Tunnel> {
         if self.tunnel.is_none() {
-            let keys = peer.keys?;
-            self.tunnel = Some(Box::new(Tunnel::new(identity, keys.public, keys.preshared)));
+            let Way::Stream(public) = peer.way else { return None };
+            if self.retired {
+                return None;
+            }
+            self.tunnel = Some(Box::new(Tunnel::new(identity, public, self.preshared)));
         }
         self.tunnel.as_deref_mut()
     }
@@ -65,17 +89,41 @@ impl Link {
         self.tunnel.as_deref_mut()
     }
 
+    /// The secret both ends have besides: for the next handshake.
+    pub fn set_preshared_key(&mut self, preshared: Option<Key>) {
+        self.preshared = preshared;
+        if let Some(tunnel) = &mut self.tunnel {
+            tunnel.set_preshared_key(preshared);
+        }
+    }
+
     /// Keeps a packet until there is a session. False: too many wait.
     pub fn wait(&mut self, packet: &[u8]) -> bool {
-        if self.waiting.len() + FRAME_PREFIX_BYTES + packet.len() > MAX_WAITING_BYTES {
+        let full = self.waiting.len() + FRAME_PREFIX_BYTES + packet.len() > MAX_WAITING_BYTES;
+        if full || self.retired {
             return false;
         }
+        self.since.get_or_insert_with(Instant::now);
         push_frame(&mut self.waiting, packet);
         true
     }
 
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
+    }
+
+    /// Something has waited for so long that nobody asks for it any more.
+    pub fn is_overdue(&self, now: Instant) -> bool {
+        self.since.is_some_and(|since| now.saturating_duration_since(since) >= MAX_WAIT)
+    }
+
+    /// The application has to be told that a way is wanted: at first, and then not too often.
+    pub fn wants(&mut self, now: Instant) -> bool {
+        let wants = self.told.is_none_or(|told| now.saturating_duration_since(told) >= WANTED_AGAIN);
+        if wants {
+            self.told = Some(now);
+        }
+        wants && !self.retired
     }
 
     /// Seals what waited, if there is a session by now; how many packets and bytes that were.
@@ -88,20 +136,24 @@ impl Link {
             }
             (packets, bytes) = (packets + 1, bytes + packet.len() as u64);
         }
-        self.waiting = Vec::new();
+        (self.waiting, self.since) = (Vec::new(), None);
         (packets, bytes)
     }
 
     /// Forgets what waited; how many packets that were.
     pub fn give_up(&mut self) -> usize {
-        frames(&std::mem::take(&mut self.waiting)).count()
+        frames(&self.take_waiting()).count()
     }
 
-    /// Takes over the sessions of `other`, whose peer has the same key.
-    pub fn inherit(&mut self, other: &mut Link, preshared: Option<Key>) {
-        *self = std::mem::take(other);
-        if let Some(tunnel) = &mut self.tunnel {
-            tunnel.set_preshared_key(preshared);
-        }
+    /// What waited, as frames.
+    pub fn take_waiting(&mut self) -> Vec<u8> {
+        self.since = None;
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// Ends it, for another one to take over what waited.
+    pub fn retire(&mut self) -> Vec<u8> {
+        (self.retired, self.tunnel) = (true, None);
+        self.take_waiting()
     }
 }

@@ -79,6 +79,14 @@ pub struct Tunnel {
     /// One piece of memory, used in turn by the packets that pass through gotatun.
     pool: BytesMut,
     allowance: Allowance,
+    /// When this end began or repeated a handshake.
+    initiated: Option<Instant>,
+    /// That has no answer yet.
+    unanswered: bool,
+    /// This end answered a handshake, and nothing came since.
+    unconfirmed: bool,
+    /// It has to be repeated, but not yet.
+    again: bool,
 }
 
 impl Tunnel {
@@ -87,7 +95,16 @@ impl Tunnel {
         let (indexes, limiter) = (identity.indexes.clone(), identity.limiter.clone());
         let secret = identity.secret.clone();
         let tunn = Tunn::new(secret, PublicKey::from(key), preshared, None, indexes, limiter.clone());
-        Tunnel { tunn, limiter, pool: BytesMut::new(), allowance: Allowance::new(Instant::now()) }
+        Tunnel {
+            tunn,
+            limiter,
+            pool: BytesMut::new(),
+            allowance: Allowance::new(Instant::now()),
+            initiated: None,
+            unanswered: false,
+            unconfirmed: false,
+            again: false,
+        }
     }
 
     /// For the next handshake; sessions go on.
@@ -124,6 +141,7 @@ impl Tunnel {
         };
         let out = out.get_mut(..packet.len()).ok_or(Reason::Malformed)?;
         out.copy_from_slice(&packet);
+        self.unconfirmed = false;
         Ok(packet.len())
     }
 
@@ -136,11 +154,13 @@ impl Tunnel {
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let packet = self.packet(datagram);
         let message = self.limiter.verify_packet(nowhere, packet).map_err(|_| Reason::HandshakeRefused)?;
+        let answers = matches!(message, WgKind::HandshakeInit(_));
         match self.tunn.handle_incoming_packet(message) {
             TunnResult::WriteToNetwork(reply) => {
                 push_frame(batch, &Packet::from(reply));
                 // gotatun keeps packets of its own only for keepalives without a session
                 self.tunn.get_queued_packets(&mut MtuWatcher::new(u16::MAX)).for_each(drop);
+                (self.unanswered, self.unconfirmed) = (false, answers);
                 Ok(Handshake::Established)
             }
             TunnResult::Done => Ok(Handshake::Taken),
@@ -152,6 +172,26 @@ impl Tunnel {
     pub fn initiate(&mut self, again: bool, batch: &mut Vec<u8>) {
         if let Some(message) = self.tunn.format_handshake_initiation(again) {
             push_frame(batch, &message.into_bytes());
+            self.began();
+        }
+    }
+
+    /// A stream was lost, and a handshake perhaps with it: one that is under way, or that was answered without a
+    /// sign of life since, begins anew. Right after the last one `tick` does that.
+    pub fn hurry(&mut self, batch: &mut Vec<u8>) {
+        if !self.unanswered && !self.unconfirmed {
+            return;
+        }
+        self.again = self.initiated.is_some_and(|at| at.elapsed() < HURRY_APART);
+        if !self.again {
+            self.initiate(true, batch);
+        }
+    }
+
+    /// The peer uses a session that this end does not have: it would learn so only after 15 seconds.
+    pub fn heal(&mut self, batch: &mut Vec<u8>) {
+        if self.initiated.is_none_or(|at| at.elapsed() >= HEAL_APART) {
+            self.initiate(false, batch);
         }
     }
 
@@ -159,12 +199,27 @@ impl Tunnel {
     pub fn tick(&mut self, batch: &mut Vec<u8>) -> Tick {
         match self.tunn.update_timers() {
             Ok(Some(message)) => {
+                if matches!(message, WgKind::HandshakeInit(_)) {
+                    self.began();
+                }
                 push_frame(batch, &Packet::from(message));
                 Tick::Fine
             }
-            Ok(None) => Tick::Fine,
-            Err(_) => Tick::Expired,
+            Ok(None) => {
+                if std::mem::take(&mut self.again) {
+                    self.hurry(batch);
+                }
+                Tick::Fine
+            }
+            Err(_) => {
+                (self.unanswered, self.unconfirmed, self.again) = (false, false, false);
+                Tick::Expired
+            }
         }
+    }
+
+    fn began(&mut self) {
+        (self.initiated, self.unanswered, self.again) = (Some(Instant::now()), true, false);
     }
 
     fn packet(&mut self, bytes: &[u8]) -> Packet {

@@ -22,18 +22,8 @@ impl Prefix {
     }
 }
 
-/// How packets reach a peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Sealed, in batches over a stream that the application has.
-    Stream,
-    /// Unsealed, one by one: a member of an older network.
-    Plain,
-}
-
 pub struct Entry {
     pub peer: Arc<Peer>,
-    pub way: Way,
     /// The longest packet that its way carries.
     pub mtu: usize,
 }
@@ -242,16 +232,14 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peer::Way;
     use crate::test_random::Random;
 
     fn table(owners: &[&[&str]], local: &[&str]) -> Table {
         let prefixes =
             |texts: &[&str]| texts.iter().map(|text| Prefix::parse(text).unwrap()).collect::<Vec<_>>();
         let entries = owners.iter().enumerate().map(|(id, allowed)| {
-            (
-                Entry { peer: Arc::new(Peer::new(id as u32, None)), way: Way::Plain, mtu: 1280 },
-                prefixes(allowed),
-            )
+            (Entry { peer: Arc::new(Peer::new(id as u32, Way::Plain)), mtu: 1280 }, prefixes(allowed))
         });
         Table::new(entries.collect(), &prefixes(local))
     }

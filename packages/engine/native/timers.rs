@@ -1,12 +1,14 @@
-//! What is due in the sessions: keepalives, new keys, forgetting. Peers without a tunnel cost nothing.
+//! What is due in the sessions: keepalives, new keys, forgetting. Peers without a tunnel, and for whom nothing
+//! waits, cost nothing.
 use crate::counters::Reason;
 use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::TICK;
 use crate::sessions::Tick;
-use crate::table::{Entry, View, Way};
+use crate::table::{Entry, View};
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 
 /// Ends the wait when the engine stops.
 #[derive(Default)]
@@ -32,7 +34,7 @@ pub fn run(shared: &Shared) -> Result<(), String> {
         drop(guard);
         view.refresh(&shared.table);
         for entry in view.table().entries() {
-            if entry.way == Way::Stream && entry.peer.live.load(Relaxed) {
+            if entry.peer.live.load(Relaxed) {
                 tick(shared, entry, &mut frames);
             }
         }
@@ -42,15 +44,26 @@ pub fn run(shared: &Shared) -> Result<(), String> {
 fn tick(shared: &Shared, entry: &Entry, frames: &mut Vec<u8>) {
     let peer = &entry.peer;
     let mut link = peer.link();
-    let Some(tunnel) = link.existing() else { return };
-    if tunnel.tick(frames) == Tick::Expired {
-        let unsent = link.give_up();
-        peer.live.store(false, Relaxed);
-        peer.counters.drop_many(Reason::NoSession, unsent);
-        if unsent > 0 {
-            shared.events.push(Event::Silent { peer: peer.id });
+    let (mut unsent, mut stale, mut silent) = (0, 0, false);
+    if let Some(tunnel) = link.existing() {
+        if tunnel.tick(frames) == Tick::Expired {
+            unsent = link.give_up();
+            silent = unsent > 0;
+            // nobody has the keys for these any more
+            stale = peer.outgoing.clear();
+            peer.live.store(false, Relaxed);
         }
+    } else if link.is_overdue(Instant::now()) {
+        unsent = link.give_up();
+    }
+    if link.existing().is_none() && !link.is_waiting() {
+        peer.live.store(false, Relaxed);
     }
     drop(link);
+    peer.counters.drop_many(Reason::NoSession, unsent);
+    peer.counters.drop_many(Reason::Stale, stale);
+    if silent {
+        shared.events.push(Event::Silent { peer: peer.id });
+    }
     shared.queue(entry, frames, true);
 }

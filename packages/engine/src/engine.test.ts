@@ -3,7 +3,7 @@ import { type Cidr, MeshError, parseCidr, peerIdFromPublicKey, type PeerId } fro
 import { eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import * as surface from './index.ts'
-import { DROP_REASONS, type EngineEvent, type EngineTable, framesOf, openEngine } from './index.ts'
+import { DROP_REASONS, type EngineEvent, type EngineTable, framesOf, openEngine, type Way } from './index.ts'
 import { loadAddon } from './native.ts'
 import { createEngineWire, type MemoryEngine, nativeReasonNames, openMemoryEngine } from './testing.ts'
 
@@ -99,6 +99,55 @@ describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(w
     expect(await received(b)).toHaveLength(1)
   })
 
+  it('asks for a way while it knows none, and sends what waited once it has one', async () => {
+    const { a, b, events } = joined()
+    const stream = table([B, ['10.1.0.2/32'], b.publicKey], ['10.1.0.1/32'])
+    a.setTable(withWay(stream, { kind: 'unknown' }))
+    const waiting = [1, 2, 3].map((payload) => packet('10.1.0.1', '10.1.0.2', payload))
+    for (const one of waiting) a.device.send(one)
+    await eventually(() => expect(events).toEqual([{ type: 'wanted', peer: B }]))
+    a.inject(B, new Uint8Array(50))
+    a.injectPlain(B, packet('10.1.0.2', '10.1.0.1', 1))
+    expect(a.stats().peers.get(B)?.drops).toEqual({ unknownWay: 2 })
+    a.setTable(stream)
+    expect(await received(b, 3)).toEqual(waiting)
+  })
+
+  it('sends what waited for a way unsealed to a plain peer, within its MTU', async () => {
+    const seen: EngineEvent[] = []
+    const a = open({ onEvent: (event) => seen.push(event) })
+    const plain = plainTable(C)
+    a.setTable(withWay(plain, { kind: 'unknown' }))
+    for (const payload of [100, 1250]) a.device.send(packet('10.1.0.1', '10.1.0.3', payload))
+    await eventually(() => expect(seen).toEqual([{ type: 'wanted', peer: C }]))
+    a.setTable({ ...plain, peers: plain.peers.map((peer) => ({ ...peer, mtu: 1200 })) })
+    await eventually(() => expect(a.stats().peers.get(C)?.drops).toEqual({ tooBig: 1 }))
+    expect([...framesOf(a.take(C) ?? new Uint8Array())].map(({ length }) => length)).toEqual([120])
+    expect(a.device.receive()).toHaveLength(1)
+  })
+
+  it('makes a session at once after its handshake was lost with a stream', async () => {
+    const wire = createEngineWire()
+    let lost = 0
+    const c = open({
+      onEvent(event) {
+        if (lost > 0) return wire.from(C)(event)
+        while (c.take(B) !== undefined) lost++
+      },
+    })
+    const d = open({ onEvent: wire.from(B) })
+    wire.add(C, c)
+    wire.add(B, d)
+    d.setTable(table([C, ['10.1.0.1/32'], c.publicKey], ['10.1.0.2/32']))
+    c.setTable(table([B, ['10.1.0.2/32'], d.publicKey], ['10.1.0.1/32']))
+    c.device.send(packet('10.1.0.1', '10.1.0.2', 10))
+    await eventually(() => expect(lost).toBe(1))
+    const began = performance.now()
+    c.hurry(B)
+    expect(await received(d)).toHaveLength(1)
+    expect(performance.now() - began).toBeLessThan(4000)
+  })
+
   it('hands plain packets up as they are, and takes them in through the same filter', async () => {
     const seen: EngineEvent[] = []
     const a = open({ onEvent: (event) => seen.push(event) })
@@ -179,6 +228,10 @@ function table([peer, allowed, publicKey]: [PeerId, string[], Uint8Array], local
 function plainTable(peer: PeerId): EngineTable {
   const allowed = ranges(['10.1.0.3/32'])
   return { local: ranges(['10.1.0.1/32']), peers: [{ peer, allowed, mtu: 1280, way: { kind: 'plain' } }] }
+}
+
+function withWay(table: EngineTable, way: Way): EngineTable {
+  return { ...table, peers: table.peers.map((peer) => ({ ...peer, way })) }
 }
 
 function ranges(texts: readonly string[]): Cidr[] {

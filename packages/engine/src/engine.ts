@@ -30,15 +30,17 @@ export interface EngineComponents {
   readonly log?: Logger
 }
 
-/** At most 1024 wait; more are dropped and counted, but `carry`, `room` and `failed` never are. */
+/** At most 1024 wait; more are dropped and counted, but `carry`, `room`, `wanted` and `failed` never are. */
 export type EngineEvent =
   /** The peer's queue was empty and is not any more: `take` until it gives nothing, then wait for the next. */
   | { readonly type: 'carry'; readonly peer: PeerId }
   /** What `inject` called crowded is opened by now. */
   | { readonly type: 'room'; readonly peer: PeerId }
+  /** Packets wait for a peer whose way is `unknown`. Again after 5 seconds or more, while packets come. */
+  | { readonly type: 'wanted'; readonly peer: PeerId }
   /** A session was made or renewed. */
   | { readonly type: 'session'; readonly peer: PeerId }
-  /** The peer has not answered for 90 seconds; what waited for it was dropped. */
+  /** The peer has not answered handshakes for 90 seconds; what waited for it was dropped. */
   | { readonly type: 'silent'; readonly peer: PeerId }
   /** The peer's stream carries no frames: nothing more is taken from it. Reset it, and `restart` the peer. */
   | { readonly type: 'broken'; readonly peer: PeerId }
@@ -58,7 +60,11 @@ export interface Engine {
   /** This node's WireGuard public key, 32 bytes. */
   readonly publicKey: Uint8Array
   readonly interface: EngineInterface
-  /** Swaps the whole table in. Peers that keep their public key keep sessions, queues and counters. */
+  /**
+   * Swaps the whole table in. A peer that keeps its way and public key keeps its session and queues. With another
+   * one it keeps its counters and the packets that wait for a way or a session: those go the new way, as far as its
+   * MTU allows. Frames that wait are dropped and counted (`stale`).
+   */
   setTable(table: EngineTable): void
   /** Makes these the interface's addresses; those that stay are not touched. */
   setAddresses(addresses: readonly AddressInRange[]): void
@@ -78,8 +84,16 @@ export interface Engine {
   inject(peer: PeerId, bytes: Uint8Array): boolean
   /** Takes one or more whole packets of a plain peer; they are copied. */
   injectPlain(peer: PeerId, packets: Uint8Array): void
-  /** The peer has a new stream: both directions begin with a whole frame, and what waited is dropped. */
+  /**
+   * What comes from the peer comes by a new stream from now on: it begins with a whole frame. Frames that wait for
+   * `take` stay. Includes `hurry`.
+   */
   restart(peer: PeerId): void
+  /**
+   * A stream of the peer was lost, in either direction. A handshake that may have been lost with it is sent again,
+   * so that a session needs one round trip and not WireGuard's 5 seconds; event `carry` comes (again) if frames wait.
+   */
+  hurry(peer: PeerId): void
   /** The counters of now. */
   stats(): EngineStats
   /** Stops, and gives the interface with its addresses and routes back. Idempotent. */
@@ -173,6 +187,11 @@ class NativeBackedEngine implements Engine {
   restart(peer: PeerId): void {
     const number = this.#numbers.get(peer)
     if (number !== undefined && !this.#closed) this.#native.restart(number)
+  }
+
+  hurry(peer: PeerId): void {
+    const number = this.#numbers.get(peer)
+    if (number !== undefined && !this.#closed) this.#native.hurry(number)
   }
 
   stats(): EngineStats {

@@ -17,6 +17,8 @@ export interface NativeInit {
 
 export interface NativePeer {
   readonly id: number
+  readonly plain: boolean
+  /** With it the way is a stream; without, and not plain, it is unknown. */
   readonly publicKey?: Uint8Array
   readonly presharedKey?: Uint8Array
   readonly allowed: readonly string[]
@@ -24,7 +26,7 @@ export interface NativePeer {
 }
 
 export interface NativeEvent {
-  readonly kind: 'carry' | 'room' | 'session' | 'silent' | 'broken' | 'failed'
+  readonly kind: 'carry' | 'room' | 'wanted' | 'session' | 'silent' | 'broken' | 'failed'
   readonly peer: number
   readonly message?: string
 }
@@ -48,6 +50,7 @@ export interface NativeEngine {
   inject(peer: number, bytes: Uint8Array): boolean
   injectPlain(peer: number, packets: Uint8Array): void
   restart(peer: number): void
+  hurry(peer: number): void
   poll(): NativeEvent[]
   stats(): {
     device: NativeCounters

@@ -17,6 +17,7 @@ export const DROP_REASONS = [
   'replayed',
   'handshakeRefused',
   'handshakeLimit',
+  'unknownWay',
   'unknownPeer',
   'spoofedSource',
   'notForUs',

@@ -21,10 +21,12 @@ export interface EnginePeer {
 }
 
 /**
+ * `unknown`: packets wait (64 KiB, 90 seconds) and event `wanted` asks for a way; nothing is taken from the peer.
  * `stream`: sealed, in batches that the application carries over a stream it has. `plain`: unsealed, one by one,
  * for members of older networks.
  */
 export type Way =
+  | { readonly kind: 'unknown' }
   | { readonly kind: 'stream'; readonly publicKey: Uint8Array; readonly presharedKey: Uint8Array }
   | { readonly kind: 'plain' }
 
@@ -48,6 +50,6 @@ export function checkTable({ peers }: EngineTable): void {
 }
 
 export function nativePeer({ allowed, mtu, way }: EnginePeer, id: number): NativePeer {
-  if (way.kind === 'plain') return { id, allowed, mtu }
-  return { id, allowed, mtu, publicKey: way.publicKey, presharedKey: way.presharedKey }
+  if (way.kind !== 'stream') return { id, allowed, mtu, plain: way.kind === 'plain' }
+  return { id, allowed, mtu, plain: false, publicKey: way.publicKey, presharedKey: way.presharedKey }
 }
