@@ -26,6 +26,8 @@ export interface VpnInit {
   readonly acceptRoutes?: boolean
   /** Take networks that these members advertise, default routes too. */
   readonly acceptRoutesFrom?: readonly PeerId[]
+  /** The ledger's liveness window; default 480 s. */
+  readonly livenessMs?: number
 }
 
 export interface LeaseInit {
@@ -170,16 +172,15 @@ export const IGNORED_REASONS = [
   'vpnRange',
   'cutsPeers',
   'lostToOther',
-  'noMachine',
   'tooMany',
 ] as const
 /**
- * `badKey`: no address or CIDR. `badRecord`: no record with a peer id. `ownerMismatch`: the record names another
+ * `badKey`: no address or CIDR in its canonical form, or one that nobody may own (multicast, loopback). `badRecord`: no record with a peer id. `ownerMismatch`: the record names another
  * peer than its owner. `ownerDead`: no heartbeat within the liveness window. `outsideRange`: outside of this node's
  * VPN ranges. `ownAddress`: this node's. `derivedOfOther`: in the derived prefix, and not its owner's address.
  * `notAccepted`: no option accepts it. `connectedNetwork`: would hide a network of this host. `vpnRange`: would
  * hide addresses of the VPN. `cutsPeers`: holds addresses through which this node reaches peers. `lostToOther`:
- * another peer's entry for the range won. `noMachine`: its peer has no machine. `tooMany`: beyond the table's bound.
+ * another peer has the range already. `tooMany`: beyond the table's bound.
  */
 export type IgnoredReason = (typeof IGNORED_REASONS)[number]
 

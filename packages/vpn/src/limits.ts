@@ -1,0 +1,36 @@
+/** Bounds and times of this package. What the wire fixes is said so; the rest is our choice. */
+
+// Table
+
+/** What the engine looks up in without being slowed down, and what a rebuild takes some 50 ms for. */
+export const MAX_TABLE_PEERS = 10_000
+/** Addresses of all peers, and of one: nobody crowds the others out. */
+export const MAX_TABLE_ADDRESSES = 20_000
+export const MAX_PEER_ADDRESSES = 64
+/** Accepted routes: each may be one of the kernel's, too. */
+export const MAX_TABLE_ROUTES = 10_000
+/** Of one peer. */
+export const MAX_PEER_ROUTES = 256
+/** A shorter prefix takes so much of the Internet along that it counts as a default route. */
+export const BROAD_IPV4_BITS = 8
+export const BROAD_IPV6_BITS = 16
+/** Changes of the ledger that come within this time make one table. */
+export const REBUILD_DELAY_MS = 20
+/** Rebuilding takes at most one part in this many of the time, however fast the ledger changes. */
+export const REBUILD_TIME_SHARE = 10
+/** The table has a little of the next second in it, so that expiries of one heartbeat round make one rebuild. */
+export const EXPIRY_SLACK_MS = 250
+/** Wire: how long a heartbeat keeps its owner's entries. */
+export const DEFAULT_LIVENESS_MS = 480_000
+
+// Interface
+
+/** The least that IPv6 allows: passes over whatever carries a peer's stream. */
+export const DEFAULT_MTU = 1280
+export const MIN_MTU = 1280
+export const MAX_MTU = 9000
+/** Beside the derived one. */
+export const MAX_OWN_ADDRESSES = 16
+/** Of `--static-peertable` and `--advertise-route`. */
+export const MAX_STATIC_PEERS = 10_000
+export const MAX_ADVERTISED_ROUTES = 64

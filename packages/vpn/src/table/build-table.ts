@@ -1,0 +1,207 @@
+/**
+ * Which peer owns which addresses: pure, from the ledger as it is at `now` and what the person asked for. 1 the
+ * machines, of the ledger or of the static table; 2 the router for what nobody else owns; 3 the networks behind
+ * peers that this node accepts. The engine's form of it, with the ways, comes after (`engine-table.ts`).
+ */
+import type { Cidr, IpAddress, PeerId } from '@mesh/core'
+import type { Entry, OwnershipMode, Snapshot } from '@mesh/ledger'
+import { MAX_PEER_ADDRESSES, MAX_TABLE_ADDRESSES, MAX_TABLE_PEERS } from '../limits.ts'
+import type { AcceptedRoute, IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
+import { acceptRoutes, type AcceptPolicy } from './accept-routes.ts'
+import { createOwners, type Owners } from './owners.ts'
+import { covers, hostPrefix, hostRange, type Prefix, prefixOf } from './prefix.ts'
+import { isOwnersWord, type Machine, readMachine } from './read-entry.ts'
+import { noRouter, staticOutside } from './table-problems.ts'
+
+export interface TableInput {
+  readonly snapshot: Snapshot
+  /** Unix ms. */
+  readonly now: number
+  readonly self: PeerId
+  readonly mode: OwnershipMode
+  readonly livenessMs: number
+  /** This node's addresses: never anybody else's. */
+  readonly own: readonly IpAddress[]
+  /** This node's VPN ranges, the derived prefix too: machines elsewhere do not enter. */
+  readonly ranges: readonly Cidr[]
+  readonly derived: {
+    readonly prefix: Cidr
+    /** The one address in the prefix that a peer may have. */
+    addressOf(peer: PeerId): IpAddress
+  }
+  /** In place of the ledger's machines when not empty. */
+  readonly staticPeers: readonly StaticPeer[]
+  readonly router: IpAddress | undefined
+  readonly accept: AcceptPolicy
+  /** Networks that this node routes for others. */
+  readonly advertised: readonly Cidr[]
+  /** Networks of the host, without the VPN's. */
+  readonly connected: readonly Cidr[]
+  /** Addresses through which this node reaches other peers now. */
+  readonly remotes: readonly IpAddress[]
+}
+
+export interface VpnTable {
+  readonly peers: ReadonlyMap<PeerId, TablePeer>
+  readonly accepted: readonly AcceptedRoute[]
+  /** The accepted ones that the kernel gets. */
+  readonly kernelRoutes: readonly Cidr[]
+  readonly ignored: Readonly<Partial<Record<IgnoredReason, number>>>
+  readonly problems: readonly VpnProblem[]
+  /** Own addresses that a live peer holds in the ledger. */
+  readonly taken: readonly { readonly address: IpAddress; readonly peer: PeerId }[]
+  /** Owners without a heartbeat: when one comes, the table is another. */
+  readonly silent: ReadonlySet<string>
+  /** Unix ms when the first of the others has none any more, unless it comes; undefined: never. */
+  readonly expiresAt: number | undefined
+}
+
+export interface TablePeer {
+  readonly hostname: string
+  readonly addresses: readonly IpAddress[]
+  readonly routes: readonly Cidr[]
+  /** Both, and the default routes of the router; no range is another peer's too. */
+  readonly allowed: readonly Cidr[]
+}
+
+export function buildTable(input: TableInput): VpnTable {
+  const build = new TableBuild(input)
+  if (input.staticPeers.length > 0) build.addStaticPeers()
+  else build.addMachines()
+  build.addRouter()
+  const routes = acceptRoutes(input, build)
+  return {
+    peers: build.peers,
+    accepted: routes.accepted,
+    kernelRoutes: routes.accepted.filter(({ inKernel }) => inKernel).map(({ range }) => range),
+    ignored: build.ignored,
+    problems: [...build.problems, ...routes.problems],
+    taken: takenAddresses(input, build.owners),
+    silent: build.owners.silent,
+    expiresAt: build.owners.expiresAt(),
+  }
+}
+
+interface GrowingPeer extends TablePeer {
+  readonly addresses: IpAddress[]
+  readonly routes: Cidr[]
+  readonly allowed: Cidr[]
+}
+
+/** A table that grows: each range is one peer's, and its size is bounded. */
+export class TableBuild {
+  readonly peers = new Map<PeerId, GrowingPeer>()
+  readonly ignored: Partial<Record<IgnoredReason, number>> = {}
+  readonly problems: VpnProblem[] = []
+  readonly owners: Owners
+  readonly #input: TableInput
+  readonly #ranges: readonly Prefix[]
+  readonly #derived: Prefix
+  readonly #own: ReadonlySet<IpAddress>
+  readonly #holders = new Map<Cidr, PeerId>()
+  #addresses = 0
+
+  constructor(input: TableInput) {
+    this.#input = input
+    this.owners = createOwners(input)
+    this.#ranges = input.ranges.map(prefixOf)
+    this.#derived = prefixOf(input.derived.prefix)
+    this.#own = new Set(input.own)
+  }
+
+  addMachines(): void {
+    const { snapshot, self } = this.#input
+    for (const { key, entry } of snapshot.entries('machines')) {
+      if (entry.deleted) continue
+      const machine = readMachine(key, entry)
+      if (typeof machine === 'string') this.ignore(machine)
+      else if (machine.peer !== self) this.#addMachine(machine, entry)
+    }
+  }
+
+  addStaticPeers(): void {
+    const { staticPeers, self, snapshot } = this.#input
+    const outside: StaticPeer[] = []
+    for (const { address, peer } of staticPeers) {
+      if (peer === self) continue
+      const reason = this.#reasonAgainst(address, hostPrefix(address))
+      if (reason === 'outsideRange') outside.push({ address, peer })
+      const entry = snapshot.getLive('machines', address)
+      const machine = entry === undefined ? undefined : readMachine(address, entry)
+      const hostname = typeof machine === 'object' && machine.peer === peer ? machine.hostname : ''
+      if (reason === undefined) this.#claimAddress({ address, range: hostRange(address), peer, hostname })
+      else this.ignore(reason)
+    }
+    if (outside.length > 0) this.problems.push(staticOutside(outside))
+  }
+
+  addRouter(): void {
+    const { router, self } = this.#input
+    if (router === undefined) return
+    const peer = this.#holders.get(hostRange(router))
+    if (peer === undefined || peer === self) {
+      this.problems.push(noRouter(router, this.#own.has(router)))
+      return
+    }
+    for (const range of ['0.0.0.0/0', '::/0'] as Cidr[]) this.claim(range, peer)
+  }
+
+  /** Gives a range to a peer; the reason when that cannot be. */
+  claim(range: Cidr, peer: PeerId, hostname = ''): IgnoredReason | undefined {
+    const holder = this.#holders.get(range)
+    if (holder !== undefined) return holder === peer ? undefined : 'lostToOther'
+    let grown = this.peers.get(peer)
+    if (grown === undefined) {
+      if (this.peers.size >= MAX_TABLE_PEERS) return 'tooMany'
+      grown = { hostname, addresses: [], routes: [], allowed: [] }
+      this.peers.set(peer, grown)
+    }
+    this.#holders.set(range, peer)
+    grown.allowed.push(range)
+    return undefined
+  }
+
+  ignore(reason: IgnoredReason): void {
+    this.ignored[reason] = (this.ignored[reason] ?? 0) + 1
+  }
+
+  #addMachine(machine: Machine, entry: Entry): void {
+    const { mode, derived } = this.#input
+    const { address, prefix, peer } = machine
+    const reason = this.#reasonAgainst(address, prefix)
+    if (reason !== undefined) return this.ignore(reason)
+    if (!isOwnersWord(peer, entry, mode)) return this.ignore('ownerMismatch')
+    if (!this.owners.isLive(entry.owner)) return this.ignore('ownerDead')
+    if (covers(this.#derived, prefix) && derived.addressOf(peer) !== address)
+      return this.ignore('derivedOfOther')
+    this.#claimAddress(machine)
+  }
+
+  #reasonAgainst(address: IpAddress, prefix: Prefix): IgnoredReason | undefined {
+    if (this.#own.has(address)) return 'ownAddress'
+    return this.#ranges.some((range) => covers(range, prefix)) ? undefined : 'outsideRange'
+  }
+
+  #claimAddress({ address, range, peer, hostname }: Omit<Machine, 'prefix'>): void {
+    const held = this.peers.get(peer)?.addresses.length ?? 0
+    const isFull = this.#addresses >= MAX_TABLE_ADDRESSES || held >= MAX_PEER_ADDRESSES
+    const reason = isFull ? 'tooMany' : this.claim(range, peer, hostname)
+    if (reason !== undefined) return this.ignore(reason)
+    this.#addresses++
+    this.peers.get(peer)?.addresses.push(address)
+  }
+}
+
+function takenAddresses({ own, self, mode, snapshot }: TableInput, owners: Owners) {
+  const taken: { address: IpAddress; peer: PeerId }[] = []
+  for (const address of own) {
+    const entry = snapshot.getLive('machines', address)
+    if (entry === undefined) continue
+    const machine = readMachine(address, entry)
+    if (typeof machine === 'string' || machine.peer === self) continue
+    if (isOwnersWord(machine.peer, entry, mode) && owners.isLive(entry.owner)) {
+      taken.push({ address, peer: machine.peer })
+    }
+  }
+  return taken
+}

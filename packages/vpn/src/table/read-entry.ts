@@ -1,0 +1,98 @@
+/** What entries of `machines` and `routes` say, and whom they belong to. What cannot be read gives a reason. */
+import { type Cidr, type IpAddress, machineRecord, type PeerId, tryParsePeerId } from '@mesh/core'
+import type { Entry, OwnershipMode } from '@mesh/ledger'
+import type { IgnoredReason } from '../vpn.ts'
+import {
+  canonicalCidr,
+  canonicalIp,
+  hostPrefix,
+  hostRange,
+  isReserved,
+  type Prefix,
+  prefixOf,
+} from './prefix.ts'
+
+export interface Machine {
+  readonly address: IpAddress
+  /** Of just the address. */
+  readonly range: Cidr
+  readonly prefix: Prefix
+  readonly peer: PeerId
+  readonly hostname: string
+}
+
+export interface Route {
+  readonly range: Cidr
+  readonly prefix: Prefix
+  readonly peer: PeerId
+  /** Less is preferred. */
+  readonly metric: number
+}
+
+/** Beyond the bits of a kernel's metric. */
+const MAX_METRIC = 0xffff_ffff
+/** What a record of ours has is about 200 bytes; longer ones are not worth the time. */
+const MAX_RECORD_LENGTH = 4096
+
+type Read<T> = T | IgnoredReason
+
+/** Entries never change, so that each is read once; the key is part of what its owner signed. */
+const machines = new WeakMap<Entry, Read<Machine>>()
+const routes = new WeakMap<Entry, Read<Route>>()
+
+export function readMachine(key: string, entry: Entry): Read<Machine> {
+  return readOnce(machines, entry, () => {
+    const address = canonicalIp(key)
+    if (address === undefined) return 'badKey'
+    const prefix = hostPrefix(address)
+    if (isReserved(prefix)) return 'badKey'
+    const record = recordIn(entry)
+    const peer = tryParsePeerId(record?.PeerID ?? '')
+    if (record === undefined || peer === undefined) return 'badRecord'
+    return { address, range: hostRange(address), prefix, peer, hostname: record.Hostname.slice(0, 255) }
+  })
+}
+
+export function readRoute(key: string, entry: Entry): Read<Route> {
+  return readOnce(routes, entry, () => {
+    const range = canonicalCidr(key)
+    if (range === undefined) return 'badKey'
+    const prefix = prefixOf(range)
+    if (isReserved(prefix)) return 'badKey'
+    const record = recordIn(entry)
+    const peer = tryParsePeerId(record?.PeerID ?? '')
+    const metric = record?.['Metric'] ?? 0
+    if (peer === undefined || !isMetric(metric)) return 'badRecord'
+    return { range, prefix, peer, metric }
+  })
+}
+
+/**
+ * With `enforce` an entry speaks for its owner alone. The other modes store what anybody wrote, and go by the
+ * record as older nodes do.
+ */
+export function isOwnersWord(peer: PeerId, entry: Entry, mode: OwnershipMode): boolean {
+  return mode !== 'enforce' || entry.owner === peer
+}
+
+function readOnce<T>(memory: WeakMap<Entry, Read<T>>, entry: Entry, read: () => Read<T>): Read<T> {
+  let known = memory.get(entry)
+  if (known === undefined) {
+    known = read()
+    memory.set(entry, known)
+  }
+  return known
+}
+
+function recordIn(entry: Entry) {
+  if (entry.value.length > MAX_RECORD_LENGTH) return undefined
+  try {
+    return machineRecord.safeParse(JSON.parse(entry.value)).data
+  } catch {
+    return undefined
+  }
+}
+
+function isMetric(metric: unknown): metric is number {
+  return Number.isInteger(metric) && (metric as number) >= 0 && (metric as number) <= MAX_METRIC
+}

@@ -1,0 +1,80 @@
+/** What in a table a person should know of. */
+import { type IpAddress, shortPeerId } from '@mesh/core'
+import type { AcceptedRoute, IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
+import type { Route } from './read-entry.ts'
+
+/** Named in one problem; more are counted. */
+const MAX_NAMED = 3
+
+const ROUTE_REASONS: Partial<Record<IgnoredReason, { readonly why: string; readonly hint: string }>> = {
+  connectedNetwork: {
+    why: 'this machine is connected to that network itself',
+    hint: 'Nothing to do: the direct way is used.',
+  },
+  vpnRange: {
+    why: "it lies in the VPN's own range",
+    hint: 'Advertise networks outside of the range of the machines.',
+  },
+  cutsPeers: {
+    why: 'this node reaches peers at addresses in it',
+    hint: 'Advertise a smaller network, or one without the public addresses of members.',
+  },
+  lostToOther: { why: 'another peer has that range', hint: 'Advertise it on one of the two.' },
+  tooMany: { why: 'the table is full', hint: 'Name the members to take routes from: --accept-routes-from.' },
+}
+
+/** One problem for all routes that were refused for one reason, or none. */
+export function routesRefused(reason: IgnoredReason, routes: readonly Route[]): VpnProblem[] {
+  const text = ROUTE_REASONS[reason]
+  if (text === undefined || routes.length === 0) return []
+  const names = named(routes, ({ range, peer }) => `${range} of ${shortPeerId(peer)}`)
+  return [
+    {
+      code: 'vpn.route_not_taken',
+      severity: 'warning',
+      title: `Not routed, because ${text.why}: ${names}`,
+      hint: text.hint,
+    },
+  ]
+}
+
+export function defaultRouteByHand(routes: readonly AcceptedRoute[]): VpnProblem[] {
+  if (routes.length === 0) return []
+  return [
+    {
+      code: 'vpn.default_route_by_hand',
+      severity: 'warning',
+      title: `The host's default route was not changed for ${named(routes, ({ range, peer }) => `${range} of ${shortPeerId(peer)}`)}`,
+      hint:
+        "It would lead this node's own connections into the VPN. Send chosen traffic into the interface by a rule " +
+        'of the host: `ip rule add from ADDRESS table 100`, `ip route add default dev INTERFACE table 100`.',
+    },
+  ]
+}
+
+export function noRouter(router: IpAddress, isOwn: boolean): VpnProblem {
+  return {
+    code: 'vpn.no_router',
+    severity: 'warning',
+    title: isOwn
+      ? `--router ${router} is this node itself`
+      : `The router ${router} is no live machine of this VPN`,
+    hint: isOwn
+      ? 'Give the VPN address of another machine.'
+      : 'Packets for addresses that nobody owns are dropped until that machine is there.',
+  }
+}
+
+export function staticOutside(peers: readonly StaticPeer[]): VpnProblem {
+  return {
+    code: 'vpn.static_peer_outside',
+    severity: 'warning',
+    title: `Not routed, because it lies outside of the VPN's ranges: ${named(peers, ({ address }) => address)}`,
+    hint: 'Entries of --static-peertable must lie in the range of an --address.',
+  }
+}
+
+function named<T>(all: readonly T[], name: (one: T) => string): string {
+  const more = all.length - MAX_NAMED
+  return all.slice(0, MAX_NAMED).map(name).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
