@@ -25,6 +25,8 @@ export type { P2pErrorCode, RefusalCode } from './p2p-error.ts'
 export type {
   Bandwidth,
   BandwidthStats,
+  ByteStream,
+  ByteStreams,
   Channel,
   ChannelOptions,
   Channels,

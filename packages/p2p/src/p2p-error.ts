@@ -22,6 +22,8 @@ export type RefusalCode =
   | 'channel.not_member'
   /** A peer had more channels of a protocol open than its handler allows. */
   | 'channel.too_many'
+  /** A stream came over a relay on a protocol that takes direct ones only. */
+  | 'channel.relayed'
   /** A message was longer than the protocol's bound. */
   | 'channel.message_too_long'
   /** A peer's proof of membership was wrong: another key, a replay or a reflection. */

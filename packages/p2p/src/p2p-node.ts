@@ -57,6 +57,61 @@ export interface Channels {
   onPeerWith(protocol: string, listener: (peer: PeerId, present: boolean) => void): () => void
 }
 
+/** Raw bytes between two members, over one libp2p stream. One listener of each kind: a later one takes its place. */
+export interface ByteStream {
+  readonly peer: PeerId
+  /** False over a relay. */
+  readonly direct: boolean
+  /** Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. */
+  send(bytes: Uint8Array): boolean
+  onDrain(listener: () => void): void
+  /** In order, cut anywhere. What came before is kept, within the stream's window, until somebody listens. */
+  onBytes(listener: (bytes: Uint8Array) => void): void
+  /**
+   * Once, also when it had ended before: no error when the remote closed and everything was read (both directions
+   * end then), or when this side's `close` is done.
+   */
+  onEnd(listener: (error: Error | undefined) => void): void
+  /** Stops `onBytes`; the remote is slowed down once the stream's window is full. */
+  pause(): void
+  resume(): void
+  /** Sends what waits, then ends both directions; bounded in time. */
+  close(): void
+  abort(reason: Error): void
+}
+
+export interface ByteStreams {
+  /**
+   * Serves a protocol. `from`: `proven` holds a stream back until its connection proved membership; `heard` takes
+   * members of older networks too, who authored a sealed message. Others, and more than `maxPerPeer` at a time, are
+   * reset and counted. Relayed streams come only with `relayed`.
+   */
+  handle(
+    protocol: string,
+    options: {
+      readonly from: 'proven' | 'heard'
+      readonly maxPerPeer: number
+      readonly relayed: boolean
+    },
+    handler: (stream: ByteStream) => void,
+  ): Promise<void>
+  /**
+   * Opens one on the best connection there is; makes a connection where there is none. With `from: 'heard'` the
+   * connection needs no proof, and what is sent first goes along with the protocol's name: that the peer does not
+   * speak it shows as `onEnd`.
+   * @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.unsupported`
+   */
+  open(
+    peer: PeerId,
+    protocol: string,
+    options: {
+      readonly from: 'proven' | 'heard'
+      readonly relayed: boolean
+      readonly signal?: AbortSignal
+    },
+  ): Promise<ByteStream>
+}
+
 /** Bytes and bytes per second (over 10 s). */
 export interface BandwidthStats {
   readonly totalIn: number
@@ -108,12 +163,19 @@ export interface P2pNode {
   readonly self: PeerId
   readonly room: Room
   readonly channels: Channels
+  readonly streams: ByteStreams
   readonly bandwidth: Bandwidth
   /** Addresses that others can dial, each with `/p2p/ID`. */
   addresses(): readonly string[]
   /** All peers of the peerstore, self excluded. */
   peers(): readonly PeerStatus[]
   peer(id: PeerId): PeerStatus | undefined
+  /** Does a connected peer speak the protocol? Undefined: not connected, or it has not said yet. */
+  speaks(peer: PeerId, protocol: string): boolean | undefined
+  /** Resolves when connected and what the peer speaks is known. @throws MeshError `p2p.unreachable` */
+  connect(peer: PeerId, signal: AbortSignal): Promise<void>
+  /** After each connection that opened or closed, so too when a relayed one became direct. */
+  onPath(listener: (peer: PeerId) => void): () => void
   /** What each way of discovery did and what went wrong, for health and diagnostics. */
   discovery(): readonly {
     readonly way: string

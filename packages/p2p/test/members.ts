@@ -17,6 +17,7 @@ import { createRefusals, type Refusals } from '../src/refusals.ts'
 import { gossipsubSettings } from '../src/room/gossipsub-settings.ts'
 import { createRoom, type RoomService } from '../src/room/room.ts'
 import { createSpokenProtocols } from '../src/spoken-protocols.ts'
+import { createMemberStreams, type MemberStreams } from '../src/streams/member-streams.ts'
 
 export type TestHost = Libp2p<{ pubsub: GossipSub }>
 
@@ -24,6 +25,7 @@ export interface TestMember {
   readonly id: PeerId
   readonly libp2p: TestHost
   readonly membership: Membership
+  readonly streams: MemberStreams
   readonly channels: ChannelService
   readonly room: RoomService
   readonly refusals: Refusals
@@ -94,7 +96,8 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
   const spoken = createSpokenProtocols({ libp2p })
   const parts = { libp2p, spoken, clock: systemClock, random: systemRandom, refusals, logger: silentLogger }
   const membership = createMembership({ config, self: id }, parts)
-  const channels = createChannels({ ...parts, membership })
+  const streams = createMemberStreams({ ...parts, membership })
+  const channels = createChannels({ ...parts, streams, membership })
   const room = createRoom({ config, self: id }, { ...parts, membership, cipher: nativeSealCipher })
   room.onMessage(({ plaintext }) => heard.push(new TextDecoder().decode(plaintext)))
   await membership.start()
@@ -103,7 +106,8 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
   let stopping: Promise<void> | undefined
   const stop = async () => {
     await room.stop()
-    await channels.stop()
+    channels.stop()
+    await streams.stop()
     await membership.stop()
     await libp2p.stop()
     spoken.stop()
@@ -112,6 +116,7 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
     id,
     libp2p,
     membership,
+    streams,
     channels,
     room,
     refusals,

@@ -1,7 +1,9 @@
 import type { Connection, Stream } from '@libp2p/interface'
-import { type Clock, delay, MeshError, type PeerId } from '@mesh/core'
-import { ACCEPTED_CLOSE_DELAY_MS, CHANNEL_CLOSE_MS, SEND_STALL_MS } from '../limits.ts'
+import { type Clock, MeshError, type PeerId } from '@mesh/core'
+import { CHANNEL_CLOSE_MS, SEND_STALL_MS } from '../limits.ts'
 import type { Channel } from '../p2p-node.ts'
+import { closeWriting } from '../streams/close-stream.ts'
+import { isLive } from '../streams/member-streams.ts'
 import { FrameTooLongError, readFrames, writeFrame } from './frames.ts'
 
 export interface ChannelInit {
@@ -27,13 +29,13 @@ export function createChannel(init: ChannelInit): Channel {
     new MeshError('p2p.channel_closed', 'the channel is closed', { cause, details: { peer } })
 
   const abort = (reason: Error) => {
-    if (stream.status === 'open' || stream.status === 'closing') stream.abort(reason)
+    if (isLive(stream)) stream.abort(reason)
   }
 
   /** A closed channel that nobody reads any more must not wait for the other side for ever. */
   const linger = () => {
     cancelLinger()
-    if (stream.status !== 'open' && stream.status !== 'closing') return
+    if (!isLive(stream)) return
     cancelLinger = clock.after(CHANNEL_CLOSE_MS, () => {
       if (!reading) abort(new Error('the other side did not close'))
     })
@@ -80,16 +82,7 @@ export function createChannel(init: ChannelInit): Channel {
       }
     },
     async close() {
-      heard ||= stream.readBufferLength > 0 || stream.remoteWriteStatus !== 'writable'
-      // libp2p fails to open a stream whose other end is closed before the answer to the protocol's name was read
-      if (!heard && stream.direction === 'inbound') await delay(clock, ACCEPTED_CLOSE_DELAY_MS)
-      const cancel = clock.after(CHANNEL_CLOSE_MS, () => abort(new Error('the peer takes nothing')))
-      try {
-        await stream.close()
-      } catch {
-        // a stream that broke is closed too
-      }
-      cancel()
+      await closeWriting(stream, { clock, heard })
       if (!reading) linger()
     },
     abort,

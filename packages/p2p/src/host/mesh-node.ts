@@ -24,6 +24,9 @@ import { gossipsubSettings } from '../room/gossipsub-settings.ts'
 import { createRoom } from '../room/room.ts'
 import type { SealCipher } from '../secrets/seal-cipher.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../spoken-protocols.ts'
+import { createByteStreams } from '../streams/byte-streams.ts'
+import { createMemberStreams } from '../streams/member-streams.ts'
+import { createPeerPaths } from '../streams/peer-paths.ts'
 import { type AddressRules, createAddressRules } from './address-rules.ts'
 import { chooseAnnounced } from './announced-addresses.ts'
 import { createBaseHost, type MeshHost } from './base-host.ts'
@@ -166,7 +169,9 @@ export async function createMeshNode(
     { ...components, libp2p: host, spoken, refusals },
   )
   Object.assign(late, { membership, host })
-  const channels = createChannels({ libp2p: host, membership, spoken, clock, refusals, logger })
+  const streams = createMemberStreams({ libp2p: host, membership, clock, refusals })
+  const channels = createChannels({ streams, membership, spoken, clock, refusals, logger })
+  const paths = createPeerPaths({ libp2p: host, streams, spoken })
   const room = createRoom(
     { config: init.network, self },
     {
@@ -270,11 +275,13 @@ export async function createMeshNode(
     reach.stop()
     for (const stopPart of stops) stopPart()
     await (await joined)()
-    await channels.stop()
+    channels.stop()
+    await streams.stop()
     await room.stop()
     await membership.stop()
     await stopHost(host)
     book.stop()
+    paths.stop()
     spoken.stop()
     listeners.clear()
   }
@@ -283,12 +290,16 @@ export async function createMeshNode(
     self,
     room,
     channels,
+    streams: createByteStreams({ streams, clock, logger }),
     bandwidth,
     allTransportsReady: joined.then(() => {}),
     addresses: () => host.getMultiaddrs().map(String),
     protocols: () => host.getProtocols(),
     peers: book.all,
     peer: book.get,
+    speaks: paths.speaks,
+    connect: paths.connect,
+    onPath: paths.onPath,
     discovery: ways.list,
     refusals: refusals.counts,
     subscribe(listener) {

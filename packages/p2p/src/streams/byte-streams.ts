@@ -1,0 +1,30 @@
+/** Raw bytes between members, over the streams of `member-streams.ts`. */
+import type { Clock, Logger } from '@mesh/core'
+import type { ByteStreams } from '../p2p-node.ts'
+import { createByteStream } from './byte-stream.ts'
+import type { MemberStreams } from './member-streams.ts'
+
+export interface ByteStreamsComponents {
+  readonly streams: MemberStreams
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export function createByteStreams({ streams, clock, logger }: ByteStreamsComponents): ByteStreams {
+  const log = logger.child('streams')
+  return {
+    handle: (protocol, options, handler) =>
+      streams.serve(protocol, options, (inbound) => {
+        const stream = createByteStream({ ...inbound, clock })
+        try {
+          handler(stream)
+        } catch (error) {
+          log.debug('stream not taken', { peer: inbound.peer, protocol, error: String(error) })
+          stream.abort(error instanceof Error ? error : new Error(String(error)))
+        }
+      }),
+    async open(peer, protocol, { signal, ...rules }) {
+      return createByteStream({ ...(await streams.open(peer, protocol, { ...rules, signal })), clock })
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import type { Stream } from '@libp2p/interface'
+import { type Clock, delay } from '@mesh/core'
+import { ACCEPTED_CLOSE_DELAY_MS, CHANNEL_CLOSE_MS } from '../limits.ts'
+
+/**
+ * Sends what waits, then tells the other side that no more comes; what it sends may still be read. Resets the stream
+ * when the other side takes nothing. Never rejects: a stream that broke is closed too.
+ *
+ * @param heard something came from the other side, so it is done with negotiating the protocol
+ */
+export async function closeWriting(
+  stream: Stream,
+  { clock, heard }: { readonly clock: Clock; readonly heard: boolean },
+): Promise<void> {
+  const settled = heard || stream.readBufferLength > 0 || stream.remoteWriteStatus !== 'writable'
+  // libp2p fails to open a stream whose other end is closed before the answer to the protocol's name was read
+  if (!settled && stream.direction === 'inbound') await delay(clock, ACCEPTED_CLOSE_DELAY_MS)
+  const cancel = clock.after(CHANNEL_CLOSE_MS, () => stream.abort(new Error('the peer takes nothing')))
+  try {
+    await stream.close()
+  } catch {
+    // broken
+  }
+  cancel()
+}

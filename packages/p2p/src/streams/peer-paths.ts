@@ -1,0 +1,75 @@
+/** Being connected to one peer: making it so, knowing what it speaks, and hearing of every change. */
+import type { Connection, Libp2p } from '@libp2p/interface'
+import { peerIdFromString } from '@libp2p/peer-id'
+import { MeshError, type PeerId, tryParsePeerId } from '@mesh/core'
+import type { P2pNode } from '../p2p-node.ts'
+import type { SpokenProtocols } from '../spoken-protocols.ts'
+import type { MemberStreams } from './member-streams.ts'
+
+export interface PeerPaths extends Pick<P2pNode, 'connect' | 'speaks' | 'onPath'> {
+  stop(): void
+}
+
+export function createPeerPaths(components: {
+  readonly libp2p: Libp2p
+  readonly streams: Pick<MemberStreams, 'connection' | 'inTime'>
+  readonly spoken: SpokenProtocols
+}): PeerPaths {
+  const { libp2p, streams, spoken } = components
+  const listeners = new Set<(peer: PeerId) => void>()
+  const onChange = ({ detail }: CustomEvent<Connection>) => {
+    const peer = tryParsePeerId(detail.remotePeer.toString())
+    if (peer === undefined) return
+    for (const listener of listeners) listener(peer)
+  }
+  libp2p.addEventListener('connection:open', onChange)
+  libp2p.addEventListener('connection:close', onChange)
+
+  /** Until identify has told what the peer speaks. */
+  function untilIdentified(peer: PeerId, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (act: () => void) => {
+        stopSpoken()
+        stopPaths()
+        signal.removeEventListener('abort', check)
+        act()
+      }
+      const check = () => {
+        if (spoken.of(peer) !== undefined) settle(resolve)
+        else if (signal.aborted) settle(() => reject(signal.reason))
+        else if (libp2p.getConnections(peerIdFromString(peer)).length === 0) settle(() => reject(gone(peer)))
+      }
+      const stopSpoken = spoken.onChange(check)
+      const stopPaths = onPath(check)
+      signal.addEventListener('abort', check)
+      check()
+    })
+  }
+
+  function onPath(listener: (peer: PeerId) => void): () => void {
+    // the same function may be given twice
+    const own = (peer: PeerId) => listener(peer)
+    listeners.add(own)
+    return () => listeners.delete(own)
+  }
+
+  return {
+    onPath,
+    speaks: (peer, protocol) => spoken.of(peer)?.has(protocol),
+    connect: (peer, outer) =>
+      streams.inTime(peer, outer, async (signal) => {
+        await streams.connection(peer, { from: 'heard', relayed: true }, signal)
+        await untilIdentified(peer, signal)
+      }),
+    stop() {
+      libp2p.removeEventListener('connection:open', onChange)
+      libp2p.removeEventListener('connection:close', onChange)
+      listeners.clear()
+    },
+  }
+}
+
+const gone = (peer: PeerId) =>
+  new MeshError('p2p.unreachable', 'the connection closed before the peer said what it speaks', {
+    details: { peer },
+  })

@@ -1,0 +1,75 @@
+/** Bulk over a real connection between two nodes: everything arrives, and what waits anywhere is bounded. */
+import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { eventually } from '@mesh/testkit'
+import { afterEach, expect, test } from 'vitest'
+import { generateNetworkConfig } from '../src/index.ts'
+import { createP2pNode, type MeshNode } from '../src/node.ts'
+
+const PROTOCOL = '/mesh/test/1'
+const RULES = { from: 'proven', relayed: false } as const
+const BLOCK = 65_536
+const BLOCKS = 1_600
+const network = generateNetworkConfig({}, systemRandom)
+const nodes: MeshNode[] = []
+
+async function start(bootstrapPeers: readonly string[] = []): Promise<MeshNode> {
+  const node = await createP2pNode(
+    {
+      network,
+      identity: systemRandom.bytes(32),
+      listen: ['/ip4/127.0.0.1/tcp/0'],
+      private: true,
+      bootstrapPeers,
+      switches: { mdns: false, dht: false, ws: false, webrtcDirect: false, webrtc: false },
+    },
+    { clock: systemClock, random: systemRandom, logger: silentLogger },
+  )
+  nodes.push(node)
+  return node
+}
+
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.stop()))
+})
+
+test('100 MB over TCP arrive whole and in order, with little under way at any time', async () => {
+  const a = await start()
+  const b = await start(a.addresses())
+  await eventually(() => expect(b.peer(a.self)).toMatchObject({ member: true, transport: 'tcp' }))
+  let sent = 0
+  let received = 0
+  let intact = true
+  let mostUnderWay = 0
+  let mostMemory = 0
+  const ended = new Promise<Error | undefined>((resolve) => {
+    void a.streams.handle(PROTOCOL, { ...RULES, maxPerPeer: 1 }, (stream) => {
+      stream.onBytes((bytes) => {
+        // the n-th block is filled with n: its first and last byte in this chunk tell
+        intact &&= bytes[0] === Math.floor(received / BLOCK) % 256
+        received += bytes.byteLength
+        intact &&= bytes.at(-1) === Math.floor((received - 1) / BLOCK) % 256
+        mostUnderWay = Math.max(mostUnderWay, sent - received)
+      })
+      stream.onEnd(resolve)
+    })
+  })
+  const stream = await b.streams.open(a.self, PROTOCOL, RULES)
+  const before = process.memoryUsage().arrayBuffers
+  const more = () => {
+    mostMemory = Math.max(mostMemory, process.memoryUsage().arrayBuffers - before)
+    while (sent < BLOCK * BLOCKS) {
+      const block = new Uint8Array(BLOCK).fill((sent / BLOCK) % 256)
+      sent += BLOCK
+      if (!stream.send(block)) return
+    }
+    stream.close()
+  }
+  stream.onDrain(more)
+  more()
+  expect(await ended).toBeUndefined()
+  expect([received, intact]).toEqual([BLOCK * BLOCKS, true])
+  // both ends are in this process: two windows of 1 MiB, sockets' buffers and what is encrypted of it
+  expect(mostUnderWay).toBeLessThan(6 * 2 ** 20)
+  // garbage counts here until it is collected
+  expect(mostMemory).toBeLessThan(80 * 2 ** 20)
+}, 60_000)
