@@ -29,6 +29,7 @@ import {
   STREAM_WINDOW_BYTES,
   STREAM_WRITE_BUFFER_BYTES,
 } from '../limits.ts'
+import { withLazyNegotiation } from '../streams/lazy-negotiation.ts'
 
 /** libp2p's inner parts, which transports and services that join later are made of. */
 export interface HostComponents
@@ -77,12 +78,14 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
     transports: init.transports,
     connectionEncrypters: [noise()],
     streamMuxers: [
-      yamux({
-        streamOptions: {
-          maxStreamWindowSize: STREAM_WINDOW_BYTES,
-          maxWriteBufferLength: STREAM_WRITE_BUFFER_BYTES,
-        },
-      }),
+      withLazyNegotiation(
+        yamux({
+          streamOptions: {
+            maxStreamWindowSize: STREAM_WINDOW_BYTES,
+            maxWriteBufferLength: STREAM_WRITE_BUFFER_BYTES,
+          },
+        }),
+      ),
     ],
     connectionGater: init.gate,
     connectionManager: {

@@ -19,6 +19,8 @@ export interface ByteStreamInit {
   readonly clock: Clock
 }
 
+const NOTHING = new Uint8Array(0)
+
 export function createByteStream({ stream, connection, peer, clock }: ByteStreamInit): ByteStream {
   const reader = createReader(stream)
   const writer = createWriter(stream)
@@ -80,7 +82,10 @@ export function createByteStream({ stream, connection, peer, clock }: ByteStream
     direct: connection.direct,
     send: (bytes) => (end === undefined && !closing ? writer.send(bytes) : false),
     onDrain: writer.onDrain,
-    onBytes: reader.onBytes,
+    onBytes(listener) {
+      reader.onBytes(listener)
+      queueMicrotask(writer.nudge)
+    },
     onEnd(listener) {
       onEnd = listener
       if (end !== undefined) queueMicrotask(() => listener(end?.error))
@@ -200,6 +205,10 @@ function createWriter(stream: Stream) {
     },
     onDrain(next: () => void) {
       listener = next
+    },
+    /** Who only listens sends nothing that the protocol's name could go with (`lazy-negotiation.ts`). */
+    nudge() {
+      if (stream.direction === 'outbound' && stream.writeStatus === 'writable') stream.send(NOTHING)
     },
     stop() {
       isAwaited = false
