@@ -118,8 +118,8 @@ describe('with a node', () => {
 
   test('a write that is not ours to make ends with its own code', async () => {
     const refused = await ask(['ledger', 'put', 'machines', '10.1.0.9', '{"PeerID":"someone"}', '--json'])
-    expect(refused.code).not.toBe(0)
-    expect(refused.stderr).toContain('[ledger.')
+    expect(refused.code).toBe(4)
+    expect(refused.stderr).toContain('[ledger.not_owner]')
   })
 
   test('bad JSON is refused before anything is asked', async () => {

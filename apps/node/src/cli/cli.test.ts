@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -28,6 +28,14 @@ async function run(...args: string[]) {
   return { code, out, notes }
 }
 
+function isMissing(shell: string): boolean {
+  return spawnSync(shell, ['--version']).error !== undefined
+}
+
+function whyMissing(shell: string): string {
+  return isMissing(shell) ? ` (skipped: ${shell} is not installed)` : ''
+}
+
 describe('completion', () => {
   test('bash takes the script, and completes commands, flags and choices', async () => {
     const { code, out } = await run('completion', 'bash')
@@ -45,6 +53,8 @@ describe('completion', () => {
     expect(complete('mesh', 'api', '--ownership', '')).toEqual(['enforce', 'observe', 'off'])
     expect(complete('mesh', 'ledger', 'put', '--wa')).toEqual(['--wait'])
     expect(complete('mesh', '--gen')).toEqual(['--generate'])
+    expect(complete('mesh', '--accept')).toEqual(['--accept-routes', '--accept-routes-from'])
+    expect(complete('mesh', 'ping', '--c')).toEqual(['--config', '--count'])
   })
 
   test.each(['zsh', 'fish'])('%s has every command', async (shell) => {
@@ -52,6 +62,49 @@ describe('completion', () => {
     expect(code).toBe(0)
     for (const { name } of commands) expect(out).toContain(name.split(' ').at(-1))
   })
+
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ['mesh st', ['start', 'status']],
+    ['mesh ledger p', ['put']],
+    ['mesh api --ownership-', ['--ownership-ttl']],
+    ['mesh completion f', ['fish']],
+  ]
+
+  // zsh itself takes from the offers those that begin with the word
+  test.skipIf(isMissing('zsh')).each(['sourced', 'in $fpath'])(
+    `zsh takes the script %s, and completes${whyMissing('zsh')}`,
+    async (way) => {
+      const { out } = await run('completion', 'zsh')
+      writeFileSync(join(home, '_mesh'), out)
+      const load = way === 'sourced' ? 'compinit -u -D; source $0/_mesh' : 'fpath=($0 $fpath); compinit -u -D'
+      const script = `autoload -U compinit; ${load} || exit; compadd() { print -l -- "\${@:#-}" }
+        for line; do print -- "== $line"; words=("\${(@s: :)line}"); CURRENT=$#words; eval \${_comps[mesh]}; done`
+      const answers = ask('zsh', ['-f', '-c', script, home, ...cases.map(([line]) => line)])
+      for (const [line, expected] of cases) {
+        const from = answers.indexOf(`== ${line}`) + 1
+        const next = answers.findIndex((answer, at) => at >= from && answer.startsWith('== '))
+        const offered = answers.slice(from, next === -1 ? undefined : next)
+        expect(offered.filter((word) => word.startsWith(line.split(' ').at(-1) ?? ''))).toEqual(expected)
+      }
+    },
+  )
+
+  test.skipIf(isMissing('fish'))(`fish takes the script, and completes${whyMissing('fish')}`, async () => {
+    const { out } = await run('completion', 'fish')
+    writeFileSync(join(home, 'mesh.fish'), out)
+    for (const [line, expected] of cases) {
+      const script = `source ${home}/mesh.fish; complete -C '${line}'`
+      const offered = ask('fish', ['--no-config', '-c', script])
+      expect(offered.map((word) => word.split('\t')[0])).toEqual(expected)
+    }
+  })
+
+  function ask(shell: string, args: readonly string[]): readonly string[] {
+    const environment = { PATH: process.env['PATH'], HOME: home }
+    const { stdout, stderr, status } = spawnSync(shell, args, { encoding: 'utf8', env: environment })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    return stdout.trim().split('\n')
+  }
 
   test('another shell is refused with those that are known', async () => {
     expect(await run('completion', 'tcsh')).toMatchObject({

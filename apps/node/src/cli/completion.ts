@@ -95,9 +95,12 @@ function pathFlags(): readonly string[] {
   ]
 }
 
-/** zsh runs bash's completion functions. */
+/** zsh runs bash's completion functions. Taken from $fpath, the file runs as the function at the first Tab. */
 function zshScript(): string {
-  return `#compdef mesh\nautoload -U +X bashcompinit && bashcompinit\n${bashScript()}`
+  return `#compdef mesh
+autoload -U +X bashcompinit && bashcompinit
+${bashScript()}if [[ $funcstack[1] = _mesh ]]; then _bash_complete -F _mesh; fi
+`
 }
 
 function fishScript(): string {
