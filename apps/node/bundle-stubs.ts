@@ -2,6 +2,7 @@
  * Parts of libraries that this application never calls and that would be loaded at every start: left out of the
  * bundle. Each throws when it is called after all.
  */
+import { createRequire } from 'node:module'
 import type { Options } from 'tsup'
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
@@ -30,6 +31,11 @@ const STUBS: readonly Stub[] = [
     contents: `module.exports = ${unused('send')}`,
   },
   {
+    // Express tells its own steps by it; the log of a node is ours
+    filter: /^debug$/,
+    contents: 'module.exports = () => () => {}',
+  },
+  {
     // 2,500 types of files, indexed at every start, of which an API needs these
     filter: /^mime-db$/,
     contents: `module.exports = ${JSON.stringify({
@@ -50,6 +56,13 @@ export const bundleStubs: Plugin = {
     for (const { filter, contents } of STUBS) {
       build.onResolve({ filter }, ({ path }) => ({ path, namespace: 'stub', pluginData: contents }))
     }
+    // the form for browsers is the same code as modules, of which what is not used can be left out
+    build.onResolve({ filter: /^yaml$/ }, ({ path, importer }) => ({
+      path: createRequire(importer)
+        .resolve(path)
+        .replace(/dist([\\/]index\.js)$/, 'browser/dist$1'),
+      sideEffects: false,
+    }))
     // the node signs and verifies by node:crypto; the portable twin computes tables when it is loaded
     build.onResolve({ filter: /^@noble\/curves\/ed25519/ }, ({ path, importer }) =>
       /[\\/]packages[\\/]ledger[\\/]/.test(importer)

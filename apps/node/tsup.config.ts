@@ -1,6 +1,7 @@
 import { defineConfig } from 'tsup'
 import { bundleBuiltins } from './bundle-builtins.ts'
 import { bundleStubs } from './bundle-stubs.ts'
+import { eagerFunctions } from './eager-functions.ts'
 import { embedPage } from './embed-page.ts'
 
 /**
@@ -20,6 +21,7 @@ export default defineConfig({
   noExternal: [/^(?!node-datachannel|@chainsafe\/libp2p-quic)/],
   tsconfig: '../../tsconfig.json',
   esbuildPlugins: [bundleStubs, bundleBuiltins],
+  plugins: [eagerFunctions],
   // what is CommonJS inside asks for Node's own modules by require; all else is bundled, or optional and not there
   banner: {
     js: 'const require=(n)=>{const m=process.getBuiltinModule(n);if(m)return m;throw Object.assign(Error(`no module ${n}`),{code:"MODULE_NOT_FOUND"})};',

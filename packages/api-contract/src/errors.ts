@@ -1,5 +1,5 @@
 /** Every error that the API can answer with: one list, from which server, client, command line and UI speak. */
-import { z } from 'zod'
+import * as z from 'zod'
 
 export interface ErrorDescription {
   /** HTTP status. */

@@ -1,5 +1,5 @@
 /** What `/api/events` sends: a type, an id to come back with, and JSON. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { uint64 } from './views.ts'
 
 const peer = z.object({ PeerID: z.string() })

@@ -1,6 +1,6 @@
 /** What stands in paths and queries. */
 import { tryParseDuration } from '@mesh/core'
-import { z } from 'zod'
+import * as z from 'zod'
 import { MAX_BUCKET_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, MAX_WAIT_MS } from './limits.ts'
 
 const encoder = new TextEncoder()

@@ -1,5 +1,5 @@
 /** Every endpoint of the API, once. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { eventTypeList } from './events.ts'
 import { bucketName, entryKey, lookupName, pathValue, waitDuration } from './names.ts'
 import { type Answer, defineRoute, type RouteDefinition } from './route.ts'

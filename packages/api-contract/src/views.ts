@@ -1,5 +1,5 @@
 /** What the API answers with, in the field names of the specification. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonMap } from './json-map.ts'
 
 const count = z.number().int().nonnegative()

@@ -2,7 +2,7 @@
  * What nodes write into the ledger's own buckets (specification, 2.3). Read loosely, as members of older networks
  * write them: unknown fields stay, missing text reads as empty.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 
 const text = z.string().catch('')
 
