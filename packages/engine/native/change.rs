@@ -8,6 +8,7 @@ use crate::carry::{frames, push_frame};
 use crate::clamp::clamp_segment_size;
 use crate::counters::Reason;
 use crate::engine::Shared;
+use crate::events::Event;
 use crate::limits::FRAME_PREFIX_BYTES;
 use crate::packet::parse;
 use crate::peer::{Peer, Way};
@@ -31,7 +32,7 @@ pub fn take_over(shared: &Shared, old: &Arc<Peer>, entry: &Entry) {
         Way::Unknown => {
             let wants = wait(entry, &packets) && peer.link().wants(Instant::now());
             if wants {
-                shared.events.wanted(peer.id);
+                shared.events.tell(Event::Wanted, peer.id);
             }
         }
     }

@@ -64,7 +64,8 @@ pub struct Counters {
     pub bytes_in: AtomicU64,
     pub packets_out: AtomicU64,
     pub bytes_out: AtomicU64,
-    drops: [AtomicU64; REASONS],
+    /// By `Reason`.
+    pub drops: [AtomicU64; REASONS],
 }
 
 impl Counters {

@@ -39,14 +39,22 @@ impl Shared {
 
     /// Queues frames for a peer's stream and tells the application once; `frames` is empty afterwards.
     pub fn queue(&self, entry: &Entry, frames: &mut Vec<u8>, urgent: bool) {
+        if self.put(entry, frames, urgent) {
+            self.events.wake();
+        }
+    }
+
+    /// As `queue`, but true means that whoever calls also calls `events.wake`, soon.
+    pub fn put(&self, entry: &Entry, frames: &mut Vec<u8>, urgent: bool) -> bool {
         if frames.is_empty() {
-            return;
+            return false;
         }
         let pushed = entry.peer.outgoing.push(frames, urgent);
         entry.peer.counters.drop_many(Reason::CarryFull, pushed.dropped);
         if pushed.announce {
-            self.events.carry(entry.peer.id);
+            self.events.note(Event::Carry, entry.peer.id);
         }
+        pushed.announce
     }
 
     /// To the sender of a packet that its way does not carry: it is on this side of the device.
@@ -68,7 +76,7 @@ impl Shared {
             Ok(Err(message)) => message,
             Err(_) => "a thread of the engine ended by a defect".into(),
         };
-        self.events.push(Event::Failed { message });
+        self.events.fail(message);
     }
 }
 
@@ -229,7 +237,7 @@ impl Engine {
             self.shared.work.announce(peer.clone());
         }
         if fed.broken {
-            self.shared.events.push(Event::Broken { peer: peer.id });
+            self.shared.events.tell(Event::Broken, peer.id);
         }
         !fed.crowded
     }
@@ -254,7 +262,7 @@ impl Engine {
         }
         self.shared.queue(entry, &mut frames, true);
         if entry.peer.outgoing.is_waiting() {
-            self.shared.events.carry(entry.peer.id);
+            self.shared.events.tell(Event::Carry, entry.peer.id);
         }
     }
 }

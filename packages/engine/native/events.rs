@@ -4,32 +4,50 @@ use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A session with the peer was made or renewed.
-    Session { peer: u32 },
-    /// The peer did not answer a handshake for 90 seconds.
-    Silent { peer: u32 },
-    /// What came from the peer's stream are no frames; a new stream is needed.
-    Broken { peer: u32 },
-    /// The device or a thread is gone; the engine carries nothing any more.
-    Failed { message: String },
+macro_rules! events {
+    ($($(#[$doc:meta])* $variant:ident => $name:literal,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[repr(u32)]
+        pub enum Event { $($(#[$doc])* $variant,)* }
+
+        /// The names that `src/engine.ts` has for them, in the same order.
+        pub const EVENT_NAMES: &[&str] = &[$($name,)*];
+    };
 }
 
-/// Peers for which something holds now; each at most once in each list, so these are never lost.
-#[derive(Default)]
-pub struct Marks {
-    /// The queue was empty and has something to take.
-    pub carry: Vec<u32>,
+events! {
+    /// A session with the peer was made or renewed.
+    Session => "session",
+    /// The peer did not answer a handshake for 90 seconds.
+    Silent => "silent",
+    /// What came from the peer's stream are no frames; a new stream is needed.
+    Broken => "broken",
     /// The queue of what came in was crowded and is empty again.
-    pub room: Vec<u32>,
-    /// Packets wait for it, and no way to it is known.
-    pub wanted: BTreeSet<u32>,
+    Room => "room",
+    /// The queue was empty and has something to take.
+    Carry => "carry",
+    /// Packets wait for the peer, and no way to it is known.
+    Wanted => "wanted",
+    /// The device or a thread is gone; the engine carries nothing any more.
+    Failed => "failed",
+}
+
+impl Event {
+    /// It says what holds now: told once however often it came, and never lost.
+    fn is_mark(self) -> bool {
+        matches!(self, Event::Room | Event::Carry | Event::Wanted | Event::Failed)
+    }
+}
+
+#[derive(Default)]
+struct Untold {
+    queue: VecDeque<(Event, u32)>,
+    marks: BTreeSet<(Event, u32)>,
+    failure: Option<String>,
 }
 
 pub struct Events {
-    queue: Mutex<VecDeque<Event>>,
-    marks: Mutex<Marks>,
+    untold: Mutex<Untold>,
     woken: AtomicBool,
     dropped: AtomicU64,
     wake: Box<dyn Fn() + Send + Sync>,
@@ -38,50 +56,50 @@ pub struct Events {
 impl Events {
     /// `wake` runs on any thread and must not block.
     pub fn new(wake: Box<dyn Fn() + Send + Sync>) -> Events {
-        let (queue, marks) = (Mutex::default(), Mutex::default());
-        Events { queue, marks, woken: AtomicBool::new(false), dropped: AtomicU64::new(0), wake }
+        Events { untold: Mutex::default(), woken: AtomicBool::new(false), dropped: AtomicU64::new(0), wake }
     }
 
-    pub fn push(&self, event: Event) {
-        {
-            let mut queue = self.queue.lock();
-            // the end of everything is told in any case
-            if queue.len() >= MAX_EVENTS && !matches!(event, Event::Failed { .. }) {
-                self.dropped.fetch_add(1, Relaxed);
-                return;
-            }
-            queue.push_back(event);
+    pub fn tell(&self, event: Event, peer: u32) {
+        self.note(event, peer);
+        self.wake();
+    }
+
+    /// As `tell`, but whoever calls also calls `wake`, soon.
+    pub fn note(&self, event: Event, peer: u32) {
+        let mut untold = self.untold.lock();
+        if event.is_mark() {
+            untold.marks.insert((event, peer));
+        } else if untold.queue.len() < MAX_EVENTS {
+            untold.queue.push_back((event, peer));
+        } else {
+            self.dropped.fetch_add(1, Relaxed);
         }
-        self.wake();
     }
 
-    pub fn carry(&self, peer: u32) {
-        self.marks.lock().carry.push(peer);
-        self.wake();
+    /// The end of everything.
+    pub fn fail(&self, message: String) {
+        self.untold.lock().failure.get_or_insert(message);
+        self.tell(Event::Failed, 0);
     }
 
-    pub fn room(&self, peer: u32) {
-        self.marks.lock().room.push(peer);
-        self.wake();
+    /// Why nothing is carried any more.
+    pub fn failure(&self) -> Option<String> {
+        self.untold.lock().failure.clone()
     }
 
-    pub fn wanted(&self, peer: u32) {
-        self.marks.lock().wanted.insert(peer);
-        self.wake();
-    }
-
-    /// Everything since the last call.
-    pub fn poll(&self) -> (Marks, Vec<Event>) {
+    /// Everything since the last call, each with its peer's number.
+    pub fn poll(&self) -> Vec<(Event, u32)> {
         self.woken.store(false, SeqCst);
-        let marks = std::mem::take(&mut *self.marks.lock());
-        (marks, self.queue.lock().drain(..).collect())
+        let mut untold = self.untold.lock();
+        let marks = std::mem::take(&mut untold.marks);
+        untold.queue.drain(..).chain(marks).collect()
     }
 
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
     }
 
-    fn wake(&self) {
+    pub fn wake(&self) {
         if !self.woken.swap(true, SeqCst) {
             (self.wake)();
         }
@@ -100,20 +118,20 @@ mod tests {
         let events = Events::new(Box::new(move || {
             count.fetch_add(1, Relaxed);
         }));
+        events.note(Event::Carry, 7);
+        assert_eq!(wakes.load(Relaxed), 0);
         for peer in 0..2000 {
-            events.push(Event::Session { peer });
+            events.tell(Event::Session, peer);
         }
-        events.carry(7);
-        events.wanted(8);
-        events.wanted(8);
-        events.push(Event::Failed { message: "gone".into() });
+        events.tell(Event::Wanted, 8);
+        events.tell(Event::Wanted, 8);
+        events.fail("gone".into());
         assert_eq!(wakes.load(Relaxed), 1);
-        let (marks, got) = events.poll();
-        assert_eq!(
-            (marks.carry, marks.wanted.len(), got.len(), events.dropped()),
-            (vec![7], 1, MAX_EVENTS + 1, 2000 - MAX_EVENTS as u64)
-        );
-        events.carry(7);
+        let got = events.poll();
+        assert_eq!(got[MAX_EVENTS..], [(Event::Carry, 7), (Event::Wanted, 8), (Event::Failed, 0)]);
+        assert_eq!((events.dropped(), events.failure()), (2000 - MAX_EVENTS as u64, Some("gone".into())));
+        assert!(events.poll().is_empty());
+        events.tell(Event::Carry, 7);
         assert_eq!(wakes.load(Relaxed), 2);
     }
 }

@@ -82,7 +82,7 @@ impl<'a> Inbound<'a> {
             // once for each batch: the table must not change under it
             let table = self.view.table().clone();
             if peer.incoming.take(&mut self.batch) {
-                self.shared.events.room(peer.id);
+                self.shared.events.tell(Event::Room, peer.id);
             }
             let batch = std::mem::take(&mut self.batch);
             // a peer that the table does not name any more is not heard
@@ -192,7 +192,7 @@ impl<'a> Inbound<'a> {
         self.shared.queue(entry, &mut self.answers, true);
         match result {
             Ok(Handshake::Established) => {
-                self.shared.events.push(Event::Session { peer: peer.id });
+                self.shared.events.tell(Event::Session, peer.id);
             }
             Ok(Handshake::Taken) => {}
             Err(reason) => peer.counters.drop_one(reason),

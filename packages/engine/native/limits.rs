@@ -26,6 +26,8 @@ pub const HURRY_APART: Duration = Duration::from_millis(100);
 pub const HEAL_APART: Duration = Duration::from_secs(5);
 /// Events that wait for JavaScript; `carry` is not among them (one mark per peer).
 pub const MAX_EVENTS: usize = 1024;
+/// As long as the device has more to read at once, so much is gathered before the application is woken.
+pub const GATHER_BYTES: usize = 16 * 1024;
 /// Datagrams that are opened before a session's lock is given to the other direction.
 pub const OPEN_RUN: usize = 64;
 /// Handshake messages taken from one peer: a burst, then a rate. An honest peer needs one each two minutes.

@@ -1,20 +1,20 @@
 //! The addon's face to JavaScript: it converts and calls, nothing else. Nothing here runs for a packet.
-use crate::counters::Counters;
+use crate::counters::{Counters, REASON_NAMES};
 use crate::device::{Device, MemoryEnd};
 use crate::engine::{Engine, PeerConfig, WayConfig};
-use crate::events::Event;
+use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
 use crate::sessions::Key;
 use crate::table::Prefix;
-use napi::bindgen_prelude::{Buffer, Uint8Array};
+use napi::bindgen_prelude::{Buffer, Float64Array, Uint8Array, Uint32Array};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Error, Result, Status};
 use napi_derive::napi;
-use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Batches below this are copied: memory of its own would cost more.
 const COPY_BELOW_BYTES: usize = 4096;
+const KEY_BYTES: usize = size_of::<Key>();
 
 #[napi(object)]
 pub struct NativeInit {
@@ -25,43 +25,12 @@ pub struct NativeInit {
     pub private_key: Uint8Array,
 }
 
-#[napi(object)]
-pub struct NativePeer {
-    pub id: u32,
-    pub plain: bool,
-    /// Given: its way is a stream; not given and not plain: it is not known.
-    pub public_key: Option<Uint8Array>,
-    pub preshared_key: Option<Uint8Array>,
-    pub allowed: Vec<String>,
-    pub mtu: u16,
-}
-
-#[napi(object)]
-pub struct NativeEvent {
-    pub kind: String,
-    pub peer: u32,
-    pub message: Option<String>,
-}
-
-#[napi(object)]
-pub struct NativeCounters {
-    pub packets_in: f64,
-    pub bytes_in: f64,
-    pub packets_out: f64,
-    pub bytes_out: f64,
-    pub drops: HashMap<String, f64>,
-}
-
-#[napi(object)]
-pub struct NativePeerCounters {
-    pub id: u32,
-    pub counters: NativeCounters,
-}
-
+/// All sums since the engine was opened.
 #[napi(object)]
 pub struct NativeStats {
-    pub device: NativeCounters,
-    pub peers: Vec<NativePeerCounters>,
+    /// A row for the device and one for each peer: its number (the device: 0), packets and bytes in, packets and
+    /// bytes out, then drops for each reason in the order of `reasonNames`.
+    pub rows: Float64Array,
     pub events_dropped: f64,
 }
 
@@ -72,6 +41,18 @@ pub struct NativeInterface {
     /// Super-segments of TCP, and of UDP.
     pub offload: bool,
     pub offload_udp: bool,
+}
+
+/// The whole table in few values: thousands of objects would cost more than all the rest.
+#[napi(object)]
+pub struct NativeTable {
+    /// Four numbers a peer: its own, way (0 unknown, 1 stream, 2 plain), MTU, and how many ranges it has.
+    pub peers: Uint32Array,
+    /// Public and preshared key of each peer with a stream, in order.
+    pub keys: Uint8Array,
+    /// The peers' ranges in order, a space between two.
+    pub ranges: String,
+    pub local: String,
 }
 
 type Wake = ThreadsafeFunction<(), (), (), Status, false, false, 2>;
@@ -115,9 +96,9 @@ impl NativeEngine {
     }
 
     #[napi]
-    pub fn set_table(&self, peers: Vec<NativePeer>, local: Vec<String>) -> Result<()> {
-        let peers = peers.into_iter().map(peer_config).collect::<Result<Vec<_>>>()?;
-        self.engine()?.set_table(peers, &prefixes(&local)?);
+    pub fn set_table(&self, table: NativeTable) -> Result<()> {
+        let peers = peer_configs(&table)?;
+        self.engine()?.set_table(peers, &ranges(&table.local).collect::<Result<Vec<_>>>()?);
         Ok(())
     }
 
@@ -173,30 +154,34 @@ impl NativeEngine {
         Ok(())
     }
 
-    /// All events since the last call.
+    /// All events since the last call: for each the index of its name in `eventNames`, and the peer's number.
     #[napi]
-    pub fn poll(&self) -> Result<Vec<NativeEvent>> {
-        let (marks, events) = self.engine()?.events().poll();
-        let mark = |kind: &'static str| move |peer| NativeEvent { kind: kind.into(), peer, message: None };
-        let rooms = marks.room.into_iter().map(mark("room"));
-        let carries = marks.carry.into_iter().map(mark("carry"));
-        let wanted = marks.wanted.into_iter().map(mark("wanted"));
-        Ok(events.into_iter().map(native_event).chain(rooms).chain(carries).chain(wanted).collect())
+    pub fn poll(&self) -> Result<Vec<u32>> {
+        Ok(self
+            .engine()?
+            .events()
+            .poll()
+            .into_iter()
+            .flat_map(|(event, peer)| [event as u32, peer])
+            .collect())
+    }
+
+    /// Why nothing is carried any more, after the event `failed`.
+    #[napi]
+    pub fn failure(&self) -> Result<Option<String>> {
+        Ok(self.engine()?.events().failure())
     }
 
     #[napi]
     pub fn stats(&self) -> Result<NativeStats> {
         let engine = self.engine()?;
         let table = engine.table();
-        let peers = table.entries().iter().map(|entry| NativePeerCounters {
-            id: entry.peer.id,
-            counters: native_counters(&entry.peer.counters),
-        });
-        Ok(NativeStats {
-            device: native_counters(engine.counters()),
-            peers: peers.collect(),
-            events_dropped: engine.events().dropped() as f64,
-        })
+        let mut rows = Vec::with_capacity((table.entries().len() + 1) * (5 + REASON_NAMES.len()));
+        push_row(&mut rows, 0, engine.counters());
+        for entry in table.entries() {
+            push_row(&mut rows, entry.peer.id, &entry.peer.counters);
+        }
+        Ok(NativeStats { rows: rows.into(), events_dropped: engine.events().dropped() as f64 })
     }
 
     /// A packet from the memory device's other end. False: the engine has too much to read already.
@@ -225,7 +210,12 @@ impl NativeEngine {
 /// Every reason's name, so that a test can hold TypeScript's against them.
 #[napi]
 pub fn reason_names() -> Vec<String> {
-    crate::counters::REASON_NAMES.iter().map(|name| name.to_string()).collect()
+    REASON_NAMES.iter().map(|name| name.to_string()).collect()
+}
+
+#[napi]
+pub fn event_names() -> Vec<String> {
+    EVENT_NAMES.iter().map(|name| name.to_string()).collect()
 }
 
 /// Errors carry their code before a line end; `src/engine.ts` takes them apart.
@@ -255,35 +245,35 @@ fn prefixes(texts: &[String]) -> Result<Vec<Prefix>> {
     texts.iter().map(parse).collect()
 }
 
-fn peer_config(peer: NativePeer) -> Result<PeerConfig> {
-    let way = match &peer.public_key {
-        Some(public) => WayConfig::Stream {
-            public: key(public)?,
-            preshared: peer.preshared_key.as_ref().map(|bytes| key(bytes)).transpose()?,
-        },
-        None if peer.plain => WayConfig::Plain,
-        None => WayConfig::Unknown,
-    };
-    Ok(PeerConfig { id: peer.id, way, allowed: prefixes(&peer.allowed)?, mtu: peer.mtu })
+/// Ranges as text, a space between two.
+fn ranges(text: &str) -> impl Iterator<Item = Result<Prefix>> {
+    text.split_ascii_whitespace()
+        .map(|text| Prefix::parse(text).ok_or_else(|| bad_input(format!("not a range: {text:?}"))))
 }
 
-fn native_event(event: Event) -> NativeEvent {
-    let (kind, peer, message) = match event {
-        Event::Session { peer } => ("session", peer, None),
-        Event::Silent { peer } => ("silent", peer, None),
-        Event::Broken { peer } => ("broken", peer, None),
-        Event::Failed { message } => ("failed", 0, Some(message)),
-    };
-    NativeEvent { kind: kind.into(), peer, message }
-}
-
-fn native_counters(counters: &Counters) -> NativeCounters {
-    let read = |count: &std::sync::atomic::AtomicU64| count.load(Relaxed) as f64;
-    NativeCounters {
-        packets_in: read(&counters.packets_in),
-        bytes_in: read(&counters.bytes_in),
-        packets_out: read(&counters.packets_out),
-        bytes_out: read(&counters.bytes_out),
-        drops: counters.drops().map(|(name, count)| (name.to_string(), count as f64)).collect(),
+fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
+    let short = || bad_input("a table whose parts do not fit together".into());
+    let (mut keys, mut ranges) = (table.keys.chunks_exact(2 * KEY_BYTES), ranges(&table.ranges));
+    let mut peers = Vec::with_capacity(table.peers.len() / 4);
+    for row in table.peers.chunks_exact(4) {
+        let way = match row[1] {
+            0 => WayConfig::Unknown,
+            1 => {
+                let (public, preshared) = keys.next().ok_or_else(short)?.split_at(KEY_BYTES);
+                WayConfig::Stream { public: key(public)?, preshared: Some(key(preshared)?) }
+            }
+            _ => WayConfig::Plain,
+        };
+        let allowed = ranges.by_ref().take(row[3] as usize).collect::<Result<Vec<_>>>()?;
+        let mtu = u16::try_from(row[2]).map_err(|_| short())?;
+        peers.push(PeerConfig { id: row[0], way, allowed, mtu });
     }
+    Ok(peers)
+}
+
+fn push_row(rows: &mut Vec<f64>, id: u32, counters: &Counters) {
+    let Counters { packets_in, bytes_in, packets_out, bytes_out, drops } = counters;
+    rows.push(id as f64);
+    let sums = [packets_in, bytes_in, packets_out, bytes_out].into_iter().chain(drops);
+    rows.extend(sums.map(|count| count.load(Relaxed) as f64));
 }

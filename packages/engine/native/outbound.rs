@@ -5,6 +5,7 @@
 //! 3. Tell TCP and other senders what fits.
 //! 4. Cut it and seal every packet into frames (for a plain peer, leave them as they are; without a way, they wait).
 //! 5. Queue the frames for the peer's stream; what has no room is dropped and counted.
+//! 6. Wake the application once the device is empty, or enough has gathered.
 //!
 //! All buffers are this thread's own and used again; a peer's lock is held only while sealing.
 use crate::carry::push_frame;
@@ -12,6 +13,7 @@ use crate::clamp::clamp_segment_size;
 use crate::counters::{Counters, Reason};
 use crate::device::Read;
 use crate::engine::Shared;
+use crate::events::Event;
 use crate::limits::*;
 use crate::packet::{Ip, is_multicast, parse};
 use crate::peer::Way;
@@ -27,13 +29,15 @@ pub struct Outbound<'a> {
     view: View,
     input: Vec<u8>,
     frames: Vec<u8>,
+    /// The application has to be woken, for so many bytes.
+    gathered: Option<usize>,
 }
 
 impl<'a> Outbound<'a> {
     pub fn new(shared: &'a Shared) -> Outbound<'a> {
         let view = View::new(&shared.table);
         let input = vec![0; HEADER + MAX_PACKET_BYTES];
-        Outbound { shared, view, input, frames: Vec::with_capacity(MAX_BATCH_BYTES) }
+        Outbound { shared, view, input, frames: Vec::with_capacity(MAX_BATCH_BYTES), gathered: None }
     }
 
     /// Until the engine stops or the device is gone.
@@ -42,7 +46,10 @@ impl<'a> Outbound<'a> {
         while !shared.stopping() {
             match shared.device.read(&mut self.input) {
                 Read::Bytes(len) => self.packet(len),
-                Read::Empty => shared.bell.wait_for(&shared.device),
+                Read::Empty => {
+                    self.wake();
+                    shared.bell.wait_for(&shared.device);
+                }
                 Read::Gone(error) if shared.stopping() => return Err(error.to_string()),
                 Read::Gone(error) => return Err(format!("the interface is gone: {error}")),
             }
@@ -63,7 +70,19 @@ impl<'a> Outbound<'a> {
             return self.shared.counters.drop_one(unowned(ip.destination));
         };
         let mut sender = Sender { shared: self.shared, entry, frames: &mut self.frames };
-        sender.send(&header, &ip, bytes);
+        if sender.send(&header, &ip, bytes) {
+            self.gathered.get_or_insert_default();
+        }
+        self.gathered = self.gathered.map(|bytes| bytes + len);
+        if self.gathered >= Some(GATHER_BYTES) {
+            self.wake();
+        }
+    }
+
+    fn wake(&mut self) {
+        if self.gathered.take().is_some() {
+            self.shared.events.wake();
+        }
     }
 }
 
@@ -79,7 +98,8 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    fn send(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) {
+    /// True: the application has to be woken.
+    fn send(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> bool {
         let mtu = self.entry.mtu;
         clamp_segment_size(bytes, ip, mtu, !is_unfinished(header));
         self.frames.clear();
@@ -89,13 +109,14 @@ impl Sender<'_> {
             Way::Unknown => self.waiting(header, ip, bytes),
         };
         match result {
-            Ok(()) => self.shared.queue(self.entry, self.frames, false),
+            Ok(()) => return self.shared.put(self.entry, self.frames, false),
             Err(Refused::Malformed) => self.counters().drop_one(Reason::Malformed),
             Err(Refused::TooBig) => {
                 self.counters().drop_one(Reason::TooBig);
                 self.shared.tell_too_big(bytes, ip, mtu);
             }
         }
+        false
     }
 
     fn plain(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
@@ -143,7 +164,7 @@ impl Sender<'_> {
         peer.live.store(true, Relaxed);
         peer.counters.drop_many(Reason::NoSession, lost);
         if wants {
-            self.shared.events.wanted(peer.id);
+            self.shared.events.tell(Event::Wanted, peer.id);
         }
         result
     }

@@ -63,7 +63,7 @@ fn tick(shared: &Shared, entry: &Entry, frames: &mut Vec<u8>) {
     peer.counters.drop_many(Reason::NoSession, unsent);
     peer.counters.drop_many(Reason::Stale, stale);
     if silent {
-        shared.events.push(Event::Silent { peer: peer.id });
+        shared.events.tell(Event::Silent, peer.id);
     }
     shared.queue(entry, frames, true);
 }

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import * as surface from './index.ts'
 import { DROP_REASONS, type EngineEvent, type EngineTable, framesOf, openEngine, type Way } from './index.ts'
 import { loadAddon } from './native.ts'
-import { createEngineWire, type MemoryEngine, nativeReasonNames, openMemoryEngine } from './testing.ts'
+import { createEngineWire, type MemoryEngine, nativeNames, openMemoryEngine } from './testing.ts'
 
 const whyNoAddon = reasonAgainstAddon()
 
@@ -190,8 +190,20 @@ describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(w
     expect(() => a.setTable({ local: [], peers: [] })).toThrow('closed')
   })
 
-  it('names drop reasons as the addon does', () => {
-    expect(nativeReasonNames()).toEqual([...DROP_REASONS])
+  it('names drop reasons and events as the addon does', () => {
+    const events: Record<EngineEvent['type'], 0> = {
+      session: 0,
+      silent: 0,
+      broken: 0,
+      room: 0,
+      carry: 0,
+      wanted: 0,
+      failed: 0,
+    }
+    expect(nativeNames()).toEqual({
+      reasons: [...DROP_REASONS],
+      events: Object.keys(events),
+    })
   })
 
   it('refuses an interface name that cannot be', () => {

@@ -7,9 +7,9 @@
 import { type AddressInRange, type Cidr, type Logger, type PeerId, silentLogger } from '@mesh/core'
 import { engineError, fromNative } from './errors.ts'
 import { KEY_BYTES } from './limits.ts'
-import { loadAddon, type NativeEngine, type NativeEvent, type NativeInit } from './native.ts'
-import type { EngineCounters, EngineStats } from './stats.ts'
-import { checkTable, type EngineTable, nativePeer } from './table.ts'
+import { loadAddon, type NativeAddon, type NativeEngine, type NativeInit } from './native.ts'
+import { decodeStats, type DropReason, type EngineStats } from './stats.ts'
+import { checkTable, encodeTable, type EngineTable } from './table.ts'
 
 export interface EngineInit {
   /** The interface's name, at most 15 characters. */
@@ -118,15 +118,17 @@ export function startEngine(
   { log = silentLogger }: EngineComponents,
 ): { readonly engine: Engine; readonly native: NativeEngine } {
   if (native.privateKey.length !== KEY_BYTES) throw new RangeError(`a private key has ${KEY_BYTES} bytes`)
-  const { NativeEngine } = loadAddon(addon)
-  const handle = guarded(() => new NativeEngine(native, () => engine.deliver()))
-  const engine = new NativeBackedEngine(handle, onEvent, log)
+  const library = loadAddon(addon)
+  const handle = guarded(() => new library.NativeEngine(native, () => engine.deliver()))
+  const engine = new NativeBackedEngine(handle, library, { onEvent, log })
   return { engine, native: handle }
 }
 
 class NativeBackedEngine implements Engine {
   readonly publicKey: Uint8Array
   readonly #native: NativeEngine
+  readonly #reasons: readonly DropReason[]
+  readonly #events: readonly EngineEvent['type'][]
   readonly #onEvent: (event: EngineEvent) => void
   readonly #log: Logger
   /** The addon knows peers by numbers that are never used again. */
@@ -135,8 +137,15 @@ class NativeBackedEngine implements Engine {
   #nextNumber = 1
   #closed = false
 
-  constructor(native: NativeEngine, onEvent: (event: EngineEvent) => void, log: Logger) {
+  constructor(
+    native: NativeEngine,
+    { reasonNames, eventNames }: NativeAddon,
+    { onEvent, log }: { onEvent: (event: EngineEvent) => void; log: Logger },
+  ) {
     this.#native = native
+    // a test holds these against the types
+    this.#reasons = reasonNames() as DropReason[]
+    this.#events = eventNames() as EngineEvent['type'][]
     this.#onEvent = onEvent
     this.#log = log
     this.publicKey = Uint8Array.from(native.publicKey)
@@ -151,10 +160,10 @@ class NativeBackedEngine implements Engine {
     checkTable(table)
     const numbers = new Map<PeerId, number>()
     for (const { peer } of table.peers) numbers.set(peer, this.#numbers.get(peer) ?? this.#nextNumber++)
-    const peers = table.peers.map((peer) => nativePeer(peer, numbers.get(peer.peer) ?? 0))
-    guarded(() => this.#native.setTable(peers, table.local))
+    guarded(() => this.#native.setTable(encodeTable(table, (peer) => numbers.get(peer) ?? 0)))
     this.#numbers = numbers
-    this.#peers = new Map([...numbers].map(([peer, number]) => [number, peer]))
+    this.#peers = new Map()
+    for (const [peer, number] of numbers) this.#peers.set(number, peer)
   }
 
   setAddresses(addresses: readonly AddressInRange[]): void {
@@ -195,13 +204,8 @@ class NativeBackedEngine implements Engine {
   }
 
   stats(): EngineStats {
-    const { device, peers, eventsDropped } = guarded(() => this.#native.stats())
-    const named = new Map<PeerId, EngineCounters>()
-    for (const { id, counters } of peers) {
-      const peer = this.#peers.get(id)
-      if (peer !== undefined) named.set(peer, counters)
-    }
-    return { device, peers: named, eventsDropped }
+    const stats = guarded(() => this.#native.stats())
+    return decodeStats(stats, this.#reasons, (number) => this.#peers.get(number))
   }
 
   close(): void {
@@ -213,8 +217,9 @@ class NativeBackedEngine implements Engine {
   /** Runs on the event loop after the addon asked for it, once for all that has gathered. */
   deliver(): void {
     if (this.#closed) return
-    for (const native of this.#native.poll()) {
-      const event = this.#translate(native)
+    const told = this.#native.poll()
+    for (let at = 0; at < told.length; at += 2) {
+      const event = this.#translate(this.#events[told[at] ?? 0], told[at + 1] ?? 0)
       if (event === undefined) continue
       try {
         this.#onEvent(event)
@@ -226,10 +231,10 @@ class NativeBackedEngine implements Engine {
     }
   }
 
-  #translate({ kind, peer: number, message = '' }: NativeEvent): EngineEvent | undefined {
-    if (kind === 'failed') return { type: 'failed', message }
+  #translate(type: EngineEvent['type'] | undefined, number: number): EngineEvent | undefined {
+    if (type === 'failed') return { type, message: this.#native.failure() ?? '' }
     const peer = this.#peers.get(number)
-    return peer === undefined ? undefined : { type: kind, peer }
+    return peer === undefined || type === undefined ? undefined : { type, peer }
   }
 
   #assertOpen(): void {

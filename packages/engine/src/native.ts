@@ -5,6 +5,7 @@ import { engineError } from './errors.ts'
 export interface NativeAddon {
   readonly NativeEngine: new (init: NativeInit, wake: () => void) => NativeEngine
   reasonNames(): string[]
+  eventNames(): string[]
 }
 
 export interface NativeInit {
@@ -15,34 +16,31 @@ export interface NativeInit {
   readonly privateKey: Uint8Array
 }
 
-export interface NativePeer {
-  readonly id: number
-  readonly plain: boolean
-  /** With it the way is a stream; without, and not plain, it is unknown. */
-  readonly publicKey?: Uint8Array
-  readonly presharedKey?: Uint8Array
-  readonly allowed: readonly string[]
-  readonly mtu: number
+/** The whole table in few values: thousands of objects would cost more than all the rest. */
+export interface NativeTable {
+  /** Four numbers a peer: its own, way (0 unknown, 1 stream, 2 plain), MTU, and how many ranges it has. */
+  readonly peers: Uint32Array
+  /** Public and preshared key of each peer with a stream, in order. */
+  readonly keys: Uint8Array
+  /** The peers' ranges in order, a space between two. */
+  readonly ranges: string
+  readonly local: string
 }
 
-export interface NativeEvent {
-  readonly kind: 'carry' | 'room' | 'wanted' | 'session' | 'silent' | 'broken' | 'failed'
-  readonly peer: number
-  readonly message?: string
-}
-
-export interface NativeCounters {
-  readonly packetsIn: number
-  readonly bytesIn: number
-  readonly packetsOut: number
-  readonly bytesOut: number
-  readonly drops: Readonly<Record<string, number>>
+/** All sums since the engine was opened. */
+export interface NativeStats {
+  /**
+   * A row for the device and one for each peer: its number (the device: 0), packets and bytes in, packets and bytes
+   * out, then drops for each reason in the order of `reasonNames`.
+   */
+  readonly rows: Float64Array
+  readonly eventsDropped: number
 }
 
 export interface NativeEngine {
   readonly publicKey: Uint8Array
   interface(): { name: string; mtu: number; offload: boolean; offloadUdp: boolean }
-  setTable(peers: readonly NativePeer[], local: readonly string[]): void
+  setTable(table: NativeTable): void
   setAddresses(addresses: readonly string[]): void
   setRoutes(routes: readonly string[]): void
   setMtu(mtu: number): void
@@ -51,12 +49,10 @@ export interface NativeEngine {
   injectPlain(peer: number, packets: Uint8Array): void
   restart(peer: number): void
   hurry(peer: number): void
-  poll(): NativeEvent[]
-  stats(): {
-    device: NativeCounters
-    peers: { id: number; counters: NativeCounters }[]
-    eventsDropped: number
-  }
+  /** Two numbers for each event: the index of its name in `eventNames`, and the peer's. */
+  poll(): number[]
+  failure(): string | null
+  stats(): NativeStats
   memorySend(packet: Uint8Array): boolean
   memoryReceive(): Uint8Array | null
   close(): void

@@ -1,4 +1,5 @@
 import type { PeerId } from '@mesh/core'
+import type { NativeStats } from './native.ts'
 
 /** Why packets were dropped. `native/counters.rs` has the same names and says what each means. */
 export const DROP_REASONS = [
@@ -42,4 +43,33 @@ export interface EngineStats {
   readonly peers: ReadonlyMap<PeerId, EngineCounters>
   /** Events that were lost because nobody took them in time. */
   readonly eventsDropped: number
+}
+
+/** @param reasons those that the rows have, in their order */
+export function decodeStats(
+  { rows, eventsDropped }: NativeStats,
+  reasons: readonly DropReason[],
+  peerOf: (number: number) => PeerId | undefined,
+): EngineStats {
+  const width = SUMS + reasons.length
+  const peers = new Map<PeerId, EngineCounters>()
+  for (let at = width; at < rows.length; at += width) {
+    const peer = peerOf(rows[at] ?? 0)
+    if (peer !== undefined) peers.set(peer, countersAt(rows, at, reasons))
+  }
+  return { device: countersAt(rows, 0, reasons), peers, eventsDropped }
+}
+
+/** Numbers of a row before those of the reasons. */
+const SUMS = 5
+
+function countersAt(rows: Float64Array, at: number, reasons: readonly DropReason[]): EngineCounters {
+  const read = (column: number) => rows[at + column] ?? 0
+  const drops: Partial<Record<DropReason, number>> = {}
+  // by index: this runs for each of thousands of peers
+  for (let index = 0; index < reasons.length; index++) {
+    const [reason, count] = [reasons[index], read(SUMS + index)]
+    if (count > 0 && reason !== undefined) drops[reason] = count
+  }
+  return { packetsIn: read(1), bytesIn: read(2), packetsOut: read(3), bytesOut: read(4), drops }
 }

@@ -2,7 +2,9 @@
 import type { Cidr, PeerId } from '@mesh/core'
 import { engineError } from './errors.ts'
 import { KEY_BYTES, MAX_MTU, MIN_MTU } from './limits.ts'
-import type { NativePeer } from './native.ts'
+import type { NativeTable } from './native.ts'
+
+const NATIVE_WAYS = { unknown: 0, stream: 1, plain: 2 } as const
 
 /** The whole; swapped in at once, never changed. */
 export interface EngineTable {
@@ -49,7 +51,24 @@ export function checkTable({ peers }: EngineTable): void {
   }
 }
 
-export function nativePeer({ allowed, mtu, way }: EnginePeer, id: number): NativePeer {
-  if (way.kind !== 'stream') return { id, allowed, mtu, plain: way.kind === 'plain' }
-  return { id, allowed, mtu, plain: false, publicKey: way.publicKey, presharedKey: way.presharedKey }
+/** For the addon; `numberOf` gives each peer the number by which the addon knows it. */
+export function encodeTable(table: EngineTable, numberOf: (peer: PeerId) => number): NativeTable {
+  const sealed = table.peers.reduce((count, { way }) => count + (way.kind === 'stream' ? 1 : 0), 0)
+  const peers = new Uint32Array(table.peers.length * 4)
+  const keys = new Uint8Array(sealed * 2 * KEY_BYTES)
+  let at = 0
+  let key = 0
+  const ranges: Cidr[] = []
+  for (const { peer, allowed, mtu, way } of table.peers) {
+    peers[at++] = numberOf(peer)
+    peers[at++] = NATIVE_WAYS[way.kind]
+    peers[at++] = mtu
+    peers[at++] = allowed.length
+    for (const range of allowed) ranges.push(range)
+    if (way.kind !== 'stream') continue
+    keys.set(way.publicKey, key)
+    keys.set(way.presharedKey, key + KEY_BYTES)
+    key += 2 * KEY_BYTES
+  }
+  return { peers, keys, ranges: ranges.join(' '), local: table.local.join(' ') }
 }

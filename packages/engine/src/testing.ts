@@ -78,7 +78,8 @@ export function createEngineWire(seen: (peer: PeerId, event: EngineEvent) => voi
   }
 }
 
-/** The names that the addon has for what `DROP_REASONS` lists. */
-export function nativeReasonNames(addon?: string): string[] {
-  return loadAddon(addon).reasonNames()
+/** The names that the addon has for what `DROP_REASONS` lists, and for the events. */
+export function nativeNames(addon?: string): { readonly reasons: string[]; readonly events: string[] } {
+  const { reasonNames, eventNames } = loadAddon(addon)
+  return { reasons: reasonNames(), events: eventNames() }
 }

@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { createConnection, createServer, type Socket } from 'node:net'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import {
   type AddressInRange,
@@ -23,7 +24,7 @@ export interface HostInit {
   readonly mtu: number
   /** What the other one owns. */
   readonly allowed: readonly string[]
-  /** One of the two waits at this path, the other one comes. Neither: it stays alone. */
+  /** One of the two waits at this path or `IP:PORT`, the other one comes. Neither: it stays alone. */
   readonly listen?: string
   readonly connect?: string
 }
@@ -34,10 +35,12 @@ const init = JSON.parse(process.argv[2] ?? '{}') as HostInit
 const peer = peerIdFromPublicKey(new Uint8Array(PUBLIC_KEY_BYTES).fill(1))
 const events: EngineEvent[] = []
 let socket: Socket | undefined
+const carried = { takes: 0, taken: 0, injects: 0, injected: 0 }
 
 const engine = openOrExit()
-if (init.connect !== undefined) begin(createConnection(init.connect))
-else if (init.listen !== undefined) createServer(begin).listen(init.listen, () => answer({ listening: true }))
+if (init.connect !== undefined) begin(createConnection(endpoint(init.connect)))
+else if (init.listen !== undefined)
+  createServer(begin).listen(endpoint(init.listen), () => answer({ listening: true }))
 else answer({ alone: true })
 createInterface({ input: process.stdin })
   .on('line', command)
@@ -71,6 +74,8 @@ function begin(connection: Socket): void {
   let key: Buffer | undefined = Buffer.alloc(0)
   connection.on('data', (bytes) => {
     if (key === undefined) {
+      carried.injects++
+      carried.injected += bytes.length
       if (!engine.inject(peer, bytes)) connection.pause()
       return
     }
@@ -106,6 +111,8 @@ function send(): void {
   while (socket !== undefined && !socket.writableNeedDrain) {
     const batch = engine.take(peer)
     if (batch === undefined) return
+    carried.takes++
+    carried.taken += batch.length
     socket.write(batch)
   }
 }
@@ -118,7 +125,8 @@ function command(line: string): void {
       peer: peers.get(peer),
       device,
       events,
-      cpu: process.cpuUsage(),
+      carried,
+      threads: threadSeconds(),
       memory: process.memoryUsage().rss,
     })
   } else if (verb === 'routes') attempt(() => engine.setRoutes(rest.map(parseCidr)))
@@ -126,6 +134,25 @@ function command(line: string): void {
   else if (verb === 'mtu') attempt(() => engine.setMtu(Number(rest[0])))
   else if (verb === 'close') attempt(() => engine.close())
   else answer({ error: `no such command: ${verb}` })
+}
+
+function endpoint(text: string): { path: string } | { host: string; port: number } {
+  const [host = '', port] = text.split(':')
+  return port === undefined ? { path: text } : { host, port: Number(port) }
+}
+
+/** CPU seconds of each kind of thread: in its own code, and in the kernel. */
+function threadSeconds(): Record<string, [number, number]> {
+  const sums: Record<string, [number, number]> = {}
+  for (const id of readdirSync('/proc/self/task')) {
+    const text = readFileSync(`/proc/self/task/${id}/stat`, 'utf8')
+    const name = text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))
+    // utime and stime (proc_pid_stat(5)), in hundredths of a second
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    const [user = 0, system = 0] = sums[name] ?? []
+    sums[name] = [user + Number(fields[11]) / 100, system + Number(fields[12]) / 100]
+  }
+  return sums
 }
 
 function attempt(act: () => void): void {

@@ -1,4 +1,4 @@
-/** Two hosts in network namespaces, each with an engine and its interface, joined by a unix socket. */
+/** Two hosts in network namespaces, each with an engine and its interface, joined by one stream. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,8 +25,11 @@ export interface Pair {
 
 const program = join(import.meta.dirname, 'host.ts')
 
-/** Left has 10.9.0.1 and fd09::1, right has 10.9.0.2 and fd09::2; there is no other wire between them. */
-export async function createPair(mtu = 1280): Promise<Pair> {
+/**
+ * Left has 10.9.0.1 and fd09::1, right has 10.9.0.2 and fd09::2. The stream is a unix socket, and there is no other
+ * wire between them, or TCP over one (`tcp`), as in life.
+ */
+export async function createPair(mtu = 1280, wire: 'unix' | 'tcp' = 'unix'): Promise<Pair> {
   const lab = createLab(['left', 'right'])
   const folder = mkdtempSync(join(tmpdir(), 'mesh-engine-'))
   const hosts: Host[] = []
@@ -36,7 +39,11 @@ export async function createPair(mtu = 1280): Promise<Pair> {
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    const path = join(folder, 'wire.sock')
+    if (wire === 'tcp') {
+      const end = (host: string, address: string) => ({ host, device: 'eth0', addresses: [address] })
+      lab.wire(end('left', '192.168.9.1/24'), end('right', '192.168.9.2/24'))
+    }
+    const path = wire === 'tcp' ? '192.168.9.2:7000' : join(folder, 'wire.sock')
     const right = startHost(lab, 'right', {
       name: 'mesh0',
       mtu,

@@ -118,7 +118,7 @@ fn a_hostile_member_gets_only_its_own_packets_to_the_kernel() {
     for reason in [Reason::Malformed, Reason::SpoofedSource, Reason::NotForUs] {
         assert!(counters.dropped(reason) > 0, "{reason:?}");
     }
-    assert!(b.engine.events().poll().1.iter().all(|event| !matches!(event, Event::Failed { .. })));
+    assert!(!b.engine.events().poll().contains(&(Event::Failed, 0)));
 }
 
 fn only_its_own(piece: &[u8]) {
@@ -145,7 +145,7 @@ fn a_broken_stream_is_told_and_a_new_one_works() {
     b.engine.inject(PEER, &[0, 1, 2, 3]);
     counted(&b, Reason::BadFrame, 2);
     b.take();
-    assert_eq!(b.events.iter().filter(|event| matches!(event, Event::Broken { .. })).count(), 1);
+    assert_eq!(b.events.iter().filter(|event| **event == Event::Broken).count(), 1);
     b.engine.restart(PEER);
     arrives(&mut a, &mut b, &build(&Spec { payload: 8, ..Spec::default() }));
 }

@@ -22,7 +22,7 @@ fn apart(sent: usize) -> (End, End) {
 /// Waits until the application is told that a way is wanted.
 fn wanted(end: &mut End) {
     let began = Instant::now();
-    while !end.engine.events().poll().0.wanted.contains(&PEER) {
+    while !end.engine.events().poll().contains(&(Event::Wanted, PEER)) {
         assert!(began.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -113,7 +113,7 @@ fn a_wanted_way_is_told_once_in_a_while() {
         assert!(a.kernel.send(&build(&Spec { payload: 9, ..Spec::default() })));
     }
     settled(&mut a);
-    assert!(a.engine.events().poll().0.wanted.is_empty());
+    assert!(!a.engine.events().poll().contains(&(Event::Wanted, PEER)));
     let (now, table) = (Instant::now(), a.engine.table());
     let mut link = table.entry(PEER).unwrap().peer.link();
     assert!(!link.wants(now) && link.wants(now + WANTED_AGAIN) && !link.wants(now + WANTED_AGAIN));
@@ -160,7 +160,7 @@ fn a_session_that_one_end_forgot_is_made_anew_at_once() {
         a.kernel.send(&build(&Spec { payload: 2, ..Spec::default() }));
         b.kernel.receive()
     });
-    assert_eq!(a.events.iter().filter(|event| matches!(event, Event::Session { .. })).count(), 2);
+    assert_eq!(a.events.iter().filter(|event| **event == Event::Session).count(), 2);
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }
 
