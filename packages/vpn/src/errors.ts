@@ -1,4 +1,5 @@
 import { MeshError, type MeshErrorInit } from '@mesh/core'
+import type { LinkErrorCode } from './links/errors.ts'
 
 /** Codes of the `MeshError`s that this package throws. The engine's (`engine.*`) pass through as they are. */
 export type VpnErrorCode =
@@ -10,14 +11,13 @@ export type VpnErrorCode =
   | 'vpn.bad_address'
   /** No address of the range is left to lease. */
   | 'vpn.range_full'
-  | 'vpn.bad_static_peer'
-  | 'vpn.bad_route'
   | 'vpn.bad_mtu'
+  /** More addresses, static peers or routes than the VPN takes. */
+  | 'vpn.too_many'
   /** The peer has no machine in this VPN. */
   | 'vpn.unknown_peer'
-  /** The peer could not be reached, or did not answer. */
-  | 'vpn.unreachable'
   | 'vpn.not_running'
+  | LinkErrorCode
 
 export function vpnError(
   code: VpnErrorCode,

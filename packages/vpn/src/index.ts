@@ -8,6 +8,8 @@ export type {
   VpnLedger,
   VpnNetwork,
 } from './ports.ts'
+export { type YieldComponents, yieldLeadership } from './addresses/yield-leadership.ts'
+export { createVpn } from './create-vpn.ts'
 export type { VpnErrorCode } from './errors.ts'
 export {
   type AcceptedRoute,

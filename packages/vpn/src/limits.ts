@@ -18,8 +18,10 @@ export const BROAD_IPV6_BITS = 16
 export const REBUILD_DELAY_MS = 20
 /** Rebuilding takes at most one part in this many of the time, however fast the ledger changes. */
 export const REBUILD_TIME_SHARE = 10
-/** The table has a little of the next second in it, so that expiries of one heartbeat round make one rebuild. */
+/** Heartbeats that end within this time make one rebuild. */
 export const EXPIRY_SLACK_MS = 250
+/** Networks of the host are looked at this often, while routes are accepted. */
+export const HOST_CHECK_MS = 10_000
 /** Wire: how long a heartbeat keeps its owner's entries. */
 export const DEFAULT_LIVENESS_MS = 480_000
 
@@ -28,9 +30,20 @@ export const DEFAULT_LIVENESS_MS = 480_000
 /** The least that IPv6 allows: passes over whatever carries a peer's stream. */
 export const DEFAULT_MTU = 1280
 export const MIN_MTU = 1280
-export const MAX_MTU = 9000
+/** What IP fixes as the longest packet. */
+export const MAX_MTU = 65_535
 /** Beside the derived one. */
 export const MAX_OWN_ADDRESSES = 16
-/** Of `--static-peertable` and `--advertise-route`. */
 export const MAX_STATIC_PEERS = 10_000
 export const MAX_ADVERTISED_ROUTES = 64
+/** An interface that was taken away is made anew after this time, */
+export const REOPEN_AFTER_MS = 1_000
+/** but not when it was taken away twice within this. */
+export const REOPEN_AGAIN_MS = 60_000
+
+// Life
+
+/** A lease that could not be taken, as in a full range, is tried again. */
+export const LEASE_RETRY_MS = 30_000
+/** Connecting to a peer and one round trip. */
+export const PROBE_MS = 30_000

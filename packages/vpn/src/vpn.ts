@@ -31,13 +31,13 @@ export interface VpnInit {
 }
 
 export interface LeaseInit {
-  /** The range to lease in, and the address in it to prefer. */
+  /** To lease in the range of this IPv4 address; the address itself is not preferred. */
   readonly range: AddressInRange
-  /** Keeps the lease over restarts; undefined: nowhere. */
+  /** Keeps the address over restarts; undefined: nowhere. */
   readonly file?: string
 }
 
-/** One entry of `--static-peertable`; made by `parseStaticPeer`. */
+/** One entry of `--static-peertable`. */
 export interface StaticPeer {
   readonly address: IpAddress
   readonly peer: PeerId
@@ -70,7 +70,10 @@ export interface VpnComponents {
 export interface VpnHost {
   /** The addresses of the host's interfaces with their networks; the VPN's own interface may be among them. */
   networks(): readonly HostNetwork[]
-  /** Remote addresses of the connections that this node has now, to whomever. */
+  /**
+   * Where the connections that this node has now go to, whoever is there: the far ends of its sockets, not all that
+   * peers say of themselves (a peer with a network behind it says that it has an address there).
+   */
   remoteAddresses(): readonly IpAddress[]
   /** Does the kernel pass packets on (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`)? Undefined: unknown. */
   forwards(family: 'ipv4' | 'ipv6'): boolean | undefined
@@ -91,14 +94,15 @@ export interface Vpn {
    * @throws MeshError `vpn.*`, `engine.*`; the signal's reason
    */
   start(signal?: AbortSignal): Promise<void>
-  /** This node's own, the derived IPv6 address included. */
+  /** This node's own, the derived IPv6 address included; without those that another member has now. */
   addresses(): readonly AddressInRange[]
   status(): VpnStatus
   /** What a person should know of, with what to do. */
   problems(): readonly VpnProblem[]
   /**
    * Reaches a peer of the VPN, connecting to it first when need be, and measures.
-   * @throws MeshError `vpn.unknown_peer`, `vpn.unreachable`, `vpn.not_running`; the signal's reason
+   * @throws MeshError `vpn.unknown_peer`, `vpn.unreachable`, `vpn.timeout`, `vpn.not_running`, `p2p.unreachable`;
+   *   the signal's reason
    */
   probe(peer: PeerId, signal?: AbortSignal): Promise<VpnProbe>
   /** The returned function unsubscribes. */

@@ -1,14 +1,8 @@
 /** A ledger's snapshot written by hand: entries that no ledger would take are among them. */
 import { createHash } from 'node:crypto'
 import { type PeerId, peerIdFromPublicKey } from '@mesh/core'
-import {
-  createLedger,
-  createSigner,
-  type Entry,
-  heartbeatValue,
-  type KeyedEntry,
-  type Snapshot,
-} from '@mesh/ledger'
+import { type Entry, HEALTH_BUCKET, heartbeatValue, type KeyedEntry, parseHeartbeat } from '@mesh/ledger'
+import type { TableSnapshot } from '../src/table/build-table.ts'
 
 export interface World {
   /** Unix ms of the first heartbeats. */
@@ -17,9 +11,13 @@ export interface World {
   beat(peer: PeerId, afterMs: number): World
   machine(key: string, peer: PeerId, hostname?: string): World
   route(key: string, peer: PeerId, metric?: number): World
+  /** Replaces what the key had. */
   entry(bucket: string, key: string, owner: PeerId, value: string): World
-  snapshot(): Snapshot
+  /** Of now; later entries are not in it. */
+  snapshot(): TableSnapshot
 }
+
+export const LIVENESS_MS = 480_000
 
 /** The same name gives the same peer. */
 export function peerNamed(name: string): PeerId {
@@ -28,40 +26,48 @@ export function peerNamed(name: string): PeerId {
 
 export function createWorld(): World {
   const start = Date.UTC(2026, 0, 1)
-  // it stores whatever it judges wrong, so that the table is the one to refuse
-  const ledger = createLedger(
-    { mode: 'observe' },
-    {
-      signer: createSigner(new Uint8Array(32).fill(1)),
-      verify: () => true,
-      clock: { now: () => start, after: () => () => {} },
-    },
-  )
-  const added: KeyedEntry[] = []
-  let version = 0n
+  const buckets = new Map<string, Map<string, Entry>>()
   const add = (bucket: string, key: string, owner: PeerId, value: string) => {
-    const entry: Entry = {
+    const entries = buckets.get(bucket) ?? new Map<string, Entry>()
+    buckets.set(bucket, entries)
+    entries.set(key, {
       value,
       owner,
-      version: ++version,
+      version: 1n,
       updatedAt: start / 1000,
       deleted: false,
       sig: new Uint8Array(64),
-    }
-    added.push({ bucket, key, entry })
+    })
     return world
   }
   const world: World = {
     start,
-    beat: (peer, afterMs) => add('healthcheck', peer, peer, heartbeatValue(start + afterMs)),
+    beat: (peer, afterMs) => add(HEALTH_BUCKET, peer, peer, heartbeatValue(start + afterMs)),
     machine: (key, peer, hostname = '') =>
       add('machines', key, peer, JSON.stringify({ PeerID: peer, Hostname: hostname })),
     route: (key, peer, metric) => add('routes', key, peer, JSON.stringify({ PeerID: peer, Metric: metric })),
     entry: add,
-    snapshot() {
-      ledger.merge(added.splice(0), undefined)
-      return ledger.snapshot()
-    },
+    snapshot: () => snapshotOf(new Map([...buckets].map(([name, entries]) => [name, new Map(entries)]))),
   }
   return world
+}
+
+function snapshotOf(buckets: ReadonlyMap<string, ReadonlyMap<string, Entry>>): TableSnapshot {
+  const sorted = new Map<string, readonly KeyedEntry[]>()
+  for (const [bucket, entries] of buckets) {
+    const rows = [...entries].map(([key, entry]) => ({ bucket, key, entry }))
+    sorted.set(
+      bucket,
+      rows.sort((one, other) => (one.key < other.key ? -1 : 1)),
+    )
+  }
+  const getLive = (bucket: string, key: string) => buckets.get(bucket)?.get(key)
+  return {
+    getLive,
+    entries: (bucket = '') => sorted.get(bucket) ?? [],
+    isOwnerLive(owner, now) {
+      const beat = parseHeartbeat(getLive(HEALTH_BUCKET, owner)?.value ?? '')
+      return beat !== undefined && beat + LIVENESS_MS > now
+    },
+  }
 }

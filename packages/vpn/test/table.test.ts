@@ -29,7 +29,7 @@ const drawn = fc.record({
   from: fc.subarray(peers),
   connected: fc.array(cidr, { maxLength: 2 }),
   remotes: fc.array(address, { maxLength: 2 }),
-  asked: fc.array(address, { minLength: 10, maxLength: 20 }),
+  asked: fc.array(address, { minLength: 5, maxLength: 8 }),
 })
 interface Drawn {
   readonly alive: readonly PeerId[]
@@ -69,7 +69,7 @@ test('every address goes where the slow twin sends it, and no range to two', () 
       for (const range of inKernel)
         for (const remote of given.remotes) expect(cidrContains(range, parseIp(remote))).toBe(false)
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   )
 })
 
@@ -96,7 +96,7 @@ test('whatever keys and records say, a table comes of it', () => {
         expect(ranges.map(parseCidr)).toEqual(ranges)
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 60 },
   )
 })
 
@@ -174,11 +174,17 @@ function twin(given: Drawn, text: string): PeerId | undefined {
 }
 
 function twinMachine(given: Drawn, text: string): PeerId | undefined {
-  if (OWN.some((own) => own === text) || !RANGES.some((range) => cidrContains(range, parseIp(text)))) return
+  if (!RANGES.some((range) => cidrContains(range, parseIp(text)))) return
   if (given.staticPeers.length > 0) {
+    if (OWN.some((own) => own === text) && twinHolder(given, text) === undefined) return
     const found = given.staticPeers.find(([key, peer]) => parseIp(key) === parseIp(text) && peer !== SELF)
     return found?.[1]
   }
+  return twinHolder(given, text)
+}
+
+/** Of a static table's addresses the node's own stay its own only while the ledger does not say otherwise. */
+function twinHolder(given: Drawn, text: string): PeerId | undefined {
   const entry = given.machines.findLast(([key]) => key === text)
   if (entry === undefined) return
   const [key, owner, named] = entry

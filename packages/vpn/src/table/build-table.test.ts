@@ -4,7 +4,6 @@ import { createWorld, peerNamed, type World } from '../../test/table-world.ts'
 import { MAX_PEER_ADDRESSES, MAX_PEER_ROUTES, MAX_TABLE_PEERS } from '../limits.ts'
 import { buildTable, type TableInput } from './build-table.ts'
 import { buildEngineTable } from './engine-table.ts'
-import { parseStaticPeer } from './static-peers.ts'
 
 const [A, B, C] = ['a', 'b', 'c'].map(peerNamed) as [PeerId, PeerId, PeerId]
 
@@ -27,7 +26,7 @@ describe('machines', () => {
     ['badKey', '__proto__'],
     ['outsideRange', '10.2.0.2'],
     ['outsideRange', 'fd01::2'],
-    ['ownAddress', '10.1.0.1'],
+    ['ownAddress', 'fd77::5e1f'],
   ] as const)('ignores as %s the key %s', (reason, key) => {
     const table = build(alive(A).machine(key, A))
     expect(table.peers.size).toBe(0)
@@ -70,13 +69,20 @@ describe('machines', () => {
     expect(table.ignored).toEqual({ derivedOfOther: 2 })
   })
 
-  it('skips what this node announced itself, and tells who holds its addresses', () => {
-    const world = alive(A, B).machine('10.1.0.9', SELF).machine('10.1.0.1', B)
-    expect(build(world)).toMatchObject({
-      ignored: { ownAddress: 1 },
-      taken: [{ address: '10.1.0.1', peer: B }],
-    })
-    expect(build(createWorld().machine('10.1.0.1', B)).taken).toEqual([])
+  it('skips what this node announced itself', () => {
+    const { ignored, own } = build(alive(A).machine('10.1.0.9', SELF))
+    expect({ ignored, own }).toEqual({ ignored: {}, own: ['10.1.0.1', 'fd77::5e1f'] })
+  })
+
+  it('gives an address of this node to the live peer that holds it, but no derived one', () => {
+    const own = [ip('10.1.0.1'), ip('fd77::5e1f')]
+    const world = alive(B).machine('10.1.0.1', B).machine('fd77::5e1f', B)
+    const table = build(world, { own })
+    expect(table.own).toEqual(['fd77::5e1f'])
+    expect(allowed(table)).toEqual({ [B]: ['10.1.0.1/32'] })
+    const dead = build(createWorld().machine('10.1.0.1', B), { own })
+    expect(dead.own).toEqual(own)
+    expect(dead.peers.size).toBe(0)
   })
 
   it('bounds peers, and the addresses of one', () => {
@@ -93,30 +99,18 @@ describe('the static peer table', () => {
     const world = alive(A, B).machine('10.1.0.2', A, 'ay').machine('10.1.0.3', B)
     const table = build(world, {
       staticPeers: [
-        `10.1.0.2:${A}`,
-        `[fd00::7]:${C}`,
-        `10.1.0.4:${SELF}`,
-        `10.1.0.2:${B}`,
-        `10.9.0.1:${B}`,
-      ].map(parseStaticPeer),
+        { address: ip('10.1.0.2'), peer: A },
+        { address: ip('fd00::7'), peer: C },
+        { address: ip('10.1.0.4'), peer: SELF },
+        { address: ip('10.1.0.2'), peer: B },
+        { address: ip('10.9.0.1'), peer: B },
+      ],
       ranges: [range('10.1.0.0/24'), range('fd00::/64')],
     })
     expect(allowed(table)).toEqual({ [A]: ['10.1.0.2/32'], [C]: ['fd00::7/128'] })
     expect(table.peers.get(A)?.hostname).toBe('ay')
     expect(table.ignored).toEqual({ lostToOther: 1, outsideRange: 1 })
     expect(table.problems).toMatchObject([{ code: 'vpn.static_peer_outside' }])
-  })
-
-  it.each([
-    '',
-    '10.1.0.2',
-    `10.1.0.2:${'x'.repeat(52)}`,
-    `fd00::2:${A}`,
-    `[10.1.0.2]:${A}`,
-    `[fd00::2]${A}`,
-    `10.1.0.2/24:${A}`,
-  ])('refuses %s', (text) => {
-    expect(() => parseStaticPeer(text)).toThrow(expect.objectContaining({ code: 'vpn.bad_static_peer' }))
   })
 })
 
@@ -285,7 +279,7 @@ function build(world: World, changes: Partial<TableInput> = {}) {
     self: SELF,
     mode: 'enforce',
     livenessMs: 480_000,
-    own: [ip('10.1.0.1')],
+    own: [ip('10.1.0.1'), ip('fd77::5e1f')],
     ranges: [range('10.1.0.0/24'), range('fd77::/64')],
     derived: { prefix: range('fd77::/64'), addressOf: derivedOf },
     staticPeers: [],

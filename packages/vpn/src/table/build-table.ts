@@ -13,14 +13,16 @@ import { covers, hostPrefix, hostRange, type Prefix, prefixOf } from './prefix.t
 import { isOwnersWord, type Machine, readMachine } from './read-entry.ts'
 import { noRouter, staticOutside } from './table-problems.ts'
 
+export type TableSnapshot = Pick<Snapshot, 'entries' | 'getLive' | 'isOwnerLive'>
+
 export interface TableInput {
-  readonly snapshot: Snapshot
+  readonly snapshot: TableSnapshot
   /** Unix ms. */
   readonly now: number
   readonly self: PeerId
   readonly mode: OwnershipMode
   readonly livenessMs: number
-  /** This node's addresses: never anybody else's. */
+  /** What this node should have: nobody else's, as long as nobody else has it. */
   readonly own: readonly IpAddress[]
   /** This node's VPN ranges, the derived prefix too: machines elsewhere do not enter. */
   readonly ranges: readonly Cidr[]
@@ -48,8 +50,8 @@ export interface VpnTable {
   readonly kernelRoutes: readonly Cidr[]
   readonly ignored: Readonly<Partial<Record<IgnoredReason, number>>>
   readonly problems: readonly VpnProblem[]
-  /** Own addresses that a live peer holds in the ledger. */
-  readonly taken: readonly { readonly address: IpAddress; readonly peer: PeerId }[]
+  /** This node's addresses, without those that a live peer holds in the ledger. */
+  readonly own: readonly IpAddress[]
   /** Owners without a heartbeat: when one comes, the table is another. */
   readonly silent: ReadonlySet<string>
   /** Unix ms when the first of the others has none any more, unless it comes; undefined: never. */
@@ -76,7 +78,7 @@ export function buildTable(input: TableInput): VpnTable {
     kernelRoutes: routes.accepted.filter(({ inKernel }) => inKernel).map(({ range }) => range),
     ignored: build.ignored,
     problems: [...build.problems, ...routes.problems],
-    taken: takenAddresses(input, build.owners),
+    own: build.own,
     silent: build.owners.silent,
     expiresAt: build.owners.expiresAt(),
   }
@@ -97,6 +99,7 @@ export class TableBuild {
   readonly #input: TableInput
   readonly #ranges: readonly Prefix[]
   readonly #derived: Prefix
+  readonly own: readonly IpAddress[]
   readonly #own: ReadonlySet<IpAddress>
   readonly #holders = new Map<Cidr, PeerId>()
   #addresses = 0
@@ -106,7 +109,8 @@ export class TableBuild {
     this.owners = createOwners(input)
     this.#ranges = input.ranges.map(prefixOf)
     this.#derived = prefixOf(input.derived.prefix)
-    this.#own = new Set(input.own)
+    this.own = input.own.filter((address) => !this.#isTaken(address))
+    this.#own = new Set(this.own)
   }
 
   addMachines(): void {
@@ -165,6 +169,16 @@ export class TableBuild {
     this.ignored[reason] = (this.ignored[reason] ?? 0) + 1
   }
 
+  /** A derived address is its peer's, whatever the ledger says. */
+  #isTaken(address: IpAddress): boolean {
+    const { snapshot, self, mode } = this.#input
+    const entry = snapshot.getLive('machines', address)
+    const machine = entry && readMachine(address, entry)
+    if (entry === undefined || machine === undefined || typeof machine === 'string') return false
+    if (machine.peer === self || covers(this.#derived, machine.prefix)) return false
+    return isOwnersWord(machine.peer, entry, mode) && this.owners.isLive(entry.owner)
+  }
+
   #addMachine(machine: Machine, entry: Entry): void {
     const { mode, derived } = this.#input
     const { address, prefix, peer } = machine
@@ -190,18 +204,4 @@ export class TableBuild {
     this.#addresses++
     this.peers.get(peer)?.addresses.push(address)
   }
-}
-
-function takenAddresses({ own, self, mode, snapshot }: TableInput, owners: Owners) {
-  const taken: { address: IpAddress; peer: PeerId }[] = []
-  for (const address of own) {
-    const entry = snapshot.getLive('machines', address)
-    if (entry === undefined) continue
-    const machine = readMachine(address, entry)
-    if (typeof machine === 'string' || machine.peer === self) continue
-    if (isOwnersWord(machine.peer, entry, mode) && owners.isLive(entry.owner)) {
-      taken.push({ address, peer: machine.peer })
-    }
-  }
-  return taken
 }

@@ -10,7 +10,7 @@ export interface Owners {
 }
 
 export interface OwnersInit {
-  readonly snapshot: Snapshot
+  readonly snapshot: Pick<Snapshot, 'entries' | 'isOwnerLive'>
   readonly now: number
   readonly livenessMs: number
 }

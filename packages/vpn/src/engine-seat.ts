@@ -1,0 +1,143 @@
+/**
+ * Where the engine sits: what uses it holds on to the seat, and finds a new engine there when the interface was taken
+ * away. Remembers what the new one has to be told. The key stays, so that peers need no new one.
+ */
+import type { AddressInRange, Cidr, Clock, Logger } from '@mesh/core'
+import type { Engine, EngineEvent, EngineInit, EngineInterface, EngineStats, EngineTable } from '@mesh/engine'
+import { REOPEN_AFTER_MS, REOPEN_AGAIN_MS } from './limits.ts'
+
+export type SeatedEngine = Pick<Engine, 'publicKey' | 'take' | 'inject' | 'injectPlain' | 'restart' | 'hurry'>
+
+export interface EngineSeat {
+  /** Lets what comes for a lost engine fall. */
+  readonly engine: SeatedEngine
+  readonly interface: EngineInterface | undefined
+  setTable(table: EngineTable): void
+  setAddresses(addresses: readonly AddressInRange[]): void
+  /** @returns what the kernel refused them with */
+  setRoutes(routes: readonly Cidr[]): Error | undefined
+  stats(): EngineStats
+  close(): void
+}
+
+export interface EngineSeatInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey'> {
+  /** All but `failed`. */
+  readonly onEvent: (event: EngineEvent) => void
+  /** The interface is lost, and comes again in a second; or, with `error`, does not. */
+  readonly onLost: (error: Error | undefined) => void
+  readonly onReopened: () => void
+}
+
+export interface EngineSeatComponents {
+  readonly openEngine: (init: EngineInit) => Engine
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const NO_COUNTERS = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
+
+/** @throws MeshError `engine.*` */
+export function openEngineSeat(init: EngineSeatInit, components: EngineSeatComponents): EngineSeat {
+  return new Seat(init, components)
+}
+
+class Seat implements EngineSeat {
+  readonly engine: SeatedEngine
+  readonly #init: EngineSeatInit
+  readonly #components: EngineSeatComponents
+  #engine: Engine | undefined
+  #addresses: readonly AddressInRange[]
+  #table: EngineTable = { local: [], peers: [] }
+  #routes: readonly Cidr[] = []
+  #reopenedAt = Number.NEGATIVE_INFINITY
+  #cancelReopen = () => {}
+  #closed = false
+
+  constructor(init: EngineSeatInit, components: EngineSeatComponents) {
+    this.#init = init
+    this.#components = components
+    this.#addresses = init.addresses
+    const first = this.#open()
+    this.#engine = first
+    this.engine = {
+      publicKey: first.publicKey,
+      take: (peer) => this.#engine?.take(peer),
+      inject: (peer, bytes) => this.#engine?.inject(peer, bytes) ?? true,
+      injectPlain: (peer, packets) => this.#engine?.injectPlain(peer, packets),
+      restart: (peer) => this.#engine?.restart(peer),
+      hurry: (peer) => this.#engine?.hurry(peer),
+    }
+  }
+
+  get interface(): EngineInterface | undefined {
+    return this.#engine?.interface
+  }
+
+  setTable(table: EngineTable): void {
+    this.#table = table
+    this.#engine?.setTable(table)
+  }
+
+  setAddresses(addresses: readonly AddressInRange[]): void {
+    this.#addresses = addresses
+    this.#engine?.setAddresses(addresses)
+  }
+
+  setRoutes(routes: readonly Cidr[]): Error | undefined {
+    this.#routes = routes
+    try {
+      this.#engine?.setRoutes(routes)
+    } catch (error) {
+      this.#components.log.warn('routes not set', { error })
+      return error instanceof Error ? error : new Error(String(error))
+    }
+    return undefined
+  }
+
+  stats(): EngineStats {
+    return this.#engine?.stats() ?? { device: NO_COUNTERS, peers: new Map(), eventsDropped: 0 }
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#cancelReopen()
+    this.#engine?.close()
+    this.#engine = undefined
+  }
+
+  #open(): Engine {
+    const { name, mtu, privateKey, onEvent } = this.#init
+    return this.#components.openEngine({
+      name,
+      mtu,
+      privateKey,
+      addresses: this.#addresses,
+      onEvent: (event) => (event.type === 'failed' ? this.#lost(event.message) : onEvent(event)),
+    })
+  }
+
+  #lost(message: string): void {
+    if (this.#closed || this.#engine === undefined) return
+    const { clock, log } = this.#components
+    log.warn('interface lost', { interface: this.#init.name, message })
+    this.#engine.close()
+    this.#engine = undefined
+    const isAgain = clock.now() < this.#reopenedAt + REOPEN_AGAIN_MS
+    this.#init.onLost(isAgain ? new Error(message) : undefined)
+    if (!isAgain) this.#cancelReopen = clock.after(REOPEN_AFTER_MS, () => this.#reopen())
+  }
+
+  #reopen(): void {
+    this.#reopenedAt = this.#components.clock.now()
+    try {
+      this.#engine = this.#open()
+      this.#engine.setTable(this.#table)
+      this.#engine.setRoutes(this.#routes)
+    } catch (error) {
+      this.#engine?.close()
+      this.#engine = undefined
+      return this.#init.onLost(error instanceof Error ? error : new Error(String(error)))
+    }
+    this.#init.onReopened()
+  }
+}

@@ -1,0 +1,30 @@
+/** Keeps the leased address in a file over restarts (mode 0600). What goes wrong costs another address, no more. */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import type { Logger } from '@mesh/core'
+import type { LeaseStore } from './addresses/lease.ts'
+
+export function createLeaseFile(path: string | undefined, log: Logger): LeaseStore {
+  if (path === undefined) return { read: () => undefined, write() {} }
+  return {
+    read() {
+      try {
+        return readFileSync(path, 'utf8')
+      } catch (error) {
+        if (!isMissing(error)) log.warn('lease file not read', { path, error })
+        return undefined
+      }
+    },
+    write(text) {
+      try {
+        writeFileSync(`${path}.new`, text, { mode: 0o600 })
+        renameSync(`${path}.new`, path)
+      } catch (error) {
+        log.warn('lease file not written', { path, error })
+      }
+    },
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

@@ -1,0 +1,98 @@
+/** What people are shown of a VPN. */
+import { type AddressInRange, type Cidr, MeshError, type PeerId } from '@mesh/core'
+import type { EngineStats } from '@mesh/engine'
+import type { Links } from './links/links.ts'
+import type { TablePeer, VpnTable } from './table/build-table.ts'
+import { isIpv4 } from './addresses/ip-math.ts'
+import type { VpnHost, VpnPeerStatus, VpnProblem } from './vpn.ts'
+
+const NO_COUNTERS = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
+
+export function peerStatuses(
+  { peers }: Pick<VpnTable, 'peers'>,
+  links: Pick<Links, 'status'>,
+  stats: EngineStats,
+): readonly VpnPeerStatus[] {
+  return [...peers]
+    .map(([peer, machine]) => peerStatus(peer, machine, { links, stats }))
+    .sort((one, other) => (one.peer < other.peer ? -1 : 1))
+}
+
+function peerStatus(
+  peer: PeerId,
+  { hostname, addresses, routes }: TablePeer,
+  { links, stats }: { readonly links: Pick<Links, 'status'>; readonly stats: EngineStats },
+): VpnPeerStatus {
+  const { way, path, mtu, sessionSince } = links.status(peer)
+  return {
+    peer,
+    hostname,
+    addresses,
+    routes,
+    way,
+    path: path?.path,
+    transport: path?.transport,
+    mtu,
+    sessionSince,
+    counters: stats.peers.get(peer) ?? NO_COUNTERS,
+  }
+}
+
+/** An error that lasts. */
+export function problemOf(error: Error, since?: number): VpnProblem {
+  const isMesh = error instanceof MeshError
+  return {
+    code: isMesh ? error.code : 'vpn.failed',
+    severity: 'error',
+    title: error.message,
+    hint: (isMesh ? error.hint : undefined) ?? 'See the log; restart the node if this lasts.',
+    ...(since !== undefined && { since }),
+  }
+}
+
+export function interfaceLost(name: string, error: Error | undefined, since: number): VpnProblem {
+  return {
+    code: 'vpn.interface_lost',
+    severity: 'error',
+    title: `The interface ${name} was taken away${error === undefined ? '' : `: ${error.message}`}`,
+    hint:
+      error === undefined
+        ? 'It is made again at once.'
+        : 'Find out what removes it (a network manager, a second VPN), then restart the node.',
+    since,
+  }
+}
+
+export function routesNotSet(error: Error): VpnProblem {
+  return {
+    code: 'vpn.routes_not_set',
+    severity: 'warning',
+    title: `The kernel refused routes of other members: ${error.message}`,
+    hint: 'Look for the same routes of another program (`ip route`), or do not accept routes.',
+  }
+}
+
+/** Of those who advertise routes. */
+export function notForwarding(routes: readonly Cidr[], host: VpnHost): VpnProblem[] {
+  const families = [
+    { is: isIpv4, family: 'ipv4', name: 'IPv4', setting: 'net.ipv4.ip_forward' },
+    {
+      is: (range: Cidr) => !isIpv4(range),
+      family: 'ipv6',
+      name: 'IPv6',
+      setting: 'net.ipv6.conf.all.forwarding',
+    },
+  ] as const
+  return families
+    .filter(({ is, family }) => routes.some(is) && host.forwards(family) === false)
+    .map(({ name, setting }) => ({
+      code: 'vpn.not_forwarding',
+      severity: 'warning',
+      title: `Routes are advertised, but this machine does not forward ${name}`,
+      hint: `Turn it on: \`sysctl -w ${setting}=1\`, and let the firewall pass it.`,
+    }))
+}
+
+export function addressTexts(addresses: readonly AddressInRange[]): string {
+  return addresses.map(({ address, prefixLength }) => `${address}/${prefixLength}`).join()
+}

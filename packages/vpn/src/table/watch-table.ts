@@ -1,0 +1,111 @@
+/**
+ * Keeps the table as the ledger says: built anew when machines, accepted routes or who is alive changed, several
+ * changes at once, and never for longer than a tenth of the time.
+ */
+import { type Clock, type Logger } from '@mesh/core'
+import { HEALTH_BUCKET, type LedgerEvent } from '@mesh/ledger'
+import { EXPIRY_SLACK_MS, HOST_CHECK_MS, REBUILD_DELAY_MS, REBUILD_TIME_SHARE } from '../limits.ts'
+import type { VpnLedger } from '../ports.ts'
+import { buildTable, type TableInput, type VpnTable } from './build-table.ts'
+
+export interface TableWatch {
+  /** The last one built. */
+  readonly table: VpnTable
+  /** What else the table is built from has changed: builds it now. */
+  rebuild(): void
+  stop(): void
+}
+
+export interface TableWatchInit {
+  readonly read: () => TableInput
+  /** Follow `routes`, and the networks of the host. */
+  readonly followsRoutes: boolean
+  readonly onTable: (table: VpnTable) => void
+}
+
+export interface TableWatchComponents {
+  readonly ledger: Pick<VpnLedger, 'subscribe'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Has called `onTable` once when it returns. */
+export function watchTable(init: TableWatchInit, components: TableWatchComponents): TableWatch {
+  return new Watch(init, components)
+}
+
+class Watch implements TableWatch {
+  table: VpnTable
+  readonly #init: TableWatchInit
+  readonly #components: TableWatchComponents
+  readonly #unsubscribe: () => void
+  #cancelExpiry = () => {}
+  #cancelHostCheck = () => {}
+  #cancelRebuild: (() => void) | undefined
+  #costMs = 0
+  #connected = ''
+
+  constructor(init: TableWatchInit, components: TableWatchComponents) {
+    this.#init = init
+    this.#components = components
+    this.table = this.#build()
+    this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
+    if (init.followsRoutes) this.#checkHostLater()
+    init.onTable(this.table)
+  }
+
+  rebuild(): void {
+    this.#cancelRebuild?.()
+    this.#cancelRebuild = undefined
+    this.table = this.#build()
+    this.#init.onTable(this.table)
+  }
+
+  stop(): void {
+    this.#unsubscribe()
+    this.#cancelExpiry()
+    this.#cancelHostCheck()
+    this.#cancelRebuild?.()
+    this.#cancelRebuild = () => {}
+  }
+
+  #build(): VpnTable {
+    const { clock, log } = this.#components
+    const start = clock.now()
+    const input = this.#init.read()
+    const table = buildTable(input)
+    this.#connected = input.connected.join()
+    this.#costMs = Math.max(0, clock.now() - start)
+    this.#cancelExpiry()
+    if (table.expiresAt !== undefined) {
+      const delayMs = Math.max(0, table.expiresAt - clock.now()) + EXPIRY_SLACK_MS
+      this.#cancelExpiry = clock.after(delayMs, () => this.#rebuildSoon())
+    }
+    log.debug('table built', { peers: table.peers.size, routes: table.accepted.length, ms: this.#costMs })
+    return table
+  }
+
+  #hear(event: LedgerEvent): void {
+    if (event.type !== 'committed') return
+    const { followsRoutes } = this.#init
+    const matters = event.changes.some(({ bucket, key, entry }) => {
+      if (bucket === 'machines') return true
+      if (bucket === 'routes') return followsRoutes
+      // a heartbeat of somebody who is alive anyway changes nothing
+      return bucket === HEALTH_BUCKET && (entry.deleted || this.table.silent.has(key))
+    })
+    if (matters) this.#rebuildSoon()
+  }
+
+  #rebuildSoon(): void {
+    const delayMs = Math.max(REBUILD_DELAY_MS, this.#costMs * (REBUILD_TIME_SHARE - 1))
+    this.#cancelRebuild ??= this.#components.clock.after(delayMs, () => this.rebuild())
+  }
+
+  #checkHostLater(): void {
+    this.#cancelHostCheck = this.#components.clock.after(HOST_CHECK_MS, () => {
+      if (this.#init.read().connected.join() !== this.#connected) this.#rebuildSoon()
+      this.#checkHostLater()
+    })
+  }
+}
