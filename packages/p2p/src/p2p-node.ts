@@ -62,7 +62,10 @@ export interface ByteStream {
   readonly peer: PeerId
   /** False over a relay. */
   readonly direct: boolean
-  /** Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. */
+  /**
+   * Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. Blocks of
+   * 65,507 bytes (`65535 - 16 - 12`) fill one noise message each: slightly longer ones cost a second message.
+   */
   send(bytes: Uint8Array): boolean
   onDrain(listener: () => void): void
   /** In order, cut anywhere. What came before is kept, within the stream's window, until somebody listens. */

@@ -48,7 +48,7 @@ async function beHeard(): Promise<void> {
   const sealer = createSealer(secrets, nativeSealCipher)
   await eventually(
     async () => {
-      const sealed = await sealer.seal(Uint8Array.of(1), window, systemRandom.bytes(12))
+      const sealed = sealer.seal(Uint8Array.of(1), window, systemRandom.bytes(12))
       await older.services.pubsub.publish(topic, encodeEnvelope(sealed))
       expect(node.peer(olderId)?.member).toBe(true)
     },
@@ -91,7 +91,7 @@ test('takes many short streams at once of a member that only was heard', async (
   // the library's own limit is 32 a connection
   const texts = Array.from({ length: 100 }, (_, index) => `packet ${index}`)
   const streams = await Promise.all(
-    texts.map(() => connection?.newStream([PLAIN], { maxOutboundStreams: 256 })),
+    texts.map(async () => await connection?.newStream([PLAIN], { maxOutboundStreams: 256 })),
   )
   for (const [index, stream] of streams.entries()) {
     stream?.send(Buffer.from(texts[index] ?? ''))

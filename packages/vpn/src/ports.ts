@@ -2,17 +2,23 @@
 import type { Cidr, PeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 
-/** Raw bytes between two members, over one libp2p stream. */
+/** Raw bytes between two members, over one libp2p stream. One listener of each kind: a later one takes its place. */
 export interface ByteStream {
   readonly peer: PeerId
   /** False over a relay. */
   readonly direct: boolean
-  /** Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. */
+  /**
+   * Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. Blocks of
+   * 65,507 bytes (`65535 - 16 - 12`) fill one noise message each: slightly longer ones cost a second message.
+   */
   send(bytes: Uint8Array): boolean
   onDrain(listener: () => void): void
   /** In order, cut anywhere. What came before is kept, within the stream's window, until somebody listens. */
   onBytes(listener: (bytes: Uint8Array) => void): void
-  /** Once, also when it had ended before: no error when the remote closed and everything was read. */
+  /**
+   * Once, also when it had ended before: no error when the remote closed and everything was read (both directions
+   * end then), or when this side's `close` is done.
+   */
   onEnd(listener: (error: Error | undefined) => void): void
   /** Stops `onBytes`; the remote is slowed down once the stream's window is full. */
   pause(): void
@@ -39,7 +45,8 @@ export interface ByteStreams {
   ): Promise<void>
   /**
    * Opens one on the best connection there is; makes a connection where there is none. With `from: 'heard'` the
-   * connection needs no proof.
+   * connection needs no proof, and what is sent first goes along with the protocol's name: that the peer does not
+   * speak it shows as `onEnd`.
    * @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.unsupported`
    */
   open(

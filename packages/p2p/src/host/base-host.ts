@@ -19,17 +19,10 @@ import type {
 } from '@libp2p/interface-internal'
 import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
-import { yamux } from '@libp2p/yamux'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
-import {
-  MAX_CONNECTIONS,
-  MAX_INBOUND_PER_SECOND,
-  MAX_PENDING_INBOUND,
-  STREAM_WINDOW_BYTES,
-  STREAM_WRITE_BUFFER_BYTES,
-} from '../limits.ts'
-import { withLazyNegotiation } from '../streams/lazy-negotiation.ts'
+import { MAX_CONNECTIONS, MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND } from '../limits.ts'
+import { muxer } from '../streams/muxer.ts'
 
 /** libp2p's inner parts, which transports and services that join later are made of. */
 export interface HostComponents
@@ -77,16 +70,7 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
     },
     transports: init.transports,
     connectionEncrypters: [noise()],
-    streamMuxers: [
-      withLazyNegotiation(
-        yamux({
-          streamOptions: {
-            maxStreamWindowSize: STREAM_WINDOW_BYTES,
-            maxWriteBufferLength: STREAM_WRITE_BUFFER_BYTES,
-          },
-        }),
-      ),
-    ],
+    streamMuxers: [muxer()],
     connectionGater: init.gate,
     connectionManager: {
       maxConnections,
