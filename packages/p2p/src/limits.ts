@@ -50,6 +50,11 @@ export const MAX_PENDING_INBOUND = 64
  * 1 MiB are 84 Mbit/s at 100 ms.
  */
 export const STREAM_WINDOW_BYTES = 1 << 20
+/**
+ * Streams that may come before the accepting side is done with the connection; one more ends all of them. The dialling
+ * side is done earlier, and 10 (the default) are opened at once by who has as many packets waiting.
+ */
+export const MAX_EARLY_STREAMS = 32
 /** More unsent bytes on one stream reset it. */
 export const STREAM_WRITE_BUFFER_BYTES = 8 << 20
 /** Between two pings of one connection: at 10 s pings would cost more than gossip. */

@@ -5,7 +5,6 @@ import { identify, identifyPush } from '@libp2p/identify'
 import type { Libp2p } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
 import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
 import { type PeerId, parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLibp2p } from 'libp2p'
 import { createChannels, type ChannelService } from '../src/channels/channels.ts'
@@ -17,6 +16,7 @@ import { createRefusals, type Refusals } from '../src/refusals.ts'
 import { gossipsubSettings } from '../src/room/gossipsub-settings.ts'
 import { createRoom, type RoomService } from '../src/room/room.ts'
 import { createSpokenProtocols } from '../src/spoken-protocols.ts'
+import { muxer } from '../src/streams/muxer.ts'
 import { createMemberStreams, type MemberStreams } from '../src/streams/member-streams.ts'
 
 export type TestHost = Libp2p<{ pubsub: GossipSub }>
@@ -75,7 +75,7 @@ async function createHost(config: NetworkConfig): Promise<TestHost> {
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
     transports: [tcp()],
     connectionEncrypters: [noise()],
-    streamMuxers: [yamux({ streamOptions: { maxStreamWindowSize: 1 << 20, maxWriteBufferLength: 8 << 20 } })],
+    streamMuxers: [muxer()],
     connectionMonitor: { enabled: false },
     connectionManager: { inboundConnectionThreshold: 1000 },
     services: {

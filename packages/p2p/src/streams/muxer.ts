@@ -1,7 +1,7 @@
 /** yamux as this package runs it. */
 import type { StreamMuxerFactory } from '@libp2p/interface'
 import { yamux } from '@libp2p/yamux'
-import { STREAM_WINDOW_BYTES, STREAM_WRITE_BUFFER_BYTES } from '../limits.ts'
+import { MAX_EARLY_STREAMS, STREAM_WINDOW_BYTES, STREAM_WRITE_BUFFER_BYTES } from '../limits.ts'
 import { beginLazily } from './lazy-negotiation.ts'
 import {
   keepLeastRoundTrip,
@@ -14,6 +14,7 @@ type CreateOptions = Parameters<YamuxMuxer['createStream']>[0] & { readonly nego
 
 export function muxer(): () => StreamMuxerFactory {
   const build = yamux({
+    maxEarlyStreams: MAX_EARLY_STREAMS,
     streamOptions: {
       maxStreamWindowSize: STREAM_WINDOW_BYTES,
       maxWriteBufferLength: STREAM_WRITE_BUFFER_BYTES,
