@@ -31,6 +31,8 @@ export function createInboundStream(peer: PeerId, { engine, clock }: InboundComp
   /** Waits until `stream` has ended. */
   let next: ByteStream | undefined
   let paused = false
+  /** An earlier stream may have ended inside a frame. */
+  let used = false
   let cancelMove = () => {}
 
   function read(from: ByteStream): void {
@@ -40,7 +42,9 @@ export function createInboundStream(peer: PeerId, { engine, clock }: InboundComp
     next = undefined
     paused = false
     before?.abort(replaced())
-    engine.restart(peer)
+    // not for the first one: it would send a handshake again whose answer this stream is about to bring
+    if (used) engine.restart(peer)
+    used = true
     from.onBytes((bytes) => {
       if (stream !== from || engine.inject(peer, bytes) || paused) return
       paused = true

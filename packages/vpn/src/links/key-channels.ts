@@ -147,7 +147,7 @@ export function createKeyChannels(init: KeyChannelsInit, components: KeyChannels
     const { peer, present, backoff, waiters } = member
     if (stopping.signal.aborted) return
     if (member.channels.size > 0 || member.opening) return
-    if (present && member.cancelRetry === undefined && !lanes.has(peer)) {
+    if (present && member.cancelRetry === undefined) {
       const waitMs = Math.max(backoff.remainingMs(), self < peer ? 0 : SECOND_OPENER_MS)
       member.cancelRetry = clock.after(waitMs, () => {
         member.cancelRetry = undefined
