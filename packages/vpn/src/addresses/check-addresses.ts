@@ -1,0 +1,121 @@
+/** What is wrong with the addresses that a person gave this node: each by name, with what to do. */
+import { type AddressInRange, type Cidr, cidrContains, MeshError, type PeerId, shortPeerId } from '@mesh/core'
+import { type VpnErrorCode, vpnError } from '../errors.ts'
+import type { VpnLedger } from '../ports.ts'
+import { covers, hostPrefix, isBroad, isReserved, prefixOf } from '../table/prefix.ts'
+import type { HostNetwork } from '../vpn.ts'
+import { otherHolder } from './dhcp-bucket.ts'
+import { hostsOf, ipv4Of, isBroadcastAddress, isIpv4, isNetworkAddress, prefixLengthOf } from './ip-math.ts'
+
+type AddressError = MeshError<VpnErrorCode>
+
+/** Addresses that no node can have, whoever else is in the network. */
+export function checkAddressForms(addresses: readonly AddressInRange[]): readonly AddressError[] {
+  const errors: AddressError[] = []
+  const seen = new Set<string>()
+  for (const given of addresses) {
+    const reason = seen.has(given.address) ? 'is given twice' : whyBad(given)
+    seen.add(given.address)
+    if (reason !== undefined) errors.push(badAddress(given, reason))
+  }
+  return errors
+}
+
+/**
+ * Own ranges that would hide a network of the host, or be hidden by it.
+ * @param ranges of fixed addresses, or the one to lease in
+ * @param ownInterface the VPN's own, left over from a run that ended badly
+ */
+export function checkHostNetworks(
+  ranges: readonly Cidr[],
+  networks: readonly HostNetwork[],
+  ownInterface: string,
+): readonly AddressError[] {
+  return ranges.flatMap((range) => {
+    const clash = networks.find(
+      (network) => network.interface !== ownInterface && overlap(range, network.address.range),
+    )
+    return clash === undefined ? [] : [overlapping(range, clash)]
+  })
+}
+
+/** Addresses that another live member holds now. To be asked when the node has arrived. */
+export function checkNotTaken(
+  addresses: readonly AddressInRange[],
+  ledger: Pick<VpnLedger, 'self' | 'snapshot'>,
+  nowMs: number,
+): readonly AddressError[] {
+  return addresses.flatMap(({ address, prefixLength }) => {
+    const other = otherHolder(ledger, address, nowMs)
+    if (other === undefined) return []
+    const { peer, hostname } = other
+    const name = hostname === '' ? shortPeerId(peer) : `${hostname} (${shortPeerId(peer)})`
+    return [
+      vpnError('vpn.address_taken', `${address} belongs to ${name}`, {
+        hint: `Give this machine another --address, or stop ${hostname === '' ? 'the other one' : hostname}: its address comes free after 8 minutes.`,
+        issues: [
+          { field: '--address', value: `${address}/${prefixLength}`, expected: 'an address that is free' },
+        ],
+        details: { address, peer: peer as PeerId, hostname },
+      }),
+    ]
+  })
+}
+
+function whyBad(given: AddressInRange): string | undefined {
+  const { address, range } = given
+  const special = SPECIAL.find(([reserved]) => cidrContains(reserved, address))
+  if (special !== undefined) return special[1]
+  if (isReserved(hostPrefix(address))) return 'is no address of a host'
+  if (isBroad(prefixOf(range))) return `has so large a range (${range}) that the Internet would be cut off`
+  if (isNetworkAddress(given)) return `is the address of the network ${range} itself`
+  if (isBroadcastAddress(given)) return `is the broadcast address of ${range}`
+  return undefined
+}
+
+const SPECIAL = (
+  [
+    ['127.0.0.0/8', 'is a loopback address'],
+    ['::1/128', 'is a loopback address'],
+    ['169.254.0.0/16', 'is a link-local address'],
+    ['fe80::/10', 'is a link-local address'],
+    ['224.0.0.0/4', 'is a multicast address'],
+    ['ff00::/8', 'is a multicast address'],
+    ['::ffff:0:0/96', 'is an IPv4 address written as IPv6'],
+  ] satisfies [string, string][]
+).map(([range, reason]) => [range as Cidr, reason] as const)
+
+function badAddress({ address, range, prefixLength }: AddressInRange, reason: string): AddressError {
+  return vpnError('vpn.bad_address', `--address ${address}/${prefixLength} ${reason}`, {
+    hint: `Give an address of a host, as ${example(range)}.`,
+    issues: [
+      {
+        field: '--address',
+        value: `${address}/${prefixLength}`,
+        expected: 'an address of a host, as 10.1.0.11/24',
+      },
+    ],
+    details: { address, range },
+  })
+}
+
+/** The first host of the range where that is one. */
+function example(range: Cidr): string {
+  const fallback = isIpv4(range) ? '10.1.0.11/24' : 'fd00:1::11/64'
+  const prefix = prefixOf(range)
+  if (!isIpv4(range) || isReserved(prefix) || isBroad(prefix)) return fallback
+  return `${ipv4Of(hostsOf(range).first)}/${prefixLengthOf(range)}`
+}
+
+function overlap(a: Cidr, b: Cidr): boolean {
+  const [one, other] = [prefixOf(a), prefixOf(b)]
+  return covers(one, other) || covers(other, one)
+}
+
+function overlapping(range: Cidr, { interface: name, address }: HostNetwork): AddressError {
+  return vpnError('vpn.address_in_use', `${range} overlaps with ${address.range}, the network of ${name}`, {
+    hint: `Use a range for the VPN that no network of this machine has, on all nodes: --address 10.77.0.11/24.`,
+    issues: [{ field: '--address', value: range, expected: `a range outside of ${address.range}` }],
+    details: { range, interface: name, network: address.range },
+  })
+}

@@ -1,0 +1,46 @@
+/** Which address of a range is free: pure, and as fast for a /8 as for a /24. */
+import { type Cidr, cidrContains, type IpAddress } from '@mesh/core'
+import { hostsOf, ipv4Of, numberOf, prefixLengthOf } from './ip-math.ts'
+
+/** Every node of older networks takes its range for a /24: there these end it. */
+const OLDER_PREFIX_LENGTH = 24
+
+/** May it be leased: a host's address, which no member takes for the address of a network or for broadcast? */
+export function isLeasable(range: Cidr, address: IpAddress): boolean {
+  if (!cidrContains(range, address)) return false
+  const { first, last } = hostsOf(range)
+  const number = numberOf(address)
+  return number >= first && number <= last && !isEdge(range, number)
+}
+
+/**
+ * The free address after `skip` others, or the last one there is; undefined when all are used. Takes time for the
+ * used and skipped ones only.
+ * @param range IPv4
+ */
+export function freeAddress(range: Cidr, used: ReadonlySet<IpAddress>, skip = 0): IpAddress | undefined {
+  const { first, last } = hostsOf(range)
+  let found: IpAddress | undefined
+  let left = skip
+  for (let number = first; number <= last; number++) {
+    if (isEdge(range, number)) continue
+    const address = ipv4Of(number)
+    if (used.has(address)) continue
+    found = address
+    if (left-- <= 0) break
+  }
+  return found
+}
+
+/** How many addresses of the range can be leased. */
+export function countLeasable(range: Cidr): number {
+  const { first, last } = hostsOf(range)
+  const hosts = Number(last - first) + 1
+  if (prefixLengthOf(range) >= OLDER_PREFIX_LENGTH) return hosts
+  return 254 * 2 ** (OLDER_PREFIX_LENGTH - prefixLengthOf(range))
+}
+
+function isEdge(range: Cidr, number: bigint): boolean {
+  const octet = number & 0xffn
+  return prefixLengthOf(range) < OLDER_PREFIX_LENGTH && (octet === 0n || octet === 0xffn)
+}

@@ -1,0 +1,35 @@
+/** This node's own entries of `machines`. */
+import type { IpAddress, PeerId } from '@mesh/core'
+import type { VpnLedger } from '../ports.ts'
+import type { MachineDescription } from '../vpn.ts'
+import { holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
+import { isIpv4 } from './ip-math.ts'
+
+/**
+ * The machine record of one of a node's addresses, JSON text. `Address` is the node's IPv4 address where it has one,
+ * in the entry of an IPv6 address too: an older node that leases takes the greatest `Address` of all plus one (wire
+ * 6.1), and would give itself an IPv6 address from an IPv4 range.
+ */
+export function machineText(
+  peer: PeerId,
+  address: IpAddress,
+  { own, machine }: { readonly own: readonly IpAddress[]; readonly machine: MachineDescription },
+): string {
+  const { Hostname, OS, Arch, Version } = machine
+  const Address = isIpv4(address) ? address : (own.find(isIpv4) ?? address)
+  return JSON.stringify({ PeerID: peer, Hostname, OS, Arch, Address, Version })
+}
+
+/**
+ * Ends this node's entries for addresses that it has no more, of an earlier run or a lost lease: its own heartbeat
+ * would keep them for ever. Once, after the node has arrived and before it announces others.
+ */
+export function forgetOldAddresses(ledger: VpnLedger, keep: readonly IpAddress[]): readonly string[] {
+  const kept = new Set<string>(keep)
+  const old: string[] = []
+  for (const { key, entry } of ledger.snapshot().entries(MACHINES_BUCKET)) {
+    if (!entry.deleted && !kept.has(key) && holderOf(key, entry) === ledger.self) old.push(key)
+  }
+  for (const key of old) ledger.delete(MACHINES_BUCKET, key)
+  return old
+}

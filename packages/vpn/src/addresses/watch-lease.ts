@@ -1,0 +1,81 @@
+/**
+ * A lease can be lost later: to another claim of the same moment ('Races'), or to whoever took the address while
+ * this node was away ('Coming back'). A young lease is given up to a claimant of longer standing, too: nobody
+ * counts on it yet, and another address is as good, so no person need decide such a conflict.
+ */
+import { type Clock, type IpAddress, type Logger, shortPeerId } from '@mesh/core'
+import type { LedgerEvent } from '@mesh/ledger'
+import type { VpnLedger } from '../ports.ts'
+import { holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
+import { CONFLICT_PATIENCE_MS, CONFLICT_SETTLE_MS, YOUNG_LEASE_MS } from './limits.ts'
+
+export interface LeaseWatchInit {
+  readonly address: IpAddress
+  /** Unix ms of this node's first lease since it started. */
+  readonly firstLeasedAt: number
+}
+
+export interface LeaseWatchComponents {
+  readonly ledger: VpnLedger
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Called once; `to` is undefined when nobody else is known. The address must not be announced any more from this very call on. */
+export type OnLeaseLost = (loss: { readonly address: IpAddress; readonly to: string | undefined }) => void
+
+/** The returned function stops watching. */
+export function watchLease(
+  { address, firstLeasedAt }: LeaseWatchInit,
+  { ledger, clock, log }: LeaseWatchComponents,
+  onLost: OnLeaseLost,
+): () => void {
+  let cancel = () => {}
+  const stop = () => {
+    unsubscribe()
+    cancel()
+  }
+  const lose = (to: string | undefined) => {
+    stop()
+    log.warn('leased address lost', { address, to: to && shortPeerId(to) })
+    onLost({ address, to })
+  }
+  /** Both see the conflict; the greater id gives up, and if it does not, as older nodes never do, the smaller. */
+  const giveUp = (to: string) => {
+    if (clock.now() >= firstLeasedAt + YOUNG_LEASE_MS) return
+    const letGo = () => {
+      lose(to)
+      try {
+        ledger.delete(MACHINES_BUCKET, address)
+      } catch (error) {
+        log.debug('lost address not ended', { address, error })
+      }
+    }
+    cancel()
+    cancel = clock.after(ledger.self > to ? CONFLICT_SETTLE_MS : CONFLICT_PATIENCE_MS, letGo)
+  }
+  const hear = (event: LedgerEvent) => {
+    if (event.type === 'committed') {
+      for (const { bucket, key, entry } of event.changes) {
+        if (bucket !== MACHINES_BUCKET || key !== address || entry.deleted) continue
+        const holder = holderOf(key, entry)
+        if (holder !== ledger.self) return lose(holder)
+      }
+    } else if (event.type === 'yielded' || event.type === 'conflict') {
+      if (event.bucket !== MACHINES_BUCKET || event.key !== address) return
+      if (event.type === 'yielded') return lose(event.to)
+      const other = event.owners.find((owner) => owner !== ledger.self)
+      if (event.resolved) cancel()
+      else if (other !== undefined) giveUp(other)
+    }
+  }
+  /** It may have been lost between the claim and this call. */
+  const lookOnce = () => {
+    const entry = ledger.snapshot().getLive(MACHINES_BUCKET, address)
+    const holder = entry && holderOf(address, entry)
+    if (holder !== ledger.self) lose(holder)
+  }
+  const unsubscribe = ledger.subscribe(hear)
+  cancel = clock.after(0, lookOnce)
+  return stop
+}
