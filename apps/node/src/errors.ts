@@ -6,7 +6,6 @@ export type NodeErrorCode =
   | 'node.bad_input'
   | 'node.network_twice'
   | 'node.no_network'
-  | 'node.no_interface'
   | 'node.unreadable'
   | 'node.bad_identity'
   | 'node.state_unusable'
@@ -16,19 +15,27 @@ export type NodeErrorCode =
 
 /** What a process of mesh ends with. docs/exit-codes.md is generated from this. */
 export const EXIT = {
-  ok: { code: 0, meaning: 'Done; for `mesh api` and `mesh start`: stopped as asked (Ctrl-C, SIGTERM).' },
+  ok: {
+    code: 0,
+    meaning: 'Done; for `mesh`, `mesh api` and `mesh start`: stopped as asked (Ctrl-C, SIGTERM).',
+  },
   failed: {
     code: 1,
     meaning:
-      'It did not work: an address in use, a damaged or locked state, an error of the node or of the API.',
+      'It did not work: a port in use, a damaged or locked state, an error of the node or of the API; `mesh ping`: nobody answered.',
   },
   badInput: {
     code: 2,
     meaning: 'The command line, environment or a file of settings is wrong, or names no network.',
   },
-  notFound: { code: 3, meaning: '`mesh ledger get`: there is no such entry.' },
+  notFound: { code: 3, meaning: '`mesh ledger get`: there is no such entry; `mesh ping`: no such machine.' },
   refused: { code: 4, meaning: 'A write was refused: the key belongs to another live member.' },
   notRunning: { code: 5, meaning: 'No node answers at the control socket or at --api-url.' },
+  noInterface: {
+    code: 6,
+    meaning:
+      '`mesh`: the network interface or its address cannot be had: no privileges, no /dev/net/tun, no addon for this platform, a name or an address in use, no address left to lease.',
+  },
   interrupted: { code: 130, meaning: 'Ctrl-C a second time, or within a command that asks a node.' },
 } as const
 
@@ -36,7 +43,6 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'node.bad_input': EXIT.badInput.code,
   'node.network_twice': EXIT.badInput.code,
   'node.no_network': EXIT.badInput.code,
-  'node.no_interface': EXIT.badInput.code,
   'node.several_running': EXIT.badInput.code,
   'node.unreadable': EXIT.badInput.code,
   'network.bad_token': EXIT.badInput.code,
@@ -47,6 +53,21 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'node.not_running': EXIT.notRunning.code,
   'client.unreachable': EXIT.notRunning.code,
   'client.bad_name': EXIT.badInput.code,
+  'engine.address_in_use': EXIT.noInterface.code,
+  'engine.bad_name': EXIT.badInput.code,
+  'engine.name_in_use': EXIT.noInterface.code,
+  'engine.no_addon': EXIT.noInterface.code,
+  'engine.no_permission': EXIT.noInterface.code,
+  'engine.no_tun': EXIT.noInterface.code,
+  'engine.system': EXIT.noInterface.code,
+  'vpn.address_in_use': EXIT.noInterface.code,
+  'vpn.address_taken': EXIT.noInterface.code,
+  'vpn.ambiguous_machine': EXIT.badInput.code,
+  'vpn.bad_address': EXIT.badInput.code,
+  'vpn.bad_mtu': EXIT.badInput.code,
+  'vpn.range_full': EXIT.noInterface.code,
+  'vpn.too_many': EXIT.badInput.code,
+  'vpn.unknown_machine': EXIT.notFound.code,
   'ledger.not_found': EXIT.notFound.code,
   'ledger.not_owner': EXIT.refused.code,
 }

@@ -108,7 +108,7 @@ export interface VpnProbe {
 /** The network interface and who is reached through it. */
 export interface VpnPort {
   status(): VpnStatus
-  /** @throws MeshError `vpn.unknown_peer`, `vpn.unreachable`, `vpn.not_running`; the signal's reason */
+  /** @throws MeshError `vpn.unknown_peer`, `vpn.not_running`, or what kept it from being reached; the signal's reason */
   probe(peer: PeerId, signal: AbortSignal): Promise<VpnProbe>
 }
 

@@ -88,6 +88,20 @@ test('a machine that answers too late is unreachable too', async () => {
   })
 })
 
+test('whatever kept a machine from being reached is said', async () => {
+  node = await startTestNode({
+    vpn: {
+      ...fakeVpn([fakeMachine({})]),
+      probe: () => Promise.reject(new MeshError('p2p.unreachable', 'no address', { hint: 'Wait.' })),
+    },
+  })
+  await expect(node.unixClient.pingMachine({ machine: PEER })).rejects.toMatchObject({
+    code: 'vpn.unreachable',
+    message: 'no address',
+    hint: 'Wait.',
+  })
+})
+
 test('a machine that left meanwhile is unknown', async () => {
   node = await startTestNode({
     vpn: {

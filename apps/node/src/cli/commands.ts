@@ -4,13 +4,15 @@ import type { Command } from './command.ts'
 export const rootCommand: Command = {
   name: '',
   arguments: [],
-  summary: 'a decentralised mesh network: nodes that find each other and share a signed ledger',
+  summary: 'a decentralised mesh VPN: machines that find each other and share a signed ledger',
   description:
-    'Every machine that has the token of a network can join it; there is no server. `mesh -g -b` makes a new network.',
+    'Every machine that has the token of a network can join it; there is no server. Without a command `mesh` joins, makes the network interface, and carries packets until Ctrl-C.',
   examples: [
-    'mesh -g -b > mesh.token            make a network (its token is the key: keep it secret)',
-    'mesh api --token-file mesh.token   join it and serve its API and web page',
-    'mesh status                        see how it goes',
+    'mesh -g -b > mesh.token                make a network (its token is the key: keep it secret)',
+    'sudo mesh --token-file mesh.token      join it: this machine gets an address in 10.1.0.0/24',
+    'sudo mesh --token-file mesh.token --address 10.1.0.11/24 --api',
+    'mesh status                            see how it goes',
+    'mesh ping 10.1.0.12                    see how another machine is reached',
   ],
   load: async () => (await import('./root.ts')).runRoot,
 }
@@ -20,7 +22,8 @@ export const commands: readonly Command[] = [
     name: 'api',
     arguments: [],
     summary: 'join the network and serve its HTTP API and web page',
-    description: 'Runs until Ctrl-C or SIGTERM. The page opens in a browser at the address that it prints.',
+    description:
+      'No network interface is made. Runs until Ctrl-C or SIGTERM. The page opens in a browser at the address that it prints.',
     examples: [
       'mesh api --token-file mesh.token',
       'mesh api --config network.yaml --listen unix:///run/mesh.sock',
@@ -31,7 +34,7 @@ export const commands: readonly Command[] = [
   {
     name: 'start',
     arguments: [],
-    summary: 'join the network without serving the API on a port',
+    summary: 'join the network without an interface and without serving the API on a port',
     description: 'The control socket still answers `mesh status` and `mesh ledger` on this machine.',
     examples: ['mesh start --token-file mesh.token'],
     load: async () => (await import('./run-node.ts')).runStart,
@@ -39,9 +42,17 @@ export const commands: readonly Command[] = [
   {
     name: 'status',
     arguments: [],
-    summary: 'what a running node sees: problems first, then peers',
+    summary: 'what a running node sees: problems first, then machines and peers',
     examples: ['mesh status', 'mesh status --json', 'mesh status --instance second'],
     load: async () => (await import('./status.ts')).runStatus,
+  },
+  {
+    name: 'ping',
+    arguments: ['MACHINE'],
+    summary: 'how a machine of the VPN is reached, by its address, name or peer id',
+    description: 'Asks the running node to measure; ends with 1 when nobody answered.',
+    examples: ['mesh ping 10.1.0.12', 'mesh ping laptop --count 1', 'mesh ping 10.1.0.12 --count 0 --json'],
+    load: async () => (await import('./ping.ts')).runPing,
   },
   {
     name: 'ledger get',
@@ -86,7 +97,7 @@ export const commands: readonly Command[] = [
     arguments: [],
     summary: 'print the settings in force and where each came from',
     description:
-      'Shows what `mesh api` would run with, given the same options and environment; secrets are masked.',
+      'Shows what `mesh`, `mesh api` and `mesh start` would run with, given the same options and environment; secrets are masked.',
     examples: ['mesh config', 'MESHLISTEN=:9000 mesh config --json'],
     load: async () => (await import('./config.ts')).runConfig,
   },

@@ -2,7 +2,7 @@
 import { MeshError } from '@mesh/core'
 import { flagOf, optionOf } from '../settings/options.ts'
 import type { Command, Run } from './command.ts'
-import { commands } from './commands.ts'
+import { commands, rootCommand } from './commands.ts'
 import { describeCommands } from './help.ts'
 
 const scripts: Readonly<Record<string, () => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript }
@@ -62,7 +62,7 @@ ${seconds.map(([name, next]) => `      ${name}) COMPREPLY=($(compgen -W '${next.
   fi
   case "$command" in
 ${cases.join('\n')}
-    *) flags='--generate --base64 --key-otp-interval --version --help' ;;
+    *) flags='${flagsOf(rootCommand).join(' ')} --version' ;;
   esac
   COMPREPLY=($(compgen -W "$flags" -- "$current"))
 }

@@ -30,7 +30,7 @@ export async function findNode({ settings, sources, surroundings, base }: Call):
   const [node, second] = running.length > 1 && preferred.length === 1 ? preferred : running
   if (node === undefined) {
     throw new MeshError('node.not_running', 'no node is running here', {
-      hint: `Start one with \`mesh api\` or \`mesh start\`, or ask another with --api-url (looked in ${stateDir}).`,
+      hint: `Start one with \`mesh\`, \`mesh api\` or \`mesh start\`, or ask another with --api-url (looked in ${stateDir}; root's nodes answer root).`,
     })
   }
   if (second === undefined) return createNodeClient({ baseUrl: `unix://${node.socket}` })

@@ -30,7 +30,7 @@ export function formatHelp(command: Command): string {
   const sections = [
     `mesh${command.name === '' ? '' : ` ${command.name}`} - ${command.summary}\n`,
     command === rootCommand
-      ? `Usage: mesh COMMAND [OPTIONS]\n       mesh -g [-b]\n`
+      ? `Usage: mesh [OPTIONS]\n       mesh COMMAND [OPTIONS]\n       mesh -g [-b]\n`
       : `Usage: ${call} [OPTIONS]\n`,
   ]
   if (command.description !== undefined) sections.push(wrap(command.description, 0))
@@ -40,10 +40,9 @@ export function formatHelp(command: Command): string {
   }
   sections.push(...formatOptions(optionsOf(command.name)))
   sections.push(
-    command === rootCommand
-      ? 'More: mesh COMMAND --help\n'
-      : 'Options with $NAME can come from that environment variable, or as `flag = value` from the file of defaults.\n',
+    'Options with $NAME can come from that environment variable, or as `flag = value` from the file of defaults.\n',
   )
+  if (command === rootCommand) sections.push('More: mesh COMMAND --help\n')
   return sections.join('\n')
 }
 

@@ -7,6 +7,8 @@ export async function main(): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : 1)
   })
+  // whoever read the log is gone: the network must not go with it, and an error told to nobody is told for ever
+  process.stderr.on('error', () => {})
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     surroundings: { environment: process.env, workingDirectory: process.cwd() },
     isTerminal: process.stdout.isTTY === true,

@@ -1,23 +1,15 @@
-/** `mesh` alone: makes a network with -g; the VPN itself is not part of this version. */
-import { MeshError, systemRandom } from '@mesh/core'
-import { encodeToken, formatNetworkConfig, generateNetworkConfig } from '@mesh/p2p'
-import type { Run } from './command.ts'
+/** `mesh` alone: the VPN, or a new network with -g. */
+import { systemRandom } from '@mesh/core'
+import type { Call, Run } from './command.ts'
 
-export const runRoot: Run = async ({ settings, isTerminal, out }) => {
-  if (!settings.generate) {
-    throw new MeshError(
-      'node.no_interface',
-      '`mesh` alone will run the VPN, which this version does not have yet',
-      {
-        hint: [
-          'To join a network and share its ledger now:',
-          '    mesh api      with the HTTP API and its web page',
-          '    mesh start    without',
-          '  `mesh --help` shows every command.',
-        ].join('\n'),
-      },
-    )
-  }
+export const runRoot: Run = async (call) => {
+  if (call.settings.generate) return generate(call)
+  const { runVpn } = await import('./run-node.ts')
+  return runVpn(call)
+}
+
+async function generate({ settings, isTerminal, out }: Call): Promise<number> {
+  const { encodeToken, formatNetworkConfig, generateNetworkConfig } = await import('@mesh/p2p')
   const config = generateNetworkConfig({ intervalS: settings.keyOtpInterval }, systemRandom)
   // a token's end must not be lost in a file, but a prompt should not follow it on the same line
   if (settings.base64) out(encodeToken(config) + (isTerminal ? '\n' : ''))

@@ -1,5 +1,5 @@
-/** `mesh api` and `mesh start`: one node, from the settings to a clean end. */
-import { systemClock, systemRandom } from '@mesh/core'
+/** `mesh`, `mesh api` and `mesh start`: one node, from the settings to a clean end. */
+import { MeshError, systemClock, systemRandom } from '@mesh/core'
 import { createLogger } from '../log/create-logger.ts'
 import { startNode } from '../node/create-node.ts'
 import { settle } from '../node/settle.ts'
@@ -10,30 +10,52 @@ import { requireNetwork } from '../state/network.ts'
 import type { Call, Run } from './command.ts'
 import { runUntilSignal } from './run-until-signal.ts'
 
-export const runApi: Run = (call) => runNode(call, true)
-export const runStart: Run = (call) => runNode(call, false)
+export const runApi: Run = (call) => runNode(call, { listen: call.settings.listen, hasVpn: false })
+export const runStart: Run = (call) => runNode(call, { listen: undefined, hasVpn: false })
+export const runVpn: Run = (call) =>
+  runNode(call, { listen: call.settings.api ? call.settings.apiListen : undefined, hasVpn: true })
 
-async function runNode(call: Call, isApi: boolean): Promise<number> {
+interface Role {
+  /** Where the API listens beside the control socket, as the person gave it. */
+  readonly listen: string | undefined
+  readonly hasVpn: boolean
+}
+
+async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<number> {
   const { command, base, surroundings } = call
   const settings = withOwnInstance(call)
   const network = requireNetwork(settings, command.name, callOf(surroundings.environment))
+  if (hasVpn) await requireEngine()
   const log = createNodeLogger(call)
   const { environment } = surroundings
-  const listen = isApi
-    ? findListenPlace({ listen: settings.listen, base, environment, pid: process.pid }, log)
-    : undefined
-  const init = { settings, network, listen, stateDir: stateFolder(settings, surroundings) }
+  const listen =
+    place === undefined
+      ? undefined
+      : findListenPlace({ listen: place, base, environment, pid: process.pid }, log)
+  const init = { settings, network, listen, hasVpn, stateDir: stateFolder(settings, surroundings) }
   const components = { clock: systemClock, random: systemRandom, log, uptimeMs: () => performance.now() }
   const onListening = (url: string | undefined) => {
     if (url !== undefined) call.out(`API and web page: ${url}\n`)
   }
+  const onInterface = (name: string, addresses: readonly string[]) =>
+    call.out(`VPN: ${name} has ${addresses.join(' and ')}\n`)
   const code = await runUntilSignal(log, async (signal) => {
-    const node = await startNode(init, components, { signal, onListening })
+    const node = await startNode(init, components, { signal, onListening, onInterface })
     settle()
     return node
   })
   // nothing may keep the process that the node has left behind
   process.exit(code)
+}
+
+/** Asked before joining: a person should not wait to be told. @throws MeshError `engine.*` */
+async function requireEngine(): Promise<void> {
+  const { engineSupport } = await import('@mesh/engine')
+  const support = engineSupport()
+  if (support.supported) return
+  throw new MeshError(support.code, `no network interface can be made here: ${support.message}`, {
+    hint: `${support.hint}\n  Without an interface: \`mesh api\` serves the network's API and page.`,
+  })
 }
 
 /** How the person calls `mesh`: in a checkout by its package manager. */

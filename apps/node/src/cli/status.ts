@@ -1,6 +1,6 @@
-/** `mesh status`: problems first, then what the node is and whom it reaches. */
-import type { ApiClient } from '@mesh/api-client'
-import type { HealthView, PeerView } from '@mesh/api-contract'
+/** `mesh status`: problems first, then what the node is, its machines, and whom it reaches. */
+import { type ApiClient, ApiError } from '@mesh/api-client'
+import type { HealthView, PeerView, VpnPeerView, VpnView } from '@mesh/api-contract'
 import { shortPeerId, stringifyExactJson } from '@mesh/core'
 import { printable } from '../log/printable.ts'
 import type { Run } from './command.ts'
@@ -17,31 +17,100 @@ export const runStatus: Run = async (call) => {
 type Status = Awaited<ReturnType<typeof readStatus>>
 
 async function readStatus(client: ApiClient) {
-  const [summary, version, health, digest, peers] = await Promise.all([
+  const [summary, version, health, digest, peers, vpn] = await Promise.all([
     client.getSummary(),
     client.getVersion(),
     client.getHealth(),
     client.getDigest(),
     client.listPeers(),
+    readVpn(client),
   ])
-  return { Summary: summary, Version: version.Version, Health: health, Digest: digest, Peers: peers }
+  return {
+    Summary: summary,
+    Version: version.Version,
+    Health: health,
+    Digest: digest,
+    Peers: peers,
+    Vpn: vpn,
+  }
 }
 
-function formatStatus({ Summary, Version, Health, Digest, Peers }: Status): string {
+/** Null where there is none: API-only nodes, and those that are older than the VPN. */
+async function readVpn(client: ApiClient): Promise<VpnView | null> {
+  try {
+    return await client.getVpn()
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+}
+
+/** What people read. */
+export function formatStatus({ Summary, Version, Health, Digest, Peers, Vpn }: Status): string {
   const members = Peers.filter((peer) => peer.Connected && peer.Member).length
   const lines = [
     ...Health.Problems.map(formatProblem),
     `node      ${Summary.NodeID} (mesh ${Version})`,
     `members   ${members} connected, ${Summary.OnChainNodes} on the topic, ${Peers.length} peers known`,
     `ledger    block ${Summary.BlockChain}, ${Digest.Entries} entries, digest ${Digest.Digest.slice(0, 16)}`,
+    ...(Vpn === null ? [] : vpnLines(Vpn)),
   ]
   const shown = Peers.filter((peer) => peer.Connected || peer.Member || peer.LastError !== null)
-  const table = shown.length === 0 ? '' : `\n${formatTable(PEER_COLUMNS, shown.map(peerRow))}`
-  return `${lines.join('\n')}\n${table}`
+  const machines = titledTable(MACHINE_COLUMNS, (Vpn?.Peers ?? []).toSorted(byAddress).map(machineRow))
+  return `${lines.join('\n')}\n${machines}${titledTable(PEER_COLUMNS, shown.map(peerRow))}`
+}
+
+function titledTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return rows.length === 0 ? '' : `\n${formatTable(head, rows)}`
+}
+
+function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops }: VpnView): readonly string[] {
+  const device = Interface === null ? [] : [`${Interface} with MTU ${MTU}`]
+  const accepted = Routes.Accepted.map(({ CIDR, PeerID }) => `${CIDR} by ${shortPeerId(PeerID)}`)
+  const dropped = Object.entries(Drops).toSorted(([, a], [, b]) => b - a)
+  return [
+    `vpn       ${[State, ...device, ...Addresses].join(', ')}`,
+    ...(Routes.Advertised.length === 0 ? [] : [`routes    advertises ${Routes.Advertised.join(', ')}`]),
+    ...(accepted.length === 0 ? [] : [`routes    reaches ${accepted.join(', ')}`]),
+    ...(dropped.length === 0
+      ? []
+      : [`dropped   ${dropped.map(([reason, count]) => `${count} ${reason}`).join(', ')} (packets)`]),
+  ].map(printable)
 }
 
 function formatProblem({ Severity, Title, Hint }: HealthView['Problems'][number]): string {
   return `${Severity === 'error' ? 'ERROR' : 'warning'}: ${printable(Title)}\n  ${printable(Hint)}`
+}
+
+const MACHINE_COLUMNS = ['ADDRESS', 'NAME', 'PEER', 'WAY', 'ROUND TRIP', 'MTU', 'IN', 'OUT', 'DROPPED']
+
+function machineRow(machine: VpnPeerView): readonly string[] {
+  const { Addresses, Hostname, PeerID, RoundTripMs, MTU, BytesIn, BytesOut, Drops } = machine
+  return [
+    Addresses[0] ?? '-',
+    Hostname === '' ? '-' : Hostname,
+    shortPeerId(PeerID),
+    wayOf(machine),
+    formatRoundTrip(RoundTripMs),
+    String(MTU),
+    formatBytes(BytesIn),
+    formatBytes(BytesOut),
+    String(Object.values(Drops).reduce((sum, count) => sum + count, 0)),
+  ]
+}
+
+/** `direct tcp`, `relayed tcp`, `direct tcp, unsealed`, `not connected`. */
+function wayOf({ Way, Path, Transport }: VpnPeerView): string {
+  if (Path === null) return 'not connected'
+  const path = Transport === null ? Path : `${Path} ${Transport}`
+  return Way === 'plain' ? `${path}, unsealed` : path
+}
+
+/** IPv4 before IPv6, each in the order of its numbers. */
+function byAddress(a: VpnPeerView, b: VpnPeerView): number {
+  const [first = '', second = ''] = [a.Addresses[0], b.Addresses[0]]
+  if (first.includes(':') !== second.includes(':')) return first.includes(':') ? 1 : -1
+  return first.localeCompare(second, 'en', { numeric: true })
 }
 
 const PEER_COLUMNS = ['PEER', 'NAME', 'STATE', 'TRANSPORT', 'ROUND TRIP', 'IN', 'OUT', 'LAST ERROR']
@@ -52,11 +121,15 @@ function peerRow(peer: PeerView): readonly string[] {
     peer.Name === '' ? '-' : peer.Name,
     (peer.Connected ? (peer.Path ?? 'connected') : 'away') + (peer.Member ? '' : ', no member'),
     peer.Transport ?? '-',
-    peer.RoundTripMs === null ? '-' : `${peer.RoundTripMs.toFixed(1)} ms`,
+    formatRoundTrip(peer.RoundTripMs),
     formatBytes(peer.TotalIn),
     formatBytes(peer.TotalOut),
     peer.LastError ?? '',
   ]
+}
+
+function formatRoundTrip(ms: number | null): string {
+  return ms === null ? '-' : `${ms.toFixed(1)} ms`
 }
 
 function formatBytes(bytes: number): string {

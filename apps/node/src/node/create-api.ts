@@ -5,6 +5,7 @@ import type { Clock, Logger, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { MeshNode } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
+import type { Vpn } from '@mesh/vpn'
 import type { Settings } from '../settings/options.ts'
 import { version } from '../version.ts'
 import { createAssets } from './assets.ts'
@@ -22,6 +23,8 @@ export interface NodeApi {
   listen(address: ListenAddress): Promise<ApiListener>
   /** The host listens: peers, traffic and their events are served from now on. */
   attach(p2p: MeshNode): void
+  /** This node has a VPN, which may not stand yet. */
+  attachVpn(vpn: Vpn): void
   /** Replication runs: `/readyz` says so from now on. */
   setReplicator(replicator: Replicator): void
   stop(): Promise<void>
@@ -34,6 +37,7 @@ export function createApi(
   const startedAt = clock.now()
   let p2p: MeshNode | undefined
   let replicator: Replicator | undefined
+  let vpn: Vpn | undefined
   const server = createApiServer(
     { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
     {
@@ -50,6 +54,7 @@ export function createApi(
             startedAt,
             ledger,
             p2p,
+            vpn,
             bootstrapPeers: settings.discoveryBootstrapPeers.length,
           }),
       },
@@ -57,6 +62,7 @@ export function createApi(
         readMetrics({
           p2p,
           replication: replicator?.status(),
+          vpn: vpn?.status(),
           version,
           uptimeSeconds: (clock.now() - startedAt) / 1_000,
           memory: process.memoryUsage(),
@@ -74,6 +80,10 @@ export function createApi(
         traffic: node.bandwidth,
         subscribe: (listener) => node.subscribe(listener),
       })
+    },
+    attachVpn(made) {
+      vpn = made
+      server.attachVpn(made)
     },
     setReplicator(running) {
       replicator = running

@@ -1,7 +1,7 @@
 /**
  * The composition root: plugs the parts into each other, in the order in which they must stand. 1 the instance's
  * folder, locked, and the identity in it; 2 store and ledger; 3 the API, which answers from here on; 4 the libp2p
- * host, replication, and the transports that take longer. Stops in the reverse order.
+ * host, replication, the VPN where it is asked for, and the transports that take longer. Stops in the reverse order.
  */
 import type { ListenAddress } from '@mesh/api-server'
 import { type Clock, delay, type Logger, type PeerId, type Random } from '@mesh/core'
@@ -22,6 +22,8 @@ export interface NodeInit {
   readonly stateDir: string
   /** Beside the control socket, which every node has. */
   readonly listen: ListenAddress | undefined
+  /** Make the network interface, and carry packets. */
+  readonly hasVpn: boolean
 }
 
 export interface NodeComponents {
@@ -36,6 +38,8 @@ export interface StartOptions {
   readonly signal: AbortSignal
   /** The API answers, at this address; undefined when only the control socket does. */
   readonly onListening: (url: string | undefined) => void
+  /** The interface stands, with addresses like `10.1.0.11/24`. */
+  readonly onInterface: (name: string, addresses: readonly string[]) => void
 }
 
 export interface MeshNode {
@@ -87,6 +91,6 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   await delay(clock, FIRST_ANSWERS_MS)
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
-  await joinNetwork({ ...parts, identity, ledger, api }, ends)
+  await joinNetwork({ ...parts, folder: folder.path, identity, ledger, api }, ends)
   return { id: identity.id, stop: () => ends.run() }
 }

@@ -3,6 +3,7 @@ import type { HealthProblem } from '@mesh/api-server'
 import { shortPeerId } from '@mesh/core'
 import type { Ledger, RejectionCode } from '@mesh/ledger'
 import type { P2pNode } from '@mesh/p2p'
+import type { Vpn } from '@mesh/vpn'
 
 /** What problems are found in. */
 export interface HealthView {
@@ -12,6 +13,8 @@ export interface HealthView {
   readonly ledger: Pick<Ledger, 'conflicts' | 'rejections'>
   /** Undefined until the host listens. */
   readonly p2p: P2pNode | undefined
+  /** Undefined without one. */
+  readonly vpn: Pick<Vpn, 'problems'> | undefined
   /** Who this node would wait for: without them it is alone by intention for a while. */
   readonly bootstrapPeers: number
 }
@@ -23,7 +26,12 @@ const MAX_LISTED_CONFLICTS = 20
 
 /** The worst first. */
 export function findProblems(view: HealthView): readonly HealthProblem[] {
-  const problems = [...conflictProblems(view), ...rejectionProblems(view), ...networkProblems(view)]
+  const problems = [
+    ...(view.vpn?.problems() ?? []),
+    ...conflictProblems(view),
+    ...rejectionProblems(view),
+    ...networkProblems(view),
+  ]
   return problems.sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'))
 }
 

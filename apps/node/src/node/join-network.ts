@@ -1,6 +1,6 @@
 /**
- * Joins the network: 1 the host, with the transports that stand at once; 2 replication over it; 3 the transports
- * that take longer, while 1 and 2 already work.
+ * Joins the network: 1 the host, with the transports that stand at once; 2 replication over it; 3 the VPN, or where
+ * there is none, the courtesy to leave addresses to others; 4 the transports that take longer, meanwhile.
  */
 import { type Logger, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
@@ -8,18 +8,20 @@ import type { P2pNode } from '@mesh/p2p'
 import type { P2pNodeInit } from '@mesh/p2p/node'
 import type { ReplicatorInit } from '@mesh/replication'
 import type { Settings } from '../settings/options.ts'
+import { DEFAULT_VPN_RANGE } from '../settings/vpn-values.ts'
 import type { Identity } from '../state/identity.ts'
 import { version } from '../version.ts'
 import type { NodeApi } from './create-api.ts'
-import type { NodeComponents, NodeInit } from './create-node.ts'
+import type { NodeComponents, NodeInit, StartOptions } from './create-node.ts'
 import type { Ends } from './ends.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
-export interface JoinInit extends NodeInit, NodeComponents {
+export interface JoinInit extends NodeInit, NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
+  /** The instance's. */
+  readonly folder: string
   readonly identity: Identity
   readonly ledger: Ledger
   readonly api: NodeApi
-  readonly signal: AbortSignal
 }
 
 export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
@@ -51,12 +53,21 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
   api.setReplicator(replicator)
   signal.throwIfAborted()
 
+  if (init.hasVpn) {
+    const { joinVpn } = await import('./join-vpn.ts')
+    await joinVpn({ ...init, p2p, replicator }, ends)
+  }
   await p2p.allTransportsReady
   signal.throwIfAborted()
   log.info('all transports listening', {
     addressCount: p2p.addresses().length,
     afterMs: Math.round(uptimeMs()),
   })
+  if (!init.hasVpn) {
+    const { yieldLeadership } = await import('@mesh/vpn')
+    const arrived = () => replicator.ready()
+    ends.add(yieldLeadership({ ledger, arrived, clock, random, log: log.child('vpn') }))
+  }
 }
 
 /** With the public key beside it, libp2p need not compute it, which takes tens of milliseconds. */
@@ -66,7 +77,8 @@ function keyPairOf({ seed, publicKey }: Identity): Uint8Array {
 
 /** What the host is told of the settings. */
 export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network' | 'identity'> {
-  const ranges = [settings.address, ...settings.blacklist].flatMap((text) => {
+  const vpnRanges = settings.address.length > 0 ? settings.address : [DEFAULT_VPN_RANGE]
+  const ranges = [...vpnRanges, ...settings.blacklist].flatMap((text) => {
     const parsed = tryParseAddressInRange(text)
     return parsed === undefined ? [] : [parsed.range]
   })

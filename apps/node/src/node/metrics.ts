@@ -1,11 +1,15 @@
-/** Families of `/metrics` that the API server cannot know: peers, refusals, discovery and the process. */
+/** Families of `/metrics` that the API server cannot know: peers, refusals, discovery, the VPN and the process. */
 import type { Metric } from '@mesh/api-server'
 import type { P2pNode } from '@mesh/p2p'
 import type { ReplicationStatus } from '@mesh/replication'
+import type { VpnStatus } from '@mesh/vpn'
+import { counter, counts, gauge } from './metric-families.ts'
+import { vpnMetrics } from './vpn-metrics.ts'
 
 export interface MetricsView {
   readonly p2p: P2pNode | undefined
   readonly replication: ReplicationStatus | undefined
+  readonly vpn: VpnStatus | undefined
   readonly version: string
   /** Seconds since start. */
   readonly uptimeSeconds: number
@@ -15,6 +19,7 @@ export interface MetricsView {
 export function readMetrics({
   p2p,
   replication,
+  vpn,
   version,
   uptimeSeconds,
   memory,
@@ -26,6 +31,7 @@ export function readMetrics({
     gauge('mesh_heap_used_bytes', 'JavaScript heap in use.', [{ value: memory.heapUsed }]),
     ...(p2p === undefined ? [] : networkMetrics(p2p)),
     ...(replication === undefined ? [] : replicationMetrics(replication)),
+    ...(vpn === undefined ? [] : vpnMetrics(vpn)),
   ]
 }
 
@@ -95,17 +101,4 @@ function replicationMetrics({
       { value: olderMembers.length },
     ]),
   ]
-}
-
-function counter(name: string, help: string, value: number): Metric {
-  return { name, help, type: 'counter', samples: [{ value }] }
-}
-
-function counts(name: string, help: string, byCode: Readonly<Record<string, number | undefined>>): Metric {
-  const samples = Object.entries(byCode).map(([code, value = 0]) => ({ labels: { code }, value }))
-  return { name, help, type: 'counter', samples }
-}
-
-function gauge(name: string, help: string, samples: Metric['samples']): Metric {
-  return { name, help, type: 'gauge', samples }
 }

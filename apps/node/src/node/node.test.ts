@@ -52,6 +52,7 @@ describe('health', () => {
     startedAt: 0,
     ledger: { conflicts: () => [], rejections: () => ({}) },
     p2p: p2p(),
+    vpn: undefined,
     bootstrapPeers: 0,
     ...over,
   })
@@ -74,6 +75,16 @@ describe('health', () => {
   })
   test('a node without an address says so', () => {
     expect(codes({ now: 5_000, p2p: p2p({ addresses: () => [] }) })).toEqual(['p2p.no_address'])
+  })
+  test('what is wrong with the VPN is told, errors before warnings', () => {
+    const problem = (code: string, severity: 'warning' | 'error') => ({
+      code,
+      severity,
+      title: 'T',
+      hint: 'H.',
+    })
+    const vpn = { problems: () => [problem('vpn.a', 'warning'), problem('vpn.b', 'error')] }
+    expect(codes({ now: 5_000, vpn })).toEqual(['vpn.b', 'vpn.a'])
   })
   test('conflicts, clocks, quotas and forgeries are told', () => {
     const ledger = {

@@ -102,6 +102,16 @@ export const clientOptions = {
     help: 'The node to ask: http://HOST:PORT or unix://PATH.',
     check: (url) => (/^(https?:\/\/.|unix:\/\/.)/.test(url) ? undefined : 'http://HOST:PORT or unix://PATH'),
   }),
+  count: integer({
+    group: 'Asking a node',
+    commands: ['ping'],
+    placeholder: 'N',
+    default: 4,
+    min: 0,
+    max: 1_000_000,
+    environment: false,
+    help: 'How often to measure, once a second; 0 goes on until Ctrl-C.',
+  }),
   wait: duration({
     group: 'Asking a node',
     commands: ['ledger put', 'ledger delete'],

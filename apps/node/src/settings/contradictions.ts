@@ -3,20 +3,45 @@ import type { Issue } from '@mesh/core'
 import { formatDuration } from './option.ts'
 import { flagOf, type OptionName } from './options.ts'
 import type { ResolvedSettings } from './resolve-settings.ts'
+import { findVpnContradictions } from './vpn-contradictions.ts'
 
 /** Fewer heartbeats in a lease than this and healthy owners lose their keys. */
 const MIN_HEARTBEATS_IN_TTL = 4
 
-export function findContradictions({ settings, sources }: ResolvedSettings): Issue[] {
+/** What one check looks at. */
+export interface Judged extends ResolvedSettings {
+  isGiven(name: OptionName): boolean
+  /** As the person wrote it, or the flag. */
+  placeOf(name: OptionName): string
+  refuse(name: OptionName, expected: string): void
+}
+
+/** @param command its name; what it does not take is not judged */
+export function findContradictions(command: string, resolved: ResolvedSettings): Issue[] {
+  const { sources } = resolved
   const issues: Issue[] = []
   const isGiven = (name: OptionName) => sources[name].level !== 'default'
   const placeOf = (name: OptionName) => (isGiven(name) ? sources[name].place : `--${flagOf(name)}`)
-  const refuse = (name: OptionName, expected: string) => issues.push({ field: placeOf(name), expected })
+  const refuse = (name: OptionName, expected: string) => void issues.push({ field: placeOf(name), expected })
+  const judged: Judged = { ...resolved, isGiven, placeOf, refuse }
+  judgeCompanions(command, judged)
+  judgeNode(judged)
+  if (command === '' || command === 'config') findVpnContradictions(judged)
+  return issues
+}
 
-  if (settings.base64 && !settings.generate) refuse('base64', 'only together with --generate (-g)')
-  if (isGiven('keyOtpInterval') && !settings.generate) {
-    refuse('keyOtpInterval', 'only together with --generate (-g)')
+/** Flags that mean something with another one only; elsewhere than on the command line they wait for it. */
+function judgeCompanions(command: string, { settings, sources, refuse }: Judged): void {
+  const need = (name: OptionName, isThere: boolean, companion: string) => {
+    if (sources[name].level === 'flag' && !isThere) refuse(name, `only together with ${companion}`)
   }
+  need('base64', settings.generate, '--generate (-g)')
+  need('keyOtpInterval', settings.generate, '--generate (-g)')
+  if (command !== '') return
+  for (const name of ['apiListen', 'apiAllowedHost', 'apiCors'] as const) need(name, settings.api, '--api')
+}
+
+function judgeNode({ settings, isGiven, placeOf, refuse }: Judged): void {
   if (settings.ephemeral && settings.ledgerState !== undefined) {
     refuse('ledgerState', `contradicts ${placeOf('ephemeral')}, which keeps nothing`)
   }
@@ -32,5 +57,4 @@ export function findContradictions({ settings, sources }: ResolvedSettings): Iss
       refuse(name, `contradicts ${placeOf('private')}`)
     }
   }
-  return issues
 }

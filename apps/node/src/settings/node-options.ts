@@ -14,15 +14,28 @@ export const apiOptions = {
     default: '127.0.0.1:8080',
     help: 'Where the API and its web page are served: HOST:PORT, :PORT, [IPV6]:PORT or unix://PATH. Port 0 takes a free one.',
   }),
+  api: toggle({
+    group: 'API',
+    commands: ['', 'config'],
+    default: false,
+    help: 'Serve the API and its web page beside the VPN.',
+  }),
+  apiListen: text({
+    group: 'API',
+    commands: ['', 'config'],
+    placeholder: 'ADDRESS',
+    default: '127.0.0.1:8080',
+    help: 'With --api: where, in the forms of --listen.',
+  }),
   apiAllowedHost: list({
     group: 'API',
-    commands: ['api', 'config'],
+    commands: ['', 'api', 'config'],
     placeholder: 'NAME',
     help: "Another name that browsers may call this node's API by (protection against DNS rebinding).",
   }),
   apiCors: list({
     group: 'API',
-    commands: ['api', 'config'],
+    commands: ['', 'api', 'config'],
     placeholder: 'ORIGIN',
     help: 'Let web pages of this origin (https://example.org) use the API.',
     check: (origin) => {
@@ -134,14 +147,6 @@ export const transportOptions = {
       tryParseAddressInRange(text) === undefined && tryParsePeerId(text) === undefined
         ? 'a range like 10.1.0.0/24 or a peer id'
         : undefined,
-  }),
-  address: text({
-    group: 'Transports and addresses',
-    commands: NODE,
-    placeholder: 'CIDR',
-    default: '10.1.0.0/24',
-    help: "The network's VPN range; libp2p never connects through it.",
-    check: (range) => (tryParseAddressInRange(range) === undefined ? 'a range like 10.1.0.0/24' : undefined),
   }),
 } as const
 

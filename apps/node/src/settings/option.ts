@@ -6,6 +6,7 @@ import { tryParseDuration } from '@mesh/core'
 export type OptionGroup =
   | 'Network'
   | 'State'
+  | 'VPN'
   | 'API'
   | 'Finding peers'
   | 'Transports and addresses'
@@ -210,11 +211,11 @@ export function duration(
 }
 
 /** Several texts: the option repeated, or one text with commas. `check` judges each. */
-export function list(init: Omit<TextInit, 'defaultText'>): Option<readonly string[]> {
+export function list(init: TextInit): Option<readonly string[]> {
   return {
     ...init,
     default: [],
-    defaultText: '',
+    defaultText: init.defaultText ?? '',
     repeated: true,
     choices: [],
     parse(texts) {

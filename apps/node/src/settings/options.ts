@@ -15,11 +15,13 @@ import {
   transportOptions,
 } from './node-options.ts'
 import type { Option } from './option.ts'
+import { vpnOptions } from './vpn-options.ts'
 
 export const options = {
   ...generateOptions,
   ...networkOptions,
   ...stateOptions,
+  ...vpnOptions,
   ...apiOptions,
   ...discoveryOptions,
   ...transportOptions,

@@ -61,7 +61,7 @@ export function resolveSettings(command: string, given: readonly Given[], base: 
     }
   }
   const resolved = { settings, sources } as unknown as ResolvedSettings
-  if (issues.length === 0) issues.push(...findContradictions(resolved))
+  if (issues.length === 0) issues.push(...findContradictions(command, resolved))
   if (issues.length > 0) throw badInput(issues, command)
   return resolved
 }

@@ -9,6 +9,7 @@ import { readArguments } from './given.ts'
 import { loadSettings } from './load-settings.ts'
 import { findNearest } from './nearest.ts'
 import { flagOf, optionNames, optionOf, variableOf } from './options.ts'
+import { parseRoute, parseStaticPeer, valuesOf } from './vpn-values.ts'
 
 let home = ''
 beforeEach(() => {
@@ -21,6 +22,15 @@ function load(words: string, environment: Record<string, string> = {}, workingDi
   return loadSettings(command, readArguments(command, args), {
     environment: { HOME: home, ...environment },
     workingDirectory,
+  })
+}
+
+/** The same for `mesh` without a command. */
+function loadVpn(words: string, environment: Record<string, string> = {}) {
+  const args = words.split(' ').filter((word) => word !== '')
+  return loadSettings('', readArguments('', args), {
+    environment: { HOME: home, ...environment },
+    workingDirectory: home,
   })
 }
 
@@ -122,7 +132,9 @@ describe('what is wrong is refused by name', () => {
     ['api --lissten :1', {}, '--lissten', 'did you mean --listen?'],
     ['api --mdsn=false', {}, '--mdsn', 'did you mean --mdns?'],
     ['api --wait 5s', {}, '--wait', 'not an option of `mesh api` but of `mesh ledger put`'],
-    ['api --mtu 1200', {}, '--mtu', 'VPN'],
+    ['api --mtu 1300', {}, '--mtu', 'not an option of `mesh api` but of `mesh`'],
+    ['api --dns :53', {}, '--dns', 'not part of this version yet'],
+    ['api --lease-dir x', {}, '--lease-dir', 'use --state-dir'],
     ['api --listen', {}, '--listen', 'needs a value: --listen ADDRESS'],
     ['api --listen --debug', {}, '--listen', 'needs a value'],
     ['api --no-mdns=true', {}, '--no-mdns', 'takes no value'],
@@ -172,6 +184,87 @@ describe('what is wrong is refused by name', () => {
 
   test('a file of defaults that was asked for must be there', () => {
     expect(refusal(() => load('api --defaults none')).code).toBe('node.unreadable')
+  })
+})
+
+describe('of the VPN', () => {
+  const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
+  const OTHER = '12D3KooWLbDHQoJ2dUwkQ3ykVLTMMHPVPD6ZZSDk42tU5RXD5YRz'
+
+  test.each([
+    '',
+    '--address 10.1.0.11/24',
+    '--address 10.1.0.11/24,fd12::1/64 --address 10.2.0.1/31',
+    '--dhcp',
+    '--dhcp --address 10.77.0.0/28',
+    '--mtu 9000 --interface mesh1 --api --api-listen unix://x.sock --api-cors https://example.org',
+    `--router 10.1.0.1 --static-peertable 10.1.0.2:${PEER},[fd00::2]:${PEER}`,
+    `--advertise-route 192.168.7.0/24,0.0.0.0/0 --accept-routes --accept-routes-from ${PEER}`,
+  ])('takes %j', (words) => {
+    expect(loadVpn(words).settings.interface).toMatch(/^mesh[01]$/)
+  })
+
+  test.each([
+    ['--address 10.1.0.11', '--address', 'like 10.1.0.11/24'],
+    ['--address 224.0.0.5/24', '--address', 'multicast'],
+    ['--address 127.0.0.1/8', '--address', 'loopback'],
+    ['--address fe80::1/64', '--address', 'link-local'],
+    ['--address 10.1.0.0/24', '--address', '10.1.0.0 is the network itself, 10.1.0.0/24; --dhcp'],
+    ['--address 10.1.0.255/24', '--address', 'for broadcasts in 10.1.0.0/24'],
+    ['--address fd12::/64', '--address', 'the network itself, fd12::/64'],
+    ['--address 10.1.0.1/24,10.1.0.1/16', '--address', '10.1.0.1 is there twice'],
+    ['--dhcp --address 10.1.0.1/24,10.2.0.1/24', '--address', 'one IPv4 range to lease in with --dhcp'],
+    ['--dhcp --address fd12::1/64', '--address', 'one IPv4 range'],
+    ['--interface a/b', '--interface', '1 to 15 characters'],
+    ['--interface sixteencharacter', '--interface', '1 to 15 characters'],
+    ['--mtu 1279', '--mtu', 'from 1280 to 9000'],
+    ['--router 10.1.0.1/24', '--router', 'without a length'],
+    ['--router 10.1.0.1 --address 10.1.0.1/24', '--router', "10.1.0.1 is this one's"],
+    ['--static-peertable 10.1.0.2', '--static-peertable', '10.1.0.12:12D3KooW'],
+    [`--static-peertable fd00::2:${PEER}`, '--static-peertable', '[fd00::2]'],
+    [`--static-peertable 10.1.0.2:${PEER},10.1.0.2:${OTHER}`, '--static-peertable', '10.1.0.2 has two'],
+    ['--advertise-route 192.168.7.5/24', '--advertise-route', 'without the bits of a host: 192.168.7.0/24'],
+    ['--advertise-route 239.0.0.0/8', '--advertise-route', 'multicast'],
+    [
+      '--advertise-route 10.1.0.128/25 --address 10.1.0.1/24',
+      '--advertise-route',
+      '10.1.0.128/25 lies in 10.1.0.0/24',
+    ],
+    ['--accept-routes-from me', '--accept-routes-from', '12D3KooW'],
+    ['--api-listen :1', '--api-listen', 'only together with --api'],
+    ['--api-cors https://example.org', '--api-cors', 'only together with --api'],
+    ['--listen :1', '--listen', 'not an option of `mesh` but of `mesh api`'],
+    ['--key-otp-interval 30', '--key-otp-interval', 'only together with --generate'],
+  ])('%s is refused by name', (words, name, expected) => {
+    const error = refusal(() => loadVpn(words))
+    expect(error.code).toBe('node.bad_input')
+    expect(error.message).toContain(name)
+    expect(error.message).toContain(expected)
+  })
+
+  test('what is set for other calls waits in the environment and the file of defaults', () => {
+    writeDefaults('api-listen = :1\nkey-otp-interval = 30\n')
+    expect(loadVpn('', { MESHAPICORS: 'https://example.org' }).settings.api).toBe(false)
+  })
+
+  test('for a node without the interface, addresses are ranges', () => {
+    expect(load('api --address 10.1.0.0/24,10.2.0.0/16').settings.address).toHaveLength(2)
+    expect(networkSettings(load('api --address 10.9.0.7/16').settings).blockedRanges).toEqual(['10.9.0.0/16'])
+    expect(networkSettings(load('api').settings).blockedRanges).toEqual(['10.1.0.0/24'])
+  })
+
+  test('`mesh config` shows what `mesh` would run with', () => {
+    expect(load('config --mtu 1400 --api-listen :1 --listen :2').settings).toMatchObject({
+      mtu: 1400,
+      apiListen: ':1',
+      listen: ':2',
+    })
+    expect(refusal(() => load('config --address 10.1.0.0/24')).message).toContain('--dhcp')
+  })
+
+  test('texts become addresses', () => {
+    expect(parseStaticPeer(`[fd00:0::2]:${PEER}`)).toEqual({ value: { address: 'fd00::2', peer: PEER } })
+    expect(valuesOf(['10.1.0.0/16', '::/0'], parseRoute)).toEqual(['10.1.0.0/16', '::/0'])
   })
 })
 

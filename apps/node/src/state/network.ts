@@ -29,13 +29,18 @@ export function readNetwork(settings: Settings): Network | undefined {
 export function requireNetwork(settings: Settings, command: string, mesh = 'mesh'): Network {
   const network = readNetwork(settings)
   if (network !== undefined) return network
-  throw new MeshError('node.no_network', `\`mesh ${command}\` needs to know which network to join`, {
-    hint: [
-      'Give a token (--token-file FILE, MESHTOKEN) or a configuration file (--config FILE, MESHCONFIG).',
-      `  To make a new network:  ${mesh} -g -b > mesh.token && chmod 600 mesh.token`,
-      `  Then, on every machine: ${mesh} ${command} --token-file mesh.token`,
-    ].join('\n'),
-  })
+  const words = (...call: readonly string[]) => call.filter((word) => word !== '').join(' ')
+  throw new MeshError(
+    'node.no_network',
+    `\`${words('mesh', command)}\` needs to know which network to join`,
+    {
+      hint: [
+        'Give a token (--token-file FILE, MESHTOKEN) or a configuration file (--config FILE, MESHCONFIG).',
+        `  To make a new network:  ${mesh} -g -b > mesh.token && chmod 600 mesh.token`,
+        `  Then, on every machine: ${words(mesh, command)} --token-file mesh.token`,
+      ].join('\n'),
+    },
+  )
 }
 
 function readConfig({ config, token, tokenFile }: Settings): NetworkConfig | undefined {

@@ -1,4 +1,5 @@
 /** The VPN's interface and machines; a machine is found by its address, its host name or its peer id. */
+import { isErrorCode } from '@mesh/api-contract'
 import { type Clock, MeshError, parsePeerId, tryParseIp } from '@mesh/core'
 import { Problem } from '../http/problem.ts'
 import { PING_TIMEOUT_MS } from '../limits.ts'
@@ -87,13 +88,18 @@ async function measure(vpn: VpnPort, { peer }: VpnPeerState, clock: Clock) {
   try {
     return await vpn.probe(parsePeerId(peer), limit.signal)
   } catch (error) {
-    // it left the VPN just now
-    if (error instanceof MeshError && error.code === 'vpn.unknown_peer')
-      throw new Problem('vpn.unknown_machine')
-    throw error
+    throw error instanceof MeshError ? unreached(error) : error
   } finally {
     cancel()
   }
+}
+
+function unreached(error: MeshError): MeshError {
+  // it left the VPN just now
+  if (error.code === 'vpn.unknown_peer') return new Problem('vpn.unknown_machine')
+  if (isErrorCode(error.code)) return error
+  const { message, hint } = error
+  return new Problem('vpn.unreachable', message, { cause: error, ...(hint !== undefined && { hint }) })
 }
 
 function quote(name: string): string {

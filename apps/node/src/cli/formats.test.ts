@@ -1,0 +1,124 @@
+/** What people read of a node's answers. */
+import type { VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
+import { describe, expect, test } from 'vitest'
+import { formatPing } from './ping.ts'
+import { formatStatus } from './status.ts'
+
+const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
+
+function machine(over: Partial<VpnPeerView>): VpnPeerView {
+  return {
+    PeerID: PEER,
+    Hostname: 'nas',
+    Addresses: ['10.1.0.12', 'fd00::12'],
+    Routes: [],
+    Way: 'sealed',
+    Path: 'direct',
+    Transport: 'tcp',
+    RoundTripMs: 1.25,
+    MTU: 1280,
+    Since: null,
+    PacketsIn: 3,
+    PacketsOut: 2,
+    BytesIn: 1_500_000,
+    BytesOut: 200,
+    Drops: { spoofedSource: 4, malformed: 1 },
+    ...over,
+  }
+}
+
+const VPN: VpnView = {
+  State: 'running',
+  Interface: 'mesh0',
+  MTU: 1280,
+  Offload: true,
+  Addresses: ['10.1.0.11/24', 'fd00::11/64'],
+  Routes: {
+    Advertised: ['192.168.7.0/24'],
+    Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true }],
+  },
+  Peers: [],
+  Drops: { multicast: 2, noRoute: 5 },
+  Ignored: {},
+  Refusals: {},
+}
+
+describe('mesh status', () => {
+  const lines = (Vpn: VpnView | null) =>
+    formatStatus({
+      Summary: {
+        Files: 0,
+        Machines: 0,
+        Users: 0,
+        Services: 0,
+        BlockChain: 7,
+        OnChainNodes: 1,
+        Peers: 2,
+        NodeID: PEER,
+      },
+      Version: '0.1.0',
+      Health: { Status: 'ok', Problems: [] },
+      Digest: { Entries: 3, Digest: 'abc', Buckets: {} },
+      Peers: [],
+      Vpn,
+    }).split('\n')
+
+  test('says nothing of a VPN that is not there', () => {
+    expect(lines(null).join('\n')).not.toMatch(/vpn|ADDRESS/)
+  })
+
+  test('tells the interface, routes and drops', () => {
+    const shown = lines(VPN)
+    expect(shown).toContain('vpn       running, mesh0 with MTU 1280, 10.1.0.11/24, fd00::11/64')
+    expect(shown).toContain('routes    advertises 192.168.7.0/24')
+    expect(shown.find((line) => line.includes('reaches'))).toContain('192.168.8.0/24 by ')
+    expect(shown).toContain('dropped   5 noRoute, 2 multicast (packets)')
+    expect(lines({ ...VPN, Interface: null, MTU: null, State: 'starting', Addresses: [] })).toContain(
+      'vpn       starting',
+    )
+  })
+
+  test('lists machines in the order of their addresses, with the way to each', () => {
+    const shown = lines({
+      ...VPN,
+      Peers: [
+        machine({ Addresses: ['fd00::9'], Path: null, Way: 'unknown', Transport: null, RoundTripMs: null }),
+        machine({ Addresses: ['10.1.0.100'], Path: 'relayed', Hostname: '' }),
+        machine({ Addresses: ['10.1.0.9'], Way: 'plain' }),
+        machine({}),
+      ],
+    })
+    const at = shown.findIndex((line) => line.startsWith('ADDRESS'))
+    const columns = shown.slice(at, at + 5).map((line) => line.split(/ {2,}/))
+    expect(columns.map(([address, name, , way, roundTrip]) => [address, name, way, roundTrip])).toEqual([
+      ['ADDRESS', 'NAME', 'WAY', 'ROUND TRIP'],
+      ['10.1.0.9', 'nas', 'direct tcp, unsealed', '1.3 ms'],
+      ['10.1.0.12', 'nas', 'direct tcp', '1.3 ms'],
+      ['10.1.0.100', '-', 'relayed tcp', '1.3 ms'],
+      ['fd00::9', 'nas', 'not connected', '-'],
+    ])
+    expect(columns[1]?.slice(5)).toEqual(['1280', '1.5 MB', '200 B', '5'])
+  })
+})
+
+describe('mesh ping', () => {
+  const answer: VpnPingView = {
+    PeerID: PEER,
+    Hostname: 'nas',
+    Address: '10.1.0.12',
+    Way: 'sealed',
+    Path: 'direct',
+    Transport: 'tcp',
+    RoundTripMs: 1.94,
+    MTU: 1280,
+  }
+  test.each([
+    [{}, 'nas (10.1.0.12) by direct tcp: 1.9 ms, MTU 1280'],
+    [{ Path: 'relayed' }, 'nas (10.1.0.12) by relayed tcp: 1.9 ms, MTU 1280'],
+    [{ Way: 'plain', MTU: 1200 }, 'nas (10.1.0.12) by direct tcp unsealed: 1.9 ms, MTU 1200'],
+    [{ Hostname: '', Transport: null }, '10.1.0.12 by direct connection: 1.9 ms, MTU 1280'],
+    [{ Hostname: 'a\u001B[31m' }, 'a\\u001b[31m (10.1.0.12) by direct tcp: 1.9 ms, MTU 1280'],
+  ] as const)('%o is one line', (over, line) => {
+    expect(formatPing({ ...answer, ...over })).toBe(line)
+  })
+})

@@ -1,0 +1,107 @@
+/**
+ * The VPN of this node: 1 plugs it into the host, the ledger, replication and the engine; 2 tells the API and the log
+ * of it; 3 makes the interface, and waits until its addresses are this node's.
+ */
+import { join } from 'node:path'
+import { type AddressInRange, type Cidr, parsePeerId, tryParseAddressInRange } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
+import type { MeshNode } from '@mesh/p2p/node'
+import type { Replicator } from '@mesh/replication'
+import type { LeaseInit, VpnInit, VpnNetwork } from '@mesh/vpn'
+import type { Settings } from '../settings/options.ts'
+import {
+  DEFAULT_VPN_RANGE,
+  parseRoute,
+  parseStaticPeer,
+  parseVpnAddress,
+  parseVpnHost,
+  valuesOf,
+} from '../settings/vpn-values.ts'
+import type { Network } from '../state/network.ts'
+import type { NodeApi } from './create-api.ts'
+import type { NodeComponents, StartOptions } from './create-node.ts'
+import type { Ends } from './ends.ts'
+import { addressTexts, logVpn } from './log-vpn.ts'
+import { createVpnHost, describeMachine } from './vpn-host.ts'
+
+export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
+  readonly settings: Settings
+  readonly network: Network
+  /** The instance's. */
+  readonly folder: string
+  readonly ledger: Ledger
+  readonly p2p: MeshNode
+  readonly replicator: Replicator
+  readonly api: NodeApi
+}
+
+/** @throws MeshError `vpn.*`, `engine.*`; the signal's reason */
+export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
+  const { settings, network, folder, ledger, p2p, replicator, api, clock, random, log, signal } = init
+  const [{ createVpn }, { openEngine }] = await Promise.all([import('@mesh/vpn'), import('@mesh/engine')])
+  const vpn = createVpn(vpnInit(settings, network, folder), {
+    ledger,
+    network: vpnNetwork(p2p, blacklistedRanges(settings)),
+    host: createVpnHost(p2p),
+    openEngine: (engineInit) => openEngine(engineInit, { log: log.child('engine') }),
+    announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
+    arrived: () => replicator.ready(),
+    clock,
+    random,
+    log,
+  })
+  ends.add(() => vpn.stop())
+  api.attachVpn(vpn)
+  ends.add(logVpn(vpn, log.child('vpn')))
+  await vpn.start(signal)
+  init.onInterface(vpn.interface?.name ?? settings.interface, addressTexts(vpn.addresses()))
+}
+
+/** What the VPN is told of the settings. */
+export function vpnInit(settings: Settings, { config }: Network, folder: string): VpnInit {
+  const addresses = valuesOf(settings.address, parseVpnAddress)
+  const isLeased = settings.dhcp || addresses.length === 0
+  const router = settings.router === undefined ? undefined : valuesOf([settings.router], parseVpnHost)[0]
+  return {
+    interface: settings.interface,
+    mtu: settings.mtu,
+    addresses: isLeased ? [] : addresses,
+    ...(isLeased && { lease: leaseOf(addresses[0], settings.ephemeral ? undefined : folder) }),
+    secret: { key: config.crypto.key, room: config.room },
+    machine: describeMachine(process),
+    staticPeers: valuesOf(settings.staticPeertable, parseStaticPeer),
+    ...(router !== undefined && { router }),
+    advertiseRoutes: valuesOf(settings.advertiseRoute, parseRoute),
+    acceptRoutes: settings.acceptRoutes,
+    acceptRoutesFrom: settings.acceptRoutesFrom.map(parsePeerId),
+    livenessMs: settings.ownershipTtl,
+  }
+}
+
+function leaseOf(given: AddressInRange | undefined, folder: string | undefined): LeaseInit {
+  const range = given ?? tryParseAddressInRange(DEFAULT_VPN_RANGE)
+  if (range === undefined) throw new Error('the built-in range is one')
+  return { range, ...(folder !== undefined && { file: join(folder, 'lease') }) }
+}
+
+/** Ranges of `--blacklist`: what the VPN blocks comes on top. */
+function blacklistedRanges({ blacklist }: Settings): readonly Cidr[] {
+  return blacklist.flatMap((text) => tryParseAddressInRange(text)?.range ?? [])
+}
+
+function vpnNetwork(p2p: MeshNode, blacklisted: readonly Cidr[]): VpnNetwork {
+  return {
+    channels: p2p.channels,
+    streams: p2p.streams,
+    speaks: (peer, protocol) => p2p.speaks(peer, protocol),
+    connect: (peer, signal) => p2p.connect(peer, signal),
+    pathOf(peer) {
+      const status = p2p.peer(peer)
+      if (status?.path === undefined) return undefined
+      return { path: status.path, transport: status.transport, rttMs: status.rttMs }
+    },
+    onPath: (listener) => p2p.onPath(listener),
+    blockRanges: (ranges) => p2p.blockRanges([...blacklisted, ...ranges]),
+    ping: (peer, signal) => p2p.ping(peer, signal),
+  }
+}

@@ -1,0 +1,50 @@
+/** What the VPN asks of this machine: its networks, whether it forwards, and how Go names its system. */
+import { readFileSync } from 'node:fs'
+import { hostname, networkInterfaces } from 'node:os'
+import { tryParseAddressInRange } from '@mesh/core'
+import type { MeshNode } from '@mesh/p2p/node'
+import type { HostNetwork, MachineDescription, VpnHost } from '@mesh/vpn'
+import { version } from '../version.ts'
+
+export function createVpnHost(p2p: Pick<MeshNode, 'remoteAddresses'>): VpnHost {
+  return {
+    networks: () => hostNetworks(networkInterfaces()),
+    remoteAddresses: () => p2p.remoteAddresses(),
+    forwards,
+  }
+}
+
+/** Of the interfaces that are up. */
+export function hostNetworks(interfaces: ReturnType<typeof networkInterfaces>): readonly HostNetwork[] {
+  return Object.entries(interfaces).flatMap(([name, entries = []]) =>
+    entries.flatMap(({ cidr }) => {
+      const address = cidr === null ? undefined : tryParseAddressInRange(cidr)
+      return address === undefined ? [] : [{ interface: name, address }]
+    }),
+  )
+}
+
+function forwards(family: 'ipv4' | 'ipv6'): boolean | undefined {
+  const name = family === 'ipv4' ? 'ipv4/ip_forward' : 'ipv6/conf/all/forwarding'
+  try {
+    return readFileSync(`/proc/sys/net/${name}`, 'utf8').trim() !== '0'
+  } catch {
+    return undefined
+  }
+}
+
+const GO_SYSTEMS: Readonly<Record<string, string>> = { win32: 'windows', sunos: 'solaris' }
+const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' }
+
+/** The names that older nodes use, too. */
+export function describeMachine({
+  platform,
+  arch,
+}: Pick<NodeJS.Process, 'platform' | 'arch'>): MachineDescription {
+  return {
+    Hostname: hostname(),
+    OS: GO_SYSTEMS[platform] ?? platform,
+    Arch: GO_ARCHITECTURES[arch] ?? arch,
+    Version: version,
+  }
+}

@@ -1,0 +1,79 @@
+/** The same for the options of the VPN. */
+import { type AddressInRange, cidrContains, type IpAddress } from '@mesh/core'
+import type { Judged } from './contradictions.ts'
+import { isIpv6, parseRoute, parseStaticPeer, parseVpnAddress, parseVpnHost, valuesOf } from './vpn-values.ts'
+
+/** What the VPN takes. */
+const MAX_ADDRESSES = 16
+/** Smaller ranges of IPv4 have no address of the network and for broadcasts (RFC 3021). */
+const MAX_NETWORK_PREFIX = 30
+
+export function findVpnContradictions(judged: Judged): void {
+  const addresses = valuesOf(judged.settings.address, parseVpnAddress)
+  judgeAddresses(addresses, judged)
+  judgeRoutes(addresses, judged)
+  judgePeers(addresses, judged)
+}
+
+function judgeAddresses(addresses: readonly AddressInRange[], { settings, placeOf, refuse }: Judged): void {
+  if (addresses.length > MAX_ADDRESSES) refuse('address', `at most ${MAX_ADDRESSES} addresses`)
+  const twice = addresses.find(
+    ({ address }, at) => addresses.findIndex((each) => each.address === address) < at,
+  )
+  if (twice !== undefined) refuse('address', `each address once, and ${twice.address} is there twice`)
+  if (settings.dhcp) return judgeLeaseRange(addresses, { placeOf, refuse })
+  for (const given of addresses) {
+    const reason = reservedFor(given)
+    if (reason === undefined) continue
+    const hint = isIpv6(given.address) ? '' : '; --dhcp leases one in that range'
+    refuse('address', `a machine's address, and ${given.address} is ${reason} ${given.range}${hint}`)
+  }
+}
+
+function judgeLeaseRange(
+  addresses: readonly AddressInRange[],
+  { placeOf, refuse }: Pick<Judged, 'placeOf' | 'refuse'>,
+): void {
+  if (addresses.length > 1 || addresses.some(({ address }) => isIpv6(address))) {
+    refuse('address', `one IPv4 range to lease in with ${placeOf('dhcp')} (an IPv6 address is always there)`)
+  }
+}
+
+function judgeRoutes(addresses: readonly AddressInRange[], { settings, refuse }: Judged): void {
+  for (const route of valuesOf(settings.advertiseRoute, parseRoute)) {
+    const [network = ''] = route.split('/')
+    const own = addresses.find(({ range }) => cidrContains(range, network as IpAddress))
+    if (own !== undefined && !route.endsWith('/0')) {
+      refuse('advertiseRoute', `a network outside the VPN, and ${route} lies in ${own.range} (--address)`)
+    }
+  }
+}
+
+function judgePeers(addresses: readonly AddressInRange[], { settings, refuse }: Judged): void {
+  const [router] = valuesOf(settings.router === undefined ? [] : [settings.router], parseVpnHost)
+  if (router !== undefined && !settings.dhcp && addresses.some(({ address }) => address === router)) {
+    refuse('router', `the address of another machine, and ${router} is this one's (--address)`)
+  }
+  const peers = new Map<IpAddress, string>()
+  for (const { address, peer } of valuesOf(settings.staticPeertable, parseStaticPeer)) {
+    if ((peers.get(address) ?? peer) !== peer) {
+      refuse('staticPeertable', `one peer for each address, and ${address} has two`)
+    }
+    peers.set(address, peer)
+  }
+}
+
+/** What an address is that no machine may have: the first of its range, and IPv4's last. */
+function reservedFor({ address, range, prefixLength }: AddressInRange): string | undefined {
+  if (isIpv6(address)) {
+    return prefixLength < 127 && range.startsWith(`${address}/`) ? 'the network itself,' : undefined
+  }
+  if (prefixLength > MAX_NETWORK_PREFIX) return undefined
+  if (range.startsWith(`${address}/`)) return 'the network itself,'
+  const hostBits = 2 ** (32 - prefixLength)
+  return numberOf(address) % hostBits === hostBits - 1 ? 'for broadcasts in' : undefined
+}
+
+function numberOf(address: IpAddress): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+}

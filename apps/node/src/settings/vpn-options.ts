@@ -1,0 +1,88 @@
+/** Options of the VPN: `mesh` without a command. */
+import { tryParsePeerId } from '@mesh/core'
+import { NODE } from './command-groups.ts'
+import { integer, list, text, toggle } from './option.ts'
+import {
+  DEFAULT_VPN_RANGE,
+  parseRoute,
+  parseStaticPeer,
+  parseVpnAddress,
+  parseVpnHost,
+  refusalOf,
+} from './vpn-values.ts'
+
+/** `config` shows what `mesh` would run with. */
+const VPN = ['', 'config']
+
+export const vpnOptions = {
+  address: list({
+    group: 'VPN',
+    commands: NODE,
+    placeholder: 'ADDRESS/LENGTH',
+    defaultText: `one is leased in ${DEFAULT_VPN_RANGE}`,
+    help: "This machine's address in the VPN, IPv4 or IPv6; with --dhcp, and for commands without the interface, only its range counts. libp2p never connects through these ranges.",
+    check: refusalOf(parseVpnAddress),
+  }),
+  dhcp: toggle({
+    group: 'VPN',
+    commands: VPN,
+    default: false,
+    defaultText: 'off, on without --address',
+    help: 'Lease a free IPv4 address in the range of --address, and keep it.',
+  }),
+  interface: text({
+    group: 'VPN',
+    commands: VPN,
+    placeholder: 'NAME',
+    default: 'mesh0',
+    check: (name) =>
+      /^[!-~]{1,15}$/.test(name) && !/[/%:]/.test(name) && name !== '.' && name !== '..'
+        ? undefined
+        : '1 to 15 characters without spaces, /, % and :, like mesh0',
+    help: 'Name of the network interface.',
+  }),
+  mtu: integer({
+    group: 'VPN',
+    commands: VPN,
+    placeholder: 'BYTES',
+    // the least that IPv6 works with
+    default: 1280,
+    min: 1280,
+    max: 9000,
+    help: 'The longest packet of the interface; between two machines the smaller of theirs counts.',
+  }),
+  router: text({
+    group: 'VPN',
+    commands: VPN,
+    placeholder: 'ADDRESS',
+    help: 'The machine that gets packets for addresses of the VPN that nobody has.',
+    check: refusalOf(parseVpnHost),
+  }),
+  staticPeertable: list({
+    group: 'VPN',
+    commands: VPN,
+    placeholder: 'ADDRESS:PEER',
+    help: 'Which peer has an address, in place of what the ledger says; [IPV6]:PEER too.',
+    check: refusalOf(parseStaticPeer),
+  }),
+  advertiseRoute: list({
+    group: 'VPN',
+    commands: VPN,
+    placeholder: 'CIDR',
+    help: 'A network behind this machine that others may reach through it; forwarding has to be switched on.',
+    check: refusalOf(parseRoute),
+  }),
+  acceptRoutes: toggle({
+    group: 'VPN',
+    commands: VPN,
+    default: false,
+    help: 'Reach the networks that members advertise; never one that this machine is connected to, and no default route.',
+  }),
+  acceptRoutesFrom: list({
+    group: 'VPN',
+    commands: VPN,
+    placeholder: 'PEER',
+    help: 'Reach the networks that these members advertise, a default route too.',
+    check: (id) => (tryParsePeerId(id) === undefined ? 'a peer id like 12D3KooW…' : undefined),
+  }),
+} as const
