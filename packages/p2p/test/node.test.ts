@@ -120,6 +120,7 @@ describe('what is kept out', () => {
     const a = await start()
     const b = await start({ bootstrapPeers: a.addresses() })
     await eventually(() => expect(connected(a, b)).toBe(true))
+    expect(new Set(a.remoteAddresses())).toEqual(new Set(['127.0.0.1']))
     a.blockRanges([parseCidr('127.0.0.0/8')])
     await eventually(() => expect(connected(a, b)).toBe(false))
     await eventually(() => expect(a.refusals()['host.blocked_range'] ?? 0).toBeGreaterThan(0), {

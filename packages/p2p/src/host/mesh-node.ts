@@ -4,7 +4,15 @@
  */
 import type { GossipsubOpts } from '@libp2p/gossipsub'
 import type { Connection } from '@libp2p/interface'
-import { type Cidr, type Clock, type Logger, MeshError, parsePeerId, type Random } from '@mesh/core'
+import {
+  type Cidr,
+  type Clock,
+  type IpAddress,
+  type Logger,
+  MeshError,
+  parsePeerId,
+  type Random,
+} from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Libp2pOptions } from 'libp2p'
 import { createBandwidth } from '../bandwidth/bandwidth.ts'
@@ -27,7 +35,7 @@ import { createSpokenProtocols, type SpokenProtocols } from '../spoken-protocols
 import { createByteStreams } from '../streams/byte-streams.ts'
 import { createMemberStreams } from '../streams/member-streams.ts'
 import { createPeerPaths } from '../streams/peer-paths.ts'
-import { type AddressRules, createAddressRules } from './address-rules.ts'
+import { type AddressRules, createAddressRules, ipOf } from './address-rules.ts'
 import { chooseAnnounced } from './announced-addresses.ts'
 import { createBaseHost, type MeshHost } from './base-host.ts'
 import { createConnectionGate } from './connection-gate.ts'
@@ -91,6 +99,8 @@ export interface MeshNode extends P2pNode {
   readonly allTransportsReady: Promise<void>
   /** Ids of all protocols that this node answers now. */
   protocols(): readonly string[]
+  /** Where the connections of now go to, over relays to the relay; no names. */
+  remoteAddresses(): readonly IpAddress[]
   /** Replaces the ranges that libp2p keeps out of, as when an address was leased; connections in them close. */
   blockRanges(ranges: readonly Cidr[]): void
 }
@@ -308,6 +318,7 @@ export async function createMeshNode(
     },
     ping: (peer, signal) =>
       pingPeer(host, peer, { ...components, ...(signal === undefined ? {} : { signal }) }),
+    remoteAddresses: () => host.getConnections().flatMap(({ remoteAddr }) => ipOf(remoteAddr) ?? []),
     blockRanges(ranges) {
       rules.block(ranges)
       for (const connection of host.getConnections()) {
