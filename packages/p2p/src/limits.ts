@@ -108,6 +108,8 @@ export const EXCHANGE_DELAY_MS = 200
 export const EXCHANGE_BURST = 16
 /** Least time between two messages to one member. */
 export const EXCHANGE_GAP_MS = 2_000
+/** After a channel that could not be opened, or broke. */
+export const EXCHANGE_RETRY_MS = 10_000
 /** Messages of one peer per minute; more are dropped. */
 export const MAX_EXCHANGE_MESSAGES_PER_MINUTE = 60
 
@@ -147,10 +149,33 @@ export const MAX_RELAY_RESERVATIONS = 128
 export const RELAYS_WANTED = 2
 /** Waits before each try to make a relayed connection direct; the last one repeats. */
 export const UPGRADE_RETRY_MS: readonly number[] = [500, 15_000, 60_000, 600_000]
+/** Tried at the same time; each gathers addresses, sends checks to all of the peer's, and holds the relay's time. */
+export const MAX_PARALLEL_UPGRADES = 4
 /** One try: ICE gathers, checks and gives up. */
 export const UPGRADE_TIMEOUT_MS = 10_000
 /** A relayed connection stays this long beside the direct one that replaces it, so that streams can move. */
 export const RELAYED_GRACE_MS = 5_000
+
+// Relayed connections that nobody asked for (host/unasked-relays.ts)
+
+/** Open or being dialled at a time: each costs its relay as much as a member of its own. */
+export const MAX_UNASKED_RELAYED = 4
+/** The first dials are drawn by lot for so long, or all would go to the member that is named first. */
+export const UNASKED_SPREAD_MS = 1_500
+/** After one that did not become direct the next one waits so long; each more in a row doubles it. */
+export const UNASKED_PACE_MIN_MS = 10_000
+export const UNASKED_PACE_MAX_MS = 600_000
+/** The same for one and the same peer: NATs seldom change. */
+export const UNASKED_REST_MIN_MS = 600_000
+export const UNASKED_REST_MAX_MS = 7_200_000
+/** One that has not become direct by then never will, where nothing else says so. */
+export const UNASKED_TRY_MS = 30_000
+/** A relayed connection that was asked for stays so long, whether it is used or not. */
+export const ASKED_FOR_MS = 600_000
+/** Head start of direct addresses where a connection is asked for: who asks waits. */
+export const ASKED_RELAY_STAGGER_MS = 250
+/** From a failed try to the only other one, where a connection is asked for. */
+export const CONNECT_RETRY_MS = 500
 
 // AutoNAT
 

@@ -46,7 +46,11 @@ export interface Channels {
     options: ChannelOptions,
     handler: (channel: Channel) => Promise<void>,
   ): Promise<void>
-  /** @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.unsupported` */
+  /**
+   * Connects first where no connection stands, as `P2pNode.connect` does. A channel over a relay ends some seconds
+   * after a direct connection came (`onPath` tells); one that is opened from then on is direct.
+   * @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.unsupported`
+   */
   open(
     peer: PeerId,
     protocol: string,
@@ -175,7 +179,12 @@ export interface P2pNode {
   peer(id: PeerId): PeerStatus | undefined
   /** Does a connected peer speak the protocol? Undefined: not connected, or it has not said yet. */
   speaks(peer: PeerId, protocol: string): boolean | undefined
-  /** Resolves when connected and what the peer speaks is known. @throws MeshError `p2p.unreachable` */
+  /**
+   * Resolves when connected and what the peer speaks is known, within 15 s. Any peer that this node has heard of is
+   * dialled, twice if need be: over a relay when no direct way answers at once. Such a connection becomes direct in
+   * the background where the networks allow it.
+   * @throws MeshError `p2p.unreachable`
+   */
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
   /** After each connection that opened or closed, so too when a relayed one became direct. */
   onPath(listener: (peer: PeerId) => void): () => void

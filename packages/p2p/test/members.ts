@@ -4,6 +4,7 @@ import { type GossipSub, gossipsub } from '@libp2p/gossipsub'
 import { identify, identifyPush } from '@libp2p/identify'
 import type { Libp2p } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
+import { peerIdFromString } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
 import { type PeerId, parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLibp2p } from 'libp2p'
@@ -96,7 +97,11 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
   const spoken = createSpokenProtocols({ libp2p })
   const parts = { libp2p, spoken, clock: systemClock, random: systemRandom, refusals, logger: silentLogger }
   const membership = createMembership({ config, self: id }, parts)
-  const streams = createMemberStreams({ ...parts, membership })
+  const streams = createMemberStreams({
+    ...parts,
+    membership,
+    connect: (peer, signal) => libp2p.dial(peerIdFromString(peer), { signal }),
+  })
   const channels = createChannels({ ...parts, streams, membership })
   const room = createRoom({ config, self: id }, { ...parts, membership, cipher: nativeSealCipher })
   room.onMessage(({ plaintext }) => heard.push(new TextDecoder().decode(plaintext)))

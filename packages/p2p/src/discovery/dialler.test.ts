@@ -3,11 +3,15 @@ import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
 import { GREATER_ID_WAITS_MS, MAX_NEW_DIALS_PER_MINUTE } from '../limits.ts'
-import { createDialler } from './dialler.ts'
+import { createDialler, NeedsRelayError } from './dialler.ts'
 
 const ADDRESS = multiaddr('/ip4/192.0.2.1/tcp/4001')
 
-function build(self: string, answers: (peer: string) => boolean = () => true) {
+function build(
+  self: string,
+  answers: (peer: string) => boolean = () => true,
+  takeRelay: (peer: string) => boolean = () => true,
+) {
   const clock = createManualClock()
   const dialled: { peer: string; at: number }[] = []
   const connected = new Set<string>()
@@ -21,6 +25,7 @@ function build(self: string, answers: (peer: string) => boolean = () => true) {
         if (!answers(peer)) throw new Error('no answer')
         connected.add(peer)
       },
+      takeRelay,
       onError: () => {},
     },
     { clock, random: createSeededRandom(1), logger: silentLogger },
@@ -88,4 +93,42 @@ test('stopping leaves no timer', async () => {
   dialler.found({ peer: 'y', addresses: [ADDRESS] })
   await clock.advance(1)
   expect(clock.pending).toBe(0)
+})
+
+test('a peer that only a relay leads to waits for room, then is dialled again', async () => {
+  let room = 0
+  const asked: string[] = []
+  const needsRelay = new Set(['a', 'b', 'c'])
+  const { clock, dialled, connected, dialler } = build(
+    'A',
+    (peer) => {
+      if (needsRelay.has(peer)) throw new NeedsRelayError(clock.now() + 5_000)
+      return true
+    },
+    (peer) => {
+      asked.push(peer)
+      if (room === 0) return false
+      room--
+      needsRelay.delete(peer)
+      return true
+    },
+  )
+  for (const peer of needsRelay) dialler.found({ peer, addresses: [ADDRESS] })
+  await clock.advance(60_000)
+  expect(dialled).toHaveLength(3)
+  // each asked once more when its time came
+  expect(asked).toHaveLength(3)
+  room = 2
+  dialler.relayFree()
+  await clock.advance(0)
+  expect(dialled).toHaveLength(5)
+  expect(connected.size).toBe(2)
+  // told again without news it waits on; a new direct address is a reason to look
+  dialler.found({ peer: [...needsRelay][0] ?? '', addresses: [ADDRESS] })
+  await clock.advance(60_000)
+  expect(dialled).toHaveLength(5)
+  dialler.found({ peer: [...needsRelay][0] ?? '', addresses: [multiaddr('/ip4/192.0.2.2/tcp/4001')] })
+  await clock.advance(3_000)
+  expect(dialled).toHaveLength(6)
+  expect(dialler.size).toBe(1)
 })

@@ -1,6 +1,7 @@
 /**
  * Decides whom to dial, and when. Every way of finding peers hands its finds to `found`; the dialler dials each peer
- * once at a time, the smaller id first, with backoff, and no more than a bounded number of newcomers a minute.
+ * once at a time, the smaller id first, with backoff, and no more than a bounded number of newcomers a minute. A peer
+ * that only a relay leads to waits until there is room for one more such connection.
  */
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -29,8 +30,21 @@ export interface Find {
   readonly kind?: FindKind
 }
 
+/** No direct way leads to the peer, and none over a relay may be used now. */
+export class NeedsRelayError extends Error {
+  override readonly name = 'NeedsRelayError'
+  /** Unix ms. */
+  readonly notBefore: number
+  constructor(notBefore: number) {
+    super('only a relay leads there')
+    this.notBefore = notBefore
+  }
+}
+
 export interface Dialler {
   found(find: Find): void
+  /** There may be room for one more relayed connection. */
+  relayFree(): void
   /** Peers that wait for their next dial or are being dialled. */
   readonly size: number
   stop(): void
@@ -40,8 +54,14 @@ export interface DiallerInit {
   readonly self: string
   /** Has a direct connection, or a relayed one to a peer without direct addresses. */
   readonly isConnected: (peer: string) => boolean
-  /** Resolves when connected. */
-  readonly dial: (peer: string, addresses: readonly Multiaddr[], signal: AbortSignal) => Promise<void>
+  /** Resolves when connected. @throws NeedsRelayError */
+  readonly dial: (
+    peer: string,
+    find: Required<Pick<Find, 'addresses' | 'kind'>>,
+    signal: AbortSignal,
+  ) => Promise<void>
+  /** True when the peer may be dialled over a relay now; the dial that follows at once may. */
+  readonly takeRelay: (peer: string) => boolean
   readonly onError: (peer: string, error: unknown) => void
 }
 
@@ -54,6 +74,10 @@ interface Candidate {
   dialling: boolean
   /** Was counted as a newcomer. */
   tried: boolean
+  /** The next dial needs a relay, and room for it. */
+  needsRelay: boolean
+  /** Members of equal rank that wait for room are not taken by all in the same order. */
+  readonly lot: number
 }
 
 /** Who is dialled first. */
@@ -87,10 +111,14 @@ export function createDialler(
     if (stopped.signal.aborted || peer === init.self || addresses.length === 0) return
     const known = candidates.get(peer)
     if (known !== undefined) {
+      const old = new Set(known.addresses.map(String))
+      const isNews = addresses.some((address) => !isCircuit(address) && !old.has(address.toString()))
       known.addresses = merge(known.addresses, addresses)
       if (RANK[kind] < RANK[known.kind]) known.kind = kind
+      if (isNews) known.needsRelay = false
       // news of a peer is a reason to look soon
-      if (!known.dialling) known.due = Math.min(known.due, clock.now() + DIAL_BACKOFF_MIN_MS)
+      if (!known.dialling && !known.needsRelay)
+        known.due = Math.min(known.due, clock.now() + DIAL_BACKOFF_MIN_MS)
     } else {
       if (candidates.size >= MAX_KNOWN_PEERS && !makeRoom()) return
       const wait = kind === 'configured' || init.self < peer ? 0 : GREATER_ID_WAITS_MS
@@ -101,6 +129,8 @@ export function createDialler(
         due: clock.now() + wait,
         dialling: false,
         tried: false,
+        needsRelay: false,
+        lot: random.float(),
       })
     }
     schedule()
@@ -112,12 +142,17 @@ export function createDialler(
     const now = clock.now()
     const due = [...candidates]
       .filter(([, candidate]) => !candidate.dialling && candidate.due <= now)
-      .sort(([, a], [, b]) => RANK[a.kind] - RANK[b.kind] || a.due - b.due)
+      .sort(
+        ([, a], [, b]) =>
+          RANK[a.kind] - RANK[b.kind] || (a.needsRelay && b.needsRelay ? a.lot - b.lot : a.due - b.due),
+      )
     for (const [peer, candidate] of due) {
       if (init.isConnected(peer)) {
         settle(peer, candidate)
       } else if (running >= MAX_PARALLEL_DIALS) {
         break
+      } else if (candidate.needsRelay) {
+        if (init.takeRelay(peer)) void dial(peer, candidate)
       } else if (candidate.kind !== 'found' || candidate.tried || mayDialNew(now)) {
         void dial(peer, candidate)
       } else {
@@ -139,10 +174,15 @@ export function createDialler(
     candidate.tried = true
     running++
     try {
-      await init.dial(peer, candidate.addresses, stopped.signal)
+      await init.dial(peer, candidate, stopped.signal)
       settle(peer, candidate)
     } catch (error) {
       if (stopped.signal.aborted) return
+      candidate.needsRelay = error instanceof NeedsRelayError
+      if (error instanceof NeedsRelayError) {
+        candidate.due = error.notBefore
+        return
+      }
       candidate.failures++
       log.debug('dial failed', { peer, failures: candidate.failures, reason: String(error) })
       init.onError(peer, error)
@@ -171,7 +211,8 @@ export function createDialler(
 
   function makeRoom(): boolean {
     for (const [peer, candidate] of candidates) {
-      if (candidate.dialling || candidate.kind !== 'found' || candidate.failures === 0) continue
+      if (candidate.dialling || candidate.kind !== 'found') continue
+      if (candidate.failures === 0 && !candidate.needsRelay) continue
       return candidates.delete(peer)
     }
     return false
@@ -180,7 +221,11 @@ export function createDialler(
   function schedule(): void {
     if (stopped.signal.aborted || (running >= MAX_PARALLEL_DIALS && cancel !== undefined)) return
     let next = Number.POSITIVE_INFINITY
-    for (const { dialling, due } of candidates.values()) if (!dialling) next = Math.min(next, due)
+    const now = clock.now()
+    for (const { dialling, due, needsRelay } of candidates.values()) {
+      // those that wait for room are called
+      if (!dialling && (!needsRelay || due > now)) next = Math.min(next, due)
+    }
     if (running >= MAX_PARALLEL_DIALS || next >= wakeAt) return
     cancel?.()
     wakeAt = next
@@ -189,6 +234,9 @@ export function createDialler(
 
   return {
     found,
+    relayFree() {
+      if (!stopped.signal.aborted) run()
+    },
     get size() {
       return candidates.size
     },
@@ -199,6 +247,8 @@ export function createDialler(
     },
   }
 }
+
+const isCircuit = (address: Multiaddr) => address.getComponents().some(({ name }) => name === 'p2p-circuit')
 
 /** Newest first, without repeats. */
 function merge(old: readonly Multiaddr[], news: readonly Multiaddr[]): readonly Multiaddr[] {

@@ -15,6 +15,7 @@ import {
   EXCHANGE_BURST,
   EXCHANGE_DELAY_MS,
   EXCHANGE_GAP_MS,
+  EXCHANGE_RETRY_MS,
   MAX_EXCHANGE_MESSAGE_BYTES,
   MAX_EXCHANGE_MESSAGES_PER_MINUTE,
   MAX_PEER_ADDRESSES,
@@ -173,7 +174,12 @@ export async function startPeerExchange(
     channels
       .open(peer, PEERS_PROTOCOL, { ...OPTIONS, signal: stopped.signal })
       .then(run)
-      .catch((error: unknown) => log.debug('peers not exchanged', { peer, reason: String(error) }))
+      .catch((error: unknown) => {
+        log.debug('peers not exchanged', { peer, reason: String(error) })
+        clock.after(EXCHANGE_RETRY_MS, () => {
+          if (channels.peersWith(PEERS_PROTOCOL).includes(peer)) reach(peer)
+        })
+      })
   }
 
   host.addEventListener('peer:update', onPeer)

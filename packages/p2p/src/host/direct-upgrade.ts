@@ -1,11 +1,12 @@
 /**
  * Makes relayed connections direct: dials the peer's own addresses again, then WebRTC with the relay for signalling.
  * Where the NATs do not allow it the relayed connection stays, its peer's status says so, and it is tried again later.
+ * A few are tried at a time, in the order in which they came.
  */
 import type { Connection } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { RELAYED_GRACE_MS, UPGRADE_RETRY_MS, UPGRADE_TIMEOUT_MS } from '../limits.ts'
+import { MAX_PARALLEL_UPGRADES, RELAYED_GRACE_MS, UPGRADE_RETRY_MS, UPGRADE_TIMEOUT_MS } from '../limits.ts'
 import { isRelayed } from './address-rules.ts'
 import type { MeshHost } from './base-host.ts'
 import { connectionsTo } from './connections.ts'
@@ -16,6 +17,8 @@ export interface DirectUpgradeInit {
   /** Last known addresses of a peer. */
   readonly addressesOf: (peer: string) => readonly Multiaddr[]
   readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+  /** Somebody waits for a connection to the peer: its turn comes before the others'. */
+  readonly isAsked: (peer: string) => boolean
   readonly onFailed: (peer: string, words: string) => void
 }
 
@@ -32,6 +35,9 @@ export function startDirectUpgrade(
   const log = components.logger.child('upgrade')
   const self = host.peerId.toString()
   const waiting = new Map<string, () => void>()
+  /** Peers whose time has come, with the tries before. */
+  const due = new Map<string, number>()
+  let running = 0
   const stopped = new AbortController()
 
   const isDirect = (peer: string) => connectionsTo(host, peer)[0]?.direct === true
@@ -41,12 +47,30 @@ export function startDirectUpgrade(
     waiting.get(peer)?.()
     waiting.set(
       peer,
-      clock.after(wait + (self < peer ? 0 : GREATER_ID_OFFSET_MS), () => void attempt(peer, tries)),
+      clock.after(wait + (self < peer ? 0 : GREATER_ID_OFFSET_MS), () => {
+        waiting.delete(peer)
+        due.set(peer, tries)
+        work()
+      }),
     )
   }
 
+  function work(): void {
+    while (running < MAX_PARALLEL_UPGRADES && !stopped.signal.aborted) {
+      const peers = [...due.keys()]
+      const peer = peers.find(init.isAsked) ?? peers[0]
+      if (peer === undefined) return
+      const tries = due.get(peer) ?? 0
+      due.delete(peer)
+      running++
+      void attempt(peer, tries).finally(() => {
+        running--
+        work()
+      })
+    }
+  }
+
   async function attempt(peer: string, tries: number): Promise<void> {
-    waiting.delete(peer)
     const relayed = connectionsTo(host, peer).find(({ direct }) => !direct)
     if (relayed === undefined || isDirect(peer) || stopped.signal.aborted) return
     try {
@@ -115,6 +139,7 @@ export function startDirectUpgrade(
     if (left.length === 0) {
       waiting.get(peer)?.()
       waiting.delete(peer)
+      due.delete(peer)
     } else if (left.every(({ direct }) => !direct)) {
       plan(peer, 1)
     }
@@ -127,6 +152,7 @@ export function startDirectUpgrade(
     host.removeEventListener('connection:close', onClose)
     for (const cancel of waiting.values()) cancel()
     waiting.clear()
+    due.clear()
   }
 }
 

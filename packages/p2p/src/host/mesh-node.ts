@@ -47,8 +47,9 @@ import { parseIdentity } from './identity.ts'
 import { createPeerBook, type PeerBook } from './peer-book.ts'
 import { pingPeer } from './ping.ts'
 import { startPingMonitor } from './ping-monitor.ts'
-import { createReach } from './reach.ts'
+import { createReach, type Reach } from './reach.ts'
 import { stopHost } from './stop-host.ts'
+import { createUnaskedRelays, type UnaskedRelays } from './unasked-relays.ts'
 import { watchConnections } from './watch-connections.ts'
 
 export interface MeshNodeInit {
@@ -122,6 +123,7 @@ export interface PlatformContext extends MeshNodeComponents {
   readonly membership: Membership
   readonly spoken: SpokenProtocols
   readonly book: PeerBook
+  readonly unasked: UnaskedRelays
   readonly rules: AddressRules
   readonly ways: Ways
   readonly bootstrap: readonly Find[]
@@ -152,7 +154,7 @@ export async function createMeshNode(
   const bandwidth = createBandwidth({ clock })
   const maxCircuitsPerPeer = init.relayLimits?.maxCircuitsPerPeer
   const blockedPeers = new Set(init.blockedPeers)
-  const late: { membership?: Membership; host?: MeshHost } = {}
+  const late: { membership?: Membership; host?: MeshHost; reach?: Reach } = {}
 
   const host = await createBaseHost({
     privateKey,
@@ -179,7 +181,13 @@ export async function createMeshNode(
     { ...components, libp2p: host, spoken, refusals },
   )
   Object.assign(late, { membership, host })
-  const streams = createMemberStreams({ libp2p: host, membership, clock, refusals })
+  const streams = createMemberStreams({
+    libp2p: host,
+    membership,
+    clock,
+    refusals,
+    connect: async (peer, signal) => late.reach?.connect(peer, signal),
+  })
   const channels = createChannels({ streams, membership, spoken, clock, refusals, logger })
   const paths = createPeerPaths({ libp2p: host, streams, spoken })
   const room = createRoom(
@@ -197,11 +205,13 @@ export async function createMeshNode(
   const ways = createWays()
   const configured = ways.open('bootstrap', bootstrap.length > 0)
   const isConfigured = (peer: string) => bootstrap.some((find) => find.peer === peer)
+  const unasked = createUnaskedRelays({ host, onFree: () => late.reach?.relayFree() }, components)
   const reach = createReach(
     {
       host,
       rules,
       book,
+      unasked,
       self,
       onError(peer, error) {
         book.noteError(peer, inWords(error))
@@ -210,7 +220,9 @@ export async function createMeshNode(
     },
     components,
   )
+  late.reach = reach
   const stops = [
+    unasked.stop,
     closeDuplicates(host),
     favourMembers(
       {
@@ -263,6 +275,7 @@ export async function createMeshNode(
       membership,
       spoken,
       book,
+      unasked,
       rules,
       ways,
       bootstrap,

@@ -237,7 +237,7 @@ async function joinWebRtc(context: PlatformContext, { switches, plan, relays }: 
     import('@libp2p/webrtc'),
     import('./webrtc-library.ts'),
   ])
-  const { host, book, dialOne } = context
+  const { host, book, dialOne, unasked } = context
   // after the host has closed its connections
   host.addEventListener('stop', holdWebRtcLibrary(), { once: true })
   const rtcConfiguration = () => ({ iceServers: stunServers(context, relays.client?.relays() ?? []) })
@@ -250,8 +250,12 @@ async function joinWebRtc(context: PlatformContext, { switches, plan, relays }: 
     {
       host,
       dialOne,
-      addressesOf: (peer) => (book.get(peer)?.addresses ?? []).map((address) => multiaddr(address)),
-      onFailed: (peer, words) => book.noteError(peer, words),
+      addressesOf: book.addressesOf,
+      isAsked: unasked.isAsked,
+      onFailed(peer, words) {
+        book.noteError(peer, words)
+        unasked.upgradeFailed(peer)
+      },
     },
     context,
   )

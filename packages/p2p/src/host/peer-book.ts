@@ -5,6 +5,7 @@
 import type { Connection, IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { Clock } from '@mesh/core'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
 import { transportOf } from './address-rules.ts'
@@ -13,6 +14,10 @@ import { connectionsTo } from './connections.ts'
 export interface PeerBook {
   all(): readonly PeerStatus[]
   get(peer: string): PeerStatus | undefined
+  /** What the peer itself said last, and what others told of it. */
+  addressesOf(peer: string): readonly Multiaddr[]
+  /** Heard of, with where it may be. */
+  noteFound(peer: string, addresses: readonly Multiaddr[]): void
   noteError(peer: string, words: string): void
   noteRtt(peer: string, rttMs: number): void
   /** Something came from the peer, or went wrong no more. */
@@ -33,7 +38,10 @@ export interface PeerBookInit {
 const MAX_AGENT_LENGTH = 128
 
 interface Known {
+  /** By identify. */
   addresses: readonly string[]
+  /** By those who found it. */
+  told: readonly string[]
   protocols: readonly string[]
   agent: string | undefined
   rttMs: number | undefined
@@ -53,6 +61,7 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
     if (found !== undefined) return found
     const made: Known = {
       addresses: [],
+      told: [],
       protocols: [],
       agent: undefined,
       rttMs: undefined,
@@ -113,8 +122,7 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
       member: isMember(peer),
       path: used === undefined ? undefined : used.direct ? 'direct' : 'relayed',
       transport: used === undefined ? undefined : transportOf(used.remoteAddr),
-      addresses:
-        from.addresses.length > 0 || used === undefined ? from.addresses : [used.remoteAddr.toString()],
+      addresses: addressesIn(from, used),
       rttMs: from.rttMs,
       lastSeen: used === undefined ? from.lastSeen : clock.now(),
       lastError: from.lastError,
@@ -127,6 +135,13 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
     get(peer) {
       const from = known.get(peer)
       return from === undefined ? undefined : status(peer, from)
+    },
+    addressesOf(peer) {
+      const from = known.get(peer)
+      return [...new Set([...(from?.addresses ?? []), ...(from?.told ?? [])])].map((text) => multiaddr(text))
+    },
+    noteFound(peer, addresses) {
+      if (peer !== self) entry(peer).told = addresses.slice(0, MAX_PEER_ADDRESSES).map(String)
     },
     noteError(peer, words) {
       entry(peer).lastError = words
@@ -145,4 +160,10 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
       host.removeEventListener('connection:close', onClose)
     },
   }
+}
+
+/** For people: what it says of itself, else what is used, else what others told. */
+function addressesIn({ addresses, told }: Known, used: Connection | undefined): readonly string[] {
+  if (addresses.length > 0) return addresses
+  return used === undefined ? told : [used.remoteAddr.toString()]
 }

@@ -55,13 +55,15 @@ export interface MemberStreamsComponents {
   readonly membership: Membership
   readonly clock: Clock
   readonly refusals: Refusals
+  /** Makes a connection to a peer that has none. */
+  readonly connect: (peer: PeerId, signal: AbortSignal) => Promise<unknown>
 }
 
 /** Above every bound of ours on streams of a peer, which are checked with a reason. */
 const MAX_INBOUND_STREAMS = 1024
 
 export function createMemberStreams(components: MemberStreamsComponents): MemberStreams {
-  const { libp2p, membership, clock, refusals } = components
+  const { libp2p, membership, clock, refusals, connect } = components
   const served = new Set<string>()
   const open = new Set<Stream>()
   const unproven = new Map<string, number>()
@@ -106,31 +108,34 @@ export function createMemberStreams(components: MemberStreamsComponents): Member
     return proven ? undefined : 'channel.not_member'
   }
 
-  async function findConnection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection> {
-    const id = peerIdFromString(peer)
-    const rank = (connection: Connection) =>
-      (connection.direct ? 4 : 0) +
-      (membership.standing(connection) === 'proven' ? 2 : 0) +
-      // QUIC's library loses short inbound streams
-      (transportOf(connection.remoteAddr) === 'quic-v1' ? 0 : 1)
-    const usable = libp2p
-      .getConnections(id)
+  const rank = (connection: Connection) =>
+    (connection.direct ? 4 : 0) +
+    (membership.standing(connection) === 'proven' ? 2 : 0) +
+    // QUIC's library loses short inbound streams
+    (transportOf(connection.remoteAddr) === 'quic-v1' ? 0 : 1)
+
+  const bestConnection = (peer: PeerId): Connection | undefined =>
+    libp2p
+      .getConnections(peerIdFromString(peer))
       .filter((connection) => connection.status === 'open' && membership.standing(connection) !== 'refused')
-      .sort((a, b) => rank(b) - rank(a))
-    const best = usable[0] ?? (await dial(peer, signal))
+      .sort((a, b) => rank(b) - rank(a))[0]
+
+  async function findConnection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection> {
+    const best = bestConnection(peer) ?? (await dial(peer, signal))
     if (best.direct || rules.relayed) return best
     throw new MeshError('p2p.unreachable', 'the peer can be reached over a relay only', { details: { peer } })
   }
 
   async function dial(peer: PeerId, signal: AbortSignal): Promise<Connection> {
+    let cause: unknown
     try {
-      return await libp2p.dial(peerIdFromString(peer), { signal })
+      await connect(peer, signal)
+      const made = bestConnection(peer)
+      if (made !== undefined) return made
     } catch (error) {
-      throw new MeshError('p2p.unreachable', 'the peer cannot be reached', {
-        cause: error,
-        details: { peer },
-      })
+      cause = error
     }
+    throw new MeshError('p2p.unreachable', 'the peer cannot be reached', { cause, details: { peer } })
   }
 
   async function openOn(
