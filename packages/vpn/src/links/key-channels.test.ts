@@ -15,6 +15,7 @@ import {
 import { createLinkRefusals } from './refusals.ts'
 import { peerOf } from './testing/memory-machine.ts'
 import { createMemoryNetwork, type MemoryNetwork } from './testing/memory-network.ts'
+import { readAll } from './testing/memory-stream.ts'
 
 const [SMALLER, GREATER] = [peerOf(1), peerOf(2)].toSorted() as [PeerId, PeerId]
 const options = { maxMessageBytes: MAX_CONTROL_BYTES }
@@ -142,7 +143,7 @@ describe('control channels', () => {
     const other = network.join(GREATER)
     const channel = await other.network.channels.open(SMALLER, VPN_PROTOCOL, options)
     for (let sent = 0; sent <= CONTROL_MESSAGES_PER_MINUTE; sent++) await channel.send(Uint8Array.of(72, 1))
-    await expect(Array.fromAsync(channel.messages())).rejects.toThrow('reset')
+    await expect(readAll(channel)).rejects.toThrow('reset')
     expect(smaller.refusals.counts()).toEqual({ 'key.flood': 1 })
   })
 
@@ -178,8 +179,8 @@ async function createEnd(self: PeerId) {
         random: createSeededRandom(3),
         log: silentLogger,
         refusals,
-        onKey: (_, key) => end.told.push(key),
-        onLost: () => end.lost++,
+        onKey: (_, key) => void end.told.push(key),
+        onLost: () => void end.lost++,
       },
     ),
   }

@@ -11,6 +11,7 @@ import {
   peerOf,
 } from './testing/memory-machine.ts'
 import { createMemoryNetwork, type MemoryNetwork } from './testing/memory-network.ts'
+import { readAll } from './testing/memory-stream.ts'
 import { markOf, packet } from './testing/packet.ts'
 
 const whyNoAddon = reasonAgainstAddon()
@@ -273,8 +274,25 @@ describe.skipIf(whyNoAddon !== undefined)(`machines in memory${because(whyNoAddo
     const channel = await thief.network.channels.open(a.peer, VPN_PROTOCOL, { maxMessageBytes: 4096 })
     const { encodeHello } = await import('./control-message.ts')
     await channel.send(encodeHello({ publicKey: b.engine.publicKey, nonce: new Uint8Array(32), mtu: 1280 }))
-    await expect(Array.fromAsync(channel.messages())).rejects.toThrow('reset')
+    await expect(readAll(channel)).rejects.toThrow('reset')
     expect(a.links.refusals()).toEqual({ 'key.held_by_another': 1 })
+    send(a, b, 2)
+    expect(await received(b, 1)).toEqual([2])
+  })
+
+  it('asks a peer that does not answer for its key again, on a stream of its own', async () => {
+    const { network, a, b } = await two()
+    send(a, b, 1)
+    await received(b, 1)
+    const before = network.opened.length
+    a.links.engineEvent({ type: 'silent', peer: b.peer })
+    expect(a.links.status(b.peer)).toMatchObject({ way: 'sealed', sessionSince: undefined })
+    await eventually(() => {
+      const opened = network.opened.slice(before).map(({ protocol }) => protocol)
+      expect(opened).toContain(VPN_PROTOCOL)
+      const live = network.opened.filter(({ pair, protocol }) => !pair.ended && protocol === VPN_PROTOCOL)
+      expect(live).toHaveLength(1)
+    })
     send(a, b, 2)
     expect(await received(b, 1)).toEqual([2])
   })

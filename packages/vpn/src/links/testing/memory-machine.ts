@@ -9,10 +9,10 @@ import {
   peerIdFromPublicKey,
   silentLogger,
   systemClock,
+  systemRandom,
 } from '@mesh/core'
 import type { EngineEvent } from '@mesh/engine'
 import { type MemoryEngine, openMemoryEngine } from '@mesh/engine/testing'
-import { createSeededRandom } from '@mesh/testkit'
 import { createLinks, type Links } from '../links.ts'
 import type { MemoryMember, MemoryNetwork } from './memory-network.ts'
 
@@ -73,7 +73,7 @@ export async function openMachine(network: MemoryNetwork, init: MemoryMachineIni
     })
   const links = createLinks(
     { self: peer, privateKey, networkKey: 'network key', mtu: 1280, plain: init.plain ?? true },
-    { network: member.network, engine, clock, random: createSeededRandom(number), log, onWays: setTable },
+    { network: member.network, engine, clock, random: systemRandom, log, onWays: setTable },
   )
   const setPeers = (numbers: readonly number[]) => {
     peers = numbers

@@ -181,3 +181,10 @@ export function createMemoryChannel(stream: ByteStream): VpnChannel {
     abort: stream.abort,
   }
 }
+
+/** Rejects with what broke the channel. */
+export async function readAll(channel: VpnChannel): Promise<readonly Uint8Array[]> {
+  const messages: Uint8Array[] = []
+  for await (const message of channel.messages()) messages.push(message)
+  return messages
+}
