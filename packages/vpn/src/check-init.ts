@@ -1,5 +1,5 @@
 /** What a person asked for, held against what a VPN can be: thrown before anything is touched. */
-import type { Cidr } from '@mesh/core'
+import { type AddressInRange, type Cidr, cidrContains } from '@mesh/core'
 import { checkAddressForms, checkHostNetworks } from './addresses/check-addresses.ts'
 import { vpnError } from './errors.ts'
 import {
@@ -12,8 +12,16 @@ import {
 } from './limits.ts'
 import type { VpnHost, VpnInit } from './vpn.ts'
 
+export interface CheckedAgainst {
+  readonly host: VpnHost
+  /** Of the fixed addresses, or the one to lease in. */
+  readonly ranges: readonly Cidr[]
+  /** Where each peer has the address that follows from its id, and no other. */
+  readonly derivedRange: Cidr
+}
+
 /** @throws MeshError `vpn.bad_mtu`, `vpn.too_many`, `vpn.bad_address`, `vpn.address_in_use` */
-export function checkInit(init: VpnInit, ranges: readonly Cidr[], host: VpnHost): void {
+export function checkInit(init: VpnInit, { host, ranges, derivedRange }: CheckedAgainst): void {
   const { mtu = DEFAULT_MTU, addresses, staticPeers = [], advertiseRoutes = [] } = init
   if (!Number.isInteger(mtu) || mtu < MIN_MTU || mtu > MAX_MTU) {
     throw vpnError('vpn.bad_mtu', `an MTU of ${mtu} bytes`, {
@@ -25,9 +33,21 @@ export function checkInit(init: VpnInit, ranges: readonly Cidr[], host: VpnHost)
   checkCount('advertised routes', advertiseRoutes, MAX_ADVERTISED_ROUTES)
   const [error] = [
     ...checkAddressForms(addresses),
+    ...addresses.filter(({ address }) => cidrContains(derivedRange, address)).map(inDerivedRange),
     ...checkHostNetworks(ranges, host.networks(), init.interface),
   ]
   if (error !== undefined) throw error
+}
+
+function inDerivedRange({ address, prefixLength }: AddressInRange): Error {
+  return vpnError(
+    'vpn.bad_address',
+    `--address ${address}/${prefixLength} is in the prefix of derived addresses`,
+    {
+      hint: 'Each node has one address there without asking. Give one of another prefix, as fd00:1::11/64, or none.',
+      issues: [{ field: '--address', value: address, expected: 'an address outside of the derived prefix' }],
+    },
+  )
 }
 
 function checkCount(what: string, all: readonly unknown[], most: number): void {

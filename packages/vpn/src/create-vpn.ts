@@ -7,7 +7,7 @@ import { type AddressInRange, type Cidr, type IpAddress, parseCidr, type PeerId 
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
 import { checkNotTaken } from './addresses/check-addresses.ts'
 import { deriveIpv6, deriveIpv6Range } from './addresses/derive-ipv6.ts'
-import { checkInit } from './check-init.ts'
+import { checkInit, type CheckedAgainst } from './check-init.ts'
 import { type EngineSeat, openEngineSeat } from './engine-seat.ts'
 import { vpnError } from './errors.ts'
 import { createLeaseFile } from './lease-file.ts'
@@ -57,6 +57,7 @@ class MeshVpn implements Vpn {
   readonly #components: VpnComponents
   readonly #derived: AddressInRange
   readonly #derivedAddresses = new Map<PeerId, IpAddress>()
+  readonly #checked: CheckedAgainst
   /** This node's VPN ranges. */
   readonly #ranges: readonly Cidr[]
   readonly #own: OwnAddresses
@@ -77,18 +78,19 @@ class MeshVpn implements Vpn {
   #told = { addresses: '', routes: '', problems: '' }
 
   constructor(init: VpnInit, components: VpnComponents) {
-    const { ledger, clock, random, log, arrived, announce, network } = components
+    const { ledger, log, network, host } = components
     const { addresses: fixed, machine, lease } = init
     this.#init = init
     this.#components = components
     this.#derived = deriveIpv6(deriveIpv6Range(init.secret), ledger.self)
     const leaseRange = fixed.length > 0 ? undefined : (lease?.range.range ?? LEASE_RANGE)
     const ranges = leaseRange === undefined ? fixed.map(({ range }) => range) : [leaseRange]
+    this.#checked = { host, ranges, derivedRange: this.#derived.range }
     this.#ranges = [...new Set([...ranges, this.#derived.range])]
     this.#own = createOwnAddresses(
       { derived: this.#derived, fixed, leaseRange, machine, onChange: () => this.#addressesChanged() },
       {
-        ...{ ledger, clock, random, log, arrived, announce },
+        ...components,
         store: createLeaseFile(lease?.file, log),
         neighbours: () => this.#countNeighbours(),
         isOurs: (peer) => network.speaks(peer as PeerId, VPN_PROTOCOL) === true,
@@ -139,7 +141,9 @@ class MeshVpn implements Vpn {
     const { leaseError } = this.#own
     return [
       ...(this.#engineProblem === undefined ? [] : [this.#engineProblem]),
-      ...[this.#addressesError, leaseError].flatMap((error) => (error === undefined ? [] : [problemOf(error)])),
+      ...[this.#addressesError, leaseError].flatMap((error) =>
+        error === undefined ? [] : [problemOf(error)],
+      ),
       ...(this.#isUp
         ? checkNotTaken(this.#own.all(), ledger, clock.now()).map((error) => problemOf(error))
         : []),
@@ -179,14 +183,10 @@ class MeshVpn implements Vpn {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { host, network } = this.#components
-    const { leaseRange, advertiseRoutes = [] } = {
-      leaseRange: this.#init.addresses.length === 0,
-      ...this.#init,
-    }
+    const { network } = this.#components
+    const { advertiseRoutes = [] } = this.#init
     signal.throwIfAborted()
-    // the derived prefix is nobody's by chance
-    checkInit(this.#init, this.#ranges.slice(0, -1), host)
+    checkInit(this.#init, this.#checked)
     network.blockRanges(this.#ranges)
     this.#ends.push(() => network.blockRanges([]))
     const { links } = (this.#parts = this.#openParts())

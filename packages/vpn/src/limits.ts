@@ -16,8 +16,10 @@ export const BROAD_IPV4_BITS = 8
 export const BROAD_IPV6_BITS = 16
 /** Changes of the ledger that come within this time make one table. */
 export const REBUILD_DELAY_MS = 20
-/** Rebuilding takes at most one part in this many of the time, however fast the ledger changes. */
+/** Rebuilding takes at most one part in this many of the time, however fast the ledger changes, */
 export const REBUILD_TIME_SHARE = 10
+/** but comes within this time also where the machine is so busy that one took long. */
+export const MAX_REBUILD_DELAY_MS = 1_000
 /** Heartbeats that end within this time make one rebuild. */
 export const EXPIRY_SLACK_MS = 250
 /** Networks of the host are looked at this often, while routes are accepted. */

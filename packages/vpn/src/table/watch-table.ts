@@ -2,9 +2,15 @@
  * Keeps the table as the ledger says: built anew when machines, accepted routes or who is alive changed, several
  * changes at once, and never for longer than a tenth of the time.
  */
-import { type Clock, type Logger } from '@mesh/core'
+import type { Clock, Logger } from '@mesh/core'
 import { HEALTH_BUCKET, type LedgerEvent } from '@mesh/ledger'
-import { EXPIRY_SLACK_MS, HOST_CHECK_MS, REBUILD_DELAY_MS, REBUILD_TIME_SHARE } from '../limits.ts'
+import {
+  EXPIRY_SLACK_MS,
+  HOST_CHECK_MS,
+  MAX_REBUILD_DELAY_MS,
+  REBUILD_DELAY_MS,
+  REBUILD_TIME_SHARE,
+} from '../limits.ts'
 import type { VpnLedger } from '../ports.ts'
 import { buildTable, type TableInput, type VpnTable } from './build-table.ts'
 
@@ -98,7 +104,8 @@ class Watch implements TableWatch {
   }
 
   #rebuildSoon(): void {
-    const delayMs = Math.max(REBUILD_DELAY_MS, this.#costMs * (REBUILD_TIME_SHARE - 1))
+    const costsMs = Math.min(MAX_REBUILD_DELAY_MS, this.#costMs * (REBUILD_TIME_SHARE - 1))
+    const delayMs = Math.max(REBUILD_DELAY_MS, costsMs)
     this.#cancelRebuild ??= this.#components.clock.after(delayMs, () => this.rebuild())
   }
 

@@ -1,0 +1,121 @@
+import { type IpAddress, parseCidr, silentLogger } from '@mesh/core'
+import type { LedgerEvent } from '@mesh/ledger'
+import { createManualClock } from '@mesh/testkit'
+import { expect, it } from 'vitest'
+import { createWorld, LIVENESS_MS, peerNamed } from '../../test/table-world.ts'
+import type { VpnTable } from './build-table.ts'
+import { watchTable } from './watch-table.ts'
+
+const [A, B] = [peerNamed('a'), peerNamed('b')]
+
+it('builds anew for machines, several changes at once', async () => {
+  const { world, change, clock, tables } = setUp()
+  world.machine('10.1.0.2', A)
+  change('machines', '10.1.0.2')
+  change('machines', '10.1.0.3')
+  change('notes', 'anything')
+  expect(tables).toHaveLength(1)
+  await clock.advance(20)
+  expect(tables).toHaveLength(2)
+  expect(peersOf(tables.at(-1))).toEqual([A])
+})
+
+it('looks at routes only when they are accepted', async () => {
+  for (const followsRoutes of [false, true]) {
+    const { change, clock, tables } = setUp({ followsRoutes })
+    change('routes', '192.168.7.0/24')
+    await clock.advance(20)
+    expect(tables).toHaveLength(followsRoutes ? 2 : 1)
+  }
+})
+
+it('drops a machine when its heartbeat ends, and takes it back with the next', async () => {
+  const { world, change, clock, tables } = setUp()
+  world.machine('10.1.0.2', A).machine('10.1.0.3', B)
+  change('machines', '10.1.0.2')
+  await clock.advance(20)
+  expect(peersOf(tables.at(-1))).toEqual([A, B])
+
+  world.beat(B, 60_000)
+  change('healthcheck', B)
+  await clock.advance(LIVENESS_MS - 100)
+  // who is alive anyway is no reason to build
+  expect(tables).toHaveLength(2)
+  await clock.advance(1000)
+  expect(peersOf(tables.at(-1))).toEqual([B])
+
+  world.beat(A, LIVENESS_MS)
+  change('healthcheck', A)
+  await clock.advance(20)
+  expect(peersOf(tables.at(-1))).toEqual([A, B])
+})
+
+it('looks at the networks of the host now and then', async () => {
+  const { clock, tables, host } = setUp({ followsRoutes: true })
+  await clock.advance(10_000)
+  expect(tables).toHaveLength(1)
+  host.connected = [parseCidr('192.168.1.0/24')]
+  await clock.advance(10_100)
+  expect(tables).toHaveLength(2)
+})
+
+it('leaves no timer behind', async () => {
+  const { change, clock, watch, tables } = setUp({ followsRoutes: true })
+  change('machines', 'x')
+  watch.stop()
+  expect(clock.pending).toBe(0)
+  await clock.advance(LIVENESS_MS * 2)
+  expect(tables).toHaveLength(1)
+})
+
+function setUp({ followsRoutes = false } = {}) {
+  const world = createWorld()
+  const clock = createManualClock(world.start)
+  world.beat(A, 0).beat(B, 0)
+  const listeners = new Set<(event: LedgerEvent) => void>()
+  const tables: VpnTable[] = []
+  const host = { connected: [] as ReturnType<typeof parseCidr>[] }
+  const watch = watchTable(
+    {
+      read: () => ({
+        snapshot: world.snapshot(),
+        now: clock.now(),
+        self: peerNamed('self'),
+        mode: 'enforce',
+        livenessMs: LIVENESS_MS,
+        own: [],
+        ranges: [parseCidr('10.1.0.0/24')],
+        derived: { prefix: parseCidr('fd77::/64'), addressOf: () => 'fd77::1' as IpAddress },
+        staticPeers: [],
+        router: undefined,
+        accept: { any: followsRoutes, from: new Set() },
+        advertised: [],
+        connected: host.connected,
+        remotes: [],
+      }),
+      followsRoutes,
+      onTable: (table) => tables.push(table),
+    },
+    {
+      ledger: {
+        subscribe(listener) {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        },
+      },
+      clock,
+      log: silentLogger,
+    },
+  )
+  function change(bucket: string, key: string): void {
+    const entry = { value: '""', owner: key, version: 1n, updatedAt: 0, deleted: false, sig: null }
+    const head = { index: 1, timestamp: '', hash: '', prevHash: '' }
+    const changes = [{ bucket, key, entry, previous: undefined, origin: 'remote' as const }]
+    for (const listener of listeners) listener({ type: 'committed', head, changes })
+  }
+  return { world, clock, tables, host, watch, change }
+}
+
+function peersOf(table: VpnTable | undefined) {
+  return [...(table?.peers.keys() ?? [])]
+}
