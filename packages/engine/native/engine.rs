@@ -11,6 +11,7 @@ use crate::segments::HEADER;
 use crate::sessions::{Identity, Key};
 use crate::table::{Current, Entry, Prefix, Table};
 use crate::timers::{self, Nap};
+use crate::waiting::Waiting;
 use crate::{carry, change, limits};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,6 +28,8 @@ pub struct Shared {
     pub work: Work,
     pub nap: Nap,
     pub bell: Bell,
+    /// What waits for all peers together is counted here.
+    waiting: Waiting,
     /// What belongs to no peer.
     pub counters: Counters,
     stop: AtomicBool,
@@ -126,6 +129,7 @@ impl Engine {
             work: Work::default(),
             nap: Nap::default(),
             bell: Bell::new()?,
+            waiting: Waiting::default(),
             counters: Counters::default(),
             stop: AtomicBool::new(false),
         });
@@ -170,7 +174,7 @@ impl Engine {
         let mut changed = Vec::new();
         let entries = peers.into_iter().map(|config| {
             let known = before.entry(config.id).map(|entry| &entry.peer);
-            let peer = keep_or_make(known, &config);
+            let peer = keep_or_make(known, &config, &self.shared.waiting);
             if let Some(known) = known.filter(|known| !Arc::ptr_eq(known, &peer)) {
                 changed.push(known.clone());
             }
@@ -271,12 +275,12 @@ fn wrong_way(peer: &Peer) -> Reason {
     if peer.way == Way::Unknown { Reason::UnknownWay } else { Reason::NotSealed }
 }
 
-fn keep_or_make(known: Option<&Arc<Peer>>, config: &PeerConfig) -> Arc<Peer> {
+fn keep_or_make(known: Option<&Arc<Peer>>, config: &PeerConfig, waiting: &Waiting) -> Arc<Peer> {
     let way = config.way.way();
     let peer = match known {
         Some(known) if known.way == way => known.clone(),
         Some(known) => Arc::new(known.successor(way)),
-        None => Arc::new(Peer::new(config.id, way)),
+        None => Arc::new(Peer::new(config.id, way, waiting.sibling())),
     };
     if let WayConfig::Stream { preshared, .. } = config.way {
         peer.link().set_preshared_key(preshared);

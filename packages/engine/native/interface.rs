@@ -17,6 +17,8 @@ pub struct OpenError {
 
 /// An interface name has at most 15 bytes (IFNAMSIZ).
 const MAX_NAME_BYTES: usize = 15;
+/// The kernel's routing table for all that has no other one (RT_TABLE_MAIN).
+const MAIN_TABLE: u8 = 254;
 /// Packets that the kernel keeps for us; more would only be delay.
 const QUEUE_PACKETS: u32 = 500;
 
@@ -91,27 +93,54 @@ pub fn set_addresses(device: &Device, wanted: &[Prefix]) -> io::Result<()> {
 pub struct Routes(Vec<Prefix>);
 
 impl Routes {
-    /// Makes `wanted` the routes; those that stay are not touched. On an error, what was done stays and is known.
-    pub fn set(&mut self, device: &Device, wanted: &[Prefix]) -> io::Result<()> {
+    /// Makes `wanted` the routes; those that stay are not touched. A network that the host reaches by another
+    /// interface stays as it is, whatever the metric. What cannot be set is named after all else was done, and tried
+    /// again by the next call.
+    pub fn set(&mut self, device: &Device, wanted: &[Prefix]) -> Result<(), OpenError> {
         let Some(interface) = device.interface() else { return Ok(()) };
-        let index = interface.if_index()?;
+        let failed = |error: io::Error| OpenError {
+            code: "engine.system",
+            message: format!("could not set routes: {error}"),
+        };
+        let index = interface.if_index().map_err(failed)?;
+        let mut manager = RouteManager::new().map_err(failed)?;
         let route = |prefix: &Prefix| Route::new(prefix.address, prefix.length).with_if_index(index);
-        let mut manager = RouteManager::new()?;
         for gone in self.0.extract_if(.., |prefix| !wanted.contains(prefix)) {
             match manager.delete(&route(&gone)) {
                 // somebody else has taken it away
-                Err(error) if error.raw_os_error() != Some(libc::ESRCH) => return Err(error),
+                Err(error) if error.raw_os_error() != Some(libc::ESRCH) => return Err(failed(error)),
                 _ => {}
             }
         }
-        for prefix in wanted {
-            if !self.0.contains(prefix) {
-                manager.add(&route(prefix))?;
+        let missing: Vec<&Prefix> = wanted.iter().filter(|prefix| !self.0.contains(prefix)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let present = manager.list().map_err(failed)?;
+        let mut refused = Vec::new();
+        for prefix in missing {
+            if let Some(other) =
+                present.iter().find(|other| is_for(other, prefix) && other.if_index() != Some(index))
+            {
+                let by = other.if_name().map_or("another way", |name| name.as_str());
+                refused.push(format!("{} goes by {by}", prefix.text()));
+            } else if let Err(error) = manager.add(&route(prefix)) {
+                refused.push(format!("{}: {error}", prefix.text()));
+            } else {
                 self.0.push(*prefix);
             }
         }
-        Ok(())
+        if refused.is_empty() {
+            return Ok(());
+        }
+        let message = format!("some networks are not routed: {}", refused.join(", "));
+        Err(OpenError { code: "engine.route_in_use", message })
     }
+}
+
+/// A route of the main table for just this network.
+fn is_for(route: &Route, prefix: &Prefix) -> bool {
+    route.table() == MAIN_TABLE && route.destination() == prefix.address && route.prefix() == prefix.length
 }
 
 /// The interface's name, MTU and what the kernel granted.

@@ -25,6 +25,7 @@ pub mod sessions;
 mod socket;
 pub mod table;
 mod timers;
+mod waiting;
 
 #[cfg(test)]
 mod engine_tests;

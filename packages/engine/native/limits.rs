@@ -17,6 +17,8 @@ pub const MAX_BATCH_BYTES: usize = 68 * 1024;
 pub const MAX_INJECT_BYTES: usize = 256 * 1024;
 /// Packets that wait for the first handshake with one peer, or until a way to it is known.
 pub const MAX_WAITING_BYTES: usize = 64 * 1024;
+/// Packets that wait so for all peers together: somebody may knock at every address there is.
+pub const MAX_ALL_WAITING_BYTES: usize = 16 * 1024 * 1024;
 /// For how long they wait for a way; WireGuard gives a handshake up after as long.
 pub const MAX_WAIT: Duration = Duration::from_secs(90);
 /// While packets come for a peer to which no way is known, its event is repeated this seldom.

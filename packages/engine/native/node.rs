@@ -110,7 +110,7 @@ impl NativeEngine {
     #[napi]
     pub fn set_routes(&mut self, routes: Vec<String>) -> Result<()> {
         let Some(engine) = &self.engine else { return Err(closed()) };
-        self.routes.set(engine.device(), &prefixes(&routes)?).map_err(system)
+        self.routes.set(engine.device(), &prefixes(&routes)?).map_err(failed)
     }
 
     #[napi]

@@ -1,9 +1,10 @@
 //! What the engine keeps for one peer, for as long as the table names it with this way. Another way or key makes a
 //! new one (`change`), which takes over the counters and the packets that wait.
-use crate::carry::{Incoming, Outgoing, frames, push_frame};
+use crate::carry::{Incoming, Outgoing, frames};
 use crate::counters::Counters;
 use crate::limits::*;
 use crate::sessions::{Identity, Key, Tunnel};
+use crate::waiting::Waiting;
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,9 +38,7 @@ pub struct Peer {
 pub struct Link {
     tunnel: Option<Box<Tunnel>>,
     preshared: Option<Key>,
-    waiting: Vec<u8>,
-    /// Since when something waits.
-    since: Option<Instant>,
+    waiting: Waiting,
     /// When the application was told that a way is wanted.
     told: Option<Instant>,
     /// Another one has taken over: a thread that still has the old table may not add anything.
@@ -47,7 +46,7 @@ pub struct Link {
 }
 
 impl Peer {
-    pub fn new(id: u32, way: Way) -> Peer {
+    pub fn new(id: u32, way: Way, waiting: Waiting) -> Peer {
         Peer {
             id,
             way,
@@ -55,7 +54,7 @@ impl Peer {
             outgoing: Outgoing::default(),
             incoming: Arc::default(),
             live: AtomicBool::new(false),
-            link: Mutex::default(),
+            link: Mutex::new(Link { waiting, ..Link::default() }),
         }
     }
 
@@ -63,7 +62,8 @@ impl Peer {
     pub fn successor(&self, way: Way) -> Peer {
         let streams = matches!((self.way, way), (Way::Stream(_), Way::Stream(_)));
         let incoming = if streams { self.incoming.clone() } else { Arc::default() };
-        Peer { counters: self.counters.clone(), incoming, ..Peer::new(self.id, way) }
+        let waiting = self.link().waiting.sibling();
+        Peer { counters: self.counters.clone(), incoming, ..Peer::new(self.id, way, waiting) }
     }
 
     pub fn link(&self) -> MutexGuard<'_, Link> {
@@ -99,22 +99,15 @@ impl Link {
 
     /// Keeps a packet until there is a session. False: too many wait.
     pub fn wait(&mut self, packet: &[u8]) -> bool {
-        let full = self.waiting.len() + FRAME_PREFIX_BYTES + packet.len() > MAX_WAITING_BYTES;
-        if full || self.retired {
-            return false;
-        }
-        self.since.get_or_insert_with(Instant::now);
-        push_frame(&mut self.waiting, packet);
-        true
+        !self.retired && self.waiting.push(packet)
     }
 
     pub fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.waiting.frames().is_empty()
     }
 
-    /// Something has waited for so long that nobody asks for it any more.
     pub fn is_overdue(&self, now: Instant) -> bool {
-        self.since.is_some_and(|since| now.saturating_duration_since(since) >= MAX_WAIT)
+        self.waiting.is_overdue(now)
     }
 
     /// The application has to be told that a way is wanted: at first, and then not too often.
@@ -130,30 +123,24 @@ impl Link {
     pub fn release(&mut self, mtu: usize, batch: &mut Vec<u8>) -> (u64, u64) {
         let Some(tunnel) = &mut self.tunnel else { return (0, 0) };
         let (mut packets, mut bytes) = (0, 0);
-        for packet in frames(&self.waiting) {
+        for packet in frames(self.waiting.frames()) {
             if !tunnel.seal(packet, mtu, batch) {
                 return (packets, bytes);
             }
             (packets, bytes) = (packets + 1, bytes + packet.len() as u64);
         }
-        (self.waiting, self.since) = (Vec::new(), None);
+        self.waiting.take();
         (packets, bytes)
     }
 
     /// Forgets what waited; how many packets that were.
     pub fn give_up(&mut self) -> usize {
-        frames(&self.take_waiting()).count()
-    }
-
-    /// What waited, as frames.
-    pub fn take_waiting(&mut self) -> Vec<u8> {
-        self.since = None;
-        std::mem::take(&mut self.waiting)
+        frames(&self.waiting.take()).count()
     }
 
     /// Ends it, for another one to take over what waited.
     pub fn retire(&mut self) -> Vec<u8> {
         (self.retired, self.tunnel) = (true, None);
-        self.take_waiting()
+        self.waiting.take()
     }
 }

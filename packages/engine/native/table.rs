@@ -20,6 +20,10 @@ impl Prefix {
         let most = if prefix.address.is_ipv4() { 32 } else { 128 };
         (prefix.length <= most).then_some(prefix)
     }
+
+    pub fn text(&self) -> String {
+        format!("{}/{}", self.address, self.length)
+    }
 }
 
 pub struct Entry {
@@ -239,7 +243,10 @@ mod tests {
         let prefixes =
             |texts: &[&str]| texts.iter().map(|text| Prefix::parse(text).unwrap()).collect::<Vec<_>>();
         let entries = owners.iter().enumerate().map(|(id, allowed)| {
-            (Entry { peer: Arc::new(Peer::new(id as u32, Way::Plain)), mtu: 1280 }, prefixes(allowed))
+            (
+                Entry { peer: Arc::new(Peer::new(id as u32, Way::Plain, Default::default())), mtu: 1280 },
+                prefixes(allowed),
+            )
         });
         Table::new(entries.collect(), &prefixes(local))
     }

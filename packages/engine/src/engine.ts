@@ -68,7 +68,11 @@ export interface Engine {
   setTable(table: EngineTable): void
   /** Makes these the interface's addresses; those that stay are not touched. */
   setAddresses(addresses: readonly AddressInRange[]): void
-  /** Makes these the routes into the interface, beside those of its addresses. */
+  /**
+   * Makes these the routes into the interface, beside those of its addresses. A network for which the host has a
+   * route by another interface keeps that.
+   * @throws MeshError `engine.route_in_use` naming those that were left out, after all others were set
+   */
   setRoutes(routes: readonly Cidr[]): void
   /** The interface's MTU, from now on. */
   setMtu(mtu: number): void

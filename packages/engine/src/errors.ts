@@ -10,6 +10,7 @@ export type EngineErrorCode =
   | 'engine.no_addon'
   | 'engine.no_permission'
   | 'engine.no_tun'
+  | 'engine.route_in_use'
   | 'engine.system'
 
 /** What to do next, for each code that people meet. */
@@ -22,6 +23,8 @@ export const HINTS: Readonly<Partial<Record<EngineErrorCode, string>>> = {
   'engine.no_permission': 'Run as root, or give the program CAP_NET_ADMIN (setcap cap_net_admin+ep).',
   'engine.no_tun':
     'Load the tun module (modprobe tun); in a container, pass the device on (--device /dev/net/tun).',
+  'engine.route_in_use':
+    'Routes of this machine are never replaced: remove that route, or do not accept or advertise this network.',
 }
 
 /** An error of this package with its hint. */

@@ -132,6 +132,7 @@ function command(line: string): void {
   } else if (verb === 'routes') attempt(() => engine.setRoutes(rest.map(parseCidr)))
   else if (verb === 'addresses') attempt(() => engine.setAddresses(rest.map(inRange)))
   else if (verb === 'mtu') attempt(() => engine.setMtu(Number(rest[0])))
+  else if (verb === 'bind') bind(rest[0] ?? '')
   else if (verb === 'close') attempt(() => engine.close())
   else answer({ error: `no such command: ${verb}` })
 }
@@ -153,6 +154,15 @@ function threadSeconds(): Record<string, [number, number]> {
     sums[name] = [user + Number(fields[11]) / 100, system + Number(fields[12]) / 100]
   }
   return sums
+}
+
+function bind(host: string): void {
+  const server = createServer()
+  server.once('error', (error) => answer({ error: error.message }))
+  server.listen({ host, port: 0 }, () => {
+    server.close()
+    answer({ bound: true })
+  })
 }
 
 function attempt(act: () => void): void {

@@ -77,6 +77,53 @@ describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (
     lab.run('left', ['ping', '-n', '-c', '1', '-W', '2', '10.9.0.2'])
   })
 
+  it("never replaces a route of the host's, and names it", async () => {
+    const { lab, left } = pair
+    lab.run('left', ['ip', 'link', 'add', 'wan0', 'type', 'veth', 'peer', 'name', 'wan1'])
+    for (const device of ['wan0', 'wan1']) lab.run('left', ['ip', 'link', 'set', device, 'up'])
+    const routes = [
+      '10.50.0.0/16 dev wan0 metric 100',
+      '10.51.0.0/16 dev wan0',
+      'fd50::/48 dev wan0 metric 50',
+    ]
+    for (const route of routes) lab.run('left', ['ip', 'route', 'add', ...route.split(' ')])
+    try {
+      const { error } = await left.ask('routes 10.50.0.0/16 10.51.0.0/16 fd50::/48 10.52.0.0/16')
+      expect(error).toMatch(
+        /: 10\.50\.0\.0\/16 goes by wan0, 10\.51\.0\.0\/16 goes by wan0, fd50::\/48 goes by wan0$/,
+      )
+      const shown = lab.run('left', ['ip', 'route']) + lab.run('left', ['ip', '-6', 'route'])
+      expect(shown).toContain('10.52.0.0/16 dev mesh0')
+      expect(shown.match(/^(10\.5[01]|fd50).*$/gm)).toEqual([
+        expect.stringContaining('10.50.0.0/16 dev wan0'),
+        expect.stringContaining('10.51.0.0/16 dev wan0'),
+        expect.stringContaining('fd50::/48 dev wan0'),
+      ])
+      // free by now, so it is taken at the next call
+      lab.run('left', ['ip', 'route', 'del', '10.51.0.0/16'])
+      await left.ask('routes 10.50.0.0/16 10.51.0.0/16')
+      expect(lab.run('left', ['ip', 'route'])).toContain('10.51.0.0/16 dev mesh0')
+      expect(await left.ask('routes')).toEqual({ done: true })
+      expect(lab.run('left', ['ip', 'route'])).toContain('10.50.0.0/16 dev wan0')
+    } finally {
+      lab.run('left', ['ip', 'link', 'del', 'wan0'])
+    }
+  })
+
+  it('has addresses that can be used at once', async () => {
+    const init = { name: 'mesh8', addresses: ['fd08::1/64'], allowed: [], mtu: 1280 }
+    const host = startHost(pair.lab, 'left', init)
+    try {
+      expect(await host.next()).toEqual({ alone: true })
+      // a tentative one, whose uniqueness is not proven yet, cannot be bound
+      expect(await host.ask('bind fd08::1')).toEqual({ bound: true })
+      expect(await host.ask('addresses fd08::1/64 fd08::2/64')).toEqual({ done: true })
+      expect(await host.ask('bind fd08::2')).toEqual({ bound: true })
+    } finally {
+      await host.kill()
+    }
+  })
+
   it('says that an interface name is taken', async () => {
     const second = startHost(pair.lab, 'left', { name: 'mesh0', addresses: [], allowed: [], mtu: 1280 })
     expect(await second.next()).toMatchObject({ error: { code: 'engine.name_in_use' } })
@@ -104,12 +151,15 @@ describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (
 
   it('leaves nothing behind, closed or killed', async () => {
     const { lab, left, right } = pair
-    await left.ask('routes 10.77.0.0/16')
+    for (const host of [left, right])
+      expect(await host.ask('routes 10.77.0.0/16 fd77::/48')).toEqual({ done: true })
     expect(await left.ask('close')).toEqual({ done: true })
     await right.kill('SIGKILL')
     for (const host of ['left', 'right']) {
       expect(lab.run(host, ['ip', '-o', 'link'])).not.toContain('mesh0')
+      expect(lab.run(host, ['ip', '-o', 'addr'])).not.toMatch(/10\.9\.0|fd09:/)
       expect(lab.run(host, ['ip', 'route'])).toBe('')
+      expect(lab.run(host, ['ip', '-6', 'route'])).not.toMatch(/fd09:|fd77:/)
     }
   })
 })

@@ -219,3 +219,44 @@ fn ways_that_change_all_the_time_lose_nothing_uncounted() {
     assert!(taken + lost <= sent && taken + lost + dropped(Reason::Stale) >= sent, "{sent} {taken} {lost}");
     assert!(told > 0);
 }
+
+/// Loses what waits for the stream of `end`, once something does.
+fn lost(end: &mut End) -> Vec<usize> {
+    frames(&taken(end)).map(<[u8]>::len).collect()
+}
+
+#[test]
+fn an_answer_that_was_lost_is_made_up_for_by_either_end() {
+    for hurried_by_answerer in [true, false] {
+        let (mut a, mut b) = joined(false);
+        assert!(a.kernel.send(&build(&Spec { payload: 1, ..Spec::default() })));
+        b.engine.inject(PEER, &taken(&mut a));
+        assert_eq!(lost(&mut b), [92], "the answer");
+        let began = Instant::now();
+        if hurried_by_answerer {
+            b.engine.hurry(PEER)
+        } else {
+            a.engine.restart(PEER)
+        }
+        until(&mut a, &mut b, |_, b| b.kernel.receive());
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+        // all is well: nothing to hurry for
+        arrives(&mut b, &mut a, &reply());
+        a.take();
+        a.engine.hurry(PEER);
+        assert!(a.take().is_empty());
+    }
+}
+
+#[test]
+fn a_stream_that_was_lost_is_told_what_waits_for_the_next_one() {
+    let (mut a, mut b) = connected();
+    a.take();
+    assert!(a.kernel.send(&build(&Spec { payload: 1, ..Spec::default() })));
+    settled(&mut a);
+    assert!(a.engine.events().poll().contains(&(Event::Carry, PEER)));
+    a.engine.restart(PEER);
+    assert!(a.engine.events().poll().contains(&(Event::Carry, PEER)));
+    until(&mut a, &mut b, |_, b| b.kernel.receive());
+    assert_eq!(a.dropped(Reason::Stale), 0);
+}
