@@ -71,3 +71,9 @@ test('an error is printed with its code, what is wrong in each field, and what t
   ])
   expect(formatError(error, true)).toContain('at ')
 })
+
+test('a cause is told where it adds something', () => {
+  const told = (cause: Error) => formatError(new MeshError('engine.system', 'no interface', { cause }), false)
+  expect(told(new Error('Invalid argument'))).toContain('because: Invalid argument')
+  expect(told(new Error('engine.system\nno interface'))).not.toContain('because')
+})

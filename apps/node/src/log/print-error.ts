@@ -9,7 +9,9 @@ export function formatError(error: unknown, debug: boolean): string {
   if (error instanceof MeshError) {
     lines.push(`mesh: ${error.message} [${error.code}]`)
     for (const issue of error.issues) lines.push(`  ${describeIssue(issue)}`)
-    if (error.cause instanceof Error) lines.push(`  because: ${error.cause.message}`)
+    const { cause, message } = error
+    // a cause that says the same is no reason
+    if (cause instanceof Error && !cause.message.includes(message)) lines.push(`  because: ${cause.message}`)
     if (error.hint !== undefined) lines.push(`  ${error.hint}`)
   } else {
     lines.push(`mesh: ${error instanceof Error ? error.message : String(error)} [node.unexpected]`)
