@@ -216,6 +216,13 @@ test('records that cannot be read are left out of the lists', async () => {
   expect(await client.getEntry({ bucket: 'dns', key: 'odd' })).toEqual([1])
 })
 
+test("a machine's address is the key that packets are routed by, whatever its record says", async () => {
+  const { ledger, client } = node
+  const record = JSON.stringify({ PeerID: ledger.self, Address: '10.1.0.1' })
+  for (const key of ['10.1.0.1', 'fd00::1']) await ledger.put('machines', key, record).settled
+  expect((await client.listMachines()).map(({ Address }) => Address)).toEqual(['10.1.0.1', 'fd00::1'])
+})
+
 test('a machine is online for 10 minutes after its heartbeat', async () => {
   const other = createLedger({}, { signer: newSigner() })
   const heartbeat = (ageMs: number) => heartbeatValue(Date.now() - ageMs)

@@ -90,12 +90,17 @@ export function statsView(stats: TrafficStats | undefined): StatsView {
   }
 }
 
-/** Records of the bucket `machines` that can be read, in the order of their addresses' text. */
+/**
+ * Records of the bucket `machines` that can be read, in the order of their addresses' text. `Address` is the key, by
+ * which packets are routed: in the entry of an IPv6 address the record names the machine's IPv4 address, for the sake
+ * of older nodes.
+ */
 export function machinesOf(snapshot: Snapshot): readonly MachineRecord[] {
   const records: MachineRecord[] = []
-  for (const { entry } of snapshot.entries('machines')) {
+  for (const { key, entry } of snapshot.entries('machines')) {
     const record = recordOf(entry)
-    if (record !== undefined) records.push(record)
+    if (record === undefined) continue
+    records.push(record.Address === key ? record : { ...record, Address: key })
   }
   return records
 }

@@ -6,7 +6,6 @@
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { type Clock, MeshError, type PeerId, tryParsePeerId } from '@mesh/core'
-import { transportOf } from '../host/address-rules.ts'
 import { CHANNEL_OPEN_MS, MAX_UNPROVEN_STREAMS, MEMBER_HANDSHAKE_MS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
@@ -112,7 +111,7 @@ export function createMemberStreams(components: MemberStreamsComponents): Member
     (connection.direct ? 4 : 0) +
     (membership.standing(connection) === 'proven' ? 2 : 0) +
     // QUIC's library loses short inbound streams
-    (transportOf(connection.remoteAddr) === 'quic-v1' ? 0 : 1)
+    (connection.remoteAddr.getComponents().some(({ name }) => name === 'quic-v1') ? 0 : 1)
 
   const bestConnection = (peer: PeerId): Connection | undefined =>
     libp2p
