@@ -64,7 +64,8 @@ class MeshVpn implements Vpn {
   readonly #listeners = new Set<(event: VpnEvent) => void>()
   readonly #stopping = new AbortController()
   /** What starting began, to be undone in the reverse order. */
-  readonly #ends: (() => void)[] = []
+  readonly #ends: (() => void | Promise<void>)[] = []
+  #stopped: Promise<void> | undefined
   #state: VpnState = 'starting'
   #hasStarted = false
   /** All that starting waits for is there. */
@@ -173,10 +174,14 @@ class MeshVpn implements Vpn {
     return () => this.#listeners.delete(own)
   }
 
-  async stop(): Promise<void> {
-    if (this.#stopping.signal.aborted) return
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #stop(): Promise<void> {
     this.#stopping.abort(vpnError('vpn.stopped', 'the VPN was stopped'))
-    for (const end of this.#ends.splice(0).reverse()) end()
+    for (const end of this.#ends.splice(0).reverse()) await end()
     this.#parts = undefined
     this.#watch = undefined
     this.#enter('stopped')

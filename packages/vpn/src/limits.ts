@@ -17,9 +17,9 @@ export const BROAD_IPV6_BITS = 16
 /** Changes of the ledger that come within this time make one table. */
 export const REBUILD_DELAY_MS = 20
 /** Rebuilding takes at most one part in this many of the time, however fast the ledger changes, */
-export const REBUILD_TIME_SHARE = 10
+export const REBUILD_TIME_SHARE = 4
 /** but comes within this time also where the machine is so busy that one took long. */
-export const MAX_REBUILD_DELAY_MS = 1_000
+export const MAX_REBUILD_DELAY_MS = 200
 /** Heartbeats that end within this time make one rebuild. */
 export const EXPIRY_SLACK_MS = 250
 /** Networks of the host are looked at this often, while routes are accepted. */
@@ -49,3 +49,5 @@ export const REOPEN_AGAIN_MS = 60_000
 export const LEASE_RETRY_MS = 30_000
 /** Connecting to a peer and one round trip. */
 export const PROBE_MS = 30_000
+/** Withdrawing routes at the end: writes that are held must not hold the end up. */
+export const WITHDRAW_MS = 1_000

@@ -154,11 +154,14 @@ class Addresses implements OwnAddresses {
     }
   }
 
-  /** Each record says the IPv4 address, too, so that all are written again when that one changes. */
+  /**
+   * Each record says the IPv4 address, too, so that all are written again when that one changes. The derived one is
+   * first: who can reach a machine by the address that was given can reach it by that one as well.
+   */
   #announceAll(): void {
     const { ledger, announce } = this.#components
     const { machine } = this.#init
-    for (const address of this.#addresses()) {
+    for (const address of this.#addresses().toReversed()) {
       this.#endAnnouncing(address)
       const text = () => machineText(ledger.self, address, { own: this.#addresses(), machine })
       this.#announced.set(address, announce('machines', address, text))

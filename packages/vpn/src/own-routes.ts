@@ -1,26 +1,31 @@
 /** The networks that this node routes for others: announced in `routes`, and ended there when it does not any more. */
-import type { Cidr } from '@mesh/core'
+import { type Cidr, delay } from '@mesh/core'
+import { WITHDRAW_MS } from './limits.ts'
 import type { VpnLedger } from './ports.ts'
 import { readRoute } from './table/read-entry.ts'
 import type { VpnComponents } from './vpn.ts'
 
-/** To be called when the node has arrived; the returned function stops, and leaves the entries. */
+/** To be called when the node has arrived; the returned function withdraws them, and takes a second at most. */
 export function announceRoutes(
   routes: readonly Cidr[],
-  { ledger, announce }: Pick<VpnComponents, 'ledger' | 'announce'>,
-): () => void {
-  for (const key of oldRoutes(ledger, new Set<string>(routes))) ledger.delete('routes', key)
+  { ledger, announce, clock }: Pick<VpnComponents, 'ledger' | 'announce' | 'clock'>,
+): () => Promise<void> {
+  for (const key of ownRoutes(ledger))
+    if (!routes.some((range) => range === key)) ledger.delete('routes', key)
   const value = JSON.stringify({ PeerID: ledger.self, Metric: 0 })
   const ends = routes.map((range) => announce('routes', range, () => value))
-  return () => {
+  return async () => {
     for (const end of ends) end()
+    // others would send packets to nobody until this node's lease ends
+    const writes = ownRoutes(ledger).map((key) => ledger.delete('routes', key).settled)
+    await Promise.race([Promise.all(writes), delay(clock, WITHDRAW_MS)])
   }
 }
 
-/** Of an earlier run: this node's own heartbeat would keep them for ever. */
-function oldRoutes(ledger: VpnLedger, keep: ReadonlySet<string>): readonly string[] {
+/** This node's entries, of an earlier run too: its own heartbeat would keep those for ever. */
+function ownRoutes(ledger: VpnLedger): readonly string[] {
   return [...ledger.snapshot().entries('routes')].flatMap(({ key, entry }) => {
-    if (entry.deleted || keep.has(key)) return []
+    if (entry.deleted) return []
     const route = readRoute(key, entry)
     const isOwn =
       entry.owner === ledger.self ||

@@ -112,7 +112,6 @@ describe.skipIf(whyNoAddon !== undefined)(`a VPN in memory${whyNoAddon ?? ''}`, 
     expect(plainOne.vpn.status().routes.accepted).toEqual([])
 
     await router.vpn.stop()
-    await router.ledger.delete('routes', '192.168.7.0/24').settled
     await eventually(() => expect(a.kernel.routes).toEqual([]), SOON)
     expect(a.blocked).not.toContain('192.168.7.0/24')
     a.send(packet(a.v4, '192.168.7.9', 100, 1))

@@ -1,6 +1,6 @@
 /**
  * Keeps the table as the ledger says: built anew when machines, accepted routes or who is alive changed, several
- * changes at once, and never for longer than a tenth of the time.
+ * changes at once, and for a quarter of the time at most.
  */
 import type { Clock, Logger } from '@mesh/core'
 import { HEALTH_BUCKET, type LedgerEvent } from '@mesh/ledger'
