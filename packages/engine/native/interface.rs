@@ -29,7 +29,14 @@ pub fn open(name: &str, addresses: &[Prefix], mtu: u16) -> Result<Device, OpenEr
         let message = format!("{name:?} cannot be an interface's name");
         return Err(OpenError { code: "engine.bad_name", message });
     }
-    let device = build(name, mtu).map_err(|error| explain(error, "could not open", name))?;
+    let device = build(name, mtu).map_err(|error| match error.raw_os_error() {
+        // the name is good, so the kernel means that another kind of interface has it
+        Some(libc::EINVAL) => OpenError {
+            code: "engine.name_in_use",
+            message: format!("interface {name} exists and is no TUN interface"),
+        },
+        _ => explain(error, "could not open", name),
+    })?;
     device.set_nonblocking(true).map_err(|error| explain(error, "could not open", name))?;
     let device = Device::tun(device);
     set_addresses(&device, addresses)

@@ -124,8 +124,8 @@ describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (
     }
   })
 
-  it('says that an interface name is taken', async () => {
-    const second = startHost(pair.lab, 'left', { name: 'mesh0', addresses: [], allowed: [], mtu: 1280 })
+  it.each(['mesh0', 'lo'])('says that the interface name %s is taken', async (name) => {
+    const second = startHost(pair.lab, 'left', { name, addresses: [], allowed: [], mtu: 1280 })
     expect(await second.next()).toMatchObject({ error: { code: 'engine.name_in_use' } })
     await second.kill()
   })
