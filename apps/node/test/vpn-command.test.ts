@@ -64,7 +64,7 @@ describe('without a VPN', () => {
 
   test('a node without the VPN has no machines to ping', async () => {
     const mesh = newMesh()
-    const node = await mesh.start({ token: makeToken() })
+    const node = await mesh.start({ token: makeToken(), until: 'all transports listening' })
     const answer = await mesh.run(['ping', '10.1.0.2', `--state-dir=${node.stateDir}`])
     expect(answer.code).toBe(1)
     expect(answer.stderr).toContain('[vpn.not_running]')
@@ -84,7 +84,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     [
       'without privileges',
       ['setpriv', '--bounding-set=-net_admin', '--inh-caps=-net_admin'],
-      ['engine.no_permission', 'CAP_NET_ADMIN'],
+      ['engine.no_permission', 'NET_ADMIN'],
     ],
     [
       'without /dev/net/tun',
