@@ -1,8 +1,8 @@
 /**
  * Builds the addon for this machine into its platform package, `npm/PLATFORM/mesh-engine.node`. Does nothing when
  * neither the sources nor the compiler have changed since, or when there is no cargo: everything but the interface
- * works without it. `--target aarch64-unknown-linux-gnu` builds for another machine (its linker must be set up),
- * `--required` makes a missing cargo an error.
+ * works without it. `--target aarch64-unknown-linux-gnu` builds for another machine (needs `rustup target add` and
+ * that machine's gcc), `--required` makes a missing cargo an error.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -49,7 +49,7 @@ function build() {
   const { status } = spawnSync('cargo', cargo, {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, CARGO_TARGET_DIR: join(root, 'target') },
+    env: { ...crossLinker(), ...process.env, CARGO_TARGET_DIR: join(root, 'target') },
   })
   if (status !== 0) {
     // a machine without a C compiler still gets everything but the interface
@@ -63,6 +63,13 @@ function build() {
   renameSync(`${addon}.new`, addon)
   writeFileSync(stampFile, stamp)
   console.log(`engine addon: built (${platform})`)
+}
+
+/** Debian's name for the linker of another machine (package gcc-aarch64-linux-gnu). */
+function crossLinker() {
+  if (target === host) return {}
+  const name = `CARGO_TARGET_${target.toUpperCase().replaceAll('-', '_')}_LINKER`
+  return { [name]: `${target.replace('-unknown-', '-')}-gcc` }
 }
 
 function hashOfSources() {
