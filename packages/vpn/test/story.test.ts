@@ -1,5 +1,5 @@
 /** Machines of one VPN in memory, as stories. */
-import { cidrContains, parseCidr } from '@mesh/core'
+import { cidrContains, parseCidr, parseIp } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { openMemoryEngine } from '@mesh/engine/testing'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -250,13 +250,23 @@ let lastMark = 0
 /** A packet gets through: what was on the way before may come, too. */
 async function pass(from: VpnNode, to: VpnNode, source: string, destination: string): Promise<void> {
   const mark = (lastMark = (lastMark + 1) % 200)
-  await eventually(() => expect(from.vpn.status().peers.map(({ peer }) => peer)).toContain(to.peer), SOON)
+  await eventually(() => expect([knows(from, destination), knows(to, source)]).toEqual([true, true]), SOON)
   from.send(packet(source, destination, 300, mark))
   const seen: number[] = []
   await eventually(() => {
     seen.push(...to.received().map(markOf))
     expect(seen).toContain(mark)
   }, SOON)
+}
+
+function knows({ vpn }: VpnNode, address: string): boolean {
+  return vpn
+    .status()
+    .peers.some(
+      ({ addresses, routes }) =>
+        addresses.some((one) => one === address) ||
+        routes.some((range) => cidrContains(range, parseIp(address))),
+    )
 }
 
 function reasonAgainstAddon(): string | undefined {
