@@ -53,16 +53,17 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
   api.setReplicator(replicator)
   signal.throwIfAborted()
 
+  const standing = p2p.allTransportsReady.then(() => {
+    if (signal.aborted) return
+    const addressCount = p2p.addresses().length
+    log.info('all transports listening', { addressCount, afterMs: Math.round(uptimeMs()) })
+  })
   if (init.hasVpn) {
     const { joinVpn } = await import('./join-vpn.ts')
     await joinVpn({ ...init, p2p, replicator }, ends)
   }
-  await p2p.allTransportsReady
+  await standing
   signal.throwIfAborted()
-  log.info('all transports listening', {
-    addressCount: p2p.addresses().length,
-    afterMs: Math.round(uptimeMs()),
-  })
   if (!init.hasVpn) {
     const { yieldLeadership } = await import('@mesh/vpn')
     const arrived = () => replicator.ready()
