@@ -33,10 +33,13 @@ function flagsDocument(): string {
     table(
       ['Variable', 'Meaning'],
       [
-        ['`APILISTENUNIXMODE`', 'Mode of unix sockets made for `--listen`, octal; 0660 unless given.'],
+        [
+          '`APILISTENUNIXMODE`',
+          'Mode of unix sockets made for `--listen` and `--api-listen`, octal; 0660 unless given.',
+        ],
         [
           '`LISTEN_PID`, `LISTEN_FDS`',
-          'Set by an init system that hands over a listening socket (descriptor 3), which then replaces `--listen`.',
+          'Set by an init system that hands over a listening socket (descriptor 3), which then replaces `--listen` and `--api-listen`.',
         ],
         ['`XDG_STATE_HOME`, `XDG_CONFIG_HOME`', 'Where the state and the file of defaults are looked for.'],
         ['`NODE_DISABLE_COMPILE_CACHE`', 'Start without the cache of compiled code.'],
