@@ -29,7 +29,7 @@ pub struct NativeInit {
 #[napi(object)]
 pub struct NativeStats {
     /// A row for the device and one for each peer: its number (the device: 0), packets and bytes in, packets and
-    /// bytes out, then drops for each reason in the order of `reasonNames`.
+    /// bytes out, how many reasons for drops occurred, then for each its index in `reasonNames` and its count.
     pub rows: Float64Array,
     pub events_dropped: f64,
 }
@@ -176,7 +176,7 @@ impl NativeEngine {
     pub fn stats(&self) -> Result<NativeStats> {
         let engine = self.engine()?;
         let table = engine.table();
-        let mut rows = Vec::with_capacity((table.entries().len() + 1) * (5 + REASON_NAMES.len()));
+        let mut rows = Vec::with_capacity((table.entries().len() + 1) * 8);
         push_row(&mut rows, 0, engine.counters());
         for entry in table.entries() {
             push_row(&mut rows, entry.peer.id, &entry.peer.counters);
@@ -274,6 +274,14 @@ fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
 fn push_row(rows: &mut Vec<f64>, id: u32, counters: &Counters) {
     let Counters { packets_in, bytes_in, packets_out, bytes_out, drops } = counters;
     rows.push(id as f64);
-    let sums = [packets_in, bytes_in, packets_out, bytes_out].into_iter().chain(drops);
-    rows.extend(sums.map(|count| count.load(Relaxed) as f64));
+    rows.extend([packets_in, bytes_in, packets_out, bytes_out].map(|count| count.load(Relaxed) as f64));
+    let at = rows.len();
+    rows.push(0.0);
+    for (index, count) in drops.iter().enumerate() {
+        let count = count.load(Relaxed);
+        if count > 0 {
+            rows[at] += 1.0;
+            rows.extend([index as f64, count as f64]);
+        }
+    }
 }

@@ -31,7 +31,7 @@ export interface NativeTable {
 export interface NativeStats {
   /**
    * A row for the device and one for each peer: its number (the device: 0), packets and bytes in, packets and bytes
-   * out, then drops for each reason in the order of `reasonNames`.
+   * out, how many reasons for drops occurred, then for each its index in `reasonNames` and its count.
    */
   readonly rows: Float64Array
   readonly eventsDropped: number

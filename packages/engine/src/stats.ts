@@ -45,31 +45,32 @@ export interface EngineStats {
   readonly eventsDropped: number
 }
 
-/** @param reasons those that the rows have, in their order */
+/** @param reasons those that the rows name by index */
 export function decodeStats(
   { rows, eventsDropped }: NativeStats,
   reasons: readonly DropReason[],
   peerOf: (number: number) => PeerId | undefined,
 ): EngineStats {
-  const width = SUMS + reasons.length
   const peers = new Map<PeerId, EngineCounters>()
-  for (let at = width; at < rows.length; at += width) {
-    const peer = peerOf(rows[at] ?? 0)
-    if (peer !== undefined) peers.set(peer, countersAt(rows, at, reasons))
+  let at = 0
+  const next = () => rows[at++] ?? 0
+  const counters = (): EngineCounters => {
+    const sums = { packetsIn: next(), bytesIn: next(), packetsOut: next(), bytesOut: next() }
+    const drops: Partial<Record<DropReason, number>> = {}
+    for (let left = next(); left > 0; left--) {
+      const reason = reasons[next()]
+      const count = next()
+      if (reason !== undefined) drops[reason] = count
+    }
+    return { ...sums, drops }
   }
-  return { device: countersAt(rows, 0, reasons), peers, eventsDropped }
-}
-
-/** Numbers of a row before those of the reasons. */
-const SUMS = 5
-
-function countersAt(rows: Float64Array, at: number, reasons: readonly DropReason[]): EngineCounters {
-  const read = (column: number) => rows[at + column] ?? 0
-  const drops: Partial<Record<DropReason, number>> = {}
-  // by index: this runs for each of thousands of peers
-  for (let index = 0; index < reasons.length; index++) {
-    const [reason, count] = [reasons[index], read(SUMS + index)]
-    if (count > 0 && reason !== undefined) drops[reason] = count
+  // the device's number
+  next()
+  const device = counters()
+  while (at < rows.length) {
+    const peer = peerOf(next())
+    const own = counters()
+    if (peer !== undefined) peers.set(peer, own)
   }
-  return { packetsIn: read(1), bytesIn: read(2), packetsOut: read(3), bytesOut: read(4), drops }
+  return { device, peers, eventsDropped }
 }
