@@ -233,13 +233,15 @@ async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<un
 }
 
 async function joinWebRtc(context: PlatformContext, { switches, plan, relays }: RelayParts): Promise<Stop> {
-  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }] = await Promise.all([
+  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }, { blockCandidates }] = await Promise.all([
     import('@libp2p/webrtc'),
     import('./webrtc-library.ts'),
+    import('./webrtc-candidates.ts'),
   ])
-  const { host, book, dialOne, unasked } = context
+  const { host, book, dialOne, rules, unasked } = context
   // after the host has closed its connections
   host.addEventListener('stop', holdWebRtcLibrary(), { once: true })
+  host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
   const rtcConfiguration = () => ({ iceServers: stunServers(context, relays.client?.relays() ?? []) })
   if (switches.webrtcDirect) {
     await joinTransport(host, webRTCDirect({ rtcConfiguration }), plan.webrtcDirect)
