@@ -69,10 +69,9 @@ export function createOutboundStream(peer: PeerId, components: OutboundComponent
 
   function drive(): void {
     if (stopping.signal.aborted) return
-    if (stream !== undefined) {
-      if (owed && fullSince === undefined) pump(stream)
-      if (!stream.direct && isDirect()) openSoon()
-    } else if (owed) openSoon()
+    // sending may end the stream
+    if (stream !== undefined && owed && fullSince === undefined) pump(stream)
+    if (stream === undefined ? owed : !stream.direct && isDirect()) openSoon()
   }
 
   function pump(to: ByteStream): void {

@@ -110,6 +110,17 @@ describe('streams of packets', () => {
     expect(STREAM_RETRY_MS).toBe(200)
   })
 
+  it('that end while they take a batch are opened again for the next', async () => {
+    a.cutsNext = true
+    a.give(B, 3)
+    await settle()
+    expect(live()).toHaveLength(0)
+    await a.clock.advance(STREAM_RETRY_MS * 2)
+    await settle()
+    expect(b.injected).toBe(2 * BATCH_BYTES)
+    expect(a.left(B)).toBe(0)
+  })
+
   it('that take nothing for half a minute are given up for new ones', async () => {
     a.give(B, 1)
     await settle()
@@ -233,6 +244,8 @@ async function createEnd(peer: PeerId) {
     injected: 0,
     hasRoom: true,
     refuseAll: false,
+    /** The next stream that this end opens breaks at the first batch. */
+    cutsNext: false,
     failures: 0,
     hurried: [] as PeerId[],
     restarted: [] as PeerId[],
@@ -245,8 +258,19 @@ async function createEnd(peer: PeerId) {
     },
     left: (to: PeerId) => queues.get(to) ?? 0,
   }
+  const { streams } = member.network
+  const open: typeof streams.open = async (...args) => {
+    const stream = await streams.open(...args)
+    if (!end.cutsNext) return stream
+    end.cutsNext = false
+    const send = () => {
+      stream.abort(new Error('cut'))
+      return false
+    }
+    return { ...stream, send }
+  }
   end.streams = createPacketStreams({
-    network: member.network,
+    network: { ...member.network, streams: { ...streams, open } },
     clock,
     random: createSeededRandom(1),
     log: silentLogger,
