@@ -263,11 +263,13 @@ async function createEnd(peer: PeerId) {
     const stream = await streams.open(...args)
     if (!end.cutsNext) return stream
     end.cutsNext = false
+    let onEnd = (_error: Error | undefined) => {}
     const send = () => {
+      onEnd(new Error('cut'))
       stream.abort(new Error('cut'))
       return false
     }
-    return { ...stream, send }
+    return { ...stream, send, onEnd: (listener) => (onEnd = listener) }
   }
   end.streams = createPacketStreams({
     network: { ...member.network, streams: { ...streams, open } },
