@@ -14,6 +14,7 @@ import { measureIdle } from './idle.ts'
 import { measureMemory } from './memory.ts'
 import { measureOrbitDb } from './orbitdb.ts'
 import { measureStartup } from './startup.ts'
+import { measureVpn } from './vpn.ts'
 
 const MEASURES: Readonly<Record<string, () => unknown>> = {
   crypto: () => measureCrypto(),
@@ -24,6 +25,7 @@ const MEASURES: Readonly<Record<string, () => unknown>> = {
   startup: measureStartup,
   memory: measureMemory,
   idle: () => measureIdle(),
+  vpn: () => measureVpn(),
 }
 
 const names = process.argv.slice(2)

@@ -9,3 +9,7 @@ export function spread(numbers: readonly number[], digits = 2) {
 export function round(value: number, digits = 2): number {
   return Number(value.toFixed(digits))
 }
+
+export function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
+}

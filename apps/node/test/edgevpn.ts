@@ -18,6 +18,8 @@ export interface EdgevpnOptions {
   /** Of its HTTP API; loopback unless the prefix puts it in a namespace. */
   readonly apiPort: number
   readonly args?: readonly string[]
+  /** Runs the VPN with this address (`10.1.0.3/24`) on interface `edgevpn0`; needs a namespace and root. */
+  readonly vpnAddress?: string
   /** Words before the process: `['ip', 'netns', 'exec', 'a']`. */
   readonly prefix?: readonly string[]
 }
@@ -50,9 +52,13 @@ const START_TIMEOUT_MS = 20_000
 export async function startEdgevpn(options: EdgevpnOptions): Promise<Edgevpn> {
   const folder = mkdtempSync(join(tmpdir(), 'mesh-original-'))
   const binary = process.env['EDGEVPN_BIN'] ?? ''
-  const { prefix = [], args = [], apiPort } = options
+  const { prefix = [], args = [], apiPort, vpnAddress } = options
   const listen = `127.0.0.1:${apiPort}`
-  const [file = '', ...words] = [...prefix, binary, 'api', '--listen', listen, ...PRIVATE_ARGS, ...args]
+  const command =
+    vpnAddress === undefined
+      ? ['api', '--listen', listen]
+      : ['--api', '--api-listen', listen, '--address', vpnAddress, '--interface', 'edgevpn0']
+  const [file = '', ...words] = [...prefix, binary, ...command, ...PRIVATE_ARGS, ...args]
   const child = spawn(file, words, {
     env: { PATH: process.env['PATH'], HOME: folder, EDGEVPNTOKEN: options.token },
     stdio: 'ignore',

@@ -30,8 +30,8 @@ export const LOOPBACK_ARGS: readonly string[] = [
 ]
 
 export interface StartOptions {
-  /** `api` unless given. */
-  readonly command?: 'api' | 'start'
+  /** `api` unless given; `vpn` is `mesh` alone. */
+  readonly command?: 'api' | 'start' | 'vpn'
   readonly token: string
   /** Added to LOOPBACK_ARGS, and after them. */
   readonly args?: readonly string[]
@@ -76,6 +76,8 @@ export interface NodeProcess {
   stop(signal?: NodeJS.Signals): Promise<Exit>
   /** SIGKILL. */
   kill(): Promise<Exit>
+  /** Closes this end of its output, as when whoever reads the log has died. */
+  stopReading(): void
   /** SIGSTOP and SIGCONT. */
   suspend(): void
   resume(): void
@@ -168,14 +170,14 @@ async function startNode(
   const listen =
     command === 'api' && !args.some((arg) => arg.startsWith('--listen=')) ? ['--listen=127.0.0.1:0'] : []
   const common = [`--state-dir=${stateDir}`, '--log-format=json', ...listen]
-  const [file, ...words] = [...prefix, ...commandWords(options.built === true), command]
-  const child = track(
-    spawn(file, [...words, ...common, ...baseArgs, ...args], {
-      env: cleanEnvironment(home, { MESHTOKEN: options.token, ...options.environment }),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      cwd: home,
-    }),
-  )
+  const named = command === 'vpn' ? [] : [command]
+  const [file = '', ...words] = [...prefix, ...commandWords(options.built === true), ...named]
+  const child = spawn(file, [...words, ...common, ...baseArgs, ...args], {
+    env: cleanEnvironment(home, { MESHTOKEN: options.token, ...options.environment }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: home,
+  })
+  track(child)
   const { lines, raw } = readLines(child)
   const exit = watchExit(child)
   const waitForLine = (message: string, withinMs = START_TIMEOUT_MS) =>
@@ -213,6 +215,10 @@ async function startNode(
     waitForLine,
     stop: (signal = 'SIGTERM') => exit.end(signal),
     kill: () => exit.end('SIGKILL'),
+    stopReading() {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    },
     suspend: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     exited: exit.exited,

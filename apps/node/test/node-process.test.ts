@@ -207,6 +207,18 @@ describe('one node', () => {
     expect(second.id).not.toBe(first.id)
   })
 
+  test('goes on when whoever reads its log has died', async () => {
+    const token = makeToken()
+    const node = await mesh.start({ token, until: 'all transports listening' })
+    node.stopReading()
+    const other = await mesh.start({ token, args: joining([node]) })
+    await other.client.putText({ bucket: 'test', key: 'a', value: '1', wait: '5s' })
+    await readsEverywhere([node], 'a', '1', 20_000)
+    const { code, afterMs } = await node.stop()
+    expect(code).toBe(0)
+    expect(afterMs).toBeLessThan(2_500)
+  })
+
   test('keeps nothing with --ephemeral', async () => {
     const token = makeToken()
     const first = await mesh.start({ token, args: ['--ephemeral'] })

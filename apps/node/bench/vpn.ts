@@ -1,0 +1,266 @@
+/**
+ * The VPN beside wireguard-go and the original node: two network namespaces joined by a virtual wire, both ends and
+ * iperf3 on the same cores, the variants one after another in every round, medians over the rounds. Trust the ratios.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { engineSupport } from '@mesh/engine'
+import { createLab, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { startEdgevpn, whyNoEdgevpn } from '../test/edgevpn.ts'
+import { createVpnLab, iperf, ping, pingSoon, runIn, serveIperf } from '../test/vpn-lab.ts'
+import { median, round } from './statistics.ts'
+
+const ROUNDS = 3
+const SECONDS = '4'
+const WIRE = { left: '192.168.99.1', right: '192.168.99.2' }
+/** Ticks of /proc/PID/stat a second. */
+const TICKS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+
+/** A tunnel that stands, from host `left` to `to`. */
+interface Tunnel {
+  readonly lab: Lab
+  readonly to: string
+  readonly pids: readonly number[]
+  close(): Promise<void>
+}
+
+interface Figures {
+  readonly tcp1Gbps: number
+  readonly tcp4Gbps: number
+  /** Small UDP packets that arrived, a second. */
+  readonly kpps: number
+  readonly pingIdleMs: number
+  readonly pingLoadedMs: number
+  readonly cpuSecondsPerGB: number
+  readonly rssMB: number
+}
+
+const VARIANTS: Readonly<
+  Record<string, { readonly why: () => string | undefined; readonly open: () => Promise<Tunnel> }>
+> = {
+  wire: { why: () => undefined, open: openWire },
+  wireguardGo: { why: whyNoWireguardGo, open: openWireguardGo },
+  original: { why: whyNoEdgevpn, open: openOriginal },
+  ours: { why: () => undefined, open: () => openOurs() },
+}
+
+/** @param names variants to measure; all unless given */
+export async function measureVpn(names: readonly string[] = Object.keys(VARIANTS)) {
+  const support = engineSupport()
+  const skipped =
+    whyNoNamespaces(['ip', 'iperf3', 'ping']) ?? (support.supported ? undefined : support.message)
+  if (skipped !== undefined) return { skipped }
+  const rounds = new Map<string, Figures[]>()
+  const left: Record<string, string> = {}
+  for (let at = 0; at < ROUNDS; at++) {
+    for (const name of names) {
+      const variant = VARIANTS[name]
+      const reason = variant === undefined ? 'no such variant' : variant.why()
+      if (variant === undefined || reason !== undefined) {
+        left[name] = reason ?? ''
+        continue
+      }
+      const figures = await measure(await variant.open())
+      process.stderr.write(`vpn ${name}: ${JSON.stringify(figures)}\n`)
+      rounds.set(name, [...(rounds.get(name) ?? []), figures])
+    }
+  }
+  const medians = Object.fromEntries([...rounds].map(([name, all]) => [name, mediansOf(all)]))
+  return { rounds: ROUNDS, ...medians, skipped: left, ratios: ratiosOf(medians) }
+}
+
+async function measure({ lab, to, pids, close }: Tunnel): Promise<Figures> {
+  const stops = [await serveIperf(lab, 'right')]
+  try {
+    await ping(lab, 'left', to, { count: 20 })
+    const pingIdleMs = await averagePing(lab, to, 40)
+    const cpuBefore = cpuOf(pids)
+    const one = await iperf(lab, 'left', to, ['-t', SECONDS])
+    const four = await iperf(lab, 'left', to, ['-t', SECONDS, '-P', '4'])
+    const cpuSecondsPerGB = (cpuOf(pids) - cpuBefore) / ((one.bytes + four.bytes) / 1e9)
+    const load = iperf(lab, 'left', to, ['-t', SECONDS])
+    const pingLoadedMs = await averagePing(lab, to, 50)
+    await load
+    const small = await iperf(lab, 'left', to, ['-t', '2', '-u', '-b', '0', '-l', '64'])
+    const arrived = (small.bytes / 64) * (1 - small.lostPercent / 100)
+    return {
+      tcp1Gbps: round(one.bitsPerSecond / 1e9, 3),
+      tcp4Gbps: round(four.bitsPerSecond / 1e9, 3),
+      kpps: round(arrived / 2 / 1000, 1),
+      pingIdleMs,
+      pingLoadedMs,
+      cpuSecondsPerGB: round(cpuSecondsPerGB, 1),
+      rssMB: round(Math.max(0, ...pids.map(residentMB)), 0),
+    }
+  } finally {
+    for (const stop of stops) await stop()
+    await close()
+  }
+}
+
+/** Milliseconds; pings that get no answer in a second do not count. */
+async function averagePing(lab: Lab, to: string, count: number): Promise<number> {
+  const out = await runIn(lab, 'left', ['ping', '-n', '-q', '-i', '0.05', '-W', '1', '-c', String(count), to])
+  return Number(/= [\d.]+\/([\d.]+)\//.exec(out)?.[1])
+}
+
+function mediansOf(all: readonly Figures[]): Figures {
+  const names = Object.keys(all[0] ?? {}) as (keyof Figures)[]
+  return Object.fromEntries(
+    names.map((name) => [name, median(all.map((each) => each[name]))]),
+  ) as unknown as Figures
+}
+
+function ratiosOf({ ours, original, wireguardGo }: Readonly<Record<string, Figures>>) {
+  if (ours === undefined) return {}
+  const to = (other: Figures | undefined) =>
+    other === undefined
+      ? undefined
+      : Object.fromEntries(
+          (Object.keys(ours) as (keyof Figures)[]).map((name) => [name, round(ours[name] / other[name])]),
+        )
+  return { oursToOriginal: to(original), oursToWireguardGo: to(wireguardGo) }
+}
+
+function createWire(): Lab {
+  const lab = createLab(['left', 'right'])
+  lab.wire(
+    { host: 'left', device: 'eth0', addresses: [`${WIRE.left}/24`] },
+    { host: 'right', device: 'eth0', addresses: [`${WIRE.right}/24`] },
+  )
+  return lab
+}
+
+async function openWire(): Promise<Tunnel> {
+  const lab = createWire()
+  return { lab, to: WIRE.right, pids: [], close: async () => lab.close() }
+}
+
+async function openOurs(): Promise<Tunnel> {
+  const lab = createWire()
+  const vpn = createVpnLab(lab)
+  const close = () => vpn.close()
+  try {
+    const built = { built: true }
+    const [left, right] = await Promise.all([
+      vpn.start('left', ['--address=10.1.0.1/24'], built),
+      vpn.start('right', ['--address=10.1.0.2/24'], built),
+    ])
+    await pingSoon(lab, 'left', right.v4)
+    return { lab, to: right.v4, pids: [left.pid, right.pid], close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function openOriginal(): Promise<Tunnel> {
+  const lab = createWire()
+  // a token of ours is one of theirs
+  const vpn = createVpnLab(lab)
+  const start = (host: string, address: string) =>
+    startEdgevpn({
+      token: vpn.token,
+      apiPort: 18096,
+      vpnAddress: `${address}/24`,
+      prefix: lab.inside(host, []),
+    })
+  const [left, right] = await Promise.all([start('left', '10.1.0.1'), start('right', '10.1.0.2')])
+  const close = async () => {
+    await Promise.all([left.stop(), right.stop()])
+    await vpn.close()
+  }
+  try {
+    await pingSoon(lab, 'left', '10.1.0.2', 90_000)
+    return { lab, to: '10.1.0.2', pids: [left.pid, right.pid], close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function whyNoWireguardGo(): string | undefined {
+  const missing = ['wireguard-go', 'wg'].find(
+    (tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0,
+  )
+  return missing === undefined ? undefined : `${missing} is not installed`
+}
+
+/** Each with its own device name: the processes share a folder of control sockets across namespaces. */
+async function openWireguardGo(): Promise<Tunnel> {
+  const lab = createWire()
+  const children: ChildProcess[] = []
+  const close = async () => {
+    await Promise.all(children.map(end))
+    lab.close()
+  }
+  try {
+    const keys = { left: makeKey(), right: makeKey() }
+    for (const [host, other, address] of [
+      ['left', 'right', '10.1.0.1'],
+      ['right', 'left', '10.1.0.2'],
+    ] as const) {
+      const device = `wg-${host}`
+      const [file, ...words] = lab.inside(host, ['wireguard-go', '-f', device])
+      const environment = {
+        ...process.env,
+        WG_I_PREFER_BUGGY_USERSPACE_TO_POLISHED_KMOD: '1',
+        LOG_LEVEL: 'error',
+      }
+      children.push(spawn(file, words, { stdio: 'ignore', env: environment }))
+      await untilDevice(lab, host, device)
+      const peer = [
+        'peer',
+        keys[other].publicKey,
+        'allowed-ips',
+        '10.1.0.0/24',
+        'endpoint',
+        `${WIRE[other]}:51820`,
+      ]
+      const set = `printf %s '${keys[host].privateKey}' | wg set ${device} listen-port 51820 private-key /dev/stdin ${peer.join(' ')}`
+      await runIn(lab, host, ['sh', '-c', set])
+      lab.run(host, ['ip', 'addr', 'add', `${address}/24`, 'dev', device])
+      lab.run(host, ['ip', 'link', 'set', device, 'up'])
+    }
+    await pingSoon(lab, 'left', '10.1.0.2')
+    return { lab, to: '10.1.0.2', pids: children.map(({ pid = 0 }) => pid), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function untilDevice(lab: Lab, host: string, device: string): Promise<void> {
+  await runIn(lab, host, [
+    'sh',
+    '-c',
+    `for i in $(seq 100); do wg show ${device} >/dev/null 2>&1 && exit; sleep 0.05; done; exit 1`,
+  ])
+}
+
+function makeKey() {
+  const privateKey = execFileSync('wg', ['genkey'], { encoding: 'utf8' }).trim()
+  const publicKey = execFileSync('wg', ['pubkey'], { encoding: 'utf8', input: privateKey }).trim()
+  return { privateKey, publicKey }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill()
+  await gone
+}
+
+/** User and system seconds of processes. */
+function cpuOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+    return sum + (Number(fields[11]) + Number(fields[12])) / TICKS
+  }, 0)
+}
+
+function residentMB(pid: number): number {
+  const kB = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kB) / 1000
+}

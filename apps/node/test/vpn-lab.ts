@@ -1,0 +1,151 @@
+/**
+ * Machines as network namespaces with a `mesh` process in each that runs the VPN, and the tools that people test a
+ * network with: ping and iperf3.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Lab } from '@mesh/testkit'
+import { eventually } from '@mesh/testkit'
+import { createMesh, type Mesh, makeToken, type NodeProcess } from './harness.ts'
+
+export interface Machine extends NodeProcess {
+  readonly host: string
+  /** Own VPN addresses, without prefix lengths. */
+  readonly v4: string
+  readonly v6: string
+}
+
+export interface VpnLab {
+  readonly mesh: Mesh
+  readonly token: string
+  /** Resolves when the interface is up. */
+  start(host: string, args?: readonly string[], options?: StartVpnOptions): Promise<Machine>
+  /** Ends processes first, then whatever `close` of the lab removes. */
+  close(): Promise<void>
+}
+
+export interface StartVpnOptions {
+  readonly stateDir?: string
+  readonly built?: boolean
+}
+
+/** No public infrastructure, and nothing outside the namespaces to find. */
+const VPN_ARGS = ['--private', '--dht=false']
+const UP_WITHIN_MS = 40_000
+
+export function createVpnLab(lab: Lab, intervalS = 360): VpnLab {
+  const mesh = createMesh()
+  const token = makeToken(intervalS)
+  return {
+    mesh,
+    token,
+    async start(host, args = [], options = {}) {
+      const node = await mesh.start({
+        command: 'vpn',
+        token,
+        prefix: lab.inside(host, []),
+        baseArgs: VPN_ARGS,
+        args,
+        ...options,
+      })
+      const up = await node.waitForLine('interface up', UP_WITHIN_MS)
+      const addresses = (up['addresses'] as readonly string[]).map((text) => text.split('/')[0] ?? '')
+      return {
+        ...node,
+        host,
+        v4: addresses.find((address) => !address.includes(':')) ?? '',
+        v6: addresses.find((address) => address.includes(':')) ?? '',
+      }
+    },
+    async close() {
+      await mesh.cleanUp()
+      lab.close()
+    },
+  }
+}
+
+/** The tool's standard output; rejects with all that it printed when it fails. */
+export function runIn(lab: Lab, host: string, argv: readonly string[]): Promise<string> {
+  const [file, ...words] = lab.inside(host, argv)
+  const child = spawn(file, words, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let [out, error] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (out += part))
+  child.stderr.setEncoding('utf8').on('data', (part: string) => (error += part))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => {
+      if (code === 0) resolve(out)
+      else reject(new Error(`${argv.join(' ')} in ${host} ended with ${code}: ${out}${error}`))
+    })
+  })
+}
+
+export interface PingOptions {
+  readonly count?: number
+  /** Bytes of the ICMP payload; with it, the packets must not be fragmented. */
+  readonly size?: number
+  readonly from?: string
+}
+
+/** `count` packets must be answered; with a deadline, as ping alone waits but two round trips for the last one. */
+export async function ping(lab: Lab, host: string, to: string, options: PingOptions = {}): Promise<void> {
+  const { count = 3, size, from } = options
+  const sized = size === undefined ? [] : ['-M', 'do', '-s', String(size)]
+  const bound = from === undefined ? [] : ['-I', from]
+  const argv = ['ping', '-n', '-i', '0.2', '-c', String(count), '-w', '3', ...sized, ...bound, to]
+  const out = await runIn(lab, host, argv)
+  if (!out.includes(` ${count} received`)) throw new Error(`ping ${to} from ${host}: ${out}`)
+}
+
+/** Until packets pass both ways: machines have to hear of each other first. */
+export function pingSoon(lab: Lab, host: string, to: string, withinMs = 30_000): Promise<void> {
+  return eventually(() => ping(lab, host, to, { count: 1 }), { withinMs, everyMs: 200 })
+}
+
+export interface Iperf {
+  readonly bitsPerSecond: number
+  readonly bytes: number
+  /** UDP only. */
+  readonly lostPercent: number
+}
+
+/** A server on `to`'s host until the returned function is called. */
+export async function serveIperf(lab: Lab, host: string): Promise<() => Promise<void>> {
+  const [file, ...words] = lab.inside(host, ['iperf3', '-s', '--forceflush'])
+  const server: ChildProcess = spawn(file, words, { stdio: ['ignore', 'pipe', 'ignore'] })
+  if (server.stdout !== null) await once(server.stdout, 'data')
+  return async () => {
+    if (server.exitCode !== null) return
+    const gone = once(server, 'exit')
+    server.kill()
+    await gone
+  }
+}
+
+export async function iperf(
+  lab: Lab,
+  host: string,
+  to: string,
+  args: readonly string[] = [],
+): Promise<Iperf> {
+  const out = await runIn(lab, host, [
+    'iperf3',
+    '-c',
+    to,
+    '-J',
+    '-t',
+    '1',
+    '--connect-timeout',
+    '3000',
+    ...args,
+  ])
+  const { end } = JSON.parse(out) as {
+    end: {
+      sum_received?: { bits_per_second: number; bytes: number }
+      sum?: { bits_per_second: number; bytes: number; lost_percent?: number }
+    }
+  }
+  const sum = args.includes('-u') ? end.sum : end.sum_received
+  if (sum === undefined) throw new Error(`iperf3 from ${host} to ${to} reports nothing: ${out.slice(0, 500)}`)
+  return { bitsPerSecond: sum.bits_per_second, bytes: sum.bytes, lostPercent: end.sum?.lost_percent ?? 0 }
+}

@@ -1,0 +1,273 @@
+/**
+ * The VPN between machines (network namespaces), as people use it: ping and iperf3 between all pairs, through NATs and
+ * relays, with every size of packet, through restarts, with leased addresses, and against a member that lies.
+ */
+import { createLab, bridge, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { engineSupport } from '@mesh/engine'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createNatLab } from '../../../packages/p2p/test/nat-lab.ts'
+import {
+  createVpnLab,
+  iperf,
+  type Machine,
+  ping,
+  pingSoon,
+  runIn,
+  serveIperf,
+  type VpnLab,
+} from './vpn-lab.ts'
+
+const support = engineSupport()
+const why =
+  whyNoNamespaces(['ip', 'nft', 'ping', 'iperf3']) ?? (support.supported ? undefined : support.message)
+const suite = why === undefined ? 'the VPN in namespaces' : `the VPN in namespaces (skipped: ${why})`
+
+const cleanUps: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+function labOf(lab: Lab, intervalS?: number): VpnLab {
+  const vpn = createVpnLab(lab, intervalS)
+  cleanUps.push(() => vpn.close())
+  return vpn
+}
+
+/** Hosts on one switch, where mDNS finds them. */
+function onSwitch(hosts: readonly string[]): { readonly lab: Lab; readonly vpn: VpnLab } {
+  const lab = createLab(['switch', ...hosts])
+  const vpn = labOf(lab)
+  bridge(lab, 'switch', Object.fromEntries(hosts.map((host, at) => [host, [`192.168.90.${at + 1}/24`]])))
+  return { lab, vpn }
+}
+
+/** Hosts that reach only `hub`, each by a wire of its own. @returns what each has to be given */
+async function aroundHub(hosts: readonly string[], args: readonly string[] = []) {
+  const lab = createLab(['hub', ...hosts])
+  const vpn = labOf(lab)
+  for (const [at, host] of hosts.entries()) {
+    lab.wire(
+      { host: 'hub', device: `w${at}`, addresses: [`192.168.${91 + at}.1/24`] },
+      { host, device: 'eth0', addresses: [`192.168.${91 + at}.2/24`] },
+    )
+  }
+  const hub = await vpn.start('hub', ['--mdns=false', ...args])
+  const via = (host: string) => [
+    '--mdns=false',
+    `--discovery-bootstrap-peers=${hub.addresses.filter((address) => address.includes(`/192.168.${91 + hosts.indexOf(host)}.1/tcp/`)).join(',')}`,
+  ]
+  return { lab, vpn, hub, via }
+}
+
+function pairs(machines: readonly Machine[]): (readonly [Machine, Machine])[] {
+  return machines.flatMap((from) => machines.filter((to) => to !== from).map((to) => [from, to] as const))
+}
+
+async function expectAllReach(lab: Lab, machines: readonly Machine[], withinMs?: number): Promise<void> {
+  await Promise.all(pairs(machines).map(([from, to]) => pingSoon(lab, from.host, to.v4, withinMs)))
+  for (const [from, to] of pairs(machines)) {
+    await ping(lab, from.host, to.v4)
+    await ping(lab, from.host, to.v6)
+  }
+}
+
+/** How `of` reaches the peer: its way and path in the API. */
+async function peerOf(of: Machine, peer: Machine) {
+  const { Peers } = await of.control.getVpn()
+  return Peers.find(({ PeerID }) => PeerID === peer.id)
+}
+
+describe.skipIf(why !== undefined)(suite, () => {
+  test('three machines: ping and iperf3 between all pairs, and nothing of the host is touched', async () => {
+    const { lab, vpn } = onSwitch(['a', 'b', 'c'])
+    lab.run('a', ['ip', 'route', 'add', '172.30.0.0/16', 'via', '192.168.90.77'])
+    const routesBefore = lab.run('a', ['ip', 'route', 'show'])
+    const machines = await Promise.all(
+      ['a', 'b', 'c'].map((host, at) => vpn.start(host, [`--address=10.1.0.${at + 1}/24`])),
+    )
+    await expectAllReach(lab, machines)
+    for (const to of machines) {
+      const stop = await serveIperf(lab, to.host)
+      try {
+        for (const from of machines.filter((machine) => machine !== to)) {
+          for (const address of [to.v4, to.v6]) {
+            expect((await iperf(lab, from.host, address)).bitsPerSecond).toBeGreaterThan(20e6)
+            const udp = await iperf(lab, from.host, address, ['-u', '-b', '5M', '-l', '1000'])
+            expect(udp.bytes).toBeGreaterThan(400_000)
+            expect(udp.lostPercent).toBeLessThan(2)
+          }
+        }
+      } finally {
+        await stop()
+      }
+    }
+    const [a, b] = machines
+    if (a === undefined || b === undefined) throw new Error('three machines')
+    expect(await peerOf(a, b)).toMatchObject({ Way: 'sealed', Path: 'direct', MTU: 1280 })
+    const listed = await a.client.listMachines()
+    expect(
+      listed
+        .filter(({ PeerID }) => PeerID === b.id)
+        .map(({ Address }) => Address)
+        .toSorted(),
+    ).toEqual([b.v4, b.v6].toSorted())
+    const outside = (routes: string) =>
+      routes
+        .split('\n')
+        .filter((line) => line !== '' && !line.includes('mesh0'))
+        .join('\n')
+    expect(outside(lab.run('a', ['ip', 'route', 'show']))).toBe(outside(routesBefore))
+    await a.stop()
+    expect(lab.run('a', ['ip', 'link'])).not.toContain('mesh0')
+    expect(lab.run('a', ['ip', 'route', 'show'])).toBe(routesBefore)
+  })
+
+  test('behind NATs that allow no direct way, packets go through a relay, and say so', async () => {
+    const lab = createNatLab('fully-random')
+    const vpn = labOf(lab)
+    const open = await vpn.start('open', ['--mdns=false', '--address=10.1.0.1/24'])
+    const reach = [
+      '--mdns=false',
+      `--discovery-bootstrap-peers=${open.addresses.filter((address) => address.includes('/5.5.5.1/tcp/')).join(',')}`,
+    ]
+    const [a, b] = await Promise.all([
+      vpn.start('a', [...reach, '--address=10.1.0.2/24']),
+      vpn.start('b', [...reach, '--address=10.1.0.3/24']),
+    ])
+    await expectAllReach(lab, [a, b, open])
+    expect(await peerOf(a, b)).toMatchObject({ Way: 'sealed', Path: 'relayed' })
+    expect(await peerOf(a, open)).toMatchObject({ Way: 'sealed', Path: 'direct' })
+    const stop = await serveIperf(lab, 'b')
+    cleanUps.push(stop)
+    expect((await iperf(lab, 'a', b.v4)).bytes).toBeGreaterThan(200_000)
+  })
+
+  test('two that know only a third reach each other through it', async () => {
+    const { lab, vpn, hub, via } = await aroundHub(['left', 'right'], ['--address=10.1.0.1/24'])
+    const [left, right] = await Promise.all([
+      vpn.start('left', [...via('left'), '--address=10.1.0.2/24']),
+      vpn.start('right', [...via('right'), '--address=10.1.0.3/24']),
+    ])
+    await expectAllReach(lab, [left, right, hub])
+    expect(await peerOf(left, right)).toMatchObject({ Way: 'sealed', Path: 'relayed' })
+  })
+
+  test('packets of every size arrive or their sender is told, with MTUs of 1280, 1500 and 9000', async () => {
+    const hosts = ['a', 'b', 'c']
+    const { lab, vpn } = onSwitch(hosts)
+    const mtus = [1280, 1500, 9000]
+    const machines = await Promise.all(
+      hosts.map((host, at) => vpn.start(host, [`--address=10.1.0.${at + 1}/24`, `--mtu=${mtus[at]}`])),
+    )
+    await Promise.all(pairs(machines).map(([from, to]) => pingSoon(lab, from.host, to.v4)))
+    for (const [from, to] of pairs(machines)) {
+      const least = Math.min(mtus[machines.indexOf(from)] ?? 0, mtus[machines.indexOf(to)] ?? 0)
+      for (const size of [0, 1, 1252 - 28, least - 28]) await ping(lab, from.host, to.v4, { count: 1, size })
+      await ping(lab, from.host, to.v6, { count: 1, size: least - 48 })
+      await expect(ping(lab, from.host, to.v4, { count: 1, size: least - 27 })).rejects.toThrow(
+        /message too long|frag needed|mtu/i,
+      )
+    }
+    for (const to of machines) {
+      const stop = await serveIperf(lab, to.host)
+      try {
+        for (const from of machines.filter((machine) => machine !== to)) {
+          for (const address of [to.v4, to.v6]) {
+            expect((await iperf(lab, from.host, address, ['-n', '3M'])).bytes).toBeGreaterThan(2_900_000)
+          }
+        }
+      } finally {
+        await stop()
+      }
+    }
+  })
+
+  test('a machine that is killed comes back with its address, and packets flow again', async () => {
+    const { lab, vpn } = onSwitch(['a', 'b'])
+    const a = await vpn.start('a', ['--address=10.1.0.1/24'])
+    const b = await vpn.start('b')
+    await expectAllReach(lab, [a, b])
+    await b.kill()
+    expect(lab.run('b', ['ip', 'link'])).not.toContain('mesh0')
+    const again = await vpn.start('b', [], { stateDir: b.stateDir })
+    expect([again.id, again.v4, again.v6]).toEqual([b.id, b.v4, b.v6])
+    await expectAllReach(lab, [a, again], 15_000)
+  })
+
+  test('five machines that start together lease five addresses', async () => {
+    const hosts = ['a', 'b', 'c', 'd', 'e']
+    const { lab, vpn } = onSwitch(hosts)
+    const machines = await Promise.all(
+      hosts.map((host) => vpn.start(host, ['--dhcp', '--address=10.77.0.0/28'])),
+    )
+    const addresses = new Set(machines.map(({ v4 }) => v4))
+    expect(addresses.size).toBe(5)
+    for (const address of addresses) expect(address).toMatch(/^10\.77\.0\.([1-9]|1[0-4])$/)
+    await expectAllReach(lab, machines)
+  })
+
+  test("a member's packets under another's address are dropped and counted", async () => {
+    const { lab, vpn } = onSwitch(['a', 'b', 'liar'])
+    const [a, b, liar] = await Promise.all(
+      ['a', 'b', 'liar'].map((host, at) => vpn.start(host, [`--address=10.1.0.${at + 1}/24`])),
+    )
+    if (a === undefined || b === undefined || liar === undefined) throw new Error('three machines')
+    await expectAllReach(lab, [a, b, liar])
+    lab.run('liar', ['ip', 'addr', 'add', `${b.v4}/32`, 'dev', 'mesh0'])
+    await expect(ping(lab, 'liar', a.v4, { count: 5, from: b.v4 })).rejects.toThrow('100% packet loss')
+    expect((await peerOf(a, liar))?.Drops['spoofedSource']).toBeGreaterThanOrEqual(5)
+    await ping(lab, 'liar', a.v4, { from: liar.v4 })
+    await ping(lab, 'b', a.v4)
+  })
+
+  test('a network behind a member is reached by those who accept it, and by no others', async () => {
+    const lab = createLab(['switch', 'a', 'b', 'gateway', 'printer'])
+    const vpn = labOf(lab)
+    bridge(lab, 'switch', {
+      a: ['192.168.90.1/24'],
+      b: ['192.168.90.2/24'],
+      gateway: ['192.168.90.3/24'],
+    })
+    lab.wire(
+      { host: 'gateway', device: 'lan', addresses: ['192.168.77.1/24'] },
+      { host: 'printer', device: 'eth0', addresses: ['192.168.77.9/24'] },
+    )
+    lab.run('printer', ['ip', 'route', 'add', 'default', 'via', '192.168.77.1'])
+    lab.run('gateway', ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
+    const [a, b, gateway] = await Promise.all([
+      vpn.start('a', ['--address=10.1.0.1/24', '--accept-routes']),
+      vpn.start('b', ['--address=10.1.0.2/24']),
+      vpn.start('gateway', ['--address=10.1.0.3/24', '--advertise-route=192.168.77.0/24']),
+    ])
+    await expectAllReach(lab, [a, b, gateway])
+    await pingSoon(lab, 'a', '192.168.77.9')
+    await ping(lab, 'a', '192.168.77.9')
+    expect(lab.run('b', ['ip', 'route', 'show'])).not.toContain('192.168.77.0')
+    await gateway.stop()
+    await eventually(() => expect(lab.run('a', ['ip', 'route', 'show'])).not.toContain('192.168.77.0'), {
+      withinMs: 20_000,
+      everyMs: 200,
+    })
+  })
+
+  test('`mesh status` and `mesh ping` say how each machine is reached', async () => {
+    const { lab, vpn } = onSwitch(['a', 'b'])
+    const [a, b] = await Promise.all([
+      vpn.start('a', ['--address=10.1.0.1/24']),
+      vpn.start('b', ['--address=10.1.0.2/24']),
+    ])
+    await expectAllReach(lab, [a, b])
+    const environment = { MESHSTATEDIR: a.stateDir, MESHTOKEN: vpn.token }
+    const status = await vpn.mesh.run(['status'], { environment })
+    expect(status.stdout).toMatch(/10\.1\.0\.2 .*direct/)
+    for (const name of ['10.1.0.2', b.id, b.v6]) {
+      const answer = await vpn.mesh.run(['ping', name, '--count=2'], { environment })
+      expect(answer).toMatchObject({ code: 0, stderr: '' })
+      expect(answer.stdout.trim().split('\n')[0]).toMatch(/direct.* ms/)
+    }
+    const nobody = await vpn.mesh.run(['ping', '10.1.0.99'], { environment })
+    expect(nobody.code).not.toBe(0)
+    expect(nobody.stderr).toContain('10.1.0.99')
+    expect(await runIn(lab, 'a', ['ip', 'addr', 'show', 'mesh0'])).toContain('10.1.0.1/24')
+  })
+})
