@@ -353,6 +353,8 @@ class MeshVpn implements Vpn {
 
   #interfaceBack(): void {
     this.#engineProblem = undefined
+    // the new interface has none
+    this.#told.routes = ''
     this.#watch?.rebuild()
     this.#tellProblems()
   }

@@ -3,7 +3,16 @@
  * away. Remembers what the new one has to be told. The key stays, so that peers need no new one.
  */
 import type { AddressInRange, Cidr, Clock, Logger } from '@mesh/core'
-import type { Engine, EngineEvent, EngineInit, EngineInterface, EngineStats, EngineTable } from '@mesh/engine'
+import type {
+  DropReason,
+  Engine,
+  EngineCounters,
+  EngineEvent,
+  EngineInit,
+  EngineInterface,
+  EngineStats,
+  EngineTable,
+} from '@mesh/engine'
 import { REOPEN_AFTER_MS, REOPEN_AGAIN_MS } from './limits.ts'
 
 export type SeatedEngine = Pick<Engine, 'publicKey' | 'take' | 'inject' | 'injectPlain' | 'restart' | 'hurry'>
@@ -14,8 +23,9 @@ export interface EngineSeat {
   readonly interface: EngineInterface | undefined
   setTable(table: EngineTable): void
   setAddresses(addresses: readonly AddressInRange[]): void
-  /** @returns what the kernel refused them with */
+  /** To be called again after `onReopened`. @returns what the kernel refused them with */
   setRoutes(routes: readonly Cidr[]): Error | undefined
+  /** Counters never fall: those of peers that left, and of engines that were lost, are with the device's. */
   stats(): EngineStats
   close(): void
 }
@@ -34,7 +44,7 @@ export interface EngineSeatComponents {
   readonly log: Logger
 }
 
-const NO_COUNTERS = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
+const NO_COUNTERS: EngineCounters = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
 
 /** @throws MeshError `engine.*` */
 export function openEngineSeat(init: EngineSeatInit, components: EngineSeatComponents): EngineSeat {
@@ -48,7 +58,7 @@ class Seat implements EngineSeat {
   #engine: Engine | undefined
   #addresses: readonly AddressInRange[]
   #table: EngineTable = { local: [], peers: [] }
-  #routes: readonly Cidr[] = []
+  #left = NO_COUNTERS
   #reopenedAt = Number.NEGATIVE_INFINITY
   #cancelReopen = () => {}
   #closed = false
@@ -74,6 +84,12 @@ class Seat implements EngineSeat {
   }
 
   setTable(table: EngineTable): void {
+    const stays = new Set(table.peers.map(({ peer }) => peer))
+    const gone = this.#table.peers.filter(({ peer }) => !stays.has(peer))
+    if (gone.length > 0) {
+      const { peers } = this.#counted()
+      for (const { peer } of gone) this.#left = add(this.#left, peers.get(peer) ?? NO_COUNTERS)
+    }
     this.#table = table
     this.#engine?.setTable(table)
   }
@@ -84,7 +100,6 @@ class Seat implements EngineSeat {
   }
 
   setRoutes(routes: readonly Cidr[]): Error | undefined {
-    this.#routes = routes
     try {
       this.#engine?.setRoutes(routes)
     } catch (error) {
@@ -95,6 +110,11 @@ class Seat implements EngineSeat {
   }
 
   stats(): EngineStats {
+    const stats = this.#counted()
+    return { ...stats, device: add(stats.device, this.#left) }
+  }
+
+  #counted(): EngineStats {
     return this.#engine?.stats() ?? { device: NO_COUNTERS, peers: new Map(), eventsDropped: 0 }
   }
 
@@ -120,6 +140,8 @@ class Seat implements EngineSeat {
     if (this.#closed || this.#engine === undefined) return
     const { clock, log } = this.#components
     log.warn('interface lost', { interface: this.#init.name, message })
+    const { device, peers } = this.#counted()
+    this.#left = [device, ...peers.values()].reduce(add, this.#left)
     this.#engine.close()
     this.#engine = undefined
     const isAgain = clock.now() < this.#reopenedAt + REOPEN_AGAIN_MS
@@ -132,12 +154,25 @@ class Seat implements EngineSeat {
     try {
       this.#engine = this.#open()
       this.#engine.setTable(this.#table)
-      this.#engine.setRoutes(this.#routes)
     } catch (error) {
       this.#engine?.close()
       this.#engine = undefined
       return this.#init.onLost(error instanceof Error ? error : new Error(String(error)))
     }
     this.#init.onReopened()
+  }
+}
+
+function add(one: EngineCounters, other: EngineCounters): EngineCounters {
+  const drops: Partial<Record<DropReason, number>> = { ...one.drops }
+  for (const [reason, count] of Object.entries(other.drops) as [DropReason, number][]) {
+    drops[reason] = (drops[reason] ?? 0) + count
+  }
+  return {
+    packetsIn: one.packetsIn + other.packetsIn,
+    bytesIn: one.bytesIn + other.bytesIn,
+    packetsOut: one.packetsOut + other.packetsOut,
+    bytesOut: one.bytesOut + other.bytesOut,
+    drops,
   }
 }
