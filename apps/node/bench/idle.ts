@@ -117,11 +117,18 @@ async function startStar(mesh: Mesh, lab: Lab, count: number): Promise<ApiClient
 async function fill(nodes: readonly ApiClient[], { shape, nodes: count, entries }: IdleCase): Promise<void> {
   const [first] = nodes
   if (first === undefined) return
+  const began = performance.now()
+  const tell = (what: string) =>
+    process.stderr.write(
+      `    ${what} ${((performance.now() - began) / 1000).toFixed(1)} s after the last start\n`,
+    )
   for (const [at, client] of nodes.entries()) {
     const others = shape === 'full' || at === 0 ? count - 1 : 1
     await until(async () => (await client.getSummary({})).OnChainNodes >= others, JOIN_TIMEOUT_MS)
   }
+  tell('joined')
   await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS))
+  tell('began to write')
   for (let at = 0; at < entries; at += 100) {
     const some = Array.from({ length: Math.min(100, entries - at) }, (_, offset) => at + offset)
     await Promise.all(
@@ -131,6 +138,7 @@ async function fill(nodes: readonly ApiClient[], { shape, nodes: count, entries 
   for (const client of nodes) {
     await until(async () => (await client.getDigest({})).Entries >= entries, JOIN_TIMEOUT_MS)
   }
+  tell('all held everything')
 }
 
 type Sent = ReadonlyMap<string, number>

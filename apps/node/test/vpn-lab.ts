@@ -128,17 +128,9 @@ export async function iperf(
   to: string,
   args: readonly string[] = [],
 ): Promise<Iperf> {
-  const out = await runIn(lab, host, [
-    'iperf3',
-    '-c',
-    to,
-    '-J',
-    '-t',
-    '1',
-    '--connect-timeout',
-    '3000',
-    ...args,
-  ])
+  const time = args.includes('-n') || args.includes('-t') ? [] : ['-t', '1']
+  const argv = ['iperf3', '-c', to, '-J', '--connect-timeout', '3000', ...time, ...args]
+  const out = await runIn(lab, host, argv)
   const { end } = JSON.parse(out) as {
     end: {
       sum_received?: { bits_per_second: number; bytes: number }
