@@ -128,7 +128,7 @@ export async function iperf(
   to: string,
   args: readonly string[] = [],
 ): Promise<Iperf> {
-  const time = args.includes('-n') || args.includes('-t') ? [] : ['-t', '1']
+  const time = args.includes('-t') ? [] : ['-t', '1']
   const argv = ['iperf3', '-c', to, '-J', '--connect-timeout', '3000', ...time, ...args]
   const out = await runIn(lab, host, argv)
   const { end } = JSON.parse(out) as {

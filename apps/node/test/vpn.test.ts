@@ -173,7 +173,7 @@ describe.skipIf(why !== undefined)(suite, () => {
       try {
         for (const from of machines.filter((machine) => machine !== to)) {
           for (const address of [to.v4, to.v6]) {
-            expect((await iperf(lab, from.host, address, ['-n', '3M'])).bytes).toBeGreaterThan(2_900_000)
+            expect((await iperf(lab, from.host, address)).bytes).toBeGreaterThan(1_000_000)
           }
         }
       } finally {
