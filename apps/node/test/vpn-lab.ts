@@ -92,7 +92,8 @@ export async function ping(lab: Lab, host: string, to: string, options: PingOpti
   const { count = 3, size, from } = options
   const sized = size === undefined ? [] : ['-M', 'do', '-s', String(size)]
   const bound = from === undefined ? [] : ['-I', from]
-  const argv = ['ping', '-n', '-i', '0.2', '-c', String(count), '-w', '3', ...sized, ...bound, to]
+  const seconds = String(Math.ceil(count / 5) + 2)
+  const argv = ['ping', '-n', '-i', '0.2', '-c', String(count), '-w', seconds, ...sized, ...bound, to]
   const out = await runIn(lab, host, argv)
   if (!out.includes(` ${count} received`)) throw new Error(`ping ${to} from ${host}: ${out}`)
 }

@@ -59,15 +59,14 @@ impl Outgoing {
             return Pushed { dropped, announce: false };
         }
         state.bytes += fits;
-        match state.batches.back_mut() {
-            Some(last) if last.len() + fits <= MAX_BATCH_BYTES => last.extend_from_slice(&frames[..fits]),
-            _ if fits > MAX_BATCH_BYTES / 4 => {
-                frames.truncate(fits);
-                state.batches.push_back(std::mem::replace(frames, Vec::with_capacity(MAX_BATCH_BYTES)));
-            }
-            _ => state.batches.push_back(frames[..fits].to_vec()),
+        frames.truncate(fits);
+        while let Some(head) = excess(frames) {
+            let tail = frames[head..].to_vec();
+            frames.truncate(head);
+            state.append(frames);
+            frames.extend_from_slice(&tail);
         }
-        frames.clear();
+        state.append(frames);
         let announce = !std::mem::replace(&mut state.announced, true);
         Pushed { dropped, announce }
     }
@@ -104,6 +103,32 @@ impl Outgoing {
         self.0.lock().closed = true;
         self.clear()
     }
+}
+
+impl OutgoingState {
+    /// Leaves `frames` empty.
+    fn append(&mut self, frames: &mut Vec<u8>) {
+        match self.batches.back_mut() {
+            Some(last) if last.len() + frames.len() <= MAX_BATCH_BYTES => last.extend_from_slice(frames),
+            _ if frames.len() > MAX_BATCH_BYTES / 4 => {
+                self.batches.push_back(std::mem::replace(frames, Vec::with_capacity(MAX_BATCH_BYTES)));
+            }
+            _ => self.batches.push_back(frames.clone()),
+        }
+        frames.clear();
+    }
+}
+
+/// Where to cut what is too long for one batch; one frame alone is never cut.
+fn excess(batch: &[u8]) -> Option<usize> {
+    if batch.len() <= MAX_BATCH_BYTES {
+        return None;
+    }
+    let head = match fitting(batch, MAX_BATCH_BYTES).0 {
+        0 => FRAME_PREFIX_BYTES + frames(batch).next()?.len(),
+        fits => fits,
+    };
+    (head < batch.len()).then_some(head)
 }
 
 /// How many bytes of whole frames fit into `room`, and how many frames do not.
@@ -284,6 +309,17 @@ mod tests {
             taken += frames(&batch).count();
         }
         assert_eq!(taken, pushed + 1);
+    }
+
+    #[test]
+    fn cuts_long_pushes_into_batches_of_whole_frames() {
+        let queue = Outgoing::default();
+        queue.push(&mut batch(&[1312; 53]), false);
+        queue.push(&mut batch(&[65_535, 100, 65_535]), false);
+        let taken: Vec<Vec<u8>> = std::iter::from_fn(|| queue.take()).collect();
+        assert!(taken.iter().all(|batch| batch.len() <= MAX_BATCH_BYTES || frames(batch).count() == 1));
+        assert_eq!(taken.iter().map(|batch| frames(batch).count()).sum::<usize>(), 56);
+        assert_eq!(frames(&taken[0]).count(), MAX_BATCH_BYTES / 1314);
     }
 
     #[test]

@@ -77,7 +77,7 @@ export interface Engine {
   /** The interface's MTU, from now on. */
   setMtu(mtu: number): void
   /**
-   * The oldest batch of whole frames for the peer, at most 68 KiB, yours to keep. To a plain peer each frame is
+   * The oldest batch of whole frames for the peer, at most 64 KiB, yours to keep. To a plain peer each frame is
    * one packet (`framesOf`). Take only what the stream has room for: what waits here is bounded.
    */
   take(peer: PeerId): Uint8Array | undefined

@@ -2,8 +2,8 @@
 
 /** Frames that wait for one peer's stream; what comes beyond that is dropped and counted. */
 export const MAX_CARRY_BYTES = 256 * 1024
-/** What one `take` hands out at most, unless a single frame is longer. */
-export const MAX_BATCH_BYTES = 68 * 1024
+/** What one `take` hands out at most, unless a single frame is longer: one sealed block of libp2p's Noise. */
+export const MAX_BATCH_BYTES = 65_507
 /** Frames from one peer's stream that wait to be opened. */
 export const MAX_INJECT_BYTES = 256 * 1024
 /** The least MTU of a way; IPv6 needs 1280. */
