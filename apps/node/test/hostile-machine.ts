@@ -77,7 +77,7 @@ const vpn = createVpn(
   },
 )
 await vpn.start()
-console.log(JSON.stringify({ id: p2p.self }))
+process.stdout.write(`${JSON.stringify({ id: p2p.self })}\n`)
 
 /** Has something for every peer at any time, and takes nothing, by its mode. */
 function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
