@@ -123,6 +123,19 @@ export async function serveIperf(lab: Lab, host: string): Promise<() => Promise<
   }
 }
 
+interface IperfReport {
+  readonly start: { readonly connected: readonly unknown[] }
+  readonly end: {
+    readonly sum_received?: { readonly bits_per_second: number; readonly bytes: number }
+    readonly sum?: {
+      readonly bits_per_second: number
+      readonly bytes: number
+      readonly lost_percent?: number
+    }
+  }
+  readonly error?: string
+}
+
 export async function iperf(
   lab: Lab,
   host: string,
@@ -131,14 +144,18 @@ export async function iperf(
 ): Promise<Iperf> {
   const time = args.includes('-t') ? [] : ['-t', '1']
   const argv = ['iperf3', '-c', to, '-J', '--connect-timeout', '3000', ...time, ...args]
-  const out = await runIn(lab, host, argv)
-  const { end } = JSON.parse(out) as {
-    end: {
-      sum_received?: { bits_per_second: number; bytes: number }
-      sum?: { bits_per_second: number; bytes: number; lost_percent?: number }
-    }
-  }
+  // its server takes one test at a time, and resets who comes while it ends the one before
+  const { end } = await eventually(
+    async () => {
+      const out = await runIn(lab, host, argv)
+      const report = JSON.parse(out) as IperfReport
+      if (report.start.connected.length === 0)
+        throw new Error(`iperf3 from ${host} to ${to}: ${report.error}`)
+      return report
+    },
+    { withinMs: 10_000, everyMs: 200 },
+  )
   const sum = args.includes('-u') ? end.sum : end.sum_received
-  if (sum === undefined) throw new Error(`iperf3 from ${host} to ${to} reports nothing: ${out.slice(0, 500)}`)
+  if (sum === undefined) throw new Error(`iperf3 from ${host} to ${to} reports nothing`)
   return { bitsPerSecond: sum.bits_per_second, bytes: sum.bytes, lostPercent: end.sum?.lost_percent ?? 0 }
 }

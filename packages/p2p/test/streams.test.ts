@@ -4,7 +4,9 @@ import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { generateNetworkConfig } from '../src/index.ts'
 import type { ByteStream } from '../src/p2p-node.ts'
+import { createByteStreams } from '../src/streams/byte-streams.ts'
 import { createMemoryNode, type MemoryNodeInit, type MeshNode } from '../src/testing.ts'
+import { createTestNetwork } from './members.ts'
 
 const PROTOCOL = '/mesh/test/1'
 const PROVEN = { from: 'proven', relayed: true } as const
@@ -265,25 +267,28 @@ describe('who may come', () => {
     '%s: a stranger reaches no handler and is counted',
     async (from) => {
       let served = 0
-      await b.streams.handle(PROTOCOL, { ...MANY, from }, () => served++)
-      const stranger = await start({
-        network: generateNetworkConfig({}, systemRandom),
-        bootstrapPeers: b.addresses(),
-      })
-      await connected(stranger, b)
-      const opened = Array.from({ length: 3 }, async () => {
-        const { ends, stream } = watch(
-          await stranger.streams.open(b.self, PROTOCOL, { from: 'heard', relayed: true }),
+      const strangers = createTestNetwork()
+      try {
+        const member = await strangers.member()
+        const streams = createByteStreams({ ...components, streams: member.streams })
+        await streams.handle(PROTOCOL, { ...MANY, from }, () => served++)
+        const other = await strangers.member(generateNetworkConfig({}, systemRandom))
+        await other.connect(member)
+        const [connection] = other.libp2p.getConnections()
+        const opened = Array.from({ length: 3 }, () => connection?.newStream([PROTOCOL]))
+        // the reset may come before the opening is done
+        const found = await Promise.all(opened.map((stream) => stream?.catch(() => undefined)))
+        await eventually(
+          () => {
+            expect(found.map((stream) => stream?.status ?? 'reset')).toEqual(found.map(() => 'reset'))
+            expect(member.refusals.counts()['channel.not_member']).toBe(3)
+          },
+          { withinMs: 15_000 },
         )
-        stream.send(Uint8Array.of(1))
-        await eventually(() => expect(ends).toHaveLength(1), { withinMs: 15_000 })
-        return ends[0]
-      })
-      // the reset may come before the opening is done
-      const ends = await Promise.all(opened.map((open) => open.catch((error: unknown) => String(error))))
-      expect(ends.every((end) => end !== undefined)).toBe(true)
-      expect(served).toBe(0)
-      expect(b.refusals()['channel.not_member']).toBe(3)
+        expect(served).toBe(0)
+      } finally {
+        await strangers.stop()
+      }
     },
     20_000,
   )
