@@ -275,9 +275,9 @@ describe('who may come', () => {
         const other = await strangers.member(generateNetworkConfig({}, systemRandom))
         await other.connect(member)
         const [connection] = other.libp2p.getConnections()
-        const opened = Array.from({ length: 3 }, () => connection?.newStream([PROTOCOL]))
         // the reset may come before the opening is done
-        const found = await Promise.all(opened.map((stream) => stream?.catch(() => undefined)))
+        const open = async () => connection?.newStream([PROTOCOL]).catch(() => undefined)
+        const found = await Promise.all([open(), open(), open()])
         await eventually(
           () => {
             expect(found.map((stream) => stream?.status ?? 'reset')).toEqual(found.map(() => 'reset'))
