@@ -250,6 +250,35 @@ describe.skipIf(why !== undefined)(suite, () => {
     })
   })
 
+  test('a router gets what nobody owns, and a static peer table replaces the ledger', async () => {
+    const lab = createLab(['switch', 'a', 'b', 'gateway', 'printer'])
+    const vpn = labOf(lab)
+    bridge(lab, 'switch', {
+      a: ['192.168.90.1/24'],
+      b: ['192.168.90.2/24'],
+      gateway: ['192.168.90.3/24'],
+    })
+    lab.wire(
+      { host: 'gateway', device: 'lan', addresses: ['192.168.78.1/24'] },
+      { host: 'printer', device: 'eth0', addresses: ['192.168.78.9/24'] },
+    )
+    lab.run('printer', ['ip', 'route', 'add', 'default', 'via', '192.168.78.1'])
+    lab.run('gateway', ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
+    const gateway = await vpn.start('gateway', ['--address=10.1.0.3/24', '--advertise-route=192.168.78.0/24'])
+    const [a, b] = await Promise.all([
+      vpn.start('a', ['--address=10.1.0.1/24', '--router=10.1.0.3']),
+      vpn.start('b', ['--address=10.1.0.2/24', `--static-peertable=10.1.0.3:${gateway.id}`]),
+    ])
+    lab.run('a', ['ip', 'route', 'add', '192.168.78.0/24', 'dev', 'mesh0'])
+    await pingSoon(lab, 'a', '192.168.78.9')
+    await pingSoon(lab, 'b', gateway.v4)
+    await pingSoon(lab, 'a', gateway.v4)
+    expect(await peerOf(b, gateway)).toMatchObject({ Way: 'sealed' })
+    // a is in the ledger, but not in b's table
+    expect(await peerOf(b, a)).toBeUndefined()
+    await expect(ping(lab, 'b', a.v4, { count: 1 })).rejects.toThrow('100% packet loss')
+  })
+
   test('`mesh status` and `mesh ping` say how each machine is reached', async () => {
     const { lab, vpn } = onSwitch(['a', 'b'])
     const [a, b] = await Promise.all([
