@@ -59,6 +59,20 @@ async function aroundHub(hosts: readonly string[], args: readonly string[] = [])
   return { lab, vpn, hub, via }
 }
 
+/** `a`, `b` and `gateway` on one switch, and behind the gateway a printer, 192.168.77.9, that knows no VPN. */
+function withPrinter(): { readonly lab: Lab; readonly vpn: VpnLab } {
+  const lab = createLab(['switch', 'a', 'b', 'gateway', 'printer'])
+  const vpn = labOf(lab)
+  bridge(lab, 'switch', { a: ['192.168.90.1/24'], b: ['192.168.90.2/24'], gateway: ['192.168.90.3/24'] })
+  lab.wire(
+    { host: 'gateway', device: 'lan', addresses: ['192.168.77.1/24'] },
+    { host: 'printer', device: 'eth0', addresses: ['192.168.77.9/24'] },
+  )
+  lab.run('printer', ['ip', 'route', 'add', 'default', 'via', '192.168.77.1'])
+  lab.run('gateway', ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
+  return { lab, vpn }
+}
+
 function pairs(machines: readonly Machine[]): (readonly [Machine, Machine])[] {
   return machines.flatMap((from) => machines.filter((to) => to !== from).map((to) => [from, to] as const))
 }
@@ -221,19 +235,7 @@ describe.skipIf(why !== undefined)(suite, () => {
   })
 
   test('a network behind a member is reached by those who accept it, and by no others', async () => {
-    const lab = createLab(['switch', 'a', 'b', 'gateway', 'printer'])
-    const vpn = labOf(lab)
-    bridge(lab, 'switch', {
-      a: ['192.168.90.1/24'],
-      b: ['192.168.90.2/24'],
-      gateway: ['192.168.90.3/24'],
-    })
-    lab.wire(
-      { host: 'gateway', device: 'lan', addresses: ['192.168.77.1/24'] },
-      { host: 'printer', device: 'eth0', addresses: ['192.168.77.9/24'] },
-    )
-    lab.run('printer', ['ip', 'route', 'add', 'default', 'via', '192.168.77.1'])
-    lab.run('gateway', ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
+    const { lab, vpn } = withPrinter()
     const [a, b, gateway] = await Promise.all([
       vpn.start('a', ['--address=10.1.0.1/24', '--accept-routes']),
       vpn.start('b', ['--address=10.1.0.2/24']),
@@ -251,26 +253,14 @@ describe.skipIf(why !== undefined)(suite, () => {
   })
 
   test('a router gets what nobody owns, and a static peer table replaces the ledger', async () => {
-    const lab = createLab(['switch', 'a', 'b', 'gateway', 'printer'])
-    const vpn = labOf(lab)
-    bridge(lab, 'switch', {
-      a: ['192.168.90.1/24'],
-      b: ['192.168.90.2/24'],
-      gateway: ['192.168.90.3/24'],
-    })
-    lab.wire(
-      { host: 'gateway', device: 'lan', addresses: ['192.168.78.1/24'] },
-      { host: 'printer', device: 'eth0', addresses: ['192.168.78.9/24'] },
-    )
-    lab.run('printer', ['ip', 'route', 'add', 'default', 'via', '192.168.78.1'])
-    lab.run('gateway', ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
-    const gateway = await vpn.start('gateway', ['--address=10.1.0.3/24', '--advertise-route=192.168.78.0/24'])
+    const { lab, vpn } = withPrinter()
+    const gateway = await vpn.start('gateway', ['--address=10.1.0.3/24', '--advertise-route=192.168.77.0/24'])
     const [a, b] = await Promise.all([
       vpn.start('a', ['--address=10.1.0.1/24', '--router=10.1.0.3']),
       vpn.start('b', ['--address=10.1.0.2/24', `--static-peertable=10.1.0.3:${gateway.id}`]),
     ])
-    lab.run('a', ['ip', 'route', 'add', '192.168.78.0/24', 'dev', 'mesh0'])
-    await pingSoon(lab, 'a', '192.168.78.9')
+    lab.run('a', ['ip', 'route', 'add', '192.168.77.0/24', 'dev', 'mesh0'])
+    await pingSoon(lab, 'a', '192.168.77.9')
     await pingSoon(lab, 'b', gateway.v4)
     await pingSoon(lab, 'a', gateway.v4)
     expect(await peerOf(b, gateway)).toMatchObject({ Way: 'sealed' })
