@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import type { ApiEvent } from '@mesh/api-contract'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type Mesh, type NodeProcess, type StartOptions } from './harness.ts'
@@ -61,6 +62,8 @@ const sameDigest = (nodes: readonly NodeProcess[], entries: number, withinMs = 3
     { withinMs, everyMs: 50 },
   )
 
+type LedgerChange = Extract<ApiEvent, { type: 'ledger.changed' }>['data']['Changes'][number]
+
 describe('three nodes with one token', () => {
   test('what one writes the others read, each way, and the delay is measured', async () => {
     const { nodes } = await startNetwork(3)
@@ -86,16 +89,24 @@ describe('three nodes with one token', () => {
   test('events tell of the write on the node that did not make it', async () => {
     const { hub, leaves } = await startNetwork(2)
     const [leaf] = leaves
+    if (leaf === undefined) throw new Error('two nodes')
     const stop = new AbortController()
-    const events = leaf?.client.events({ types: ['ledger.changed'], signal: stop.signal })
-    const first = events?.next()
-    await eventually(async () => {
-      await hub.client.putText({ bucket: 'test', key: `e${performance.now()}`, value: '1' })
-      const seen = await Promise.race([first, new Promise((resolve) => setTimeout(resolve, 100))])
-      expect(seen).toMatchObject({
-        value: { data: { Changes: [{ Bucket: 'test', Origin: 'remote', Owner: hub.id }] } },
-      })
-    })
+    const seen: LedgerChange[] = []
+    const opened = Promise.withResolvers<void>()
+    const watching = (async () => {
+      const onState = () => opened.resolve()
+      const events = leaf.client.events({ types: ['ledger.changed'], signal: stop.signal, onState })
+      for await (const event of events) if (event.type === 'ledger.changed') seen.push(...event.data.Changes)
+    })()
+    watching.catch(() => {})
+    await opened.promise
+    await hub.client.putText({ bucket: 'test', key: 'event', value: '1' })
+    // heartbeats are told, too
+    await eventually(() =>
+      expect(seen).toContainEqual(
+        expect.objectContaining({ Bucket: 'test', Key: 'event', Origin: 'remote', Owner: hub.id }),
+      ),
+    )
     stop.abort()
   })
 
