@@ -265,6 +265,12 @@ export const PRUNED_AT_ONCE_MS = 3_000
 export const MESH_SETTLE_MS = 5_000
 /** A link that was given up is not taken up again for so long; gossipsub tells it in whole seconds. */
 export const LINK_BACKOFF_MS = 1_000
+/** A link beyond those that are picked, by which something came that came by no other, stays for so long. */
+export const USEFUL_LINK_MIN_MS = 30_000
+/** So many times, which a burst of writes seldom outlasts; from then on four times as long each time. */
+export const USEFUL_LINK_TRIALS = 4
+/** Until so long. */
+export const USEFUL_LINK_MAX_MS = 4 * 3_600_000
 /** With so few peers on a topic each is linked to at once. */
 export const FEW_PEERS = 3
 /** Links are picked so long after what they are subscribed to changed. */

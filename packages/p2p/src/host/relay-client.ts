@@ -44,9 +44,7 @@ export function startRelayClient(
   let stopped = false
   let reserving = false
 
-  const relays = () => [
-    ...new Set(transportManager.getAddrs().flatMap((address) => relayIn(address.toString()) ?? [])),
-  ]
+  const relays = () => [...new Set(transportManager.getAddrs().flatMap((address) => relayOf(address) ?? []))]
 
   function candidates(): readonly string[] {
     const held = relays()
@@ -109,9 +107,4 @@ function isUsable({ direct, direction, status, remoteAddr }: Connection, allowLo
   if (relayOf(remoteAddr) !== undefined) return false
   const ip = ipOf(remoteAddr)
   return allowLoopback || (ip !== undefined && !isLoopbackIp(ip))
-}
-
-/** The relay in `.../p2p/RELAY/p2p-circuit...`. */
-function relayIn(address: string): string | undefined {
-  return /\/p2p\/([^/]+)\/p2p-circuit/.exec(address)?.[1]
 }

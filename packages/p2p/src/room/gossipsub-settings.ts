@@ -25,9 +25,10 @@ export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts>
     doPX: false,
     tagMeshPeers: false,
 
-    // the room picks the mesh itself (overlay.ts); what a heartbeat adds is for emergencies
+    // the room picks the mesh itself (overlay.ts); what a heartbeat adds is for emergencies: one link is enough for a
+    // leaf of a star, to which a second one over the relay would bring everything twice
     D: 2,
-    Dlo: 2,
+    Dlo: 1,
     Dout: 0,
     // above every number of connections: a hub that prunes a leaf cuts it off
     Dhi: 1024,

@@ -3,30 +3,37 @@
  * nothing of peers that never let themselves be grafted: original nodes whose bootstrap node we are (wire document,
  * 3.1 and D40).
  *
- * 1. when subscriptions change, links are picked soon after (overlay.ts); with few peers, at once
+ * 1. when subscriptions or connections change, links are picked soon after (overlay.ts); with few peers, at once. Not
+ *    among them: whoever only a relay joins that passes messages on itself, as our own relays do; such a link would
+ *    carry everything over the relay once more, which in a star is most of what the hub sends
  * 2. every older node is linked to, since none of them grafts a bootstrap node
  * 3. one that prunes us at once holds us as a direct peer: it becomes a direct peer of ours; one that grafts us after
  *    all does not, and stops being one
- * 4. a peer that had a message which came to us by no link becomes a link: it stands where the others do not reach
+ * 4. a peer that had a message which came to us by no link becomes a link for a while: it stands where the others do
+ *    not reach, or the others were slow. Kept for good, a burst of writes would nearly double what idle nodes send.
  * 5. when peers have not changed for a while, links that neither end picks any more are given up
  */
 import type { GossipSubEvents } from '@libp2p/gossipsub'
+import type { Libp2p } from '@libp2p/interface'
 import type { Clock, Logger, PeerId } from '@mesh/core'
 import {
   FEW_PEERS,
+  FLOOD_PUBLISH_PEERS,
   LINK_BACKOFF_MS,
   MESH_FILL_DELAY_MS,
   MESH_SETTLE_MS,
   PRUNED_AT_ONCE_MS,
+  USEFUL_LINK_MIN_MS,
 } from '../limits.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { SpokenProtocols } from '../spoken-protocols.ts'
 import type { GossipInternals } from './gossipsub-internals.ts'
 import { createLinks, type Links } from './links.ts'
-import { pickNeighbours } from './overlay.ts'
+import { apartFromRelayed, pickNeighbours } from './overlay.ts'
 
 export interface MeshCareComponents {
   readonly self: PeerId
+  readonly libp2p: Pick<Libp2p, 'getConnections' | 'addEventListener' | 'removeEventListener'>
   readonly pubsub: GossipInternals
   readonly spoken: SpokenProtocols
   readonly clock: Clock
@@ -35,11 +42,13 @@ export interface MeshCareComponents {
 
 export interface MeshCare {
   start(): void
+  /** So few are on the topic that each may be sent to directly, and none of them over a relay that passes it on. */
+  isFew(topic: string): boolean
   stop(): void
 }
 
 export function createMeshCare(components: MeshCareComponents): MeshCare {
-  const { self, pubsub, spoken, clock } = components
+  const { self, libp2p, pubsub, spoken, clock } = components
   const log = components.logger.child('gossip')
   /** By topic. */
   const links = new Map<string, Links>()
@@ -48,6 +57,11 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
   const fillSoon = once(MESH_FILL_DELAY_MS, fill)
   const fillAgain = once(LINK_BACKOFF_MS + MESH_FILL_DELAY_MS, fill)
   const settle = once(MESH_SETTLE_MS, giveUpLinks)
+  const review = once(USEFUL_LINK_MIN_MS, () => {
+    // what is useful now is asked about the next time
+    if ([...links.values()].some((ofTopic) => ofTopic.hasUseful(clock.now()))) review.start()
+    giveUpLinks()
+  })
 
   /** Runs some time after it is asked for, once. */
   function once(delayMs: number, run: () => void) {
@@ -98,13 +112,16 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
       .map(String)
       .filter((peer) => !isOlder(peer) && pubsub.streamsOutbound.has(peer))
 
+  const apart = (peers: readonly string[]) => apartFromRelayed(peers, libp2p.getConnections())
+  const pick = (peers: readonly string[], topic: string) => pickNeighbours(self, apart(peers), topic)
+
   function fill(): void {
     for (const topic of links.keys()) if (!pubsub.mesh.has(topic)) links.delete(topic)
     for (const topic of pubsub.getTopics()) {
       for (const peer of pubsub.getSubscribers(topic).map(String)) {
         if (isOlder(peer) && !linksOf(topic).isRefusedBy(peer)) link(peer, topic)
       }
-      for (const peer of pickNeighbours(self, alike(topic), topic)) link(peer, topic)
+      for (const peer of pick(alike(topic), topic)) link(peer, topic)
     }
   }
 
@@ -113,9 +130,9 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
       const mesh = pubsub.mesh.get(topic)
       if (mesh === undefined) continue
       const peers = alike(topic)
-      const picked = new Set(pickNeighbours(self, peers, topic))
+      const picked = new Set(pick(peers, topic))
       for (const peer of peers) {
-        if (picked.has(peer) || !mesh.has(peer) || !linksOf(topic).giveUp(peer)) continue
+        if (picked.has(peer) || !mesh.has(peer) || !linksOf(topic).giveUp(peer, clock.now())) continue
         mesh.delete(peer)
         pubsub.sendPrune(peer, topic).catch((error: unknown) => {
           log.debug('a link was not given up', { peer, error: String(error) })
@@ -124,7 +141,7 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
     }
   }
 
-  function onSubscriptions(): void {
+  function onChange(): void {
     fillSoon.start()
     settle.stop()
     settle.start()
@@ -133,7 +150,6 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
   // what gossipsub does, done otherwise
 
   const join = pubsub.join.bind(pubsub)
-  const graftOnSubscribe = pubsub.graftOnSubscribe.bind(pubsub)
   const handleGraft = pubsub.handleGraft.bind(pubsub)
   const handlePrune = pubsub.handlePrune.bind(pubsub)
   const handleIHave = pubsub.handleIHave.bind(pubsub)
@@ -147,11 +163,14 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
       // whom we know by now are those that were quickest: linking to them would make hubs of them
       if (stopped) return join(topic)
       if (!pubsub.mesh.has(topic)) pubsub.mesh.set(topic, new Set())
-      onSubscriptions()
+      onChange()
     },
     graftOnSubscribe(peer, topic) {
-      const few = pubsub.getSubscribers(topic).length <= FEW_PEERS
-      if (!few || !graftOnSubscribe(peer, topic)) return false
+      const mesh = pubsub.mesh.get(topic)
+      if (mesh === undefined || mesh.has(peer) || pubsub.getSubscribers(topic).length > FEW_PEERS)
+        return false
+      if (pubsub.direct.has(peer) || !pubsub.streamsOutbound.has(peer)) return false
+      pubsub.addToMesh(peer, topic, 'not_enough')
       linksOf(topic).want(peer)
       return true
     },
@@ -175,8 +194,9 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
       if (wanted.length > 0 && !stopped) {
         for (const { topicID } of ihave) {
           if (topicID === undefined || !pubsub.mesh.has(topicID)) continue
-          linksOf(topicID).keep(peer)
+          linksOf(topicID).useful(peer, clock.now())
           link(peer, topicID)
+          review.start()
         }
       }
       return wanted
@@ -208,7 +228,7 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
     pubsub.direct.delete(peer)
     graftedAt.delete(peer)
     for (const ofTopic of links.values()) ofTopic.gone(peer)
-    onSubscriptions()
+    onChange()
   }
   let stopSpoken = () => {}
 
@@ -218,15 +238,23 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
       stopSpoken = spoken.onChange(onSpoken)
       pubsub.addEventListener('gossipsub:graft', onGraft)
       pubsub.addEventListener('gossipsub:prune', onPrune)
-      pubsub.addEventListener('subscription-change', onSubscriptions)
+      pubsub.addEventListener('subscription-change', onChange)
+      libp2p.addEventListener('connection:open', onChange)
+      libp2p.addEventListener('connection:close', onChange)
+    },
+    isFew(topic) {
+      const peers = pubsub.getSubscribers(topic).map(String)
+      return peers.length <= FLOOD_PUBLISH_PEERS && apart(peers).length === peers.length
     },
     stop() {
       stopped = true
       stopSpoken()
       pubsub.removeEventListener('gossipsub:graft', onGraft)
       pubsub.removeEventListener('gossipsub:prune', onPrune)
-      pubsub.removeEventListener('subscription-change', onSubscriptions)
-      for (const timer of [fillSoon, fillAgain, settle]) timer.stop()
+      pubsub.removeEventListener('subscription-change', onChange)
+      libp2p.removeEventListener('connection:open', onChange)
+      libp2p.removeEventListener('connection:close', onChange)
+      for (const timer of [fillSoon, fillAgain, settle, review]) timer.stop()
     },
   }
 }

@@ -1,6 +1,8 @@
+import type { Connection } from '@libp2p/interface'
+import { multiaddr } from '@multiformats/multiaddr'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pickNeighbours } from './overlay.ts'
+import { apartFromRelayed, pickNeighbours } from './overlay.ts'
 
 type Graph = ReadonlyMap<string, ReadonlySet<string>>
 
@@ -77,5 +79,38 @@ describe('who sees only some', () => {
     const index = (peer: string) => Number(peer.slice(5))
     const graph = link(named(30), 'topic', (a, b) => Math.abs(index(a) - index(b)) === 1)
     expect(reach(graph, 'peer-0')).toBe(29)
+  })
+})
+
+describe('peers that a relay joins', () => {
+  const [hub, leaf, other] = [
+    '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB',
+    '12D3KooWCd3eX8r5ihRvzK7P1yPq5aakaBJhG5GNj18YTztPhoCa',
+    '12D3KooWSYUuj65TpeQAr1TSNLZw9wvF1sgJzEY6bgmEsfBV3wjy',
+  ] as const
+  const connection = (peer: string, address: string, status = 'open') =>
+    ({
+      remotePeer: { toString: () => peer },
+      remoteAddr: multiaddr(address),
+      direct: !address.endsWith(`p2p-circuit/p2p/${peer}`),
+      status,
+    }) as unknown as Connection
+  const toHub = connection(hub, `/ip4/192.0.2.1/tcp/4001/p2p/${hub}`)
+  const overHub = connection(leaf, `/ip4/192.0.2.1/tcp/4001/p2p/${hub}/p2p-circuit/p2p/${leaf}`)
+
+  test('are left out when the relay is on the topic and connected', () => {
+    expect(apartFromRelayed([hub, leaf], [overHub, toHub])).toEqual([hub])
+  })
+
+  test('stay when the relay is not on the topic, or not connected', () => {
+    expect(apartFromRelayed([leaf], [toHub, overHub])).toEqual([leaf])
+    expect(apartFromRelayed([hub, leaf], [overHub])).toEqual([hub, leaf])
+    const closed = connection(hub, `/ip4/192.0.2.1/tcp/4001/p2p/${hub}`, 'closed')
+    expect(apartFromRelayed([hub, leaf], [closed, overHub])).toEqual([hub, leaf])
+  })
+
+  test('stay when they are connected directly too, also by WebRTC that a relay signalled', () => {
+    const direct = connection(leaf, `/ip4/192.0.2.1/tcp/4001/p2p/${hub}/p2p-circuit/webrtc/p2p/${leaf}`)
+    expect(apartFromRelayed([hub, leaf, other], [toHub, overHub, direct])).toEqual([hub, leaf, other])
   })
 })

@@ -4,7 +4,9 @@
  * ring in an order that the topic shuffles, and one chord each. That is three links a node, always in one piece, and
  * a way of about log2(n) steps between any two. Pure.
  */
+import type { Connection } from '@libp2p/interface'
 import { sha256 } from '@noble/hashes/sha2.js'
+import { relayOf } from '../host/announced-addresses.ts'
 
 /** So few peers are all taken. */
 const ALL_OF = 3
@@ -29,4 +31,23 @@ export function pickNeighbours(self: string, peers: readonly string[], topic: st
   // one end of each chord is enough to make it
   const chords = partner !== undefined && self < partner ? [partner] : []
   return [...new Set([successor, ...chords])].filter((peer) => peer !== undefined)
+}
+
+/** Of the peers of a topic all but those that only a relay joins which is one of these peers, and passes messages on. */
+export function apartFromRelayed(
+  peers: readonly string[],
+  connections: readonly Pick<Connection, 'remotePeer' | 'remoteAddr' | 'direct' | 'status'>[],
+): readonly string[] {
+  const passing = new Set(peers)
+  const direct = new Set<string>()
+  const relayed = new Set<string>()
+  for (const connection of connections) {
+    if (connection.status === 'open' && connection.direct) direct.add(connection.remotePeer.toString())
+  }
+  for (const { status, remotePeer, remoteAddr } of connections) {
+    const relay = relayOf(remoteAddr)
+    if (status !== 'open' || relay === undefined || !direct.has(relay) || !passing.has(relay)) continue
+    relayed.add(remotePeer.toString())
+  }
+  return peers.filter((peer) => direct.has(peer) || !relayed.has(peer))
 }

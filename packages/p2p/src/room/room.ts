@@ -8,7 +8,6 @@ import { type GossipSub, type GossipsubMessage, type Message, TopicValidatorResu
 import type { Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
 import { type Clock, type Logger, MeshError, type PeerId, type Random, tryParsePeerId } from '@mesh/core'
 import {
-  FLOOD_PUBLISH_PEERS,
   FLOOD_PUBLISH_SETTLE_MS,
   MAX_REMEMBERED_ENVELOPES,
   ROOM_OVERHEAD_BYTES,
@@ -132,8 +131,9 @@ export function createRoom(
     for (const window of windows) {
       const topic = topicOf(window)
       const settling = clock.now() - changedAtMs < FLOOD_PUBLISH_SETTLE_MS
-      const floodPublish = settling || pubsub.getSubscribers(topic).length <= FLOOD_PUBLISH_PEERS
-      const { recipients } = await pubsub.publish(topic, data, { floodPublish })
+      const { recipients } = await pubsub.publish(topic, data, {
+        floodPublish: settling || care.isFew(topic),
+      })
       for (const recipient of recipients) reached.add(recipient.toString())
     }
     return reached.size
