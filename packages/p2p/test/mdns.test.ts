@@ -68,6 +68,24 @@ describe.skipIf(why !== undefined)(`mDNS${reason(why)}`, () => {
     expect(ways.some(({ way, enabled, found }) => way === 'mdns' && enabled && found === 1)).toBe(true)
   })
 
+  test('two on a link that has IPv6 alone find each other', async () => {
+    lab = createLab(['a', 'b'])
+    lab.wire(
+      { host: 'a', device: 'eth0', addresses: ['fd77::1/64'] },
+      { host: 'b', device: 'eth0', addresses: ['fd77::2/64'] },
+    )
+    const listen = ['/ip6/::/tcp/0']
+    const [a, b] = await Promise.all([start(lab, 'a', { listen }), start(lab, 'b', { listen })])
+    await eventually(
+      async () => {
+        expect(await a.sees(b)).toMatchObject({ connected: true, member: true, path: 'direct' })
+        expect(await b.sees(a)).toMatchObject({ connected: true, member: true, path: 'direct' })
+      },
+      { withinMs: 15_000, everyMs: 100 },
+    )
+    await hearEachOther(a, b)
+  })
+
   const startOriginal = (in_: Lab, host: string) => {
     const argv = in_.inside(host, [
       edgevpn ?? '',
