@@ -188,11 +188,12 @@ export interface P2pNode {
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
   /** After each connection that opened or closed, so too when a relayed one became direct. */
   onPath(listener: (peer: PeerId) => void): () => void
-  /** What each way of discovery did and what went wrong, for health and diagnostics. */
+  /** What each way of finding and reaching peers did and what went wrong, for health and diagnostics. */
   discovery(): readonly {
     readonly way: string
     readonly enabled: boolean
-    readonly found: number
+    /** Peers; undefined for what finds none but helps to be reached, as relays and transports do. */
+    readonly found: number | undefined
     readonly lastError: string | undefined
   }[]
   /** Counted refusals by code. */

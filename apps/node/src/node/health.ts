@@ -91,6 +91,7 @@ function networkProblems({ p2p, now, startedAt, bootstrapPeers }: HealthView): H
   if (!isAlone || now - startedAt < ALONE_AFTER_MS) return problems
   const ways = p2p.discovery()
   const tried = ways.filter(({ enabled }) => enabled)
+  const looking = tried.flatMap(({ way, found }) => (found === undefined ? [] : [way]))
   const errors = tried.flatMap(({ way, lastError }) =>
     lastError === undefined ? [] : [`${way}: ${lastError}`],
   )
@@ -103,7 +104,7 @@ function networkProblems({ p2p, now, startedAt, bootstrapPeers }: HealthView): H
     severity: 'warning',
     title: 'No other member was found yet',
     hint: [
-      `Looking by ${tried.map(({ way }) => way).join(', ') || 'nothing'}.`,
+      `Looking by ${looking.join(', ') || 'nothing'}.`,
       ...(reasons === '' ? [] : [`${reasons}.`]),
       bootstrapPeers === 0
         ? 'Start another node with the same token; across networks give it --discovery-bootstrap-peers.'

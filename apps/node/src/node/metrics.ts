@@ -51,7 +51,9 @@ function networkMetrics(p2p: P2pNode): readonly Metric[] {
       name: 'mesh_discovered_peers_total',
       help: 'Peers found, by way of discovery.',
       type: 'counter',
-      samples: p2p.discovery().map(({ way, found }) => ({ labels: { way }, value: found })),
+      samples: p2p
+        .discovery()
+        .flatMap(({ way, found }) => (found === undefined ? [] : [{ labels: { way }, value: found }])),
     },
   ]
 }

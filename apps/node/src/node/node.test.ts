@@ -44,7 +44,10 @@ describe('health', () => {
     ({
       addresses: () => ['/ip4/127.0.0.1/tcp/1'],
       peers: () => [],
-      discovery: () => [{ way: 'mdns', enabled: true, found: 0, lastError: 'no multicast' }],
+      discovery: () => [
+        { way: 'mdns', enabled: true, found: 0, lastError: 'no multicast' },
+        { way: 'ws', enabled: true, found: undefined, lastError: undefined },
+      ],
       ...over,
     }) as unknown as NonNullable<HealthView['p2p']>
   const view = (over: Partial<HealthView> = {}): HealthView => ({

@@ -1,4 +1,4 @@
-/** What each way of finding peers did, for people who ask why nodes do not see each other. */
+/** What each way of finding and reaching peers did, for people who ask why nodes do not see each other. */
 import type { P2pNode } from '../p2p-node.ts'
 import { inWords } from '../host/error-words.ts'
 
@@ -13,6 +13,8 @@ export interface Ways {
   list(): ReturnType<P2pNode['discovery']>
 }
 
+/** The others help to be reached. */
+const FINDERS = new Set(['bootstrap', 'members', 'mdns', 'dht'])
 /** More peers are counted no further. */
 const MAX_COUNTED = 1_024
 
@@ -35,7 +37,7 @@ export function createWays(): Ways {
       [...ways].map(([way, { enabled, peers, lastError }]) => ({
         way,
         enabled,
-        found: peers.size,
+        found: FINDERS.has(way) ? peers.size : undefined,
         lastError,
       })),
   }
