@@ -2,7 +2,6 @@
  * Parts of libraries that this application never calls and that would be loaded at every start: left out of the
  * bundle. Each throws when it is called after all.
  */
-import { createRequire } from 'node:module'
 import type { Options } from 'tsup'
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
@@ -56,13 +55,6 @@ export const bundleStubs: Plugin = {
     for (const { filter, contents } of STUBS) {
       build.onResolve({ filter }, ({ path }) => ({ path, namespace: 'stub', pluginData: contents }))
     }
-    // the form for browsers is the same code as modules, of which what is not used can be left out
-    build.onResolve({ filter: /^yaml$/ }, ({ path, importer }) => ({
-      path: createRequire(importer)
-        .resolve(path)
-        .replace(/dist([\\/]index\.js)$/, 'browser/dist$1'),
-      sideEffects: false,
-    }))
     // the node signs and verifies by node:crypto; the portable twin computes tables when it is loaded
     build.onResolve({ filter: /^@noble\/curves\/ed25519/ }, ({ path, importer }) =>
       /[\\/]packages[\\/]ledger[\\/]/.test(importer)

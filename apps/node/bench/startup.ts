@@ -76,7 +76,8 @@ async function startOnce(stateDir: string, token: string) {
     })
   try {
     const [api, host, transports] = await Promise.all([
-      answering(began),
+      // asked as soon as it listens: polling would take a processor from it
+      at('api listening').then(() => answering(began)),
       at('host listening'),
       at('all transports listening'),
     ])
@@ -87,18 +88,15 @@ async function startOnce(stateDir: string, token: string) {
   }
 }
 
-/** Asks every few milliseconds until the API answers with its summary. */
+/** Until its summary came. */
 async function answering(began: number): Promise<number> {
-  while (performance.now() - began < GIVE_UP_MS) {
-    const status = await new Promise<number>((resolve) => {
-      get(`http://127.0.0.1:${API_PORT}/api/summary`, { agent: false }, (response) => {
-        response.resume().once('end', () => resolve(response.statusCode ?? 0))
-      }).once('error', () => resolve(0))
-    })
-    if (status === 200) return performance.now() - began
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-  throw new Error('the API does not answer')
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    get(`http://127.0.0.1:${API_PORT}/api/summary`, { agent: false }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode))
+    }).once('error', reject)
+  })
+  if (status !== 200) throw new Error(`the API answers ${status}`)
+  return performance.now() - began
 }
 
 async function startBare(): Promise<number> {

@@ -142,7 +142,7 @@ async function call(
 function parseAnswer(route: RouteDefinition, status: number, text: string): unknown {
   if (route.answer.kind !== 'json') return text
   try {
-    return route.answer.schema.parse(parseExactJson(text))
+    return route.answer.schema().parse(parseExactJson(text))
   } catch (cause) {
     throw new ApiError('client.bad_answer', `the answer of ${route.path} cannot be read`, {
       status,

@@ -130,7 +130,7 @@ function parseEvent(message: EventSourceMessage): ApiEvent | undefined {
   const type = eventTypes.find((known) => known === message.event)
   if (type === undefined) return undefined
   try {
-    const data = eventSchemas[type].parse(parseExactJson(message.data))
+    const data = eventSchemas[type]().parse(parseExactJson(message.data))
     return { id: message.id ?? '', type, data } as ApiEvent
   } catch {
     return undefined

@@ -94,17 +94,17 @@ test('a dns value shows names; what has no number stays, and a number beats a na
 })
 
 test('a map keeps every key, __proto__ too, and names the path of what is wrong', () => {
-  const parsed = bucketView.parse(JSON.parse('{"__proto__":{"a":1},"constructor":2}'))
+  const parsed = bucketView().parse(JSON.parse('{"__proto__":{"a":1},"constructor":2}'))
   expect(Object.keys(parsed)).toEqual(['__proto__', 'constructor'])
   expect(Object.getPrototypeOf(parsed)).toBeNull()
-  expect(jsonMap(uint64).safeParse({ fine: 1, wrong: -1 }).error?.issues[0]?.path).toEqual(['wrong'])
+  expect(jsonMap(uint64()).safeParse({ fine: 1, wrong: -1 }).error?.issues[0]?.path).toEqual(['wrong'])
 })
 
 test('versions are bigint, however large', () => {
   const entry = { Value: '', Owner: '', UpdatedAt: 1, Deleted: true, Sig: null }
-  expect(signedEntryView.parse({ ...entry, Version: 7 }).Version).toBe(7n)
-  expect(signedEntryView.parse({ ...entry, Version: 2n ** 64n - 1n }).Version).toBe(2n ** 64n - 1n)
-  expect(signedEntryView.safeParse({ ...entry, Version: 1.5 }).success).toBe(false)
+  expect(signedEntryView().parse({ ...entry, Version: 7 }).Version).toBe(7n)
+  expect(signedEntryView().parse({ ...entry, Version: 2n ** 64n - 1n }).Version).toBe(2n ** 64n - 1n)
+  expect(signedEntryView().safeParse({ ...entry, Version: 1.5 }).success).toBe(false)
 })
 
 test('names are bounded in UTF-8 bytes, and the answer has limit and size', () => {

@@ -1,66 +1,77 @@
 /** What `/api/events` sends: a type, an id to come back with, and JSON. */
 import * as z from 'zod'
+import { later } from './later.ts'
 import { uint64 } from './views.ts'
 
-const peer = z.object({ PeerID: z.string() })
-const machine = z.object({ PeerID: z.string(), Hostname: z.string(), Address: z.string() })
+const peer = later(() => z.object({ PeerID: z.string() }))
+const machine = later(() => z.object({ PeerID: z.string(), Hostname: z.string(), Address: z.string() }))
 
-/** The data of each type. */
+/** The data of each type, made when first asked for. */
 export const eventSchemas = {
-  'ledger.changed': z.object({
-    Block: z.number().int(),
-    Changes: z.array(
-      z.object({
-        Bucket: z.string(),
-        Key: z.string(),
-        Owner: z.string(),
-        Version: uint64,
-        Deleted: z.boolean(),
-        Origin: z.enum(['local', 'remote']),
-      }),
-    ),
-    /** Changes of the block that are not listed; refetch when it is not zero. */
-    More: z.number().int(),
-  }),
-  'ledger.rejected': z.object({
-    Bucket: z.string(),
-    Key: z.string(),
-    Owner: z.string(),
-    Version: uint64,
-    /** `NOT_OWNER`, `BAD_SIG`, ... */
-    Code: z.string(),
-    /** The member that sent it, when known. */
-    Author: z.string().nullable(),
-    /** Rejections before this one that were only counted, because they came too fast. */
-    Suppressed: z.number().int(),
-  }),
-  'ledger.conflict': z.object({
-    Bucket: z.string(),
-    Key: z.string(),
-    Owners: z.array(z.string()),
-    Resolved: z.boolean(),
-    /** When this node gave the key up: who holds it now. */
-    YieldedTo: z.string().nullable(),
-  }),
-  'peer.connected': peer.extend({ Path: z.enum(['direct', 'relayed']) }),
+  'ledger.changed': later(() =>
+    z.object({
+      Block: z.number().int(),
+      Changes: z.array(
+        z.object({
+          Bucket: z.string(),
+          Key: z.string(),
+          Owner: z.string(),
+          Version: uint64(),
+          Deleted: z.boolean(),
+          Origin: z.enum(['local', 'remote']),
+        }),
+      ),
+      /** Changes of the block that are not listed; refetch when it is not zero. */
+      More: z.number().int(),
+    }),
+  ),
+  'ledger.rejected': later(() =>
+    z.object({
+      Bucket: z.string(),
+      Key: z.string(),
+      Owner: z.string(),
+      Version: uint64(),
+      /** `NOT_OWNER`, `BAD_SIG`, ... */
+      Code: z.string(),
+      /** The member that sent it, when known. */
+      Author: z.string().nullable(),
+      /** Rejections before this one that were only counted, because they came too fast. */
+      Suppressed: z.number().int(),
+    }),
+  ),
+  'ledger.conflict': later(() =>
+    z.object({
+      Bucket: z.string(),
+      Key: z.string(),
+      Owners: z.array(z.string()),
+      Resolved: z.boolean(),
+      /** When this node gave the key up: who holds it now. */
+      YieldedTo: z.string().nullable(),
+    }),
+  ),
+  'peer.connected': later(() => peer().extend({ Path: z.enum(['direct', 'relayed']) })),
   'peer.disconnected': peer,
   /** A peer was refused: it is no member, or sent what no member may. Ten a second of each code are told. */
-  'peer.refused': z.object({
-    PeerID: z.string().nullable(),
-    /** `member.bad_proof`, `channel.not_member`, `room.bad_seal`, ... */
-    Code: z.string(),
-    Protocol: z.string().nullable(),
-  }),
+  'peer.refused': later(() =>
+    z.object({
+      PeerID: z.string().nullable(),
+      /** `member.bad_proof`, `channel.not_member`, `room.bad_seal`, ... */
+      Code: z.string(),
+      Protocol: z.string().nullable(),
+    }),
+  ),
   'machine.online': machine,
   'machine.offline': machine,
-  'block.committed': z.object({
-    Index: z.number().int(),
-    Hash: z.string(),
-    Timestamp: z.string(),
-    Changes: z.number().int(),
-  }),
+  'block.committed': later(() =>
+    z.object({
+      Index: z.number().int(),
+      Hash: z.string(),
+      Timestamp: z.string(),
+      Changes: z.number().int(),
+    }),
+  ),
   /** What happened since the id that the reader came back with is not known any more: refetch. */
-  gap: z.object({}),
+  gap: later(() => z.object({})),
 } as const
 
 export type EventType = keyof typeof eventSchemas
@@ -68,7 +79,7 @@ export type EventType = keyof typeof eventSchemas
 /** All types, `gap` included (which comes whatever `?types=` says). */
 export const eventTypes = Object.keys(eventSchemas) as readonly EventType[]
 
-export type EventData<Type extends EventType> = z.output<(typeof eventSchemas)[Type]>
+export type EventData<Type extends EventType> = z.output<ReturnType<(typeof eventSchemas)[Type]>>
 
 /** One event as a reader gets it. */
 export type ApiEvent = {

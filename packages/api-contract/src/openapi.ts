@@ -47,7 +47,7 @@ function successOf(answer: Answer) {
   const { description } = answer
   switch (answer.kind) {
     case 'json':
-      return { description, content: { 'application/json': { schema: answer.schema } } }
+      return { description, content: { 'application/json': { schema: answer.schema() } } }
     case 'text':
       return { description, content: { 'text/plain': { schema: { type: 'string' as const } } } }
     case 'events':

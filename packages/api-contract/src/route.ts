@@ -3,7 +3,7 @@ import type { ErrorCode } from './errors.ts'
 
 /** How a route answers: JSON by a schema, plain text, or server-sent events. */
 export type Answer =
-  | { readonly kind: 'json'; readonly schema: z.ZodType; readonly description: string }
+  | { readonly kind: 'json'; readonly schema: () => z.ZodType; readonly description: string }
   | { readonly kind: 'text'; readonly description: string }
   | { readonly kind: 'events'; readonly description: string }
 
@@ -54,7 +54,7 @@ export type ParsedInput<Route extends RouteDefinition> = Flat<
 /** What the client returns: parsed JSON, or text. */
 export type RouteOutput<Route extends RouteDefinition> = Route['answer'] extends {
   readonly kind: 'json'
-  readonly schema: infer Schema extends z.ZodType
+  readonly schema: () => infer Schema extends z.ZodType
 }
   ? z.output<Schema>
   : string

@@ -1,14 +1,18 @@
 /** Every endpoint of the API, once. */
 import * as z from 'zod'
 import { eventTypeList } from './events.ts'
+import { later } from './later.ts'
 import { bucketName, entryKey, lookupName, pathValue, waitDuration } from './names.ts'
 import { type Answer, defineRoute, type RouteDefinition } from './route.ts'
 import * as view from './views.ts'
 
-const json = <Schema extends z.ZodType>(schema: Schema, description: string) =>
+const json = <Schema extends z.ZodType>(schema: () => Schema, description: string) =>
   ({ kind: 'json', schema, description }) as const satisfies Answer
-const list = <Schema extends z.ZodType>(schema: Schema, description: string) =>
-  json(z.array(schema), description)
+const list = <Schema extends z.ZodType>(schema: () => Schema, description: string) =>
+  json(
+    later(() => z.array(schema())),
+    description,
+  )
 
 const inBucket = z.object({ bucket: bucketName })
 const atKey = z.object({ bucket: bucketName, key: entryKey })
@@ -198,7 +202,7 @@ export const routes = {
     summary: 'The value of one live entry',
     params: atKey,
     query: values,
-    answer: json(z.unknown(), 'The decoded value.'),
+    answer: json(later(z.unknown), 'The decoded value.'),
     errors: ['ledger.not_found'],
   }),
   putText: defineRoute({
@@ -314,7 +318,10 @@ export const routes = {
     path: '/api/openapi.json',
     tag: 'node',
     summary: 'This document',
-    answer: json(z.looseObject({ openapi: z.string() }), 'OpenAPI 3.1.'),
+    answer: json(
+      later(() => z.looseObject({ openapi: z.string() })),
+      'OpenAPI 3.1.',
+    ),
     errors: [],
   }),
   getLiveness: defineRoute({

@@ -23,7 +23,6 @@ export {
 } from './ip.ts'
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
 export { type Issue, MeshError, type MeshErrorInit } from './mesh-error.ts'
-export { type Pattern, tryParsePattern } from './pattern.ts'
 export {
   type PeerId,
   parsePeerId,

@@ -1,6 +1,6 @@
 /** Reads the YAML of a network configuration: scalars as raw text, then each field by its own rule. */
 import type { Issue } from '@mesh/core'
-import { parseDocument } from 'yaml'
+import { FAILSAFE_SCHEMA, load, realMapTag, YAMLException } from 'js-yaml'
 import {
   DEFAULT_CRYPTO_OTP_LENGTH,
   DEFAULT_DHT_OTP_LENGTH,
@@ -12,6 +12,9 @@ import {
   MIN_MAX_MESSAGE_BYTES,
 } from './limits.ts'
 import type { NetworkConfig, OtpConfig } from './network-config.ts'
+
+/** No numbers, dates or booleans, so that a key that looks like one stays as it was written. */
+const RAW_TEXTS = FAILSAFE_SCHEMA.withTags(realMapTag)
 
 type Read =
   | { readonly config: NetworkConfig; readonly issues?: undefined }
@@ -140,19 +143,14 @@ function parseMapping(yaml: string, issues: Issue[]): ReadonlyMap<unknown, unkno
     return undefined
   }
   try {
-    // failsafe: no numbers, dates or booleans, so that a key that looks like one stays as it was written
-    const document = parseDocument(yaml, { schema: 'failsafe', logLevel: 'silent', prettyErrors: false })
-    const [error] = document.errors
-    if (error === undefined) {
-      const value: unknown = document.toJS({ mapAsMap: true, maxAliasCount: 10 })
-      if (value instanceof Map) return value
-    } else {
-      const line = yaml.slice(0, error.pos[0]).split('\n').length
-      issues.push({ field: 'configuration', value: `(line ${line}: ${error.code})`, expected: 'valid YAML' })
-      return undefined
-    }
-  } catch {
-    // aliases beyond the bound
+    const value = load(yaml, { schema: RAW_TEXTS, maxAliases: 10 })
+    if (value instanceof Map) return value
+  } catch (error) {
+    // its reason may quote the text, and so a secret
+    const line = error instanceof YAMLException ? error.mark?.line : undefined
+    const where = line === undefined ? {} : { value: `(line ${line + 1})` }
+    issues.push({ field: 'configuration', ...where, expected: 'valid YAML' })
+    return undefined
   }
   issues.push({ field: 'configuration', expected: 'a YAML mapping with otp, room and max_message_size' })
   return undefined

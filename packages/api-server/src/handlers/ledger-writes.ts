@@ -2,7 +2,6 @@ import { type BucketDeleteView, MAX_VALUE_BYTES, type WriteView } from '@mesh/ap
 import type { Clock, MeshError } from '@mesh/core'
 import type { Ledger, LedgerErrorCode, Write } from '@mesh/ledger'
 import { issue, Problem } from '../http/problem.ts'
-import { encodeDnsValue } from '../views/dns-value.ts'
 import type { HandlersOf } from './handler.ts'
 
 type WriteIds = 'createDns' | 'putText' | 'putJson' | 'deleteEntry' | 'deleteBucket'
@@ -34,15 +33,19 @@ export function createLedgerWrites(ledger: Ledger, clock: Clock, onRefused: OnRe
     }
     return settle(ledger.put(bucket, key, valueText), { bucket, key }, wait)
   }
+  const putDns = async (pattern: string, records: unknown, wait: number | undefined) => {
+    // only a network that names things needs the matcher of patterns, which is large
+    const { encodeDnsValue } = await import('../views/dns-value.ts')
+    return put('dns', pattern, encodeDnsValue(pattern, records), wait)
+  }
   return {
-    createDns: ({ body: { Regex, Records }, wait }) =>
-      put('dns', Regex, encodeDnsValue(Regex, Records), wait),
+    createDns: ({ body: { Regex, Records }, wait }) => putDns(Regex, Records, wait),
     putText({ bucket, key, value, wait }) {
-      if (bucket === 'dns') return put(bucket, key, encodeDnsValue(key, value), wait)
+      if (bucket === 'dns') return putDns(key, value, wait)
       return put(bucket, key, JSON.stringify(value), wait)
     },
     putJson({ bucket, key, body, wait }, { bodyText }) {
-      if (bucket === 'dns') return put(bucket, key, encodeDnsValue(key, body), wait)
+      if (bucket === 'dns') return putDns(key, body, wait)
       // as sent: a value is text, and signing it again must never change a digit
       return put(bucket, key, bodyText, wait)
     },

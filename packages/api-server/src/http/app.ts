@@ -118,14 +118,14 @@ function isPrepared(answer: unknown): answer is PreparedAnswer {
 }
 
 /** @throws Problem `http.not_found`, `http.bad_path` */
-function serveOther({ assets }: AppComponents, req: Request, res: Response): void {
+async function serveOther({ assets }: AppComponents, req: Request, res: Response): Promise<void> {
   const { path } = splitTarget(req.url)
   const problem = emptySegment(path)
   if (problem !== undefined) throw problem
   const isApi = path === '/api' || path.startsWith('/api/')
   if (isApi) throw new Problem('http.not_found', `nothing is served at ${JSON.stringify(path.slice(0, 200))}`)
   if (req.method === 'OPTIONS') return answerOptions(res, 'GET, HEAD, OPTIONS')
-  servePage(assets, req, res)
+  await servePage(assets, req, res)
 }
 
 function answerOptions(res: Response, allow: string): void {

@@ -1,5 +1,4 @@
 /** The embedded web page: its files by path, and the page itself for every address that it may show. */
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Request, Response } from 'express'
 import type { Asset, AssetsPort } from '../ports.ts'
 import { Problem } from './problem.ts'
@@ -12,20 +11,20 @@ const NO_PAGE: Asset = {
 }
 
 /** @throws Problem `http.not_found` for methods other than GET and HEAD, and for files that do not exist */
-export function servePage(assets: AssetsPort | undefined, req: Request, res: Response): void {
+export async function servePage(assets: AssetsPort | undefined, req: Request, res: Response): Promise<void> {
   if (req.method !== 'GET' && req.method !== 'HEAD') throw new Problem('http.not_found')
   const path = decodeURIComponent(splitTarget(req.url).path)
   const isFile = /\.[^/]*$/.test(path)
   const asset = isFile ? assets?.get(path) : (assets?.get(PAGE) ?? NO_PAGE)
   if (asset === undefined)
     throw new Problem('http.not_found', `there is no file ${JSON.stringify(path.slice(0, 200))}`)
-  sendAsset(asset, req, res)
+  await sendAsset(asset, req, res)
 }
 
-function sendAsset(asset: Asset, req: Request, res: Response): void {
+async function sendAsset(asset: Asset, req: Request, res: Response): Promise<void> {
   const { type, encoding } = asset
   const isTaken = encoding !== undefined && req.acceptsEncodings([encoding]) === encoding
-  const bytes = isTaken || encoding === undefined ? asset.bytes : inflated(asset, encoding)
+  const bytes = isTaken || encoding === undefined ? asset.bytes : await inflated(asset, encoding)
   res
     .writeHead(200, {
       ...PAGE_HEADERS,
@@ -40,9 +39,10 @@ function sendAsset(asset: Asset, req: Request, res: Response): void {
 /** For the few clients that take no compression; assets are ours and small, and each is undone once. */
 const inflatedBytes = new WeakMap<Asset, Buffer>()
 
-function inflated(asset: Asset, encoding: 'br' | 'gzip'): Buffer {
+async function inflated(asset: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> {
   const known = inflatedBytes.get(asset)
   if (known !== undefined) return known
+  const { brotliDecompressSync, gunzipSync } = await import('node:zlib')
   const bytes = encoding === 'br' ? brotliDecompressSync(asset.bytes) : gunzipSync(asset.bytes)
   inflatedBytes.set(asset, bytes)
   return bytes

@@ -1,4 +1,5 @@
 import type { RequestListener, Server } from 'node:http'
+import net from 'node:net'
 import { type Clock, MeshError, type Random } from '@mesh/core'
 import { LISTEN_BACKLOG, STOP_GRACE_MS } from '../limits.ts'
 import { isReachable } from './exposure.ts'
@@ -48,22 +49,23 @@ export async function openListener(
 
 async function listen(server: Server, address: ListenAddress, clock: Clock): Promise<() => void> {
   if (address.kind === 'unix') return listenUnix(server, address, clock)
-  const where =
-    address.kind === 'inherited'
-      ? { fd: address.descriptor }
-      : {
-          port: address.port,
-          backlog: LISTEN_BACKLOG,
-          ...(address.host !== undefined && { host: address.host }),
-        }
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(where, () => {
+    server.listen(placeOf(address), LISTEN_BACKLOG, () => {
       server.off('error', reject)
       resolve()
     })
   })
   return () => {}
+}
+
+function placeOf(address: Exclude<ListenAddress, { readonly kind: 'unix' }>): unknown {
+  if (address.kind === 'inherited') return { fd: address.descriptor }
+  const { host, port } = address
+  if (host === undefined) return { port }
+  // Node 26: what is no name is not resolved, which is 5 ms of a start
+  const { BoundSocket } = net as { readonly BoundSocket?: typeof net.BoundSocket }
+  return BoundSocket === undefined || net.isIP(host) === 0 ? { host, port } : new BoundSocket({ host, port })
 }
 
 function listenerOf(server: Server, asked: ListenAddress, removeFile: () => void, clock: Clock): ApiListener {

@@ -1,6 +1,7 @@
 /** Records of a name, from what a caller wrote (`{"a":"10.1.0.11"}`) to the ledger's form (`{"1":"10.1.0.11"}`). */
 import { dnsTypeName, tryParseDnsType } from '@mesh/api-contract'
-import { type Issue, tryParseIp, tryParsePattern } from '@mesh/core'
+import { type Issue, tryParseIp } from '@mesh/core'
+import { tryParsePattern } from '@mesh/core/pattern'
 import { issue, Problem } from '../http/problem.ts'
 import { isTextRecord } from './ledger-text.ts'
 
