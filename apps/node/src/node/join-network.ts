@@ -14,6 +14,7 @@ import { version } from '../version.ts'
 import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './create-node.ts'
 import type { Ends } from './ends.ts'
+import { settleAfterPeers } from './settle.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 export interface JoinInit extends NodeInit, NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
@@ -37,6 +38,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
   const addresses = p2p.addresses()
   log.info('host listening', { id: identity.id, addresses, afterMs: Math.round(uptimeMs()) })
   logPeers(p2p, log)
+  ends.add(settleAfterPeers(p2p, clock))
 
   const { createReplicator } = await import('@mesh/replication')
   const replicator = createReplicator(replicationSettings(settings), {

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import type { P2pEvent } from '@mesh/p2p'
 import { createCompression } from '@mesh/replication'
 import { createManualClock } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { createEnds } from './ends.ts'
 import { findProblems, type HealthView } from './health.ts'
+import { settleAfterPeers } from './settle.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 describe('compression', () => {
@@ -37,6 +39,34 @@ describe('ends', () => {
     await expect(ends.run()).rejects.toThrow('no')
     expect(order).toEqual([3, 1])
   })
+})
+
+test('memory is given back once, when no more peers come', async () => {
+  const clock = createManualClock()
+  let listener: (event: P2pEvent) => void = () => {}
+  let collected = 0
+  const stop = settleAfterPeers(
+    {
+      subscribe(given) {
+        listener = given
+        return () => (listener = () => {})
+      },
+    },
+    clock,
+    () => collected++,
+  )
+  const come = () => listener({ type: 'peer.connected', peer: 'a', path: 'direct' })
+  come()
+  await clock.advance(9_000)
+  come()
+  await clock.advance(9_000)
+  expect(collected).toBe(0)
+  await clock.advance(60_000)
+  expect(collected).toBe(1)
+  come()
+  stop()
+  await clock.advance(60_000)
+  expect([collected, clock.pending]).toEqual([1, 0])
 })
 
 describe('health', () => {
