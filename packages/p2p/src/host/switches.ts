@@ -1,7 +1,11 @@
 /** What a node on a machine may be told to do and not to do, with what it does when told nothing. */
 import type { MeshNodeInit } from './mesh-node.ts'
 
-/** Each can be turned off alone; QUIC must be turned on (its library loses short inbound streams). */
+/**
+ * Each can be turned off alone; QUIC must be turned on. Between ours 1,000 of 1,000 streams of one packet arrive
+ * (test/quic.test.ts), but of an original node's, which sends each IP packet on a stream of its own, 505 of 3,110 pings
+ * came back, where TCP answered 1,000 of 1,000: the library (2.1.1) gives streams free too late.
+ */
 export interface Switches {
   readonly tcp: boolean
   readonly quic: boolean
