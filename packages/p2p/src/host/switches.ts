@@ -4,7 +4,7 @@ import type { MeshNodeInit } from './mesh-node.ts'
 /**
  * Each can be turned off alone; QUIC must be turned on. Between ours 1,000 of 1,000 streams of one packet arrive
  * (test/quic.test.ts), but of an original node's, which sends each IP packet on a stream of its own, 505 of 3,110 pings
- * came back, where TCP answered 1,000 of 1,000: the library (2.1.1) gives streams free too late.
+ * came back, where TCP answered 1,000 of 1,000 (libp2p-quic 2.1.1; the cause was not found).
  */
 export interface Switches {
   readonly tcp: boolean
