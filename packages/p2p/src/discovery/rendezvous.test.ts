@@ -10,7 +10,7 @@ function build(size: () => number, more: { readonly intervalMs?: number } = {}) 
   const clock = createManualClock()
   const calls: string[] = []
   const found: string[] = []
-  const failed: unknown[] = []
+  const ran: unknown[] = []
   const stop = startRendezvous(
     {
       rendezvousAt(now) {
@@ -33,17 +33,18 @@ function build(size: () => number, more: { readonly intervalMs?: number } = {}) 
         },
       },
       found: ({ peer }) => found.push(peer),
-      failed: (error) => failed.push(error),
+      ran: (error) => ran.push(error),
       ...more,
     },
     { clock, random: createSeededRandom(3), logger: silentLogger },
   )
-  return { clock, calls, found, failed, stop }
+  return { clock, calls, found, ran, stop }
 }
 
 test('looks and provides in the windows before, at and after now', async () => {
-  const { clock, calls, found } = build(() => 20)
+  const { clock, calls, found, ran } = build(() => 20)
   await clock.advance(1)
+  expect(ran).toEqual([undefined])
   const window = Math.floor(clock.now() / WINDOW_MS)
   for (const name of [window - 1, window, window + 1]) {
     expect(calls).toContain(`find w${name}`)

@@ -24,7 +24,8 @@ export interface RendezvousInit {
   readonly rendezvousAt: (nowMs: number) => Rendezvous | undefined
   readonly dht: RendezvousDht
   readonly found: (find: Find) => void
-  readonly failed: (error: unknown) => void
+  /** Told after each run: what went wrong, undefined when nothing did. */
+  readonly ran: (error: unknown) => void
   /** Between two runs in the end. Default `RENDEZVOUS_INTERVAL_MS`. */
   readonly intervalMs?: number
 }
@@ -85,10 +86,11 @@ export function startRendezvous(
         await Promise.all(names.map(look))
         await provide(names)
       }
+      init.ran(undefined)
     } catch (error) {
       if (stopped.signal.aborted) return
       log.debug('rendezvous failed', { reason: String(error) })
-      init.failed(error)
+      init.ran(error)
     }
     schedule(rendezvous.changesAtMs)
   }

@@ -5,6 +5,7 @@ import { inWords } from '../host/error-words.ts'
 export interface Way {
   /** A peer was found; each counts once. */
   found(peer: string): void
+  /** Undefined: it goes well again. */
   failed(error: unknown): void
 }
 
@@ -29,7 +30,7 @@ export function createWays(): Ways {
           if (state.peers.size < MAX_COUNTED) state.peers.add(peer)
         },
         failed(error) {
-          state.lastError = inWords(error)
+          state.lastError = error === undefined ? undefined : inWords(error)
         },
       }
     },

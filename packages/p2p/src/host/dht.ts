@@ -1,12 +1,12 @@
 /** The DHT that members meet in: the public one, or one that only nodes of ours speak. */
-import type { AbortOptions, PeerId } from '@libp2p/interface'
+import type { AbortOptions, PeerDiscoveryEvents, PeerId, TypedEventTarget } from '@libp2p/interface'
 import { kadDHT, passthroughMapper, type SingleKadDHT } from '@libp2p/kad-dht'
 import { multiaddr } from '@multiformats/multiaddr'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
 import { sha256 } from '@noble/hashes/sha2.js'
 import type { RendezvousDht } from '../discovery/rendezvous.ts'
-import { MAX_PROVIDERS } from '../limits.ts'
+import { MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
 import { joinService } from './base-host.ts'
 import type { PlatformContext } from './mesh-node.ts'
 
@@ -38,7 +38,16 @@ export async function joinDht(
       // a private network has private addresses, and nobody from outside to say that a node is reachable
       ...(isPrivate ? { peerInfoMapper: passthroughMapper, clientMode: false } : {}),
     }),
-  )) as SingleKadDHT & { readonly routingTable: { add(peer: PeerId, options: AbortOptions): Promise<void> } }
+  )) as SingleKadDHT &
+    TypedEventTarget<PeerDiscoveryEvents> & {
+      readonly routingTable: { add(peer: PeerId, options: AbortOptions): Promise<void> }
+    }
+  // what libp2p does for services that are there from the start: without their addresses no walk gets beyond the first
+  // peers; how many are kept is the peer book's business
+  dht.addEventListener('peer', ({ detail: { id, multiaddrs } }) => {
+    if (id.equals(host.peerId) || multiaddrs.length === 0) return
+    host.peerStore.merge(id, { multiaddrs: multiaddrs.slice(0, MAX_PEER_ADDRESSES) }).catch(() => {})
+  })
 
   return {
     async join(signal) {

@@ -145,7 +145,7 @@ async function joinRendezvous(
       rendezvousAt,
       dht: await joinDht(context, { isPrivate }),
       found: (find) => context.found(way, find),
-      failed: way.failed,
+      ran: way.failed,
       ...(init.rendezvousIntervalMs === undefined ? {} : { intervalMs: init.rendezvousIntervalMs }),
     },
     context,
