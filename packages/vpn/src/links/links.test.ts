@@ -1,25 +1,26 @@
 /** Machines in memory, as stories: all real but the network and the devices. */
-import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '@mesh/testkit'
-import { openMemoryEngine } from '@mesh/engine/testing'
-import { PACKETS_PROTOCOL, PLAIN_PROTOCOL, VPN_PROTOCOL } from './limits.ts'
-import {
-  addressOf,
-  type MemoryMachine,
-  type MemoryMachineInit,
-  openMachine,
-  peerOf,
-} from './testing/memory-machine.ts'
-import { createMemoryNetwork, type MemoryNetwork } from './testing/memory-network.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { PACKETS_PROTOCOL, VPN_PROTOCOL } from './limits.ts'
+import { addressOf, peerOf } from './testing/memory-machine.ts'
+import { createMemoryNetwork } from './testing/memory-network.ts'
 import { readAll } from './testing/memory-stream.ts'
 import { markOf, packet } from './testing/packet.ts'
+import {
+  because,
+  drops,
+  numberOf,
+  open,
+  received,
+  send,
+  stopAll,
+  turn,
+  two,
+  untilReceived,
+  whyNoAddon,
+} from './testing/stories.ts'
 
-const whyNoAddon = reasonAgainstAddon()
-const opened: MemoryMachine[] = []
-
-afterEach(() => {
-  for (const machine of opened.splice(0)) machine.stop()
-})
+afterEach(stopAll)
 
 describe.skipIf(whyNoAddon !== undefined)(`machines in memory${because(whyNoAddon)}`, () => {
   it('loses not even the first packet to a peer that nobody has looked for', async () => {
@@ -321,210 +322,3 @@ describe.skipIf(whyNoAddon !== undefined)(`machines in memory${because(whyNoAddo
     await eventually(() => expect(network.opened.filter(({ pair }) => !pair.ended)).toEqual([]))
   })
 })
-
-describe.skipIf(whyNoAddon !== undefined)(`members of older networks${because(whyNoAddon)}`, () => {
-  it('get each packet on a stream of its own, and theirs are taken from such', async () => {
-    const { network, a, older, theirs } = await withOlder()
-    for (const mark of [1, 2, 3]) send(a, older, mark)
-    await eventually(() => expect(theirs.map(markOf)).toEqual([1, 2, 3]))
-    expect(a.links.status(older.peer)).toMatchObject({ way: 'plain', mtu: 1200, path: { path: 'direct' } })
-    expect(network.opened.filter(({ protocol }) => protocol === PLAIN_PROTOCOL)).toHaveLength(3)
-    await older.send([packet(addressOf(2), addressOf(1), 300, 4)])
-    expect(await received(a, 1)).toEqual([4])
-  })
-
-  it('may begin, and the first packet is not lost', async () => {
-    const { a, older } = await withOlder()
-    const [first, second] = [5, 6].map((mark) => packet(addressOf(2), addressOf(1), 300, mark))
-    await older.send([first?.subarray(0, 3), first?.subarray(3), second])
-    expect(await received(a, 2)).toEqual([5, 6])
-  })
-
-  it('are filtered like all others, and refused what is no packet', async () => {
-    const { a, older } = await withOlder()
-    await older.send([packet('10.1.0.9', addressOf(1), 20)])
-    await older.send([Uint8Array.of(0xff, 1, 2, 3)])
-    await older.send([packet(addressOf(2), addressOf(1), 200).subarray(0, 100)])
-    const long = packet(addressOf(2), addressOf(1), 30_000)
-    await older.send([long, long, long])
-    await eventually(() => {
-      expect(drops(a, older)).toEqual({ spoofedSource: 1 })
-      expect(a.links.refusals()).toEqual({
-        'plain.bad_packet': 1,
-        'plain.unfinished': 1,
-        'plain.too_long': 1,
-      })
-    })
-  })
-
-  it('get no more streams at a time than 64, and nothing over a relay', async () => {
-    const { network, a, older, theirs } = await withOlder()
-    const live = () =>
-      network.opened.filter(({ protocol, pair }) => protocol === PLAIN_PROTOCOL && !pair.ended).length
-    let most = 0
-    for (let mark = 1; mark <= 150; mark++) send(a, older, mark)
-    await eventually(
-      () => {
-        most = Math.max(most, live())
-        expect(theirs).toHaveLength(150)
-      },
-      { everyMs: 1 },
-    )
-    expect(most).toBeLessThanOrEqual(64)
-    network.disconnect(a.peer, older.peer)
-    network.setReach(a.peer, older.peer, 'relayed')
-    const before = network.opened.length
-    send(a, older, 999)
-    await eventually(() => expect(a.links.status(older.peer).lastError?.message).toMatch(/no direct/))
-    expect(network.opened).toHaveLength(before)
-    network.connect(a.peer, older.peer, 'direct')
-    await eventually(() => expect(theirs.map(markOf)).toContain(999))
-  })
-
-  it('are refused when they are not in the table, or this node wants none', async () => {
-    const { a, older } = await withOlder()
-    a.setPeers([])
-    await older.send([packet(addressOf(2), addressOf(1), 20)])
-    await eventually(() => expect(a.links.refusals()).toEqual({ 'plain.not_in_table': 1 }))
-    const network = createMemoryNetwork()
-    const strict = await open(network, { number: 1, peers: [2], plain: false })
-    joinOlder(network)
-    send(strict, { peer: peerOf(2) }, 1)
-    await eventually(() =>
-      expect(strict.links.status(peerOf(2)).lastError).toMatchObject({ code: 'vpn.no_common_protocol' }),
-    )
-    expect(strict.links.wayOf(peerOf(2))).toEqual({ kind: 'unknown' })
-  })
-
-  it('become sealed when they are updated, and get nothing unsealed from then on', async () => {
-    const { network, a, older, theirs } = await withOlder()
-    send(a, older, 1)
-    await eventually(() => expect(theirs).toHaveLength(1))
-    network.disconnect(a.peer, older.peer)
-    const newer = await open(network, { number: 2, peers: [1] })
-    // what was to go unsealed is dropped
-    await untilReceived(newer, 2, () => send(a, newer, 2))
-    expect(a.links.status(newer.peer).way).toBe('sealed')
-    expect(theirs).toHaveLength(1)
-  })
-
-  it('are not taken for one while a channel stands, but for an older node in a newer one’s place', async () => {
-    const { network, a, b } = await two()
-    send(a, b, 1)
-    await received(b, 1)
-    const stream = await b.member.network.streams.open(a.peer, PLAIN_PROTOCOL, {
-      from: 'heard',
-      relayed: false,
-    })
-    stream.send(packet(addressOf(2), addressOf(1), 20))
-    await eventually(() => expect(a.links.refusals()).toEqual({ 'plain.sealed_peer': 1 }))
-    b.member.unhandle(VPN_PROTOCOL, PACKETS_PROTOCOL)
-    await b.member.network.streams.open(a.peer, PLAIN_PROTOCOL, { from: 'heard', relayed: false })
-    await eventually(() => expect(a.links.refusals()).toEqual({ 'plain.sealed_peer': 2 }))
-    b.stop()
-    network.disconnect(a.peer, b.peer)
-    const { theirs } = joinOlder(network)
-    send(a, b, 7)
-    await eventually(() => {
-      expect(a.links.status(b.peer).way).toBe('plain')
-      send(a, b, 8)
-      expect(theirs.map(markOf)).toContain(8)
-    })
-  })
-})
-
-async function open(network: MemoryNetwork, init: MemoryMachineInit): Promise<MemoryMachine> {
-  const machine = await openMachine(network, init)
-  opened.push(machine)
-  return machine
-}
-
-async function two() {
-  const network = createMemoryNetwork()
-  const a = await open(network, { number: 1, peers: [2] })
-  const b = await open(network, { number: 2, peers: [1] })
-  return { network, a, b }
-}
-
-async function withOlder() {
-  const network = createMemoryNetwork()
-  const a = await open(network, { number: 1, peers: [2] })
-  return { network, a, ...joinOlder(network) }
-}
-
-/** Machine 2 as an older node: what its kernel gets is in `theirs`. */
-function joinOlder(network: MemoryNetwork) {
-  const { network: own } = network.join(peerOf(2))
-  const theirs: Uint8Array[] = []
-  void own.streams.handle(PLAIN_PROTOCOL, { from: 'heard', maxPerPeer: 1024, relayed: false }, (stream) =>
-    stream.onBytes((bytes) => theirs.push(Uint8Array.from(bytes))),
-  )
-  const older = {
-    peer: peerOf(2),
-    /** One stream with these chunks. */
-    async send(chunks: readonly (Uint8Array | undefined)[]) {
-      const options = { from: 'heard', relayed: false } as const
-      const stream = await own.streams.open(peerOf(1), PLAIN_PROTOCOL, options)
-      const ended = new Promise((resolve) => stream.onEnd(resolve))
-      for (const chunk of chunks) if (chunk !== undefined) stream.send(chunk)
-      stream.close()
-      await ended
-    },
-  }
-  return { older, theirs }
-}
-
-function send(from: MemoryMachine, to: { readonly peer: string }, mark: number): void {
-  const destination = [1, 2, 3].find((number) => peerOf(number) === to.peer) ?? 0
-  from.engine.device.send(packet(addressOf(numberOf(from)), addressOf(destination), 100, mark))
-}
-
-function numberOf(machine: MemoryMachine): number {
-  return [1, 2, 3].find((number) => peerOf(number) === machine.peer) ?? 0
-}
-
-/** The marks of what came, as soon as there are so many. */
-async function received(machine: MemoryMachine, count: number): Promise<number[]> {
-  const marks: number[] = []
-  await eventually(
-    () => {
-      marks.push(...machine.received().map(markOf))
-      expect(marks.length).toBeGreaterThanOrEqual(count)
-    },
-    { withinMs: 10_000 },
-  )
-  return marks
-}
-
-/** Sends again and again until the machine's kernel has got one with the mark. */
-function untilReceived(machine: MemoryMachine, mark: number, sendOne: () => void): Promise<void> {
-  return eventually(
-    () => {
-      sendOne()
-      expect(machine.received().map(markOf)).toContain(mark)
-    },
-    { withinMs: 12_000, everyMs: 100 },
-  )
-}
-
-function drops(machine: MemoryMachine, from: { readonly peer: string }) {
-  const found = [...machine.engine.stats().peers].find(([peer]) => peer === from.peer)
-  return found?.[1].drops ?? {}
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
-function because(reason: string | undefined): string {
-  return reason === undefined ? '' : ` (skipped: ${reason})`
-}
-
-function reasonAgainstAddon(): string | undefined {
-  try {
-    openMemoryEngine({ privateKey: new Uint8Array(32).fill(1), onEvent() {} }).close()
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-}
