@@ -2,6 +2,7 @@
  * A stranger that serves the public DHT's protocol, for a network namespace: `LISTEN_ADDRESS [BOOTSTRAP_ADDRESS]`.
  * Prints its address; ends with its standard input.
  */
+import { once } from 'node:events'
 import { identify } from '@libp2p/identify'
 import { kadDHT } from '@libp2p/kad-dht'
 import { noise } from '@libp2p/noise'
@@ -27,7 +28,6 @@ const host = await createLibp2p({
 })
 if (bootstrap !== undefined) await host.dial(multiaddr(bootstrap))
 process.stdout.write(`${listen}/p2p/${host.peerId}\n`)
-process.stdin.resume().once('end', async () => {
-  await host.stop()
-  process.exit(0)
-})
+await once(process.stdin.resume(), 'end')
+await host.stop()
+process.exit(0)
