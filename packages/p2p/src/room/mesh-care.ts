@@ -14,7 +14,7 @@
  * 5. when peers have not changed for a while, links that neither end picks any more are given up
  */
 import type { GossipSubEvents } from '@libp2p/gossipsub'
-import type { Libp2p } from '@libp2p/interface'
+import type { Connection, Libp2p } from '@libp2p/interface'
 import type { Clock, Logger, PeerId } from '@mesh/core'
 import {
   FEW_PEERS,
@@ -147,6 +147,12 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
     settle.start()
   }
 
+  /** A relayed peer became direct, or the other way round; who comes and goes is told by its subscriptions. */
+  const onConnection = ({ detail: { remotePeer } }: CustomEvent<Connection>) => {
+    const isOn = (topic: string) => pubsub.getSubscribers(topic).some((peer) => remotePeer.equals(peer))
+    if (pubsub.getTopics().some(isOn)) onChange()
+  }
+
   // what gossipsub does, done otherwise
 
   const join = pubsub.join.bind(pubsub)
@@ -239,12 +245,12 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
       pubsub.addEventListener('gossipsub:graft', onGraft)
       pubsub.addEventListener('gossipsub:prune', onPrune)
       pubsub.addEventListener('subscription-change', onChange)
-      libp2p.addEventListener('connection:open', onChange)
-      libp2p.addEventListener('connection:close', onChange)
+      libp2p.addEventListener('connection:open', onConnection)
+      libp2p.addEventListener('connection:close', onConnection)
     },
     isFew(topic) {
-      const peers = pubsub.getSubscribers(topic).map(String)
-      return peers.length <= FLOOD_PUBLISH_PEERS && apart(peers).length === peers.length
+      const peers = pubsub.getSubscribers(topic)
+      return peers.length <= FLOOD_PUBLISH_PEERS && apart(peers.map(String)).length === peers.length
     },
     stop() {
       stopped = true
@@ -252,8 +258,8 @@ export function createMeshCare(components: MeshCareComponents): MeshCare {
       pubsub.removeEventListener('gossipsub:graft', onGraft)
       pubsub.removeEventListener('gossipsub:prune', onPrune)
       pubsub.removeEventListener('subscription-change', onChange)
-      libp2p.removeEventListener('connection:open', onChange)
-      libp2p.removeEventListener('connection:close', onChange)
+      libp2p.removeEventListener('connection:open', onConnection)
+      libp2p.removeEventListener('connection:close', onConnection)
       for (const timer of [fillSoon, fillAgain, settle, review]) timer.stop()
     },
   }
