@@ -4,10 +4,12 @@ import { bridge, createLab, type Lab } from '@mesh/testkit'
 export type NatKind = 'port-preserving' | 'fully-random'
 
 /** Hosts `a` and `b` behind `nata` and `natb`; `open` has a public address, as have the NATs. */
-export function createNatLab(kind: NatKind): Lab {
-  const lab = createLab(['wan', 'open', 'nata', 'natb', 'a', 'b'])
+/** @param others hosts in the open with their addresses: `{ stranger: '5.5.5.11' }` */
+export function createNatLab(kind: NatKind, others: Readonly<Record<string, string>> = {}): Lab {
+  const lab = createLab(['wan', 'open', 'nata', 'natb', 'a', 'b', ...Object.keys(others)])
   try {
-    bridge(lab, 'wan', { open: ['5.5.5.1/24'], nata: ['5.5.5.2/24'], natb: ['5.5.5.3/24'] })
+    const open = { open: '5.5.5.1', nata: '5.5.5.2', natb: '5.5.5.3', ...others }
+    bridge(lab, 'wan', Object.fromEntries(Object.entries(open).map(([host, ip]) => [host, [`${ip}/24`]])))
     for (const [host, nat, subnet] of [
       ['a', 'nata', '192.168.1'],
       ['b', 'natb', '192.168.2'],

@@ -7,24 +7,28 @@ import { systemRandom } from '@mesh/core'
 import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
 import { encodeToken, generateNetworkConfig } from '../src/index.ts'
+import { createNatLab } from './nat-lab.ts'
 import { ORIGINAL_BINARY } from './original.ts'
 import { hearEachOther, type Member, startMember } from './member.ts'
 
-const why = whyNoNamespaces(['ip'])
+const why = whyNoNamespaces(['ip', 'nft', 'sysctl'])
 const DHT_PROCESS = fileURLToPath(new URL('dht-process.ts', import.meta.url))
-const STRANGERS = ['one', 'two', 'three']
-const MEMBERS = ['a', 'b']
+/** Public addresses: a DHT keeps no private ones. */
+const STRANGERS = { one: '5.5.5.11', two: '5.5.5.12', three: '5.5.5.13' } as const
+const MEMBERS = { a: '5.5.5.21', b: '5.5.5.22' } as const
 const whyNoOriginal = ORIGINAL_BINARY === undefined ? 'EDGEVPN_BIN names no binary' : undefined
-/** Public ones: a DHT keeps no private addresses. */
-const ipOf = (host: string) => `5.5.5.${[...STRANGERS, ...MEMBERS].indexOf(host) + 1}`
 
 const ends: (() => Promise<unknown> | void)[] = []
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-async function startStranger(lab: Lab, host: string, bootstrap?: string): Promise<string> {
-  const words = [DHT_PROCESS, `/ip4/${ipOf(host)}/tcp/4001`, ...(bootstrap === undefined ? [] : [bootstrap])]
+async function startStranger(lab: Lab, host: keyof typeof STRANGERS, bootstrap?: string): Promise<string> {
+  const words = [
+    DHT_PROCESS,
+    `/ip4/${STRANGERS[host]}/tcp/4001`,
+    ...(bootstrap === undefined ? [] : [bootstrap]),
+  ]
   const [file, ...argv] = lab.inside(host, [process.execPath, ...words])
   const child = spawn(file, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
   const gone = once(child, 'exit')
@@ -43,21 +47,20 @@ async function startIn(lab: Lab, host: string, bootstrap: string): Promise<Membe
   const member = await startMember(lab, host, {
     token,
     seed: Buffer.from(systemRandom.bytes(32)).toString('hex'),
-    listen: [`/ip4/${ipOf(host)}/tcp/4001`],
     bootstrapPeers: [bootstrap],
-    switches: { mdns: false, ws: false, webrtc: false, webrtcDirect: false, upnp: false },
+    switches: { mdns: false },
   })
   ends.push(() => member.stop())
   return member
 }
 
 /** An original node that looks in the DHT every few seconds. */
-function startOriginalIn(lab: Lab, host: string, bootstrap: string): void {
+function startOriginalIn(lab: Lab, host: keyof typeof MEMBERS, bootstrap: string): void {
   const [file, ...argv] = lab.inside(host, [
     ORIGINAL_BINARY ?? '',
     'api',
     '--listen=127.0.0.1:8080',
-    `--listen-maddrs=/ip4/${ipOf(host)}/tcp/4001`,
+    `--listen-maddrs=/ip4/${MEMBERS[host]}/tcp/4001`,
     `--discovery-bootstrap-peers=${bootstrap}`,
     '--discovery-interval=5',
     ...['mdns', 'natmap', 'autorelay', 'holepunch'].map((flag) => `--${flag}=false`),
@@ -70,21 +73,25 @@ function startOriginalIn(lab: Lab, host: string, bootstrap: string): void {
   })
 }
 
-/** Three strangers that serve the DHT, and hosts for members; resolves with the strangers' addresses. */
-async function startDht(): Promise<{ lab: Lab; strangers: readonly string[] }> {
-  const hosts = [...STRANGERS, ...MEMBERS]
-  const lab = createLab(['switch', ...hosts])
+/** Where they answer. */
+async function startStrangers(lab: Lab): Promise<readonly string[]> {
   ends.push(() => lab.close())
-  bridge(lab, 'switch', Object.fromEntries(hosts.map((host) => [host, [`${ipOf(host)}/24`]])))
   const first = await startStranger(lab, 'one')
-  const others = await Promise.all(['two', 'three'].map((host) => startStranger(lab, host, first)))
-  return { lab, strangers: [first, ...others] }
+  const others = await Promise.all((['two', 'three'] as const).map((host) => startStranger(lab, host, first)))
+  return [first, ...others]
+}
+
+function openLab(): Lab {
+  const hosts = { ...STRANGERS, ...MEMBERS }
+  const lab = createLab(['switch', ...Object.keys(hosts)])
+  bridge(lab, 'switch', Object.fromEntries(Object.entries(hosts).map(([host, ip]) => [host, [`${ip}/24`]])))
+  return lab
 }
 
 describe.skipIf(why !== undefined)(`the public DHT${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
   test('members find each other through strangers, and the strangers learn nothing', async () => {
-    const { lab, strangers } = await startDht()
-    const [first = '', second = ''] = strangers
+    const lab = openLab()
+    const [first = '', second = ''] = await startStrangers(lab)
     const [a, b] = await Promise.all([startIn(lab, 'a', first), startIn(lab, 'b', second)])
     await eventually(
       async () => {
@@ -101,12 +108,32 @@ describe.skipIf(why !== undefined)(`the public DHT${why === undefined ? '' : ` (
     for (const { id, member } of ofA.peers) expect(member).toBe(id === b.self)
   }, 120_000)
 
+  test('members behind NATs find each other by the token alone, and become direct', async () => {
+    const lab = createNatLab('port-preserving', STRANGERS)
+    const [first = '', second = '', third = ''] = await startStrangers(lab)
+    const [open, a, b] = await Promise.all([
+      startIn(lab, 'open', third),
+      startIn(lab, 'a', first),
+      startIn(lab, 'b', second),
+    ])
+    await eventually(
+      async () => {
+        expect(await open.sees(a)).toMatchObject({ connected: true, member: true })
+        expect(await a.sees(b)).toMatchObject({ path: 'direct', transport: 'webrtc', member: true })
+        expect(await b.sees(a)).toMatchObject({ path: 'direct', transport: 'webrtc', member: true })
+      },
+      { withinMs: 90_000, everyMs: 500 },
+    )
+    await hearEachOther(a, b)
+  }, 150_000)
+
   test.skipIf(whyNoOriginal !== undefined)(
     `an original node is found there${whyNoOriginal === undefined ? '' : ` (skipped: ${whyNoOriginal})`}`,
     async () => {
-      const { lab, strangers } = await startDht()
-      startOriginalIn(lab, 'b', strangers[1] ?? '')
-      const a = await startIn(lab, 'a', strangers[0] ?? '')
+      const lab = openLab()
+      const [first = '', second = ''] = await startStrangers(lab)
+      startOriginalIn(lab, 'b', second)
+      const a = await startIn(lab, 'a', first)
       await eventually(
         async () => {
           const { peers } = await a.status()
