@@ -40,7 +40,7 @@ export async function joinDht(
     }),
   )) as SingleKadDHT &
     TypedEventTarget<PeerDiscoveryEvents> & {
-      readonly routingTable: { add(peer: PeerId, options: AbortOptions): Promise<void> }
+      readonly routingTable: EventTarget & { add(peer: PeerId, options: AbortOptions): Promise<void> }
     }
   // what libp2p does for services that are there from the start: without their addresses no walk gets beyond the first
   // peers; how many are kept is the peer book's business
@@ -49,14 +49,28 @@ export async function joinDht(
     host.peerStore.merge(id, { multiaddrs: multiaddrs.slice(0, MAX_PEER_ADDRESSES) }).catch(() => {})
   })
 
+  /** Until one of the public DHT's doors answered, or somebody else of it is known: a bootstrap peer that a person named. */
+  async function enterPublic(signal: AbortSignal): Promise<void> {
+    const entered = new AbortController()
+    const known = new Promise<void>((resolve) => {
+      dht.routingTable.addEventListener('peer:add', () => resolve(), { signal: entered.signal })
+    })
+    const limit = AbortSignal.any([signal, entered.signal])
+    const doors = PUBLIC_BOOTSTRAP.map((address) => dialOne(multiaddr(address), limit))
+    try {
+      await Promise.race([known, Promise.any(doors)])
+    } finally {
+      entered.abort(new Error('the DHT was entered'))
+    }
+  }
+
   return {
     async join(signal) {
       // who was connected before the DHT was there
       for (const { remotePeer } of host.getConnections()) {
         if (spoken.speaks(remotePeer.toString(), protocol)) await dht.routingTable.add(remotePeer, { signal })
       }
-      if (!isPrivate && dht.routingTable.size === 0)
-        await Promise.any(PUBLIC_BOOTSTRAP.map((address) => dialOne(multiaddr(address), signal)))
+      if (!isPrivate && dht.routingTable.size === 0) await enterPublic(signal)
       return dht.routingTable.size
     },
     async provide(name, signal) {
