@@ -1,7 +1,8 @@
 /**
  * Parts of libraries that this application never calls and that would be loaded at every start: left out of the
- * bundle. Each throws when it is called after all.
+ * bundle. Each throws when it is called after all. And one that works from files only.
  */
+import { readFileSync } from 'node:fs'
 import type { Options } from 'tsup'
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
@@ -49,6 +50,10 @@ const STUBS: readonly Stub[] = [
 /** zod carries its messages in 50 languages; errors of ours are written by us. */
 const LOCALES = /zod[\\/]v4[\\/]locales[\\/]index\.js$/
 
+/** Reads its own version from a file that a bundle does not have. */
+const READS_PACKAGE = /@achingbrain[\\/]ssdp[\\/]dist[\\/]src[\\/]ssdp\.js$/
+const READ = /^const req = createRequire\(import\.meta\.url\);\nconst (\{.*\}) = req\('(.*)'\);$/m
+
 export const bundleStubs: Plugin = {
   name: 'bundle-stubs',
   setup(build) {
@@ -68,6 +73,11 @@ export const bundleStubs: Plugin = {
     build.onLoad({ filter: /.*/, namespace: 'stub' }, ({ pluginData }) => ({
       contents: pluginData as string,
     }))
+    build.onLoad({ filter: READS_PACKAGE, namespace: 'file' }, ({ path }) => {
+      const contents = readFileSync(path, 'utf8').replace(READ, "import $1 from '$2'")
+      if (!/^import \{.*package\.json'$/m.test(contents)) throw new Error(`${path} is not what it was`)
+      return { contents }
+    })
     build.onLoad({ filter: LOCALES }, () => ({ contents: "export { default as en } from './en.js'" }))
   },
 }

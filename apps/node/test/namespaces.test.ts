@@ -1,11 +1,14 @@
 /** Three machines as network namespaces: found by mDNS, cut apart and joined again, and around a hub alone. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type ApiClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
 import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createMesh, makeToken } from './harness.ts'
+import { createMesh, makeToken, type StartOptions } from './harness.ts'
 
 const why = whyNoNamespaces(['ip'])
+const BUILT = join(import.meta.dirname, '../dist/main.js')
 const suite = why === undefined ? 'in namespaces' : `in namespaces (skipped: ${why})`
 
 const cleanUps: (() => Promise<void> | void)[] = []
@@ -20,12 +23,18 @@ function makeLab(hosts: readonly string[]): Lab {
 }
 
 /** One node in each host, asked over its control socket, which a namespace does not hide. */
-function nodesIn(lab: Lab) {
+function nodesIn(lab: Lab, more: Partial<StartOptions> = {}) {
   const mesh = createMesh()
   cleanUps.push(() => mesh.cleanUp())
   const token = makeToken()
   return async (host: string, ...args: string[]) => {
-    const node = await mesh.start({ token, prefix: lab.inside(host, []), baseArgs: ['--private'], args })
+    const node = await mesh.start({
+      token,
+      prefix: lab.inside(host, []),
+      baseArgs: ['--private'],
+      args,
+      ...more,
+    })
     return { ...node, client: createNodeClient({ baseUrl: `unix://${node.controlSocket}` }) }
   }
 }
@@ -81,6 +90,22 @@ describe.skipIf(why !== undefined)(suite, () => {
     await expectEqualDigests(clients, 102, 90_000)
     expect(await a.client.getEntry({ bucket: 'notes', key: 'both' })).toBe('c')
   })
+
+  test.skipIf(!existsSync(BUILT))(
+    'the build with all that is on by default says nothing is wrong',
+    async () => {
+      const lab = makeLab(['switch', 'a', 'b'])
+      bridge(lab, 'switch', { a: ['192.168.87.1/24'], b: ['192.168.87.2/24'] })
+      const start = nodesIn(lab, { baseArgs: [], built: true, until: 'all transports listening' })
+      const [a, b] = await Promise.all([start('a'), start('b')])
+      await expectMembers([a.client, b.client], 1)
+      // the DHT and a router with UPnP are looked for and not there, which is no fault
+      for (const { lines } of [a, b]) {
+        expect(lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([])
+      }
+      expect((await a.stop()).afterMs).toBeLessThan(2_000)
+    },
+  )
 
   test('two leaves that reach only a hub share writes through it', async () => {
     const lab = makeLab(['hub', 'left', 'right'])
