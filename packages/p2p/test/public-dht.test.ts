@@ -48,7 +48,8 @@ async function startIn(lab: Lab, host: string, bootstrap: string): Promise<Membe
     token,
     seed: Buffer.from(systemRandom.bytes(32)).toString('hex'),
     bootstrapPeers: [bootstrap],
-    switches: { mdns: false },
+    // a WebSocket that nobody answers cannot be given up, and would keep the process for seconds
+    switches: { mdns: false, ws: false },
   })
   ends.push(() => member.stop())
   return member
