@@ -1,16 +1,8 @@
 /** Which of its addresses a node tells others: each relay once for each way, and no more than others keep. */
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { MAX_PEER_ADDRESSES } from '../limits.ts'
+import { relayOf } from '../relayed-address.ts'
 import { type AddressRules, ipOf, isLoopbackIp } from './address-rules.ts'
-
-/** The relay between `/p2p/` and `/p2p-circuit`; undefined for addresses that lead straight to their peer. */
-export function relayOf(address: Multiaddr): string | undefined {
-  const components = address.getComponents()
-  const circuit = components.findIndex(({ name }) => name === 'p2p-circuit')
-  return circuit === -1
-    ? undefined
-    : components.slice(0, circuit).findLast(({ name }) => name === 'p2p')?.value
-}
 
 export function chooseAnnounced(addresses: readonly Multiaddr[], rules: AddressRules): Multiaddr[] {
   const allowed = addresses.filter((address) => !rules.isBlocked(address))

@@ -1,6 +1,6 @@
 /** DCUtR (libp2p's hole punching), kept to addresses that lead straight to their peer. */
 import { dcutr } from '@libp2p/dcutr'
-import { relayOf } from './announced-addresses.ts'
+import { relayOf } from '../relayed-address.ts'
 import { joinService, type MeshHost } from './base-host.ts'
 
 /**

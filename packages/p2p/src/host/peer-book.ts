@@ -9,7 +9,7 @@ import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
 import { transportOf } from './address-rules.ts'
-import { connectionsTo } from './connections.ts'
+import { bestConnections, connectionsTo } from './connections.ts'
 
 export interface PeerBook {
   all(): readonly PeerStatus[]
@@ -114,8 +114,7 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
   host.addEventListener('connection:open', onOpen)
   host.addEventListener('connection:close', onClose)
 
-  function status(peer: string, from: Known): PeerStatus {
-    const used = connectionsTo(host, peer)[0]
+  function status(peer: string, from: Known, used: Connection | undefined): PeerStatus {
     return {
       id: peer,
       connected: used !== undefined,
@@ -131,10 +130,13 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
   }
 
   return {
-    all: () => [...known].map(([peer, from]) => status(peer, from)),
+    all() {
+      const used = bestConnections(host)
+      return [...known].map(([peer, from]) => status(peer, from, used.get(peer)))
+    },
     get(peer) {
       const from = known.get(peer)
-      return from === undefined ? undefined : status(peer, from)
+      return from === undefined ? undefined : status(peer, from, connectionsTo(host, peer)[0])
     },
     addressesOf(peer) {
       const from = known.get(peer)

@@ -7,7 +7,7 @@ import type { Clock, Logger } from '@mesh/core'
 import { multiaddr } from '@multiformats/multiaddr'
 import { RELAYS_WANTED } from '../limits.ts'
 import { ipOf, isLoopbackIp } from './address-rules.ts'
-import { relayOf } from './announced-addresses.ts'
+import { relayOf } from '../relayed-address.ts'
 import type { MeshHost } from './base-host.ts'
 import { RELAY_HOP } from './connection-gate.ts'
 

@@ -6,7 +6,7 @@
  */
 import type { Connection } from '@libp2p/interface'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { relayOf } from '../host/announced-addresses.ts'
+import { relayOf } from '../relayed-address.ts'
 
 /** So few peers are all taken. */
 const ALL_OF = 3

@@ -18,7 +18,7 @@ import {
   two,
   untilReceived,
   whyNoAddon,
-} from './testing/stories.ts'
+} from '../../test/stories.ts'
 
 afterEach(stopAll)
 

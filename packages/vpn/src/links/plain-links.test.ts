@@ -17,7 +17,7 @@ import {
   untilReceived,
   whyNoAddon,
   withOlder,
-} from './testing/stories.ts'
+} from '../../test/stories.ts'
 
 afterEach(stopAll)
 

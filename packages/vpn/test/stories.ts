@@ -2,16 +2,16 @@
 import { openMemoryEngine } from '@mesh/engine/testing'
 import { eventually } from '@mesh/testkit'
 import { expect } from 'vitest'
-import { PLAIN_PROTOCOL } from '../limits.ts'
+import { PLAIN_PROTOCOL } from '../src/links/limits.ts'
 import {
   addressOf,
   type MemoryMachine,
   type MemoryMachineInit,
   openMachine,
   peerOf,
-} from './memory-machine.ts'
-import { createMemoryNetwork, type MemoryNetwork } from './memory-network.ts'
-import { markOf, packet } from './packet.ts'
+} from '../src/links/testing/memory-machine.ts'
+import { createMemoryNetwork, type MemoryNetwork } from '../src/links/testing/memory-network.ts'
+import { markOf, packet } from '../src/links/testing/packet.ts'
 
 export const whyNoAddon = reasonAgainstAddon()
 const opened: MemoryMachine[] = []
