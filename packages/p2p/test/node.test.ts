@@ -85,10 +85,14 @@ describe('finding each other', () => {
       start({ ...init, bootstrapPeers: third.addresses() }),
     ])
     await eventually(() => expect(connected(a, b)).toBe(true), { withinMs: 25_000 })
-    const ways = [...a.discovery(), ...b.discovery()].filter(
-      ({ way, found = 0 }) => way === 'dht' && found > 0,
+    // the DHT itself may have dialled first, on its way to the answer
+    await eventually(
+      () => {
+        const ways = [...a.discovery(), ...b.discovery()].filter(({ way }) => way === 'dht')
+        expect(ways.some(({ found = 0 }) => found > 0)).toBe(true)
+      },
+      { withinMs: 25_000 },
     )
-    expect(ways.length).toBeGreaterThan(0)
   })
 
   test('a node without the key stays a stranger', async () => {
