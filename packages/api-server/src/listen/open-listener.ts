@@ -33,14 +33,13 @@ export async function openListener(
   components: ListenerComponents,
 ): Promise<ApiListener> {
   const { clock } = components
-  // which kind an inherited socket is, is known only once it listens: so the application is found then
+  // which kind an inherited socket is, is known only once it listens; and a start need not wait for the making of
+  // an application that nobody asked yet
   let app: RequestListener | undefined
-  const server = createHttpServer((req, res) => app?.(req, res), components)
+  const appOnce = () => (app ??= components.appFor(typeof server.address() === 'object' ? 'tcp' : 'unix'))
+  const server = createHttpServer((req, res) => appOnce()(req, res), components)
   try {
     const removeFile = await listen(server, address, clock)
-    const bound = server.address()
-    const kind = typeof bound === 'object' && bound !== null ? 'tcp' : 'unix'
-    app = components.appFor(kind)
     return listenerOf(server, address, removeFile, clock)
   } catch (error) {
     throw error instanceof MeshError ? error : explain(error, address)
