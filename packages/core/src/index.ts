@@ -37,6 +37,7 @@ export {
   dnsRecord,
   type MachineRecord,
   machineRecord,
+  type RecordReader,
   type ServiceRecord,
   serviceRecord,
   type UserRecord,
