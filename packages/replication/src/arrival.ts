@@ -54,7 +54,11 @@ export function createArrival(components: ArrivalComponents): Arrival {
     if (waitedMs >= FIRST_SESSION_MS) return finish('waited_long_enough')
     if (waitedMs >= ALONE_MS && ours().length === 0 && room.peers().length === 0) return finish('alone')
     if (waitedMs >= OLDER_LEDGER_WAIT_MS && components.running() === 0) return finish('waited_long_enough')
-    cancel = clock.after(LOOK_AGAIN_MS, look)
+    lookLater()
+  }
+  /** Somebody awaits `ready()`, or a write that is held until then. */
+  const lookLater = () => {
+    cancel = clock.after(LOOK_AGAIN_MS, look, { keepAlive: true })
   }
   return {
     begin() {
@@ -63,7 +67,7 @@ export function createArrival(components: ArrivalComponents): Arrival {
       ledger.holdClaims()
       begunAt = clock.now()
       cancel()
-      cancel = clock.after(LOOK_AGAIN_MS, look)
+      lookLater()
     },
     get ready() {
       return reason !== undefined
