@@ -71,7 +71,7 @@ export const routes = {
     path: '/api/machines',
     tag: 'network',
     summary: 'Machines with their VPN address and state',
-    answer: list(view.machineView, 'The bucket `machines`, with connection state.'),
+    answer: list(view.machineView, 'The bucket `machines`, one row for each machine, with connection state.'),
     errors: [],
   }),
   listNodes: defineRoute({

@@ -13,7 +13,7 @@ export const summaryView = later(() =>
   z
     .object({
       Files: count(),
-      Machines: count(),
+      Machines: count().meta({ description: 'Each once, however many addresses it has.' }),
       Users: count(),
       Services: count(),
       BlockChain: count().meta({ description: 'Index of the last block.' }),
@@ -45,7 +45,8 @@ export const machineView = later(() =>
       Hostname: z.string(),
       OS: z.string(),
       Arch: z.string(),
-      Address: z.string(),
+      Address: z.string().meta({ description: 'Its IPv4 address where it has one, else its first.' }),
+      Addresses: z.array(z.string()).meta({ description: 'All of them, IPv4 first.' }),
       Version: z.string(),
       Connected: z.boolean().meta({ description: 'A live connection exists.' }),
       OnChain: z.boolean().meta({ description: 'On the gossip topic.' }),
