@@ -266,6 +266,10 @@ export const writeView = later(() =>
     .object({
       State: z.enum(['Announcing', 'Committed', 'Superseded']),
       Block: count().optional().meta({ description: 'With Committed: the block that holds the write.' }),
+      Absent: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'With Committed, of a deletion: nothing was there to delete.' }),
     })
     .meta({ id: 'WriteState' }),
 )
@@ -277,7 +281,7 @@ export const bucketDeleteView = later(() =>
       Refused: z
         .array(z.object({ Key: z.string(), Owner: z.string() }))
         .optional()
-        .meta({ description: 'Keys that stay because others own them.' }),
+        .meta({ description: 'Keys that stay, with who owns them.' }),
     })
     .meta({ id: 'BucketDeleteState' }),
 )
