@@ -69,7 +69,8 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
   if (!init.hasVpn) {
     const { yieldLeadership } = await import('@mesh/vpn')
     const arrived = () => replicator.ready()
-    ends.add(yieldLeadership({ ledger, arrived, clock, random, log: log.child('vpn') }))
+    const legacyMembers = () => replicator.status().olderMembers
+    ends.add(yieldLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
   }
 }
 
