@@ -70,6 +70,7 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'vpn.unknown_machine': EXIT.notFound.code,
   'ledger.not_found': EXIT.notFound.code,
   'ledger.not_owner': EXIT.refused.code,
+  'ledger.written_by_node': EXIT.refused.code,
 }
 
 export function exitCodeOf(error: unknown): number {

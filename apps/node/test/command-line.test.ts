@@ -1,6 +1,7 @@
 /** The commands as a person calls them: what they print, where, and what they end with. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { eventually } from '@mesh/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type Mesh, type NodeProcess } from './harness.ts'
 
@@ -118,6 +119,34 @@ describe('with a node', () => {
     expect(await ask(['ledger', 'get', 'notes', 'a/b'])).toMatchObject({ code: 3, stdout: '' })
     expect((await ask(['ledger', 'delete', 'notes', '--json'])).stdout).toContain('"State": "Committed"')
     expect((await ask(['ledger', 'get', 'notes'])).stdout).toBe('KEY  VALUE\n')
+  })
+
+  test('a delete of what nobody holds says so', async () => {
+    expect(await ask(['ledger', 'delete', 'notes', 'never'])).toMatchObject({
+      code: 0,
+      stdout: 'nothing to delete: notes has no key never\n',
+    })
+    expect(await ask(['ledger', 'delete', 'nothing'])).toMatchObject({
+      code: 0,
+      stdout: 'nothing to delete: nothing is empty\n',
+    })
+    const json = await ask(['ledger', 'delete', 'notes', 'never', '--json'])
+    expect(JSON.parse(json.stdout)).toMatchObject({ State: 'Committed', Absent: true })
+  })
+
+  test('its own heartbeat is the business of the node', async () => {
+    const own = ['healthcheck', node.id]
+    expect(await ask(['ledger', 'put', ...own, 'notatime'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('RFC 3339') as string,
+    })
+    expect(await ask(['ledger', 'delete', ...own])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('[ledger.written_by_node]') as string,
+    })
+    const beats = async () =>
+      expect((await ask(['ledger', 'get', ...own])).stdout).toMatch(/^\d{4}-\d\d-\d\dT/)
+    await eventually(beats, { withinMs: 20_000 })
   })
 
   test('a write that is not ours to make ends with its own code', async () => {

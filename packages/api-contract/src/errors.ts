@@ -106,6 +106,11 @@ export const errorCatalogue = {
     title: 'Another member owns this key',
     hint: 'Use another key, or wait until the lease of its owner ends.',
   },
+  'ledger.written_by_node': {
+    status: 409,
+    title: 'The node writes this entry itself',
+    hint: 'A node says by itself that it is alive for as long as it runs: to end what it owns, stop it.',
+  },
   'ledger.over_quota': {
     status: 409,
     title: 'The ledger has no room for this entry',

@@ -27,11 +27,13 @@ const writeErrors = [
   'ledger.bad_value',
   'ledger.too_large',
   'ledger.not_owner',
+  'ledger.written_by_node',
   'ledger.over_quota',
   'ledger.store_failed',
   'ledger.stopped',
 ] as const
 const putErrors = [...writeErrors, 'dns.bad_record'] as const
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const routes = {
   getSummary: defineRoute({
@@ -71,7 +73,7 @@ export const routes = {
     path: '/api/machines',
     tag: 'network',
     summary: 'Machines with their VPN address and state',
-    answer: list(view.machineView, 'The bucket `machines`, with connection state.'),
+    answer: list(view.machineView, 'The bucket `machines`, one row for each machine, with connection state.'),
     errors: [],
   }),
   listNodes: defineRoute({
@@ -133,14 +135,13 @@ export const routes = {
       .object({
         Regex: entryKey,
         Records: z
-          .custom<Readonly<Record<string, string>>>(
-            (value) =>
-              typeof value === 'object' &&
-              value !== null &&
-              !Array.isArray(value) &&
-              Object.values(value).every((text) => typeof text === 'string'),
-            'an object of record type to text',
-          )
+          .custom<Readonly<Record<string, string>>>(isObject, 'an object of record type to text')
+          .superRefine((records, context) => {
+            for (const [type, text] of isObject(records) ? Object.entries(records) : []) {
+              if (typeof text === 'string') continue
+              context.addIssue({ code: 'custom', path: [type], message: 'text, like "10.1.0.11"' })
+            }
+          })
           .meta({
             type: 'object',
             additionalProperties: { type: 'string' },

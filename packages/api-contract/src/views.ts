@@ -13,7 +13,7 @@ export const summaryView = later(() =>
   z
     .object({
       Files: count(),
-      Machines: count(),
+      Machines: count().meta({ description: 'Each once, however many addresses it has.' }),
       Users: count(),
       Services: count(),
       BlockChain: count().meta({ description: 'Index of the last block.' }),
@@ -45,7 +45,8 @@ export const machineView = later(() =>
       Hostname: z.string(),
       OS: z.string(),
       Arch: z.string(),
-      Address: z.string(),
+      Address: z.string().meta({ description: 'Its IPv4 address where it has one, else its first.' }),
+      Addresses: z.array(z.string()).meta({ description: 'All of them, IPv4 first.' }),
       Version: z.string(),
       Connected: z.boolean().meta({ description: 'A live connection exists.' }),
       OnChain: z.boolean().meta({ description: 'On the gossip topic.' }),
@@ -265,6 +266,10 @@ export const writeView = later(() =>
     .object({
       State: z.enum(['Announcing', 'Committed', 'Superseded']),
       Block: count().optional().meta({ description: 'With Committed: the block that holds the write.' }),
+      Absent: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'With Committed, of a deletion: nothing was there to delete.' }),
     })
     .meta({ id: 'WriteState' }),
 )
@@ -276,7 +281,7 @@ export const bucketDeleteView = later(() =>
       Refused: z
         .array(z.object({ Key: z.string(), Owner: z.string() }))
         .optional()
-        .meta({ description: 'Keys that stay because others own them.' }),
+        .meta({ description: 'Keys that stay, with who owns them.' }),
     })
     .meta({ id: 'BucketDeleteState' }),
 )

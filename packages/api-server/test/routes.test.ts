@@ -49,7 +49,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     }
     await world.client.putJson({ bucket: 'machines', key: '10.1.0.11', body: record, wait: '5s' })
     expect(await world.client.listMachines()).toEqual([
-      { ...record, Connected: true, OnChain: true, Online: true },
+      { ...record, Addresses: ['10.1.0.11'], Connected: true, OnChain: true, Online: true },
     ])
   },
   async listNodes(world) {

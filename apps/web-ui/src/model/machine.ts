@@ -49,7 +49,7 @@ export function buildMachines({
   machines,
   peers,
 }: MachineSources): readonly Machine[] {
-  const records = Map.groupBy(machines, (machine) => machine.PeerID)
+  const records = new Map(machines.map((machine) => [machine.PeerID, machine]))
   const heard = new Set(nodes.filter((node) => node.Online).map((node) => node.ID))
   const met = new Map(peers.map((peer) => [peer.ID, peer]))
   const members = peers.filter((peer) => peer.Member).map((peer) => peer.ID)
@@ -57,7 +57,7 @@ export function buildMachines({
   ids.delete('')
   return [...ids]
     .map((id) => {
-      const known = { self, heard, records: records.get(id) ?? [], peer: met.get(id) }
+      const known = { self, heard, record: records.get(id), peer: met.get(id) }
       return buildMachine(id, known, id === self ? selfVersion : versionOfAgent(known.peer?.Agent ?? ''))
     })
     .toSorted((a, b) => Number(b.id === self) - Number(a.id === self) || byName(a, b))
@@ -84,18 +84,18 @@ function byName(a: Machine, b: Machine): number {
 interface Known {
   readonly self: string
   readonly heard: ReadonlySet<string>
-  readonly records: readonly MachineView[]
+  readonly record: MachineView | undefined
   readonly peer: PeerView | undefined
 }
 
 function buildMachine(id: string, known: Known, version: string): Machine {
-  const [record] = known.records
+  const { record } = known
   const hostname = record?.Hostname || known.peer?.Name || ''
   return {
     id,
     name: hostname || shortPeerId(id),
     named: hostname !== '',
-    addresses: known.records.map((machine) => machine.Address).filter((address) => address !== ''),
+    addresses: record?.Addresses ?? [],
     reach: reachOf(id, known),
     os: record?.OS ?? '',
     arch: record?.Arch ?? '',
@@ -109,13 +109,13 @@ function versionOfAgent(agent: string): string {
   return agent.startsWith('mesh/') ? agent.slice('mesh/'.length) : agent
 }
 
-function reachOf(id: string, { self, heard, records, peer }: Known): Reach {
+function reachOf(id: string, { self, heard, record, peer }: Known): Reach {
   if (id === self) return { kind: 'self' }
   if (peer?.Connected === true) {
     const roundTripMs = peer.RoundTripMs ?? undefined
     return { kind: peer.Path === 'relayed' ? 'relayed' : 'direct', roundTripMs }
   }
-  if (heard.has(id) || records.some((machine) => machine.Online)) return { kind: 'indirect' }
+  if (heard.has(id) || record?.Online === true) return { kind: 'indirect' }
   const lastSeen = Date.parse(peer?.LastSeen ?? '')
   return { kind: 'offline', lastSeen: Number.isNaN(lastSeen) ? undefined : lastSeen }
 }
