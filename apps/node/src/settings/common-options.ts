@@ -1,4 +1,5 @@
 /** Options of every command: which network, which instance, how to print. */
+import { isNodeName } from '@mesh/core'
 import { ALL, CLIENT, NODE, TOKEN } from './command-groups.ts'
 import { choice, duration, integer, path, text, toggle } from './option.ts'
 
@@ -49,6 +50,18 @@ export const networkOptions = {
     commands: [...ALL, ...TOKEN],
     placeholder: 'FILE',
     help: 'The network to join, as a file that holds a token.',
+  }),
+} as const
+
+export const nameOptions = {
+  name: text({
+    group: 'Network',
+    commands: NODE,
+    placeholder: 'NAME',
+    defaultText: "the host's name",
+    check: (name) =>
+      isNodeName(name) ? undefined : '1 to 63 letters, digits and hyphens, with no hyphen at either end',
+    help: "This machine's name as other members are shown it; two may have the same, and are told apart by their ids.",
   }),
 } as const
 
