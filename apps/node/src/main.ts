@@ -12,7 +12,7 @@ if (major < 22) {
 // in the person's own folder: a cache in a shared one could be written by others
 const { NODE_COMPILE_CACHE, XDG_CACHE_HOME } = process.env
 module.enableCompileCache(
-  NODE_COMPILE_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'mesh', 'compiled'),
+  NODE_COMPILE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'mesh', 'compiled'),
 )
 const { main } = await import('./cli/main.ts')
 await main()

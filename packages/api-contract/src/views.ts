@@ -159,7 +159,10 @@ export const peerView = later(() =>
   z
     .object({
       ID: peerId(),
-      Name: z.string().meta({ description: 'Host name in the ledger; empty when it has none.' }),
+      Name: z.string().meta({
+        description:
+          'What it says that it is called, to this node or in the ledger; others may have the same. Empty when it has none.',
+      }),
       Connected: z.boolean(),
       Member: z.boolean(),
       Path: z.enum(['direct', 'relayed']).nullable(),
@@ -289,7 +292,12 @@ export type BucketDeleteView = z.output<ReturnType<typeof bucketDeleteView>>
 
 export const versionView = later(() =>
   z
-    .object({ Version: z.string(), Api: z.number().int(), Protocols: z.array(z.string()) })
+    .object({
+      Version: z.string(),
+      Api: z.number().int(),
+      Name: z.string().meta({ description: 'What this node is called; empty when it has no name.' }),
+      Protocols: z.array(z.string()),
+    })
     .meta({ id: 'Version' }),
 )
 export type VersionView = z.output<ReturnType<typeof versionView>>

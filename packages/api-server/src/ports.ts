@@ -30,6 +30,8 @@ export interface PeerState {
   readonly lastSeen: number | undefined
   readonly lastError: string | undefined
   readonly agent: string | undefined
+  /** What it says that it is called. */
+  readonly name?: string | undefined
 }
 
 export type NetworkEvent =
@@ -157,6 +159,8 @@ export interface AssetsPort {
 export interface VersionPort {
   /** As `mesh --version` prints it. */
   readonly version: string
+  /** What this node is called. */
+  readonly name?: string
   /** Protocol ids spoken. */
   protocols(): readonly string[]
 }

@@ -54,7 +54,7 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
     clock,
     random: systemRandom,
     logger: silentLogger,
-    version: { version: '0.1.0', protocols: () => ['/mesh/replication/1'] },
+    version: { version: '0.1.0', name: 'nas', protocols: () => ['/mesh/replication/1'] },
     health: { problems: () => [], ready: () => true },
     assets: {
       get: (path) => (path === '/index.html' ? { bytes: Buffer.from(PAGE), type: 'text/html' } : undefined),

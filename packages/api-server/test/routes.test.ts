@@ -291,6 +291,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     expect(await client.getVersion()).toEqual({
       Version: '0.1.0',
       Api: 1,
+      Name: 'nas',
       Protocols: ['/mesh/replication/1'],
     })
   },

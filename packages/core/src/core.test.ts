@@ -24,6 +24,7 @@ test('has these public names', () => {
     'cidrContains',
     'delay',
     'dnsRecord',
+    'isNodeName',
     'machineRecord',
     'parseCidr',
     'parseDuration',

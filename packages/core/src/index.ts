@@ -23,6 +23,7 @@ export {
 } from './ip.ts'
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
 export { type Issue, MeshError, type MeshErrorInit } from './mesh-error.ts'
+export { isNodeName } from './node-name.ts'
 export {
   type PeerId,
   parsePeerId,

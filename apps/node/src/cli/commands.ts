@@ -93,6 +93,19 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./ledger-watch.ts')).runWatch,
   },
   {
+    name: 'token show',
+    arguments: [],
+    summary: "print the network's token, for another machine that is to join",
+    description:
+      "Whoever has the token can join: send it over ssh, into a file that only you can read. Prints the token of the network that the options, the environment or the file of defaults name; in a checkout, where nothing names one, that of `npm start`'s own network.",
+    examples: [
+      'mesh token show --token-file mesh.token',
+      "(umask 077; ssh first 'mesh token show --token-file mesh.token' > mesh.token)",
+      "mesh token show --config network.yaml | ssh second '(umask 077; cat > mesh.token)'",
+    ],
+    load: async () => (await import('./token-show.ts')).runTokenShow,
+  },
+  {
     name: 'config',
     arguments: [],
     summary: 'print the settings in force and where each came from',

@@ -57,6 +57,7 @@ describe('mesh status', () => {
         NodeID: PEER,
       },
       Version: '0.1.0',
+      Name: 'desk',
       Health: { Status: 'ok', Problems: [] },
       Digest: { Entries: 3, Digest: 'abc', Buckets: {} },
       Peers: [],

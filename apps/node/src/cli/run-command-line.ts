@@ -7,6 +7,7 @@ import { exitCodeOf } from '../errors.ts'
 import { type GivenArguments, readArguments } from '../settings/given.ts'
 import { loadSettings, type Surroundings } from '../settings/load-settings.ts'
 import { findNearest } from '../settings/nearest.ts'
+import { calledAs } from './called-as.ts'
 import type { Call, Command } from './command.ts'
 import { commands, findCommand, rootCommand } from './commands.ts'
 
@@ -27,7 +28,8 @@ export async function runCommandLine(
     return await dispatch(args, components)
   } catch (error) {
     const { formatError } = await import('../log/print-error.ts')
-    components.note(formatError(error, args.includes('--debug')))
+    const command = calledAs(components.surroundings.environment)
+    components.note(formatError(error, args.includes('--debug'), command))
     return exitCodeOf(error)
   }
 }

@@ -28,6 +28,7 @@ async function readStatus(client: ApiClient) {
   return {
     Summary: summary,
     Version: version.Version,
+    Name: version.Name,
     Health: health,
     Digest: digest,
     Peers: peers,
@@ -46,11 +47,11 @@ async function readVpn(client: ApiClient): Promise<VpnView | null> {
 }
 
 /** What people read. */
-export function formatStatus({ Summary, Version, Health, Digest, Peers, Vpn }: Status): string {
+export function formatStatus({ Summary, Version, Name, Health, Digest, Peers, Vpn }: Status): string {
   const members = Peers.filter((peer) => peer.Connected && peer.Member).length
   const lines = [
     ...Health.Problems.map(formatProblem),
-    `node      ${Summary.NodeID} (mesh ${Version})`,
+    printable(`node      ${Name === '' ? '' : `${Name}, `}${Summary.NodeID} (mesh ${Version})`),
     `members   ${members} connected, ${Summary.OnChainNodes} on the topic, ${Peers.length} peers known`,
     `ledger    block ${Summary.BlockChain}, ${Digest.Entries} entries, digest ${Digest.Digest.slice(0, 16)}`,
     ...(Vpn === null ? [] : vpnLines(Vpn)),

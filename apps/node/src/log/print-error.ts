@@ -1,10 +1,14 @@
 /** The one form in which an error reaches a person: what is wrong, in which field, and what to do next. */
 import { MeshError } from '@mesh/core'
+import { inWordsOf } from '../cli/called-as.ts'
 import { describeIssue } from '../settings/resolve-settings.ts'
 import { printable } from './printable.ts'
 
-/** Lines for a terminal, without a newline at the end. */
-export function formatError(error: unknown, debug: boolean): string {
+/**
+ * Lines for a terminal, without a newline at the end.
+ * @param command how the person calls `mesh`, for what the lines tell them to type
+ */
+export function formatError(error: unknown, debug: boolean, command = 'mesh'): string {
   const lines: string[] = []
   if (error instanceof MeshError) {
     lines.push(`mesh: ${error.message} [${error.code}]`)
@@ -17,7 +21,7 @@ export function formatError(error: unknown, debug: boolean): string {
     lines.push(`mesh: ${error instanceof Error ? error.message : String(error)} [node.unexpected]`)
     if (!debug) lines.push('  This is a defect of mesh; --debug shows where it happened.')
   }
-  const shown = lines.map((line) => line.split('\n').map(printable).join('\n'))
+  const shown = lines.map((line) => inWordsOf(line, command).split('\n').map(printable).join('\n'))
   if (debug && error instanceof Error && error.stack !== undefined) shown.push(error.stack)
   return shown.join('\n')
 }

@@ -6,6 +6,7 @@ import type { Ledger } from '@mesh/ledger'
 import type { MeshNode } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Vpn } from '@mesh/vpn'
+import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import { version } from '../version.ts'
 import { createAssets } from './assets.ts'
@@ -45,7 +46,7 @@ export function createApi(
       clock,
       random,
       logger: log,
-      version: { version, protocols: () => p2p?.protocols() ?? [] },
+      version: { version, name: nameInForce(settings), protocols: () => p2p?.protocols() ?? [] },
       health: {
         ready: () => replicator !== undefined,
         problems: () =>

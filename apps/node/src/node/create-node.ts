@@ -5,6 +5,7 @@
  */
 import type { ListenAddress } from '@mesh/api-server'
 import { type Clock, delay, type Logger, type PeerId, type Random } from '@mesh/core'
+import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import { createIdentity, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
@@ -81,6 +82,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
     url: listener?.url,
     socket: folder.controlSocket,
     id: identity.id,
+    name: nameInForce(settings),
     network: network.id,
     instance: settings.instance,
     afterMs: Math.round(uptimeMs()),

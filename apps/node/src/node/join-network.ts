@@ -7,6 +7,7 @@ import { HEALTH_BUCKET, type Ledger } from '@mesh/ledger'
 import type { P2pNode } from '@mesh/p2p'
 import type { P2pNodeInit } from '@mesh/p2p/node'
 import type { ReplicatorInit } from '@mesh/replication'
+import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import { DEFAULT_VPN_RANGE } from '../settings/vpn-values.ts'
 import type { Identity } from '../state/identity.ts'
@@ -110,6 +111,7 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
     },
     private: settings.private,
     rendezvousIntervalMs: settings.discoveryInterval,
+    name: nameInForce(settings),
     userAgent: `mesh/${version}`,
     switches: {
       tcp: settings.tcp,

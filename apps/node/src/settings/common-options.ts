@@ -1,5 +1,6 @@
 /** Options of every command: which network, which instance, how to print. */
-import { ALL, CLIENT, NODE } from './command-groups.ts'
+import { isNodeName } from '@mesh/core'
+import { ALL, CLIENT, NODE, TOKEN } from './command-groups.ts'
 import { choice, duration, integer, path, text, toggle } from './option.ts'
 
 export const generateOptions = {
@@ -33,22 +34,34 @@ export const generateOptions = {
 export const networkOptions = {
   config: path({
     group: 'Network',
-    commands: ALL,
+    commands: [...ALL, ...TOKEN],
     placeholder: 'FILE',
     help: 'The network to join, as a YAML file (made by `mesh -g`).',
   }),
   token: text({
     group: 'Network',
-    commands: ALL,
+    commands: [...ALL, ...TOKEN],
     placeholder: 'TOKEN',
     secret: true,
     help: 'The network to join, as a token (made by `mesh -g -b`). Other users can see the command line: prefer MESHTOKEN or --token-file.',
   }),
   tokenFile: path({
     group: 'Network',
-    commands: ALL,
+    commands: [...ALL, ...TOKEN],
     placeholder: 'FILE',
     help: 'The network to join, as a file that holds a token.',
+  }),
+} as const
+
+export const nameOptions = {
+  name: text({
+    group: 'Network',
+    commands: NODE,
+    placeholder: 'NAME',
+    defaultText: "the host's name",
+    check: (name) =>
+      isNodeName(name) ? undefined : '1 to 63 letters, digits and hyphens, with no hyphen at either end',
+    help: "This machine's name as other members are shown it; two may have the same, and are told apart by their ids.",
   }),
 } as const
 
@@ -86,7 +99,7 @@ export const stateOptions = {
   }),
   defaults: path({
     group: 'State',
-    commands: ALL,
+    commands: [...ALL, ...TOKEN],
     placeholder: 'FILE',
     defaultText: '$XDG_CONFIG_HOME/mesh/defaults or ~/.config/mesh/defaults, where it exists',
     help: 'A file of defaults: lines `flag = value` or `flag`, # begins a comment.',
@@ -144,7 +157,7 @@ export const outputOptions = {
   }),
   debug: toggle({
     group: 'Output',
-    commands: ALL,
+    commands: [...ALL, ...TOKEN],
     default: false,
     help: 'Print stack traces with errors.',
   }),

@@ -43,16 +43,18 @@ function useMachinesRead(): MachinesRead {
   const version = useRead('getVersion', {})
   const self = summary.data?.NodeID
   const selfVersion = version.data?.Version ?? ''
+  const selfName = version.data?.Name ?? ''
   const machines = useMemo(() => {
     if (self === undefined || !nodes.data || !records.data || !peers.data) return undefined
     return buildMachines({
       self,
       selfVersion,
+      selfName,
       nodes: nodes.data,
       machines: records.data,
       peers: peers.data,
     })
-  }, [self, selfVersion, nodes.data, records.data, peers.data])
+  }, [self, selfVersion, selfName, nodes.data, records.data, peers.data])
   const reads = [summary, nodes, records, peers]
   return {
     machines,

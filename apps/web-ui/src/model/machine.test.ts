@@ -32,6 +32,20 @@ test('a machine without a name is called by its short id', () => {
   expect(other).toMatchObject({ name: nas.slice(-8), named: false, reach: { kind: 'indirect' } })
 })
 
+test('machines of one name are told apart by their short ids; others are left alone', () => {
+  const machines = build({
+    selfName: 'NAS',
+    nodes: [online(self)],
+    peers: [peer(nas, 'nas'), peer(cabin, 'cabin')],
+  })
+  expect(machines.map(({ name }) => name)).toEqual([
+    `NAS (${self.slice(-8)})`,
+    'cabin',
+    `nas (${nas.slice(-8)})`,
+  ])
+  expect(nameOf(machines, nas)).toBe(`nas (${nas.slice(-8)})`)
+})
+
 test('a node without a record says its version as it connects', () => {
   const versions = ['mesh/0.2.0', 'edgevpn', null].map(
     (Agent) => build({ peers: [peer(nas, 'nas', { Agent })] })[1],

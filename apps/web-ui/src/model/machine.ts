@@ -17,7 +17,7 @@ export type Reach =
 
 export interface Machine {
   readonly id: string
-  /** Host name, or the short id where there is none. */
+  /** What it is called, with the short id behind it where another has the same name; the short id where it has none. */
   readonly name: string
   readonly named: boolean
   /** Addresses in the VPN; none for a node without an interface. */
@@ -36,6 +36,8 @@ export interface MachineSources {
   readonly self: string
   /** Version of mesh that runs here. */
   readonly selfVersion: string
+  /** What this node is called; empty where it has no name. */
+  readonly selfName?: string
   readonly nodes: readonly NodeView[]
   readonly machines: readonly MachineView[]
   readonly peers: readonly PeerView[]
@@ -45,6 +47,7 @@ export interface MachineSources {
 export function buildMachines({
   self,
   selfVersion,
+  selfName = '',
   nodes,
   machines,
   peers,
@@ -55,12 +58,22 @@ export function buildMachines({
   const members = peers.filter((peer) => peer.Member).map((peer) => peer.ID)
   const ids = new Set([self, ...heard, ...records.keys(), ...members])
   ids.delete('')
-  return [...ids]
-    .map((id) => {
-      const known = { self, heard, record: records.get(id), peer: met.get(id) }
-      return buildMachine(id, known, id === self ? selfVersion : versionOfAgent(known.peer?.Agent ?? ''))
-    })
-    .toSorted((a, b) => Number(b.id === self) - Number(a.id === self) || byName(a, b))
+  const built = [...ids].map((id) => {
+    const known = { self, selfName, heard, record: records.get(id), peer: met.get(id) }
+    return buildMachine(id, known, id === self ? selfVersion : versionOfAgent(known.peer?.Agent ?? ''))
+  })
+  return toldApart(built).toSorted((a, b) => Number(b.id === self) - Number(a.id === self) || byName(a, b))
+}
+
+/** Names that several machines have get the short id behind them; names differ by more than their case. */
+function toldApart(machines: readonly Machine[]): Machine[] {
+  const counts = new Map<string, number>()
+  for (const { name } of machines) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1)
+  return machines.map((machine) =>
+    machine.named && (counts.get(machine.name.toLowerCase()) ?? 0) > 1
+      ? { ...machine, name: `${machine.name} (${shortPeerId(machine.id)})` }
+      : machine,
+  )
 }
 
 /** The names of machines by id, for events and owners; a short id where there is none. */
@@ -83,6 +96,7 @@ function byName(a: Machine, b: Machine): number {
 
 interface Known {
   readonly self: string
+  readonly selfName: string
   readonly heard: ReadonlySet<string>
   readonly record: MachineView | undefined
   readonly peer: PeerView | undefined
@@ -90,7 +104,8 @@ interface Known {
 
 function buildMachine(id: string, known: Known, version: string): Machine {
   const { record } = known
-  const hostname = record?.Hostname || known.peer?.Name || ''
+  const ownName = id === known.self ? known.selfName : ''
+  const hostname = record?.Hostname || known.peer?.Name || ownName
   return {
     id,
     name: hostname || shortPeerId(id),

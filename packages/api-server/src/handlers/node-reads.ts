@@ -61,7 +61,12 @@ export function createNodeReads({
         issues: [issue('peer', peer, 'a peer id, like 12D3KooW...')],
       })
     },
-    getVersion: () => ({ Version: version.version, Api: API_VERSION, Protocols: [...version.protocols()] }),
+    getVersion: () => ({
+      Version: version.version,
+      Api: API_VERSION,
+      Name: version.name ?? '',
+      Protocols: [...version.protocols()],
+    }),
     getHealth: () => healthView(health.problems()),
     getOpenApi: async () => prepared({ body: await openApi() }),
     getLiveness: () => prepared({ body: 'ok\n', type: TEXT_TYPE }),

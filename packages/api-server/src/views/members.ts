@@ -62,7 +62,7 @@ export function peerViews({ snapshot, network }: Scene): readonly PeerView[] {
   const traffic = network.traffic?.byPeer()
   return [...network.peers()]
     .sort((a, b) => byText(a.id, b.id))
-    .map((peer) => peerView(peer, names.get(peer.id) ?? '', statsView(traffic?.get(peer.id))))
+    .map((peer) => peerView(peer, peer.name ?? names.get(peer.id) ?? '', statsView(traffic?.get(peer.id))))
 }
 
 function peerView(peer: PeerState, name: string, stats: StatsView): PeerView {

@@ -34,9 +34,13 @@ export interface PeerExchangeInit {
   readonly isMember: (peer: string) => boolean
   /** UDP port on which this node answers STUN; 0 when it does not. */
   readonly stunPort: () => number
+  /** What this node is called; members alone are told, and strangers, as in the public DHT, never. */
+  readonly name: string | undefined
   readonly found: (find: Find) => void
   /** A member answers STUN on this port of the address we reach it at. */
   readonly onStunPort: (peer: string, port: number) => void
+  /** A member says what it is called. */
+  readonly onName: (peer: string, name: string) => void
   readonly onRefused: (
     code: 'peers.bad_message' | 'peers.bad_record' | 'peers.too_many',
     peer: string,
@@ -120,10 +124,11 @@ export async function startPeerExchange(
       if (news.length === MAX_RECORDS_PER_MESSAGE) break
     }
     if (news.length === 0 && link.greeted) return
+    const name = link.greeted ? undefined : init.name
     link.greeted = true
     link.lastSent = clock.now()
     link.sent++
-    await link.channel.send(encodePeers({ records: news, stunPort: init.stunPort() }))
+    await link.channel.send(encodePeers({ records: news, stunPort: init.stunPort(), name }))
     if (news.length === MAX_RECORDS_PER_MESSAGE) sendSoon(link)
   }
 
@@ -153,6 +158,7 @@ export async function startPeerExchange(
     const message = decodePeers(bytes)
     if (message === undefined) return init.onRefused('peers.bad_message', peer)
     init.onStunPort(peer, message.stunPort)
+    if (message.name !== undefined) init.onName(peer, message.name)
     const sameHost = isSameHost(host, peer)
     for (const envelope of message.records) {
       const record = await verify(envelope)

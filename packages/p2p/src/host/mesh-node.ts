@@ -72,7 +72,9 @@ export interface MeshNodeInit {
   readonly relayLimits?: Partial<RelayLimits>
   /** Over the settings that the room needs. */
   readonly gossip?: Partial<GossipsubOpts>
-  /** What identify tells others. Default `mesh`. */
+  /** What this node is called: a DNS label (`isNodeName`), told to members by the peer exchange. */
+  readonly name?: string
+  /** What identify tells others, strangers too. Default `mesh`. */
   readonly userAgent?: string
 }
 
@@ -259,6 +261,8 @@ export async function createMeshNode(
             channels,
             isMember: (peer) => membership.isMember(peer),
             stunPort: () => own.stunPort,
+            name: init.name,
+            onName: book.noteName,
             found: (find) => reach.found(members, find),
             onStunPort(peer, port) {
               if (port === 0) stunPorts.delete(peer)
