@@ -47,9 +47,7 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
           const stop = await start(way)
           if (stop !== undefined) stops.push(stop)
         } catch (error) {
-          context.logger
-            .child('p2p')
-            .warn('part of the host is missing', { part: name, reason: String(error) })
+          context.logger.warn('part of the host is missing', { part: name, reason: String(error) })
           way.failed(error)
         }
       }
