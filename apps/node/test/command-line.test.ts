@@ -21,7 +21,10 @@ describe('without a node', () => {
     expect(yaml.stdout).toMatch(/^otp:\n {2}dht:\n {4}interval: 360\n/)
     const token = await mesh.run(['-g', '-b', '--key-otp-interval=9000'])
     expect(Buffer.from(token.stdout, 'base64').toString()).toContain('interval: 9000\n')
-    expect(token.stdout).toMatch(/^[A-Za-z0-9+/]+=*$/)
+    expect(token.stdout).toMatch(/^[A-Za-z0-9+/]+=*\n$/)
+    expect((await mesh.run(['-gb'])).stdout).toMatch(/^[A-Za-z0-9+/]+=*\n$/)
+    // that a network is there already hinders nobody from making another
+    expect(await mesh.run(['-gb'], { environment: { MESHTOKEN: token.stdout } })).toMatchObject({ code: 0 })
 
     writeFileSync(join(mesh.folder, 'net.yaml'), yaml.stdout)
     const shown = await mesh.run(['config', '--config', 'net.yaml', '--json'])
@@ -69,7 +72,40 @@ describe('without a node', () => {
     [['ledger', 'put', 'a', 'b'], 2, 'VALUE is missing', 'mesh ledger put BUCKET KEY VALUE'],
     [['status', 'now'], 2, 'unexpected argument "now"', 'mesh status'],
     [['--token', 'x', 'api'], 2, 'unexpected argument "api"', 'Options follow the command: mesh api'],
+    [
+      ['api', '--config', 'net.yaml', '--state-dir', '/proc/mesh/state'],
+      1,
+      'cannot make the folder',
+      'ENOENT',
+    ],
+    [
+      ['api', '--config', 'net.yaml', '--state-dir', '/dev/null/state'],
+      1,
+      'cannot make the folder',
+      "mkdir '/dev/null'",
+    ],
+    [
+      ['api', '--config', 'net.yaml', '--state-dir', 'here', '--ledger-state', '/proc/mesh'],
+      1,
+      '--ledger-state',
+      '/proc/mesh',
+    ],
     [['-b'], 2, '-b', 'only together with'],
+    [
+      ['-g', '--config', 'net.yaml'],
+      2,
+      '--config: contradicts -g',
+      '-g makes a new network, --config names one',
+    ],
+    [
+      ['--token=x', '--generate', '--address', '10.1.0.2/24'],
+      2,
+      '--token: contradicts --generate',
+      '--address: contradicts',
+    ],
+    [['api', '--log-level', 'info,nothing=debug'], 2, 'in place of "nothing"', 'ledger, p2p, p2p/channels'],
+    [['api', '--log-level', 'ledgr=debug'], 2, 'did you mean ledger?', 'replication'],
+    [['api', '--log-level', 'loud'], 2, '--log-level: expected debug, info', 'got "loud"'],
     [['api', '--lisen=:1'], 2, '--lisen', 'did you mean --listen?'],
     [['status'], 5, 'no node is running here', 'mesh api'],
     [['status', '--api-url', 'http://127.0.0.1:1'], 5, '[client.unreachable]', 'Start the node'],
@@ -82,13 +118,40 @@ describe('without a node', () => {
     expect(result.stderr).not.toContain('    at ')
   })
 
+  test('a cache that cannot be made costs nothing but time', async () => {
+    const environment = { XDG_CACHE_HOME: '/proc/mesh', NODE_COMPILE_CACHE: '' }
+    expect(await mesh.run(['version'], { environment })).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('help begins with the five commands that people begin with, on one screen', async () => {
+    const { stdout } = await mesh.run(['help'])
+    expect((await mesh.run(['--help'])).stdout).toBe(stdout)
+    expect(stdout.split('\n').length).toBeLessThan(24)
+    for (const begin of ['mesh -g -b', 'mesh --token-file', 'mesh api', 'mesh status', 'mesh ping']) {
+      expect(stdout).toMatch(new RegExp(`^  (sudo )?${begin}`, 'm'))
+    }
+    for (const more of ['completion', 'mesh help COMMAND', 'mesh help --all']) expect(stdout).toContain(more)
+    const all = (await mesh.run(['help', '--all'])).stdout
+    for (const option of ['--static-peertable', '--relay-service-max-data']) {
+      expect(stdout).not.toContain(option)
+      expect(all).toContain(option)
+    }
+    expect((await mesh.run(['--help', '--all'])).stdout).toBe(all)
+  })
+
   test('help is for every command, and fits a terminal', async () => {
-    for (const args of [['--help'], ['api', '--help'], ['help', 'ledger', 'put'], ['ledger', '--help']]) {
+    for (const args of [
+      ['help', '--all'],
+      ['api', '--help'],
+      ['help', 'ledger', 'put'],
+      ['ledger', '--help'],
+    ]) {
       const { code, stdout, stderr } = await mesh.run(args)
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(112)
     }
     expect((await mesh.run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(await mesh.run(['version'])).toEqual(await mesh.run(['--version']))
   })
 })
 

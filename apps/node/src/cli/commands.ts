@@ -126,9 +126,16 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./completion.ts')).runCompletion,
   },
   {
+    name: 'version',
+    arguments: [],
+    summary: 'print the version of this program',
+    load: async () => (await import('./version.ts')).runVersion,
+  },
+  {
     name: 'help',
     arguments: ['[COMMAND...]'],
-    summary: 'print this, or the help of a command',
+    summary: 'print how to begin, the help of a command, or with --all everything',
+    examples: ['mesh help', 'mesh help ledger put', 'mesh help --all'],
     load: async () => (await import('./help.ts')).runHelp,
   },
 ]

@@ -38,8 +38,9 @@ async function dispatch(args: readonly string[], components: CommandLineComponen
   const { command, rest } = chooseCommand(args)
   const given = readArguments(command.name, rest)
   if (given.help) {
-    const { formatHelp } = await import('./help.ts')
-    components.out(formatHelp(command))
+    const { formatHelp, formatShortHelp } = await import('./help.ts')
+    const isShort = command === rootCommand && !rest.includes('--all')
+    components.out(isShort ? formatShortHelp() : formatHelp(command))
     return 0
   }
   if (given.version) {
@@ -95,7 +96,8 @@ function unknownCommand(first: string, second: string | undefined, family: reado
   }
   const nearest = findNearest(first, new Set(commands.map(({ name }) => name.split(' ')[0] ?? '')))
   return new MeshError('node.bad_input', `unknown command: mesh ${first}`, {
-    hint: nearest === undefined ? '`mesh --help` shows every command.' : `Did you mean \`mesh ${nearest}\`?`,
+    hint:
+      nearest === undefined ? '`mesh help --all` shows every command.' : `Did you mean \`mesh ${nearest}\`?`,
   })
 }
 

@@ -1,5 +1,7 @@
 /** Options of every command: which network, which instance, how to print. */
 import { isNodeName } from '@mesh/core'
+import { LOG_LEVELS, refuseLogLevels } from '../log/log-level.ts'
+import { SUBSYSTEMS } from '../log/subsystems.ts'
 import { ALL, CLIENT, NODE, TOKEN } from './command-groups.ts'
 import { choice, duration, integer, path, text, toggle } from './option.ts'
 
@@ -142,10 +144,8 @@ export const outputOptions = {
     commands: NODE,
     placeholder: 'LEVEL',
     default: 'info',
-    check: (levels) =>
-      levels.split(',').every((part) => /^([a-z0-9-]+=)?(debug|info|warn|error|off)$/.test(part.trim()))
-        ? undefined
-        : 'debug, info, warn, error or off, or for single subsystems as in info,p2p=debug',
+    check: refuseLogLevels,
+    parts: [...LOG_LEVELS, ...SUBSYSTEMS.flatMap((name) => LOG_LEVELS.map((level) => `${name}=${level}`))],
     help: 'What is logged: debug, info, warn, error or off; for single subsystems as in `info,p2p=debug`.',
   }),
   logFormat: choice({
@@ -160,6 +160,13 @@ export const outputOptions = {
     commands: [...ALL, ...TOKEN],
     default: false,
     help: 'Print stack traces with errors.',
+  }),
+  all: toggle({
+    group: 'Output',
+    commands: ['help'],
+    default: false,
+    environment: false,
+    help: 'Show every command, and every option of `mesh`.',
   }),
   json: toggle({
     group: 'Output',

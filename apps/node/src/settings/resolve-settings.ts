@@ -75,7 +75,7 @@ export function badInput(issues: readonly Issue[], command?: string): MeshError 
     ...(issues.length > 1 ? { issues } : {}),
     ...(command === undefined
       ? {}
-      : { hint: `\`mesh ${command}${command === '' ? '' : ' '}--help\` shows every option.` }),
+      : { hint: `\`mesh help ${command === '' ? '--all' : command}\` shows every option.` }),
   })
 }
 

@@ -141,8 +141,9 @@ export interface PlatformContext extends MeshNodeComponents {
 export async function createMeshNode(
   init: MeshNodeInit,
   platform: Platform,
-  components: MeshNodeComponents,
+  given: MeshNodeComponents,
 ): Promise<MeshNode> {
+  const components = { ...given, logger: given.logger.child('p2p') }
   const { clock, logger } = components
   const bootstrap = parseBootstrapPeers(init.bootstrapPeers ?? [])
   const privateKey = await parseIdentity(init.identity)
@@ -292,7 +293,7 @@ export async function createMeshNode(
       },
     })
     .catch((error: unknown) => {
-      logger.child('p2p').error('host incomplete', { reason: String(error) })
+      logger.error('host incomplete', { reason: String(error) })
       return async () => {}
     })
 

@@ -80,10 +80,9 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
 
 /** A package that was left out was left out on purpose; all else should not be. */
 function logMissing({ logger }: PlatformContext, part: string, error: unknown): void {
-  const log = logger.child('p2p')
   if (error instanceof MeshError && error.code === 'p2p.missing_package') {
-    log.info('part of the host is not installed', { part, reason: error.message, hint: error.hint })
-  } else log.warn('part of the host is missing', { part, reason: String(error) })
+    logger.info('part of the host is not installed', { part, reason: error.message, hint: error.hint })
+  } else logger.warn('part of the host is missing', { part, reason: String(error) })
 }
 
 /**
