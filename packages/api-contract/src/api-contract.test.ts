@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import * as contract from './index.ts'
 import {
@@ -46,11 +47,22 @@ test('the checked-in OpenAPI document is the one that the contract gives', () =>
 })
 
 test('the OpenAPI document has every route under its id', () => {
-  const paths = Object.values(buildOpenApiDocument().paths ?? {})
+  const paths = Object.values(buildOpenApiDocument().paths)
   const ids = paths.flatMap((path) =>
     [path.get, path.put, path.post, path.delete].map((op) => op?.operationId),
   )
   expect(ids.filter((id) => id !== undefined).sort()).toEqual(Object.keys(routes).sort())
+})
+
+test('the OpenAPI document is valid, and every reference points to something', async () => {
+  const validator = new Validator()
+  const document = JSON.parse(JSON.stringify(buildOpenApiDocument()))
+  expect(await validator.validate(document)).toEqual({ valid: true })
+  expect(validator.version).toBe('3.1')
+  const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)
+  const known = Object.keys(document.components.schemas)
+  for (const [, name] of references) expect(known).toContain(name)
+  expect(JSON.stringify(document)).not.toContain('$defs')
 })
 
 test('no two routes share method and path, and every parameter has a schema', () => {

@@ -1,6 +1,6 @@
 /**
  * The HTTP API of a mesh node, defined once: routes, schemas, error codes, event types. Browser-safe. The OpenAPI
- * document is made under `./openapi`, which loads its generator only there.
+ * document is made under `./openapi`.
  *
  * @example
  * ```ts
