@@ -258,6 +258,7 @@ export async function createMeshNode(
             host,
             channels,
             isMember: (peer) => membership.isMember(peer),
+            onMember: (listener) => membership.onMember(listener),
             stunPort: () => own.stunPort,
             found: (find) => reach.found(members, find),
             onStunPort(peer, port) {
