@@ -261,6 +261,7 @@ export async function createMeshNode(
             host,
             channels,
             isMember: (peer) => membership.isMember(peer),
+            onMember: (listener) => membership.onMember(listener),
             stunPort: () => own.stunPort,
             name: init.name,
             onName: book.noteName,
