@@ -27,7 +27,8 @@ export async function runCommandLine(
     return await dispatch(args, components)
   } catch (error) {
     const { formatError } = await import('../log/print-error.ts')
-    components.note(formatError(error, args.includes('--debug')))
+    const { commandHintOf } = await import('./command-hint.ts')
+    components.note(formatError(error, args.includes('--debug'), await commandHintOf(error)))
     return exitCodeOf(error)
   }
 }

@@ -1,10 +1,11 @@
 /** What the VPN asks of this machine: its networks, whether it forwards, and how Go names its system. */
 import { readFileSync } from 'node:fs'
-import { hostname, networkInterfaces } from 'node:os'
+import { networkInterfaces } from 'node:os'
 import { tryParseAddressInRange } from '@mesh/core'
 import type { MeshNode } from '@mesh/p2p/node'
 import type { HostNetwork, MachineDescription, VpnHost } from '@mesh/vpn'
 import { version } from '../version.ts'
+import { ownName } from './own-name.ts'
 
 export function createVpnHost(p2p: Pick<MeshNode, 'remoteAddresses'>): VpnHost {
   return {
@@ -42,7 +43,7 @@ export function describeMachine({
   arch,
 }: Pick<NodeJS.Process, 'platform' | 'arch'>): MachineDescription {
   return {
-    Hostname: hostname(),
+    Hostname: ownName(),
     OS: GO_SYSTEMS[platform] ?? platform,
     Arch: GO_ARCHITECTURES[arch] ?? arch,
     Version: version,
