@@ -1,5 +1,6 @@
 /** The commands as a person calls them: what they print, where, and what they end with. */
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '@mesh/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -54,6 +55,38 @@ describe('without a node', () => {
         { name: 'mdns', value: true, source: 'default', place: null },
       ]),
     )
+  })
+
+  test('`mesh config` shows what follows from other options, and why', async () => {
+    writeFileSync(join(mesh.folder, 'net.yaml'), CONFIG)
+    const inForce = async (...args: string[]) => {
+      const { stdout } = await mesh.run(['config', '--config', 'net.yaml', '--json', ...args])
+      const { options } = JSON.parse(stdout) as {
+        options: { name: string; value: unknown; place: string | null }[]
+      }
+      return new Map(options.map(({ name, value, place }) => [name, [value, place]]))
+    }
+    const plain = await inForce()
+    expect(plain.get('natmap')).toEqual([true, null])
+    expect(plain.get('dhcp')).toEqual([true, 'on without --address'])
+    expect(plain.get('state-dir')?.[0]).toBe(join(mesh.folder, '.local/state/mesh'))
+    expect(plain.get('ledger-state')?.[0]).toMatch(/mesh\/[0-9a-f]{20}\/node$/)
+    expect(plain.get('log-format')).toEqual(['json', 'auto: standard error is no terminal'])
+
+    const isolated = await inForce('--private', '--address=10.1.0.2/24', '--ephemeral')
+    expect(isolated.get('natmap')).toEqual([false, 'off with --private'])
+    expect(isolated.get('natservice')).toEqual([false, 'off with --private'])
+    expect(isolated.get('dht')).toEqual([false, 'off with --private: members tell of each other'])
+    expect(isolated.get('dhcp')).toEqual([false, null])
+    expect(isolated.get('ledger-state')).toEqual([null, 'nothing is kept with --ephemeral'])
+    expect(isolated.get('instance')?.[0]).toBe('ephemeral-PID')
+    expect((await inForce('--private', '--no-peer-exchange')).get('dht')).toEqual([true, null])
+
+    const { stdout } = await mesh.run(['config', '--private'])
+    expect(stdout).toMatch(/^--natmap +off +built in; off with --private$/m)
+    expect(stdout).toMatch(/^--api-listen +127.0.0.1:8080 +built in; only with --api$/m)
+    expect(stdout).toMatch(/^--address +one is leased in 10\.1\.0\.0\/24 +built in$/m)
+    expect(stdout).toMatch(/^--aliveness-healthcheck-interval +2m +built in; 120s, 40s while/m)
   })
 
   test.each([
@@ -227,9 +260,59 @@ describe('with a node', () => {
   test('status is for people, and for programs', async () => {
     const { code, stdout } = await ask(['status'])
     expect(code).toBe(0)
-    expect(stdout).toContain(`node      ${node.id} (mesh `)
+    const [first, second, third, fourth] = stdout.split('\n')
+    expect(first).toBe(`node      ${hostname()} (${node.id})`)
+    expect(second).toMatch(/^network {3}[0-9a-f]{20}, instance node$/)
+    expect(third).toBe(`api       ${node.url}`)
+    expect(fourth).toMatch(/^running {3}for \d+ (s|min).*, since 20.*, mesh \d/)
     const json = JSON.parse((await ask(['status', '--json'])).stdout) as { Summary: { NodeID: string } }
     expect(json.Summary.NodeID).toBe(node.id)
+  })
+
+  test('an error of the node is told in the words of the command line', async () => {
+    const absent = await ask(['ledger', 'get', 'notes', 'nothing'])
+    expect(absent.stderr).toContain('`mesh ledger list BUCKET`')
+    const answer = await fetch(`${node.url}/api/ledger/notes/nothing`)
+    expect(await answer.json()).toMatchObject({ Hint: expect.stringContaining('GET the bucket') as string })
+    const unknown = await ask(['ping', 'nobody'])
+    expect(unknown).toMatchObject({ code: 3, stdout: '' })
+    expect(unknown.stderr).toContain('`mesh status` lists the peers')
+    expect(unknown.stderr).not.toContain('GET ')
+  })
+
+  test('a node without a VPN is pinged, and pings, by its peer id', async () => {
+    const token = makeToken()
+    const first = await mesh.start({ token, command: 'start' })
+    const second = await mesh.start({
+      token,
+      command: 'start',
+      args: [`--discovery-bootstrap-peers=${first.addresses[0]}`],
+    })
+    const ping = (...args: string[]) => mesh.run(['ping', `--state-dir=${second.stateDir}`, ...args])
+    await eventually(async () => {
+      expect(await second.client.listPeers()).toContainEqual(
+        expect.objectContaining({ ID: first.id, Member: true }),
+      )
+    })
+    const { code, stdout } = await ping(first.id, '--count=2')
+    expect(code).toBe(0)
+    expect(stdout.trim().split('\n')).toEqual(
+      Array.from(
+        { length: 2 },
+        () => expect.stringMatching(/by direct tcp: \d+\.\d ms, over libp2p$/) as string,
+      ),
+    )
+    expect(JSON.parse((await ping(first.id, '--count=1', '--json')).stdout)).toMatchObject({
+      PeerID: first.id,
+      Member: true,
+      Path: 'direct',
+    })
+    expect((await ping(second.id)).stderr).toContain('is this node itself')
+    await first.stop()
+    const gone = await ping(first.id, '--count=1')
+    expect(gone).toMatchObject({ code: 1, stdout: '' })
+    expect(gone.stderr).toContain('no answer from')
+    await second.stop()
   })
 
   test('asks another address when told so', async () => {

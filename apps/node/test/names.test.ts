@@ -32,7 +32,7 @@ test('nodes that serve only the API know each other by name', async () => {
   const reach = `--discovery-bootstrap-peers=${first.addresses[0] ?? ''}`
   const second = await mesh.start({ token, args: ['--name', 'Shed-7', reach] })
   const third = await mesh.start({ token, args: [reach], environment: { MESHNAME: 'desk' } })
-  expect(await second.client.getVersion()).toMatchObject({ Name: 'Shed-7' })
+  expect(await second.client.getNode()).toMatchObject({ Name: 'Shed-7' })
   await eventually(
     async () => {
       expect(await namesSeenBy(first)).toEqual({ [second.id]: 'Shed-7', [third.id]: 'desk' })

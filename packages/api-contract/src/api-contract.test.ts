@@ -5,7 +5,9 @@ import * as contract from './index.ts'
 import {
   dnsRecordsByName,
   dnsTypeName,
+  type ErrorCode,
   errorCatalogue,
+  hintOf,
   isErrorCode,
   type RouteDefinition,
   routes,
@@ -34,6 +36,7 @@ test('has these public names', () => {
     'errorCatalogue',
     'eventSchemas',
     'eventTypes',
+    'hintOf',
     'isErrorCode',
     'routes',
     'tryParseDnsType',
@@ -133,4 +136,14 @@ test('a wait is cut to 60 s and has one form', () => {
   expect(waitDuration.parse('500ms')).toBe(500)
   const accepted = ['', '5', '-5s', 'abc', '5 s'].filter((text) => waitDuration.safeParse(text).success)
   expect(accepted).toEqual([])
+})
+
+test('hints for requests name requests, and hints for the command line name commands', () => {
+  const codes = Object.keys(errorCatalogue) as ErrorCode[]
+  const ofCommands = /`mesh (status|ping|ledger|config|version)/
+  const ofRequests = /\b(GET|PUT|POST|DELETE) |[Hh]eader|\bIssues\b|RequestID|Retry-After/
+  expect(codes.filter((code) => ofCommands.test(hintOf(code, 'http')))).toEqual([])
+  expect(codes.filter((code) => ofRequests.test(hintOf(code, 'command')))).toEqual([])
+  expect(hintOf('vpn.unknown_machine', 'http')).toContain('GET /api/vpn')
+  expect(hintOf('vpn.unknown_machine', 'command')).toContain('`mesh status`')
 })

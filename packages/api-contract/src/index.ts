@@ -15,6 +15,7 @@ export {
   type ErrorDescription,
   errorBody,
   errorCatalogue,
+  hintOf,
   isErrorCode,
 } from './errors.ts'
 export { type ApiEvent, type EventData, type EventType, eventSchemas, eventTypes } from './events.ts'
@@ -42,7 +43,9 @@ export type {
   HealthView,
   LedgerView,
   MachineView,
+  NodeFactsView,
   NodeView,
+  PeerPingView,
   PeerView,
   ServiceView,
   SignedEntryView,

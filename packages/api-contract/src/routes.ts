@@ -100,6 +100,15 @@ export const routes = {
     answer: list(view.peerView, 'Connected and known peers, without this node.'),
     errors: [],
   }),
+  pingPeer: defineRoute({
+    method: 'GET',
+    path: '/api/peers/:peer/ping',
+    tag: 'network',
+    summary: 'Reach a peer now over libp2p and measure: by peer id, name or VPN address; needs no VPN',
+    params: z.object({ peer: lookupName.meta({ example: 'nas' }) }),
+    answer: json(view.peerPingView, 'How it was reached.'),
+    errors: ['peer.unknown', 'peer.ambiguous', 'peer.unreachable'],
+  }),
   getVpn: defineRoute({
     method: 'GET',
     path: '/api/vpn',
@@ -297,6 +306,14 @@ export const routes = {
     query: z.object({ types: eventTypeList.optional() }),
     answer: { kind: 'events', description: 'A stream of events.' },
     errors: ['events.too_many_readers'],
+  }),
+  getNode: defineRoute({
+    method: 'GET',
+    path: '/api/node',
+    tag: 'node',
+    summary: 'Who this node is, in which network, where it listens and since when it runs',
+    answer: json(view.nodeFactsView, 'This node.'),
+    errors: [],
   }),
   getVersion: defineRoute({
     method: 'GET',

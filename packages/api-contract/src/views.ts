@@ -178,6 +178,20 @@ export const peerView = later(() =>
 )
 export type PeerView = z.output<ReturnType<typeof peerView>>
 
+export const peerPingView = later(() =>
+  z
+    .object({
+      PeerID: peerId(),
+      Name: z.string().meta({ description: 'Host name in the ledger; empty when it has none.' }),
+      Member: z.boolean(),
+      Path: path(),
+      Transport: z.string().nullable(),
+      RoundTripMs: z.number(),
+    })
+    .meta({ id: 'PeerPing' }),
+)
+export type PeerPingView = z.output<ReturnType<typeof peerPingView>>
+
 const counters = later(() => ({
   PacketsIn: count(),
   PacketsOut: count(),
@@ -290,12 +304,30 @@ export const bucketDeleteView = later(() =>
 )
 export type BucketDeleteView = z.output<ReturnType<typeof bucketDeleteView>>
 
+export const nodeFactsView = later(() =>
+  z
+    .object({
+      Name: z.string().meta({ description: 'What people call this node; empty when nobody named it.' }),
+      PeerID: peerId(),
+      Network: z.string().meta({ description: 'Names the network, and tells nothing of its secrets.' }),
+      Instance: z.string().meta({ description: 'Tells apart nodes of one network on one machine.' }),
+      Listen: z
+        .array(z.string())
+        .meta({ description: 'Where the API answers: http:// and unix:// addresses.' }),
+      Version: z.string(),
+      StartedAt: z.string().meta({ description: 'RFC 3339 UTC.' }),
+      UptimeSeconds: count(),
+      HasVpn: z.boolean(),
+    })
+    .meta({ id: 'NodeFacts' }),
+)
+export type NodeFactsView = z.output<ReturnType<typeof nodeFactsView>>
+
 export const versionView = later(() =>
   z
     .object({
       Version: z.string(),
       Api: z.number().int(),
-      Name: z.string().meta({ description: 'What this node is called; empty when it has no name.' }),
       Protocols: z.array(z.string()),
     })
     .meta({ id: 'Version' }),

@@ -32,6 +32,8 @@ export type {
   Metric,
   NetworkEvent,
   NetworkPort,
+  NodePort,
+  PeerProbe,
   PeerState,
   TrafficPort,
   TrafficStats,

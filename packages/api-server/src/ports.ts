@@ -45,12 +45,24 @@ export type NetworkEvent =
       readonly protocol: string | undefined
     }
 
+/** How a peer was reached just now. */
+export interface PeerProbe {
+  readonly path: 'direct' | 'relayed'
+  readonly transport: string | undefined
+  readonly rttMs: number
+}
+
 /** The node's view of its peers. */
 export interface NetworkPort {
   /** Other members on the gossip topic now. */
   members(): readonly string[]
   /** All of the peerstore, this node excluded. */
   peers(): readonly PeerState[]
+  /**
+   * Connects where need be, and measures a round trip.
+   * @throws MeshError saying what kept it from being reached; the signal's reason
+   */
+  probe(peer: PeerId, signal: AbortSignal): Promise<PeerProbe>
   /** Undefined without a bandwidth reporter: `/api/metrics` is 404 then. */
   readonly traffic: TrafficPort | undefined
   subscribe(listener: (event: NetworkEvent) => void): () => void
@@ -159,10 +171,19 @@ export interface AssetsPort {
 export interface VersionPort {
   /** As `mesh --version` prints it. */
   readonly version: string
-  /** What this node is called. */
-  readonly name?: string
   /** Protocol ids spoken. */
   protocols(): readonly string[]
+}
+
+/** Who this node is, beside its id. */
+export interface NodePort {
+  /** What people call it. */
+  readonly name: string
+  /** Of the network, without secrets. */
+  readonly networkId: string
+  readonly instance: string
+  /** Does it carry packets? */
+  readonly hasVpn: boolean
 }
 
 export interface ApiServerComponents {
@@ -171,6 +192,8 @@ export interface ApiServerComponents {
   readonly random: Random
   readonly logger: Logger
   readonly version: VersionPort
+  /** `/api/node` is empty of what this says when it is left out. */
+  readonly node?: NodePort
   readonly health: HealthPort
   /** May come later with `attachNetwork`; without it the node is alone and counts no traffic. */
   readonly network?: NetworkPort

@@ -1,3 +1,4 @@
+import type { NodeFactsView } from '@mesh/api-contract'
 import { createEventHub } from './events/event-hub.ts'
 import { publishLedgerEvents, publishNetworkEvents, publishRefused } from './events/event-sources.ts'
 import { watchMachines } from './events/machine-watch.ts'
@@ -5,6 +6,7 @@ import type { Handlers } from './handlers/handler.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
+import { createPeerReads } from './handlers/peer-reads.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp } from './http/app.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
@@ -44,6 +46,18 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
   let network: NetworkPort | undefined
   let vpn: VpnPort | undefined
   const scene = (): Scene => ({ snapshot: ledger.snapshot(), self: ledger.self, network, now: clock.now() })
+  const startedAt = clock.now()
+  const facts = (): NodeFactsView => ({
+    Name: components.node?.name ?? '',
+    PeerID: ledger.self,
+    Network: components.node?.networkId ?? '',
+    Instance: components.node?.instance ?? '',
+    Listen: [...listeners].map(({ url }) => url),
+    Version: components.version.version,
+    StartedAt: new Date(startedAt).toISOString(),
+    UptimeSeconds: Math.max(0, Math.floor((clock.now() - startedAt) / 1_000)),
+    HasVpn: components.node?.hasVpn ?? vpn !== undefined,
+  })
   const exposition = () =>
     formatMetrics([
       ...ledgerMetrics(ledger),
@@ -55,9 +69,11 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
     ...createLedgerReads(scene, () => texts.last()),
     ...createLedgerWrites(ledger, clock, publishRefused(ledger, hub)),
     ...createVpnReads({ scene, vpn: () => vpn, clock }),
+    ...createPeerReads({ scene, clock }),
     ...createNodeReads({
       network: () => network,
       version: components.version,
+      facts,
       health: withExposure(components.health, listeners),
       exposition,
     }),

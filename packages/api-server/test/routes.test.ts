@@ -80,6 +80,21 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       },
     ])
   },
+  async pingPeer({ client }) {
+    const answer = {
+      PeerID: PEER,
+      Name: '',
+      Member: true,
+      Path: 'direct',
+      Transport: 'tcp',
+      RoundTripMs: 1.5,
+    }
+    expect(await client.pingPeer({ peer: PEER })).toEqual(answer)
+    expect(await failure(client.pingPeer({ peer: 'nobody' }))).toMatchObject({
+      code: 'peer.unknown',
+      status: 404,
+    })
+  },
   async getVpn({ client }) {
     const { Peers, Drops, Ignored, Refusals, ...view } = await client.getVpn()
     expect(view).toEqual({
@@ -287,11 +302,24 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     controller.abort()
     expect(await events.next()).toMatchObject({ done: true })
   },
+  async getNode(world) {
+    const { StartedAt, ...facts } = await world.client.getNode()
+    expect(facts).toEqual({
+      Name: 'nas',
+      PeerID: self(world),
+      Network: 'a3aef9821d7c70a7dfd6',
+      Instance: 'node',
+      Listen: [world.node.listener.url, world.node.unix.url],
+      Version: '0.1.0',
+      UptimeSeconds: expect.any(Number) as number,
+      HasVpn: true,
+    })
+    expect(Date.now() - Date.parse(StartedAt)).toBeLessThan(600_000)
+  },
   async getVersion({ client }) {
     expect(await client.getVersion()).toEqual({
       Version: '0.1.0',
       Api: 1,
-      Name: 'nas',
       Protocols: ['/mesh/replication/1'],
     })
   },

@@ -24,7 +24,7 @@ test('only what begins a command is put into the words of the person', () => {
 
 test('errors tell people to type what works where they stand', () => {
   const error = new MeshError('node.not_running', 'no node is running here', { hint: 'Start `mesh api`.' })
-  expect(formatError(error, false, './mesh')).toBe(
+  expect(formatError(error, { debug: false, command: './mesh' })).toBe(
     'mesh: no node is running here [node.not_running]\n  Start `./mesh api`.',
   )
 })

@@ -42,15 +42,16 @@ export const commands: readonly Command[] = [
   {
     name: 'status',
     arguments: [],
-    summary: 'what a running node sees: problems first, then machines and peers',
+    summary: 'who a running node is and what it sees: problems, machines and peers',
     examples: ['mesh status', 'mesh status --json', 'mesh status --instance second'],
     load: async () => (await import('./status.ts')).runStatus,
   },
   {
     name: 'ping',
     arguments: ['MACHINE'],
-    summary: 'how a machine of the VPN is reached, by its address, name or peer id',
-    description: 'Asks the running node to measure; ends with 1 when nobody answered.',
+    summary: 'how another machine is reached, by its address, name or peer id',
+    description:
+      'Asks the running node to measure: through the VPN, or over libp2p where it runs none or the other has none. Ends with 1 when nobody answered.',
     examples: ['mesh ping 10.1.0.12', 'mesh ping laptop --count 1', 'mesh ping 10.1.0.12 --count 0 --json'],
     load: async () => (await import('./ping.ts')).runPing,
   },

@@ -28,8 +28,10 @@ export async function runCommandLine(
     return await dispatch(args, components)
   } catch (error) {
     const { formatError } = await import('../log/print-error.ts')
+    const { commandHintOf } = await import('./command-hint.ts')
     const command = calledAs(components.surroundings.environment)
-    components.note(formatError(error, args.includes('--debug'), command))
+    const shown = { debug: args.includes('--debug'), command, hint: await commandHintOf(error) }
+    components.note(formatError(error, shown))
     return exitCodeOf(error)
   }
 }

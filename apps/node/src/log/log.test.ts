@@ -67,16 +67,17 @@ test('an error is printed with its code, what is wrong in each field, and what t
     issues: [{ field: '--listen', value: 'x\u001B', expected: 'an address' }],
     hint: 'See --help.',
   })
-  expect(formatError(error, false).split('\n')).toEqual([
+  expect(formatError(error, { debug: false }).split('\n')).toEqual([
     'mesh: two options are wrong [node.bad_input]',
     '  --listen: expected an address, got "x\\u001b"',
     '  See --help.',
   ])
-  expect(formatError(error, true)).toContain('at ')
+  expect(formatError(error, { debug: true })).toContain('at ')
 })
 
 test('a cause is told where it adds something', () => {
-  const told = (cause: Error) => formatError(new MeshError('engine.system', 'no interface', { cause }), false)
+  const told = (cause: Error) =>
+    formatError(new MeshError('engine.system', 'no interface', { cause }), { debug: false })
   expect(told(new Error('Invalid argument'))).toContain('because: Invalid argument')
   expect(told(new Error('engine.system\nno interface'))).not.toContain('because')
 })

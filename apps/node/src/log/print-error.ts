@@ -4,11 +4,19 @@ import { inWordsOf } from '../cli/called-as.ts'
 import { describeIssue } from '../settings/resolve-settings.ts'
 import { printable } from './printable.ts'
 
-/**
- * Lines for a terminal, without a newline at the end.
- * @param command how the person calls `mesh`, for what the lines tell them to type
- */
-export function formatError(error: unknown, debug: boolean, command = 'mesh'): string {
+export interface ErrorFormat {
+  readonly debug: boolean
+  /** How the person calls `mesh`, for what the lines tell them to type. */
+  readonly command?: string
+  /** What to do next; the error's own unless given. */
+  readonly hint?: string | undefined
+}
+
+/** Lines for a terminal, without a newline at the end. */
+export function formatError(
+  error: unknown,
+  { debug, command = 'mesh', hint = hintOfError(error) }: ErrorFormat,
+): string {
   const lines: string[] = []
   if (error instanceof MeshError) {
     lines.push(`mesh: ${error.message} [${error.code}]`)
@@ -16,7 +24,7 @@ export function formatError(error: unknown, debug: boolean, command = 'mesh'): s
     const { cause, message } = error
     // a cause that says the same is no reason
     if (cause instanceof Error && !cause.message.includes(message)) lines.push(`  because: ${cause.message}`)
-    if (error.hint !== undefined) lines.push(`  ${error.hint}`)
+    if (hint !== undefined) lines.push(`  ${hint}`)
   } else {
     lines.push(`mesh: ${error instanceof Error ? error.message : String(error)} [node.unexpected]`)
     if (!debug) lines.push('  This is a defect of mesh; --debug shows where it happened.')
@@ -24,4 +32,8 @@ export function formatError(error: unknown, debug: boolean, command = 'mesh'): s
   const shown = lines.map((line) => inWordsOf(line, command).split('\n').map(printable).join('\n'))
   if (debug && error instanceof Error && error.stack !== undefined) shown.push(error.stack)
   return shown.join('\n')
+}
+
+function hintOfError(error: unknown): string | undefined {
+  return error instanceof MeshError ? error.hint : undefined
 }

@@ -72,7 +72,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   const ledger = openLedger({ settings, identity, folder: folder.path }, { clock, log })
   ends.add(() => ledger.stop())
 
-  const api = createApi({ settings }, { ledger, clock, random, log })
+  const api = createApi(parts, { ledger, clock, random, log })
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told
   ends.add(() => ledger.stop())

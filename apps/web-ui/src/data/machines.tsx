@@ -41,9 +41,10 @@ function useMachinesRead(): MachinesRead {
     { everyMs: (known) => ((known?.length ?? 0) > MANY_PEERS ? MANY_PEERS_EVERY_MS : PEERS_EVERY_MS) },
   )
   const version = useRead('getVersion', {})
+  const node = useRead('getNode', {})
   const self = summary.data?.NodeID
   const selfVersion = version.data?.Version ?? ''
-  const selfName = version.data?.Name ?? ''
+  const selfName = node.data?.Name ?? ''
   const machines = useMemo(() => {
     if (self === undefined || !nodes.data || !records.data || !peers.data) return undefined
     return buildMachines({

@@ -131,6 +131,11 @@ function isIpv6({ Address }: MachineRecord): boolean {
   return Address.includes(':')
 }
 
+/** Host names are alike in any case; what has none has none in common with others. */
+export function isSameName(hostname: string, name: string): boolean {
+  return hostname !== '' && hostname.toLowerCase() === name.toLowerCase()
+}
+
 /** Entries never change, so each is parsed once. */
 const parsed = new WeakMap<Entry, MachineRecord | null>()
 

@@ -66,8 +66,10 @@ async function createHub() {
         return () => memberListeners.delete(listener)
       },
       stunPort: () => 0,
+      name: undefined,
       found() {},
       onStunPort() {},
+      onName() {},
       onRefused() {},
     },
     { clock, logger: silentLogger },
