@@ -22,6 +22,7 @@ test('has these public names', () => {
   expect(Object.keys(contract).sort()).toEqual([
     'EVENT_HEARTBEAT_MS',
     'EVENT_RING_SIZE',
+    'MAX_ADDRESS_BYTES',
     'MAX_BODY_BYTES',
     'MAX_BUCKET_BYTES',
     'MAX_CHANGES_PER_EVENT',
