@@ -210,6 +210,7 @@ export const errorCatalogue = {
     status: 503,
     title: 'The node has not joined its network yet',
     hint: 'Ask again in a few seconds; GET /api/health says what it waits for.',
+    commandHint: 'Try again in a few seconds; `mesh status` says what it waits for.',
   },
   'services.unknown': {
     status: 404,
