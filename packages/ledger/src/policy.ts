@@ -15,6 +15,11 @@ export interface BucketPolicy {
    * `absolute`, when its own `UpdatedAt` is; `never`.
    */
   readonly expiry: 'liveness' | 'absolute' | 'never'
+  /**
+   * Of two claims of one moment the one whose Value (JSON text) is so gives way to one whose Value is not, whichever
+   * came first. Without it the later one gives way.
+   */
+  readonly yields?: (valueText: string) => boolean
 }
 
 /** Bucket name to rule. */
@@ -25,6 +30,8 @@ export const ownedByValue: BucketPolicy = {
   ownerOf: (_key, valueText) => peerIdInValue(valueText),
   expiry: 'liveness',
 }
+/** As `ownedByValue`; a leased address gives way to one that a person gave a machine. */
+const machines: BucketPolicy = { ...ownedByValue, yields: isLeased }
 /** The key is the owner. */
 export const ownedByKey: BucketPolicy = { ownerOf: (key) => key, expiry: 'liveness' }
 /** Who signs first, owns. */
@@ -34,7 +41,7 @@ export const HEALTH_BUCKET = 'healthcheck'
 
 /** The buckets that all networks know, and ours (`routes`). */
 export const defaultPolicies: PolicyTable = {
-  machines: ownedByValue,
+  machines,
   services: ownedByValue,
   files: ownedByValue,
   routes: ownedByValue,
@@ -59,6 +66,16 @@ export function peerIdInValue(valueText: string): string {
     return owner
   } catch {
     return ''
+  }
+}
+
+/** Does a machine's record say that its address is a lease, so that another would do as well? */
+function isLeased(valueText: string): boolean {
+  try {
+    const record: unknown = JSON.parse(valueText)
+    return typeof record === 'object' && record !== null && 'Leased' in record && record.Leased === true
+  } catch {
+    return false
   }
 }
 

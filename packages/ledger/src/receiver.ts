@@ -83,6 +83,7 @@ export function createReceiver(init: ReceiverInit): Receiver {
       holder,
       holderIsLive: isLive(holder),
       claimantIsLive: isLive(keyed.entry.owner),
+      yields: policy.yields,
       nowMs,
     })
     carryOut(reaction, keyed, existing)

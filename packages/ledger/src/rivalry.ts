@@ -1,7 +1,7 @@
 /**
  * What happens when another live owner claims a key (api-decisions, 'Races', 'Coming back'): of two claims within
- * 10 s the later one is given up by whoever made it, as long as its own claim is that fresh; any other is a
- * conflict that is told until one lets go.
+ * 10 s the later one, or the one that its bucket's rule lets give way, is given up by whoever made it, as long as its
+ * own claim is that fresh; any other is a conflict that is told until one lets go.
  */
 import { type Conflict, type Conflicts, createConflicts } from './conflicts.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
@@ -19,6 +19,8 @@ export interface ForeignClaim {
   readonly holder: string
   readonly holderIsLive: boolean
   readonly claimantIsLive: boolean
+  /** Of the bucket: which Values give way. */
+  readonly yields?: ((valueText: string) => boolean) | undefined
   readonly nowMs: number
 }
 
@@ -92,7 +94,7 @@ export function createRivalry(self: string): Rivalry {
     if (!claim.claimantIsLive) return answerStaleClaim(claim)
     const own = holder === self ? fresh.get(positionId(incoming)) : undefined
     if (own !== undefined && isWithinWindow(own.version, version)) {
-      if (!isGreater(own.version, self, version, owner)) return { type: 'none' }
+      if (!givesWay(claim, own.version, self)) return { type: 'none' }
       return { type: 'yield', above: version > existing.version ? version : existing.version }
     }
     if (isFreshRaceOfOthers(claim)) return { type: 'none' }
@@ -120,6 +122,13 @@ export function createRivalry(self: string): Rivalry {
     const nowNs = BigInt(Math.floor(nowMs)) * 1_000_000n
     return isWithinWindow(version, existing.version) && nowNs - version <= RACE_WINDOW_NS
   }
+}
+
+/** Is this node's claim the one to be given up? */
+function givesWay({ incoming, existing, yields }: ForeignClaim, version: bigint, self: string): boolean {
+  const [ours, theirs] = [yields?.(existing.value) === true, yields?.(incoming.entry.value) === true]
+  if (ours !== theirs) return ours
+  return isGreater(version, self, incoming.entry.version, incoming.entry.owner)
 }
 
 function isWithinWindow(a: bigint, b: bigint): boolean {

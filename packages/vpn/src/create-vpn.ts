@@ -93,6 +93,7 @@ class MeshVpn implements Vpn {
       {
         ...components,
         store: createLeaseFile(lease?.file, log),
+        pastStore: createLeaseFile(lease?.pastFile, log),
         neighbours: () => this.#countNeighbours(),
         isOurs: (peer) => network.speaks(peer as PeerId, VPN_PROTOCOL) === true,
       },

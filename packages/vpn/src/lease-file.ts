@@ -1,4 +1,7 @@
-/** Keeps the leased address in a file over restarts (mode 0600). What goes wrong costs another address, no more. */
+/**
+ * Keeps the leased address, or which ones others had, in a file over restarts (mode 0600). What goes wrong costs another
+ * address, no more.
+ */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Logger } from '@mesh/core'
 import type { LeaseStore } from './addresses/lease.ts'

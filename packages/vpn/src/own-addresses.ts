@@ -1,7 +1,7 @@
 /**
  * This node's addresses: the fixed ones or a lease, and the derived one. 1 learn what others hold; 2 see that nobody
- * has the fixed ones, or lease one; 3 end what an earlier run left, announce each (`machines`); 4 lease anew when the
- * lease is lost.
+ * has the fixed ones (a lease of the same moment is asked to move), or lease one; 3 end what an earlier run left,
+ * announce each (`machines`); 4 lease anew when the lease is lost.
  */
 import {
   type AddressInRange,
@@ -13,8 +13,11 @@ import {
   type Random,
 } from '@mesh/core'
 import { checkNotTaken } from './addresses/check-addresses.ts'
+import { MACHINES_BUCKET, otherHolder } from './addresses/dhcp-bucket.ts'
 import { leaseAddress, type LeaseStore } from './addresses/lease.ts'
+import { LEASE_MOVES_MS, LOOK_AGAIN_MS, SAME_MOMENT_MS } from './addresses/limits.ts'
 import { forgetOldAddresses, machineText } from './addresses/own-machines.ts'
+import { type PastAddresses, rememberAddresses } from './addresses/past-addresses.ts'
 import { watchLease } from './addresses/watch-lease.ts'
 import { LEASE_RETRY_MS } from './limits.ts'
 import type { VpnLedger } from './ports.ts'
@@ -48,6 +51,8 @@ export interface OwnAddressesInit {
 export interface OwnAddressesComponents extends Pick<VpnComponents, 'arrived' | 'announce'> {
   readonly ledger: VpnLedger
   readonly store: LeaseStore
+  /** Keeps which addresses others had over restarts. */
+  readonly pastStore: LeaseStore
   /** Members that this node is connected to now. */
   readonly neighbours: () => number
   /** Does the peer run a VPN like this one? */
@@ -73,6 +78,10 @@ class Addresses implements OwnAddresses {
   /** Just lost: another's by now, or soon. */
   #lost: readonly IpAddress[] = []
   #unwatch = () => {}
+  /** For nodes that lease. */
+  #past: PastAddresses | undefined
+  /** Another's lease that is asked for. */
+  #asked: IpAddress | undefined
 
   constructor(init: OwnAddressesInit, components: OwnAddressesComponents) {
     this.#init = init
@@ -91,20 +100,54 @@ class Addresses implements OwnAddresses {
   async start(given: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([given, this.#stopping.signal])
     const { arrived, ledger, clock } = this.#components
-    const { fixed, leaseRange } = this.#init
+    const { leaseRange } = this.#init
+    const begun = clock.now()
     if (leaseRange === undefined) {
       await unlessAborted(arrived(), signal)
-      const [taken] = checkNotTaken(fixed, ledger, clock.now())
-      if (taken !== undefined) throw taken
+      await this.#waitForLeases(begun, signal)
     } else await this.#takeLease(leaseRange, signal)
     signal.throwIfAborted()
     forgetOldAddresses(ledger, this.#addresses())
     this.#announceAll()
   }
 
+  /**
+   * A lease of the same moment moves when it hears that its address was given to this node.
+   * @param begun unix ms: a lease that was claimed long before is held, and kept
+   * @throws MeshError `vpn.address_taken`
+   */
+  async #waitForLeases(begun: number, signal: AbortSignal): Promise<void> {
+    const { ledger, clock } = this.#components
+    const { fixed } = this.#init
+    const deadline = clock.now() + LEASE_MOVES_MS
+    for (;;) {
+      const [taken] = checkNotTaken(fixed, ledger, clock.now())
+      if (taken === undefined) return
+      const address = fixed.find((given) => given.address === taken.details['address'])?.address
+      const holder = address && otherHolder(ledger, address, clock.now())
+      const moves = holder?.leased === true && holder.claimedAt >= begun - SAME_MOMENT_MS
+      if (address === undefined || !moves || clock.now() >= deadline) throw taken
+      this.#askFor(address)
+      await delay(clock, LOOK_AGAIN_MS, signal)
+    }
+  }
+
+  /** By the record of the derived address, which nobody else can hold. */
+  #askFor(wanted: IpAddress): void {
+    const { ledger, announce } = this.#components
+    const { machine, derived } = this.#init
+    if (this.#asked === wanted) return
+    this.#asked = wanted
+    forgetOldAddresses(ledger, this.#addresses())
+    this.#endAnnouncing(derived.address)
+    const text = () => machineText(ledger.self, derived.address, { own: [wanted], machine })
+    this.#announced.set(derived.address, announce(MACHINES_BUCKET, derived.address, text))
+  }
+
   stop(): void {
     this.#stopping.abort(new Error('the VPN was stopped'))
     this.#unwatch()
+    this.#past?.stop()
     for (const end of this.#announced.values()) end()
     this.#announced.clear()
   }
@@ -112,14 +155,19 @@ class Addresses implements OwnAddresses {
   async #takeLease(range: Cidr, signal: AbortSignal): Promise<void> {
     const { ledger, clock } = this.#components
     const { machine, onChange } = this.#init
+    const pastAddresses = (this.#past ??= rememberAddresses({
+      ...this.#components,
+      store: this.#components.pastStore,
+    }))
     const lease = await leaseAddress(
       {
         range,
-        machineText: (address) => machineText(ledger.self, address, { own: [address], machine }),
+        machineText: (address) =>
+          machineText(ledger.self, address, { own: [address], machine, leased: true }),
         avoid: this.#lost,
         signal,
       },
-      this.#components,
+      { ...this.#components, pastAddresses },
     )
     this.#lease = lease
     this.leaseError = undefined
@@ -163,7 +211,8 @@ class Addresses implements OwnAddresses {
     const { machine } = this.#init
     for (const address of this.#addresses().toReversed()) {
       this.#endAnnouncing(address)
-      const text = () => machineText(ledger.self, address, { own: this.#addresses(), machine })
+      const leased = this.#lease !== undefined
+      const text = () => machineText(ledger.self, address, { own: this.#addresses(), machine, leased })
       this.#announced.set(address, announce('machines', address, text))
     }
   }

@@ -35,6 +35,8 @@ export interface LeaseInit {
   readonly range: AddressInRange
   /** Keeps the address over restarts; undefined: nowhere. */
   readonly file?: string
+  /** Keeps which addresses others had over restarts; undefined: nowhere. */
+  readonly pastFile?: string
 }
 
 /** One entry of `--static-peertable`. */

@@ -1,5 +1,5 @@
 /** A network in virtual time whose members lease addresses: ours over real ledgers and replicators, and older ones. */
-import { type Cidr, type IpAddress, parseCidr, silentLogger } from '@mesh/core'
+import { type Cidr, type IpAddress, parseCidr, silentLogger, tryParseAddressInRange } from '@mesh/core'
 import { createManualClock, createSeededRandom, type ManualClock } from '@mesh/testkit'
 import { REPLICATION_PROTOCOL } from '../../replication/src/limits.ts'
 import { createSimNetwork, type SimNetwork, type SimNetworkInit } from '../../replication/test/sim-network.ts'
@@ -12,8 +12,10 @@ import {
 import { deriveIpv6, deriveIpv6Range } from '../src/addresses/derive-ipv6.ts'
 import { type LeaseProgress, type LeaseStore, leaseAddress } from '../src/addresses/lease.ts'
 import { machineText } from '../src/addresses/own-machines.ts'
+import { rememberAddresses } from '../src/addresses/past-addresses.ts'
 import { watchLease } from '../src/addresses/watch-lease.ts'
 import { yieldLeadership } from '../src/addresses/yield-leadership.ts'
+import { createOwnAddresses } from '../src/own-addresses.ts'
 import { type OlderNode, startOlderNode } from './older-node.ts'
 
 export const SECOND = 1000
@@ -38,9 +40,20 @@ export interface Leaser {
 export interface LeaserInit {
   readonly range?: Cidr
   readonly store?: LeaseStore
+  readonly pastStore?: LeaseStore
   /** The ledger's disk. */
   readonly disk?: ReturnType<typeof createRetainingStore>
   readonly isNear?: (peer: string) => boolean
+}
+
+/** A node of ours whose address was given. */
+export interface FixedNode {
+  readonly node: SimNode
+  /** Once the ledger says so. */
+  readonly address: string | undefined
+  /** Why it ended. */
+  readonly error: unknown
+  kill(): Promise<void>
 }
 
 export interface LeaseLab {
@@ -49,6 +62,8 @@ export interface LeaseLab {
   /** Peer ids of the members to come, by number. */
   readonly ids: readonly string[]
   vpn(number: number, init?: LeaserInit): Promise<Leaser>
+  /** Of ours, with an address that a person gave it. */
+  fixed(number: number, address: string, init?: Pick<LeaserInit, 'disk'>): Promise<FixedNode>
   /** Of ours, without an interface. */
   api(number: number): Promise<SimNode>
   older(number: number, kind: 'dhcp' | 'api'): OlderNode
@@ -82,6 +97,11 @@ export function createLeaseLab(seed: number, count: number, init: SimNetworkInit
       const leaser = lease(await start(number, given), given, at)
       stops.push(() => leaser.kill())
       return leaser
+    },
+    async fixed(number, address, given = {}) {
+      const fixed = startFixed(await start(number, given), address, at)
+      stops.push(() => fixed.kill())
+      return fixed
     },
     async api(number) {
       const node = await start(number)
@@ -132,9 +152,58 @@ export function createMemoryLease(text?: string): LeaseStore & { text: string | 
 
 const DERIVED = deriveIpv6Range({ key: 'key', room: 'room' })
 
+function startFixed(
+  node: SimNode,
+  text: string,
+  { clock, random }: { clock: ManualClock; random: ReturnType<typeof createSeededRandom> },
+): FixedNode {
+  const { ledger, replicator, link } = node
+  const given = tryParseAddressInRange(`${text}/24`)
+  if (given === undefined) throw new Error(`${text} is no address`)
+  const own = createOwnAddresses(
+    {
+      derived: deriveIpv6(DERIVED, ledger.self),
+      fixed: [given],
+      leaseRange: undefined,
+      machine,
+      onChange() {},
+    },
+    {
+      ledger,
+      arrived: () => replicator.ready(),
+      announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
+      neighbours: () => link.room.peers().length,
+      isOurs: () => true,
+      store: createMemoryLease(),
+      pastStore: createMemoryLease(),
+      clock,
+      random,
+      log: silentLogger,
+    },
+  )
+  const stopping = new AbortController()
+  const fixed = {
+    node,
+    get address() {
+      const entry = ledger.snapshot().getLive('machines', text)
+      return entry?.owner === ledger.self ? text : undefined
+    },
+    error: undefined as unknown,
+    async kill() {
+      stopping.abort(new Error('killed'))
+      own.stop()
+      await node.kill()
+    },
+  }
+  own.start(stopping.signal).catch((error: unknown) => {
+    fixed.error = error
+  })
+  return fixed
+}
+
 function lease(
   node: SimNode,
-  { range = RANGE, store = createMemoryLease() }: LeaserInit,
+  { range = RANGE, store = createMemoryLease(), pastStore = createMemoryLease() }: LeaserInit,
   { clock, random }: { clock: ManualClock; random: ReturnType<typeof createSeededRandom> },
 ): Leaser {
   const { ledger, replicator, link } = node
@@ -160,12 +229,14 @@ function lease(
     neighbours: () => link.room.peers().length,
     isOurs: (peer: string) => link.channels.peersWith(REPLICATION_PROTOCOL).some((near) => near === peer),
     store,
+    pastAddresses: rememberAddresses({ ledger, store: pastStore, clock, log: silentLogger }),
     clock,
     random,
     log: silentLogger,
   }
+  ends.add(() => components.pastAddresses.stop())
   const textOf = (address: IpAddress, own: readonly IpAddress[]) =>
-    machineText(ledger.self, address, { own, machine })
+    machineText(ledger.self, address, { own, machine, leased: true })
   let firstLeasedAt: number | undefined
   const run = async (avoid: readonly IpAddress[] = []): Promise<void> => {
     const { address } = await leaseAddress(

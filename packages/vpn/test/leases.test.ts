@@ -165,6 +165,110 @@ describe('a lease that another has, too', () => {
   })
 })
 
+describe('a fixed address that a lease has claimed, too, before they knew of each other', () => {
+  const SEEDS = Array.from({ length: 40 }, (_, at) => 100 + at)
+
+  /** Both start within some seconds; where they are apart first, they meet later. */
+  const meet = async (seed: number, apartMs: number) => {
+    const lab = createLeaseLab(seed, 2)
+    const isFixedFirst = seed % 2 === 0
+    if (apartMs > 0) lab.network.partition((peer) => lab.ids.indexOf(peer))
+    const startFixed = () => lab.fixed(0, '10.1.0.1')
+    const early = isFixedFirst ? await startFixed() : undefined
+    const leasing = isFixedFirst ? undefined : await lab.vpn(1)
+    await lab.clock.advance((seed % 9) * 1_000)
+    const fixed = early ?? (await startFixed())
+    const leaser = leasing ?? (await lab.vpn(1))
+    await lab.clock.advance(apartMs)
+    lab.network.partition(undefined)
+    await lab.clock.advance(MINUTE)
+    const seen = [fixed.address, (fixed.error as Error | undefined)?.message, leaser.address]
+    await lab.stop()
+    return seen
+  }
+
+  it.each([0, 3_000, 8_000, 60_000, 300_000])(
+    'is kept, and the lease moves (apart for %i ms)',
+    async (apartMs) => {
+      for (const seed of SEEDS) {
+        const [fixed, error, leased] = await meet(seed, apartMs)
+        expect([seed, fixed, error]).toEqual([seed, '10.1.0.1', undefined])
+        expect([seed, leased]).toEqual([seed, expect.stringMatching(/^10\.1\.0\.(?!1$)\d+$/)])
+      }
+    },
+  )
+})
+
+describe('an address that is held', () => {
+  it('is not given up to a newcomer, who is told who holds it, until it moves', async () => {
+    const lab = createLeaseLab(61, 2)
+    const anna = await lab.vpn(0)
+    await lab.until(() => isPlaced(anna), MINUTE)
+    await lab.clock.advance(2 * MINUTE)
+    const bert = await lab.fixed(1, '10.1.0.1')
+    expect(await lab.until(() => bert.error !== undefined, MINUTE)).toBeLessThanOrEqual(5 * SECOND)
+    expect(bert.error).toMatchObject({
+      code: 'vpn.address_taken',
+      message: `10.1.0.1 belongs to host (${anna.node.id.slice(-8)}), by lease`,
+      hint: expect.stringContaining('move host'),
+      details: { peer: anna.node.id },
+    })
+    await lab.stop()
+  })
+
+  it('is free at once when its holder is given another', async () => {
+    const lab = createLeaseLab(63, 3)
+    const disk = createRetainingStore()
+    const witness = await lab.vpn(2)
+    const anna = await lab.vpn(0, { disk })
+    await lab.until(() => isPlaced(anna) && isPlaced(witness), MINUTE)
+    const held = anna.address ?? ''
+    await lab.clock.advance(12 * MINUTE)
+    await anna.kill()
+    const moved = await lab.fixed(0, '10.1.0.77', { disk })
+    await lab.until(() => isPlaced(moved), MINUTE)
+    const bert = await lab.fixed(1, held)
+    expect(await lab.until(() => isPlaced(bert), MINUTE)).toBeLessThanOrEqual(10 * SECOND)
+    expect(bert.error).toBeUndefined()
+    await lab.stop()
+  })
+
+  it('is leased to nobody else for 30 days, over restarts', async () => {
+    const lab = createLeaseLab(62, 4)
+    const DAY = 24 * 60 * MINUTE
+    const pastStore = createMemoryLease()
+    const anna = await lab.vpn(0)
+    await lab.until(() => isPlaced(anna), MINUTE)
+    const bert = await lab.vpn(1, { pastStore })
+    await lab.until(() => isPlaced(bert), MINUTE)
+    expect([anna.address, bert.address]).toEqual(['10.1.0.1', '10.1.0.2'])
+    await anna.kill()
+    await bert.kill()
+    // a ledger that knows nothing any more, and no lease of its own
+    await lab.clock.advance(29 * DAY)
+    const again = await lab.vpn(1, { pastStore })
+    await lab.until(() => isPlaced(again), MINUTE)
+    expect(again.address).toBe('10.1.0.2')
+    await again.kill()
+    await lab.clock.advance(31 * DAY)
+    const late = await lab.vpn(3, { pastStore })
+    await lab.until(() => isPlaced(late), MINUTE)
+    expect(late.address).toBe('10.1.0.1')
+    await lab.stop()
+  })
+
+  it('is not leased by who remembers it from an earlier run, when another had it meanwhile', async () => {
+    const lab = createLeaseLab(64, 2)
+    const pastStore = createMemoryLease(
+      JSON.stringify({ '10.1.0.9': { peer: lab.ids[0], at: lab.clock.now() - MINUTE } }),
+    )
+    const bert = await lab.vpn(1, { store: createMemoryLease('10.1.0.9'), pastStore })
+    await lab.until(() => isPlaced(bert), MINUTE)
+    expect(bert.address).toBe('10.1.0.1')
+    await lab.stop()
+  })
+})
+
 describe('beside older nodes', () => {
   it.each([21, 22])('all get distinct addresses, in turns (%i)', { timeout: 120_000 }, async (seed) => {
     const lab = createLeaseLab(seed, 6)

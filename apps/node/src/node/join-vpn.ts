@@ -82,7 +82,11 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
 function leaseOf(given: AddressInRange | undefined, folder: string | undefined): LeaseInit {
   const range = given ?? tryParseAddressInRange(DEFAULT_VPN_RANGE)
   if (range === undefined) throw new Error('the built-in range is one')
-  return { range, ...(folder !== undefined && { file: join(folder, 'lease') }) }
+  const files = folder !== undefined && {
+    file: join(folder, 'lease'),
+    pastFile: join(folder, 'past-addresses.json'),
+  }
+  return { range, ...files }
 }
 
 /** Ranges of `--blacklist`: what the VPN blocks comes on top. */

@@ -48,11 +48,12 @@ export function checkNotTaken(
   return addresses.flatMap(({ address, prefixLength }) => {
     const other = otherHolder(ledger, address, nowMs)
     if (other === undefined) return []
-    const { peer, hostname } = other
+    const { peer, hostname, leased } = other
     const name = hostname === '' ? shortPeerId(peer) : `${hostname} (${shortPeerId(peer)})`
+    const there = hostname === '' ? 'the other one' : hostname
     return [
-      vpnError('vpn.address_taken', `${address} belongs to ${name}`, {
-        hint: `Give this machine another --address, or stop ${hostname === '' ? 'the other one' : hostname}: its address comes free after 8 minutes.`,
+      vpnError('vpn.address_taken', `${address} belongs to ${name}${leased ? ', by lease' : ''}`, {
+        hint: `Give this machine another --address, or move ${there}: start mesh there with another --address, and ${address} is free at once.`,
         issues: [
           { field: '--address', value: `${address}/${prefixLength}`, expected: 'an address that is free' },
         ],

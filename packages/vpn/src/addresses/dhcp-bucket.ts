@@ -45,14 +45,31 @@ export function readLeader(snapshot: Snapshot): LeaderEntry | undefined {
   }
 }
 
-/** Addresses that have an entry, whether their owners live or are not reaped yet. */
+/** Addresses that have an entry or are named by one, whether their owners live or are not reaped yet. */
 export function readUsed(snapshot: Snapshot): Set<IpAddress> {
   const used = new Set<IpAddress>()
   for (const { key, entry } of snapshot.entries(MACHINES_BUCKET)) {
-    const address = entry.deleted ? undefined : canonicalIp(key)
+    if (entry.deleted) continue
+    const address = canonicalIp(key)
     if (address !== undefined) used.add(address)
+    const machine = readMachine(key, entry)
+    if (typeof machine !== 'string' && machine.named !== undefined) used.add(machine.named)
   }
   return used
+}
+
+/**
+ * Does an entry of a live member for its IPv6 address say that a person gave it this address? So one that finds the
+ * address leased asks for it.
+ */
+export function asksFor(
+  { key, entry }: { readonly key: string; readonly entry: Entry },
+  address: IpAddress,
+): string | undefined {
+  if (entry.deleted || key === address) return undefined
+  const machine = readMachine(key, entry)
+  if (typeof machine === 'string' || machine.named !== address || machine.leased) return undefined
+  return holderOf(key, entry) === machine.peer ? machine.peer : undefined
 }
 
 /** Whom an entry of `machines` belongs to; '' for nobody that can be told. */
@@ -62,19 +79,28 @@ export function holderOf(key: string, entry: Entry): string {
   return typeof machine === 'string' ? '' : machine.peer
 }
 
+export interface OtherHolder {
+  readonly peer: string
+  readonly hostname: string
+  readonly leased: boolean
+  /** Unix ms by its clock. */
+  readonly claimedAt: number
+}
+
 /** Another live member's entry; undefined when the address can be this node's. */
 export function otherHolder(
   ledger: Pick<VpnLedger, 'self' | 'snapshot'>,
   address: IpAddress,
   nowMs: number,
-): { readonly peer: string; readonly hostname: string } | undefined {
+): OtherHolder | undefined {
   const snapshot = ledger.snapshot()
   const entry = snapshot.getLive(MACHINES_BUCKET, address)
   if (entry === undefined) return undefined
   const peer = holderOf(address, entry)
   if (peer === ledger.self || !snapshot.isOwnerLive(peer, nowMs)) return undefined
   const machine = readMachine(address, entry)
-  return { peer, hostname: typeof machine === 'string' ? '' : machine.hostname }
+  const [hostname, leased] = typeof machine === 'string' ? ['', false] : [machine.hostname, machine.leased]
+  return { peer, hostname, leased, claimedAt: Number(entry.version / 1_000_000n) }
 }
 
 /** Who waits, who leads, what is used; a heartbeat of a node that was there before tells nothing new. */

@@ -35,6 +35,7 @@ import {
 import { countLeasable, freeAddress, isLeasable } from './free-address.ts'
 import { isIpv4, prefixLengthOf } from './ip-math.ts'
 import { CLAIM_SETTLE_MS, GATHER_MS, JOIN_MS, REWRITE_MS, TURN_DEADLINE_MS } from './limits.ts'
+import type { PastAddresses } from './past-addresses.ts'
 import { createTurn } from './turn.ts'
 import { watchLease } from './watch-lease.ts'
 
@@ -73,6 +74,8 @@ export interface LeaseComponents {
   /** Is the peer known to be of our kind, as one that speaks `/mesh/vpn/1` is? */
   readonly isOurs: (peer: string) => boolean
   readonly store: LeaseStore
+  /** Addresses that other members had lately, away or not. */
+  readonly pastAddresses: Pick<PastAddresses, 'ofOthers'>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -148,8 +151,9 @@ class Lease {
       return undefined
     }
     const other = otherHolder(ledger, address, clock.now())
-    if (other === undefined) return address
-    const usedBy = `${other.hostname} ${shortPeerId(other.peer)}`.trim()
+    const isPast = this.#components.pastAddresses.ofOthers().includes(address)
+    if (other === undefined && !isPast) return address
+    const usedBy = other === undefined ? 'a member that is away' : describePeer(other)
     log.warn('remembered address dropped: used by another', { address, usedBy })
     return undefined
   }
@@ -221,9 +225,9 @@ class Lease {
 
   /** The lowest that is free; where others may try at the same moment, one of the lowest. */
   #pick(): IpAddress {
-    const { ledger, random } = this.#components
+    const { random } = this.#components
     const { range } = this.#request
-    const used = readUsed(ledger.snapshot())
+    const used = this.#used()
     const skip = this.#unheard + Math.floor(random.float() * this.#racers)
     const address =
       freeAddress(range, new Set([...used, ...this.#lost]), skip) ?? freeAddress(range, used, skip)
@@ -233,9 +237,18 @@ class Lease {
 
   #checkRoom(): void {
     const { range } = this.#request
-    const snapshot = this.#components.ledger.snapshot()
-    if (snapshot.count(MACHINES_BUCKET) < countLeasable(range)) return
-    if (freeAddress(range, readUsed(snapshot)) === undefined) throw this.#full()
+    const { ledger, pastAddresses } = this.#components
+    const most = 2 * ledger.snapshot().count(MACHINES_BUCKET) + pastAddresses.ofOthers().length
+    if (most < countLeasable(range)) return
+    if (freeAddress(range, this.#used()) === undefined) throw this.#full()
+  }
+
+  /** What others have, and had lately. */
+  #used(): Set<IpAddress> {
+    const { ledger, pastAddresses } = this.#components
+    const used = readUsed(ledger.snapshot())
+    for (const address of pastAddresses.ofOthers()) used.add(address)
+    return used
   }
 
   #full(): MeshError {
@@ -243,7 +256,7 @@ class Lease {
     const count = countLeasable(range)
     const wider = Math.max(8, prefixLengthOf(range) - 8)
     return vpnError('vpn.range_full', `all ${count} addresses of ${range} are used`, {
-      hint: `Addresses of machines that are gone come free after about 20 minutes. Or use a larger range on all nodes: --address ${range.replace(/\/.*/, '')}/${wider} --dhcp.`,
+      hint: `A lease takes none that another machine had in the last 30 days. Use a larger range on all nodes: --address ${range.replace(/\/.*/, '')}/${wider} --dhcp.`,
       details: { range, count },
     })
   }
@@ -304,6 +317,10 @@ class Lease {
 }
 
 const RACERS_PER_LOSS = 4
+
+function describePeer({ hostname, peer }: { readonly hostname: string; readonly peer: string }): string {
+  return `${hostname} ${shortPeerId(peer)}`.trim()
+}
 
 /** The key is another's, or its version is ahead of the clock: another address is as good. */
 function isRefusal(error: unknown): error is MeshError {

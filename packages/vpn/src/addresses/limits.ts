@@ -27,10 +27,25 @@ export const TURN_DEADLINE_MS = 60_000
 
 /** So long after its first lease a node gives an address up to whoever claims it, too, without a person's decision. */
 export const YOUNG_LEASE_MS = 600_000
+/** A lease that was claimed not longer than this before a node came with that address as its own gives way to it, */
+export const SAME_MOMENT_MS = 10_000
+/** within this time. */
+export const LEASE_MOVES_MS = 15_000
+/** looked for this often. */
+export const LOOK_AGAIN_MS = 500
 /** Both have seen a conflict before one of the two gives the address up. */
 export const CONFLICT_SETTLE_MS = 2_000
 /** Of two that hold one address the smaller id waits so long for the other to give it up; an older node never does. */
 export const CONFLICT_PATIENCE_MS = 30_000
+
+/** A lease takes no address that another member had within this time. */
+export const PAST_ADDRESS_MS = 30 * 24 * 3_600_000
+/** Addresses of others that are remembered, and of one member: ids cost nothing, and a machine has few. */
+export const MAX_PAST_ADDRESSES = 65_536
+export const MAX_PAST_ADDRESSES_PER_PEER = 16
+/** What is new is saved after this time; when those that are about were seen last, at this interval. */
+export const SAVE_PAST_SOON_MS = 5_000
+export const SAVE_PAST_INTERVAL_MS = 3_600_000
 
 /** Who yields leadership names a node this long after it came: a fixed address is announced by then. */
 export const YIELD_GRACE_MS = 3_000

@@ -5,19 +5,32 @@ import type { MachineDescription } from '../vpn.ts'
 import { holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
 import { isIpv4 } from './ip-math.ts'
 
+export interface MachineTextInit {
+  /** All addresses of this node. */
+  readonly own: readonly IpAddress[]
+  readonly machine: MachineDescription
+  /** The IPv4 address is a lease: it gives way to one that a person gave a machine. */
+  readonly leased?: boolean
+}
+
 /**
  * The machine record of one of a node's addresses, JSON text. `Address` is the node's IPv4 address where it has one,
  * in the entry of an IPv6 address too: an older node that leases takes the greatest `Address` of all plus one (wire
  * 6.1), and would give itself an IPv6 address from an IPv4 range.
  */
-export function machineText(
-  peer: PeerId,
-  address: IpAddress,
-  { own, machine }: { readonly own: readonly IpAddress[]; readonly machine: MachineDescription },
-): string {
+export function machineText(peer: PeerId, address: IpAddress, given: MachineTextInit): string {
+  const { own, machine, leased = false } = given
   const { Hostname, OS, Arch, Version } = machine
   const Address = isIpv4(address) ? address : (own.find(isIpv4) ?? address)
-  return JSON.stringify({ PeerID: peer, Hostname, OS, Arch, Address, Version })
+  return JSON.stringify({
+    PeerID: peer,
+    Hostname,
+    OS,
+    Arch,
+    Address,
+    Version,
+    ...(leased && { Leased: true }),
+  })
 }
 
 /**

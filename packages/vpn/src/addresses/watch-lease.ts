@@ -1,12 +1,12 @@
 /**
  * A lease can be lost later: to another claim of the same moment ('Races'), or to whoever took the address while
- * this node was away ('Coming back'). A young lease is given up to a claimant of longer standing, too: nobody
- * counts on it yet, and another address is as good, so no person need decide such a conflict.
+ * this node was away ('Coming back'). A young lease is given up to a claimant of longer standing, too, and to a machine
+ * that a person gave the address: nobody counts on it yet, and another address is as good, so no person need decide.
  */
 import { type Clock, type IpAddress, type Logger, shortPeerId } from '@mesh/core'
-import type { LedgerEvent } from '@mesh/ledger'
+import type { KeyedEntry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
-import { holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
+import { asksFor, holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
 import { CONFLICT_PATIENCE_MS, CONFLICT_SETTLE_MS, YOUNG_LEASE_MS } from './limits.ts'
 
 export interface LeaseWatchInit {
@@ -40,24 +40,37 @@ export function watchLease(
     log.warn('leased address lost', { address, to: to && shortPeerId(to) })
     onLost({ address, to })
   }
+  const isYoung = () => clock.now() < firstLeasedAt + YOUNG_LEASE_MS
+  const letGo = (to: string) => {
+    lose(to)
+    try {
+      ledger.delete(MACHINES_BUCKET, address)
+    } catch (error) {
+      log.debug('lost address not ended', { address, error })
+    }
+  }
   /** Both see the conflict; the greater id gives up, and if it does not, as older nodes never do, the smaller. */
   const giveUp = (to: string) => {
-    if (clock.now() >= firstLeasedAt + YOUNG_LEASE_MS) return
-    const letGo = () => {
-      lose(to)
-      try {
-        ledger.delete(MACHINES_BUCKET, address)
-      } catch (error) {
-        log.debug('lost address not ended', { address, error })
-      }
-    }
+    if (!isYoung()) return
     cancel()
-    cancel = clock.after(ledger.self > to ? CONFLICT_SETTLE_MS : CONFLICT_PATIENCE_MS, letGo)
+    cancel = clock.after(ledger.self > to ? CONFLICT_SETTLE_MS : CONFLICT_PATIENCE_MS, () => letGo(to))
+  }
+  /** A machine that was given the address finds it taken, and asks for it. */
+  const hearWish = (keyed: KeyedEntry) => {
+    const wisher = isYoung() ? asksFor(keyed, address) : undefined
+    if (wisher === undefined || wisher === ledger.self) return false
+    letGo(wisher)
+    return true
   }
   const hear = (event: LedgerEvent) => {
     if (event.type === 'committed') {
-      for (const { bucket, key, entry } of event.changes) {
-        if (bucket !== MACHINES_BUCKET || key !== address || entry.deleted) continue
+      for (const change of event.changes) {
+        const { bucket, key, entry } = change
+        if (bucket !== MACHINES_BUCKET || entry.deleted) continue
+        if (key !== address) {
+          if (hearWish(change)) return
+          continue
+        }
         const holder = holderOf(key, entry)
         if (holder !== ledger.self) return lose(holder)
       }
@@ -73,7 +86,8 @@ export function watchLease(
   const lookOnce = () => {
     const entry = ledger.snapshot().getLive(MACHINES_BUCKET, address)
     const holder = entry && holderOf(address, entry)
-    if (holder !== ledger.self) lose(holder)
+    if (holder !== ledger.self) return lose(holder)
+    for (const keyed of ledger.snapshot().entries(MACHINES_BUCKET)) if (hearWish(keyed)) return
   }
   const unsubscribe = ledger.subscribe(hear)
   cancel = clock.after(0, lookOnce)

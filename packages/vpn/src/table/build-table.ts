@@ -196,7 +196,12 @@ export class TableBuild {
     return this.#ranges.some((range) => covers(range, prefix)) ? undefined : 'outsideRange'
   }
 
-  #claimAddress({ address, range, peer, hostname }: Omit<Machine, 'prefix'>): void {
+  #claimAddress({
+    address,
+    range,
+    peer,
+    hostname,
+  }: Pick<Machine, 'address' | 'range' | 'peer' | 'hostname'>): void {
     const held = this.peers.get(peer)?.addresses.length ?? 0
     const isFull = this.#addresses >= MAX_TABLE_ADDRESSES || held >= MAX_PEER_ADDRESSES
     const reason = isFull ? 'tooMany' : this.claim(range, peer, hostname)

@@ -19,6 +19,10 @@ export interface Machine {
   readonly prefix: Prefix
   readonly peer: PeerId
   readonly hostname: string
+  /** The address that the record names; in the entry of an IPv6 address it is the machine's IPv4 address, if any. */
+  readonly named: IpAddress | undefined
+  /** Its IPv4 address is a lease. */
+  readonly leased: boolean
 }
 
 export interface Route {
@@ -49,7 +53,9 @@ export function readMachine(key: string, entry: Entry): Read<Machine> {
     const record = recordIn(entry)
     const peer = tryParsePeerId(record?.PeerID ?? '')
     if (record === undefined || peer === undefined) return 'badRecord'
-    return { address, range: hostRange(address), prefix, peer, hostname: record.Hostname.slice(0, 255) }
+    const hostname = record.Hostname.slice(0, 255)
+    const [named, leased] = [canonicalIp(record.Address), record['Leased'] === true]
+    return { address, range: hostRange(address), prefix, peer, hostname, named, leased }
   })
 }
 

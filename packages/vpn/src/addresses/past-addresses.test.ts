@@ -1,0 +1,101 @@
+import { type PeerId, peerIdFromPublicKey, silentLogger } from '@mesh/core'
+import { createLedger, createSigner, heartbeatValue, type Ledger } from '@mesh/ledger'
+import { createManualClock } from '@mesh/testkit'
+import { expect, test } from 'vitest'
+import { MAX_PAST_ADDRESSES_PER_PEER, PAST_ADDRESS_MS, SAVE_PAST_SOON_MS } from './limits.ts'
+import { rememberAddresses } from './past-addresses.ts'
+
+const HOUR = 3_600_000
+
+function createStore(text?: string) {
+  const store = {
+    text,
+    read: () => store.text,
+    write: (next: string) => {
+      store.text = next
+    },
+  }
+  return store
+}
+
+/** Two ledgers around one clock: what `theirs` puts, `ours` takes. */
+function createStage() {
+  const clock = createManualClock(Date.UTC(2026, 10, 21))
+  const [ours, theirs] = [1, 2].map((byte) =>
+    createLedger({}, { signer: createSigner(new Uint8Array(32).fill(byte)), clock }),
+  ) as [Ledger, Ledger]
+  const put = async (address: string) => {
+    theirs.put('healthcheck', theirs.self, heartbeatValue(clock.now()))
+    theirs.put('machines', address, JSON.stringify({ PeerID: theirs.self }))
+    await clock.advance(20)
+    ours.merge(theirs.snapshot().entries(), theirs.self)
+  }
+  const remember = (store = createStore()) =>
+    rememberAddresses({ ledger: ours, store, clock, log: silentLogger })
+  return { clock, ours, theirs, put, remember }
+}
+
+const peerOf = (byte: number): PeerId => peerIdFromPublicKey(new Uint8Array(32).fill(byte))
+
+test('what others have is remembered for 30 days after they had it last, over restarts', async () => {
+  const { clock, ours, theirs, put, remember } = createStage()
+  const store = createStore()
+  const past = remember(store)
+  await put('10.1.0.5')
+  await put('fd00::5')
+  expect(past.ofOthers()).toEqual(['10.1.0.5'])
+  await clock.advance(SAVE_PAST_SOON_MS)
+  expect(JSON.parse(store.text ?? '')).toMatchObject({ '10.1.0.5': { peer: theirs.self } })
+  // still there a day later: that is when they had it last
+  await clock.advance(24 * HOUR)
+  theirs.delete('machines', '10.1.0.5')
+  await clock.advance(20)
+  ours.merge(theirs.snapshot().entries(), theirs.self)
+  expect(past.ofOthers()).toEqual(['10.1.0.5'])
+  past.stop()
+  await clock.advance(PAST_ADDRESS_MS - HOUR)
+  const again = remember(store)
+  expect(again.ofOthers()).toEqual(['10.1.0.5'])
+  await clock.advance(2 * HOUR)
+  expect(again.ofOthers()).toEqual([])
+  again.stop()
+})
+
+test('what this node has itself is nobody else’s', async () => {
+  const { clock, ours, put, remember } = createStage()
+  const past = remember()
+  await put('10.1.0.5')
+  // the lease of the other ends, and this node takes the address
+  await clock.advance(481_000)
+  ours.put('healthcheck', ours.self, heartbeatValue(clock.now()))
+  ours.put('machines', '10.1.0.5', JSON.stringify({ PeerID: ours.self }))
+  await clock.advance(20)
+  expect(past.ofOthers()).toEqual([])
+  past.stop()
+})
+
+test('one member fills but a few places', async () => {
+  const { put, remember } = createStage()
+  const past = remember()
+  for (let at = 1; at <= MAX_PAST_ADDRESSES_PER_PEER + 4; at++) await put(`10.1.0.${at}`)
+  expect(past.ofOthers()).toHaveLength(MAX_PAST_ADDRESSES_PER_PEER)
+  past.stop()
+})
+
+test.each([
+  ['no JSON', '{', []],
+  ['no object', '[1]', []],
+  ['null', 'null', []],
+  ['no address', `{"x":{"peer":"${peerOf(3)}","at":1795219200000}}`, []],
+  ['no peer', '{"10.1.0.5":{"peer":"x","at":1795219200000}}', []],
+  ['no time', `{"10.1.0.5":{"peer":"${peerOf(3)}"}}`, []],
+  ['null inside', '{"10.1.0.5":null}', []],
+  ['one from the future', `{"10.1.0.5":{"peer":"${peerOf(3)}","at":9e15}}`, ['10.1.0.5']],
+])('a file with %s is read as far as it can be', async (_, text, found) => {
+  const { clock, remember } = createStage()
+  const past = remember(createStore(text))
+  expect(past.ofOthers()).toEqual(found)
+  await clock.advance(PAST_ADDRESS_MS + HOUR)
+  expect(past.ofOthers()).toEqual([])
+  past.stop()
+})

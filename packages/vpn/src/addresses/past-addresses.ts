@@ -1,0 +1,169 @@
+/**
+ * Which IPv4 addresses other members had in the last 30 days, kept over restarts: a lease takes none of them, so that
+ * a machine that was away finds its address free, and nobody who has it written down reaches another machine.
+ */
+import { type Clock, type IpAddress, type Logger, tryParseIp, tryParsePeerId } from '@mesh/core'
+import type { Entry, LedgerEvent } from '@mesh/ledger'
+import type { VpnLedger } from '../ports.ts'
+import { holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
+import { isIpv4 } from './ip-math.ts'
+import type { LeaseStore } from './lease.ts'
+import {
+  MAX_PAST_ADDRESSES,
+  MAX_PAST_ADDRESSES_PER_PEER,
+  PAST_ADDRESS_MS,
+  SAVE_PAST_INTERVAL_MS,
+  SAVE_PAST_SOON_MS,
+} from './limits.ts'
+
+export interface PastAddresses {
+  /** Addresses that another member had within 30 days, or has. */
+  ofOthers(): readonly IpAddress[]
+  /** Saves, and listens no more. */
+  stop(): void
+}
+
+export interface PastAddressesComponents {
+  readonly ledger: Pick<VpnLedger, 'self' | 'snapshot' | 'subscribe'>
+  readonly store: LeaseStore
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export function rememberAddresses(components: PastAddressesComponents): PastAddresses {
+  return new AddressMemory(components)
+}
+
+interface Past {
+  readonly peer: string
+  /** Unix ms at which the address was seen with the peer last. */
+  readonly at: number
+}
+
+class AddressMemory implements PastAddresses {
+  readonly #components: PastAddressesComponents
+  /** The one seen longest ago first. */
+  readonly #past = new Map<IpAddress, Past>()
+  readonly #unsubscribe: () => void
+  #cancel = () => {}
+  /** Unix ms of the save that waits. */
+  #saveAt = Number.POSITIVE_INFINITY
+  #stopped = false
+
+  constructor(components: PastAddressesComponents) {
+    this.#components = components
+    this.#load()
+    this.#lookThrough()
+    this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
+    this.#saveBy(SAVE_PAST_SOON_MS)
+  }
+
+  ofOthers(): readonly IpAddress[] {
+    const since = this.#components.clock.now() - PAST_ADDRESS_MS
+    return [...this.#past].flatMap(([address, { at }]) => (at > since ? [address] : []))
+  }
+
+  stop(): void {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.#unsubscribe()
+    this.#cancel()
+    this.#save()
+  }
+
+  #hear(event: LedgerEvent): void {
+    if (event.type !== 'committed') return
+    for (const { bucket, key, entry, previous } of event.changes) {
+      if (bucket !== MACHINES_BUCKET) continue
+      const isNew = this.#note(key, entry.deleted ? previous : entry)
+      if (isNew) this.#saveBy(SAVE_PAST_SOON_MS)
+    }
+  }
+
+  #lookThrough(): void {
+    for (const { key, entry } of this.#components.ledger.snapshot().entries(MACHINES_BUCKET)) {
+      this.#note(key, entry)
+    }
+  }
+
+  /** True when the memory says something else now. */
+  #note(key: string, entry: Entry | undefined): boolean {
+    const address = tryParseIp(key)
+    if (entry === undefined || entry.deleted || address === undefined || !isIpv4(address)) return false
+    const { ledger, clock } = this.#components
+    const peer = holderOf(key, entry)
+    const known = this.#past.get(address)
+    this.#past.delete(address)
+    // What is this node's own now was never another's as far as its leases go.
+    if (peer === ledger.self || peer === '') return known !== undefined
+    this.#past.set(address, { peer, at: clock.now() })
+    if (known?.peer === peer) return false
+    this.#forgetFurther(peer)
+    return true
+  }
+
+  /** Of one peer, and of all, so that nobody fills the memory. */
+  #forgetFurther(peer: string): void {
+    const ofPeer = [...this.#past].filter(([, past]) => past.peer === peer)
+    const tooMany = ofPeer.slice(0, Math.max(0, ofPeer.length - MAX_PAST_ADDRESSES_PER_PEER))
+    for (const [address] of tooMany) this.#past.delete(address)
+    for (const oldest of this.#past.keys()) {
+      if (this.#past.size <= MAX_PAST_ADDRESSES) return
+      this.#past.delete(oldest)
+    }
+  }
+
+  #load(): void {
+    const { store, clock, log } = this.#components
+    const text = store.read()
+    if (text === undefined || text.trim() === '') return
+    const found = parsePast(text)
+    if (found === undefined) {
+      log.warn('remembered addresses of others dropped: the file is damaged', {})
+      return
+    }
+    const now = clock.now()
+    for (const [address, { peer, at }] of found.slice(-MAX_PAST_ADDRESSES)) {
+      // A clock that was ahead must not lengthen the memory.
+      if (at > now - PAST_ADDRESS_MS) this.#past.set(address, { peer, at: Math.min(at, now) })
+    }
+  }
+
+  #save(): void {
+    const { store, clock } = this.#components
+    this.#lookThrough()
+    const since = clock.now() - PAST_ADDRESS_MS
+    for (const [address, { at }] of this.#past) if (at <= since) this.#past.delete(address)
+    store.write(`${JSON.stringify(Object.fromEntries(this.#past))}\n`)
+  }
+
+  #saveBy(delayMs: number): void {
+    const { clock } = this.#components
+    const at = clock.now() + delayMs
+    if (this.#stopped || at >= this.#saveAt) return
+    this.#cancel()
+    this.#saveAt = at
+    this.#cancel = clock.after(delayMs, () => {
+      this.#saveAt = Number.POSITIVE_INFINITY
+      this.#save()
+      this.#saveBy(SAVE_PAST_INTERVAL_MS)
+    })
+  }
+}
+
+/** In the order in which they were seen; undefined when the text is no such file. */
+function parsePast(text: string): readonly (readonly [IpAddress, Past])[] | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (typeof parsed !== 'object' || parsed === null) return undefined
+    const found = Object.entries(parsed).flatMap(([key, value]) => {
+      const address = tryParseIp(key)
+      const { peer, at } = value as Partial<Past>
+      const isRight = typeof peer === 'string' && tryParsePeerId(peer) !== undefined && typeof at === 'number'
+      return address !== undefined && isRight ? [[address, { peer, at }] as const] : []
+    })
+    return found.toSorted(([, a], [, b]) => a.at - b.at)
+  } catch {
+    return undefined
+  }
+}
