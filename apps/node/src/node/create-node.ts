@@ -12,6 +12,7 @@ import type { Network } from '../state/network.ts'
 import { createApi } from './create-api.ts'
 import { createEnds, type Ends } from './ends.ts'
 import { openLedger } from './open-ledger.ts'
+import { ownName } from './own-name.ts'
 
 /** Time for the first requests between the API and the host. */
 const FIRST_ANSWERS_MS = 10
@@ -81,6 +82,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
     url: listener?.url,
     socket: folder.controlSocket,
     id: identity.id,
+    name: ownName(),
     network: network.id,
     instance: settings.instance,
     afterMs: Math.round(uptimeMs()),
