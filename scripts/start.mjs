@@ -20,7 +20,9 @@ export async function start({ root, args }) {
     : ['--token-file', makeToken({ root, node, main })]
   const listen = isGiven('listen', args) ? [] : ['--listen', `127.0.0.1:${await findPort()}`]
   const privacy = isGiven('private', args) ? [] : ['--private']
-  const child = spawn(node, [main, 'api', ...network, ...listen, ...privacy, ...args], {
+  // its lines come through this process, so that it does not see the terminal
+  const forPeople = process.stdout.isTTY && !isGiven('log-format', args) ? ['--log-format', 'human'] : []
+  const child = spawn(node, [main, 'api', ...network, ...listen, ...privacy, ...forPeople, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
     env: { ...process.env, MESH_CHECKOUT: root, MESH_COMMAND: fromHere(join(root, 'mesh')) },
   })

@@ -1,10 +1,12 @@
 /** The commands as a person calls them: what they print, where, and what they end with. */
+import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { eventually } from '@mesh/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createMesh, makeToken, type Mesh, type NodeProcess } from './harness.ts'
+import { createMesh, LOOPBACK_ARGS, makeToken, type Mesh, type NodeProcess } from './harness.ts'
 
 /** Any network's. */
 const CONFIG = Buffer.from(makeToken(), 'base64').toString()
@@ -269,6 +271,37 @@ describe('with a node', () => {
     expect(json.Summary.NodeID).toBe(node.id)
   })
 
+  test('away from a terminal every line that a node prints is JSON', async () => {
+    const stateDir = mesh.makeFolder()
+    const { child, lines } = spawnMesh([
+      'api',
+      '--token',
+      makeToken(),
+      `--state-dir=${stateDir}`,
+      ...LOOPBACK_ARGS,
+      '--listen=127.0.0.1:0',
+    ])
+    await eventually(() => expect(lines.join('\n')).toContain('all transports listening'), {
+      withinMs: 30_000,
+    })
+    child.kill('SIGTERM')
+    await new Promise((resolve) => child.once('close', resolve))
+    const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    for (const line of parsed) {
+      expect(line).toMatchObject({
+        time: expect.any(String) as string,
+        level: 'info',
+        message: expect.any(String) as string,
+      })
+    }
+    expect(parsed).toContainEqual(
+      expect.objectContaining({
+        message: 'api and web page',
+        url: expect.stringMatching(/^http:/) as string,
+      }),
+    )
+  })
+
   test('an error of the node is told in the words of the command line', async () => {
     const absent = await ask(['ledger', 'get', 'notes', 'nothing'])
     expect(absent.stderr).toContain('`mesh ledger list BUCKET`')
@@ -340,3 +373,16 @@ describe('with a node', () => {
     await third.stop()
   })
 })
+
+/** A process of its own, without any option that says how it prints. */
+function spawnMesh(args: readonly string[]) {
+  const main = join(import.meta.dirname, '../src/main.ts')
+  const child = spawn(process.execPath, ['--conditions=mesh-source', main, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  for (const input of [child.stdout, child.stderr]) {
+    createInterface({ input }).on('line', (line) => lines.push(line))
+  }
+  return { child, lines }
+}

@@ -1,7 +1,7 @@
 /** `mesh`, `mesh api` and `mesh start`: one node, from the settings to a clean end. */
 import { MeshError, systemClock, systemRandom } from '@mesh/core'
 import { createLogger } from '../log/create-logger.ts'
-import { startNode } from '../node/create-node.ts'
+import { startNode, type StartOptions } from '../node/create-node.ts'
 import { settle } from '../node/settle.ts'
 import { findListenPlace } from '../settings/listen-place.ts'
 import { stateFolder } from '../settings/load-settings.ts'
@@ -38,11 +38,7 @@ async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<num
       : findListenPlace({ listen: place, base, environment, pid: process.pid }, log)
   const init = { settings, network, listen, hasVpn, stateDir: stateFolder(settings, surroundings) }
   const components = { clock: systemClock, random: systemRandom, log, uptimeMs: () => performance.now() }
-  const onListening = (url: string | undefined) => {
-    if (url !== undefined) call.out(`API and web page: ${url}\n`)
-  }
-  const onInterface = (name: string, addresses: readonly string[]) =>
-    call.out(`VPN: ${name} has ${addresses.join(' and ')}\n`)
+  const { onListening, onInterface } = createPlaceNotes(call)
   const code = await runUntilSignal(log, async (signal) => {
     const node = await startNode(init, components, { signal, onListening, onInterface })
     settle()
@@ -50,6 +46,27 @@ async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<num
   })
   // nothing may keep the process that the node has left behind
   process.exit(code)
+}
+
+/** Where the node is found, on standard output: a line for people on a terminal, JSON lines elsewhere as in the log. */
+function createPlaceNotes(call: Call): Pick<StartOptions, 'onListening' | 'onInterface'> {
+  const { logFormat } = call.settings
+  const isForPeople = logFormat === 'auto' ? call.isTerminal : logFormat === 'human'
+  const log = createLogger(
+    { format: 'json', levels: 'info', color: false, debug: false },
+    { clock: systemClock, write: (line) => call.out(line) },
+  )
+  return {
+    onListening(url) {
+      if (url === undefined) return
+      if (isForPeople) call.out(`API and web page: ${url}\n`)
+      else log.info('api and web page', { url })
+    },
+    onInterface(name, addresses) {
+      if (isForPeople) call.out(`VPN: ${name} has ${addresses.join(' and ')}\n`)
+      else log.info('vpn interface', { interface: name, addresses })
+    },
+  }
 }
 
 /** Asked before joining: a person should not wait to be told. @throws MeshError `engine.*` */

@@ -3,6 +3,7 @@
  * since a library's import costs a tenth of the time until the API answers.
  */
 import { type Clock, type LogFields, type Logger, MeshError, stringifyExactJson } from '@mesh/core'
+import { humanSentence, humanValue } from './human-lines.ts'
 import { type LogLevel, parseLogLevels } from './log-level.ts'
 import { printable } from './printable.ts'
 
@@ -72,11 +73,13 @@ function formatJson({ time, level, subsystem, message, fields }: Line, init: Log
 function formatHuman({ time, level, subsystem, message, fields }: Line, init: LoggerInit): string {
   const paint = (color: number, text: string) => (init.color ? `\u001B[${color}m${text}\u001B[0m` : text)
   const clock = new Date(time).toTimeString().slice(0, 8)
-  const parts = [paint(90, clock), paint(COLORS[level], level.padEnd(5)), message]
+  const sentence = humanSentence(message, fields)
+  const shown = sentence === undefined ? message : printable(sentence)
+  const parts = [paint(90, clock), paint(COLORS[level], level.padEnd(5)), shown]
   if (subsystem !== '') parts.splice(2, 0, paint(90, subsystem.padEnd(6)))
-  for (const [name, value] of Object.entries(fields)) {
+  for (const [name, value] of sentence === undefined ? Object.entries(fields) : []) {
     if (value === undefined) continue
-    const plain = plainValue(value, init.debug)
+    const plain = humanValue(plainValue(value, init.debug))
     const text = humanText(plain)
     const quoted = /^[^\s"=]+$/.test(text) || name === 'stack' ? text : stringifyExactJson(text)
     parts.push(`${paint(90, `${name}=`)}${printable(quoted)}`)
@@ -85,9 +88,7 @@ function formatHuman({ time, level, subsystem, message, fields }: Line, init: Lo
 }
 
 function humanText(value: unknown): string {
-  if (typeof value === 'string') return value
-  const isList = Array.isArray(value) && value.every((each) => typeof each === 'string')
-  return isList ? value.join(',') : stringifyExactJson(value)
+  return typeof value === 'string' ? value : stringifyExactJson(value)
 }
 
 /** What JSON can carry, without secrets of errors' internals. */

@@ -94,3 +94,29 @@ test('the list of subsystems is that of the loggers in the code', () => {
   })
   expect(new Set(made)).toEqual(new Set(SUBSYSTEMS.flatMap((path) => path.split('/'))))
 })
+
+test('people read short names and numbers, programs all of it', () => {
+  const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
+  const write = (log: ReturnType<typeof record>['log']) => {
+    log.info('api listening', { id: PEER, name: 'nas', network: 'a3aef9821d7c70a7dfd6', instance: 'node' })
+    log.info('host listening', {
+      addresses: Array.from({ length: 9 }, (_, at) => `/ip4/192.0.2.${at}/tcp/1/p2p/${PEER}`),
+    })
+    log.info('members found', { peers: ['a', 'b', PEER], names: ['nas', 'lap\u001B[31mtop', PEER] })
+    log.info('members lost', { peers: [PEER], names: ['nas'] })
+    log.info('something else', { peer: PEER, list: Array.from({ length: 9 }, () => PEER) })
+  }
+  const human = record({ format: 'human' })
+  write(human.log)
+  expect(human.lines.map((line) => line.slice('hh:mm:ss info  '.length))).toEqual([
+    'this node is nas (12D3…HYdBfeSB), instance node in network a3aef9821d7c70a7dfd6\n',
+    'listening on 9 addresses\n',
+    'found 3 members: nas, lap\\u001b[31mtop, 12D3…HYdBfeSB\n',
+    'lost 1 member: nas\n',
+    'something else peer=12D3…HYdBfeSB list=9\n',
+  ])
+  const json = record({ format: 'json' })
+  write(json.log)
+  expect(JSON.parse(json.lines[1] ?? '')).toMatchObject({ addresses: { length: 9 } })
+  expect(JSON.parse(json.lines[2] ?? '')).toMatchObject({ message: 'members found', peers: ['a', 'b', PEER] })
+})

@@ -2,9 +2,8 @@
  * Joins the network: 1 the host, with the transports that stand at once; 2 replication over it; 3 the VPN, or where
  * there is none, the courtesy to leave addresses to others; 4 the transports that take longer, meanwhile.
  */
-import { type Logger, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
+import { tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import { HEALTH_BUCKET, type Ledger } from '@mesh/ledger'
-import type { P2pNode } from '@mesh/p2p'
 import type { P2pNodeInit } from '@mesh/p2p/node'
 import type { ReplicatorInit } from '@mesh/replication'
 import { nameInForce } from '../settings/node-name.ts'
@@ -15,6 +14,8 @@ import { version } from '../version.ts'
 import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './create-node.ts'
 import type { Ends } from './ends.ts'
+import { logMembers } from './log-members.ts'
+import { memberNames } from './member-names.ts'
 import { settleAfterPeers } from './settle.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
@@ -38,7 +39,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
   api.attach(p2p)
   const addresses = p2p.addresses()
   log.info('host listening', { id: identity.id, addresses, afterMs: Math.round(uptimeMs()) })
-  logPeers(p2p, log)
+  ends.add(logMembers({ p2p, names: () => memberNames(ledger), clock, log: log.child('p2p') }))
   ends.add(settleAfterPeers(p2p, clock))
 
   const { createReplicator } = await import('@mesh/replication')
@@ -138,17 +139,4 @@ export function replicationSettings(settings: Settings): ReplicatorInit {
     scrubIntervalMs: settings.alivenessHealthcheckScrubInterval,
     maxLedgerEntries: settings.ledgerMaxEntries,
   }
-}
-
-/** Who comes and goes, as people want to see it; refusals are counted elsewhere. */
-function logPeers(p2p: P2pNode, log: Logger): void {
-  const network = log.child('p2p')
-  p2p.subscribe((event) => {
-    if (event.type === 'refused') {
-      const { code, peer, protocol } = event
-      network.debug('refused', { code, peer, protocol })
-    } else if (event.type === 'peer.connected') {
-      network.info('peer connected', { peer: event.peer, path: event.path })
-    } else network.info('peer disconnected', { peer: event.peer })
-  })
 }

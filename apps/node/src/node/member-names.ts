@@ -1,0 +1,21 @@
+/** What people call the members: the names that machines announce in the ledger. */
+import { machineRecord } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
+
+/** By peer id; members without a name are not in it. */
+export function memberNames(ledger: Pick<Ledger, 'snapshot'>): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  for (const { entry } of ledger.snapshot().entries('machines')) {
+    const record = entry.deleted ? undefined : machineRecord.safeParse(tryParse(entry.value)).data
+    if (record !== undefined && record.Hostname !== '') names.set(record.PeerID, record.Hostname)
+  }
+  return names
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
