@@ -9,3 +9,19 @@ export type {
   ServicesLedger,
   ServicesNetwork,
 } from './ports.ts'
+export type { FilesErrorCode } from './files/errors.ts'
+export {
+  createFileSharing,
+  type FileOffer,
+  type FileSharing,
+  type FileSharingComponents,
+} from './files/file-sharing.ts'
+export type { FileChannel, FileChannels, FilesComponents, FilesNetwork } from './files/ports.ts'
+export {
+  type ReceivedFile,
+  receiveFile,
+  type ReceiveFileComponents,
+  type ReceiveFileInit,
+  type ReceiveState,
+} from './files/receive-file.ts'
+export type { TransferProgress } from './files/transfer-progress.ts'
