@@ -161,7 +161,11 @@ describe('a byte stream', () => {
 
 describe('a byte stream whose directions end apart', () => {
   /** As `pair`, with the ends of the remote's direction told as 'remote'. */
-  async function halves(): Promise<{ near: Watched; far: Watched; told: (name: 'near' | 'far') => string[] }> {
+  async function halves(): Promise<{
+    near: Watched
+    far: Watched
+    told: (name: 'near' | 'far') => string[]
+  }> {
     const accepted: Watched[] = []
     const remotes = { near: [] as string[], far: [] as string[] }
     await b.streams.handle(PROTOCOL, { ...MANY, halfClose: true }, (stream) => {
