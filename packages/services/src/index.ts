@@ -1,4 +1,7 @@
-/** What a member offers the others beside packets: services over TCP, UDP and unix sockets, egress, proxy. */
+/**
+ * What a member offers the others beside packets: services over TCP, UDP and unix sockets, egress, HTTP and SOCKS
+ * proxy. Node only.
+ */
 export type { ServicesErrorCode } from './errors.ts'
 export type {
   Announcer,
@@ -14,14 +17,32 @@ export {
   createFileSharing,
   type FileOffer,
   type FileSharing,
-  type FileSharingComponents,
 } from './files/file-sharing.ts'
 export type { FileChannel, FileChannels, FilesComponents, FilesNetwork } from './files/ports.ts'
 export {
   type ReceivedFile,
   receiveFile,
-  type ReceiveFileComponents,
   type ReceiveFileInit,
   type ReceiveState,
 } from './files/receive-file.ts'
 export type { TransferProgress } from './files/transfer-progress.ts'
+export { createServices } from './services/create-services.ts'
+export { type Endpoint, formatEndpoint, parseEndpoint } from './services/endpoint.ts'
+export { checkServiceName } from './services/service-name.ts'
+export type {
+  NamedAddress,
+  Services,
+  ServicesComponents,
+  ServicesEvent,
+  ServicesInit,
+} from './services/services.ts'
+export type {
+  ConnectedState,
+  ConnectedStatus,
+  ExposedState,
+  ExposedStatus,
+  ServicesProblem,
+  ServicesStatus,
+} from './services/status.ts'
+export { createOwnUser, type OwnUser } from './users/own-user.ts'
+export { createSlots, type Slots } from './wire/accept.ts'

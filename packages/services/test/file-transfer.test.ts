@@ -62,6 +62,7 @@ async function transfer(options: TransferOptions = {}) {
   const received = receiveShare({
     conversation: createConversation(receiving, { clock: systemClock }),
     name,
+    entries: new Uint8Array(0),
     destination,
     processId: process.pid,
     signal,
@@ -70,10 +71,12 @@ async function transfer(options: TransferOptions = {}) {
       if (isMoved) movedBytes += byteCount
     },
   })
-  const [path, error] = await received.then(
-    (where) => [where, undefined],
-    (failure: unknown) => [undefined, failure as Error & { code?: string }],
-  )
+  const failures: (Error & { readonly code?: string })[] = []
+  const path = await received.catch((failure: unknown) => {
+    failures.push(failure as Error)
+    return undefined
+  })
+  const [error] = failures
   if (error !== undefined) sending.abort(error)
   return { path, error, movedBytes, isAcknowledged: await sent }
 }

@@ -15,7 +15,7 @@ const folder = (path: string): ManifestEntry => ({ ...file(path, 0), isFolder: t
 
 describe('messages of /mesh/file/1', () => {
   const messages: readonly FileMessage[] = [
-    { type: 'request', name: 'Urlaub 2026 ☀' },
+    { type: 'request', name: 'Urlaub 2026 ☀', entries: new Uint8Array(500).fill(4) },
     { type: 'offer', name: 'photos', isFolder: true, entryCount: 5_000 },
     { type: 'entries', entries: [folder('a'), { ...file('a/b', 2 ** 40), isExecutable: true }] },
     { type: 'refusal', code: 2, reason: 'not announced' },

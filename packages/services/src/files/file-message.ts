@@ -7,7 +7,7 @@
  * message FileMessage { oneof kind {
  *   Request request = 1; Offer offer = 2; Entry entry = 3 (repeated); Refusal refusal = 4;
  *   Want want = 5; Begin begin = 6; bytes data = 7; End end = 8; Done done = 9; Busy busy = 10; } }
- * message Request { string name = 1; }
+ * message Request { string name = 1; bytes entries = 2; }
  * message Offer { string name = 1; bool folder = 2; uint32 entries = 3; }
  * message Entry { string path = 1; bool folder = 2; uint64 size = 3; uint64 modified_ms = 4; bool executable = 5; }
  * message Refusal { uint32 code = 1; string reason = 2; }
@@ -26,7 +26,8 @@ export const REFUSAL = { unknownName: 1, notAnnounced: 2, busy: 3, unreadable: 4
 export type RefusalNumber = (typeof REFUSAL)[keyof typeof REFUSAL]
 
 export type FileMessage =
-  | { readonly type: 'request'; readonly name: string }
+  /** `entries`: the receiver's own in `users` and `healthcheck` as a block, for a sender that has not heard of it. */
+  | { readonly type: 'request'; readonly name: string; readonly entries: Uint8Array }
   | { readonly type: 'offer'; readonly name: string; readonly isFolder: boolean; readonly entryCount: number }
   | { readonly type: 'entries'; readonly entries: readonly ManifestEntry[] }
   | { readonly type: 'refusal'; readonly code: number; readonly reason: string }
@@ -62,7 +63,7 @@ export function encodeFileMessage(message: FileMessage): Uint8Array {
     out.uint32(tagOf(field, LENGTH_DELIMITED)).bytes(bytes).finish()
   switch (message.type) {
     case 'request':
-      return nested(1, fields([1, message.name]))
+      return nested(1, fields([1, message.name], [2, message.entries]))
     case 'offer':
       return nested(2, fields([1, message.name], [2, message.isFolder], [3, message.entryCount]))
     case 'entries':
@@ -138,7 +139,7 @@ function decodeNested(field: number, body: Uint8Array): FileMessage | undefined 
   const read = readFields(body)
   switch (field) {
     case 1:
-      return { type: 'request', name: read.text(1) }
+      return { type: 'request', name: read.text(1), entries: read.bytes(2) }
     case 2:
       return { type: 'offer', name: read.text(1), isFolder: read.flag(2), entryCount: read.number(3) }
     case 4: {

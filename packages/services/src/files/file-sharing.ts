@@ -2,7 +2,9 @@
  * What this node offers, to any number of receivers at a time. Each offer is announced in the bucket `files` for as
  * long as its path can be read; only members who announced themselves in `users` are served.
  */
-import { type Clock, type Logger, MeshError, type PeerId } from '@mesh/core'
+import type { Clock, Logger, PeerId } from '@mesh/core'
+import { asError } from '../errors.ts'
+import { admitUser } from '../users/admit-user.ts'
 import { createConversation } from './conversation.ts'
 import { filesError } from './errors.ts'
 import {
@@ -15,7 +17,7 @@ import {
 import { encodeFileMessage, REFUSAL } from './file-message.ts'
 import { FILE_PROTOCOL } from './protocol.ts'
 import { serveRawFiles } from './legacy/serve-raw-files.ts'
-import { checkShareName } from './share-name.ts'
+import { checkServiceName } from '../services/service-name.ts'
 import { scanShare } from './scan.ts'
 import { sendShare } from './send-session.ts'
 import type { FileChannel, FilesComponents } from './ports.ts'
@@ -47,11 +49,6 @@ export interface FileSharing {
   stop(): Promise<void>
 }
 
-export interface FileSharingComponents extends FilesComponents {
-  /** Resolves undefined when the peer announced itself in `users`, else with what to tell it. */
-  readonly admit: (peer: PeerId) => Promise<string | undefined>
-}
-
 interface Offer {
   readonly name: string
   readonly path: string
@@ -69,12 +66,12 @@ interface Receiver {
   movedAt: number
 }
 
-export function createFileSharing(components: FileSharingComponents): FileSharing {
+export function createFileSharing(components: FilesComponents): FileSharing {
   return new NodeFileSharing(components)
 }
 
 class NodeFileSharing implements FileSharing {
-  readonly #components: FileSharingComponents
+  readonly #components: FilesComponents
   readonly #clock: Clock
   readonly #log: Logger
   readonly #offers = new Map<string, Offer>()
@@ -82,20 +79,18 @@ class NodeFileSharing implements FileSharing {
   readonly #listeners = new Set<(name: string) => void>()
   #isStopped = false
 
-  constructor(components: FileSharingComponents) {
+  constructor(components: FilesComponents) {
     this.#components = components
     this.#clock = components.clock
     this.#log = components.log.child('files')
   }
 
   async start(): Promise<void> {
-    const { network, admit } = this.#components
+    const { network } = this.#components
     const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, maxPerPeer: MAX_RECEIVERS_PER_PEER }
     await network.channels.handle(FILE_PROTOCOL, options, (channel) => this.#serve(channel))
     await serveRawFiles({
-      network,
-      admit,
-      clock: this.#clock,
+      ...this.#components,
       log: this.#log,
       // its protocol names no file
       path: () => this.#offers.values().next().value?.path,
@@ -103,7 +98,7 @@ class NodeFileSharing implements FileSharing {
   }
 
   async offer(name: string, path: string): Promise<void> {
-    checkShareName(name)
+    checkServiceName(name)
     const { signal } = new AbortController()
     await scanShare(path, signal)
     await this.withdraw(name)
@@ -180,13 +175,13 @@ class NodeFileSharing implements FileSharing {
     const receiver: Receiver = { peer, meter, end, offer: undefined, movedAt: this.#clock.now() }
     this.#receivers.add(receiver)
     const conversation = createConversation(channel, { clock: this.#clock })
-    end.signal.addEventListener('abort', () => conversation.abort(toError(end.signal.reason)))
+    end.signal.addEventListener('abort', () => conversation.abort(asError(end.signal.reason)))
     try {
       const isComplete = await sendShare({
         conversation,
         signal: end.signal,
         pathOf: (name) => this.#offers.get(name)?.path,
-        admit: () => this.#components.admit(peer),
+        admit: (entries) => admitUser({ peer, entries }, this.#components),
         onShare: (name, scan) => this.#begin(receiver, name, totalBytes(scan)),
         onBytes: (byteCount) => {
           meter.add(byteCount, true)
@@ -195,7 +190,7 @@ class NodeFileSharing implements FileSharing {
       })
       if (isComplete && receiver.offer !== undefined) receiver.offer.completed++
     } catch (error) {
-      if (receiver.offer !== undefined) receiver.offer.lastError = wordsOf(error)
+      if (receiver.offer !== undefined) receiver.offer.lastError = asError(error).message
       this.#log.debug('transfer ended with an error', { peer, error: String(error) })
       throw error
     } finally {
@@ -224,12 +219,4 @@ class NodeFileSharing implements FileSharing {
   #changed(name: string): void {
     for (const listener of this.#listeners) listener(name)
   }
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof MeshError ? error.message : String(error)
-}
-
-function toError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error(String(reason))
 }

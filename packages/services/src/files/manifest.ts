@@ -32,8 +32,7 @@ export function totalBytes({ entries }: Pick<Manifest, 'entries'>): number {
 
 /** Names that Windows keeps for devices, whatever their ending. */
 const DEVICE_NAME = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
+const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** What is wrong with one name of a path; undefined when every common file system can take it as it is. */
 export function checkName(name: string): string | undefined {

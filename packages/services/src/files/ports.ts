@@ -1,6 +1,7 @@
 /** What sharing files needs from the rest of a node. */
 import type { Clock, Logger, PeerId } from '@mesh/core'
 import type { Announcer, ByteStreams, PeerPath, ServicesLedger } from '../ports.ts'
+import type { OwnUser } from '../users/own-user.ts'
 
 /** A stream of bounded messages between two members who proved the network's key. */
 export interface FileChannel {
@@ -46,6 +47,7 @@ export interface FilesComponents {
   readonly network: FilesNetwork
   readonly ledger: ServicesLedger
   readonly announce: Announcer
+  readonly user: OwnUser
   readonly clock: Clock
   readonly log: Logger
 }

@@ -3,7 +3,9 @@
  * `users`; 3 one try, by the best protocol that the provider speaks; 4 after a break go on, after a fault that time
  * cannot cure end.
  */
-import { delay, parsePeerId, type PeerId, tryParsePeerId } from '@mesh/core'
+import { delay, type PeerId } from '@mesh/core'
+import { asError } from '../errors.ts'
+import { findProvider } from '../find-provider.ts'
 import { createConversation } from './conversation.ts'
 import { isPassing } from './errors.ts'
 import {
@@ -18,7 +20,7 @@ import { totalBytes } from './manifest.ts'
 import type { FilesComponents } from './ports.ts'
 import { FILE_PROTOCOL, LEGACY_FILE_PROTOCOL } from './protocol.ts'
 import { receiveShare } from './receive-session.ts'
-import { checkShareName } from './share-name.ts'
+import { checkServiceName } from '../services/service-name.ts'
 import { ProgressMeter, type TransferProgress } from './transfer-progress.ts'
 
 export interface ReceiveFileInit {
@@ -53,22 +55,14 @@ export interface ReceivedFile {
   readonly bytes: number
 }
 
-export interface ReceiveFileComponents extends FilesComponents {
-  /** Resolves when this node's entry in `users` is on its way to the others. */
-  readonly announceUser: (provider: PeerId, signal: AbortSignal) => Promise<void>
-}
-
 /** @throws MeshError `files.*`, `services.bad_name`; the signal's reason */
-export async function receiveFile(
-  init: ReceiveFileInit,
-  components: ReceiveFileComponents,
-): Promise<ReceivedFile> {
-  checkShareName(init.name)
+export async function receiveFile(init: ReceiveFileInit, components: FilesComponents): Promise<ReceivedFile> {
+  checkServiceName(init.name)
   const { signal, onState = () => {} } = init
   const { clock } = components
   let pauseMs = RETRY_MIN_MS
   for (;;) {
-    const provider = await findProvider(init, components)
+    const provider = await awaitProvider(init, components)
     onState({ type: 'connecting', provider })
     let moved = 0
     try {
@@ -84,19 +78,15 @@ export async function receiveFile(
 }
 
 /** Resolves with the live owner of the name, as soon as there is one. */
-async function findProvider(
+async function awaitProvider(
   { name, signal, onState = () => {} }: ReceiveFileInit,
-  { ledger, clock }: ReceiveFileComponents,
+  { ledger, clock }: FilesComponents,
 ): Promise<PeerId> {
   let isTold = false
   for (;;) {
     signal.throwIfAborted()
-    const snapshot = ledger.snapshot()
-    const owner = snapshot.getLive('files', name)?.owner
-    const provider = owner === undefined ? undefined : tryParsePeerId(owner)
-    if (provider !== undefined && provider !== ledger.self && snapshot.isOwnerLive(provider, clock.now())) {
-      return parsePeerId(provider)
-    }
+    const provider = findProvider('files', name, { ledger, clock })
+    if (provider !== undefined && provider !== ledger.self) return provider
     if (!isTold) onState({ type: 'waiting' })
     isTold = true
     await changeOf(ledger, { clock, signal })
@@ -105,8 +95,8 @@ async function findProvider(
 
 /** Resolves with the ledger's next commit, or after a while: liveness ends without one. */
 function changeOf(
-  ledger: ReceiveFileComponents['ledger'],
-  { clock, signal }: Pick<ReceiveFileComponents, 'clock'> & Pick<ReceiveFileInit, 'signal'>,
+  ledger: FilesComponents['ledger'],
+  { clock, signal }: Pick<FilesComponents, 'clock'> & Pick<ReceiveFileInit, 'signal'>,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
@@ -124,16 +114,17 @@ function changeOf(
   })
 }
 
-type TryComponents = ReceiveFileComponents & { readonly onMoved: (bytes: number) => void }
+type TryComponents = FilesComponents & { readonly onMoved: (bytes: number) => void }
 
 async function tryOnce(
   provider: PeerId,
   init: ReceiveFileInit,
   components: TryComponents,
 ): Promise<ReceivedFile> {
-  const { network } = components
+  const { network, user } = components
+  user.announce()
   await network.connect(provider, init.signal)
-  await components.announceUser(provider, init.signal)
+  await user.announced(init.signal)
   const isLegacy =
     network.speaks(provider, FILE_PROTOCOL) === false &&
     network.speaks(provider, LEGACY_FILE_PROTOCOL) === true
@@ -143,7 +134,7 @@ async function tryOnce(
 async function tryOwn(
   provider: PeerId,
   { name, destination, processId, signal, onState = () => {} }: ReceiveFileInit,
-  { network, clock, onMoved }: TryComponents,
+  { network, user, clock, onMoved }: TryComponents,
 ): Promise<ReceivedFile> {
   const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, signal }
   const channel = await network.channels.open(provider, FILE_PROTOCOL, options)
@@ -165,6 +156,7 @@ async function tryOwn(
     const path = await receiveShare({
       conversation,
       name,
+      entries: user.entries(),
       destination,
       processId,
       signal,
@@ -181,7 +173,7 @@ async function tryOwn(
     tell()
     return { path, provider, isVerified: true, bytes: meter.bytes }
   } catch (error) {
-    conversation.abort(error instanceof Error ? error : new Error(String(error)))
+    conversation.abort(asError(error))
     throw error
   } finally {
     stopTelling()
@@ -211,7 +203,7 @@ async function tryRaw(
   }
 }
 
-function every(clock: ReceiveFileComponents['clock'], intervalMs: number, run: () => void): () => void {
+function every(clock: FilesComponents['clock'], intervalMs: number, run: () => void): () => void {
   let cancel = () => {}
   const wait = () => {
     cancel = clock.after(intervalMs, () => {
@@ -224,5 +216,5 @@ function every(clock: ReceiveFileComponents['clock'], intervalMs: number, run: (
 }
 
 function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return asError(error).message
 }

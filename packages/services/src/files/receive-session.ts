@@ -21,6 +21,8 @@ import { openStaging, requireSpace, resolveDestination, type Staging } from './s
 export interface ReceiveSessionInit {
   readonly conversation: Conversation
   readonly name: string
+  /** This node's own entries, for the sender. */
+  readonly entries: Uint8Array
   /** As the person gave it: a path to write to, or a folder to write into. */
   readonly destination: string
   readonly processId: number
@@ -33,8 +35,8 @@ export interface ReceiveSessionInit {
 
 /** Resolves with the absolute path where the share stands. @throws MeshError `files.*`; the signal's reason */
 export async function receiveShare(init: ReceiveSessionInit): Promise<string> {
-  const { conversation, name, processId } = init
-  await conversation.send({ type: 'request', name })
+  const { conversation, name, entries, processId } = init
+  await conversation.send({ type: 'request', name, entries })
   const manifest = await receiveManifest(conversation)
   const destination = await resolveDestination(init.destination, manifest.name)
   const staging = await openStaging(manifest, { destination, processId })
@@ -209,7 +211,11 @@ class ShareReceiver {
   async #startAgain({ index, entry, file }: Wanted): Promise<void> {
     const failures = (this.#failures.get(index) ?? 0) + 1
     this.#failures.set(index, failures)
-    await file.truncate(0).finally(() => file.close())
+    try {
+      await file.truncate(0)
+    } finally {
+      await file.close()
+    }
     this.#init.onBytes(-entry.size, false)
     if (failures >= MAX_HASH_FAILURES) {
       throw filesError('files.corrupt', `${entry.path} came ${failures} times with a wrong hash`, {

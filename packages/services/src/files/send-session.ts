@@ -19,7 +19,7 @@ export interface SendSessionInit {
   /** The path that is offered under a name; undefined: nothing is. */
   readonly pathOf: (name: string) => string | undefined
   /** May this receiver have anything? Else why not, for it to read. */
-  readonly admit: () => Promise<string | undefined>
+  readonly admit: (entries: Uint8Array) => Promise<string | undefined>
   readonly onShare: (name: string, scan: Scan) => void
   readonly onBytes: (byteCount: number) => void
 }
@@ -52,7 +52,7 @@ async function openShare(init: SendSessionInit): Promise<Scan | undefined> {
     await refuse(REFUSAL.badRequest, 'a request was expected')
     return undefined
   }
-  const denial = await admit()
+  const denial = await admit(request.entries)
   if (denial !== undefined) {
     await refuse(REFUSAL.notAnnounced, denial)
     return undefined

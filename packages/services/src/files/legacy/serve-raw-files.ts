@@ -2,19 +2,21 @@
  * `/edgevpn/file/0.1`, serving: the bytes of the file and the end of the stream, nothing else. The protocol names no
  * file, so legacy members get the first that is offered, and no folder.
  */
-import type { Clock, Logger, PeerId } from '@mesh/core'
+import type { Clock, Logger } from '@mesh/core'
+import { asError } from '../../errors.ts'
+import { admitLegacyUser } from '../../legacy/admit-legacy-user.ts'
 import { MAX_RECEIVERS, MAX_RECEIVERS_PER_PEER } from '../limits.ts'
 import type { FilesNetwork } from '../ports.ts'
 import { LEGACY_FILE_PROTOCOL } from '../protocol.ts'
 import { readBlocks } from '../block-file.ts'
 import { openShared, scanShare } from '../scan.ts'
-import type { ByteStream } from '../../ports.ts'
+import type { ByteStream, ServicesLedger } from '../../ports.ts'
 
 export interface RawFilesInit {
   readonly network: FilesNetwork
   /** The path that legacy members get. */
   readonly path: () => string | undefined
-  readonly admit: (peer: PeerId) => Promise<string | undefined>
+  readonly ledger: ServicesLedger
   readonly clock: Clock
   readonly log: Logger
 }
@@ -32,19 +34,18 @@ export async function serveRawFiles(init: RawFilesInit): Promise<void> {
     sendRaw(stream, init)
       .catch((error: unknown) => {
         log.debug('raw file not sent', { peer: stream.peer, error: String(error) })
-        stream.abort(error instanceof Error ? error : new Error(String(error)))
+        stream.abort(asError(error))
       })
       .finally(() => served--)
   })
 }
 
-async function sendRaw(stream: ByteStream, { path, admit, clock }: RawFilesInit): Promise<void> {
+async function sendRaw(stream: ByteStream, { path, ledger, clock }: RawFilesInit): Promise<void> {
   const ended = new AbortController()
   stream.onEnd((error) => ended.abort(error ?? new Error('the receiver closed')))
   // what a receiver sends has no meaning
   stream.onBytes(() => {})
-  const denial = await admit(stream.peer)
-  if (denial !== undefined) throw new Error(denial)
+  await admitLegacyUser(stream.peer, { ledger, clock })
   const offered = path()
   if (offered === undefined) throw new Error('nothing is offered')
   const { root, isFolder, entries } = await scanShare(offered, ended.signal)
