@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '..')
 
 /** Package folder -> what it may import of ours and of the frameworks. */
 const MAY_IMPORT = {
-  'packages/core': ['zod', 're2js'],
+  'packages/core': ['re2js'],
   'packages/ledger': ['@mesh/core'],
   'packages/replication': ['@mesh/core', '@mesh/ledger'],
   'packages/p2p': ['@mesh/core', 'libp2p'],

@@ -1,23 +1,85 @@
-/** Publint over every published package as it would be packed; run after the build. */
-import { readdirSync, readFileSync } from 'node:fs'
+/**
+ * Every published package, as it is packed: publint, what its manifest must have and must not, and that its
+ * dependencies are ranges. Run after the build.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+import { packPackages, publishedPackages } from './pack-packages.mjs'
 
 const root = resolve(import.meta.dirname, '..')
-let bad = 0
-let checked = 0
-for (const folder of readdirSync(join(root, 'packages'))) {
-  const pkgDir = join(root, 'packages', folder)
-  const manifest = JSON.parse(readFileSync(join(pkgDir, 'package.json'), 'utf8'))
-  if (manifest.private === true) continue
-  checked++
-  for (const file of ['README.md', 'dist/index.js', 'dist/index.d.ts']) readFileSync(join(pkgDir, file))
-  const { messages, pkg } = await publint({ pkgDir, strict: true, pack: 'pnpm' })
-  for (const message of messages) {
-    bad++
-    console.log(`${manifest.name}: ${formatMessage(message, pkg, { color: false })}`)
-  }
+const workspace = readManifest(join(root, 'package.json'))
+/** Dependencies of which users get exactly one version, and why. All others are ranges, so that npm shares them. */
+const EXACT = {
+  '@libp2p/gossipsub':
+    'the room reaches behind its public face (packages/p2p/src/room/gossipsub-internals.ts)',
+  '@libp2p/yamux':
+    'its windows are read and its methods replaced (packages/p2p/src/streams/receive-window.ts)',
+  '@mesh/engine-linux-arm64-gnu': "the addon's interface is the engine's own",
+  '@mesh/engine-linux-x64-gnu': "the addon's interface is the engine's own",
 }
-console.log(`${checked} packages, ${bad} complaints`)
-process.exitCode = bad === 0 && checked > 0 ? 0 : 1
+
+const complaints = []
+const published = publishedPackages()
+const work = mkdtempSync(join(tmpdir(), 'mesh-packages-'))
+try {
+  for (const { folder, manifest } of published.values()) checkSource(folder, manifest)
+  for (const tarball of packPackages(work)) await checkTarball(tarball)
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+for (const line of complaints) console.log(line)
+console.log(`${published.size} packages, ${complaints.length} complaints`)
+process.exitCode = complaints.length === 0 && published.size > 0 ? 0 : 1
+
+function checkSource(folder, manifest) {
+  const complain = (text) => complaints.push(`${manifest.name}: ${text}`)
+  const expected = {
+    homepage: `${workspace.homepage}/${folder}`,
+    bugs: workspace.bugs,
+    repository: { ...workspace.repository, directory: folder },
+  }
+  for (const [field, value] of Object.entries(expected)) {
+    if (JSON.stringify(manifest[field]) !== JSON.stringify(value))
+      complain(`"${field}" is to be ${JSON.stringify(value)}`)
+  }
+  if (!(manifest.keywords?.length >= 3)) complain('"keywords" has fewer than three')
+  if (!(manifest.description?.length > 0)) complain('there is no "description"')
+}
+
+async function checkTarball(tarball) {
+  const bytes = readFileSync(tarball)
+  const manifest = JSON.parse(unpackOne(tarball, 'package/package.json'))
+  const complain = (text) => complaints.push(`${manifest.name}: ${text}`)
+  if (unpackOne(tarball, 'package/README.md').length < 100) complain('its README says nothing')
+  for (const field of ['devDependencies', 'scripts', 'private'])
+    if (field in manifest) complain(`its tarball has "${field}"`)
+  for (const field of ['dependencies', 'peerDependencies', 'optionalDependencies'])
+    for (const [name, range] of Object.entries(manifest[field] ?? {})) checkRange(name, range, complain)
+  const { messages } = await publint({
+    strict: true,
+    pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) },
+  })
+  for (const message of messages) complain(formatMessage(message, manifest, { color: false }))
+}
+
+function checkRange(name, range, complain) {
+  if (name.startsWith('@mesh/') && !published.has(name))
+    complain(`depends on ${name}, which is not published`)
+  const isExact = /^\d/.test(range)
+  if (isExact && EXACT[name] === undefined) complain(`${name} is pinned to ${range}: write ^${range}`)
+  if (!isExact && EXACT[name] !== undefined) complain(`${name} is to be exact: ${EXACT[name]}`)
+  if (!isExact && !range.startsWith('^')) complain(`${name} has the range ${range}`)
+}
+
+function unpackOne(tarball, path) {
+  const { status, stdout } = spawnSync('tar', ['-xzOf', tarball, path], { encoding: 'utf8' })
+  return status === 0 ? stdout : ''
+}
+
+function readManifest(file) {
+  return JSON.parse(readFileSync(file, 'utf8'))
+}

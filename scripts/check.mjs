@@ -16,7 +16,7 @@ const steps = [
   ['import table', 'node', ['scripts/check-imports.mjs']],
   ['rust', 'node', ['packages/engine/scripts/check-rust.mjs']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
-  ['build', 'turbo', ['run', 'build', '--output-logs=errors-only']],
+  ['build', 'turbo', ['run', 'build', 'build:addon', '--output-logs=errors-only']],
   ['published packages', 'node', ['scripts/check-packages.mjs']],
 ]
 

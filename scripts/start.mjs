@@ -1,8 +1,9 @@
 /** `npm start`: joins this checkout's own private network and serves its API and page. */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { hostname, userInfo } from 'node:os'
+import { join, relative, sep } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const FIRST_PORT = 8080
@@ -21,6 +22,7 @@ export async function start({ root, args }) {
   const privacy = isGiven('private', args) ? [] : ['--private']
   const child = spawn(node, [main, 'api', ...network, ...listen, ...privacy, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
+    env: { ...process.env, MESH_CHECKOUT: root, MESH_COMMAND: fromHere(join(root, 'mesh')) },
   })
   createInterface({ input: child.stdout }).on('line', (line) => {
     console.log(line)
@@ -60,7 +62,7 @@ function makeToken({ root, node, main }) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(`${file}.new`, stdout, { mode: 0o600 })
   renameSync(`${file}.new`, file)
-  console.log('Made a private network; its token is in .mesh/token (keep it secret).')
+  console.log('Made a private network; its token is in .mesh/token: whoever has that file can join.')
   return file
 }
 
@@ -82,23 +84,41 @@ function isFree(port) {
   })
 }
 
+/** Commands that work as they stand: the token itself is never printed, since terminals and their logs keep what they show. */
 function joinHelp({ root, network }) {
-  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const mesh = fromHere(join(root, 'mesh'))
   const [, file] = network
-  const lines = ['', 'Join a second node:']
+  const lines = ['']
   if (file !== undefined) {
     lines.push(
-      '  on another machine in this local network, in a checkout like this one:',
-      `    MESHTOKEN=${readFileSync(file, 'utf8').trim()} npm start`,
+      'Join from another machine of this local network, in a checkout like this one:',
+      `    scp ${accountName()}@${hostname()}:${file} mesh.token    # whoever has this file can join`,
+      '    npm start -- --token-file mesh.token',
     )
   }
-  const same = file === undefined ? '' : ` --token-file ${file}`
+  const same = file === undefined ? '' : ` --token-file ${fromHere(file)}`
   lines.push(
-    '  on this machine, in another terminal:',
-    `    npx ${packageManager} --filter node start api${same} --private --instance second --listen 127.0.0.1:0`,
-    '',
+    'Join from this machine, in another terminal:',
+    `    ${mesh} api${same} --private --instance second --listen 127.0.0.1:0`,
+    'See what it sees:',
+    `    ${mesh} status`,
     'Ctrl-C stops this one.',
     '',
   )
   return lines.join('\n')
+}
+
+/** A path as the person types it: npm runs scripts in the package's folder and leaves the person's in INIT_CWD. */
+function fromHere(path) {
+  const near = relative(process.env.INIT_CWD ?? process.cwd(), path)
+  return near.startsWith('..') ? near : `.${sep}${near}`
+}
+
+/** Accounts without a name exist in containers. */
+function accountName() {
+  try {
+    return userInfo().username
+  } catch {
+    return 'USER'
+  }
 }

@@ -1,12 +1,17 @@
 /**
  * `npm run setup`, `npm start` and `npm test`: all that a newcomer needs. Runs on the Node and npm at hand
- * (20 or later), and brings pnpm and the workspace's own Node from the registry.
+ * (20 or later), and brings pnpm and the workspace's own Node from the registry. Whatever takes long says what it is.
+ *
+ * `npm start` compiles no Rust: the API and the page do not need the VPN's engine, and two minutes of a compiler would
+ * stand before the first page. `npm run setup` compiles it beside the rest. Both end their preparation with one line
+ * that says what works on this machine, and what the rest would need.
  */
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkEngine, describeMachine, startEngineBuild } from './engine.mjs'
+import { run } from './run.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -21,20 +26,25 @@ const environment = {
 
 const [command, ...args] = process.argv.slice(2)
 switch (command) {
-  case 'setup':
-    install()
-    build()
+  case 'setup': {
+    const engine = startEngineBuild(root)
+    await install()
+    await build()
+    console.log(describeMachine(await engine.outcome()))
+    console.log('Next: `npm start` for the API and its page, or the VPN as in README.md, "Two machines".')
     break
+  }
   case 'start': {
-    install()
-    build('--filter=node')
+    await install()
+    await build('--filter=node')
+    console.log(describeMachine(await checkEngine(root)))
     const { start } = await import('./start.mjs')
     await start({ root, args })
     break
   }
   case 'test':
-    install()
-    pnpm(['run', 'check', ...args])
+    await install()
+    await pnpm(['run', 'check', ...args])
     break
   default:
     console.error('usage: npm run setup | npm start | npm test')
@@ -42,29 +52,33 @@ switch (command) {
 }
 
 /** Only when the lockfile differs from the one that was last installed. */
-function install() {
+async function install() {
   const stamp = join(root, 'node_modules/.mesh-installed')
   const lockfile = createHash('sha256')
     .update(readFileSync(join(root, 'pnpm-lock.yaml')))
     .digest('hex')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lockfile) return
   console.log('Installing the dependencies (the first time takes about a minute) ...')
-  pnpm(['install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=warn'])
+  await pnpm(
+    ['install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=warn'],
+    'still installing',
+  )
   writeFileSync(stamp, lockfile)
 }
 
 /** turbo knows what has changed and builds only that. */
-function build(...filter) {
-  console.log('Building what has changed ...')
-  pnpm(['exec', 'turbo', 'run', 'build', ...filter, '--output-logs=errors-only', '--ui=stream'])
+async function build(...filter) {
+  console.log('Building what has changed (the first time takes about a minute) ...')
+  const words = ['exec', 'turbo', 'run', 'build', ...filter, '--output-logs=errors-only', '--ui=stream']
+  await pnpm(words, 'still building')
 }
 
-function pnpm(words) {
-  const { status, error } = spawnSync('npx', ['--yes', packageManager, ...words], {
+/** @param stillBusy said every so often while it runs, with the time that has passed */
+async function pnpm(words, stillBusy) {
+  const { status, error } = await run('npx', ['--yes', packageManager, ...words], {
     cwd: root,
     env: environment,
-    stdio: 'inherit',
-    shell: process.platform === 'win32',
+    stillBusy,
   })
   if (status === 0) return
   if (error !== undefined) console.error(`cannot run npx: ${error.message}`)

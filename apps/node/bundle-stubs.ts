@@ -60,16 +60,6 @@ export const bundleStubs: Plugin = {
     for (const { filter, contents } of STUBS) {
       build.onResolve({ filter }, ({ path }) => ({ path, namespace: 'stub', pluginData: contents }))
     }
-    // the node signs and verifies by node:crypto; the portable twin computes tables when it is loaded
-    build.onResolve({ filter: /^@noble\/curves\/ed25519/ }, ({ path, importer }) =>
-      /[\\/]packages[\\/]ledger[\\/]/.test(importer)
-        ? {
-            path,
-            namespace: 'stub',
-            pluginData: `export const ed25519 = { getPublicKey: ${unused(path)}, sign: ${unused(path)}, verify: ${unused(path)} }`,
-          }
-        : undefined,
-    )
     build.onLoad({ filter: /.*/, namespace: 'stub' }, ({ pluginData }) => ({
       contents: pluginData as string,
     }))

@@ -68,8 +68,11 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'vpn.range_full': EXIT.noInterface.code,
   'vpn.too_many': EXIT.badInput.code,
   'vpn.unknown_machine': EXIT.notFound.code,
+  'peer.ambiguous': EXIT.badInput.code,
+  'peer.unknown': EXIT.notFound.code,
   'ledger.not_found': EXIT.notFound.code,
   'ledger.not_owner': EXIT.refused.code,
+  'ledger.written_by_node': EXIT.refused.code,
 }
 
 export function exitCodeOf(error: unknown): number {

@@ -3,6 +3,7 @@
 import module from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { makeFolder } from './state/make-folder.ts'
 
 const [major = 0] = process.versions.node.split('.').map(Number)
 if (major < 22) {
@@ -11,8 +12,13 @@ if (major < 22) {
 }
 // in the person's own folder: a cache in a shared one could be written by others
 const { NODE_COMPILE_CACHE, XDG_CACHE_HOME } = process.env
-module.enableCompileCache(
-  NODE_COMPILE_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'mesh', 'compiled'),
-)
+const cache = NODE_COMPILE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'mesh', 'compiled')
+try {
+  // Node would make it too, and not come back where a file system cannot make folders
+  makeFolder(cache)
+  module.enableCompileCache(cache)
+} catch {
+  // without one, every start compiles
+}
 const { main } = await import('./cli/main.ts')
 await main()

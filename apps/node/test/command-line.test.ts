@@ -1,6 +1,8 @@
 /** The commands as a person calls them: what they print, where, and what they end with. */
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { eventually } from '@mesh/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type Mesh, type NodeProcess } from './harness.ts'
 
@@ -20,7 +22,10 @@ describe('without a node', () => {
     expect(yaml.stdout).toMatch(/^otp:\n {2}dht:\n {4}interval: 360\n/)
     const token = await mesh.run(['-g', '-b', '--key-otp-interval=9000'])
     expect(Buffer.from(token.stdout, 'base64').toString()).toContain('interval: 9000\n')
-    expect(token.stdout).toMatch(/^[A-Za-z0-9+/]+=*$/)
+    expect(token.stdout).toMatch(/^[A-Za-z0-9+/]+=*\n$/)
+    expect((await mesh.run(['-gb'])).stdout).toMatch(/^[A-Za-z0-9+/]+=*\n$/)
+    // that a network is there already hinders nobody from making another
+    expect(await mesh.run(['-gb'], { environment: { MESHTOKEN: token.stdout } })).toMatchObject({ code: 0 })
 
     writeFileSync(join(mesh.folder, 'net.yaml'), yaml.stdout)
     const shown = await mesh.run(['config', '--config', 'net.yaml', '--json'])
@@ -52,6 +57,38 @@ describe('without a node', () => {
     )
   })
 
+  test('`mesh config` shows what follows from other options, and why', async () => {
+    writeFileSync(join(mesh.folder, 'net.yaml'), CONFIG)
+    const inForce = async (...args: string[]) => {
+      const { stdout } = await mesh.run(['config', '--config', 'net.yaml', '--json', ...args])
+      const { options } = JSON.parse(stdout) as {
+        options: { name: string; value: unknown; place: string | null }[]
+      }
+      return new Map(options.map(({ name, value, place }) => [name, [value, place]]))
+    }
+    const plain = await inForce()
+    expect(plain.get('natmap')).toEqual([true, null])
+    expect(plain.get('dhcp')).toEqual([true, 'on without --address'])
+    expect(plain.get('state-dir')?.[0]).toBe(join(mesh.folder, '.local/state/mesh'))
+    expect(plain.get('ledger-state')?.[0]).toMatch(/mesh\/[0-9a-f]{20}\/node$/)
+    expect(plain.get('log-format')).toEqual(['json', 'auto: standard error is no terminal'])
+
+    const isolated = await inForce('--private', '--address=10.1.0.2/24', '--ephemeral')
+    expect(isolated.get('natmap')).toEqual([false, 'off with --private'])
+    expect(isolated.get('natservice')).toEqual([false, 'off with --private'])
+    expect(isolated.get('dht')).toEqual([false, 'off with --private: members tell of each other'])
+    expect(isolated.get('dhcp')).toEqual([false, null])
+    expect(isolated.get('ledger-state')).toEqual([null, 'nothing is kept with --ephemeral'])
+    expect(isolated.get('instance')?.[0]).toBe('ephemeral-PID')
+    expect((await inForce('--private', '--no-peer-exchange')).get('dht')).toEqual([true, null])
+
+    const { stdout } = await mesh.run(['config', '--private'])
+    expect(stdout).toMatch(/^--natmap +off +built in; off with --private$/m)
+    expect(stdout).toMatch(/^--api-listen +127.0.0.1:8080 +built in; only with --api$/m)
+    expect(stdout).toMatch(/^--address +one is leased in 10\.1\.0\.0\/24 +built in$/m)
+    expect(stdout).toMatch(/^--aliveness-healthcheck-interval +2m +built in; 120s, 40s while/m)
+  })
+
   test.each([
     [['api'], 2, 'needs to know which network to join', 'mesh -g -b'],
     [['start'], 2, '[node.no_network]', 'MESHTOKEN'],
@@ -68,7 +105,40 @@ describe('without a node', () => {
     [['ledger', 'put', 'a', 'b'], 2, 'VALUE is missing', 'mesh ledger put BUCKET KEY VALUE'],
     [['status', 'now'], 2, 'unexpected argument "now"', 'mesh status'],
     [['--token', 'x', 'api'], 2, 'unexpected argument "api"', 'Options follow the command: mesh api'],
+    [
+      ['api', '--config', 'net.yaml', '--state-dir', '/proc/mesh/state'],
+      1,
+      'cannot make the folder',
+      'ENOENT',
+    ],
+    [
+      ['api', '--config', 'net.yaml', '--state-dir', '/dev/null/state'],
+      1,
+      'cannot make the folder',
+      "mkdir '/dev/null'",
+    ],
+    [
+      ['api', '--config', 'net.yaml', '--state-dir', 'here', '--ledger-state', '/proc/mesh'],
+      1,
+      '--ledger-state',
+      '/proc/mesh',
+    ],
     [['-b'], 2, '-b', 'only together with'],
+    [
+      ['-g', '--config', 'net.yaml'],
+      2,
+      '--config: contradicts -g',
+      '-g makes a new network, --config names one',
+    ],
+    [
+      ['--token=x', '--generate', '--address', '10.1.0.2/24'],
+      2,
+      '--token: contradicts --generate',
+      '--address: contradicts',
+    ],
+    [['api', '--log-level', 'info,nothing=debug'], 2, 'in place of "nothing"', 'ledger, p2p, p2p/channels'],
+    [['api', '--log-level', 'ledgr=debug'], 2, 'did you mean ledger?', 'replication'],
+    [['api', '--log-level', 'loud'], 2, '--log-level: expected debug, info', 'got "loud"'],
     [['api', '--lisen=:1'], 2, '--lisen', 'did you mean --listen?'],
     [['status'], 5, 'no node is running here', 'mesh api'],
     [['status', '--api-url', 'http://127.0.0.1:1'], 5, '[client.unreachable]', 'Start the node'],
@@ -81,13 +151,40 @@ describe('without a node', () => {
     expect(result.stderr).not.toContain('    at ')
   })
 
+  test('a cache that cannot be made costs nothing but time', async () => {
+    const environment = { XDG_CACHE_HOME: '/proc/mesh', NODE_COMPILE_CACHE: '' }
+    expect(await mesh.run(['version'], { environment })).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('help begins with the five commands that people begin with, on one screen', async () => {
+    const { stdout } = await mesh.run(['help'])
+    expect((await mesh.run(['--help'])).stdout).toBe(stdout)
+    expect(stdout.split('\n').length).toBeLessThan(24)
+    for (const begin of ['mesh -g -b', 'mesh --token-file', 'mesh api', 'mesh status', 'mesh ping']) {
+      expect(stdout).toMatch(new RegExp(`^  (sudo )?${begin}`, 'm'))
+    }
+    for (const more of ['completion', 'mesh help COMMAND', 'mesh help --all']) expect(stdout).toContain(more)
+    const all = (await mesh.run(['help', '--all'])).stdout
+    for (const option of ['--static-peertable', '--relay-service-max-data']) {
+      expect(stdout).not.toContain(option)
+      expect(all).toContain(option)
+    }
+    expect((await mesh.run(['--help', '--all'])).stdout).toBe(all)
+  })
+
   test('help is for every command, and fits a terminal', async () => {
-    for (const args of [['--help'], ['api', '--help'], ['help', 'ledger', 'put'], ['ledger', '--help']]) {
+    for (const args of [
+      ['help', '--all'],
+      ['api', '--help'],
+      ['help', 'ledger', 'put'],
+      ['ledger', '--help'],
+    ]) {
       const { code, stdout, stderr } = await mesh.run(args)
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(112)
     }
     expect((await mesh.run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(await mesh.run(['version'])).toEqual(await mesh.run(['--version']))
   })
 })
 
@@ -120,6 +217,34 @@ describe('with a node', () => {
     expect((await ask(['ledger', 'get', 'notes'])).stdout).toBe('KEY  VALUE\n')
   })
 
+  test('a delete of what nobody holds says so', async () => {
+    expect(await ask(['ledger', 'delete', 'notes', 'never'])).toMatchObject({
+      code: 0,
+      stdout: 'nothing to delete: notes has no key never\n',
+    })
+    expect(await ask(['ledger', 'delete', 'nothing'])).toMatchObject({
+      code: 0,
+      stdout: 'nothing to delete: nothing is empty\n',
+    })
+    const json = await ask(['ledger', 'delete', 'notes', 'never', '--json'])
+    expect(JSON.parse(json.stdout)).toMatchObject({ State: 'Committed', Absent: true })
+  })
+
+  test('its own heartbeat is the business of the node', async () => {
+    const own = ['healthcheck', node.id]
+    expect(await ask(['ledger', 'put', ...own, 'notatime'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('RFC 3339') as string,
+    })
+    expect(await ask(['ledger', 'delete', ...own])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('[ledger.written_by_node]') as string,
+    })
+    const beats = async () =>
+      expect((await ask(['ledger', 'get', ...own])).stdout).toMatch(/^\d{4}-\d\d-\d\dT/)
+    await eventually(beats, { withinMs: 20_000 })
+  })
+
   test('a write that is not ours to make ends with its own code', async () => {
     const refused = await ask(['ledger', 'put', 'machines', '10.1.0.9', '{"PeerID":"someone"}', '--json'])
     expect(refused.code).toBe(4)
@@ -135,9 +260,59 @@ describe('with a node', () => {
   test('status is for people, and for programs', async () => {
     const { code, stdout } = await ask(['status'])
     expect(code).toBe(0)
-    expect(stdout).toContain(`node      ${node.id} (mesh `)
+    const [first, second, third, fourth] = stdout.split('\n')
+    expect(first).toBe(`node      ${hostname()} (${node.id})`)
+    expect(second).toMatch(/^network {3}[0-9a-f]{20}, instance node$/)
+    expect(third).toBe(`api       ${node.url}`)
+    expect(fourth).toMatch(/^running {3}for \d+ (s|min).*, since 20.*, mesh \d/)
     const json = JSON.parse((await ask(['status', '--json'])).stdout) as { Summary: { NodeID: string } }
     expect(json.Summary.NodeID).toBe(node.id)
+  })
+
+  test('an error of the node is told in the words of the command line', async () => {
+    const absent = await ask(['ledger', 'get', 'notes', 'nothing'])
+    expect(absent.stderr).toContain('`mesh ledger list BUCKET`')
+    const answer = await fetch(`${node.url}/api/ledger/notes/nothing`)
+    expect(await answer.json()).toMatchObject({ Hint: expect.stringContaining('GET the bucket') as string })
+    const unknown = await ask(['ping', 'nobody'])
+    expect(unknown).toMatchObject({ code: 3, stdout: '' })
+    expect(unknown.stderr).toContain('`mesh status` lists the peers')
+    expect(unknown.stderr).not.toContain('GET ')
+  })
+
+  test('a node without a VPN is pinged, and pings, by its peer id', async () => {
+    const token = makeToken()
+    const first = await mesh.start({ token, command: 'start' })
+    const second = await mesh.start({
+      token,
+      command: 'start',
+      args: [`--discovery-bootstrap-peers=${first.addresses[0]}`],
+    })
+    const ping = (...args: string[]) => mesh.run(['ping', `--state-dir=${second.stateDir}`, ...args])
+    await eventually(async () => {
+      expect(await second.client.listPeers()).toContainEqual(
+        expect.objectContaining({ ID: first.id, Member: true }),
+      )
+    })
+    const { code, stdout } = await ping(first.id, '--count=2')
+    expect(code).toBe(0)
+    expect(stdout.trim().split('\n')).toEqual(
+      Array.from(
+        { length: 2 },
+        () => expect.stringMatching(/by direct tcp: \d+\.\d ms, over libp2p$/) as string,
+      ),
+    )
+    expect(JSON.parse((await ping(first.id, '--count=1', '--json')).stdout)).toMatchObject({
+      PeerID: first.id,
+      Member: true,
+      Path: 'direct',
+    })
+    expect((await ping(second.id)).stderr).toContain('is this node itself')
+    await first.stop()
+    const gone = await ping(first.id, '--count=1')
+    expect(gone).toMatchObject({ code: 1, stdout: '' })
+    expect(gone.stderr).toContain('no answer from')
+    await second.stop()
   })
 
   test('asks another address when told so', async () => {

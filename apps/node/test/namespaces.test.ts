@@ -46,7 +46,7 @@ async function expectMembers(clients: readonly ApiClient[], others: number): Pro
   })
 }
 
-/** In the bucket `notes`; in others a node without a VPN may write by itself (`dhcp`). */
+/** In the bucket `notes`. */
 async function expectEqualDigests(
   clients: readonly ApiClient[],
   entries: number,

@@ -51,7 +51,7 @@ const readsEverywhere = (nodes: readonly NodeProcess[], key: string, value: unkn
     { withinMs, everyMs: 2 },
   )
 
-/** Equal on all in the bucket `test`; in others a node without a VPN may write by itself (`dhcp`). */
+/** Equal on all in the bucket `test`; those of the nodes themselves come later. */
 const sameDigest = (nodes: readonly NodeProcess[], entries: number, withinMs = 30_000) =>
   eventually(
     async () => {
@@ -65,6 +65,18 @@ const sameDigest = (nodes: readonly NodeProcess[], entries: number, withinMs = 3
   )
 
 type LedgerChange = Extract<ApiEvent, { type: 'ledger.changed' }>['data']['Changes'][number]
+
+test('a node that is alone holds claims for a second, and writes nothing but its heartbeat', async () => {
+  const { hub } = await startNetwork(1)
+  const began = performance.now()
+  const body = { Regex: '^alone$', Records: { A: '10.1.0.1' } }
+  expect(await hub.client.createDns({ body, wait: '10s' })).toMatchObject({ State: 'Committed' })
+  const heldMs = performance.now() - began
+  report(`a name of a lone node is committed ${heldMs.toFixed(0)} ms after its host listens`)
+  expect(heldMs).toBeLessThan(2_000)
+  await hub.client.deleteEntry({ bucket: 'dns', key: '^alone$', wait: '5s' })
+  expect(Object.keys(await hub.client.getLedger())).toEqual(['healthcheck'])
+})
 
 describe('three nodes with one token', () => {
   test('what one writes the others read, each way, and the delay is measured', async () => {

@@ -150,10 +150,8 @@ describe.skipIf(why !== undefined)(suite, () => {
     expect(view).toMatchObject({ State: 'running', Interface: 'mesh0', MTU: 1400, Peers: [] })
     expect(view.Addresses).toContain('10.1.0.1/24')
     const machines = await a.control.listMachines()
-    expect(machines.map(({ PeerID, OS }) => [PeerID, OS])).toEqual([
-      [a.id, 'linux'],
-      [a.id, 'linux'],
-    ])
+    expect(machines).toMatchObject([{ PeerID: a.id, OS: 'linux', Address: '10.1.0.1' }])
+    expect(machines[0]?.Addresses).toHaveLength(2)
     expect(await a.control.getMetrics()).toContain('mesh_vpn_sessions 0\n')
     const { code, afterMs } = await a.stop('SIGINT')
     expect(code).toBe(0)

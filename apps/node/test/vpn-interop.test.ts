@@ -80,4 +80,46 @@ describe.skipIf(why !== undefined)(suite, () => {
     await reachAll()
     for (const { from, to } of pairs) await ping(lab, from.host, to.v4, { count: 5 })
   })
+
+  test('around a hub of ours that alone is known, our leaf and the original ones find each other', {
+    timeout: 240_000,
+  }, async () => {
+    const hosts = ['hub', 'leaf', 'their1', 'their2']
+    const lab = createLab(['switch', ...hosts])
+    const vpn = createVpnLab(lab)
+    cleanUps.push(() => vpn.close())
+    bridge(lab, 'switch', Object.fromEntries(hosts.map((host, at) => [host, [`192.168.96.${at + 1}/24`]])))
+    const alone = ['--mdns=false', '--listen-maddrs=/ip4/0.0.0.0/tcp/4096']
+    const hub = await vpn.start('hub', ['--address=10.1.0.1/24', ...alone, ...OURS])
+    const bootstrap = `--discovery-bootstrap-peers=/ip4/192.168.96.1/tcp/4096/p2p/${hub.id}`
+    const leaf = await vpn.start('leaf', ['--address=10.1.0.2/24', bootstrap, ...alone, ...OURS])
+    const theirs = await Promise.all(
+      ['their1', 'their2'].map(async (host, at) => {
+        const v4 = `10.1.0.${at + 3}`
+        const original = await startEdgevpn({
+          token: vpn.token,
+          apiPort: 18096 + at,
+          vpnAddress: `${v4}/24`,
+          prefix: lab.inside(host, []),
+          args: ['--mdns=false', bootstrap, ...THEIRS],
+        })
+        cleanUps.push(() => original.stop())
+        return { host, v4 }
+      }),
+    )
+    await Promise.all(
+      theirs.flatMap(({ host, v4 }) => [
+        pingSoon(lab, 'leaf', v4, 60_000),
+        pingSoon(lab, host, leaf.v4, 60_000),
+        pingSoon(lab, 'hub', v4, 60_000),
+        pingSoon(lab, 'leaf', hub.v4, 60_000),
+      ]),
+    )
+    for (const { host, v4 } of theirs) {
+      await ping(lab, 'leaf', v4, { count: 5 })
+      await ping(lab, host, leaf.v4, { count: 5 })
+    }
+    const { Peers } = await leaf.control.getVpn()
+    expect(Peers.filter(({ Way }) => Way === 'plain')).toHaveLength(2)
+  })
 })

@@ -119,12 +119,12 @@ describe.skipIf(why !== undefined)(suite, () => {
     if (a === undefined || b === undefined) throw new Error('three machines')
     expect(await peerOf(a, b)).toMatchObject({ Way: 'sealed', Path: 'direct', MTU: 1280 })
     const listed = await a.client.listMachines()
-    expect(
-      listed
-        .filter(({ PeerID }) => PeerID === b.id)
-        .map(({ Address }) => Address)
-        .toSorted(),
-    ).toEqual([b.v4, b.v6].toSorted())
+    expect(listed).toHaveLength(3)
+    expect(listed.find(({ PeerID }) => PeerID === b.id)).toMatchObject({
+      Address: b.v4,
+      Addresses: [b.v4, b.v6],
+    })
+    expect(await a.client.getSummary()).toMatchObject({ Machines: 3 })
     const outside = (routes: string) =>
       routes
         .split('\n')

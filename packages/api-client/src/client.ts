@@ -123,9 +123,9 @@ async function call(
   const planned = planRequest(route, input)
   const wait = typeof input['wait'] === 'string' ? (tryParseDuration(input['wait']) ?? 0) : 0
   const limit = new AbortController()
-  const cancel = asker.clock.after(asker.timeoutMs + wait, () =>
-    limit.abort(new ApiError('client.timeout', `no answer to ${planned.method} ${route.path} in time`)),
-  )
+  const onTime = () =>
+    limit.abort(new ApiError('client.timeout', `no answer to ${planned.method} ${route.path} in time`))
+  const cancel = asker.clock.after(asker.timeoutMs + wait, onTime, { keepAlive: true })
   const signal = options.signal === undefined ? limit.signal : AbortSignal.any([options.signal, limit.signal])
   try {
     const response = await asker.ask(planned, {}, signal)

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import * as contract from './index.ts'
 import {
   dnsRecordsByName,
   dnsTypeName,
+  type ErrorCode,
   errorCatalogue,
+  hintOf,
   isErrorCode,
   type RouteDefinition,
   routes,
@@ -19,6 +22,7 @@ test('has these public names', () => {
   expect(Object.keys(contract).sort()).toEqual([
     'EVENT_HEARTBEAT_MS',
     'EVENT_RING_SIZE',
+    'MAX_ADDRESS_BYTES',
     'MAX_BODY_BYTES',
     'MAX_BUCKET_BYTES',
     'MAX_CHANGES_PER_EVENT',
@@ -33,6 +37,7 @@ test('has these public names', () => {
     'errorCatalogue',
     'eventSchemas',
     'eventTypes',
+    'hintOf',
     'isErrorCode',
     'routes',
     'tryParseDnsType',
@@ -46,11 +51,22 @@ test('the checked-in OpenAPI document is the one that the contract gives', () =>
 })
 
 test('the OpenAPI document has every route under its id', () => {
-  const paths = Object.values(buildOpenApiDocument().paths ?? {})
+  const paths = Object.values(buildOpenApiDocument().paths)
   const ids = paths.flatMap((path) =>
     [path.get, path.put, path.post, path.delete].map((op) => op?.operationId),
   )
   expect(ids.filter((id) => id !== undefined).sort()).toEqual(Object.keys(routes).sort())
+})
+
+test('the OpenAPI document is valid, and every reference points to something', async () => {
+  const validator = new Validator()
+  const document = JSON.parse(JSON.stringify(buildOpenApiDocument()))
+  expect(await validator.validate(document)).toEqual({ valid: true })
+  expect(validator.version).toBe('3.1')
+  const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)
+  const known = Object.keys(document.components.schemas)
+  for (const [, name] of references) expect(known).toContain(name)
+  expect(JSON.stringify(document)).not.toContain('$defs')
 })
 
 test('no two routes share method and path, and every parameter has a schema', () => {
@@ -121,4 +137,14 @@ test('a wait is cut to 60 s and has one form', () => {
   expect(waitDuration.parse('500ms')).toBe(500)
   const accepted = ['', '5', '-5s', 'abc', '5 s'].filter((text) => waitDuration.safeParse(text).success)
   expect(accepted).toEqual([])
+})
+
+test('hints for requests name requests, and hints for the command line name commands', () => {
+  const codes = Object.keys(errorCatalogue) as ErrorCode[]
+  const ofCommands = /`mesh (status|ping|ledger|config|version)/
+  const ofRequests = /\b(GET|PUT|POST|DELETE) |[Hh]eader|\bIssues\b|RequestID|Retry-After/
+  expect(codes.filter((code) => ofCommands.test(hintOf(code, 'http')))).toEqual([])
+  expect(codes.filter((code) => ofRequests.test(hintOf(code, 'command')))).toEqual([])
+  expect(hintOf('vpn.unknown_machine', 'http')).toContain('GET /api/vpn')
+  expect(hintOf('vpn.unknown_machine', 'command')).toContain('`mesh status`')
 })

@@ -6,8 +6,10 @@ export interface ErrorDescription {
   readonly status: number
   /** What happened, without jargon. */
   readonly title: string
-  /** What to do next, one sentence. */
+  /** What to do next, for whoever asks over HTTP. */
   readonly hint: string
+  /** The same for whoever asks by `mesh COMMAND`, where it differs. */
+  readonly commandHint?: string
 }
 
 export const errorCatalogue = {
@@ -15,21 +17,25 @@ export const errorCatalogue = {
     status: 400,
     title: 'The request is not valid HTTP',
     hint: 'Send an HTTP/1.1 request with exactly one Host header.',
+    commandHint: 'Check that the address is that of a mesh node.',
   },
   'http.bad_path': {
     status: 400,
     title: 'The path cannot be used',
     hint: 'Percent-encode each path segment once, as UTF-8; no segment may be empty.',
+    commandHint: 'Names must not be empty, and are whole Unicode text.',
   },
   'http.bad_query': {
     status: 400,
     title: 'A query parameter cannot be used',
     hint: 'Issues names the parameter and the form that it takes.',
+    commandHint: 'The lines above name the option and the form that it takes.',
   },
   'http.bad_body': {
     status: 400,
     title: 'The body cannot be used',
     hint: 'Send JSON in UTF-8; Issues names the field and what was expected.',
+    commandHint: 'The lines above name the field and what was expected.',
   },
   'http.cross_site': {
     status: 403,
@@ -40,11 +46,15 @@ export const errorCatalogue = {
     status: 404,
     title: 'There is nothing at this address',
     hint: 'GET /api/openapi.json lists what this node serves.',
+    commandHint:
+      'This program and the node are of different versions: compare `mesh version` with `mesh status`.',
   },
   'http.method_not_allowed': {
     status: 405,
     title: 'This address takes other methods',
     hint: 'The Allow header lists the methods that work here.',
+    commandHint:
+      'This program and the node are of different versions: compare `mesh version` with `mesh status`.',
   },
   'http.timeout': {
     status: 408,
@@ -60,11 +70,14 @@ export const errorCatalogue = {
     status: 414,
     title: 'The path is too long',
     hint: 'Send the value as a JSON body: PUT /api/ledger/:bucket/:key.',
+    commandHint: 'Use a shorter bucket or key.',
   },
   'http.unsupported_media': {
     status: 415,
     title: 'The body is of a kind that is not taken here',
     hint: 'Send Content-Type: application/json in UTF-8, not compressed.',
+    commandHint:
+      'This program and the node are of different versions: compare `mesh version` with `mesh status`.',
   },
   'http.wrong_host': {
     status: 421,
@@ -75,26 +88,32 @@ export const errorCatalogue = {
     status: 429,
     title: 'Too many writes from this address',
     hint: 'Wait as long as Retry-After says; 200 writes a second are taken, 1,000 at once.',
+    commandHint: 'Wait a second; 200 writes a second are taken, 1,000 at once.',
   },
   'http.headers_too_large': {
     status: 431,
     title: 'The headers are too large',
     hint: 'Headers may have 256 KiB together; clear cookies for this address.',
+    commandHint: 'Use a shorter bucket or key.',
   },
   'http.internal': {
     status: 500,
     title: 'Something went wrong in this node',
     hint: 'The log of the node has the details under the RequestID.',
+    commandHint: 'The log of the node has the details.',
   },
   'ledger.not_found': {
     status: 404,
     title: 'There is no such entry',
     hint: 'GET the bucket to see its keys; it may have been deleted or have expired.',
+    commandHint:
+      '`mesh ledger list BUCKET` shows the keys there are; it may have been deleted or have expired.',
   },
   'ledger.bad_value': {
     status: 400,
     title: 'This bucket does not take such a value',
     hint: 'Issues or the message says what the bucket expects.',
+    commandHint: 'The message says what the bucket expects.',
   },
   'ledger.too_large': {
     status: 400,
@@ -105,6 +124,11 @@ export const errorCatalogue = {
     status: 409,
     title: 'Another member owns this key',
     hint: 'Use another key, or wait until the lease of its owner ends.',
+  },
+  'ledger.written_by_node': {
+    status: 409,
+    title: 'The node writes this entry itself',
+    hint: 'A node says by itself that it is alive for as long as it runs: to end what it owns, stop it.',
   },
   'ledger.over_quota': {
     status: 409,
@@ -125,16 +149,18 @@ export const errorCatalogue = {
     status: 400,
     title: 'The name record cannot be used',
     hint: 'Issues names the pattern or value that is wrong.',
+    commandHint: 'The message names the pattern or value that is wrong.',
   },
   'vpn.not_running': {
     status: 404,
     title: 'This node runs no VPN',
-    hint: 'Start it with `mesh`, which makes the network interface; `mesh api` and `mesh start` have none.',
+    hint: 'A node has one when it was started as `mesh` alone; `mesh api` and `mesh start` make no interface.',
   },
   'vpn.unknown_machine': {
     status: 404,
     title: 'The VPN has no such machine',
     hint: 'GET /api/vpn lists the machines; name one by its address, its host name or its peer id.',
+    commandHint: '`mesh status` lists the machines; name one by its address, its host name or its peer id.',
   },
   'vpn.ambiguous_machine': {
     status: 409,
@@ -145,6 +171,25 @@ export const errorCatalogue = {
     status: 503,
     title: 'The machine does not answer',
     hint: 'Check that it runs and has a connection; GET /api/peers has the last error.',
+    commandHint: 'Check that it runs and has a connection; `mesh status` has the last error.',
+  },
+  'peer.unknown': {
+    status: 404,
+    title: 'This node knows no such peer',
+    hint: 'GET /api/peers lists the peers; name one by its peer id, its name or its address in the VPN.',
+    commandHint:
+      '`mesh status` lists the peers; name one by its peer id, its name or its address in the VPN.',
+  },
+  'peer.ambiguous': {
+    status: 409,
+    title: 'Several peers have this name',
+    hint: 'Name the peer by its peer id.',
+  },
+  'peer.unreachable': {
+    status: 503,
+    title: 'The peer does not answer',
+    hint: 'Check that it runs and has a connection; GET /api/peers has the last error.',
+    commandHint: 'Check that it runs and has a connection; `mesh status` has the last error.',
   },
   'metrics.no_reporter': {
     status: 404,
@@ -156,16 +201,74 @@ export const errorCatalogue = {
     title: 'Too many readers of events',
     hint: 'Close other pages or tools that watch this node.',
   },
+  'node.local_only': {
+    status: 403,
+    title: 'This reaches into the machine, so only the machine itself may ask',
+    hint: 'Ask over the control socket or a loopback address, on the machine that the node runs on.',
+  },
+  'services.not_running': {
+    status: 503,
+    title: 'The node has not joined its network yet',
+    hint: 'Ask again in a few seconds; GET /api/health says what it waits for.',
+    commandHint: 'Try again in a few seconds; `mesh status` says what it waits for.',
+  },
+  'services.unknown': {
+    status: 404,
+    title: 'This node has nothing of that name',
+    hint: 'The same address without the name lists what there is.',
+  },
+  'services.bad_name': {
+    status: 400,
+    title: 'This cannot be a name',
+    hint: 'A name is text without control characters.',
+  },
+  'services.bad_address': {
+    status: 400,
+    title: 'The address cannot be used',
+    hint: 'Use HOST:PORT, :PORT, udp:HOST:PORT or unix:PATH.',
+  },
+  'services.name_in_use': {
+    status: 409,
+    title: 'This node uses the name already',
+    hint: 'Delete what has the name, or choose another.',
+  },
+  'services.too_many': {
+    status: 409,
+    title: 'This node holds as many as it takes',
+    hint: 'Delete what is not needed any more.',
+  },
+  'services.cannot_listen': {
+    status: 409,
+    title: 'Nothing can listen at this address',
+    hint: 'Choose another address, or end what uses it.',
+  },
+  'files.unreadable': {
+    status: 400,
+    title: 'The file or folder cannot be offered',
+    hint: 'Give the path of a file or folder that the node may read, as the machine names it.',
+  },
+  'files.too_many': {
+    status: 409,
+    title: 'That is more than this node can offer',
+    hint: 'Offer fewer names, or folders with fewer files.',
+  },
   'node.not_ready': {
     status: 503,
     title: 'The node is not ready yet',
     hint: 'Ask again in a few seconds; GET /api/health says what it waits for.',
+    commandHint: 'Ask again in a few seconds; `mesh status` says what it waits for.',
   },
 } as const satisfies Readonly<Record<string, ErrorDescription>>
 
 export type ErrorCode = keyof typeof errorCatalogue
 
 const has = Object.prototype.hasOwnProperty.bind(errorCatalogue)
+
+/** What to do next, in the words of HTTP or of the command line. */
+export function hintOf(code: ErrorCode, asker: 'http' | 'command'): string {
+  const { hint, commandHint }: ErrorDescription = errorCatalogue[code]
+  return asker === 'command' ? (commandHint ?? hint) : hint
+}
 
 /** Narrows any text to a code of the catalogue. */
 export function isErrorCode(code: string): code is ErrorCode {

@@ -4,6 +4,7 @@ import { later } from './later.ts'
 import { uint64 } from './views.ts'
 
 const peer = later(() => z.object({ PeerID: z.string() }))
+const offered = later(() => z.object({ Name: z.string(), State: z.string().nullable() }))
 const machine = later(() => z.object({ PeerID: z.string(), Hostname: z.string(), Address: z.string() }))
 
 /** The data of each type, made when first asked for. */
@@ -62,6 +63,10 @@ export const eventSchemas = {
   ),
   'machine.online': machine,
   'machine.offline': machine,
+  /** Something that this node offers, or connects to, is in another state; `State` null: it was removed. */
+  'service.changed': offered,
+  'connection.changed': offered,
+  'file.changed': offered,
   'block.committed': later(() =>
     z.object({
       Index: z.number().int(),

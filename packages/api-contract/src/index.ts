@@ -1,6 +1,6 @@
 /**
  * The HTTP API of a mesh node, defined once: routes, schemas, error codes, event types. Browser-safe. The OpenAPI
- * document is made under `./openapi`, which loads its generator only there.
+ * document is made under `./openapi`.
  *
  * @example
  * ```ts
@@ -15,12 +15,14 @@ export {
   type ErrorDescription,
   errorBody,
   errorCatalogue,
+  hintOf,
   isErrorCode,
 } from './errors.ts'
 export { type ApiEvent, type EventData, type EventType, eventSchemas, eventTypes } from './events.ts'
 export {
   EVENT_HEARTBEAT_MS,
   EVENT_RING_SIZE,
+  MAX_ADDRESS_BYTES,
   MAX_BODY_BYTES,
   MAX_BUCKET_BYTES,
   MAX_CHANGES_PER_EVENT,
@@ -42,8 +44,14 @@ export type {
   HealthView,
   LedgerView,
   MachineView,
+  NodeConnectionView,
+  NodeFactsView,
+  NodeFileView,
+  NodeServiceView,
   NodeView,
+  PeerPingView,
   PeerView,
+  RemovedView,
   ServiceView,
   SignedEntryView,
   StatsView,

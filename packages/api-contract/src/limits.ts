@@ -20,3 +20,6 @@ export const EVENT_RING_SIZE = 1000
 export const EVENT_HEARTBEAT_MS = 15_000
 /** A `ledger.changed` event names at most this many keys; `More` counts the rest. */
 export const MAX_CHANGES_PER_EVENT = 256
+
+/** A path or address of the node's own machine: what Linux takes as a path. */
+export const MAX_ADDRESS_BYTES = 4_096

@@ -1,7 +1,7 @@
 /** What stands in paths and queries. */
 import { tryParseDuration } from '@mesh/core'
 import * as z from 'zod'
-import { MAX_BUCKET_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, MAX_WAIT_MS } from './limits.ts'
+import { MAX_ADDRESS_BYTES, MAX_BUCKET_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, MAX_WAIT_MS } from './limits.ts'
 
 const encoder = new TextEncoder()
 
@@ -25,6 +25,8 @@ export const bucketName = boundedText(MAX_BUCKET_BYTES).meta({ example: 'service
 export const entryKey = boundedText(MAX_KEY_BYTES).meta({ example: 'web' })
 /** A value in the path: any text; stored as a JSON string. */
 export const pathValue = boundedText(MAX_VALUE_BYTES).meta({ example: 'hello' })
+/** A path or address of the machine that the node runs on. */
+export const boundedAddress = boundedText(MAX_ADDRESS_BYTES)
 /** Any name that is only looked up. */
 export const lookupName = boundedText(MAX_KEY_BYTES)
 

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { eventTypeList } from './events.ts'
 import { later } from './later.ts'
-import { bucketName, entryKey, lookupName, pathValue, waitDuration } from './names.ts'
+import { boundedAddress, bucketName, entryKey, lookupName, pathValue, waitDuration } from './names.ts'
 import { type Answer, defineRoute, type RouteDefinition } from './route.ts'
 import * as view from './views.ts'
 
@@ -27,11 +27,25 @@ const writeErrors = [
   'ledger.bad_value',
   'ledger.too_large',
   'ledger.not_owner',
+  'ledger.written_by_node',
   'ledger.over_quota',
   'ledger.store_failed',
   'ledger.stopped',
 ] as const
 const putErrors = [...writeErrors, 'dns.bad_record'] as const
+
+/** What a route of `/api/node/...` may answer with. */
+const offerErrors = ['node.local_only', 'services.not_running'] as const
+const offerWriteErrors = [
+  ...offerErrors,
+  'services.bad_name',
+  'services.bad_address',
+  'services.name_in_use',
+  'services.too_many',
+] as const
+const offerName = z.object({ name: entryKey })
+const offer = { tag: 'services', isLocal: true } as const
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const routes = {
   getSummary: defineRoute({
@@ -71,7 +85,7 @@ export const routes = {
     path: '/api/machines',
     tag: 'network',
     summary: 'Machines with their VPN address and state',
-    answer: list(view.machineView, 'The bucket `machines`, with connection state.'),
+    answer: list(view.machineView, 'The bucket `machines`, one row for each machine, with connection state.'),
     errors: [],
   }),
   listNodes: defineRoute({
@@ -97,6 +111,15 @@ export const routes = {
     summary: 'How each peer is reached: path, transport, round trip, traffic, last error',
     answer: list(view.peerView, 'Connected and known peers, without this node.'),
     errors: [],
+  }),
+  pingPeer: defineRoute({
+    method: 'GET',
+    path: '/api/peers/:peer/ping',
+    tag: 'network',
+    summary: 'Reach a peer now over libp2p and measure: by peer id, name or VPN address; needs no VPN',
+    params: z.object({ peer: lookupName.meta({ example: 'nas' }) }),
+    answer: json(view.peerPingView, 'How it was reached.'),
+    errors: ['peer.unknown', 'peer.ambiguous', 'peer.unreachable'],
   }),
   getVpn: defineRoute({
     method: 'GET',
@@ -133,14 +156,13 @@ export const routes = {
       .object({
         Regex: entryKey,
         Records: z
-          .custom<Readonly<Record<string, string>>>(
-            (value) =>
-              typeof value === 'object' &&
-              value !== null &&
-              !Array.isArray(value) &&
-              Object.values(value).every((text) => typeof text === 'string'),
-            'an object of record type to text',
-          )
+          .custom<Readonly<Record<string, string>>>(isObject, 'an object of record type to text')
+          .superRefine((records, context) => {
+            for (const [type, text] of isObject(records) ? Object.entries(records) : []) {
+              if (typeof text === 'string') continue
+              context.addIssue({ code: 'custom', path: [type], message: 'text, like "10.1.0.11"' })
+            }
+          })
           .meta({
             type: 'object',
             additionalProperties: { type: 'string' },
@@ -246,6 +268,120 @@ export const routes = {
     answer: json(view.bucketDeleteView, 'What became of the write, and what stays.'),
     errors: writeErrors,
   }),
+  listNodeServices: defineRoute({
+    ...offer,
+    method: 'GET',
+    path: '/api/node/services',
+    summary: 'Services that this node offers, and how each is',
+    answer: list(view.nodeServiceView, 'By name.'),
+    errors: offerErrors,
+  }),
+  getNodeService: defineRoute({
+    ...offer,
+    method: 'GET',
+    path: '/api/node/services/:name',
+    summary: 'One service that this node offers',
+    params: offerName,
+    answer: json(view.nodeServiceView, 'How it is.'),
+    errors: [...offerErrors, 'services.unknown'],
+  }),
+  putNodeService: defineRoute({
+    ...offer,
+    method: 'PUT',
+    path: '/api/node/services/:name',
+    summary: 'Offer what listens at an address of this machine; kept over restarts',
+    params: offerName,
+    body: z
+      .object({ Target: boundedAddress.meta({ example: '127.0.0.1:8080' }) })
+      .meta({ id: 'NodeServiceRequest' }),
+    answer: json(view.nodeServiceView, 'How it is.'),
+    errors: offerWriteErrors,
+  }),
+  deleteNodeService: defineRoute({
+    ...offer,
+    method: 'DELETE',
+    path: '/api/node/services/:name',
+    summary: 'Withdraw a service',
+    params: offerName,
+    answer: json(view.removedView, 'It is withdrawn.'),
+    errors: [...offerErrors, 'services.unknown'],
+  }),
+  listNodeConnections: defineRoute({
+    ...offer,
+    method: 'GET',
+    path: '/api/node/connections',
+    summary: 'Services of members that this node makes reachable here, and how each is',
+    answer: list(view.nodeConnectionView, 'By name.'),
+    errors: offerErrors,
+  }),
+  getNodeConnection: defineRoute({
+    ...offer,
+    method: 'GET',
+    path: '/api/node/connections/:name',
+    summary: 'One connection to a service',
+    params: offerName,
+    answer: json(view.nodeConnectionView, 'How it is.'),
+    errors: [...offerErrors, 'services.unknown'],
+  }),
+  putNodeConnection: defineRoute({
+    ...offer,
+    method: 'PUT',
+    path: '/api/node/connections/:name',
+    summary: 'Make the service of that name reachable at an address of this machine; kept over restarts',
+    params: offerName,
+    body: z
+      .object({ Listen: boundedAddress.meta({ example: '127.0.0.1:9000' }) })
+      .meta({ id: 'NodeConnectionRequest' }),
+    answer: json(view.nodeConnectionView, 'How it is.'),
+    errors: [...offerWriteErrors, 'services.cannot_listen'],
+  }),
+  deleteNodeConnection: defineRoute({
+    ...offer,
+    method: 'DELETE',
+    path: '/api/node/connections/:name',
+    summary: 'End a connection to a service',
+    params: offerName,
+    answer: json(view.removedView, 'It is ended.'),
+    errors: [...offerErrors, 'services.unknown'],
+  }),
+  listNodeFiles: defineRoute({
+    ...offer,
+    method: 'GET',
+    path: '/api/node/files',
+    summary: 'Files and folders that this node offers, and who receives them',
+    answer: list(view.nodeFileView, 'By name.'),
+    errors: offerErrors,
+  }),
+  getNodeFile: defineRoute({
+    ...offer,
+    method: 'GET',
+    path: '/api/node/files/:name',
+    summary: 'One file or folder that this node offers',
+    params: offerName,
+    answer: json(view.nodeFileView, 'How it is.'),
+    errors: [...offerErrors, 'services.unknown'],
+  }),
+  putNodeFile: defineRoute({
+    ...offer,
+    method: 'PUT',
+    path: '/api/node/files/:name',
+    summary: 'Offer a file or folder of this machine; kept over restarts',
+    params: offerName,
+    body: z
+      .object({ Path: boundedAddress.meta({ example: '/home/me/photos' }) })
+      .meta({ id: 'NodeFileRequest' }),
+    answer: json(view.nodeFileView, 'How it is.'),
+    errors: [...offerErrors, 'services.bad_name', 'files.unreadable', 'files.too_many'],
+  }),
+  deleteNodeFile: defineRoute({
+    ...offer,
+    method: 'DELETE',
+    path: '/api/node/files/:name',
+    summary: 'Withdraw a file or folder; transfers of it end',
+    params: offerName,
+    answer: json(view.removedView, 'It is withdrawn.'),
+    errors: [...offerErrors, 'services.unknown'],
+  }),
   getTraffic: defineRoute({
     method: 'GET',
     path: '/api/metrics',
@@ -296,6 +432,14 @@ export const routes = {
     query: z.object({ types: eventTypeList.optional() }),
     answer: { kind: 'events', description: 'A stream of events.' },
     errors: ['events.too_many_readers'],
+  }),
+  getNode: defineRoute({
+    method: 'GET',
+    path: '/api/node',
+    tag: 'node',
+    summary: 'Who this node is, in which network, where it listens and since when it runs',
+    answer: json(view.nodeFactsView, 'This node.'),
+    errors: [],
   }),
   getVersion: defineRoute({
     method: 'GET',

@@ -13,7 +13,7 @@ export const summaryView = later(() =>
   z
     .object({
       Files: count(),
-      Machines: count(),
+      Machines: count().meta({ description: 'Each once, however many addresses it has.' }),
       Users: count(),
       Services: count(),
       BlockChain: count().meta({ description: 'Index of the last block.' }),
@@ -45,7 +45,8 @@ export const machineView = later(() =>
       Hostname: z.string(),
       OS: z.string(),
       Arch: z.string(),
-      Address: z.string(),
+      Address: z.string().meta({ description: 'Its IPv4 address where it has one, else its first.' }),
+      Addresses: z.array(z.string()).meta({ description: 'All of them, IPv4 first.' }),
       Version: z.string(),
       Connected: z.boolean().meta({ description: 'A live connection exists.' }),
       OnChain: z.boolean().meta({ description: 'On the gossip topic.' }),
@@ -158,7 +159,10 @@ export const peerView = later(() =>
   z
     .object({
       ID: peerId(),
-      Name: z.string().meta({ description: 'Host name in the ledger; empty when it has none.' }),
+      Name: z.string().meta({
+        description:
+          'What it says that it is called, to this node or in the ledger; others may have the same. Empty when it has none.',
+      }),
       Connected: z.boolean(),
       Member: z.boolean(),
       Path: z.enum(['direct', 'relayed']).nullable(),
@@ -173,6 +177,20 @@ export const peerView = later(() =>
     .meta({ id: 'Peer' }),
 )
 export type PeerView = z.output<ReturnType<typeof peerView>>
+
+export const peerPingView = later(() =>
+  z
+    .object({
+      PeerID: peerId(),
+      Name: z.string().meta({ description: 'Host name in the ledger; empty when it has none.' }),
+      Member: z.boolean(),
+      Path: path(),
+      Transport: z.string().nullable(),
+      RoundTripMs: z.number(),
+    })
+    .meta({ id: 'PeerPing' }),
+)
+export type PeerPingView = z.output<ReturnType<typeof peerPingView>>
 
 const counters = later(() => ({
   PacketsIn: count(),
@@ -265,6 +283,10 @@ export const writeView = later(() =>
     .object({
       State: z.enum(['Announcing', 'Committed', 'Superseded']),
       Block: count().optional().meta({ description: 'With Committed: the block that holds the write.' }),
+      Absent: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'With Committed, of a deletion: nothing was there to delete.' }),
     })
     .meta({ id: 'WriteState' }),
 )
@@ -276,15 +298,38 @@ export const bucketDeleteView = later(() =>
       Refused: z
         .array(z.object({ Key: z.string(), Owner: z.string() }))
         .optional()
-        .meta({ description: 'Keys that stay because others own them.' }),
+        .meta({ description: 'Keys that stay, with who owns them.' }),
     })
     .meta({ id: 'BucketDeleteState' }),
 )
 export type BucketDeleteView = z.output<ReturnType<typeof bucketDeleteView>>
 
+export const nodeFactsView = later(() =>
+  z
+    .object({
+      Name: z.string().meta({ description: 'What people call this node; empty when nobody named it.' }),
+      PeerID: peerId(),
+      Network: z.string().meta({ description: 'Names the network, and tells nothing of its secrets.' }),
+      Instance: z.string().meta({ description: 'Tells apart nodes of one network on one machine.' }),
+      Listen: z
+        .array(z.string())
+        .meta({ description: 'Where the API answers: http:// and unix:// addresses.' }),
+      Version: z.string(),
+      StartedAt: z.string().meta({ description: 'RFC 3339 UTC.' }),
+      UptimeSeconds: count(),
+      HasVpn: z.boolean(),
+    })
+    .meta({ id: 'NodeFacts' }),
+)
+export type NodeFactsView = z.output<ReturnType<typeof nodeFactsView>>
+
 export const versionView = later(() =>
   z
-    .object({ Version: z.string(), Api: z.number().int(), Protocols: z.array(z.string()) })
+    .object({
+      Version: z.string(),
+      Api: z.number().int(),
+      Protocols: z.array(z.string()),
+    })
     .meta({ id: 'Version' }),
 )
 export type VersionView = z.output<ReturnType<typeof versionView>>
@@ -306,3 +351,79 @@ export const healthView = later(() =>
     .meta({ id: 'Health' }),
 )
 export type HealthView = z.output<ReturnType<typeof healthView>>
+
+const offerState = {
+  LastError: later(() => z.string().nullable().meta({ description: 'What last went wrong, in words.' })),
+  Kept: later(() =>
+    z.boolean().meta({ description: 'Comes back after a restart; false: it was given by an option.' }),
+  ),
+}
+const traffic = {
+  OpenConnections: count,
+  Connections: later(() => count().meta({ description: 'Since the start.' })),
+  BytesIn: later(() => count().meta({ description: 'From members.' })),
+  BytesOut: later(() => count().meta({ description: 'To members.' })),
+}
+
+export const nodeServiceView = later(() =>
+  z
+    .object({
+      Name: z.string(),
+      Target: z.string().meta({ description: 'HOST:PORT, udp:HOST:PORT or unix:PATH on this machine.' }),
+      State: z.enum(['checking', 'announcing', 'announced', 'target down', 'name taken']),
+      Owner: z.string().nullable().meta({ description: 'With name taken: the peer id of who has it.' }),
+      OpenConnections: traffic.OpenConnections(),
+      Connections: traffic.Connections(),
+      BytesIn: traffic.BytesIn(),
+      BytesOut: traffic.BytesOut(),
+      LastError: offerState.LastError(),
+      Kept: offerState.Kept(),
+    })
+    .meta({ id: 'NodeService' }),
+)
+export type NodeServiceView = z.output<ReturnType<typeof nodeServiceView>>
+
+export const nodeConnectionView = later(() =>
+  z
+    .object({
+      Name: z.string(),
+      Listen: z.string().meta({ description: 'Where it is reached on this machine.' }),
+      State: z.enum(['waiting for a provider', 'connecting', 'connected', 'failed']),
+      Provider: z.string().nullable().meta({ description: 'Peer id of the live member that offers it.' }),
+      Path: path().nullable().meta({ description: 'Null while the provider is not connected.' }),
+      OpenConnections: traffic.OpenConnections(),
+      Connections: traffic.Connections(),
+      BytesIn: traffic.BytesIn(),
+      BytesOut: traffic.BytesOut(),
+      LastError: offerState.LastError(),
+      Kept: offerState.Kept(),
+    })
+    .meta({ id: 'NodeConnection' }),
+)
+export type NodeConnectionView = z.output<ReturnType<typeof nodeConnectionView>>
+
+export const nodeFileView = later(() =>
+  z
+    .object({
+      Name: z.string(),
+      Path: z.string().meta({ description: 'On this machine, absolute.' }),
+      State: z.enum(['announced', 'announcing', 'name taken']),
+      Owner: z.string().nullable().meta({ description: 'With name taken: the peer id of who has it.' }),
+      Completed: count().meta({ description: 'Receivers that got all of it since the start.' }),
+      Receivers: z.array(
+        z.object({
+          PeerID: peerId(),
+          Bytes: count(),
+          TotalBytes: count().nullable(),
+          Rate: z.number().meta({ description: 'Bytes per second over the last 5 s.' }),
+        }),
+      ),
+      LastError: offerState.LastError(),
+      Kept: offerState.Kept(),
+    })
+    .meta({ id: 'NodeFile' }),
+)
+export type NodeFileView = z.output<ReturnType<typeof nodeFileView>>
+
+export const removedView = later(() => z.object({ State: z.literal('Removed') }).meta({ id: 'Removed' }))
+export type RemovedView = z.output<ReturnType<typeof removedView>>

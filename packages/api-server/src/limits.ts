@@ -40,6 +40,11 @@ export const REJECTIONS_PER_SECOND = 20
 export const REJECTION_BURST = 100
 /** A heartbeat this young makes a node or machine online. */
 export const ONLINE_WINDOW_MS = 600_000
+/** A heartbeat that a caller writes may be this old, and this far ahead of the clock. */
+export const MAX_HEARTBEAT_AGE_MS = 600_000
+export const MAX_HEARTBEAT_AHEAD_MS = 120_000
+/** The bits of a kernel's metric. */
+export const MAX_ROUTE_METRIC = 0xffff_ffff
 /** After a change in the ledger, and without one: how soon machines are looked through for state changes. */
 export const MACHINE_CHECK_SOON_MS = 500
 export const MACHINE_CHECK_INTERVAL_MS = 15_000

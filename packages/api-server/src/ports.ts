@@ -30,6 +30,8 @@ export interface PeerState {
   readonly lastSeen: number | undefined
   readonly lastError: string | undefined
   readonly agent: string | undefined
+  /** What it says that it is called. */
+  readonly name?: string | undefined
 }
 
 export type NetworkEvent =
@@ -43,12 +45,24 @@ export type NetworkEvent =
       readonly protocol: string | undefined
     }
 
+/** How a peer was reached just now. */
+export interface PeerProbe {
+  readonly path: 'direct' | 'relayed'
+  readonly transport: string | undefined
+  readonly rttMs: number
+}
+
 /** The node's view of its peers. */
 export interface NetworkPort {
   /** Other members on the gossip topic now. */
   members(): readonly string[]
   /** All of the peerstore, this node excluded. */
   peers(): readonly PeerState[]
+  /**
+   * Connects where need be, and measures a round trip.
+   * @throws MeshError saying what kept it from being reached; the signal's reason
+   */
+  probe(peer: PeerId, signal: AbortSignal): Promise<PeerProbe>
   /** Undefined without a bandwidth reporter: `/api/metrics` is 404 then. */
   readonly traffic: TrafficPort | undefined
   subscribe(listener: (event: NetworkEvent) => void): () => void
@@ -141,6 +155,80 @@ export interface Metric {
 }
 
 /** One file of the embedded web page. */
+/** Of what this node offers or connects to, by name. */
+interface Offered {
+  readonly name: string
+  readonly lastError: string | undefined
+  /** Does it come back after a restart? */
+  readonly isKept: boolean
+}
+
+interface OfferedTraffic {
+  readonly openConnections: number
+  /** Since the start. */
+  readonly connections: number
+  /** Bytes from members. */
+  readonly bytesIn: number
+  /** Bytes to members. */
+  readonly bytesOut: number
+}
+
+export interface OfferedService extends Offered, OfferedTraffic {
+  readonly target: string
+  readonly state: 'checking' | 'announcing' | 'announced' | 'target down' | 'name taken'
+  /** The member that has the name in place of this node. */
+  readonly owner: string | undefined
+}
+
+export interface OfferedConnection extends Offered, OfferedTraffic {
+  readonly listen: string
+  readonly state: 'waiting for a provider' | 'connecting' | 'connected' | 'failed'
+  readonly provider: string | undefined
+  readonly path: 'direct' | 'relayed' | undefined
+}
+
+export interface OfferedFile extends Offered {
+  /** Absolute. */
+  readonly path: string
+  readonly state: 'announced' | 'announcing' | 'name taken'
+  readonly owner: string | undefined
+  readonly completed: number
+  readonly receivers: readonly {
+    readonly peer: string
+    readonly bytes: number
+    readonly totalBytes: number | undefined
+    /** Bytes per second. */
+    readonly rate: number
+  }[]
+}
+
+/** Things of one kind, by name. */
+export interface OfferShelf<State> {
+  /** By name. */
+  list(): readonly State[]
+  /**
+   * In place of what has the name; kept over restarts.
+   * @throws MeshError with a code of the contract
+   */
+  put(name: string, place: string): Promise<void>
+  /** Not only until the next start. */
+  remove(name: string): Promise<void>
+}
+
+export interface OffersPort {
+  readonly services: OfferShelf<OfferedService>
+  readonly connections: OfferShelf<OfferedConnection>
+  readonly files: OfferShelf<OfferedFile>
+  /** Tells each change of a state; `state` undefined: it was removed. */
+  subscribe(
+    listener: (event: {
+      readonly type: 'service' | 'connection' | 'file'
+      readonly name: string
+      readonly state: string | undefined
+    }) => void,
+  ): () => void
+}
+
 export interface Asset {
   readonly bytes: Uint8Array
   /** Content-Type. */
@@ -161,12 +249,25 @@ export interface VersionPort {
   protocols(): readonly string[]
 }
 
+/** Who this node is, beside its id. */
+export interface NodePort {
+  /** What people call it. */
+  readonly name: string
+  /** Of the network, without secrets. */
+  readonly networkId: string
+  readonly instance: string
+  /** Does it carry packets? */
+  readonly hasVpn: boolean
+}
+
 export interface ApiServerComponents {
   readonly ledger: Ledger
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
   readonly version: VersionPort
+  /** `/api/node` is empty of what this says when it is left out. */
+  readonly node?: NodePort
   readonly health: HealthPort
   /** May come later with `attachNetwork`; without it the node is alone and counts no traffic. */
   readonly network?: NetworkPort

@@ -1,10 +1,18 @@
+import type { NodeFactsView } from '@mesh/api-contract'
 import { createEventHub } from './events/event-hub.ts'
-import { publishLedgerEvents, publishNetworkEvents, publishRefused } from './events/event-sources.ts'
+import {
+  publishLedgerEvents,
+  publishNetworkEvents,
+  publishOfferEvents,
+  publishRefused,
+} from './events/event-sources.ts'
 import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
+import { createNodeOffers } from './handlers/node-offers.ts'
+import { createPeerReads } from './handlers/peer-reads.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp } from './http/app.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
@@ -13,7 +21,7 @@ import { MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts
 import { withExposure } from './listen/exposure.ts'
 import type { ListenAddress } from './listen/listen-address.ts'
 import { type ApiListener, openListener } from './listen/open-listener.ts'
-import type { ApiServerComponents, NetworkPort, VpnPort } from './ports.ts'
+import type { ApiServerComponents, NetworkPort, OffersPort, VpnPort } from './ports.ts'
 import { formatMetrics } from './views/exposition.ts'
 import { createLedgerTexts } from './views/ledger-text.ts'
 import type { Scene } from './views/members.ts'
@@ -29,6 +37,8 @@ export interface ApiServer {
   attachNetwork(network: NetworkPort): void
   /** The VPN, when this node runs one: until then `/api/vpn` is 404. Once. */
   attachVpn(vpn: VpnPort): void
+  /** What the node offers, once it has joined: until then `/api/node/...` is 503. Once. */
+  attachOffers(offers: OffersPort): void
   /** Ends event streams, closes all listeners. Idempotent. */
   stop(): Promise<void>
 }
@@ -43,7 +53,20 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
   const texts = createLedgerTexts(ledger)
   let network: NetworkPort | undefined
   let vpn: VpnPort | undefined
+  let offers: OffersPort | undefined
   const scene = (): Scene => ({ snapshot: ledger.snapshot(), self: ledger.self, network, now: clock.now() })
+  const startedAt = clock.now()
+  const facts = (): NodeFactsView => ({
+    Name: components.node?.name ?? '',
+    PeerID: ledger.self,
+    Network: components.node?.networkId ?? '',
+    Instance: components.node?.instance ?? '',
+    Listen: [...listeners].map(({ url }) => url),
+    Version: components.version.version,
+    StartedAt: new Date(startedAt).toISOString(),
+    UptimeSeconds: Math.max(0, Math.floor((clock.now() - startedAt) / 1_000)),
+    HasVpn: components.node?.hasVpn ?? vpn !== undefined,
+  })
   const exposition = () =>
     formatMetrics([
       ...ledgerMetrics(ledger),
@@ -54,10 +77,13 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
   const handlers: Handlers = {
     ...createLedgerReads(scene, () => texts.last()),
     ...createLedgerWrites(ledger, clock, publishRefused(ledger, hub)),
+    ...createNodeOffers(() => offers),
     ...createVpnReads({ scene, vpn: () => vpn, clock }),
+    ...createPeerReads({ scene, clock }),
     ...createNodeReads({
       network: () => network,
       version: components.version,
+      facts,
       health: withExposure(components.health, listeners),
       exposition,
     }),
@@ -83,6 +109,10 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
     attachNetwork,
     attachVpn(port) {
       vpn = port
+    },
+    attachOffers(port) {
+      offers = port
+      ends.push(publishOfferEvents(port, hub))
     },
     async listen(address) {
       const opened = await openListener(address, { clock, random, appFor })

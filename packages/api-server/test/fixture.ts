@@ -55,6 +55,7 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
     random: systemRandom,
     logger: silentLogger,
     version: { version: '0.1.0', protocols: () => ['/mesh/replication/1'] },
+    node: { name: 'nas', networkId: 'a3aef9821d7c70a7dfd6', instance: 'node', hasVpn: true },
     health: { problems: () => [], ready: () => true },
     assets: {
       get: (path) => (path === '/index.html' ? { bytes: Buffer.from(PAGE), type: 'text/html' } : undefined),
@@ -151,6 +152,10 @@ function fakeNetwork(listeners: Set<(event: NetworkEvent) => void>): NetworkPort
   return {
     members: () => [PEER],
     peers: () => [peer],
+    probe(id) {
+      if (id !== PEER) return Promise.reject(new MeshError('p2p.unreachable', `not connected to ${id}`))
+      return Promise.resolve({ path: 'direct', transport: 'tcp', rttMs: 1.5 })
+    },
     traffic: {
       total: () => STATS,
       byProtocol: () => new Map([['/meshsub/1.2.0', STATS]]),

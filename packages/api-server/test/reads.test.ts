@@ -219,8 +219,30 @@ test('records that cannot be read are left out of the lists', async () => {
 test("a machine's address is the key that packets are routed by, whatever its record says", async () => {
   const { ledger, client } = node
   const record = JSON.stringify({ PeerID: ledger.self, Address: '10.1.0.1' })
-  for (const key of ['10.1.0.1', 'fd00::1']) await ledger.put('machines', key, record).settled
-  expect((await client.listMachines()).map(({ Address }) => Address)).toEqual(['10.1.0.1', 'fd00::1'])
+  await ledger.put('machines', 'fd00::1', record).settled
+  expect(await client.listMachines()).toMatchObject([{ Address: 'fd00::1', Addresses: ['fd00::1'] }])
+})
+
+test('a machine is one row and counts once, however many addresses it has', async () => {
+  const { ledger, client } = node
+  const own = JSON.stringify({ PeerID: ledger.self, Hostname: 'nas', Address: '10.1.0.9' })
+  for (const key of ['10.1.0.9', '10.1.0.11', '2001:db8::1', 'fd00::1']) {
+    await ledger.put('machines', key, own).settled
+  }
+  const theirs = createLedger({}, { signer: newSigner() })
+  await theirs.put('machines', 'fd00::2', JSON.stringify({ PeerID: theirs.self })).settled
+  ledger.merge([...theirs.snapshot().entries()], theirs.self)
+  expect(await client.listMachines()).toMatchObject([
+    {
+      PeerID: ledger.self,
+      Hostname: 'nas',
+      Address: '10.1.0.11',
+      Addresses: ['10.1.0.11', '10.1.0.9', '2001:db8::1', 'fd00::1'],
+    },
+    { PeerID: theirs.self, Address: 'fd00::2', Addresses: ['fd00::2'] },
+  ])
+  expect(await client.getSummary()).toMatchObject({ Machines: 2 })
+  await theirs.stop()
 })
 
 test('a machine is online for 10 minutes after its heartbeat', async () => {

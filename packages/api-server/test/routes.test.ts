@@ -2,6 +2,7 @@
 import { type RouteId, routes, type SignedEntryView } from '@mesh/api-contract'
 import { ApiError } from '@mesh/api-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createFakeOffers } from './fake-offers.ts'
 import { fakeMachine, fakeVpn, PEER, startTestNode, STATS, type TestNode } from './fixture.ts'
 
 interface World {
@@ -12,6 +13,14 @@ interface World {
 }
 
 const stats = { TotalIn: 5462, TotalOut: 95_348, RateIn: 0, RateOut: 4808.5 }
+const OFFERED = {
+  OpenConnections: 1,
+  Connections: 2,
+  BytesIn: 30,
+  BytesOut: 40,
+  LastError: null,
+  Kept: true,
+}
 const self = ({ node }: World) => node.ledger.self
 const put = ({ client, bucket }: World, key: string, body: unknown) =>
   client.putJson({ bucket, key, body, wait: '5s' })
@@ -49,7 +58,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     }
     await world.client.putJson({ bucket: 'machines', key: '10.1.0.11', body: record, wait: '5s' })
     expect(await world.client.listMachines()).toEqual([
-      { ...record, Connected: true, OnChain: true, Online: true },
+      { ...record, Addresses: ['10.1.0.11'], Connected: true, OnChain: true, Online: true },
     ])
   },
   async listNodes(world) {
@@ -79,6 +88,21 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         ...stats,
       },
     ])
+  },
+  async pingPeer({ client }) {
+    const answer = {
+      PeerID: PEER,
+      Name: '',
+      Member: true,
+      Path: 'direct',
+      Transport: 'tcp',
+      RoundTripMs: 1.5,
+    }
+    expect(await client.pingPeer({ peer: PEER })).toEqual(answer)
+    expect(await failure(client.pingPeer({ peer: 'nobody' }))).toMatchObject({
+      code: 'peer.unknown',
+      status: 404,
+    })
   },
   async getVpn({ client }) {
     const { Peers, Drops, Ignored, Refusals, ...view } = await client.getVpn()
@@ -287,6 +311,20 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     controller.abort()
     expect(await events.next()).toMatchObject({ done: true })
   },
+  async getNode(world) {
+    const { StartedAt, ...facts } = await world.client.getNode()
+    expect(facts).toEqual({
+      Name: 'nas',
+      PeerID: self(world),
+      Network: 'a3aef9821d7c70a7dfd6',
+      Instance: 'node',
+      Listen: [world.node.listener.url, world.node.unix.url],
+      Version: '0.1.0',
+      UptimeSeconds: expect.any(Number) as number,
+      HasVpn: true,
+    })
+    expect(Date.now() - Date.parse(StartedAt)).toBeLessThan(600_000)
+  },
   async getVersion({ client }) {
     expect(await client.getVersion()).toEqual({
       Version: '0.1.0',
@@ -296,6 +334,78 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   },
   async getHealth({ client }) {
     expect(await client.getHealth()).toEqual({ Status: 'ok', Problems: [] })
+  },
+  async listNodeServices({ client, bucket }) {
+    await client.putNodeService({ name: bucket, body: { Target: '127.0.0.1:80' } })
+    expect((await client.listNodeServices()).map(({ Name }) => Name)).toContain(bucket)
+  },
+  async getNodeService({ client, bucket }) {
+    await client.putNodeService({ name: bucket, body: { Target: 'udp:127.0.0.1:53' } })
+    expect(await client.getNodeService({ name: bucket })).toEqual({
+      Name: bucket,
+      Target: 'udp:127.0.0.1:53',
+      State: 'announced',
+      Owner: null,
+      ...OFFERED,
+    })
+  },
+  async putNodeService({ client, bucket }) {
+    const service = await client.putNodeService({ name: bucket, body: { Target: 'unix:/run/x.sock' } })
+    expect(service).toMatchObject({ Name: bucket, Target: 'unix:/run/x.sock' })
+    const empty = client.putNodeService({ name: bucket, body: { Target: '' } })
+    expect(await failure(empty)).toMatchObject({ status: 400, code: 'http.bad_body' })
+  },
+  async deleteNodeService({ client, bucket }) {
+    await client.putNodeService({ name: bucket, body: { Target: ':80' } })
+    expect(await client.deleteNodeService({ name: bucket })).toEqual({ State: 'Removed' })
+    expect(await failure(client.getNodeService({ name: bucket }))).toMatchObject({ status: 404 })
+  },
+  async listNodeConnections({ client, bucket }) {
+    await client.putNodeConnection({ name: bucket, body: { Listen: ':9000' } })
+    expect((await client.listNodeConnections()).map(({ Name }) => Name)).toContain(bucket)
+  },
+  async getNodeConnection({ client, bucket }) {
+    await client.putNodeConnection({ name: bucket, body: { Listen: ':9000' } })
+    expect(await client.getNodeConnection({ name: bucket })).toEqual({
+      Name: bucket,
+      Listen: ':9000',
+      State: 'waiting for a provider',
+      Provider: null,
+      Path: null,
+      ...OFFERED,
+    })
+  },
+  async putNodeConnection({ client, bucket }) {
+    const connection = await client.putNodeConnection({ name: bucket, body: { Listen: ':9001' } })
+    expect(connection).toMatchObject({ Name: bucket, Listen: ':9001' })
+  },
+  async deleteNodeConnection({ client, bucket }) {
+    await client.putNodeConnection({ name: bucket, body: { Listen: ':9000' } })
+    expect(await client.deleteNodeConnection({ name: bucket })).toEqual({ State: 'Removed' })
+  },
+  async listNodeFiles({ client, bucket }) {
+    await client.putNodeFile({ name: bucket, body: { Path: '/srv' } })
+    expect((await client.listNodeFiles()).map(({ Name }) => Name)).toContain(bucket)
+  },
+  async getNodeFile({ client, bucket }) {
+    await client.putNodeFile({ name: bucket, body: { Path: '/srv' } })
+    expect(await client.getNodeFile({ name: bucket })).toEqual({
+      Name: bucket,
+      Path: '/srv',
+      State: 'announced',
+      Owner: null,
+      Completed: 3,
+      Receivers: [],
+      LastError: null,
+      Kept: true,
+    })
+  },
+  async putNodeFile({ client, bucket }) {
+    expect(await client.putNodeFile({ name: bucket, body: { Path: '/srv' } })).toMatchObject({ Path: '/srv' })
+  },
+  async deleteNodeFile({ client, bucket }) {
+    await client.putNodeFile({ name: bucket, body: { Path: '/srv' } })
+    expect(await client.deleteNodeFile({ name: bucket })).toEqual({ State: 'Removed' })
   },
   async getOpenApi({ client }) {
     const document = await client.getOpenApi()
@@ -328,6 +438,7 @@ beforeAll(async () => {
     counters: { ...counters, drops: { spoofedSource: 4 } },
   })
   node = await startTestNode({ vpn: fakeVpn([machine]) })
+  node.server.attachOffers(createFakeOffers())
 })
 afterAll(() => node.stop())
 

@@ -2,7 +2,7 @@ import { ApiError } from '@mesh/api-client'
 import { MeshError } from '@mesh/core'
 import { createLedger, type Ledger, type WriteOutcome } from '@mesh/ledger'
 import { eventually } from '@mesh/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { newSigner, startTestNode, type TestNode } from './fixture.ts'
 import { ask } from './raw-http.ts'
 
@@ -68,6 +68,129 @@ test.each([
     status: 409,
   })
   expect(await failure(node.client.putText({ bucket, key, value: 'x' }))).toMatchObject({ status: 409 })
+})
+
+test('a key that another holds is refused with its holder, not with whom the value names', async () => {
+  const record = (peer: string) => ({ PeerID: peer, Address: '10.1.0.11' })
+  const other = await otherMember((ledger) =>
+    ledger.put('machines', '10.1.0.11', JSON.stringify(record(ledger.self))),
+  )
+  const { client, ledger } = node
+  const stranger = newSigner().peerId
+  for (const named of [ledger.self, stranger]) {
+    const put = client.putJson({ bucket: 'machines', key: '10.1.0.11', body: record(named) })
+    expect(await failure(put)).toMatchObject({
+      code: 'ledger.not_owner',
+      message: expect.stringContaining(`belongs to ${other.self}`),
+      owner: other.self,
+      leaseEndsAt: expect.any(String),
+    })
+  }
+  const free = await failure(client.putJson({ bucket: 'services', key: 'web', body: { PeerID: stranger } }))
+  expect(free).toMatchObject({ code: 'ledger.not_owner', message: expect.stringContaining(stranger) })
+  expect(free.owner).toBeUndefined()
+})
+
+describe('the heartbeat of a node', () => {
+  const hours = (ago: number) => new Date(Date.now() - ago * 3_600_000).toISOString()
+
+  test.each([
+    ['notatime', 'an RFC 3339 time in UTC'],
+    ['2026-02-30T10:00:00Z', 'an RFC 3339 time in UTC'],
+    [hours(-1), 'not in the future'],
+    [hours(1), 'a time of now'],
+  ])('is no %s', async (value, expected) => {
+    const at = { bucket: 'healthcheck', key: node.ledger.self }
+    for (const put of [
+      () => node.client.putText({ ...at, value }),
+      () => node.client.putJson({ ...at, body: value }),
+    ]) {
+      expect(await failure(put())).toMatchObject({
+        code: 'ledger.bad_value',
+        status: 400,
+        issues: [{ field: 'value', value, expected: expect.stringContaining(expected) }],
+      })
+    }
+  })
+
+  test('is written by that node alone, and deleted by nobody', async () => {
+    const { client, ledger } = node
+    const bucket = 'healthcheck'
+    await ledger.put(bucket, ledger.self, `"${hours(0)}"`).settled
+    const other = await otherMember((members) => members.put('dns', 'x', '{}'))
+    const own = { code: 'ledger.written_by_node', status: 409 }
+    const foreign = { code: 'ledger.not_owner', status: 409, owner: other.self }
+    expect(await failure(client.putText({ bucket, key: ledger.self, value: hours(0) }))).toMatchObject(own)
+    expect(await failure(client.deleteEntry({ bucket, key: ledger.self }))).toMatchObject(own)
+    expect(await failure(client.putText({ bucket, key: other.self, value: hours(0) }))).toMatchObject(foreign)
+    expect(await failure(client.deleteEntry({ bucket, key: other.self }))).toMatchObject(foreign)
+    expect(await failure(client.deleteBucket({ bucket }))).toMatchObject({ status: 409 })
+    expect(Object.keys(await client.getBucket({ bucket })).sort()).toEqual([ledger.self, other.self].sort())
+  })
+
+  test('stays when the bucket is deleted, with those of others that may go', async () => {
+    const { client, ledger } = node
+    const bucket = 'healthcheck'
+    await ledger.put(bucket, ledger.self, `"${hours(0)}"`).settled
+    expect(await failure(client.deleteBucket({ bucket }))).toMatchObject({ code: 'ledger.written_by_node' })
+    expect(Object.keys(await client.getBucket({ bucket }))).toEqual([ledger.self])
+  })
+})
+
+test.each([
+  ['machines', '10.1.0.11', { Hostname: 5 }, 'Hostname'],
+  ['machines', '10.1.0.11', { Address: '10.1.0.12' }, 'Address'],
+  ['machines', '10.1.0.11/24', {}, 'key'],
+  ['machines', 'fd00::0011', {}, 'key'],
+  ['machines', 'fd00::11', { Address: 'nowhere' }, 'Address'],
+  ['routes', '192.168.7.1/24', {}, 'key'],
+  ['routes', '192.168.7.0/24', { Metric: -1 }, 'Metric'],
+  ['routes', '192.168.7.0/24', { Metric: '1' }, 'Metric'],
+  ['services', 'web', { Name: 5 }, 'Name'],
+  ['files', 'f', { Name: {} }, 'Name'],
+])('%s/%s takes no %j of this node', async (bucket, key, wrong, field) => {
+  const body = { PeerID: node.ledger.self, ...wrong }
+  expect(await failure(node.client.putJson({ bucket, key, body }))).toMatchObject({
+    code: 'ledger.bad_value',
+    status: 400,
+    issues: [{ field, expected: expect.any(String) }],
+  })
+})
+
+test('what a node says of itself in other buckets has the form that members read', async () => {
+  const { client, ledger } = node
+  const { self } = ledger
+  const issueOf = async (bucket: string, key: string, body: unknown) =>
+    (await failure(client.putJson({ bucket, key, body }))).issues[0]?.field
+  expect(await issueOf('users', self, 'x')).toBe('value')
+  expect(await issueOf('users', self, { PeerID: 'x' })).toBe('PeerID')
+  expect(await issueOf('users', self, { PeerID: self, Timestamp: 5 })).toBe('Timestamp')
+  expect(await issueOf('egress', self, 'yes')).toBe('value')
+  expect(await issueOf('dhcp', 'leader', 'nobody')).toBe('value')
+  expect(await issueOf('services', 'web', { peerid: self })).toBe('PeerID')
+  for (const [bucket, key, body] of [
+    ['users', self, { PeerID: self, Timestamp: 'now' }],
+    ['egress', self, 'ok'],
+    ['dhcp', 'leader', self],
+    ['machines', '10.1.0.11', { PeerID: self, Hostname: 'h', Address: '10.1.0.11' }],
+    ['machines', 'fd00::11', { PeerID: self, Address: '10.1.0.11' }],
+    ['routes', '192.168.7.0/24', { PeerID: self, Metric: 5 }],
+    ['services', 'web', { PeerID: self, Name: 'web', Port: 80 }],
+  ] as const) {
+    expect(await client.putJson({ bucket, key, body, wait: '5s' })).toMatchObject({ State: 'Committed' })
+  }
+})
+
+test('who waits for a deletion is told when there was nothing to delete', async () => {
+  const { client } = node
+  const at = { bucket: 'notes', key: 'k' }
+  expect(await client.deleteEntry({ ...at, wait: '5s' })).toMatchObject({ State: 'Committed', Absent: true })
+  expect(await client.deleteBucket({ bucket: 'notes', wait: '5s' })).toMatchObject({ Absent: true })
+  expect(await client.deleteEntry(at)).toEqual({ State: 'Announcing' })
+  await client.putJson({ ...at, body: 1, wait: '5s' })
+  const deleted = await client.deleteEntry({ ...at, wait: '5s' })
+  expect(deleted).toEqual({ State: 'Committed', Block: expect.any(Number) })
+  expect(await client.deleteEntry({ ...at, wait: '5s' })).toMatchObject({ Absent: true })
 })
 
 test('deleting a bucket keeps and names what others own, and is refused when that is all', async () => {
@@ -201,7 +324,8 @@ test.each([
   ['{"Regex":"","Records":{"A":"1.2.3.4"}}', 'http.bad_body', 'Regex'],
   ['{"Records":{"A":"1.2.3.4"}}', 'http.bad_body', 'Regex'],
   ['{"Regex":"a"}', 'http.bad_body', 'Records'],
-  ['{"Regex":"a","Records":{"A":1}}', 'http.bad_body', 'Records'],
+  ['{"Regex":"a","Records":{"A":1}}', 'http.bad_body', 'Records.A'],
+  ['{"Regex":"a","Records":{"A":"1.2.3.4","TXT":null}}', 'http.bad_body', 'Records.TXT'],
   ['{"Regex":"a","Records":[]}', 'http.bad_body', 'Records'],
   ['[]', 'http.bad_body', 'body'],
   ['null', 'http.bad_body', 'body'],

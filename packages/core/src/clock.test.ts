@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { afterEach, expect, test, vi } from 'vitest'
 import { systemClock } from './clock.ts'
 
@@ -20,4 +21,24 @@ test("the system's clock follows when the time is set, or the machine slept", ()
     const later = systemClock.now()
     expect(Math.abs(later - (real() + step))).toBeLessThanOrEqual(10)
   }
+})
+
+/** Runs a module in a process of its own, which ends when nothing keeps it alive. */
+function runAlone(code: string) {
+  const clock = JSON.stringify(new URL('clock.ts', import.meta.url).href)
+  const source = `import { delay, systemClock } from ${clock}\n${code}`
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
+    encoding: 'utf8',
+  })
+  return { status, stdout }
+}
+
+test('a delay that a program awaits keeps its process alive', () => {
+  const code = "await delay(systemClock, 20)\nconsole.log('over')"
+  expect(runAlone(code)).toEqual({ status: 0, stdout: 'over\n' })
+})
+
+test('a callback that nobody counts on does not keep the process alive', () => {
+  const code = "systemClock.after(60_000, () => console.log('called'))"
+  expect(runAlone(code)).toEqual({ status: 0, stdout: '' })
 })

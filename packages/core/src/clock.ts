@@ -29,7 +29,10 @@ export const systemClock: Clock = {
   },
 }
 
-/** Resolves after `delayMs` of the clock's time; rejects with the signal's reason when it aborts first. */
+/**
+ * Resolves after `delayMs` of the clock's time; rejects with the signal's reason when it aborts first. Keeps the
+ * process alive meanwhile, as somebody awaits it.
+ */
 export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason)
@@ -37,10 +40,11 @@ export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
       cancel()
       reject(signal?.reason)
     }
-    const cancel = clock.after(delayMs, () => {
+    const onTime = () => {
       signal?.removeEventListener('abort', onAbort)
       resolve()
-    })
+    }
+    const cancel = clock.after(delayMs, onTime, { keepAlive: true })
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 }

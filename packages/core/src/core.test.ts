@@ -25,6 +25,7 @@ test('has these public names', () => {
     'createBackoff',
     'delay',
     'dnsRecord',
+    'isNodeName',
     'machineRecord',
     'parseCidr',
     'parseDuration',

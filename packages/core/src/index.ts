@@ -24,6 +24,7 @@ export {
 } from './ip.ts'
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
 export { type Issue, MeshError, type MeshErrorInit } from './mesh-error.ts'
+export { isNodeName } from './node-name.ts'
 export {
   type PeerId,
   parsePeerId,
@@ -38,6 +39,7 @@ export {
   dnsRecord,
   type MachineRecord,
   machineRecord,
+  type RecordReader,
   type ServiceRecord,
   serviceRecord,
   type UserRecord,

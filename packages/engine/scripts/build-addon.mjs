@@ -2,9 +2,10 @@
  * Builds the addon for this machine into its platform package, `npm/PLATFORM/mesh-engine.node`. Does nothing when
  * neither the sources nor the compiler have changed since, or when there is no cargo: everything but the interface
  * works without it. `--target aarch64-unknown-linux-gnu` builds for another machine (needs `rustup target add` and
- * that machine's gcc), `--required` makes a missing cargo an error.
+ * that machine's gcc), `--required` makes a missing cargo an error. `--check` builds nothing and says what a build
+ * would come to. The last line of standard output begins with `engine addon: ` and says what came out.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -16,7 +17,9 @@ const PLATFORMS = {
   'x86_64-unknown-linux-gnu': 'linux-x64-gnu',
   'aarch64-unknown-linux-gnu': 'linux-arm64-gnu',
 }
-const { values } = parseArgs({ options: { target: { type: 'string' }, required: { type: 'boolean' } } })
+const { values } = parseArgs({
+  options: { target: { type: 'string' }, required: { type: 'boolean' }, check: { type: 'boolean' } },
+})
 
 const compiler = spawnSync('rustc', ['-vV'], { encoding: 'utf8' })
 const hasCargo = compiler.status === 0 && spawnSync('cargo', ['--version']).status === 0
@@ -24,16 +27,26 @@ const host = /host: (\S+)/.exec(compiler.stdout ?? '')?.[1]
 const target = values.target ?? host
 const platform = PLATFORMS[target]
 
-if (!hasCargo) skip('there is no cargo; install Rust 1.95 or later from https://rustup.rs to build it')
-else if (platform === undefined) skip(`there is no platform package for ${target} yet`)
-else build()
+/** `1.95` of Cargo.toml's `rust-version`. */
+const needed = /^rust-version = "([\d.]+)"/m.exec(readFileSync(join(root, 'Cargo.toml'), 'utf8'))?.[1] ?? ''
 
-function build() {
+if (process.platform !== 'linux') skip('it is for Linux so far')
+else if (!hasCargo) skip(`cargo (Rust ${needed} or later) was not found; install it from https://rustup.rs`)
+else if (isOlder(compiler.stdout, needed)) skip(`this Rust is older than ${needed}; run rustup update`)
+else if (platform === undefined) skip(`there is no platform package for ${target} yet`)
+else if (!hasCompiler()) skip('there is no C compiler (cc), which links it; install gcc or clang')
+else await build()
+
+async function build() {
   const addon = join(root, 'npm', platform, 'mesh-engine.node')
   const stampFile = join(root, 'npm', platform, 'mesh-engine.stamp')
   const stamp = hashOfSources()
   if (existsSync(addon) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
     console.log(`engine addon: unchanged (${platform})`)
+    return
+  }
+  if (values.check) {
+    console.log(`engine addon: not built yet (${platform})`)
     return
   }
   console.log(`engine addon: building for ${platform} (one to three minutes the first time)`)
@@ -46,15 +59,10 @@ function build() {
     jobs,
     ...(values.target ? ['--target', target] : []),
   ]
-  const { status } = spawnSync('cargo', cargo, {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...crossLinker(), ...process.env, CARGO_TARGET_DIR: join(root, 'target') },
-  })
-  if (status !== 0) {
+  if ((await runCargo(cargo)) !== 0) {
     // a machine without a C compiler still gets everything but the interface
     if (values.required) process.exit(1)
-    console.log('engine addon: not built (see above); everything but the network interface works without it')
+    console.log('engine addon: not built: its compilation failed (cargo says above why); mend that')
     return
   }
   const built = join(root, 'target', values.target ?? '', 'release', 'libmesh_engine.so')
@@ -63,6 +71,31 @@ function build() {
   renameSync(`${addon}.new`, addon)
   writeFileSync(stampFile, stamp)
   console.log(`engine addon: built (${platform})`)
+}
+
+/** Its exit code; it ends with this process. */
+function runCargo(words) {
+  const child = spawn('cargo', words, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...crossLinker(), ...process.env, CARGO_TARGET_DIR: join(root, 'target') },
+  })
+  process.once('SIGTERM', () => child.kill())
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(1))
+    child.once('exit', resolve)
+  })
+}
+
+function isOlder(versionText, wanted) {
+  const [, major, minor] = /^release: (\d+)\.(\d+)/m.exec(versionText) ?? []
+  const [wantedMajor, wantedMinor] = wanted.split('.').map(Number)
+  return Number(major) < wantedMajor || (Number(major) === wantedMajor && Number(minor) < wantedMinor)
+}
+
+/** cargo links by it; another machine's is looked for by its own name. */
+function hasCompiler() {
+  return target !== host || process.env.CC !== undefined || spawnSync('cc', ['--version']).status === 0
 }
 
 /** Debian's name for the linker of another machine (package gcc-aarch64-linux-gnu). */
@@ -85,7 +118,10 @@ function hashOfSources() {
   return hash.digest('hex')
 }
 
+/** One that stands already is kept: it works, though nobody can say here whether it is of these sources. */
 function skip(reason) {
-  console.log(`engine addon: not built: ${reason}`)
+  const own = values.target === undefined ? `linux-${process.arch}-gnu` : platform
+  const isThere = process.platform === 'linux' && existsSync(join(root, 'npm', own, 'mesh-engine.node'))
+  console.log(isThere ? `engine addon: kept (${own}): ${reason}` : `engine addon: not built: ${reason}`)
   if (values.required) process.exit(1)
 }

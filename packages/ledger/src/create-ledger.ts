@@ -173,7 +173,7 @@ class MeshLedger implements Ledger {
     return this.#write({ position: { bucket, key }, value: undefined })
   }
 
-  deleteBucket(bucket: string): BucketDelete {
+  deleteBucket(bucket: string, keeps: (key: string) => boolean = () => false): BucketDelete {
     this.#checkRunning()
     const refused: { key: string; owner: string }[] = []
     const deletable: Position[] = []
@@ -183,10 +183,10 @@ class MeshLedger implements Ledger {
       if (entry.deleted) continue
       const refusal = open ? undefined : this.#refusalOf({ position: { bucket, key }, value: undefined })
       firstRefusal ??= refusal
-      if (refusal === undefined) deletable.push({ bucket, key })
+      if (refusal === undefined && !keeps(key)) deletable.push({ bucket, key })
       else refused.push({ key, owner: holderOf(this.#policyOf(bucket), key, entry) })
     }
-    const waiting = this.#queue.puts(bucket)
+    const waiting = this.#queue.puts(bucket).filter(({ position }) => !keeps(position.key))
     if (firstRefusal !== undefined && deletable.length + waiting.length === 0) throw firstRefusal
     for (const { position } of waiting) this.#queue.cancel(position, { state: 'superseded' })
     const outcomes = deletable.map((position) => this.#queue.submit({ position, value: undefined }))

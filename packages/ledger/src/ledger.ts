@@ -116,8 +116,11 @@ export interface Ledger {
   put(bucket: string, key: string, valueText: string): Write
   /** As `put`; an absent key settles as committed with nothing changed. */
   delete(bucket: string, key: string): Write
-  /** @throws MeshError `ledger.not_owner` when the bucket has live entries and none may be deleted. */
-  deleteBucket(bucket: string): BucketDelete
+  /**
+   * @param keeps keys that stay, as those of others do; default: none
+   * @throws MeshError `ledger.not_owner` when the bucket has live entries and the rules let none be deleted.
+   */
+  deleteBucket(bucket: string, keeps?: (key: string) => boolean): BucketDelete
   /** Judges and takes entries of others, in one block; never throws for what they contain. */
   merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined): MergeResult
   /**

@@ -2,7 +2,7 @@
 import { MeshError } from '@mesh/core'
 import { canonicalBytes, utf8Length } from './canonical.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
-import { type Claim, judge, type Verdict } from './judge.ts'
+import { type Claim, hasExpired, judge, type Verdict } from './judge.ts'
 import type { LedgerErrorCode, OwnershipMode } from './ledger.ts'
 import { MAX_BUCKET_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES } from './limits.ts'
 import { heartbeatOf, isLiveAt } from './liveness.ts'
@@ -139,32 +139,36 @@ function checkJson(value: string): void {
   }
 }
 
-function explain(
-  verdict: Verdict,
-  { incoming, existing, policy }: Claim,
-  at: Ground & { readonly livenessMs: number },
-): MeshError<LedgerErrorCode> {
+interface Explained extends Ground {
+  readonly livenessMs: number
+}
+
+function explain(verdict: Verdict, claim: Claim, at: Explained): MeshError<LedgerErrorCode> {
+  const { incoming, policy } = claim
   const { bucket, key, entry } = incoming
   const place = `${bucket}/${key}`
-  if (verdict === 'OWNER_MISMATCH') {
-    const owner = policy?.ownerOf?.(key, entry.value) ?? ''
-    return new MeshError(
-      'ledger.not_owner',
-      `${place} must name this node, not ${owner === '' ? 'nobody' : owner}`,
-      {
-        hint: `Entries of ${bucket} are written by the node that they are about.`,
-        details: { bucket, key, owner },
-      },
-    )
-  }
-  if ((verdict === 'NOT_OWNER' || verdict === 'TOMB_NOT_OWNER') && existing !== undefined) {
-    const owner = holderOf(policy, key, existing)
-    const leaseEndsAt = leaseEnd(existing, owner, policy, at)
+  const holder = liveHolder(claim, at)
+  const isRefusedByOwner = verdict === 'NOT_OWNER' || verdict === 'TOMB_NOT_OWNER'
+  if (isRefusedByOwner || (verdict === 'OWNER_MISMATCH' && holder !== undefined && holder !== entry.owner)) {
+    const owner = holder ?? ''
+    const leaseEndsAt = leaseEnd(claim, owner, at)
     const until = leaseEndsAt === undefined ? '' : ` until ${new Date(leaseEndsAt).toISOString()}`
     return new MeshError('ledger.not_owner', `${place} belongs to ${owner}${until}`, {
       hint: 'Ask its owner to delete it, or wait until its lease ends.',
       details: { bucket, key, owner, leaseEndsAt },
     })
+  }
+  if (verdict === 'OWNER_MISMATCH') {
+    const named = policy?.ownerOf?.(key, entry.value) ?? ''
+    return new MeshError(
+      'ledger.not_owner',
+      `${place} must name this node, not ${named === '' ? 'nobody' : named}`,
+      {
+        hint: `Entries of ${bucket} are written by the node that they are about.`,
+        // A free key has an owner only where the key itself says so: whom the refused value names owns nothing.
+        details: { bucket, key, owner: holder ?? policy?.ownerOf?.(key, '') ?? '' },
+      },
+    )
   }
   return new MeshError('ledger.bad_value', `${place} cannot be written now: ${verdict}`, {
     hint: 'Its stored version is ahead of the clock. Check the time on this machine.',
@@ -172,19 +176,23 @@ function explain(
   })
 }
 
+/** Who holds the key now: undefined when it is free, or its owner is gone. */
+function liveHolder({ incoming, existing, policy }: Claim, at: Explained): string | undefined {
+  if (existing === undefined || existing.deleted || policy === undefined) return undefined
+  const { nowMs, livenessMs, tree } = at
+  const holder = holderOf(policy, incoming.key, existing)
+  const isLive = (owner: string) => isLiveAt(tree, owner, nowMs, livenessMs)
+  return hasExpired(existing, holder, policy, { nowMs, livenessMs, isLive }) ? undefined : holder
+}
+
 /** Unix ms; moves on with each heartbeat of the owner. */
-function leaseEnd(
-  entry: Entry,
-  owner: string,
-  policy: BucketPolicy | undefined,
-  { tree, livenessMs }: Ground & { readonly livenessMs: number },
-): number | undefined {
+function leaseEnd({ existing, policy }: Claim, owner: string, at: Explained): number | undefined {
   switch (policy?.expiry) {
     case 'absolute':
-      return entry.updatedAt * 1000 + livenessMs
+      return existing && existing.updatedAt * 1000 + at.livenessMs
     case 'liveness': {
-      const beat = heartbeatOf(tree, owner)
-      return beat === undefined ? undefined : beat + livenessMs
+      const beat = heartbeatOf(at.tree, owner)
+      return beat === undefined ? undefined : beat + at.livenessMs
     }
     case 'never':
     case undefined:

@@ -103,10 +103,10 @@ describe('a write that the rules refuse says so at once', () => {
   const other = createNodeSigner(new Uint8Array(32).fill(2)).peerId
 
   test.each([
-    ['machines', '10.1.0.1', JSON.stringify({ PeerID: other }), other],
+    ['machines', '10.1.0.1', JSON.stringify({ PeerID: other }), ''],
     ['machines', '10.1.0.1', '{"Hostname":"x"}', ''],
-    ['services', 'web', JSON.stringify({ peerid: other }), other],
-    ['routes', '10.2.0.0/24', JSON.stringify({ PeerID: other, Metric: 1 }), other],
+    ['services', 'web', JSON.stringify({ peerid: other }), ''],
+    ['routes', '10.2.0.0/24', JSON.stringify({ PeerID: other, Metric: 1 }), ''],
     ['users', other, '{}', other],
     ['egress', other, '"ok"', other],
     ['healthcheck', other, '"2026-01-01T00:00:00Z"', other],
@@ -138,6 +138,28 @@ describe('a write that the rules refuse says so at once', () => {
     await clock.advance(20)
     expect(await write.settled).toMatchObject({ state: 'committed' })
   })
+})
+
+test('a refusal names who holds the key, not whom the value names', async () => {
+  const { clock, a, b } = await createPair()
+  const third = createNodeSigner(new Uint8Array(32).fill(9)).peerId
+  const naming = (peer: string) => JSON.stringify({ PeerID: peer })
+  a.ledger.put('machines', '10.1.0.1', naming(a.ledger.self))
+  b.ledger.put('machines', '10.1.0.2', naming(b.ledger.self))
+  await clock.advance(20)
+  exchange(b, a)
+  const refusal = (key: string, peer: string) => caught(() => a.ledger.put('machines', key, naming(peer)))
+  for (const named of [a.ledger.self, third, '']) {
+    expect(refusal('10.1.0.2', named)).toMatchObject({
+      code: 'ledger.not_owner',
+      message: expect.stringContaining(`belongs to ${b.ledger.self}`),
+      details: { owner: b.ledger.self, leaseEndsAt: expect.any(Number) },
+    })
+  }
+  expect(refusal('10.1.0.1', third)).toMatchObject({ details: { owner: a.ledger.self } })
+  // an owner that is gone holds nothing any more
+  await clock.advance(481_000)
+  expect(refusal('10.1.0.2', third)).toMatchObject({ details: { owner: '' } })
 })
 
 test('a key that another took while the write waited is refused when its block is made', async () => {

@@ -11,6 +11,7 @@ export type P2pErrorCode =
   | 'p2p.message_too_long'
   | 'p2p.not_started'
   | 'p2p.incompatible_library'
+  | 'p2p.missing_package'
   | 'p2p.bad_identity'
   | 'p2p.bad_bootstrap_peer'
   | 'p2p.bad_listen_address'

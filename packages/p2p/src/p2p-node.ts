@@ -163,6 +163,8 @@ export interface PeerStatus {
   readonly lastError: string | undefined
   /** libp2p identify's agent version. */
   readonly agent: string | undefined
+  /** What a proven member says that it is called: a DNS label, which others may have too. */
+  readonly name: string | undefined
 }
 
 export type P2pEvent =

@@ -5,7 +5,13 @@
  */
 import type { Clock, PeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
-import { ALONE_MS, FIRST_SESSION_MS, OLDER_LEDGER_WAIT_MS, REPLICATION_PROTOCOL } from './limits.ts'
+import {
+  ALONE_MS,
+  ALONE_UNKNOWN_MS,
+  FIRST_SESSION_MS,
+  OLDER_LEDGER_WAIT_MS,
+  REPLICATION_PROTOCOL,
+} from './limits.ts'
 import type { ReplicationChannels, ReplicationRoom } from './ports.ts'
 
 /** Why a node may begin. */
@@ -30,10 +36,12 @@ export interface ArrivalComponents {
   readonly clock: Clock
   /** Sessions that run now. */
   readonly running: () => number
+  /** Is there no peer known that could be met? */
+  readonly knowsNobody?: () => boolean
 }
 
 export function createArrival(components: ArrivalComponents): Arrival {
-  const { ledger, room, channels, clock } = components
+  const { ledger, room, channels, clock, knowsNobody = () => false } = components
   let reason: ArrivalReason | undefined
   let begunAt = clock.now()
   let cancel = () => {}
@@ -52,9 +60,14 @@ export function createArrival(components: ArrivalComponents): Arrival {
   const look = () => {
     const waitedMs = clock.now() - begunAt
     if (waitedMs >= FIRST_SESSION_MS) return finish('waited_long_enough')
-    if (waitedMs >= ALONE_MS && ours().length === 0 && room.peers().length === 0) return finish('alone')
+    const isAlone = ours().length === 0 && room.peers().length === 0
+    if (isAlone && waitedMs >= (knowsNobody() ? ALONE_UNKNOWN_MS : ALONE_MS)) return finish('alone')
     if (waitedMs >= OLDER_LEDGER_WAIT_MS && components.running() === 0) return finish('waited_long_enough')
-    cancel = clock.after(LOOK_AGAIN_MS, look)
+    lookLater()
+  }
+  /** Somebody awaits `ready()`, or a write that is held until then. */
+  const lookLater = () => {
+    cancel = clock.after(LOOK_AGAIN_MS, look, { keepAlive: true })
   }
   return {
     begin() {
@@ -63,7 +76,7 @@ export function createArrival(components: ArrivalComponents): Arrival {
       ledger.holdClaims()
       begunAt = clock.now()
       cancel()
-      cancel = clock.after(LOOK_AGAIN_MS, look)
+      lookLater()
     },
     get ready() {
       return reason !== undefined

@@ -31,7 +31,7 @@ export const MAX_KEY_UNITS = 1024
 export const MERGE_SLICE_ENTRIES = 32
 /** Heartbeats that the periodic check looks at. */
 export const MAX_HEARTBEATS_COMPARED = 10_000
-/** Turns of one session: twice what two full ledgers without a common entry need. */
+/** Turns of one session between ledgers of that size: twice what two full ones without a common entry need. */
 export const MAX_SESSION_TURNS = 8_192
 /** Turns in a row that say 'more' and bring nothing. */
 export const MAX_IDLE_TURNS = 3
@@ -39,7 +39,7 @@ export const MAX_IDLE_TURNS = 3
 export const MAX_PENDING_TASKS = 8_192
 /** Entries with a broken form or signature in one session; then the remote is no honest member. */
 export const MAX_BAD_ENTRIES = 64
-/** Entries that any ledger holds ('Bounds'); what a remote claims beyond is cut to this. */
+/** Entries that a ledger holds unless its node is told to hold more; a session serves ledgers of this size at least. */
 export const MAX_LEDGER_ENTRIES = 200_000
 /** Silence of the remote in a session. */
 export const TURN_TIMEOUT_MS = 30_000
@@ -120,6 +120,8 @@ export const FAULT_PAUSE_MS = 10 * 60_000
 
 /** Without anybody on the topic for this long, a node is alone and begins. */
 export const ALONE_MS = 5_000
+/** The same, where it knows of nobody whom it could meet. */
+export const ALONE_UNKNOWN_MS = 1_000
 /** With older members only, one whole ledger is waited for this long. */
 export const OLDER_LEDGER_WAIT_MS = 20_000
 /** A first session that lasts longer no longer holds back heartbeat and claims. */

@@ -71,6 +71,8 @@ export interface Reconciler {
 }
 
 export interface ReconcilerInit {
+  /** Entries that a ledger of this network may hold. */
+  readonly maxEntries: number
   readonly onSession: (result: SessionResult) => void
   /** A peer refused this entry of ours. */
   readonly onRefusedThere: (keyed: KeyedEntry, code: string) => void
@@ -219,6 +221,7 @@ class ChannelReconciler implements Reconciler {
     const hello = helloOf(snapshot)
     return createSession({
       role,
+      maxEntries: this.#init.maxEntries,
       snapshot,
       hello,
       current: () => this.#components.ledger.snapshot(),

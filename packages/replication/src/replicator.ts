@@ -13,7 +13,13 @@ import { replicationError } from './errors.ts'
 import { type Contested, createContested } from './contested.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { startAnnouncing } from './keep-announced.ts'
-import { HEARTBEAT_INTERVAL_MS, HEARTBEATS_PER_LEASE, LIVENESS_MS, SCRUB_INTERVAL_MS } from './limits.ts'
+import {
+  HEARTBEAT_INTERVAL_MS,
+  HEARTBEATS_PER_LEASE,
+  LIVENESS_MS,
+  MAX_LEDGER_ENTRIES,
+  SCRUB_INTERVAL_MS,
+} from './limits.ts'
 import { createMembers, type Members } from './members.ts'
 import { createOlderMembers, type OlderMembers } from './older-members.ts'
 import type { ReplicationChannels, ReplicationRoom } from './ports.ts'
@@ -31,6 +37,8 @@ export interface ReplicatorInit {
   readonly livenessMs?: number
   /** Time between two looks for what can be reaped; default 600 s. */
   readonly scrubIntervalMs?: number
+  /** Entries that this node's ledger may hold; default and least 200,000. A peer may hold as many. */
+  readonly maxLedgerEntries?: number
 }
 
 export interface ReplicatorComponents {
@@ -40,6 +48,11 @@ export interface ReplicatorComponents {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
+  /**
+   * Is there no peer that this node could ask what it missed: none named to it, none found? It waits for nobody then.
+   * Default: somebody may be there.
+   */
+  readonly knowsNobody?: () => boolean
   /** Default: fflate. */
   readonly compression?: Compression
 }
@@ -70,6 +83,7 @@ export function createReplicator(init: ReplicatorInit, components: ReplicatorCom
     livenessMs = LIVENESS_MS,
     scrubIntervalMs = SCRUB_INTERVAL_MS,
   } = init
+  const maxLedgerEntries = Math.max(init.maxLedgerEntries ?? 0, MAX_LEDGER_ENTRIES)
   if (!(heartbeatIntervalMs > 0) || livenessMs < HEARTBEATS_PER_LEASE * heartbeatIntervalMs) {
     throw replicationError(
       'replication.short_lease',
@@ -77,7 +91,10 @@ export function createReplicator(init: ReplicatorInit, components: ReplicatorCom
       'Raise the ownership TTL, or lower the heartbeat interval.',
     )
   }
-  return new LedgerReplicator({ heartbeatIntervalMs, livenessMs, scrubIntervalMs }, components)
+  return new LedgerReplicator(
+    { heartbeatIntervalMs, livenessMs, scrubIntervalMs, maxLedgerEntries },
+    components,
+  )
 }
 
 class LedgerReplicator implements Replicator {
@@ -110,6 +127,7 @@ class LedgerReplicator implements Replicator {
     this.#contested = createContested({ ...components, publisher: this.#publisher })
     this.#reconciler = createReconciler(
       {
+        maxEntries: init.maxLedgerEntries,
         onSession: (result) => this.#sessionEnded(result),
         onRefusedThere: (keyed, code) => this.#contested.refusedThere(keyed, code),
       },

@@ -37,8 +37,13 @@ const SLACK = 1024
 /** A range is cut while it holds more than a leaf's entries, on each of a few levels. */
 const splitsOf = (size: number) => Math.ceil((8 * size) / LEAF_ENTRIES) + SLACK
 
-export function createBudget(ours: number, claimed: number): SessionBudget {
-  const theirs = Math.min(claimed, MAX_LEDGER_ENTRIES)
+/** @param most entries that a remote may claim to hold; beyond, it is treated as one with that many */
+export function createBudget(
+  ours: number,
+  claimed: number,
+  most: number = MAX_LEDGER_ENTRIES,
+): SessionBudget {
+  const theirs = Math.min(claimed, most)
   const left: Amounts = {
     ranges: RANGE_FANOUT * splitsOf(theirs),
     lists: RANGE_FANOUT * splitsOf(ours),

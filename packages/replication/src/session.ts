@@ -9,7 +9,14 @@
 import type { KeyedEntry, Position, PositionRange, Snapshot } from '@mesh/ledger'
 import { type CompareInit, compareList, type Difference, isOrderly } from './compare-list.ts'
 import { differingRange } from './hello.ts'
-import { LEAF_ENTRIES, MAX_IDLE_TURNS, MAX_PENDING_TASKS, MAX_SESSION_TURNS, RANGE_FANOUT } from './limits.ts'
+import {
+  LEAF_ENTRIES,
+  MAX_IDLE_TURNS,
+  MAX_LEDGER_ENTRIES,
+  MAX_PENDING_TASKS,
+  MAX_SESSION_TURNS,
+  RANGE_FANOUT,
+} from './limits.ts'
 import { equalBytes, isRange, listItem } from './position.ts'
 import { createBudget, isWellFormed, type SessionBudget } from './session-budget.ts'
 import type { Hello, RangeClaim, Refusal, Turn } from './turn.ts'
@@ -24,6 +31,8 @@ export type SessionFault =
 
 export interface SessionInit extends CompareInit {
   readonly role: 'initiator' | 'responder'
+  /** Entries that a ledger of this network may hold; default `MAX_LEDGER_ENTRIES`. */
+  readonly maxEntries?: number
   /** Where this ledger stands. */
   readonly hello: Hello
   /** Asked by the responder: did a session in this very state end already, with the two still unequal? */
@@ -135,11 +144,12 @@ class ReconcileSession implements Session {
   }
 
   #judge(turn: Turn): SessionFault | undefined {
-    if (this.turns > MAX_SESSION_TURNS) return 'endless'
+    const { maxEntries = MAX_LEDGER_ENTRIES } = this.#init
+    if (this.turns > (MAX_SESSION_TURNS * maxEntries) / MAX_LEDGER_ENTRIES) return 'endless'
     if (this.theirs === undefined) {
       if (turn.hello === undefined) return 'malformed'
       this.theirs = turn.hello
-      this.#budget = createBudget(this.#init.snapshot.size, turn.hello.size)
+      this.#budget = createBudget(this.#init.snapshot.size, turn.hello.size, maxEntries)
     }
     if (!isWellFormed(turn) || !turn.lists.every(isOrderly)) return 'malformed'
     const items = turn.lists.reduce((sum, list) => sum + list.items.length, 0)

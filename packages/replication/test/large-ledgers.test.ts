@@ -2,6 +2,7 @@
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import type { KeyedEntry } from '@mesh/ledger'
 import { expect, it } from 'vitest'
+import { MAX_LEDGER_ENTRIES } from '../src/limits.ts'
 import { createSimNetwork } from './sim-network.ts'
 import { createSimSigner, startSimNode } from './sim-node.ts'
 
@@ -41,4 +42,35 @@ it(`ledgers of ${ENTRIES} entries that differ in 10 exchange 10, in 4 round trip
   expect([sync?.entriesIn, sync?.entriesOut]).toEqual([5, 5])
   expect((sync?.bytesIn ?? 0) + (sync?.bytesOut ?? 0)).toBeLessThan(60_000)
   await Promise.all([anna.kill(), bert.kill()])
+})
+
+it('an empty ledger takes all of one that was allowed more entries than usual', {
+  timeout: 120_000,
+}, async () => {
+  const clock = createManualClock()
+  const random = createSeededRandom(4)
+  const network = createSimNetwork({}, { clock, random })
+  const maxEntries = 2 * MAX_LEDGER_ENTRIES
+  const limits = { maxEntries, maxUnsignedEntries: maxEntries, maxUnsignedBytes: 1e9, maxBytes: 1e9 }
+  const start = (maxLedgerEntries?: number) =>
+    startSimNode(
+      {
+        signer: createSimSigner(random),
+        ledger: { limits },
+        replicator: maxLedgerEntries === undefined ? {} : { maxLedgerEntries },
+      },
+      { clock, random, network },
+    )
+  const full = await start(maxEntries)
+  const held = Array.from({ length: MAX_LEDGER_ENTRIES + 5_000 }, (_, at) => ({
+    bucket: 'notes',
+    key: `key-${String(at).padStart(6, '0')}`,
+    entry: { value: '1', owner: '', version: 0n, updatedAt: 0, deleted: false, sig: null },
+  }))
+  full.ledger.merge(held, undefined)
+  const empty = await start(maxEntries)
+  await clock.advance(10_000)
+  expect(empty.ledger.snapshot().count('notes')).toBe(held.length)
+  expect(empty.replicator.status().sessions.failures).toEqual({})
+  await Promise.all([full.kill(), empty.kill()])
 })

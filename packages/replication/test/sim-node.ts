@@ -81,6 +81,7 @@ export interface SimNodeInit {
   readonly store?: Store
   readonly neighbours?: (peer: PeerId) => boolean
   readonly compression?: Compression
+  readonly knowsNobody?: () => boolean
 }
 
 export interface SimSurroundings {
@@ -115,6 +116,7 @@ export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Prom
     random: at.random,
     logger: silentLogger,
     compression: init.compression ?? plainCompression,
+    ...(init.knowsNobody !== undefined && { knowsNobody: init.knowsNobody }),
   })
   await replicator.start()
   const kill = async () => {

@@ -85,6 +85,20 @@ describe('coming back', () => {
     await anna.kill()
   })
 
+  it('begins after one second when it knows of nobody whom it could meet, and waits for who is found', async () => {
+    const { clock, start } = createStage()
+    let knowsNobody = true
+    const anna = await start(0, { knowsNobody: () => knowsNobody })
+    await clock.advance(SECOND)
+    expect(anna.replicator.status()).toMatchObject({ ready: true, readyReason: 'alone' })
+    await anna.kill()
+    knowsNobody = false
+    const back = await start(1, { knowsNobody: () => knowsNobody })
+    await clock.advance(4 * SECOND)
+    expect(back.replicator.status().ready).toBe(false)
+    await back.kill()
+  })
+
   it('gives up a key that another live owner took when the lease had ended', async () => {
     const { clock, start } = createStage()
     const store = createRetainingStore()

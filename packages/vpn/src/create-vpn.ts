@@ -158,7 +158,7 @@ class MeshVpn implements Vpn {
     const { links } = this.#running()
     if (this.#table?.peers.has(peer) !== true) {
       throw vpnError('vpn.unknown_peer', `${peer} has no machine in this VPN`, {
-        hint: '`mesh status` lists the machines.',
+        hint: 'The bucket `machines` of the ledger lists them.',
       })
     }
     const stopped = this.#stopping.signal

@@ -18,7 +18,9 @@ export function announceRoutes(
     for (const end of ends) end()
     // others would send packets to nobody until this node's lease ends
     const writes = ownRoutes(ledger).map((key) => ledger.delete('routes', key).settled)
-    await Promise.race([Promise.all(writes), delay(clock, WITHDRAW_MS)])
+    const done = new AbortController()
+    const written = Promise.all(writes).finally(() => done.abort())
+    await Promise.race([written, delay(clock, WITHDRAW_MS, done.signal).catch(() => {})])
   }
 }
 

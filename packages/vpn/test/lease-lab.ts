@@ -88,6 +88,7 @@ export function createLeaseLab(seed: number, count: number, init: SimNetworkInit
       const stopYielding = yieldLeadership({
         ledger: node.ledger,
         arrived: () => node.replicator.ready(),
+        legacyMembers: () => node.replicator.status().olderMembers,
         clock,
         random,
         log: silentLogger,

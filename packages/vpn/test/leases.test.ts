@@ -222,8 +222,8 @@ describe('beside older nodes', () => {
 })
 
 describe('nodes without an interface', () => {
-  it('name each other at most once, and are quiet when nobody leases', async () => {
-    const lab = createLeaseLab(51, 4)
+  it('write nothing among themselves and beside leases of our kind, and help a legacy one that comes', async () => {
+    const lab = createLeaseLab(51, 6)
     const nodes = await Promise.all([0, 1, 2].map((number) => lab.api(number)))
     let writes = 0
     for (const { ledger } of nodes) {
@@ -233,12 +233,18 @@ describe('nodes without an interface', () => {
       })
     }
     await lab.clock.advance(5 * MINUTE)
-    expect(writes).toBeLessThanOrEqual(6)
-    writes = 0
+    const leasing = await lab.vpn(4)
+    expect(await lab.until(() => isPlaced(leasing), MINUTE)).toBeLessThanOrEqual(10 * SECOND)
     await lab.clock.advance(20 * MINUTE)
     expect(writes).toBe(0)
     const late = lab.older(3, 'dhcp')
     expect(await lab.until(() => isPlaced(late), 3 * MINUTE)).toBeLessThanOrEqual(MINUTE)
+    const legacy = lab.older(5, 'api')
+    await lab.clock.advance(5 * MINUTE)
+    await legacy.stop()
+    writes = 0
+    await lab.clock.advance(20 * MINUTE)
+    expect(writes).toBe(0)
     await lab.stop()
   })
 })

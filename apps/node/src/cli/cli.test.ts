@@ -15,6 +15,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
+const LEVELS = ['debug', 'info', 'warn', 'error', 'off']
+
 async function run(...args: string[]) {
   let [out, notes] = ['', '']
   const code = await runCommandLine(args, {
@@ -55,6 +57,15 @@ describe('completion', () => {
     expect(complete('mesh', '--gen')).toEqual(['--generate'])
     expect(complete('mesh', '--accept')).toEqual(['--accept-routes', '--accept-routes-from'])
     expect(complete('mesh', 'ping', '--c')).toEqual(['--config', '--count'])
+    expect(complete('mesh', 'api', '--log-level', 'w')).toEqual(['warn'])
+    expect(complete('mesh', 'api', '--log-level', 'info,vpn/k')).toEqual(
+      LEVELS.map((level) => `info,vpn/keys=${level}`),
+    )
+    // bash hands over words that it split at =, and takes what follows the last one
+    expect(complete('mesh', 'api', '--ownership', '=', 'o')).toEqual(['observe', 'off'])
+    expect(complete('mesh', 'api', '--log-level', 'info,p2p', '=', 'd')).toEqual(['debug'])
+    expect(complete('mesh', 'api', '--log-level', '=', 'info,p2p', '=')).toEqual(LEVELS)
+    expect(complete('mesh', 'api', '--log-level', '=', 'inf')).toEqual(['info'])
   })
 
   test.each(['zsh', 'fish'])('%s has every command', async (shell) => {
@@ -68,6 +79,8 @@ describe('completion', () => {
     ['mesh ledger p', ['put']],
     ['mesh api --ownership-', ['--ownership-ttl']],
     ['mesh completion f', ['fish']],
+    ['mesh api --log-level wa', ['warn']],
+    ['mesh api --log-level info,vpn/k', LEVELS.map((level) => `info,vpn/keys=${level}`)],
   ]
 
   // zsh itself takes from the offers those that begin with the word

@@ -42,15 +42,16 @@ export const commands: readonly Command[] = [
   {
     name: 'status',
     arguments: [],
-    summary: 'what a running node sees: problems first, then machines and peers',
+    summary: 'who a running node is and what it sees: problems, machines and peers',
     examples: ['mesh status', 'mesh status --json', 'mesh status --instance second'],
     load: async () => (await import('./status.ts')).runStatus,
   },
   {
     name: 'ping',
     arguments: ['MACHINE'],
-    summary: 'how a machine of the VPN is reached, by its address, name or peer id',
-    description: 'Asks the running node to measure; ends with 1 when nobody answered.',
+    summary: 'how another machine is reached, by its address, name or peer id',
+    description:
+      'Asks the running node to measure: through the VPN, or over libp2p where it runs none or the other has none. Ends with 1 when nobody answered.',
     examples: ['mesh ping 10.1.0.12', 'mesh ping laptop --count 1', 'mesh ping 10.1.0.12 --count 0 --json'],
     load: async () => (await import('./ping.ts')).runPing,
   },
@@ -93,6 +94,19 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./ledger-watch.ts')).runWatch,
   },
   {
+    name: 'token show',
+    arguments: [],
+    summary: "print the network's token, for another machine that is to join",
+    description:
+      "Whoever has the token can join: send it over ssh, into a file that only you can read. Prints the token of the network that the options, the environment or the file of defaults name; in a checkout, where nothing names one, that of `npm start`'s own network.",
+    examples: [
+      'mesh token show --token-file mesh.token',
+      "(umask 077; ssh first 'mesh token show --token-file mesh.token' > mesh.token)",
+      "mesh token show --config network.yaml | ssh second '(umask 077; cat > mesh.token)'",
+    ],
+    load: async () => (await import('./token-show.ts')).runTokenShow,
+  },
+  {
     name: 'config',
     arguments: [],
     summary: 'print the settings in force and where each came from',
@@ -113,9 +127,16 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./completion.ts')).runCompletion,
   },
   {
+    name: 'version',
+    arguments: [],
+    summary: 'print the version of this program',
+    load: async () => (await import('./version.ts')).runVersion,
+  },
+  {
     name: 'help',
     arguments: ['[COMMAND...]'],
-    summary: 'print this, or the help of a command',
+    summary: 'print how to begin, the help of a command, or with --all everything',
+    examples: ['mesh help', 'mesh help ledger put', 'mesh help --all'],
     load: async () => (await import('./help.ts')).runHelp,
   },
 ]

@@ -1,6 +1,6 @@
 /** `mesh completion bash|zsh|fish`: scripts made from the tables of commands and options. */
 import { MeshError } from '@mesh/core'
-import { flagOf, optionOf } from '../settings/options.ts'
+import { flagOf, type OptionName, optionOf } from '../settings/options.ts'
 import type { Command, Run } from './command.ts'
 import { commands, rootCommand } from './commands.ts'
 import { describeCommands } from './help.ts'
@@ -44,12 +44,20 @@ function bashScript(): string {
   const seconds = [...second].filter(([, next]) => next.length > 0)
   return `# bash completion of mesh: source <(mesh completion bash)
 _mesh() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}" flags=''
+  local current="\${COMP_WORDS[COMP_CWORD]}" at="$COMP_CWORD" command="\${COMP_WORDS[1]}" flags='' lead='' word previous
+  # bash splits words at =: put together what is one
+  word="$current"
+  [ "$current" = '=' ] && current=''
+  while [ "$at" -gt 1 ] && { [ "\${COMP_WORDS[at]}" = '=' ] || [ "\${COMP_WORDS[at-1]}" = '=' ]; }; do
+    at=$((at-1)); word="\${COMP_WORDS[at]}$word"
+  done
+  previous="\${COMP_WORDS[at-1]}"
+  case "$word" in --*=*) previous="\${word%%=*}"; lead="$previous=" ;; esac
   case "$command" in
     ${seconds.map(([name]) => name).join('|')}) [ "$COMP_CWORD" -gt 2 ] && [ "$command" != completion ] && command="$command \${COMP_WORDS[2]}" ;;
   esac
   case "$previous" in
-${choiceCases()}
+${valueCases()}
     ${pathFlags().join('|')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ] && [ "\${current#-}" = "$current" ]; then
@@ -66,25 +74,35 @@ ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$flags" -- "$current"))
 }
+# offers the given values for a flag; with -l for the last part of a list with commas
+_mesh_values() {
+  local head="$lead" value offers=''
+  if [ "$1" = -l ]; then
+    shift
+    value="\${word#"$lead"}"
+    case "$value" in *,*) head="$lead\${value%,*}," ;; esac
+  fi
+  for value in "$@"; do offers="$offers $head$value"; done
+  COMPREPLY=($(compgen -W "$offers" -- "$word"))
+  # bash takes only what follows the last =
+  head="\${word%"$current"}"
+  [ -n "$head" ] && COMPREPLY=("\${COMPREPLY[@]#"$head"}")
+}
 complete -F _mesh mesh
 `
 }
 
-/** Flags whose value is one of a few words. */
-function choiceCases(): string {
-  const found = new Map<string, readonly string[]>()
+/** Flags whose value is one of a few words, or put together from them. */
+function valueCases(): string {
+  const found = new Map<string, string>()
   for (const { names } of describeCommands()) {
     for (const name of names) {
-      const { choices, placeholder } = optionOf(name)
-      if (placeholder !== undefined && choices.length > 0) found.set(flagOf(name), choices)
+      const { choices, parts = [], placeholder } = optionOf(name)
+      if (placeholder !== undefined && choices.length > 0) found.set(flagOf(name), choices.join(' '))
+      if (parts.length > 0) found.set(flagOf(name), `-l ${parts.join(' ')}`)
     }
   }
-  return [...found]
-    .map(
-      ([flag, choices]) =>
-        `    --${flag}) COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$current")); return ;;`,
-    )
-    .join('\n')
+  return [...found].map(([flag, values]) => `    --${flag}) _mesh_values ${values}; return ;;`).join('\n')
 }
 
 function pathFlags(): readonly string[] {
@@ -103,9 +121,19 @@ ${bashScript()}if [[ $funcstack[1] = _mesh ]]; then _bash_complete -F _mesh; fi
 `
 }
 
+/** What fish offers as the value of a flag. */
+function fishValue(name: OptionName): string {
+  const { choices, parts = [] } = optionOf(name)
+  if (choices.length > 0) return ` -x -a ${quote(choices.join(' '))}`
+  return parts.length > 0 ? ` -x -k -a ${quote(`(__fish_append , ${parts.join(' ')})`)}` : ' -r'
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}
+
 function fishScript(): string {
   const { first, second } = words()
-  const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   const lines = ['# fish completion of mesh', 'complete -c mesh -f']
   for (const name of first) {
     const summary = commands.find((command) => command.name === name)?.summary ?? 'read and write the ledger'
@@ -124,9 +152,8 @@ function fishScript(): string {
       .map((word) => `__fish_seen_subcommand_from ${word}`)
     const condition = seen.length === 0 ? '__fish_use_subcommand' : seen.join('; and ')
     for (const name of names) {
-      const { placeholder, choices, help, short } = optionOf(name)
-      const value =
-        placeholder === undefined ? '' : choices.length > 0 ? ` -x -a ${quote(choices.join(' '))}` : ' -r'
+      const { placeholder, help, short } = optionOf(name)
+      const value = placeholder === undefined ? '' : fishValue(name)
       const shortFlag = short === undefined ? '' : ` -s ${short}`
       lines.push(
         `complete -c mesh -n ${quote(condition)} -l ${flagOf(name)}${shortFlag}${value} -d ${quote(help)}`,

@@ -1,8 +1,8 @@
 /** What people read of a node's answers. */
-import type { VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
+import type { PeerPingView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
 import { describe, expect, test } from 'vitest'
 import { formatPing } from './ping.ts'
-import { formatStatus } from './status.ts'
+import { formatStatus, formatUptime } from './status.ts'
 
 const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 
@@ -46,6 +46,17 @@ const VPN: VpnView = {
 describe('mesh status', () => {
   const lines = (Vpn: VpnView | null) =>
     formatStatus({
+      Node: {
+        Name: 'nas',
+        PeerID: PEER,
+        Network: 'a3aef9821d7c70a7dfd6',
+        Instance: 'node',
+        Listen: ['unix:///var/mesh/control.sock', 'http://127.0.0.1:8080'],
+        Version: '0.1.0',
+        StartedAt: '2026-01-01T00:00:00.000Z',
+        UptimeSeconds: 11_520,
+        HasVpn: Vpn !== null,
+      },
       Summary: {
         Files: 0,
         Machines: 0,
@@ -57,11 +68,34 @@ describe('mesh status', () => {
         NodeID: PEER,
       },
       Version: '0.1.0',
-      Health: { Status: 'ok', Problems: [] },
+      Health: {
+        Status: 'warning',
+        Problems: [{ Code: 'p2p.alone', Severity: 'warning', Title: 'Alone', Hint: 'Wait.', Since: null }],
+      },
       Digest: { Entries: 3, Digest: 'abc', Buckets: {} },
       Peers: [],
       Vpn,
     }).split('\n')
+
+  test('begins with who the node is, and what is wrong', () => {
+    expect(lines(null).slice(0, 6)).toEqual([
+      `node      nas (${PEER})`,
+      'network   a3aef9821d7c70a7dfd6, instance node',
+      'api       http://127.0.0.1:8080',
+      'running   for 3 h 12 min, since 2026-01-01T00:00:00.000Z, mesh 0.1.0',
+      'warning: Alone',
+      '  Wait.',
+    ])
+  })
+
+  test.each([
+    [0, '0 s'],
+    [59, '59 s'],
+    [60, '1 min'],
+    [3_725, '1 h 2 min'],
+    [86_405, '1 d'],
+    [400_000, '4 d 15 h'],
+  ])('%d seconds are %s', (seconds, words) => expect(formatUptime(seconds)).toBe(words))
 
   test('says nothing of a VPN that is not there', () => {
     expect(lines(null).join('\n')).not.toMatch(/vpn|ADDRESS/)
@@ -72,7 +106,9 @@ describe('mesh status', () => {
     expect(shown).toContain('vpn       running, mesh0 with MTU 1280, 10.1.0.11/24, fd00::11/64')
     expect(shown).toContain('routes    advertises 192.168.7.0/24')
     expect(shown.find((line) => line.includes('reaches'))).toContain('192.168.8.0/24 by ')
-    expect(shown).toContain('dropped   5 noRoute, 2 multicast (packets)')
+    // no VPN of this kind carries multicast, which every system sends: that is no loss
+    expect(shown).toContain('dropped   5 noRoute (packets)')
+    expect(lines({ ...VPN, Drops: { multicast: 9 } }).join('\n')).not.toContain('dropped')
     expect(lines({ ...VPN, Interface: null, MTU: null, State: 'starting', Addresses: [] })).toContain(
       'vpn       starting',
     )
@@ -99,6 +135,21 @@ describe('mesh status', () => {
     ])
     expect(columns[1]?.slice(5)).toEqual(['1280', '1.5 MB', '200 B', '5'])
   })
+})
+
+describe('mesh ping over libp2p', () => {
+  const answer: PeerPingView = {
+    PeerID: PEER,
+    Name: 'nas',
+    Member: true,
+    Path: 'relayed',
+    Transport: 'tcp',
+    RoundTripMs: 61.2,
+  }
+  test.each([
+    [{}, `nas (${PEER}) by relayed tcp: 61.2 ms, over libp2p`],
+    [{ Name: '', Member: false }, `${PEER} by relayed tcp: 61.2 ms, over libp2p, not proven a member`],
+  ] as const)('%o is one line', (over, line) => expect(formatPing({ ...answer, ...over })).toBe(line))
 })
 
 describe('mesh ping', () => {

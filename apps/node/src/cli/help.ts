@@ -7,21 +7,43 @@ import { allCommands, commands, findCommand, rootCommand } from './commands.ts'
 const WIDTH = 96
 const OPTION_COLUMN = 34
 
-export const runHelp: Run = async ({ positionals, out }) => {
+/** What people begin with; docs and the short help agree on these five. */
+const FIRST_STEPS: readonly (readonly [call: string, meaning: string])[] = [
+  ['mesh -g -b > mesh.token', 'make a network; whoever has this token is in it: keep it secret'],
+  ['sudo mesh --token-file mesh.token', 'join it: this machine gets an address and reaches the others'],
+  ['mesh api --token-file mesh.token', 'join it without an interface, with the API and the web page'],
+  ['mesh status', 'see what the running node sees: problems first'],
+  ['mesh ping MACHINE', 'see how another machine is reached, and how fast'],
+]
+
+export const runHelp: Run = async ({ positionals, settings, out }) => {
   const found = findCommand(positionals)
   const [first] = positionals
   if (found !== undefined) out(formatHelp(found.command))
-  else if (first === undefined) out(formatHelp(rootCommand))
+  else if (first === undefined) out(settings.all ? formatHelp(rootCommand) : formatShortHelp())
   else {
     const family = commands.filter(({ name }) => name.startsWith(`${first} `))
     if (family.length === 0) {
       throw new MeshError('node.bad_input', `unknown command: mesh ${first}`, {
-        hint: '`mesh --help` shows every command.',
+        hint: '`mesh help --all` shows every command.',
       })
     }
     out(`${formatCommands(family)}\nMore: mesh ${first} COMMAND --help\n`)
   }
   return 0
+}
+
+/** What `mesh help` prints: a screen for somebody who begins. */
+export function formatShortHelp(): string {
+  const names = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]
+  const width = Math.max(...FIRST_STEPS.map(([call]) => call.length))
+  return [
+    `mesh - ${rootCommand.summary}\n`,
+    'Usage: mesh [OPTIONS]\n       mesh COMMAND [OPTIONS]\n',
+    `To begin:\n${FIRST_STEPS.map(([call, meaning]) => `  ${call.padEnd(width)}  ${meaning}\n`).join('')}`,
+    `Commands: ${names.join(', ')}\n`,
+    'mesh help COMMAND   what a command does, and its options\nmesh help --all     every command and option\n',
+  ].join('\n')
 }
 
 /** The help of one command, newline at the end. */

@@ -47,6 +47,9 @@ async function linesOf(event: ApiEvent, client: ApiClient): Promise<readonly Wat
     case 'gap':
       return [{ bucket: undefined, human: '! some changes were missed', json: { Type: event.type } }]
     case 'block.committed':
+    case 'service.changed':
+    case 'connection.changed':
+    case 'file.changed':
     case 'machine.offline':
     case 'machine.online':
     case 'peer.connected':

@@ -49,11 +49,13 @@ export const runDelete: Run = async (call) => {
   const client = await findNode(call)
   if (key !== undefined) {
     const answer = await client.deleteEntry({ bucket, key, ...waitOf(call) })
-    out(settings.json ? formatJson(answer) : `${describeWrite(answer)}\n`)
+    const nothing = `nothing to delete: ${printable(bucket)} has no key ${printable(key)}`
+    out(settings.json ? formatJson(answer) : `${answer.Absent ? nothing : describeWrite(answer)}\n`)
     return 0
   }
   const answer = await client.deleteBucket({ bucket, ...waitOf(call) })
-  out(settings.json ? formatJson(answer) : `${describeWrite(answer)}\n`)
+  const nothing = `nothing to delete: ${printable(bucket)} is empty`
+  out(settings.json ? formatJson(answer) : `${answer.Absent ? nothing : describeWrite(answer)}\n`)
   for (const { Key, Owner } of settings.json ? [] : (answer.Refused ?? [])) {
     note(`stays: ${printable(Key)} (owned by ${printable(Owner)})`)
   }

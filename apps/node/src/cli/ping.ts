@@ -1,6 +1,6 @@
 /** `mesh ping MACHINE`: one line for each answer, with the way it came. */
-import { ApiError } from '@mesh/api-client'
-import type { VpnPingView } from '@mesh/api-contract'
+import { type ApiClient, ApiError } from '@mesh/api-client'
+import type { PeerPingView, VpnPingView } from '@mesh/api-contract'
 import { stringifyExactJson, systemClock } from '@mesh/core'
 import { EXIT } from '../errors.ts'
 import { printable } from '../log/printable.ts'
@@ -8,6 +8,8 @@ import type { Call, Run } from './command.ts'
 import { findNode } from './find-node.ts'
 
 const INTERVAL_MS = 1_000
+
+type Answer = VpnPingView | PeerPingView
 
 export const runPing: Run = async (call) => {
   const { positionals, settings } = call
@@ -19,12 +21,12 @@ export const runPing: Run = async (call) => {
   let answers = 0
   for (let turn = 1; !asked.signal.aborted; turn++) {
     try {
-      const answer = await client.pingMachine({ machine }, { signal: asked.signal })
+      const answer = await ping(client, machine, asked.signal)
       answers++
       call.out(settings.json ? `${stringifyExactJson(answer)}\n` : `${formatPing(answer)}\n`)
     } catch (error) {
       if (asked.signal.aborted) break
-      if (!(error instanceof ApiError) || error.code !== 'vpn.unreachable') throw error
+      if (!(error instanceof ApiError) || !UNREACHABLE.has(error.code)) throw error
       tellFailure(machine, error, call)
     }
     if (turn === settings.count) break
@@ -33,13 +35,48 @@ export const runPing: Run = async (call) => {
   return answers > 0 ? EXIT.ok.code : EXIT.failed.code
 }
 
+const UNREACHABLE: ReadonlySet<string> = new Set(['vpn.unreachable', 'peer.unreachable'])
+/** No VPN here, or the peer has none. */
+const WITHOUT_VPN: ReadonlySet<string> = new Set(['vpn.not_running', 'vpn.unknown_machine'])
+
+/** Through the VPN, as packets go; a peer that it does not have, over libp2p. */
+async function ping(client: ApiClient, machine: string, signal: AbortSignal): Promise<Answer> {
+  try {
+    return await client.pingMachine({ machine }, { signal })
+  } catch (error) {
+    if (!(error instanceof ApiError) || !WITHOUT_VPN.has(error.code)) throw error
+    return client.pingPeer({ peer: machine }, { signal }).catch((second: unknown) => {
+      const isNoAnswer = second instanceof ApiError && second.code === 'http.not_found'
+      // the VPN knows its machines better, and older nodes know no such request
+      const isFirstBetter = error.code === 'vpn.unknown_machine' && isUnknownPeer(second)
+      throw isNoAnswer || isFirstBetter ? error : second
+    })
+  }
+}
+
+function isUnknownPeer(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'peer.unknown'
+}
+
+/** One line for people. */
+export function formatPing(answer: Answer): string {
+  return printable('MTU' in answer ? formatMachine(answer) : formatPeer(answer))
+}
+
+/** `laptop (12D3KooW…) by direct tcp: 1.9 ms, over libp2p` */
+function formatPeer({ Name, PeerID, Path, Transport, RoundTripMs, Member }: PeerPingView): string {
+  const name = Name === '' ? PeerID : `${Name} (${PeerID})`
+  const stranger = Member ? '' : ', not proven a member'
+  return `${name} by ${Path} ${Transport ?? 'connection'}: ${RoundTripMs.toFixed(1)} ms, over libp2p${stranger}`
+}
+
 /** `laptop (10.1.0.12) by direct tcp: 1.9 ms, MTU 1280` */
-export function formatPing({ Hostname, Address, PeerID, ...measured }: VpnPingView): string {
+function formatMachine({ Hostname, Address, PeerID, ...measured }: VpnPingView): string {
   const { Way, Path, Transport, RoundTripMs, MTU } = measured
   const address = Address === '' ? PeerID : Address
   const name = Hostname === '' ? address : `${Hostname} (${address})`
   const way = [Path, Transport ?? 'connection', ...(Way === 'plain' ? ['unsealed'] : [])].join(' ')
-  return printable(`${name} by ${way}: ${RoundTripMs.toFixed(1)} ms, MTU ${MTU}`)
+  return `${name} by ${way}: ${RoundTripMs.toFixed(1)} ms, MTU ${MTU}`
 }
 
 /** Until the next turn, or the end. */

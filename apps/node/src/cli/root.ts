@@ -8,11 +8,10 @@ export const runRoot: Run = async (call) => {
   return runVpn(call)
 }
 
-async function generate({ settings, isTerminal, out }: Call): Promise<number> {
+async function generate({ settings, out }: Call): Promise<number> {
   const { encodeToken, formatNetworkConfig, generateNetworkConfig } = await import('@mesh/p2p')
   const config = generateNetworkConfig({ intervalS: settings.keyOtpInterval }, systemRandom)
-  // a token's end must not be lost in a file, but a prompt should not follow it on the same line
-  if (settings.base64) out(encodeToken(config) + (isTerminal ? '\n' : ''))
+  if (settings.base64) out(`${encodeToken(config)}\n`)
   else out(formatNetworkConfig(config))
   return 0
 }

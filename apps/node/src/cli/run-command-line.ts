@@ -7,6 +7,7 @@ import { exitCodeOf } from '../errors.ts'
 import { type GivenArguments, readArguments } from '../settings/given.ts'
 import { loadSettings, type Surroundings } from '../settings/load-settings.ts'
 import { findNearest } from '../settings/nearest.ts'
+import { calledAs } from './called-as.ts'
 import type { Call, Command } from './command.ts'
 import { commands, findCommand, rootCommand } from './commands.ts'
 
@@ -27,7 +28,10 @@ export async function runCommandLine(
     return await dispatch(args, components)
   } catch (error) {
     const { formatError } = await import('../log/print-error.ts')
-    components.note(formatError(error, args.includes('--debug')))
+    const { commandHintOf } = await import('./command-hint.ts')
+    const command = calledAs(components.surroundings.environment)
+    const shown = { debug: args.includes('--debug'), command, hint: await commandHintOf(error) }
+    components.note(formatError(error, shown))
     return exitCodeOf(error)
   }
 }
@@ -36,8 +40,9 @@ async function dispatch(args: readonly string[], components: CommandLineComponen
   const { command, rest } = chooseCommand(args)
   const given = readArguments(command.name, rest)
   if (given.help) {
-    const { formatHelp } = await import('./help.ts')
-    components.out(formatHelp(command))
+    const { formatHelp, formatShortHelp } = await import('./help.ts')
+    const isShort = command === rootCommand && !rest.includes('--all')
+    components.out(isShort ? formatShortHelp() : formatHelp(command))
     return 0
   }
   if (given.version) {
@@ -93,7 +98,8 @@ function unknownCommand(first: string, second: string | undefined, family: reado
   }
   const nearest = findNearest(first, new Set(commands.map(({ name }) => name.split(' ')[0] ?? '')))
   return new MeshError('node.bad_input', `unknown command: mesh ${first}`, {
-    hint: nearest === undefined ? '`mesh --help` shows every command.' : `Did you mean \`mesh ${nearest}\`?`,
+    hint:
+      nearest === undefined ? '`mesh help --all` shows every command.' : `Did you mean \`mesh ${nearest}\`?`,
   })
 }
 

@@ -6,7 +6,9 @@ import { settle } from '../node/settle.ts'
 import { findListenPlace } from '../settings/listen-place.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
+import { describeExposedFile, findExposedFile } from '../state/exposed-file.ts'
 import { requireNetwork } from '../state/network.ts'
+import { checkoutOf } from './called-as.ts'
 import type { Call, Run } from './command.ts'
 import { runUntilSignal } from './run-until-signal.ts'
 
@@ -24,9 +26,11 @@ interface Role {
 async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<number> {
   const { command, base, surroundings } = call
   const settings = withOwnInstance(call)
-  const network = requireNetwork(settings, command.name, callOf(surroundings.environment))
-  if (hasVpn) await requireEngine()
+  const network = requireNetwork(settings, command.name)
+  if (hasVpn) await requireEngine(checkoutOf(surroundings.environment))
   const log = createNodeLogger(call)
+  const exposed = findExposedFile(settings)
+  if (exposed !== undefined) log.warn(describeExposedFile(exposed))
   const { environment } = surroundings
   const listen =
     place === undefined
@@ -49,19 +53,19 @@ async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<num
 }
 
 /** Asked before joining: a person should not wait to be told. @throws MeshError `engine.*` */
-async function requireEngine(): Promise<void> {
+async function requireEngine(checkout: string | undefined): Promise<void> {
   const { engineSupport } = await import('@mesh/engine')
   const support = engineSupport()
   if (support.supported) return
+  const isUnbuilt = support.code === 'engine.no_addon' && checkout !== undefined
+  const hint = isUnbuilt ? BUILD_HINT : support.hint
   throw new MeshError(support.code, `no network interface can be made here: ${support.message}`, {
-    hint: `${support.hint}\n  Without an interface: \`mesh api\` serves the network's API and page.`,
+    hint: `${hint}\n  Without an interface: \`mesh api\` serves the network's API and page.`,
   })
 }
 
-/** How the person calls `mesh`: in a checkout by its package manager. */
-function callOf({ npm_lifecycle_event: script }: Readonly<Record<string, string | undefined>>): string {
-  return script === undefined ? 'mesh' : 'pnpm --filter node start'
-}
+const BUILD_HINT =
+  'Install Rust 1.95 or later (https://rustup.rs) and a C compiler, run `npm run setup` in the checkout, and read its last line.'
 
 /** Nodes that keep nothing do not stand in each other's way. */
 function withOwnInstance({ settings, sources }: Call): Settings {

@@ -1,8 +1,9 @@
-/** `mesh status`: problems first, then what the node is, its machines, and whom it reaches. */
+/** `mesh status`: who the node is, problems, then its machines, and whom it reaches. */
 import { type ApiClient, ApiError } from '@mesh/api-client'
-import type { HealthView, PeerView, VpnPeerView, VpnView } from '@mesh/api-contract'
+import type { HealthView, NodeFactsView, PeerView, VpnPeerView, VpnView } from '@mesh/api-contract'
 import { shortPeerId, stringifyExactJson } from '@mesh/core'
 import { printable } from '../log/printable.ts'
+import { CONTROL_SOCKET } from '../state/instance-folder.ts'
 import type { Run } from './command.ts'
 import { findNode } from './find-node.ts'
 import { formatTable } from './format-table.ts'
@@ -17,15 +18,17 @@ export const runStatus: Run = async (call) => {
 type Status = Awaited<ReturnType<typeof readStatus>>
 
 async function readStatus(client: ApiClient) {
-  const [summary, version, health, digest, peers, vpn] = await Promise.all([
+  const [node, summary, version, health, digest, peers, vpn] = await Promise.all([
+    nullWithout(client.getNode()),
     client.getSummary(),
     client.getVersion(),
     client.getHealth(),
     client.getDigest(),
     client.listPeers(),
-    readVpn(client),
+    nullWithout(client.getVpn()),
   ])
   return {
+    Node: node,
     Summary: summary,
     Version: version.Version,
     Health: health,
@@ -35,10 +38,10 @@ async function readStatus(client: ApiClient) {
   }
 }
 
-/** Null where there is none: API-only nodes, and those that are older than the VPN. */
-async function readVpn(client: ApiClient): Promise<VpnView | null> {
+/** Null where the node has none, or is older than the request. */
+async function nullWithout<View>(asked: Promise<View>): Promise<View | null> {
   try {
-    return await client.getVpn()
+    return await asked
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null
     throw error
@@ -46,11 +49,11 @@ async function readVpn(client: ApiClient): Promise<VpnView | null> {
 }
 
 /** What people read. */
-export function formatStatus({ Summary, Version, Health, Digest, Peers, Vpn }: Status): string {
+export function formatStatus({ Node, Summary, Version, Health, Digest, Peers, Vpn }: Status): string {
   const members = Peers.filter((peer) => peer.Connected && peer.Member).length
   const lines = [
+    ...(Node === null ? [`node      ${Summary.NodeID} (mesh ${Version})`] : nodeLines(Node)),
     ...Health.Problems.map(formatProblem),
-    `node      ${Summary.NodeID} (mesh ${Version})`,
     `members   ${members} connected, ${Summary.OnChainNodes} on the topic, ${Peers.length} peers known`,
     `ledger    block ${Summary.BlockChain}, ${Digest.Entries} entries, digest ${Digest.Digest.slice(0, 16)}`,
     ...(Vpn === null ? [] : vpnLines(Vpn)),
@@ -60,14 +63,44 @@ export function formatStatus({ Summary, Version, Health, Digest, Peers, Vpn }: S
   return `${lines.join('\n')}\n${machines}${titledTable(PEER_COLUMNS, shown.map(peerRow))}`
 }
 
+function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFactsView): readonly string[] {
+  const { Version, StartedAt, UptimeSeconds } = rest
+  const places = Listen.filter((url) => !url.endsWith(`/${CONTROL_SOCKET}`))
+  return [
+    `node      ${Name === '' ? PeerID : `${Name} (${PeerID})`}`,
+    `network   ${Network}, instance ${Instance}`,
+    `api       ${places.join(' and ') || 'on the control socket only'}`,
+    `running   for ${formatUptime(UptimeSeconds)}, since ${StartedAt}, mesh ${Version}`,
+  ].map(printable)
+}
+
+/** The two greatest units: `3 d 4 h`, `12 min 5 s`. */
+export function formatUptime(seconds: number): string {
+  const counts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3_600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [Math.floor(seconds) % 60, 's'],
+  ] as const
+  const first = counts.findIndex(([count]) => count > 0)
+  if (first === -1) return '0 s'
+  const shown = counts.slice(first, first + 2).filter(([count]) => count > 0)
+  return shown.map(([count, unit]) => `${count} ${unit}`).join(' ')
+}
+
 function titledTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return rows.length === 0 ? '' : `\n${formatTable(head, rows)}`
 }
 
+/** Every system sends multicast into its interfaces, and no VPN of this kind carries it. */
+const NO_LOSS: ReadonlySet<string> = new Set(['multicast'])
+
 function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops }: VpnView): readonly string[] {
   const device = Interface === null ? [] : [`${Interface} with MTU ${MTU}`]
   const accepted = Routes.Accepted.map(({ CIDR, PeerID }) => `${CIDR} by ${shortPeerId(PeerID)}`)
-  const dropped = Object.entries(Drops).toSorted(([, a], [, b]) => b - a)
+  const dropped = Object.entries(Drops)
+    .filter(([reason]) => !NO_LOSS.has(reason))
+    .toSorted(([, a], [, b]) => b - a)
   return [
     `vpn       ${[State, ...device, ...Addresses].join(', ')}`,
     ...(Routes.Advertised.length === 0 ? [] : [`routes    advertises ${Routes.Advertised.join(', ')}`]),
@@ -95,7 +128,9 @@ function machineRow(machine: VpnPeerView): readonly string[] {
     String(MTU),
     formatBytes(BytesIn),
     formatBytes(BytesOut),
-    String(Object.values(Drops).reduce((sum, count) => sum + count, 0)),
+    String(
+      Object.entries(Drops).reduce((sum, [reason, count]) => sum + (NO_LOSS.has(reason) ? 0 : count), 0),
+    ),
   ]
 }
 

@@ -1,7 +1,13 @@
 /** Which lines are written: one level for all, and others for single subsystems. */
+import { findNearest } from '../settings/nearest.ts'
+import { SUBSYSTEMS } from './subsystems.ts'
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 const RANK = { debug: 0, info: 1, warn: 2, error: 3, off: 4 } as const
+
+/** The words of `--log-level`, the most talkative first. */
+export const LOG_LEVELS: readonly string[] = Object.keys(RANK)
 
 export interface LogLevels {
   /** A subsystem's level holds for those below it too: `p2p` for `p2p/room`. */
@@ -27,6 +33,21 @@ export function parseLogLevels(text: string): LogLevels {
     },
   }
 }
+
+/** What `--log-level` expects in place of the text, or undefined when the text is right. */
+export function refuseLogLevels(text: string): string | undefined {
+  for (const part of text.split(',')) {
+    const [name = '', level, more] = part.trim().split('=')
+    if (more !== undefined || !LOG_LEVELS.includes(level ?? name)) return LEVELS_EXPECTED
+    if (level === undefined || SUBSYSTEMS.includes(name)) continue
+    const nearest = findNearest(name, SUBSYSTEMS)
+    const meant = nearest === undefined ? '' : ` (did you mean ${nearest}?)`
+    return `one of the subsystems ${SUBSYSTEMS.join(', ')} in place of ${JSON.stringify(name)}${meant}`
+  }
+  return undefined
+}
+
+const LEVELS_EXPECTED = 'debug, info, warn, error or off, or for single subsystems as in info,p2p=debug'
 
 function rankOf(level: string): number {
   return RANK[level as keyof typeof RANK] ?? RANK.info

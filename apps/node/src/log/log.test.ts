@@ -1,8 +1,11 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { createLogger, type LoggerInit } from './create-logger.ts'
 import { formatError } from './print-error.ts'
+import { SUBSYSTEMS } from './subsystems.ts'
 
 function record(init: Partial<LoggerInit> = {}) {
   const lines: string[] = []
@@ -64,16 +67,30 @@ test('an error is printed with its code, what is wrong in each field, and what t
     issues: [{ field: '--listen', value: 'x\u001B', expected: 'an address' }],
     hint: 'See --help.',
   })
-  expect(formatError(error, false).split('\n')).toEqual([
+  expect(formatError(error, { debug: false }).split('\n')).toEqual([
     'mesh: two options are wrong [node.bad_input]',
     '  --listen: expected an address, got "x\\u001b"',
     '  See --help.',
   ])
-  expect(formatError(error, true)).toContain('at ')
+  expect(formatError(error, { debug: true })).toContain('at ')
 })
 
 test('a cause is told where it adds something', () => {
-  const told = (cause: Error) => formatError(new MeshError('engine.system', 'no interface', { cause }), false)
+  const told = (cause: Error) =>
+    formatError(new MeshError('engine.system', 'no interface', { cause }), { debug: false })
   expect(told(new Error('Invalid argument'))).toContain('because: Invalid argument')
   expect(told(new Error('engine.system\nno interface'))).not.toContain('because')
+})
+
+test('the list of subsystems is that of the loggers in the code', () => {
+  const root = join(import.meta.dirname, '../../../..')
+  const sources = globSync(['packages/*/src/**/*.ts', 'apps/node/src/**/*.ts'], {
+    cwd: root,
+    exclude: (path) => path.endsWith('.test.ts'),
+  })
+  const made = sources.flatMap((path) => {
+    const code = readFileSync(join(root, path), 'utf8')
+    return [...code.matchAll(/\.child\('([^']+)'\)/g)].map(([, name]) => name)
+  })
+  expect(new Set(made)).toEqual(new Set(SUBSYSTEMS.flatMap((path) => path.split('/'))))
 })

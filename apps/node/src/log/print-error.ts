@@ -1,10 +1,22 @@
 /** The one form in which an error reaches a person: what is wrong, in which field, and what to do next. */
 import { MeshError } from '@mesh/core'
+import { inWordsOf } from '../cli/called-as.ts'
 import { describeIssue } from '../settings/resolve-settings.ts'
 import { printable } from './printable.ts'
 
+export interface ErrorFormat {
+  readonly debug: boolean
+  /** How the person calls `mesh`, for what the lines tell them to type. */
+  readonly command?: string
+  /** What to do next; the error's own unless given. */
+  readonly hint?: string | undefined
+}
+
 /** Lines for a terminal, without a newline at the end. */
-export function formatError(error: unknown, debug: boolean): string {
+export function formatError(
+  error: unknown,
+  { debug, command = 'mesh', hint = hintOfError(error) }: ErrorFormat,
+): string {
   const lines: string[] = []
   if (error instanceof MeshError) {
     lines.push(`mesh: ${error.message} [${error.code}]`)
@@ -12,12 +24,16 @@ export function formatError(error: unknown, debug: boolean): string {
     const { cause, message } = error
     // a cause that says the same is no reason
     if (cause instanceof Error && !cause.message.includes(message)) lines.push(`  because: ${cause.message}`)
-    if (error.hint !== undefined) lines.push(`  ${error.hint}`)
+    if (hint !== undefined) lines.push(`  ${hint}`)
   } else {
     lines.push(`mesh: ${error instanceof Error ? error.message : String(error)} [node.unexpected]`)
     if (!debug) lines.push('  This is a defect of mesh; --debug shows where it happened.')
   }
-  const shown = lines.map((line) => line.split('\n').map(printable).join('\n'))
+  const shown = lines.map((line) => inWordsOf(line, command).split('\n').map(printable).join('\n'))
   if (debug && error instanceof Error && error.stack !== undefined) shown.push(error.stack)
   return shown.join('\n')
+}
+
+function hintOfError(error: unknown): string | undefined {
+  return error instanceof MeshError ? error.hint : undefined
 }

@@ -1,14 +1,15 @@
 /** The API of this node, plugged into what it serves; the network joins later. */
 import { hostname } from 'node:os'
-import { type ApiListener, createApiServer, type ListenAddress } from '@mesh/api-server'
-import type { Clock, Logger, Random } from '@mesh/core'
+import { type ApiListener, createApiServer, type ListenAddress, type PeerProbe } from '@mesh/api-server'
+import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { MeshNode } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Vpn } from '@mesh/vpn'
-import type { Settings } from '../settings/options.ts'
+import { nameInForce } from '../settings/node-name.ts'
 import { version } from '../version.ts'
 import { createAssets } from './assets.ts'
+import type { NodeInit } from './create-node.ts'
 import { findProblems } from './health.ts'
 import { readMetrics } from './metrics.ts'
 
@@ -31,7 +32,7 @@ export interface NodeApi {
 }
 
 export function createApi(
-  { settings }: { readonly settings: Settings },
+  { settings, network, hasVpn }: Pick<NodeInit, 'settings' | 'network' | 'hasVpn'>,
   { ledger, clock, random, log }: NodeApiComponents,
 ): NodeApi {
   const startedAt = clock.now()
@@ -46,6 +47,7 @@ export function createApi(
       random,
       logger: log,
       version: { version, protocols: () => p2p?.protocols() ?? [] },
+      node: { name: nameInForce(settings), networkId: network.id, instance: settings.instance, hasVpn },
       health: {
         ready: () => replicator !== undefined,
         problems: () =>
@@ -77,6 +79,7 @@ export function createApi(
       server.attachNetwork({
         members: () => node.room.peers(),
         peers: () => node.peers(),
+        probe: (peer, signal) => probePeer(node, peer, signal),
         traffic: node.bandwidth,
         subscribe: (listener) => node.subscribe(listener),
       })
@@ -90,6 +93,14 @@ export function createApi(
     },
     stop: () => server.stop(),
   }
+}
+
+/** @throws MeshError `p2p.unreachable` */
+async function probePeer(node: MeshNode, peer: PeerId, signal: AbortSignal): Promise<PeerProbe> {
+  await node.connect(peer, signal)
+  const rttMs = await node.ping(peer, signal)
+  const status = node.peer(peer)
+  return { path: status?.path ?? 'direct', transport: status?.transport, rttMs }
 }
 
 function assetsOf() {

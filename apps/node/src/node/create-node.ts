@@ -5,6 +5,7 @@
  */
 import type { ListenAddress } from '@mesh/api-server'
 import { type Clock, delay, type Logger, type PeerId, type Random } from '@mesh/core'
+import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import { createIdentity, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
@@ -71,7 +72,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   const ledger = openLedger({ settings, identity, folder: folder.path }, { clock, log })
   ends.add(() => ledger.stop())
 
-  const api = createApi({ settings }, { ledger, clock, random, log })
+  const api = createApi(parts, { ledger, clock, random, log })
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told
   ends.add(() => ledger.stop())
@@ -81,6 +82,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
     url: listener?.url,
     socket: folder.controlSocket,
     id: identity.id,
+    name: nameInForce(settings),
     network: network.id,
     instance: settings.instance,
     afterMs: Math.round(uptimeMs()),

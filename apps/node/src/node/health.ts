@@ -62,7 +62,7 @@ const REJECTION_PROBLEMS: Partial<Record<RejectionCode, Omit<HealthProblem, 'sev
   BAD_SIG: {
     code: 'ledger.forged',
     title: 'Entries with a wrong signature were refused',
-    hint: 'A member forges entries or is broken; `mesh ledger watch` shows who sends them.',
+    hint: 'A member forges entries or is broken; the refusals among the changes of this node name who sends them.',
   },
 }
 

@@ -3,10 +3,11 @@
  * there is none, the courtesy to leave addresses to others; 4 the transports that take longer, meanwhile.
  */
 import { type Logger, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
-import type { Ledger } from '@mesh/ledger'
+import { HEALTH_BUCKET, type Ledger } from '@mesh/ledger'
 import type { P2pNode } from '@mesh/p2p'
 import type { P2pNodeInit } from '@mesh/p2p/node'
 import type { ReplicatorInit } from '@mesh/replication'
+import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import { DEFAULT_VPN_RANGE } from '../settings/vpn-values.ts'
 import type { Identity } from '../state/identity.ts'
@@ -49,6 +50,8 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
     random,
     logger: log,
     compression: zlibCompression,
+    knowsNobody: () =>
+      settings.discoveryBootstrapPeers.length === 0 && p2p.peers().length === 0 && isLonely(ledger),
   })
   ends.add(() => replicator.stop())
   await replicator.start()
@@ -69,8 +72,15 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
   if (!init.hasVpn) {
     const { yieldLeadership } = await import('@mesh/vpn')
     const arrived = () => replicator.ready()
-    ends.add(yieldLeadership({ ledger, arrived, clock, random, log: log.child('vpn') }))
+    const legacyMembers = () => replicator.status().olderMembers
+    ends.add(yieldLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
   }
+}
+
+/** Does the ledger tell of no other node? */
+function isLonely(ledger: Ledger): boolean {
+  for (const { key } of ledger.snapshot().entries(HEALTH_BUCKET)) if (key !== ledger.self) return false
+  return true
 }
 
 /** With the public key beside it, libp2p need not compute it, which takes tens of milliseconds. */
@@ -101,6 +111,7 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
     },
     private: settings.private,
     rendezvousIntervalMs: settings.discoveryInterval,
+    name: nameInForce(settings),
     userAgent: `mesh/${version}`,
     switches: {
       tcp: settings.tcp,
@@ -125,6 +136,7 @@ export function replicationSettings(settings: Settings): ReplicatorInit {
     heartbeatIntervalMs: settings.alivenessHealthcheckInterval,
     livenessMs: settings.ownershipTtl,
     scrubIntervalMs: settings.alivenessHealthcheckScrubInterval,
+    maxLedgerEntries: settings.ledgerMaxEntries,
   }
 }
 

@@ -8,6 +8,7 @@ import type { Ledger } from '@mesh/ledger'
 import type { MeshNode } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { LeaseInit, VpnInit, VpnNetwork } from '@mesh/vpn'
+import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import {
   DEFAULT_VPN_RANGE,
@@ -68,7 +69,7 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     addresses: isLeased ? [] : addresses,
     ...(isLeased && { lease: leaseOf(addresses[0], settings.ephemeral ? undefined : folder) }),
     secret: { key: config.crypto.key, room: config.room },
-    machine: describeMachine(process),
+    machine: describeMachine(nameInForce(settings), process),
     staticPeers: valuesOf(settings.staticPeertable, parseStaticPeer),
     ...(router !== undefined && { router }),
     advertiseRoutes: valuesOf(settings.advertiseRoute, parseRoute),

@@ -1,11 +1,11 @@
 /** The ledger of this node, over its file or in memory. */
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, type Logger, MeshError } from '@mesh/core'
 import { createLedger, createMemoryStore, type Ledger, type Store } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier, openDiskStore } from '@mesh/ledger/node'
 import type { Settings } from '../settings/options.ts'
 import type { Identity } from '../state/identity.ts'
+import { makeFolder } from '../state/make-folder.ts'
 
 export interface OpenLedgerInit {
   readonly settings: Settings
@@ -56,7 +56,7 @@ export function openLedger(
 function openStore(settings: Settings, folder: string): Store {
   const place = settings.ledgerState ?? folder
   try {
-    mkdirSync(place, { recursive: true, mode: 0o700 })
+    makeFolder(place)
   } catch (cause) {
     throw new MeshError('node.state_unusable', `cannot make the folder ${place}`, {
       cause,

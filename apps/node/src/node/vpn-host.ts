@@ -1,6 +1,6 @@
 /** What the VPN asks of this machine: its networks, whether it forwards, and how Go names its system. */
 import { readFileSync } from 'node:fs'
-import { hostname, networkInterfaces } from 'node:os'
+import { networkInterfaces } from 'node:os'
 import { tryParseAddressInRange } from '@mesh/core'
 import type { MeshNode } from '@mesh/p2p/node'
 import type { HostNetwork, MachineDescription, VpnHost } from '@mesh/vpn'
@@ -37,12 +37,12 @@ const GO_SYSTEMS: Readonly<Record<string, string>> = { win32: 'windows', sunos: 
 const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' }
 
 /** The names that older nodes use, too. */
-export function describeMachine({
-  platform,
-  arch,
-}: Pick<NodeJS.Process, 'platform' | 'arch'>): MachineDescription {
+export function describeMachine(
+  name: string,
+  { platform, arch }: Pick<NodeJS.Process, 'platform' | 'arch'>,
+): MachineDescription {
   return {
-    Hostname: hostname(),
+    Hostname: name,
     OS: GO_SYSTEMS[platform] ?? platform,
     Arch: GO_ARCHITECTURES[arch] ?? arch,
     Version: version,

@@ -67,8 +67,12 @@ describe('what the VPN is told of the settings', () => {
 
 describe('what this machine says', () => {
   test('its system by the names of Go', () => {
-    expect(describeMachine({ platform: 'linux', arch: 'x64' })).toMatchObject({ OS: 'linux', Arch: 'amd64' })
-    expect(describeMachine({ platform: 'win32', arch: 'arm64' })).toMatchObject({
+    expect(describeMachine('nas', { platform: 'linux', arch: 'x64' })).toMatchObject({
+      Hostname: 'nas',
+      OS: 'linux',
+      Arch: 'amd64',
+    })
+    expect(describeMachine('nas', { platform: 'win32', arch: 'arm64' })).toMatchObject({
       OS: 'windows',
       Arch: 'arm64',
     })

@@ -13,3 +13,5 @@ export const CLIENT = [
 /** Run a node, `mesh` alone first; `config` shows what they would run with. */
 export const NODE = ['', 'api', 'start', 'config']
 export const ALL = [...NODE, ...CLIENT]
+/** Read which network is named, and run or ask no node. */
+export const TOKEN = ['token show']

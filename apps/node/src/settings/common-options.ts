@@ -1,5 +1,8 @@
 /** Options of every command: which network, which instance, how to print. */
-import { ALL, CLIENT, NODE } from './command-groups.ts'
+import { isNodeName } from '@mesh/core'
+import { LOG_LEVELS, refuseLogLevels } from '../log/log-level.ts'
+import { SUBSYSTEMS } from '../log/subsystems.ts'
+import { ALL, CLIENT, NODE, TOKEN } from './command-groups.ts'
 import { choice, duration, integer, path, text, toggle } from './option.ts'
 
 export const generateOptions = {
@@ -33,22 +36,34 @@ export const generateOptions = {
 export const networkOptions = {
   config: path({
     group: 'Network',
-    commands: ALL,
+    commands: [...ALL, ...TOKEN],
     placeholder: 'FILE',
     help: 'The network to join, as a YAML file (made by `mesh -g`).',
   }),
   token: text({
     group: 'Network',
-    commands: ALL,
+    commands: [...ALL, ...TOKEN],
     placeholder: 'TOKEN',
     secret: true,
     help: 'The network to join, as a token (made by `mesh -g -b`). Other users can see the command line: prefer MESHTOKEN or --token-file.',
   }),
   tokenFile: path({
     group: 'Network',
-    commands: ALL,
+    commands: [...ALL, ...TOKEN],
     placeholder: 'FILE',
     help: 'The network to join, as a file that holds a token.',
+  }),
+} as const
+
+export const nameOptions = {
+  name: text({
+    group: 'Network',
+    commands: NODE,
+    placeholder: 'NAME',
+    defaultText: "the host's name",
+    check: (name) =>
+      isNodeName(name) ? undefined : '1 to 63 letters, digits and hyphens, with no hyphen at either end',
+    help: "This machine's name as other members are shown it; two may have the same, and are told apart by their ids.",
   }),
 } as const
 
@@ -86,7 +101,7 @@ export const stateOptions = {
   }),
   defaults: path({
     group: 'State',
-    commands: ALL,
+    commands: [...ALL, ...TOKEN],
     placeholder: 'FILE',
     defaultText: '$XDG_CONFIG_HOME/mesh/defaults or ~/.config/mesh/defaults, where it exists',
     help: 'A file of defaults: lines `flag = value` or `flag`, # begins a comment.',
@@ -129,10 +144,8 @@ export const outputOptions = {
     commands: NODE,
     placeholder: 'LEVEL',
     default: 'info',
-    check: (levels) =>
-      levels.split(',').every((part) => /^([a-z0-9-]+=)?(debug|info|warn|error|off)$/.test(part.trim()))
-        ? undefined
-        : 'debug, info, warn, error or off, or for single subsystems as in info,p2p=debug',
+    check: refuseLogLevels,
+    parts: [...LOG_LEVELS, ...SUBSYSTEMS.flatMap((name) => LOG_LEVELS.map((level) => `${name}=${level}`))],
     help: 'What is logged: debug, info, warn, error or off; for single subsystems as in `info,p2p=debug`.',
   }),
   logFormat: choice({
@@ -144,9 +157,16 @@ export const outputOptions = {
   }),
   debug: toggle({
     group: 'Output',
-    commands: ALL,
+    commands: [...ALL, ...TOKEN],
     default: false,
     help: 'Print stack traces with errors.',
+  }),
+  all: toggle({
+    group: 'Output',
+    commands: ['help'],
+    default: false,
+    environment: false,
+    help: 'Show every command, and every option of `mesh`.',
   }),
   json: toggle({
     group: 'Output',

@@ -1,7 +1,7 @@
 /** Values that are right alone and wrong together. */
 import type { Issue } from '@mesh/core'
 import { formatDuration } from './option.ts'
-import { flagOf, type OptionName } from './options.ts'
+import { flagOf, type OptionName, optionNames } from './options.ts'
 import type { ResolvedSettings } from './resolve-settings.ts'
 import { findVpnContradictions } from './vpn-contradictions.ts'
 
@@ -26,6 +26,7 @@ export function findContradictions(command: string, resolved: ResolvedSettings):
   const judged: Judged = { ...resolved, isGiven, placeOf, refuse }
   judgeCompanions(command, judged)
   judgeNode(judged)
+  judgeGeneration(judged)
   if (command === '' || command === 'config') findVpnContradictions(judged)
   return issues
 }
@@ -39,6 +40,31 @@ function judgeCompanions(command: string, { settings, sources, refuse }: Judged)
   need('keyOtpInterval', settings.generate, '--generate (-g)')
   if (command !== '') return
   for (const name of ['apiListen', 'apiAllowedHost', 'apiCors'] as const) need(name, settings.api, '--api')
+}
+
+/** What `-g` takes beside itself. */
+const WITH_GENERATE: ReadonlySet<OptionName> = new Set([
+  'generate',
+  'base64',
+  'keyOtpInterval',
+  'defaults',
+  'debug',
+  'logLevel',
+  'logFormat',
+])
+const NAMES_NETWORK: ReadonlySet<OptionName> = new Set(['config', 'token', 'tokenFile'])
+
+/** The environment and the file of defaults may name a network all the same: they are for the nodes that run. */
+function judgeGeneration({ settings, sources, placeOf, refuse }: Judged): void {
+  if (!settings.generate) return
+  const generate = placeOf('generate')
+  for (const name of optionNames) {
+    if (sources[name].level !== 'flag' || WITH_GENERATE.has(name)) continue
+    const reason = NAMES_NETWORK.has(name)
+      ? `contradicts ${generate}: ${generate} makes a new network, ${placeOf(name)} names one that exists`
+      : `contradicts ${generate}, which makes a network and runs no node`
+    refuse(name, reason)
+  }
 }
 
 function judgeNode({ settings, isGiven, placeOf, refuse }: Judged): void {

@@ -46,10 +46,7 @@ function standingPlace({ environment, workingDirectory }: Surroundings): string 
 }
 
 function readDefaultsFile(asked: string | undefined, base: string, environment: Surroundings['environment']) {
-  const file =
-    asked === undefined
-      ? join(xdgFolder(environment, 'CONFIG', '.config'), 'mesh', 'defaults')
-      : resolve(base, asked)
+  const file = asked === undefined ? defaultsFile(environment) : resolve(base, asked)
   let content: string
   try {
     content = readFileSync(file, 'utf8')
@@ -59,6 +56,11 @@ function readDefaultsFile(asked: string | undefined, base: string, environment: 
     throw new MeshError('node.unreadable', `cannot read the file of defaults ${file}`, { cause })
   }
   return readDefaults(file, content)
+}
+
+/** The file of defaults that is read where it exists and no other is named. */
+export function defaultsFile(environment: Surroundings['environment']): string {
+  return join(xdgFolder(environment, 'CONFIG', '.config'), 'mesh', 'defaults')
 }
 
 /** `$XDG_STATE_HOME` and its like; a relative value counts as unset, as the standard says. */

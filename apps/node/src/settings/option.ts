@@ -29,6 +29,8 @@ export interface OptionInit {
   readonly short?: string
   /** Masked wherever settings are shown. */
   readonly secret?: true
+  /** What the value is put together from, with commas; for completion. */
+  readonly parts?: readonly string[]
   /** Bounds what others can cost; docs/limits.md lists these. */
   readonly isLimit?: true
   /** False: on the command line only. */

@@ -2,6 +2,7 @@
 import {
   clientOptions,
   generateOptions,
+  nameOptions,
   networkOptions,
   outputOptions,
   stateOptions,
@@ -20,6 +21,7 @@ import { vpnOptions } from './vpn-options.ts'
 export const options = {
   ...generateOptions,
   ...networkOptions,
+  ...nameOptions,
   ...stateOptions,
   ...vpnOptions,
   ...apiOptions,

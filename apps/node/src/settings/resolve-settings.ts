@@ -4,6 +4,7 @@
  */
 import { type Issue, MeshError } from '@mesh/core'
 import { findContradictions } from './contradictions.ts'
+import { deriveDefaults } from './derived-defaults.ts'
 import { shownText } from './mask.ts'
 import { flagOf, type OptionName, optionNames, optionOf, optionsOf, type Settings } from './options.ts'
 
@@ -18,7 +19,7 @@ export interface Given {
   readonly place: string
 }
 
-/** Where a value came from; `place` is empty for what is built in. */
+/** Where a value came from; for a default `place` is empty, or says which other option made it what it is. */
 export interface Source {
   readonly level: Level
   readonly place: string
@@ -63,7 +64,7 @@ export function resolveSettings(command: string, given: readonly Given[], base: 
   const resolved = { settings, sources } as unknown as ResolvedSettings
   if (issues.length === 0) issues.push(...findContradictions(command, resolved))
   if (issues.length > 0) throw badInput(issues, command)
-  return resolved
+  return deriveDefaults(resolved)
 }
 
 /** One error for all that is wrong with the input. */
@@ -75,7 +76,7 @@ export function badInput(issues: readonly Issue[], command?: string): MeshError 
     ...(issues.length > 1 ? { issues } : {}),
     ...(command === undefined
       ? {}
-      : { hint: `\`mesh ${command}${command === '' ? '' : ' '}--help\` shows every option.` }),
+      : { hint: `\`mesh help ${command === '' ? '--all' : command}\` shows every option.` }),
   })
 }
 

@@ -319,7 +319,10 @@ test('times of heartbeats and reaping are told to replication', () => {
     heartbeatIntervalMs: 30_000,
     livenessMs: 200_000,
     scrubIntervalMs: 45_000,
+    maxLedgerEntries: 200_000,
   })
+  const larger = load('api --ledger-max-entries 300000').settings
+  expect(replicationSettings(larger).maxLedgerEntries).toBe(300_000)
   expect(replicationSettings(load('api').settings).scrubIntervalMs).toBe(600_000)
 })
 

@@ -1,8 +1,9 @@
 /** Where things are kept: `STATE/NETWORK/INSTANCE/` with identity, ledger, lock, pid and control.sock. */
-import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
+import { readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
 import { type InstanceLock, acquireInstanceLock } from './instance-lock.ts'
+import { makeFolder } from './make-folder.ts'
 
 export const CONTROL_SOCKET = 'control.sock'
 /** An address of a unix socket holds 103 bytes on every system; the server binds to the path and its pid. */
@@ -39,7 +40,7 @@ export function openInstanceFolder(name: InstanceName): InstanceFolder {
     )
   }
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeFolder(path)
   } catch (cause) {
     throw new MeshError('node.state_unusable', `cannot make the folder ${path}`, {
       cause,

@@ -22,25 +22,18 @@ export function readNetwork(settings: Settings): Network | undefined {
   return config === undefined ? undefined : { id: networkId(config), config }
 }
 
-/**
- * @param mesh how the person calls `mesh`
- * @throws MeshError `node.no_network` too, saying how to make one
- */
-export function requireNetwork(settings: Settings, command: string, mesh = 'mesh'): Network {
+/** @throws MeshError as `readNetwork`, and `node.no_network`, saying how to make one */
+export function requireNetwork(settings: Settings, command: string): Network {
   const network = readNetwork(settings)
   if (network !== undefined) return network
-  const words = (...call: readonly string[]) => call.filter((word) => word !== '').join(' ')
-  throw new MeshError(
-    'node.no_network',
-    `\`${words('mesh', command)}\` needs to know which network to join`,
-    {
-      hint: [
-        'Give a token (--token-file FILE, MESHTOKEN) or a configuration file (--config FILE, MESHCONFIG).',
-        `  To make a new network:  ${mesh} -g -b > mesh.token && chmod 600 mesh.token`,
-        `  Then, on every machine: ${words(mesh, command)} --token-file mesh.token`,
-      ].join('\n'),
-    },
-  )
+  const call = command === '' ? 'mesh' : `mesh ${command}`
+  throw new MeshError('node.no_network', `\`${call}\` needs to know which network to join`, {
+    hint: [
+      'Give a token (--token-file FILE, MESHTOKEN) or a configuration file (--config FILE, MESHCONFIG).',
+      `  To make a new network:  mesh -g -b > mesh.token && chmod 600 mesh.token`,
+      `  Then, on every machine: ${call} --token-file mesh.token`,
+    ].join('\n'),
+  })
 }
 
 function readConfig({ config, token, tokenFile }: Settings): NetworkConfig | undefined {

@@ -41,18 +41,21 @@ function useMachinesRead(): MachinesRead {
     { everyMs: (known) => ((known?.length ?? 0) > MANY_PEERS ? MANY_PEERS_EVERY_MS : PEERS_EVERY_MS) },
   )
   const version = useRead('getVersion', {})
+  const node = useRead('getNode', {})
   const self = summary.data?.NodeID
   const selfVersion = version.data?.Version ?? ''
+  const selfName = node.data?.Name ?? ''
   const machines = useMemo(() => {
     if (self === undefined || !nodes.data || !records.data || !peers.data) return undefined
     return buildMachines({
       self,
       selfVersion,
+      selfName,
       nodes: nodes.data,
       machines: records.data,
       peers: peers.data,
     })
-  }, [self, selfVersion, nodes.data, records.data, peers.data])
+  }, [self, selfVersion, selfName, nodes.data, records.data, peers.data])
   const reads = [summary, nodes, records, peers]
   return {
     machines,

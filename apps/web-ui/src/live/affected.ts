@@ -41,6 +41,15 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
         if (event.data.More > 0) all = true
         for (const change of event.data.Changes) addChange(change, routes, keys)
         break
+      case 'service.changed':
+        addAll(routes, ['listNodeServices', 'getHealth'])
+        break
+      case 'connection.changed':
+        addAll(routes, ['listNodeConnections', 'getHealth'])
+        break
+      case 'file.changed':
+        routes.add('listNodeFiles')
+        break
       case 'ledger.rejected':
       case 'ledger.conflict':
         routes.add('getHealth')

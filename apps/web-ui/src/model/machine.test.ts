@@ -20,7 +20,7 @@ const sentence = (machines: ReturnType<typeof build>) =>
     .join('')
 
 test('joins what the ledger, the topic and the connections say of one machine', () => {
-  const machines = [{ ...record, PeerID: nas, Hostname: 'nas', Address: '10.1.0.5' }]
+  const machines = [{ ...record, PeerID: nas, Hostname: 'nas', Address: '10.1.0.5', Addresses: ['10.1.0.5'] }]
   const [me, other] = build({ nodes: [online(self), online(nas)], machines, peers: [peer(nas, '')] })
   expect(me?.reach).toEqual({ kind: 'self' })
   expect(other).toMatchObject({ id: nas, name: 'nas', addresses: ['10.1.0.5'], os: 'linux' })
@@ -32,6 +32,20 @@ test('a machine without a name is called by its short id', () => {
   expect(other).toMatchObject({ name: nas.slice(-8), named: false, reach: { kind: 'indirect' } })
 })
 
+test('machines of one name are told apart by their short ids; others are left alone', () => {
+  const machines = build({
+    selfName: 'NAS',
+    nodes: [online(self)],
+    peers: [peer(nas, 'nas'), peer(cabin, 'cabin')],
+  })
+  expect(machines.map(({ name }) => name)).toEqual([
+    `NAS (${self.slice(-8)})`,
+    'cabin',
+    `nas (${nas.slice(-8)})`,
+  ])
+  expect(nameOf(machines, nas)).toBe(`nas (${nas.slice(-8)})`)
+})
+
 test('a node without a record says its version as it connects', () => {
   const versions = ['mesh/0.2.0', 'edgevpn', null].map(
     (Agent) => build({ peers: [peer(nas, 'nas', { Agent })] })[1],
@@ -40,8 +54,10 @@ test('a node without a record says its version as it connects', () => {
 })
 
 test('a machine with several addresses is one machine', () => {
-  const at = (Address: string) => ({ ...record, PeerID: nas, Hostname: 'nas', Address })
-  const all = build({ machines: [at('10.1.0.5'), at('fd00::5')] })
+  const Addresses = ['10.1.0.5', 'fd00::5']
+  const all = build({
+    machines: [{ ...record, PeerID: nas, Hostname: 'nas', Address: '10.1.0.5', Addresses }],
+  })
   expect(all.map(({ addresses }) => addresses)).toEqual([[], ['10.1.0.5', 'fd00::5']])
 })
 
@@ -72,7 +88,7 @@ test('names machines by id, and unknown ones by their short id', () => {
 
 test('the filter takes states, fields and text, all of which must fit', () => {
   const machines = build({
-    machines: [{ ...record, PeerID: nas, Hostname: 'Nas', Address: '10.1.0.5' }],
+    machines: [{ ...record, PeerID: nas, Hostname: 'Nas', Address: '10.1.0.5', Addresses: ['10.1.0.5'] }],
     peers: [peer(nas, ''), peer(cabin, 'cabin', { Path: 'relayed' })],
   })
   const found = (filter: string) => filterMachines(machines, filter).map(({ name }) => name)

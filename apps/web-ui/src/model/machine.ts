@@ -17,7 +17,7 @@ export type Reach =
 
 export interface Machine {
   readonly id: string
-  /** Host name, or the short id where there is none. */
+  /** What it is called, with the short id behind it where another has the same name; the short id where it has none. */
   readonly name: string
   readonly named: boolean
   /** Addresses in the VPN; none for a node without an interface. */
@@ -36,6 +36,8 @@ export interface MachineSources {
   readonly self: string
   /** Version of mesh that runs here. */
   readonly selfVersion: string
+  /** What this node is called; empty where it has no name. */
+  readonly selfName?: string
   readonly nodes: readonly NodeView[]
   readonly machines: readonly MachineView[]
   readonly peers: readonly PeerView[]
@@ -45,22 +47,33 @@ export interface MachineSources {
 export function buildMachines({
   self,
   selfVersion,
+  selfName = '',
   nodes,
   machines,
   peers,
 }: MachineSources): readonly Machine[] {
-  const records = Map.groupBy(machines, (machine) => machine.PeerID)
+  const records = new Map(machines.map((machine) => [machine.PeerID, machine]))
   const heard = new Set(nodes.filter((node) => node.Online).map((node) => node.ID))
   const met = new Map(peers.map((peer) => [peer.ID, peer]))
   const members = peers.filter((peer) => peer.Member).map((peer) => peer.ID)
   const ids = new Set([self, ...heard, ...records.keys(), ...members])
   ids.delete('')
-  return [...ids]
-    .map((id) => {
-      const known = { self, heard, records: records.get(id) ?? [], peer: met.get(id) }
-      return buildMachine(id, known, id === self ? selfVersion : versionOfAgent(known.peer?.Agent ?? ''))
-    })
-    .toSorted((a, b) => Number(b.id === self) - Number(a.id === self) || byName(a, b))
+  const built = [...ids].map((id) => {
+    const known = { self, selfName, heard, record: records.get(id), peer: met.get(id) }
+    return buildMachine(id, known, id === self ? selfVersion : versionOfAgent(known.peer?.Agent ?? ''))
+  })
+  return toldApart(built).toSorted((a, b) => Number(b.id === self) - Number(a.id === self) || byName(a, b))
+}
+
+/** Names that several machines have get the short id behind them; names differ by more than their case. */
+function toldApart(machines: readonly Machine[]): Machine[] {
+  const counts = new Map<string, number>()
+  for (const { name } of machines) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1)
+  return machines.map((machine) =>
+    machine.named && (counts.get(machine.name.toLowerCase()) ?? 0) > 1
+      ? { ...machine, name: `${machine.name} (${shortPeerId(machine.id)})` }
+      : machine,
+  )
 }
 
 /** The names of machines by id, for events and owners; a short id where there is none. */
@@ -83,19 +96,21 @@ function byName(a: Machine, b: Machine): number {
 
 interface Known {
   readonly self: string
+  readonly selfName: string
   readonly heard: ReadonlySet<string>
-  readonly records: readonly MachineView[]
+  readonly record: MachineView | undefined
   readonly peer: PeerView | undefined
 }
 
 function buildMachine(id: string, known: Known, version: string): Machine {
-  const [record] = known.records
-  const hostname = record?.Hostname || known.peer?.Name || ''
+  const { record } = known
+  const ownName = id === known.self ? known.selfName : ''
+  const hostname = record?.Hostname || known.peer?.Name || ownName
   return {
     id,
     name: hostname || shortPeerId(id),
     named: hostname !== '',
-    addresses: known.records.map((machine) => machine.Address).filter((address) => address !== ''),
+    addresses: record?.Addresses ?? [],
     reach: reachOf(id, known),
     os: record?.OS ?? '',
     arch: record?.Arch ?? '',
@@ -109,13 +124,13 @@ function versionOfAgent(agent: string): string {
   return agent.startsWith('mesh/') ? agent.slice('mesh/'.length) : agent
 }
 
-function reachOf(id: string, { self, heard, records, peer }: Known): Reach {
+function reachOf(id: string, { self, heard, record, peer }: Known): Reach {
   if (id === self) return { kind: 'self' }
   if (peer?.Connected === true) {
     const roundTripMs = peer.RoundTripMs ?? undefined
     return { kind: peer.Path === 'relayed' ? 'relayed' : 'direct', roundTripMs }
   }
-  if (heard.has(id) || records.some((machine) => machine.Online)) return { kind: 'indirect' }
+  if (heard.has(id) || record?.Online === true) return { kind: 'indirect' }
   const lastSeen = Date.parse(peer?.LastSeen ?? '')
   return { kind: 'offline', lastSeen: Number.isNaN(lastSeen) ? undefined : lastSeen }
 }

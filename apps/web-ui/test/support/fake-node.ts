@@ -52,7 +52,7 @@ export function createFakeNode(): FakeNode {
     '/api/files': [],
     '/api/dns': [],
     '/api/metrics': { TotalIn: 0, TotalOut: 0, RateIn: 0, RateOut: 0 },
-    '/api/version': { Version: '0.1.0', Api: 1, Protocols: [] },
+    '/api/version': { Version: '0.1.0', Api: 1, Name: '', Protocols: [] },
     '/api/health': { Status: 'ok', Problems: [] },
   }
   const read = (path: string): Reply => {

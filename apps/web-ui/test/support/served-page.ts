@@ -94,6 +94,7 @@ function playedNetwork(): NetworkPort {
   return {
     members: () => peers.map(({ id }) => id),
     peers: () => peers,
+    probe: () => Promise.resolve({ path: 'direct', transport: 'tcp', rttMs: 4 }),
     traffic: { total: () => none, byProtocol: () => new Map(), byPeer: () => new Map() },
     subscribe: () => () => {},
   }

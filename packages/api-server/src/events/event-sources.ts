@@ -5,7 +5,7 @@ import type { Change, Ledger, LedgerEvent } from '@mesh/ledger'
 import type { OnRefused } from '../handlers/ledger-writes.ts'
 import { createTokenBucket } from '../http/rate-limit.ts'
 import { MAX_CHANGES_BYTES, REJECTION_BURST, REJECTIONS_PER_SECOND } from '../limits.ts'
-import type { NetworkPort } from '../ports.ts'
+import type { NetworkPort, OffersPort } from '../ports.ts'
 import type { EventHub } from './event-hub.ts'
 
 /** The returned function ends it. */
@@ -87,6 +87,13 @@ export function publishNetworkEvents(network: NetworkPort, hub: EventHub): () =>
         return hub.publish('peer.refused', { PeerID: peer, Code: code, Protocol: protocol })
       }
     }
+  })
+}
+
+/** The returned function ends it. */
+export function publishOfferEvents(offers: OffersPort, hub: EventHub): () => void {
+  return offers.subscribe(({ type, name, state = null }) => {
+    hub.publish(`${type}.changed`, { Name: name, State: state })
   })
 }
 

@@ -44,11 +44,11 @@ export function watchMachines(ledger: Ledger, scene: () => Scene, hub: EventHub,
   }
 }
 
-/** By peer and address: one peer may have several machines, and an address may change hands. */
+/** By peer id: a machine comes and goes once, however many addresses it has. */
 function machineStates(scene: Scene): ReadonlyMap<string, MachineState> {
   return new Map(
-    machinesOf(scene.snapshot).map(({ PeerID, Hostname, Address }) => [
-      `${PeerID} ${Address}`,
+    machinesOf(scene.snapshot).map(({ record: { PeerID, Hostname, Address } }) => [
+      PeerID,
       { PeerID, Hostname, Address, online: isOnline(scene, PeerID) },
     ]),
   )

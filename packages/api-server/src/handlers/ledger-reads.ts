@@ -4,7 +4,14 @@ import type { Snapshot } from '@mesh/ledger'
 import { Problem } from '../http/problem.ts'
 import { tryParseJson } from '../views/json-text.ts'
 import { isTextRecord, type LedgerText, signedEntryText } from '../views/ledger-text.ts'
-import { machineViews, nodeViews, peerstoreViews, peerViews, type Scene } from '../views/members.ts'
+import {
+  machinesOf,
+  machineViews,
+  nodeViews,
+  peerstoreViews,
+  peerViews,
+  type Scene,
+} from '../views/members.ts'
 import { type HandlersOf, prepared } from './handler.ts'
 
 type ReadIds =
@@ -68,7 +75,7 @@ function ledgerAnswer(
 function summaryView({ snapshot, self, network }: Scene): SummaryView {
   return {
     Files: snapshot.count('files'),
-    Machines: snapshot.count('machines'),
+    Machines: machinesOf(snapshot).length,
     Users: snapshot.count('users'),
     Services: snapshot.count('services'),
     BlockChain: snapshot.head.index,

@@ -1,7 +1,8 @@
 import { type BucketDeleteView, MAX_VALUE_BYTES, type WriteView } from '@mesh/api-contract'
 import type { Clock, MeshError } from '@mesh/core'
-import type { Ledger, LedgerErrorCode, Write } from '@mesh/ledger'
+import { HEALTH_BUCKET, type Ledger, type LedgerErrorCode, type Write } from '@mesh/ledger'
 import { issue, Problem } from '../http/problem.ts'
+import { checkNodeValue, checkNotHeartbeat } from '../views/node-value.ts'
 import type { HandlersOf } from './handler.ts'
 
 type WriteIds = 'createDns' | 'putText' | 'putJson' | 'deleteEntry' | 'deleteBucket'
@@ -33,6 +34,8 @@ export function createLedgerWrites(ledger: Ledger, clock: Clock, onRefused: OnRe
     }
     return settle(ledger.put(bucket, key, valueText), { bucket, key }, wait)
   }
+  const checkNode = (bucket: string, key: string, value: unknown) =>
+    checkNodeValue({ bucket, key, value, self: ledger.self, now: clock.now() })
   const putDns = async (pattern: string, records: unknown, wait: number | undefined) => {
     // only a network that names things needs the matcher of patterns, which is large
     const { encodeDnsValue } = await import('../views/dns-value.ts')
@@ -42,21 +45,42 @@ export function createLedgerWrites(ledger: Ledger, clock: Clock, onRefused: OnRe
     createDns: ({ body: { Regex, Records }, wait }) => putDns(Regex, Records, wait),
     putText({ bucket, key, value, wait }) {
       if (bucket === 'dns') return putDns(key, value, wait)
+      checkNode(bucket, key, value)
       return put(bucket, key, JSON.stringify(value), wait)
     },
     putJson({ bucket, key, body, wait }, { bodyText }) {
       if (bucket === 'dns') return putDns(key, body, wait)
+      checkNode(bucket, key, body)
       // as sent: a value is text, and signing it again must never change a digit
       return put(bucket, key, bodyText, wait)
     },
-    deleteEntry: ({ bucket, key, wait }) => settle(ledger.delete(bucket, key), { bucket, key }, wait),
+    async deleteEntry({ bucket, key, wait }) {
+      checkNotHeartbeat({ bucket, key, self: ledger.self })
+      const before = ledger.snapshot().get(bucket, key)
+      const state = await settle(ledger.delete(bucket, key), { bucket, key }, wait)
+      // a write that was held until this node knew what others hold may have found something after all
+      const changed = ledger.snapshot().get(bucket, key) !== before
+      return (before === undefined || before.deleted) && !changed ? absent(state) : state
+    },
     async deleteBucket({ bucket, wait }): Promise<BucketDeleteView> {
-      const deletion = ledger.deleteBucket(bucket)
+      const { self } = ledger
+      const isHeartbeat = (key: string) => bucket === HEALTH_BUCKET && key === self
+      const deletion = ledger.deleteBucket(bucket, isHeartbeat)
       const refused = deletion.refused.map(({ key, owner }) => ({ Key: key, Owner: owner }))
+      const nothing = deletion.deleting === 0
+      if (nothing && refused.some(({ Key }) => isHeartbeat(Key))) {
+        checkNotHeartbeat({ bucket, key: self, self })
+      }
       const state = await settle(deletion, { bucket, key: '' }, wait)
-      return refused.length === 0 ? state : { ...state, Refused: refused }
+      if (refused.length > 0) return { ...state, Refused: refused }
+      return nothing ? absent(state) : state
     },
   }
+}
+
+/** Whoever waited for a deletion is told that there was nothing to delete. */
+function absent(state: WriteView): WriteView {
+  return state.State === 'Committed' ? { ...state, Absent: true } : state
 }
 
 /** @throws the ledger's error when the write was refused meanwhile */

@@ -1,4 +1,4 @@
-import type { HealthView, StatsView } from '@mesh/api-contract'
+import type { HealthView, NodeFactsView, StatsView } from '@mesh/api-contract'
 import { tryParsePeerId } from '@mesh/core'
 import { issue, Problem } from '../http/problem.ts'
 import type {
@@ -18,6 +18,7 @@ type NodeIds =
   | 'getProtocolTraffic'
   | 'listPeerTraffic'
   | 'getPeerTraffic'
+  | 'getNode'
   | 'getVersion'
   | 'getHealth'
   | 'getOpenApi'
@@ -28,6 +29,7 @@ type NodeIds =
 export interface NodeReadsComponents {
   readonly network: () => NetworkPort | undefined
   readonly version: VersionPort
+  readonly facts: () => NodeFactsView
   readonly health: HealthPort
   /** Prometheus text. */
   readonly exposition: () => string
@@ -42,6 +44,7 @@ const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 export function createNodeReads({
   network,
   version,
+  facts,
   health,
   exposition,
 }: NodeReadsComponents): HandlersOf<NodeIds> {
@@ -61,6 +64,7 @@ export function createNodeReads({
         issues: [issue('peer', peer, 'a peer id, like 12D3KooW...')],
       })
     },
+    getNode: facts,
     getVersion: () => ({ Version: version.version, Api: API_VERSION, Protocols: [...version.protocols()] }),
     getHealth: () => healthView(health.problems()),
     getOpenApi: async () => prepared({ body: await openApi() }),

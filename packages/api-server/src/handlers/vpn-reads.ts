@@ -4,7 +4,7 @@ import { type Clock, MeshError, parsePeerId, tryParseIp } from '@mesh/core'
 import { Problem } from '../http/problem.ts'
 import { PING_TIMEOUT_MS } from '../limits.ts'
 import type { VpnPeerState, VpnPort } from '../ports.ts'
-import type { Scene } from '../views/members.ts'
+import { isSameName, type Scene } from '../views/members.ts'
 import { vpnView } from '../views/vpn.ts'
 import type { HandlersOf } from './handler.ts'
 
@@ -56,7 +56,7 @@ function findMachine(name: string, vpn: VpnPort, self: string): VpnPeerState {
   const { addresses, peers } = vpn.status()
   const ip = tryParseIp(name)
   const isOwn = name === self || addresses.some(({ address }) => address === ip)
-  if (isOwn) throw new Problem('vpn.unknown_machine', `${name} is this machine itself`, { hint: OTHER_HINT })
+  if (isOwn) throw new Problem('vpn.unknown_machine', `${name} is this machine itself`)
   const named = peers.filter(
     ({ peer, addresses: its, hostname }) =>
       peer === name ||
@@ -73,13 +73,8 @@ function findMachine(name: string, vpn: VpnPort, self: string): VpnPeerState {
   )
 }
 
-const OTHER_HINT = 'Name another machine; GET /api/vpn lists them.'
 /** Of the machines that share a name, how many an answer lists. */
 const MAX_NAMED = 5
-
-function isSameName(hostname: string, name: string): boolean {
-  return hostname !== '' && hostname.toLowerCase() === name.toLowerCase()
-}
 
 async function measure(vpn: VpnPort, { peer }: VpnPeerState, clock: Clock) {
   const limit = new AbortController()

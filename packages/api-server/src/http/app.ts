@@ -48,7 +48,7 @@ export function createApp(components: AppComponents, isLocal: boolean): Express 
     checkAnnouncedSize(req)
     next()
   })
-  serveRoutes(app, components)
+  serveRoutes(app, components, isLocal)
   app.use((req, res) => serveOther(components, req, res))
   app.use(answerProblem(components))
   return app
@@ -73,14 +73,19 @@ function isDataPath(path: string): boolean {
 }
 
 /** Routes that share a path, so that other methods are answered with what it takes. */
-function serveRoutes(app: Express, components: AppComponents): void {
+function serveRoutes(app: Express, components: AppComponents, isLocal: boolean): void {
   const byPath = Map.groupBy(Object.entries<RouteDefinition>(routes), ([, route]) => route.path)
   for (const [path, entries] of byPath) {
     const methods = entries.flatMap(([, { method }]) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     const allow = [...methods, 'OPTIONS'].join(', ')
     const served = app.route(path)
     for (const [id, route] of entries) {
-      const serve = (req: Request, res: Response) => serveRoute(components, id, route, req, res)
+      const serve = (req: Request, res: Response) => {
+        if (route.isLocal === true && !isLocal && !isLoopback(req.socket.remoteAddress ?? '')) {
+          throw new Problem('node.local_only')
+        }
+        return serveRoute(components, id, route, req, res)
+      }
       served[route.method.toLowerCase() as 'get' | 'put' | 'post' | 'delete'](serve)
     }
     served.options((_req, res) => answerOptions(res, allow))

@@ -52,6 +52,11 @@ function patternIssues(pattern: string): readonly Issue[] {
 
 function recordIssues(records: unknown): readonly Issue[] {
   if (!isTextRecord(records) || Object.keys(records).length === 0) {
+    const noTexts =
+      typeof records === 'object' && records !== null && !Array.isArray(records)
+        ? Object.entries(records).filter(([, value]) => typeof value !== 'string')
+        : []
+    if (noTexts.length > 0) return noTexts.map(([name, value]) => issue(`Records.${name}`, value, 'text'))
     return [issue('Records', records, 'an object of record type to text, like {"A":"10.1.0.11"}')]
   }
   const seen = new Set<number>()

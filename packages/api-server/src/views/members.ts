@@ -21,7 +21,8 @@ export interface Scene {
 export function machineViews(scene: Scene): readonly MachineView[] {
   const onTopic = new Set(scene.network?.members())
   const connected = connectedPeers(scene)
-  return machinesOf(scene.snapshot).map(({ PeerID, Hostname, OS, Arch, Address, Version }) => {
+  return machinesOf(scene.snapshot).map(({ record, addresses }) => {
+    const { PeerID, Hostname, OS, Arch, Address, Version } = record
     const isSelf = PeerID === scene.self
     return {
       PeerID,
@@ -29,6 +30,7 @@ export function machineViews(scene: Scene): readonly MachineView[] {
       OS,
       Arch,
       Address,
+      Addresses: [...addresses],
       Version,
       Connected: isSelf || connected.has(PeerID),
       OnChain: isSelf || onTopic.has(PeerID),
@@ -56,11 +58,11 @@ export function peerstoreViews({ self, network }: Scene): readonly NodeView[] {
 
 export function peerViews({ snapshot, network }: Scene): readonly PeerView[] {
   if (network === undefined) return []
-  const names = new Map(machinesOf(snapshot).map(({ PeerID, Hostname }) => [PeerID, Hostname]))
+  const names = new Map(machinesOf(snapshot).map(({ record }) => [record.PeerID, record.Hostname]))
   const traffic = network.traffic?.byPeer()
   return [...network.peers()]
     .sort((a, b) => byText(a.id, b.id))
-    .map((peer) => peerView(peer, names.get(peer.id) ?? '', statsView(traffic?.get(peer.id))))
+    .map((peer) => peerView(peer, peer.name ?? names.get(peer.id) ?? '', statsView(traffic?.get(peer.id))))
 }
 
 function peerView(peer: PeerState, name: string, stats: StatsView): PeerView {
@@ -90,19 +92,48 @@ export function statsView(stats: TrafficStats | undefined): StatsView {
   }
 }
 
+/** A machine with all that it has in the bucket `machines`. */
+export interface Machine {
+  /** Of its first address, with that as `Address`. */
+  readonly record: MachineRecord
+  /** At least one; IPv4 first, each kind in the order of its text. */
+  readonly addresses: readonly string[]
+}
+
+/** Snapshots never change, so each is looked through once. */
+const machines = new WeakMap<Snapshot, readonly Machine[]>()
+
+/** The machines of which a record can be read, each once, in the order of their first addresses' text. */
+export function machinesOf(snapshot: Snapshot): readonly Machine[] {
+  const known = machines.get(snapshot)
+  if (known !== undefined) return known
+  const found = [...Map.groupBy(recordsOf(snapshot), ({ PeerID }) => PeerID).values()].flatMap((records) => {
+    const sorted = records.toSorted((a, b) => Number(isIpv6(a)) - Number(isIpv6(b)))
+    const [record] = sorted
+    return record === undefined ? [] : [{ record, addresses: sorted.map(({ Address }) => Address) }]
+  })
+  machines.set(snapshot, found)
+  return found
+}
+
 /**
- * Records of the bucket `machines` that can be read, in the order of their addresses' text. `Address` is the key, by
- * which packets are routed: in the entry of an IPv6 address the record names the machine's IPv4 address, for the sake
- * of older nodes.
+ * By entry. `Address` is the key, by which packets are routed: in the entry of an IPv6 address the record names the
+ * machine's IPv4 address, for the sake of older nodes.
  */
-export function machinesOf(snapshot: Snapshot): readonly MachineRecord[] {
-  const records: MachineRecord[] = []
+function* recordsOf(snapshot: Snapshot): Iterable<MachineRecord> {
   for (const { key, entry } of snapshot.entries('machines')) {
     const record = recordOf(entry)
-    if (record === undefined) continue
-    records.push(record.Address === key ? record : { ...record, Address: key })
+    if (record !== undefined) yield record.Address === key ? record : { ...record, Address: key }
   }
-  return records
+}
+
+function isIpv6({ Address }: MachineRecord): boolean {
+  return Address.includes(':')
+}
+
+/** Host names are alike in any case; what has none has none in common with others. */
+export function isSameName(hostname: string, name: string): boolean {
+  return hostname !== '' && hostname.toLowerCase() === name.toLowerCase()
 }
 
 /** Entries never change, so each is parsed once. */

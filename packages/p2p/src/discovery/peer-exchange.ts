@@ -1,11 +1,11 @@
 /**
  * Members tell each other, over `/mesh/peers/1`, how the members they are connected to can be reached: the addresses
  * that each of those signed itself. So one reachable bootstrap peer is enough for all behind it.
- * 1. identify brings a member's signed record; the newest is kept while the member is connected
- * 2. who does not have it yet is told, gathered over a moment
+ * 1. identify brings a peer's signed record; the newest is kept while the peer is connected
+ * 2. who does not have it yet is told, gathered over a moment, once the peer is a member
  * 3. what others tell is verified, cut to addresses that may be dialled, and handed to the dialler
  */
-import type { Libp2p, Peer } from '@libp2p/interface'
+import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
 import { type Clock, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -32,11 +32,17 @@ export interface PeerExchangeInit {
   readonly host: Libp2p
   readonly channels: Channels
   readonly isMember: (peer: string) => boolean
+  /** Tells each peer that becomes a member, which may be long after it connected. */
+  readonly onMember: (listener: (peer: PeerId) => void) => () => void
   /** UDP port on which this node answers STUN; 0 when it does not. */
   readonly stunPort: () => number
+  /** What this node is called; members alone are told, and strangers, as in the public DHT, never. */
+  readonly name: string | undefined
   readonly found: (find: Find) => void
   /** A member answers STUN on this port of the address we reach it at. */
   readonly onStunPort: (peer: string, port: number) => void
+  /** A member says what it is called. */
+  readonly onName: (peer: string, name: string) => void
   readonly onRefused: (
     code: 'peers.bad_message' | 'peers.bad_record' | 'peers.too_many',
     peer: string,
@@ -90,12 +96,24 @@ export async function startPeerExchange(
     for (const link of links.values()) sendSoon(link)
   }
 
-  const onPeer = (event: CustomEvent<{ peer: Peer }>) => {
-    const { id, peerRecordEnvelope } = event.detail.peer
+  /** Until now its record was held back from the others. */
+  const onMember = (peer: PeerId) => {
+    if (records.has(peer)) for (const link of links.values()) sendSoon(link)
+  }
+
+  const learn = ({ id, peerRecordEnvelope }: Peer) => {
     const subject = id.toString()
     if (subject === self || peerRecordEnvelope === undefined || connectionsTo(host, subject).length === 0)
       return
     keep(subject, peerRecordEnvelope)
+  }
+  const onPeer = (event: CustomEvent<{ peer: Peer }>) => learn(event.detail.peer)
+  /** Who comes back with the record that the peer store has changes nothing there. */
+  const onIdentify = ({ detail: { peerId } }: CustomEvent<IdentifyResult>) => {
+    if (records.has(peerId.toString())) return
+    host.peerStore.get(peerId).then(learn, (error: unknown) => {
+      log.debug('identified peer is not in the peer store', { peer: peerId.toString(), error: String(error) })
+    })
   }
   const onDisconnect = (event: CustomEvent<{ toString(): string }>) => {
     records.delete(event.detail.toString())
@@ -120,10 +138,11 @@ export async function startPeerExchange(
       if (news.length === MAX_RECORDS_PER_MESSAGE) break
     }
     if (news.length === 0 && link.greeted) return
+    const name = link.greeted ? undefined : init.name
     link.greeted = true
     link.lastSent = clock.now()
     link.sent++
-    await link.channel.send(encodePeers({ records: news, stunPort: init.stunPort() }))
+    await link.channel.send(encodePeers({ records: news, stunPort: init.stunPort(), name }))
     if (news.length === MAX_RECORDS_PER_MESSAGE) sendSoon(link)
   }
 
@@ -153,6 +172,7 @@ export async function startPeerExchange(
     const message = decodePeers(bytes)
     if (message === undefined) return init.onRefused('peers.bad_message', peer)
     init.onStunPort(peer, message.stunPort)
+    if (message.name !== undefined) init.onName(peer, message.name)
     const sameHost = isSameHost(host, peer)
     for (const envelope of message.records) {
       const record = await verify(envelope)
@@ -183,8 +203,10 @@ export async function startPeerExchange(
   }
 
   host.addEventListener('peer:update', onPeer)
+  host.addEventListener('peer:identify', onIdentify)
   host.addEventListener('peer:disconnect', onDisconnect)
   await channels.handle(PEERS_PROTOCOL, OPTIONS, run)
+  const stopMembers = init.onMember(onMember)
   const unsubscribe = channels.onPeerWith(PEERS_PROTOCOL, (peer, present) => {
     if (present) reach(peer)
   })
@@ -200,8 +222,10 @@ export async function startPeerExchange(
     stop() {
       stopped.abort(new Error('stopped'))
       host.removeEventListener('peer:update', onPeer)
+      host.removeEventListener('peer:identify', onIdentify)
       host.removeEventListener('peer:disconnect', onDisconnect)
       unsubscribe()
+      stopMembers()
       for (const link of links.values()) {
         link.cancel?.()
         link.channel.abort(new Error('stopped'))

@@ -29,8 +29,7 @@ export function favourMembers(
   components: { readonly clock: Clock; readonly logger: Logger },
 ): () => void {
   const { host, membership, isConfigured, maxConnections = MAX_CONNECTIONS } = init
-  const { clock } = components
-  const log = components.logger.child('p2p')
+  const { clock, logger: log } = components
   const roomForStrangers = Math.floor(maxConnections * (1 - FREE_FOR_MEMBERS))
   let cancel: (() => void) | undefined
 

@@ -72,7 +72,9 @@ export interface MeshNodeInit {
   readonly relayLimits?: Partial<RelayLimits>
   /** Over the settings that the room needs. */
   readonly gossip?: Partial<GossipsubOpts>
-  /** What identify tells others. Default `mesh`. */
+  /** What this node is called: a DNS label (`isNodeName`), told to members by the peer exchange. */
+  readonly name?: string
+  /** What identify tells others, strangers too. Default `mesh`. */
   readonly userAgent?: string
 }
 
@@ -139,8 +141,9 @@ export interface PlatformContext extends MeshNodeComponents {
 export async function createMeshNode(
   init: MeshNodeInit,
   platform: Platform,
-  components: MeshNodeComponents,
+  given: MeshNodeComponents,
 ): Promise<MeshNode> {
+  const components = { ...given, logger: given.logger.child('p2p') }
   const { clock, logger } = components
   const bootstrap = parseBootstrapPeers(init.bootstrapPeers ?? [])
   const privateKey = await parseIdentity(init.identity)
@@ -258,7 +261,10 @@ export async function createMeshNode(
             host,
             channels,
             isMember: (peer) => membership.isMember(peer),
+            onMember: (listener) => membership.onMember(listener),
             stunPort: () => own.stunPort,
+            name: init.name,
+            onName: book.noteName,
             found: (find) => reach.found(members, find),
             onStunPort(peer, port) {
               if (port === 0) stunPorts.delete(peer)
@@ -288,7 +294,7 @@ export async function createMeshNode(
       },
     })
     .catch((error: unknown) => {
-      logger.child('p2p').error('host incomplete', { reason: String(error) })
+      logger.error('host incomplete', { reason: String(error) })
       return async () => {}
     })
 

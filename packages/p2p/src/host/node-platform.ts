@@ -3,6 +3,7 @@
  * time until it listens does not grow with what it can do.
  */
 import { tcp } from '@libp2p/tcp'
+import { MeshError } from '@mesh/core'
 import { multiaddr } from '@multiformats/multiaddr'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
@@ -23,6 +24,7 @@ import { connectionsTo } from './connections.ts'
 import { startDirectUpgrade } from './direct-upgrade.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import type { Platform, PlatformContext, RelayLimits } from './mesh-node.ts'
+import { loadOptional } from './optional-package.ts'
 import { type RelayClient, startRelayClient } from './relay-client.ts'
 import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
 
@@ -47,9 +49,7 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
           const stop = await start(way)
           if (stop !== undefined) stops.push(stop)
         } catch (error) {
-          context.logger
-            .child('p2p')
-            .warn('part of the host is missing', { part: name, reason: String(error) })
+          logMissing(context, name, error)
           way.failed(error)
         }
       }
@@ -76,6 +76,13 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
       }
     },
   }
+}
+
+/** A package that was left out was left out on purpose; all else should not be. */
+function logMissing({ logger }: PlatformContext, part: string, error: unknown): void {
+  if (error instanceof MeshError && error.code === 'p2p.missing_package') {
+    logger.info('part of the host is not installed', { part, reason: error.message, hint: error.hint })
+  } else logger.warn('part of the host is missing', { part, reason: String(error) })
 }
 
 /**
@@ -228,16 +235,23 @@ async function joinWebSockets({ host }: PlatformContext, plan: ListenPlan): Prom
 }
 
 async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<undefined> {
-  const { quic } = await import('@chainsafe/libp2p-quic')
+  const { quic } = await loadOptional(
+    { feature: 'QUIC', packages: ['@chainsafe/libp2p-quic'] },
+    () => import('@chainsafe/libp2p-quic'),
+  )
   await joinTransport(host, quic() as never, plan.quic)
 }
 
 async function joinWebRtc(context: PlatformContext, { switches, plan, relays }: RelayParts): Promise<Stop> {
-  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }, { blockCandidates }] = await Promise.all([
-    import('@libp2p/webrtc'),
-    import('./webrtc-library.ts'),
-    import('./webrtc-candidates.ts'),
-  ])
+  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }, { blockCandidates }] = await loadOptional(
+    { feature: 'WebRTC', packages: ['@libp2p/webrtc', 'node-datachannel'] },
+    () =>
+      Promise.all([
+        import('@libp2p/webrtc'),
+        import('./webrtc-library.ts'),
+        import('./webrtc-candidates.ts'),
+      ]),
+  )
   const { host, book, dialOne, rules, unasked } = context
   // after the host has closed its connections
   host.addEventListener('stop', holdWebRtcLibrary(), { once: true })

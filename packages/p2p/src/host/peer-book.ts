@@ -20,6 +20,8 @@ export interface PeerBook {
   noteFound(peer: string, addresses: readonly Multiaddr[]): void
   noteError(peer: string, words: string): void
   noteRtt(peer: string, rttMs: number): void
+  /** What a member says that it is called. */
+  noteName(peer: string, name: string): void
   /** Something came from the peer, or went wrong no more. */
   noteSeen(peer: string): void
   /** Protocols that identify named. */
@@ -44,6 +46,7 @@ interface Known {
   told: readonly string[]
   protocols: readonly string[]
   agent: string | undefined
+  name: string | undefined
   rttMs: number | undefined
   lastSeen: number | undefined
   lastError: string | undefined
@@ -64,6 +67,7 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
       told: [],
       protocols: [],
       agent: undefined,
+      name: undefined,
       rttMs: undefined,
       lastSeen: undefined,
       lastError: undefined,
@@ -126,6 +130,7 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
       lastSeen: used === undefined ? from.lastSeen : clock.now(),
       lastError: from.lastError,
       agent: from.agent,
+      name: from.name,
     }
   }
 
@@ -150,6 +155,9 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
     },
     noteRtt(peer, rttMs) {
       entry(peer).rttMs = rttMs
+    },
+    noteName(peer, name) {
+      entry(peer).name = name
     },
     noteSeen(peer) {
       entry(peer).lastSeen = clock.now()

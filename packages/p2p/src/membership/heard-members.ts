@@ -3,26 +3,30 @@ import { HEARD_MEMBER_MS, MAX_HEARD_MEMBERS } from '../limits.ts'
 
 /** Peers that showed lately that they hold the network's key, by what they authored or by an earlier proof. */
 export interface HeardMembers {
-  note(peer: PeerId): void
+  /** True when the peer was none of these before. */
+  note(peer: PeerId): boolean
   has(peer: string): boolean
 }
 
 export function createHeardMembers(clock: Clock): HeardMembers {
   /** Peer to unix ms, the one heard longest ago first. */
   const heardAt = new Map<string, number>()
+  const has = (peer: string) => {
+    const at = heardAt.get(peer)
+    if (at === undefined) return false
+    if (clock.now() - at < HEARD_MEMBER_MS) return true
+    heardAt.delete(peer)
+    return false
+  }
   return {
     note(peer) {
+      const isNew = !has(peer)
       heardAt.delete(peer)
       heardAt.set(peer, clock.now())
       const [oldest] = heardAt.keys()
       if (heardAt.size > MAX_HEARD_MEMBERS && oldest !== undefined) heardAt.delete(oldest)
+      return isNew
     },
-    has(peer) {
-      const at = heardAt.get(peer)
-      if (at === undefined) return false
-      if (clock.now() - at < HEARD_MEMBER_MS) return true
-      heardAt.delete(peer)
-      return false
-    },
+    has,
   }
 }

@@ -32,6 +32,8 @@ export interface Membership {
   /** Proven and connected. */
   members(): readonly PeerId[]
   onChange(listener: (peer: PeerId, proven: boolean) => void): () => void
+  /** Tells each peer that becomes a member: by proof, or by what it authored, however long it has been connected. */
+  onMember(listener: (peer: PeerId) => void): () => void
   /** Begins a handshake unless one runs or is done; resolves false when it failed or the signal aborted. */
   prove(connection: Connection, signal: AbortSignal): Promise<boolean>
   /** Waits for the other side's handshake. */
@@ -71,6 +73,7 @@ export function createMembership(
   const memberKey = deriveMemberKey(init.config)
   const watchedById = new Map<string, Watched>()
   const listeners = new Set<(peer: PeerId, proven: boolean) => void>()
+  const memberListeners = new Set<(peer: PeerId) => void>()
   const heard = createHeardMembers(clock)
   let stopSpoken = () => {}
 
@@ -95,12 +98,17 @@ export function createMembership(
   const provenCount = new Map<PeerId, number>()
   const isProven = (peer: string) => provenCount.has(peer as PeerId)
 
+  function noteMember(peer: PeerId): void {
+    if (!heard.note(peer)) return
+    for (const listener of memberListeners) listener(peer)
+  }
+
   function count(peer: PeerId, change: 1 | -1): void {
     const before = provenCount.get(peer) ?? 0
     const now = before + change
     if (now === 0) provenCount.delete(peer)
     else provenCount.set(peer, now)
-    heard.note(peer)
+    noteMember(peer)
     if (before !== 0 && now !== 0) return
     for (const listener of listeners) listener(peer, now !== 0)
   }
@@ -244,6 +252,7 @@ export function createMembership(
       watchedById.clear()
       provenCount.clear()
       listeners.clear()
+      memberListeners.clear()
     },
     standing: (connection) => watchedById.get(connection.id)?.standing ?? 'unproven',
     isMember: (peer) => isProven(peer) || heard.has(peer),
@@ -262,7 +271,11 @@ export function createMembership(
       return whenProven(connection, AbortSignal.any([signal, ended.signal]))
     },
     whenProven,
-    noteAuthor: (peer) => heard.note(peer),
+    onMember(listener) {
+      memberListeners.add(listener)
+      return () => memberListeners.delete(listener)
+    },
+    noteAuthor: noteMember,
   }
 }
 

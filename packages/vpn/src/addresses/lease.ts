@@ -209,7 +209,7 @@ class Lease {
         cancelSoon ??= clock.after(GATHER_MS, resolve)
       }
     })
-    const cancel = clock.after(delayMs, resolve)
+    const cancel = clock.after(delayMs, resolve, { keepAlive: true })
     try {
       await unlessAborted(promise, this.#signal)
     } finally {

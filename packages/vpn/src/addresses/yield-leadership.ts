@@ -1,8 +1,8 @@
 /**
- * For nodes that want no address. Older nodes elect whoever has no machine, also one that will never take one, and
- * then wait for it for ever (wire, D31). Such a node names the next one in its place, and the next when that one
- * does nothing. Who wants an address cannot be told, so each is named once, until others come or go: where nobody
- * leases, nothing is written after that.
+ * For nodes that want no address. Legacy nodes elect whoever has no machine, also one that will never take one, and
+ * then wait for it for ever (wire, D31). Such a node names the next legacy one in its place, and the next when that
+ * one does nothing. Who wants an address cannot be told, so each is named once, until others come or go. Where no
+ * legacy node waits nothing is written: nodes of our kind pass over those who do nothing.
  */
 import { type Clock, type Logger, type Random, shortPeerId } from '@mesh/core'
 import { leaderOf } from '@mesh/ledger'
@@ -14,6 +14,8 @@ export interface YieldComponents {
   readonly ledger: VpnLedger
   /** Resolves when this node knows what others hold. */
   readonly arrived: () => Promise<void>
+  /** Legacy members that were heard lately. */
+  readonly legacyMembers: () => readonly string[]
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -65,14 +67,15 @@ class Yielder {
   }
 
   #look(): void {
-    const { ledger, clock } = this.#components
+    const { ledger, legacyMembers, clock } = this.#components
     this.#lookAt = Number.POSITIVE_INFINITY
     const now = clock.now()
     const snapshot = ledger.snapshot()
     const waiting = readWaiting(snapshot, now)
     this.#note(waiting, now)
+    const legacy = new Set(legacyMembers())
     const isCandidate = (peer: string) =>
-      peer !== ledger.self && !this.#idle.has(peer) && snapshot.isOwnerLive(peer, now)
+      legacy.has(peer) && !this.#idle.has(peer) && snapshot.isOwnerLive(peer, now)
     const next = leaderOf(waiting.filter((peer) => isCandidate(peer) && !this.#named.has(peer)))
     if (next === undefined) return
     const leader = this.#leader

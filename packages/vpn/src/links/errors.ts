@@ -36,7 +36,8 @@ export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limit = new AbortController()
-  const cancel = clock.after(ms, () => limit.abort(linkError('vpn.timeout', `no answer within ${ms} ms`)))
+  const onTime = () => limit.abort(linkError('vpn.timeout', `no answer within ${ms} ms`))
+  const cancel = clock.after(ms, onTime, { keepAlive: true })
   try {
     return await work(AbortSignal.any([signal, limit.signal]))
   } finally {

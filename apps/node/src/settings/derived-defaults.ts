@@ -1,0 +1,25 @@
+/** Defaults that depend on what else was given: worked out once, so that the node and `mesh config` agree. */
+import type { ResolvedSettings, Source } from './resolve-settings.ts'
+
+type Derived = 'natmap' | 'natservice' | 'dht' | 'dhcp'
+
+/** Puts in force what follows from other options; what was given stays. The place of such a value says why. */
+export function deriveDefaults({ settings, sources }: ResolvedSettings): ResolvedSettings {
+  const changed: { -readonly [Name in Derived]?: boolean } = {}
+  const because: { -readonly [Name in Derived]?: Source } = {}
+  const derive = (name: Derived, value: boolean, reason: string) => {
+    if (sources[name].level !== 'default') return
+    changed[name] = value
+    because[name] = { level: 'default', place: reason }
+  }
+  if (settings.private) {
+    const privacy = `off with ${sources.private.place}`
+    for (const name of ['natmap', 'natservice'] as const) derive(name, false, privacy)
+    if (settings.peerExchange) derive('dht', false, `${privacy}: members tell of each other`)
+  }
+  if (settings.address.length === 0) derive('dhcp', true, 'on without --address')
+  return {
+    settings: { ...settings, ...changed },
+    sources: { ...sources, ...because },
+  }
+}

@@ -1,0 +1,138 @@
+/** What this node offers beside packets and connects to, changed while it runs; for the machine itself alone. */
+import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
+import { Problem } from '../http/problem.ts'
+import type { OfferedConnection, OfferedFile, OfferedService, OfferShelf, OffersPort } from '../ports.ts'
+import type { HandlersOf } from './handler.ts'
+
+type OfferRoutes =
+  | 'listNodeServices'
+  | 'getNodeService'
+  | 'putNodeService'
+  | 'deleteNodeService'
+  | 'listNodeConnections'
+  | 'getNodeConnection'
+  | 'putNodeConnection'
+  | 'deleteNodeConnection'
+  | 'listNodeFiles'
+  | 'getNodeFile'
+  | 'putNodeFile'
+  | 'deleteNodeFile'
+
+/** @param offers undefined until the node has joined its network */
+export function createNodeOffers(offers: () => OffersPort | undefined): HandlersOf<OfferRoutes> {
+  const running = () => {
+    const port = offers()
+    if (port === undefined) throw new Problem('services.not_running')
+    return port
+  }
+  const services = shelfHandlers(() => running().services, serviceView)
+  const connections = shelfHandlers(() => running().connections, connectionView)
+  const files = shelfHandlers(() => running().files, fileView)
+  return {
+    listNodeServices: services.list,
+    getNodeService: services.get,
+    putNodeService: ({ name, body }) => services.put(name, body.Target),
+    deleteNodeService: services.remove,
+    listNodeConnections: connections.list,
+    getNodeConnection: connections.get,
+    putNodeConnection: ({ name, body }) => connections.put(name, body.Listen),
+    deleteNodeConnection: connections.remove,
+    listNodeFiles: files.list,
+    getNodeFile: files.get,
+    putNodeFile: ({ name, body }) => files.put(name, body.Path),
+    deleteNodeFile: files.remove,
+  }
+}
+
+function shelfHandlers<State extends { readonly name: string }, View>(
+  shelf: () => OfferShelf<State>,
+  viewOf: (state: State) => View,
+) {
+  const get = ({ name }: { readonly name: string }): View => {
+    const state = shelf()
+      .list()
+      .find((each) => each.name === name)
+    if (state === undefined)
+      throw new Problem('services.unknown', `nothing here has the name ${JSON.stringify(name)}`)
+    return viewOf(state)
+  }
+  return {
+    get,
+    list: (): View[] => shelf().list().map(viewOf),
+    async put(name: string, place: string): Promise<View> {
+      await shelf().put(name, place)
+      return get({ name })
+    },
+    async remove({ name }: { readonly name: string }): Promise<{ readonly State: 'Removed' }> {
+      get({ name })
+      await shelf().remove(name)
+      return { State: 'Removed' }
+    },
+  }
+}
+
+function serviceView(state: OfferedService): NodeServiceView {
+  return {
+    Name: state.name,
+    Target: state.target,
+    State: state.state,
+    Owner: state.owner ?? null,
+    ...trafficView(state),
+    LastError: state.lastError ?? null,
+    Kept: state.isKept,
+  }
+}
+
+function connectionView(state: OfferedConnection): NodeConnectionView {
+  return {
+    Name: state.name,
+    Listen: state.listen,
+    State: state.state,
+    Provider: state.provider ?? null,
+    Path: state.path ?? null,
+    ...trafficView(state),
+    LastError: state.lastError ?? null,
+    Kept: state.isKept,
+  }
+}
+
+function trafficView({
+  openConnections,
+  connections,
+  bytesIn,
+  bytesOut,
+}: OfferedService | OfferedConnection) {
+  return {
+    OpenConnections: openConnections,
+    Connections: connections,
+    BytesIn: bytesIn,
+    BytesOut: bytesOut,
+  }
+}
+
+function fileView({
+  name,
+  path,
+  state,
+  owner,
+  completed,
+  receivers,
+  lastError,
+  isKept,
+}: OfferedFile): NodeFileView {
+  return {
+    Name: name,
+    Path: path,
+    State: state,
+    Owner: owner ?? null,
+    Completed: completed,
+    Receivers: receivers.map(({ peer, bytes, totalBytes, rate }) => ({
+      PeerID: peer,
+      Bytes: bytes,
+      TotalBytes: totalBytes ?? null,
+      Rate: rate,
+    })),
+    LastError: lastError ?? null,
+    Kept: isKept,
+  }
+}

@@ -1,0 +1,128 @@
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import type { Libp2p } from '@libp2p/interface'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
+import { type PeerId, parsePeerId, silentLogger } from '@mesh/core'
+import { createManualClock } from '@mesh/testkit'
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect, test } from 'vitest'
+import { EXCHANGE_GAP_MS } from '../limits.ts'
+import type { Channel, Channels } from '../p2p-node.ts'
+import { startPeerExchange } from './peer-exchange.ts'
+import { decodePeers } from './peers-message.ts'
+
+async function createSubject(address: string) {
+  const privateKey = await generateKeyPair('Ed25519')
+  const id = peerIdFromPrivateKey(privateKey)
+  const record = new PeerRecord({ peerId: id, multiaddrs: [multiaddr(address)] })
+  const envelope = await RecordEnvelope.seal(record, privateKey)
+  return { id, peer: parsePeerId(id.toString()), peerRecordEnvelope: envelope.marshal() }
+}
+type Subject = Awaited<ReturnType<typeof createSubject>>
+
+/** A hub whose connections and members the test plays, with one open channel to a member. */
+async function createHub() {
+  const clock = createManualClock()
+  const [self, leaf] = [
+    await createSubject('/ip4/10.0.0.1/tcp/1'),
+    await createSubject('/ip4/10.0.0.2/tcp/1'),
+  ]
+  const connected = new Set<string>()
+  const known = new Map<string, Subject>()
+  const members = new Set<string>()
+  const memberListeners = new Set<(peer: PeerId) => void>()
+  const host = Object.assign(new EventTarget(), {
+    peerId: self.id,
+    getMultiaddrs: () => [],
+    getConnections: () => [...connected].map((remotePeer) => ({ remotePeer, status: 'open', direct: true })),
+    peerStore: { get: async (id: { toString(): string }) => known.get(id.toString()) },
+  })
+  const told: number[] = []
+  const channel: Channel = {
+    peer: leaf.peer,
+    direct: true,
+    async send(message) {
+      told.push(decodePeers(message)?.records.length ?? -1)
+    },
+    messages: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }),
+    async close() {},
+    abort() {},
+  }
+  const channels: Channels = {
+    async handle(_protocol, _options, handler) {
+      void handler(channel)
+    },
+    open: () => Promise.reject(new Error('nobody is there')),
+    peersWith: () => [],
+    onPeerWith: () => () => {},
+  }
+  const exchange = await startPeerExchange(
+    {
+      host: host as unknown as Libp2p,
+      channels,
+      isMember: (peer) => members.has(peer),
+      onMember(listener) {
+        memberListeners.add(listener)
+        return () => memberListeners.delete(listener)
+      },
+      stunPort: () => 0,
+      name: undefined,
+      found() {},
+      onStunPort() {},
+      onName() {},
+      onRefused() {},
+    },
+    { clock, logger: silentLogger },
+  )
+  const tell = (type: string, detail: object) => host.dispatchEvent(new CustomEvent(type, { detail }))
+  return {
+    exchange,
+    /** How many records each message to the leaf held so far. */
+    told,
+    connect(subject: Subject) {
+      connected.add(subject.peer)
+      const isNews = known.get(subject.peer) !== subject
+      known.set(subject.peer, subject)
+      if (isNews) tell('peer:update', { peer: subject })
+      tell('peer:identify', { peerId: subject.id })
+    },
+    disconnect(subject: Subject) {
+      connected.delete(subject.peer)
+      tell('peer:disconnect', subject.id)
+    },
+    becomesMember({ peer }: Subject) {
+      members.add(peer)
+      for (const listener of memberListeners) listener(peer)
+    },
+    pass: () => clock.advance(2 * EXCHANGE_GAP_MS),
+  }
+}
+
+test('a peer that becomes a member long after it connected is told to the others then', async () => {
+  const hub = await createHub()
+  const legacy = await createSubject('/ip4/10.0.0.3/tcp/1')
+  hub.connect(legacy)
+  await hub.pass()
+  expect(hub.told).toEqual([0])
+  hub.becomesMember(legacy)
+  await hub.pass()
+  expect(hub.told).toEqual([0, 1])
+  hub.becomesMember(legacy)
+  await hub.pass()
+  expect(hub.told).toEqual([0, 1])
+  hub.exchange.stop()
+})
+
+test('a member that comes back with the record that the peer store has is told to those who come meanwhile', async () => {
+  const hub = await createHub()
+  const member = await createSubject('/ip4/10.0.0.3/tcp/1')
+  hub.becomesMember(member)
+  hub.connect(member)
+  hub.disconnect(member)
+  await hub.pass()
+  expect(hub.told).toEqual([0])
+  hub.connect(member)
+  await hub.pass()
+  expect(hub.told).toEqual([0, 1])
+  hub.exchange.stop()
+})
