@@ -2,7 +2,7 @@
  * What this node offers, to any number of receivers at a time. Each offer is announced in the bucket `files` for as
  * long as its path can be read; only members who announced themselves in `users` are served.
  */
-import type { Clock, Logger, PeerId } from '@mesh/core'
+import { type Clock, delay, type Logger, type PeerId } from '@mesh/core'
 import { asError } from '../errors.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { createConversation } from './conversation.ts'
@@ -16,6 +16,7 @@ import {
 } from './limits.ts'
 import { encodeFileMessage, REFUSAL } from './file-message.ts'
 import { FILE_PROTOCOL } from './protocol.ts'
+import { WITHDRAW_MS } from '../limits.ts'
 import { serveRawFiles } from './legacy/serve-raw-files.ts'
 import { checkServiceName } from '../services/service-name.ts'
 import { scanShare } from './scan.ts'
@@ -28,6 +29,8 @@ export interface FileOffer {
   readonly name: string
   /** Absolute. */
   readonly path: string
+  /** The ledger has this node's entry. */
+  readonly isAnnounced: boolean
   /** Another live member has the name: its peer id. */
   readonly takenBy: string | undefined
   /** Receivers that have got all of it. */
@@ -52,7 +55,7 @@ export interface FileSharing {
 interface Offer {
   readonly name: string
   readonly path: string
-  readonly withdraw: () => void
+  readonly stopAnnouncing: () => void
   completed: number
   lastError: string | undefined
 }
@@ -112,7 +115,7 @@ class NodeFileSharing implements FileSharing {
     this.#offers.set(name, {
       name,
       path,
-      withdraw: stopAnnouncing,
+      stopAnnouncing,
       completed: 0,
       lastError: undefined,
     })
@@ -123,10 +126,10 @@ class NodeFileSharing implements FileSharing {
     const offer = this.#offers.get(name)
     if (offer === undefined) return false
     this.#offers.delete(name)
-    offer.withdraw()
     for (const receiver of this.#receivers) {
       if (receiver.offer === offer) receiver.end.abort(new Error('the file is not offered any more'))
     }
+    await this.#endEntry(offer)
     this.#changed(name)
     return true
   }
@@ -144,6 +147,7 @@ class NodeFileSharing implements FileSharing {
         path,
         completed,
         lastError,
+        isAnnounced: owner === ledger.self,
         takenBy: isTaken ? owner : undefined,
         receivers: receivers.map(({ peer, meter }) => ({ peer, ...meter.read() })),
       }
@@ -157,10 +161,23 @@ class NodeFileSharing implements FileSharing {
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const { end } of this.#receivers) end.abort(new Error('the sender stops'))
-    for (const { withdraw } of this.#offers.values()) withdraw()
-    this.#offers.clear()
     this.#listeners.clear()
+    for (const { end } of this.#receivers) end.abort(new Error('the sender stops'))
+    const ended = Promise.all([...this.#offers.values()].map((offer) => this.#endEntry(offer)))
+    this.#offers.clear()
+    // writes that are held must not hold the end up
+    const late = new AbortController()
+    await Promise.race([ended, delay(this.#clock, WITHDRAW_MS, late.signal).catch(() => {})])
+    late.abort(new Error('withdrawn'))
+  }
+
+  async #endEntry({ name, stopAnnouncing }: Offer): Promise<void> {
+    stopAnnouncing()
+    try {
+      await this.#components.ledger.delete('files', name).settled
+    } catch {
+      // it is, or has become, the entry of another member
+    }
   }
 
   async #serve(channel: FileChannel): Promise<void> {
