@@ -123,7 +123,7 @@ export class ExposedService {
 
 function peerIdOf(value: string): string | undefined {
   try {
-    return serviceRecord.parse(JSON.parse(value)).PeerID
+    return serviceRecord.safeParse(JSON.parse(value)).data?.PeerID
   } catch {
     return undefined
   }
