@@ -12,9 +12,21 @@ export type {
   ServicesLedger,
   ServicesNetwork,
 } from './ports.ts'
+export {
+  createEgress,
+  type Egress,
+  type EgressComponents,
+  type EgressInit,
+  type EgressStatus,
+} from './egress/create-egress.ts'
+export {
+  createProxy,
+  type Proxy,
+  type ProxyComponents,
+  type ProxyInit,
+  type ProxyStatus,
+} from './proxy/create-proxy.ts'
 export { createServices } from './services/create-services.ts'
-export { type Endpoint, formatEndpoint, parseEndpoint } from './services/endpoint.ts'
-export { checkServiceName } from './services/service-name.ts'
 export type {
   NamedAddress,
   Services,

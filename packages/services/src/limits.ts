@@ -89,6 +89,12 @@ export const LEGACY_TRIES = 8
 export const LEGACY_EGRESS_REQUEST_MS = 60_000
 /** Longest head of a request or answer in bytes. */
 export const MAX_HTTP_HEAD_BYTES = 64 * 1024
+/** After its start, for so long, the proxy waits for an egress node to appear; later it says at once that none is. */
+export const EGRESS_AWAITED_MS = 10_000
+/** An egress node that could not be reached is asked after the others for so long. */
+export const FAILED_EGRESS_MS = 30_000
+/** Egress nodes that are tried for one request. */
+export const MAX_EGRESS_TRIES = 3
 /** A client of the proxy that has not said what it wants. */
 export const PROXY_GREETING_MS = 10_000
 /** Kept open to one origin for further requests. */

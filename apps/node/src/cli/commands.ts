@@ -40,6 +40,43 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./run-node.ts')).runStart,
   },
   {
+    name: 'service-add',
+    arguments: ['[NAME]', '[TARGET]'],
+    summary: 'offer members what listens on TARGET, under a name',
+    description:
+      'TARGET is HOST:PORT, :PORT for this machine, udp:HOST:PORT or unix:PATH. Runs a node of its own, without a network interface, until Ctrl-C; the service is withdrawn while its target does not answer.',
+    examples: [
+      'mesh service-add ssh 127.0.0.1:22 --token-file mesh.token',
+      'mesh service-add dns udp:127.0.0.1:53 --token-file mesh.token',
+      'mesh service-add web :8080 --service-add db=unix:/run/postgresql/.s.PGSQL.5432 --token-file mesh.token',
+    ],
+    load: async () => (await import('./run-service.ts')).runServiceAdd,
+  },
+  {
+    name: 'service-connect',
+    arguments: ['[NAME]', '[LISTEN]'],
+    summary: "make a member's service reachable on this machine",
+    description:
+      'LISTEN is HOST:PORT, :PORT, udp:HOST:PORT or unix:PATH. Runs a node of its own, without a network interface, until Ctrl-C.',
+    examples: [
+      'mesh service-connect ssh 127.0.0.1:2222 --token-file mesh.token',
+      'mesh service-connect dns udp:127.0.0.1:5353 --token-file mesh.token',
+    ],
+    load: async () => (await import('./run-service.ts')).runServiceConnect,
+  },
+  {
+    name: 'proxy',
+    arguments: [],
+    summary: 'an HTTP and SOCKS5 proxy whose requests leave through a member with --egress',
+    description: 'Runs a node of its own, without a network interface, until Ctrl-C.',
+    examples: [
+      'mesh proxy --token-file mesh.token --listen 127.0.0.1:1080',
+      'curl --proxy socks5h://127.0.0.1:1080 https://example.org',
+      'mesh proxy --token-file mesh.token --egress-peer laptop',
+    ],
+    load: async () => (await import('./run-service.ts')).runProxy,
+  },
+  {
     name: 'status',
     arguments: [],
     summary: 'what a running node sees: problems first, then machines and peers',

@@ -1,4 +1,4 @@
-/** `mesh`, `mesh api` and `mesh start`: one node, from the settings to a clean end. */
+/** `mesh`, `mesh api`, `mesh start` and the commands of one purpose: one node, from the settings to a clean end. */
 import { MeshError, systemClock, systemRandom } from '@mesh/core'
 import { createLogger } from '../log/create-logger.ts'
 import { startNode } from '../node/create-node.ts'
@@ -19,11 +19,16 @@ interface Role {
   /** Where the API listens beside the control socket, as the person gave it. */
   readonly listen: string | undefined
   readonly hasVpn: boolean
+  /** What the command's arguments say, in place of the settings. */
+  readonly settings?: Partial<Settings>
+  /** Its instance, unless the person names one. */
+  readonly instance?: string
 }
 
-async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<number> {
+export async function runNode(call: Call, role: Role): Promise<number> {
   const { command, base, surroundings } = call
-  const settings = withOwnInstance(call)
+  const { listen: place, hasVpn } = role
+  const settings = withOwnInstance(call, role)
   const network = requireNetwork(settings, command.name, callOf(surroundings.environment))
   if (hasVpn) await requireEngine()
   const log = createNodeLogger(call)
@@ -32,7 +37,7 @@ async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<num
     place === undefined
       ? undefined
       : findListenPlace({ listen: place, base, environment, pid: process.pid }, log)
-  const init = { settings, network, listen, hasVpn, stateDir: stateFolder(settings, surroundings) }
+  const init = { settings, base, network, listen, hasVpn, stateDir: stateFolder(settings, surroundings) }
   const components = { clock: systemClock, random: systemRandom, log, uptimeMs: () => performance.now() }
   const onListening = (url: string | undefined) => {
     if (url !== undefined) call.out(`API and web page: ${url}\n`)
@@ -40,7 +45,8 @@ async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<num
   const onInterface = (name: string, addresses: readonly string[]) =>
     call.out(`VPN: ${name} has ${addresses.join(' and ')}\n`)
   const code = await runUntilSignal(log, async (signal) => {
-    const node = await startNode(init, components, { signal, onListening, onInterface })
+    const onService = (line: string) => call.out(`${line}\n`)
+    const node = await startNode(init, components, { signal, onListening, onInterface, onService })
     settle()
     return node
   })
@@ -64,9 +70,11 @@ function callOf({ npm_lifecycle_event: script }: Readonly<Record<string, string 
 }
 
 /** Nodes that keep nothing do not stand in each other's way. */
-function withOwnInstance({ settings, sources }: Call): Settings {
-  const isNamed = sources.instance.level !== 'default'
-  return settings.ephemeral && !isNamed ? { ...settings, instance: `ephemeral-${process.pid}` } : settings
+function withOwnInstance({ settings: given, sources }: Call, role: Role): Settings {
+  const settings = { ...given, ...role.settings }
+  if (sources.instance.level !== 'default') return settings
+  if (settings.ephemeral) return { ...settings, instance: `ephemeral-${process.pid}` }
+  return { ...settings, instance: role.instance ?? settings.instance }
 }
 
 function createNodeLogger({ settings, surroundings, isErrorTerminal }: Call) {

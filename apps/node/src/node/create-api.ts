@@ -5,6 +5,7 @@ import type { Clock, Logger, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { MeshNode } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
+import type { Egress, Proxy, Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
 import type { Settings } from '../settings/options.ts'
 import { version } from '../version.ts'
@@ -25,6 +26,10 @@ export interface NodeApi {
   attach(p2p: MeshNode): void
   /** This node has a VPN, which may not stand yet. */
   attachVpn(vpn: Vpn): void
+  /** Services of this node, which may not run yet. */
+  attachServices(services: Services): void
+  attachEgress(egress: Egress): void
+  attachProxy(proxy: Proxy): void
   /** Replication runs: `/readyz` says so from now on. */
   setReplicator(replicator: Replicator): void
   stop(): Promise<void>
@@ -38,6 +43,9 @@ export function createApi(
   let p2p: MeshNode | undefined
   let replicator: Replicator | undefined
   let vpn: Vpn | undefined
+  let services: Services | undefined
+  let egress: Egress | undefined
+  let proxy: Proxy | undefined
   const server = createApiServer(
     { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
     {
@@ -55,6 +63,7 @@ export function createApi(
             ledger,
             p2p,
             vpn,
+            services,
             bootstrapPeers: settings.discoveryBootstrapPeers.length,
           }),
       },
@@ -63,6 +72,9 @@ export function createApi(
           p2p,
           replication: replicator?.status(),
           vpn: vpn?.status(),
+          services: services?.status(),
+          egress: egress?.status(),
+          proxy: proxy?.status(),
           version,
           uptimeSeconds: (clock.now() - startedAt) / 1_000,
           memory: process.memoryUsage(),
@@ -84,6 +96,15 @@ export function createApi(
     attachVpn(made) {
       vpn = made
       server.attachVpn(made)
+    },
+    attachServices(made) {
+      services = made
+    },
+    attachEgress(made) {
+      egress = made
+    },
+    attachProxy(made) {
+      proxy = made
     },
     setReplicator(running) {
       replicator = running

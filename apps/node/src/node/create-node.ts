@@ -22,6 +22,8 @@ export interface NodeInit {
   readonly stateDir: string
   /** Beside the control socket, which every node has. */
   readonly listen: ListenAddress | undefined
+  /** The folder that relative paths of sockets count from. */
+  readonly base: string
   /** Make the network interface, and carry packets. */
   readonly hasVpn: boolean
 }
@@ -40,6 +42,8 @@ export interface StartOptions {
   readonly onListening: (url: string | undefined) => void
   /** The interface stands, with addresses like `10.1.0.11/24`. */
   readonly onInterface: (name: string, addresses: readonly string[]) => void
+  /** A service, a connection to one, or the proxy is ready, in words. */
+  readonly onService: (line: string) => void
 }
 
 export interface MeshNode {

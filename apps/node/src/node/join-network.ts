@@ -1,6 +1,7 @@
 /**
- * Joins the network: 1 the host, with the transports that stand at once; 2 replication over it; 3 the VPN, or where
- * there is none, the courtesy to leave addresses to others; 4 the transports that take longer, meanwhile.
+ * Joins the network: 1 the host, with the transports that stand at once; 2 replication over it; 3 services and egress;
+ * 4 the VPN, or where there is none, the courtesy to leave addresses to others; 5 the transports that take longer,
+ * meanwhile.
  */
 import { type Logger, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
@@ -17,7 +18,10 @@ import type { Ends } from './ends.ts'
 import { settleAfterPeers } from './settle.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
-export interface JoinInit extends NodeInit, NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
+export interface JoinInit
+  extends NodeInit,
+    NodeComponents,
+    Pick<StartOptions, 'onInterface' | 'onService' | 'signal'> {
   /** The instance's. */
   readonly folder: string
   readonly identity: Identity
@@ -60,6 +64,9 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
     const addressCount = p2p.addresses().length
     log.info('all transports listening', { addressCount, afterMs: Math.round(uptimeMs()) })
   })
+  const { joinServices } = await import('./join-services.ts')
+  await joinServices({ ...init, p2p, replicator }, ends)
+  signal.throwIfAborted()
   if (init.hasVpn) {
     const { joinVpn } = await import('./join-vpn.ts')
     await joinVpn({ ...init, p2p, replicator }, ends)

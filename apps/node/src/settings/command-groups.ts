@@ -10,6 +10,8 @@ export const CLIENT = [
   'ledger list',
   'ledger watch',
 ]
+/** Run a node for one purpose. */
+export const SERVICE = ['service-add', 'service-connect', 'proxy']
 /** Run a node, `mesh` alone first; `config` shows what they would run with. */
-export const NODE = ['', 'api', 'start', 'config']
+export const NODE = ['', 'api', 'start', 'config', ...SERVICE]
 export const ALL = [...NODE, ...CLIENT]

@@ -15,6 +15,7 @@ import {
   transportOptions,
 } from './node-options.ts'
 import type { Option } from './option.ts'
+import { serviceOptions } from './service-options.ts'
 import { vpnOptions } from './vpn-options.ts'
 
 export const options = {
@@ -22,6 +23,7 @@ export const options = {
   ...networkOptions,
   ...stateOptions,
   ...vpnOptions,
+  ...serviceOptions,
   ...apiOptions,
   ...discoveryOptions,
   ...transportOptions,

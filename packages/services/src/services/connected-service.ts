@@ -35,6 +35,8 @@ export class ConnectedService {
   #listener: Listener | undefined
   #connections = 0
   #lastError: string | undefined
+  /** What the log said last. */
+  #told = ''
 
   constructor(name: string, listen: Endpoint, components: ConnectedComponents) {
     this.name = name
@@ -65,6 +67,7 @@ export class ConnectedService {
     if (listen.type !== 'unix' && this.#listener.port !== undefined) {
       this.#listen = { ...listen, port: this.#listener.port }
     }
+    this.#components.log.info('service reached', { name: this.name, listen: formatEndpoint(this.#listen) })
   }
 
   status(): ConnectedStatus {
@@ -101,11 +104,12 @@ export class ConnectedService {
     const { log, onChange, network } = this.#components
     const { provider } = this.#provider
     const path = provider === undefined ? undefined : network.pathOf(provider)?.path
-    log.info('service provider', {
-      name: this.name,
-      provider: provider ?? 'none',
-      path: path ?? 'not connected',
-    })
+    const told = `${provider} ${path}`
+    if (told !== this.#told) {
+      const words = { provider: provider ?? 'none', path: path ?? 'not connected' }
+      log.info('service provider', { name: this.name, ...words })
+    }
+    this.#told = told
     onChange()
   }
 

@@ -1,7 +1,7 @@
 /** The services of one node: what it offers to members, and what of theirs it makes reachable here. */
 import { delay } from '@mesh/core'
 import { type ServicesErrorCode, servicesError } from '../errors.ts'
-import { createLegacyServices } from '../legacy/open-legacy-service.ts'
+import { createLegacyStreams } from '../legacy/open-legacy-stream.ts'
 import { serveLegacyService } from '../legacy/serve-legacy-service.ts'
 import { MAX_PEER_CONNECTIONS, MAX_SERVICES, WITHDRAW_MS } from '../limits.ts'
 import { LEGACY_SERVICE_PROTOCOL, SERVICE_PROTOCOL } from '../protocols.ts'
@@ -38,7 +38,7 @@ class NodeServices implements Services {
     this.#init = init
     this.#components = components
     this.#refusals = createRefusals(components.log)
-    this.#legacy = createLegacyServices(components)
+    this.#legacy = createLegacyStreams(components)
   }
 
   async start(): Promise<void> {

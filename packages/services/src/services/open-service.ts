@@ -1,7 +1,7 @@
 /** The asking side: a connection to whoever offers a name now, tried again while that may help. */
 import { type Clock, delay, MeshError, type PeerId } from '@mesh/core'
 import { servicesError } from '../errors.ts'
-import type { LegacyServices } from '../legacy/open-legacy-service.ts'
+import type { LegacyStreams } from '../legacy/open-legacy-stream.ts'
 import { LOCAL_WAIT_MS, RETRY_MS } from '../limits.ts'
 import type { ServicesNetwork } from '../ports.ts'
 import { LEGACY_SERVICE_PROTOCOL, SERVICE_PROTOCOL } from '../protocols.ts'
@@ -14,7 +14,7 @@ import type { ProviderWatch } from './provider.ts'
 export interface OpenServiceComponents {
   readonly network: ServicesNetwork
   readonly user: OwnUser
-  readonly legacy: LegacyServices
+  readonly legacy: LegacyStreams
   readonly clock: Clock
 }
 
@@ -79,7 +79,7 @@ async function openAt(
 ): Promise<OpenedStream> {
   const { network, user, legacy } = components
   if (isLegacyProvider(network, peer)) {
-    if (kind === 'stream') return legacy.open(peer, signal)
+    if (kind === 'stream') return legacy.open(peer, LEGACY_SERVICE_PROTOCOL, signal)
     throw new MeshError(
       'services.refused',
       'the provider is an EdgeVPN-compatible node, which knows no UDP',

@@ -94,7 +94,8 @@ export function watchProvider(name: string, components: ProviderComponents): Pro
   const stopPaths = network.onPath((peer) => {
     if (peer === provider) look()
   })
-  look()
+  // not before the caller has what is returned here
+  queueMicrotask(look)
   return {
     get provider() {
       return provider

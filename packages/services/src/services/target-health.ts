@@ -89,7 +89,8 @@ export function watchTarget(target: Endpoint, components: TargetHealthComponents
     if (!ended.signal.aborted) cancel = clock.after(delayMs, () => void check())
   }
 
-  void check()
+  // not before the caller has what is returned here
+  queueMicrotask(() => void check())
   return {
     get isUp() {
       return isUp

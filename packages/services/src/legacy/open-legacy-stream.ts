@@ -1,39 +1,38 @@
 /**
- * Services of legacy members (wire document, 5.2). They know no names, as each node has one service, and send no
- * answer: a stream is accepted by not being reset. They reset it until this node's entry of `users` has spread to
- * them, so the first streams are tried, and only one that stays open for a moment is used.
+ * Streams to legacy members (wire document, 5.2 to 5.4). They send no answer: a stream is accepted by not being reset.
+ * They reset it until this node's entry of `users` has spread to them, so the first streams are tried, and only one
+ * that stays open for a moment is used.
  */
 import { type Clock, delay, type PeerId } from '@mesh/core'
 import { servicesError } from '../errors.ts'
 import { LEGACY_TRIAL_MS, LEGACY_TRIES, RETRY_MS } from '../limits.ts'
 import type { ByteStream, ServicesNetwork } from '../ports.ts'
-import { LEGACY_SERVICE_PROTOCOL } from '../protocols.ts'
 import type { OpenedStream } from '../wire/request.ts'
 
-export interface LegacyServices {
+export interface LegacyStreams {
   /** @throws MeshError `services.broken`: reset each time; `p2p.*`; the signal's reason */
-  open(peer: PeerId, signal: AbortSignal): Promise<OpenedStream>
+  open(peer: PeerId, protocol: string, signal: AbortSignal): Promise<OpenedStream>
   stop(): void
 }
 
 const NO_BYTES = new Uint8Array()
 
-export function createLegacyServices({
+export function createLegacyStreams({
   network,
   clock,
 }: {
   readonly network: ServicesNetwork
   readonly clock: Clock
-}): LegacyServices {
+}): LegacyStreams {
   /** Accepted a stream on the connection that stands. */
   const accepting = new Set<PeerId>()
   const stopPaths = network.onPath((peer) => accepting.delete(peer))
   const options = { from: 'heard', relayed: true, halfClose: true } as const
 
   return {
-    async open(peer, signal) {
+    async open(peer, protocol, signal) {
       for (let tries = 1; ; tries++) {
-        const stream = await network.streams.open(peer, LEGACY_SERVICE_PROTOCOL, { ...options, signal })
+        const stream = await network.streams.open(peer, protocol, { ...options, signal })
         // sending nothing sends the protocol's name
         stream.send(NO_BYTES)
         if (accepting.has(peer)) return { stream, rest: NO_BYTES }
@@ -45,7 +44,7 @@ export function createLegacyServices({
         if (tries === LEGACY_TRIES) {
           throw servicesError(
             'services.broken',
-            'the provider, an EdgeVPN-compatible node, resets each connection',
+            'the other side, an EdgeVPN-compatible node, resets each connection',
             {
               hint: 'Its target may be down, or it does not know this node in `users` yet.',
             },
