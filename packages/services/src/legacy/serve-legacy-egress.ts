@@ -67,7 +67,7 @@ export function createLegacyEgress(
     const joined = isTls ? secure(socket, name) : socket
     joined.on('error', () => {})
     components.onConnection()
-    const connection = { agent: false, createConnection: () => joined } as const
+    const connection = { createConnection: () => joined }
     await forward({ incoming, response, host, path: incoming.url ?? '/', connection })
     joined.destroy()
   }

@@ -17,7 +17,7 @@ export interface ForwardInit {
   readonly host: string
   /** Path and query. */
   readonly path: string
-  /** How the origin is reached: an agent, or `createConnection`. */
+  /** How the origin is reached: an agent, or without one `createConnection`. */
   readonly connection: Pick<RequestOptions, 'agent' | 'createConnection' | 'host' | 'port'>
 }
 

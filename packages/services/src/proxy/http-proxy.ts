@@ -91,7 +91,7 @@ export function createHttpProxy({ open, join, onError }: HttpProxyInit): HttpPro
     } catch (error) {
       if (!(error instanceof LegacyWay)) return fail(response, error)
       const duplex = new StreamDuplex(error.way.stream, error.way.rest)
-      await forward({ ...forwarding, connection: { agent: false, createConnection: () => duplex } }).catch(
+      await forward({ ...forwarding, connection: { createConnection: () => duplex } }).catch(
         (reason: unknown) => fail(response, reason),
       )
       duplex.destroy()
