@@ -8,6 +8,7 @@
  * console.log(shortPeerId(id))
  * ```
  */
+export { type Backoff, createBackoff } from './backoff.ts'
 export { type Clock, delay, systemClock } from './clock.ts'
 export { parseDuration, tryParseDuration } from './duration.ts'
 export { parseExactJson, stringifyExactJson } from './exact-json.ts'

@@ -76,9 +76,16 @@ export interface ByteStream {
   onBytes(listener: (bytes: Uint8Array) => void): void
   /**
    * Once, also when it had ended before: no error when the remote closed and everything was read (both directions
-   * end then), or when this side's `close` is done.
+   * end then; with `halfClose` only when this side ended, too), or when this side's `close` is done.
    */
   onEnd(listener: (error: Error | undefined) => void): void
+  /**
+   * With `halfClose`: sends what waits, however long the remote takes, then ends this side's direction only. Without
+   * it: `close`. Idempotent.
+   */
+  end(): void
+  /** With `halfClose`, once: the remote sends no more, and all that it sent was handed on. This side may go on. */
+  onRemoteEnd(listener: () => void): void
   /** Stops `onBytes`; the remote is slowed down once the stream's window is full. */
   pause(): void
   resume(): void
@@ -99,6 +106,8 @@ export interface ByteStreams {
       readonly from: 'proven' | 'heard'
       readonly maxPerPeer: number
       readonly relayed: boolean
+      /** Each direction ends for itself; default false. */
+      readonly halfClose?: boolean
     },
     handler: (stream: ByteStream) => void,
   ): Promise<void>
@@ -114,6 +123,8 @@ export interface ByteStreams {
     options: {
       readonly from: 'proven' | 'heard'
       readonly relayed: boolean
+      /** Each direction ends for itself; default false. */
+      readonly halfClose?: boolean
       readonly signal?: AbortSignal
     },
   ): Promise<ByteStream>

@@ -159,6 +159,80 @@ describe('a byte stream', () => {
   }, 20_000)
 })
 
+describe('a byte stream whose directions end apart', () => {
+  /** As `pair`, with the ends of the remote's direction told as 'remote'. */
+  async function halves(): Promise<{
+    near: Watched
+    far: Watched
+    told: (name: 'near' | 'far') => string[]
+  }> {
+    const accepted: Watched[] = []
+    const remotes = { near: [] as string[], far: [] as string[] }
+    await b.streams.handle(PROTOCOL, { ...MANY, halfClose: true }, (stream) => {
+      stream.onRemoteEnd(() => remotes.far.push('remote'))
+      accepted.push(watch(stream))
+    })
+    const opened = await a.streams.open(b.self, PROTOCOL, { ...PROVEN, halfClose: true })
+    opened.onRemoteEnd(() => remotes.near.push('remote'))
+    const near = watch(opened)
+    await eventually(() => expect(accepted).toHaveLength(1))
+    return { near, far: accepted[0] as Watched, told: (name) => remotes[name] }
+  }
+
+  test('answers after the other side ended, and ends without an error when both have', async () => {
+    const { near, far, told } = await halves()
+    near.stream.send(Uint8Array.of(1, 2))
+    near.stream.end()
+    await eventually(() => expect(told('far')).toEqual(['remote']))
+    expect([far.bytes(), far.ends, near.ends]).toEqual([Buffer.of(1, 2), [], []])
+    expect(near.stream.send(Uint8Array.of(3))).toBe(false)
+    const { done } = pump(far.stream, 2 ** 21)
+    await done
+    far.stream.onEnd((error) => far.ends.push(error?.message))
+    await settle()
+    expect([told('near'), near.bytes().byteLength]).toEqual([[], 2 ** 21])
+    far.stream.end()
+    await eventually(() => expect([near.ends, far.ends]).toEqual([[undefined], [undefined]]))
+    expect([told('near'), told('far')]).toEqual([['remote'], ['remote']])
+  })
+
+  test('tells the end of the other direction only when everything before it was read', async () => {
+    const { near, far, told } = await halves()
+    far.stream.pause()
+    // more than the window holds
+    const { done } = pump(near.stream, 2 ** 21)
+    near.stream.onEnd((error) => near.ends.push(error?.message))
+    far.stream.end()
+    await eventually(() => expect(told('near')).toEqual(['remote']))
+    await settle()
+    expect([told('far'), near.ends]).toEqual([[], []])
+    far.stream.resume()
+    await done
+    near.stream.end()
+    await eventually(() => expect([near.ends, far.ends]).toEqual([[undefined], [undefined]]))
+    expect(far.bytes()).toHaveLength(2 ** 21)
+  })
+
+  test('ends with an error when the connection is cut after one direction ended', async () => {
+    const { near, far, told } = await halves()
+    near.stream.send(Uint8Array.of(1))
+    near.stream.end()
+    await eventually(() => expect(told('far')).toEqual(['remote']))
+    await a.stop()
+    await eventually(() => expect(far.ends).toHaveLength(1))
+    expect(far.ends[0]).toBeDefined()
+  })
+
+  test('a reset after one direction ended reaches the other side', async () => {
+    const { near, far, told } = await halves()
+    near.stream.send(Uint8Array.of(1))
+    near.stream.end()
+    await eventually(() => expect(told('far')).toEqual(['remote']))
+    far.stream.abort(new Error('enough'))
+    await eventually(() => expect([near.ends, far.ends]).toEqual([['The stream has been reset'], ['enough']]))
+  })
+})
+
 describe('backpressure', () => {
   test('nobody listens: the sender is stopped at the window, and all arrives later', async () => {
     const { near, far } = await pair(false)

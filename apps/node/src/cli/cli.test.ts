@@ -25,6 +25,7 @@ async function run(...args: string[]) {
     isErrorTerminal: false,
     out: (text) => (out += text),
     note: (line) => (notes += `${line}\n`),
+    draw: () => {},
     readInput: () => Promise.resolve(''),
   })
   return { code, out, notes }

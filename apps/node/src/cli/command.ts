@@ -10,6 +10,8 @@ export interface Call extends LoadedSettings {
   out(text: string): void
   /** Writes a line to standard error. */
   note(line: string): void
+  /** Writes to standard error as it is, to draw a line anew. */
+  draw(text: string): void
   /** Reads standard input to its end. @throws MeshError `node.bad_input` when it is longer than `maxBytes` */
   readInput(maxBytes: number): Promise<string>
   /** Is standard output a terminal? */

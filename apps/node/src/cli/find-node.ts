@@ -12,20 +12,12 @@ import type { Call } from './command.ts'
 const PROBE_TIMEOUT_MS = 2_000
 
 /** @throws MeshError `node.not_running`, `node.several_running` */
-export async function findNode({ settings, sources, surroundings, base }: Call): Promise<ApiClient> {
+export async function findNode(call: Call): Promise<ApiClient> {
+  const { settings, sources, surroundings, base } = call
   if (settings.apiUrl !== undefined) return createNodeClient({ baseUrl: absoluteUrl(settings.apiUrl, base) })
-  const network = readNetwork(settings)
   const isNamed = sources.instance.level !== 'default'
+  const running = await findRunning(call, (instance) => !isNamed || instance === settings.instance)
   const stateDir = stateFolder(settings, surroundings)
-  const candidates = findControlSockets(stateDir).filter(
-    (found) =>
-      (network === undefined || found.networkId === network.id) &&
-      (!isNamed || found.instance === settings.instance),
-  )
-  const probed = await Promise.all(
-    candidates.map(async (found) => ({ ...found, answers: await doesAnswer(found.socket) })),
-  )
-  const running = probed.filter(({ answers }) => answers)
   const preferred = running.filter(({ instance }) => instance === settings.instance)
   const [node, second] = running.length > 1 && preferred.length === 1 ? preferred : running
   if (node === undefined) {
@@ -40,6 +32,38 @@ export async function findNode({ settings, sources, surroundings, base }: Call):
       ...running.map(({ instance, socket }) => `    --instance ${instance}  or  --api-url unix://${socket}`),
     ].join('\n'),
   })
+}
+
+/**
+ * The node that this machine runs for all its purposes (`mesh`, `mesh api` or `mesh start`), in the network that the
+ * settings name, or in any; undefined: none runs. Nodes that a command runs for itself are none of these.
+ * @throws MeshError `node.several_running`
+ */
+export async function findCommonNode(
+  call: Call,
+): Promise<{ readonly client: ApiClient; readonly networkId: string } | undefined> {
+  const { settings } = call
+  const running = await findRunning(call, (instance) => instance === settings.instance)
+  const [node, second] = running
+  if (node === undefined) return undefined
+  if (second === undefined) {
+    return { client: createNodeClient({ baseUrl: `unix://${node.socket}` }), networkId: node.networkId }
+  }
+  throw new MeshError('node.several_running', `nodes of ${running.length} networks are running here`, {
+    hint: 'Say which network is meant, with --token-file or --config; or --own-node, for a node of its own.',
+  })
+}
+
+async function findRunning(
+  { settings, surroundings }: Call,
+  isMeant: (instance: string) => boolean,
+): Promise<ReturnType<typeof findControlSockets>> {
+  const network = readNetwork(settings)
+  const candidates = findControlSockets(stateFolder(settings, surroundings)).filter(
+    (found) => (network === undefined || found.networkId === network.id) && isMeant(found.instance),
+  )
+  const answers = await Promise.all(candidates.map(({ socket }) => doesAnswer(socket)))
+  return candidates.filter((_, index) => answers[index])
 }
 
 async function doesAnswer(socket: string): Promise<boolean> {

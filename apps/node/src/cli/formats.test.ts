@@ -2,7 +2,8 @@
 import type { PeerPingView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
 import { describe, expect, test } from 'vitest'
 import { formatPing } from './ping.ts'
-import { formatStatus, formatUptime } from './status.ts'
+import { formatDuration } from './format-quantity.ts'
+import { formatStatus } from './status.ts'
 
 const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 
@@ -95,7 +96,7 @@ describe('mesh status', () => {
     [3_725, '1 h 2 min'],
     [86_405, '1 d'],
     [400_000, '4 d 15 h'],
-  ])('%d seconds are %s', (seconds, words) => expect(formatUptime(seconds)).toBe(words))
+  ])('%d seconds are %s', (seconds, words) => expect(formatDuration(seconds)).toBe(words))
 
   test('says nothing of a VPN that is not there', () => {
     expect(lines(null).join('\n')).not.toMatch(/vpn|ADDRESS/)

@@ -15,6 +15,7 @@ export async function main(): Promise<void> {
     isErrorTerminal: process.stderr.isTTY === true,
     out: (text) => process.stdout.write(text),
     note: (line) => process.stderr.write(`${line}\n`),
+    draw: (text) => process.stderr.write(text),
     readInput,
   })
 }

@@ -17,6 +17,7 @@ export interface CommandLineComponents {
   readonly isErrorTerminal: boolean
   out(text: string): void
   note(line: string): void
+  draw(text: string): void
   readInput(maxBytes: number): Promise<string>
 }
 

@@ -1,7 +1,8 @@
-/** `mesh`, `mesh api` and `mesh start`: one node, from the settings to a clean end. */
+/** `mesh`, `mesh api`, `mesh start` and the commands of one purpose: one node, from the settings to a clean end. */
 import { MeshError, systemClock, systemRandom } from '@mesh/core'
 import { createLogger } from '../log/create-logger.ts'
 import { startNode, type StartOptions } from '../node/create-node.ts'
+import type { Sharing } from '../node/join-services.ts'
 import { settle } from '../node/settle.ts'
 import { findListenPlace } from '../settings/listen-place.ts'
 import { stateFolder } from '../settings/load-settings.ts'
@@ -21,11 +22,18 @@ interface Role {
   /** Where the API listens beside the control socket, as the person gave it. */
   readonly listen: string | undefined
   readonly hasVpn: boolean
+  /** What the command's arguments say, in place of the settings. */
+  readonly settings?: Partial<Settings>
+  /** Its instance, unless the person names one. */
+  readonly instance?: string
+  /** What the node is for, where it ends by itself; resolves with the exit code. */
+  readonly work?: (sharing: Sharing, signal: AbortSignal) => Promise<number>
 }
 
-async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<number> {
+export async function runNode(call: Call, role: Role): Promise<number> {
   const { command, base, surroundings } = call
-  const settings = withOwnInstance(call)
+  const { listen: place, hasVpn } = role
+  const settings = withOwnInstance(call, role)
   const network = requireNetwork(settings, command.name)
   if (hasVpn) await requireEngine(checkoutOf(surroundings.environment))
   const log = createNodeLogger(call)
@@ -36,20 +44,21 @@ async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<num
     place === undefined
       ? undefined
       : findListenPlace({ listen: place, base, environment, pid: process.pid }, log)
-  const init = { settings, network, listen, hasVpn, stateDir: stateFolder(settings, surroundings) }
+  const init = { settings, base, network, listen, hasVpn, stateDir: stateFolder(settings, surroundings) }
   const components = { clock: systemClock, random: systemRandom, log, uptimeMs: () => performance.now() }
-  const { onListening, onInterface } = createPlaceNotes(call)
+  const { onListening, onInterface, onService } = createPlaceNotes(call)
   const code = await runUntilSignal(log, async (signal) => {
-    const node = await startNode(init, components, { signal, onListening, onInterface })
+    const node = await startNode(init, components, { signal, onListening, onInterface, onService })
     settle()
-    return node
+    const { work } = role
+    return work === undefined ? node : { stop: () => node.stop(), done: work(node.sharing, signal) }
   })
   // nothing may keep the process that the node has left behind
   process.exit(code)
 }
 
 /** Where the node is found, on standard output: a line for people on a terminal, JSON lines elsewhere as in the log. */
-function createPlaceNotes(call: Call): Pick<StartOptions, 'onListening' | 'onInterface'> {
+function createPlaceNotes(call: Call): Pick<StartOptions, 'onListening' | 'onInterface' | 'onService'> {
   const { logFormat } = call.settings
   const isForPeople = logFormat === 'auto' ? call.isTerminal : logFormat === 'human'
   const log = createLogger(
@@ -65,6 +74,10 @@ function createPlaceNotes(call: Call): Pick<StartOptions, 'onListening' | 'onInt
     onInterface(name, addresses) {
       if (isForPeople) call.out(`VPN: ${name} has ${addresses.join(' and ')}\n`)
       else log.info('vpn interface', { interface: name, addresses })
+    },
+    onService(text) {
+      if (isForPeople) call.out(`${text}\n`)
+      else log.info('ready', { text })
     },
   }
 }
@@ -85,9 +98,11 @@ const BUILD_HINT =
   'Install Rust 1.95 or later (https://rustup.rs) and a C compiler, run `npm run setup` in the checkout, and read its last line.'
 
 /** Nodes that keep nothing do not stand in each other's way. */
-function withOwnInstance({ settings, sources }: Call): Settings {
-  const isNamed = sources.instance.level !== 'default'
-  return settings.ephemeral && !isNamed ? { ...settings, instance: `ephemeral-${process.pid}` } : settings
+function withOwnInstance({ settings: given, sources }: Call, role: Role): Settings {
+  const settings = { ...given, ...role.settings }
+  if (sources.instance.level !== 'default') return settings
+  if (settings.ephemeral) return { ...settings, instance: `ephemeral-${process.pid}` }
+  return { ...settings, instance: role.instance ?? settings.instance }
 }
 
 function createNodeLogger({ settings, surroundings, isErrorTerminal }: Call) {

@@ -12,23 +12,34 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export interface Running {
   stop(): Promise<void>
+  /**
+   * Resolves with the exit code when it has done all that it was for, or soon after the signal; rejects when it cannot.
+   */
+  readonly done?: Promise<number>
 }
 
-/** Resolves with the exit code; rejects with what `start` rejects with. */
+/** Resolves with the exit code; rejects with what `start` or `done` rejects with. */
 export async function runUntilSignal(
   log: Logger,
   start: (signal: AbortSignal) => Promise<Running>,
 ): Promise<number> {
   const asked = new AbortController()
+  let failure: { readonly error: unknown } | undefined
   const end = waitForEnd(log, asked)
   const starting = start(asked.signal)
   const first = await Promise.race([starting, end])
-  const code = typeof first === 'number' ? first : await end
+  const ended = typeof first === 'number' ? first : (first.done ?? end)
+  const code = await Promise.resolve(ended).catch((error: unknown) => {
+    failure = { error }
+    return EXIT.failed.code
+  })
   const stopped = starting.then(
     (running) => running.stop(),
     () => {},
   )
-  return (await isInTime(stopped, log)) ? code : EXIT.failed.code
+  const isStopped = await isInTime(stopped, log)
+  if (failure !== undefined) throw failure.error
+  return isStopped ? code : EXIT.failed.code
 }
 
 /** Resolves with the exit code when the process is asked to end, or must. */

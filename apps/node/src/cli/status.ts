@@ -6,6 +6,7 @@ import { printable } from '../log/printable.ts'
 import { CONTROL_SOCKET } from '../state/instance-folder.ts'
 import type { Run } from './command.ts'
 import { findNode } from './find-node.ts'
+import { formatBytes, formatDuration } from './format-quantity.ts'
 import { formatTable } from './format-table.ts'
 
 export const runStatus: Run = async (call) => {
@@ -70,22 +71,8 @@ function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFac
     `node      ${Name === '' ? PeerID : `${Name} (${PeerID})`}`,
     `network   ${Network}, instance ${Instance}`,
     `api       ${places.join(' and ') || 'on the control socket only'}`,
-    `running   for ${formatUptime(UptimeSeconds)}, since ${StartedAt}, mesh ${Version}`,
+    `running   for ${formatDuration(UptimeSeconds)}, since ${StartedAt}, mesh ${Version}`,
   ].map(printable)
-}
-
-/** The two greatest units: `3 d 4 h`, `12 min 5 s`. */
-export function formatUptime(seconds: number): string {
-  const counts = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3_600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [Math.floor(seconds) % 60, 's'],
-  ] as const
-  const first = counts.findIndex(([count]) => count > 0)
-  if (first === -1) return '0 s'
-  const shown = counts.slice(first, first + 2).filter(([count]) => count > 0)
-  return shown.map(([count, unit]) => `${count} ${unit}`).join(' ')
 }
 
 function titledTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -165,16 +152,4 @@ function peerRow(peer: PeerView): readonly string[] {
 
 function formatRoundTrip(ms: number | null): string {
   return ms === null ? '-' : `${ms.toFixed(1)} ms`
-}
-
-function formatBytes(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`
-  for (const [unit, size] of [
-    ['kB', 1e3],
-    ['MB', 1e6],
-    ['GB', 1e9],
-  ] as const) {
-    if (bytes < size * 1_000) return `${(bytes / size).toFixed(1)} ${unit}`
-  }
-  return `${(bytes / 1e12).toFixed(1)} TB`
 }

@@ -1,10 +1,17 @@
 /** The API of this node, plugged into what it serves; the network joins later. */
 import { hostname } from 'node:os'
-import { type ApiListener, createApiServer, type ListenAddress, type PeerProbe } from '@mesh/api-server'
+import {
+  type ApiListener,
+  createApiServer,
+  type ListenAddress,
+  type OffersPort,
+  type PeerProbe,
+} from '@mesh/api-server'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { MeshNode } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
+import type { Egress, Proxy, Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
 import { nameInForce } from '../settings/node-name.ts'
 import { version } from '../version.ts'
@@ -26,6 +33,12 @@ export interface NodeApi {
   attach(p2p: MeshNode): void
   /** This node has a VPN, which may not stand yet. */
   attachVpn(vpn: Vpn): void
+  /** Services of this node, which may not run yet. */
+  attachServices(services: Services): void
+  /** What it offers and connects to, once all that options name stands. */
+  attachOffers(offers: OffersPort): void
+  attachEgress(egress: Egress): void
+  attachProxy(proxy: Proxy): void
   /** Replication runs: `/readyz` says so from now on. */
   setReplicator(replicator: Replicator): void
   stop(): Promise<void>
@@ -39,6 +52,9 @@ export function createApi(
   let p2p: MeshNode | undefined
   let replicator: Replicator | undefined
   let vpn: Vpn | undefined
+  let services: Services | undefined
+  let egress: Egress | undefined
+  let proxy: Proxy | undefined
   const server = createApiServer(
     { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
     {
@@ -57,6 +73,7 @@ export function createApi(
             ledger,
             p2p,
             vpn,
+            services,
             bootstrapPeers: settings.discoveryBootstrapPeers.length,
           }),
       },
@@ -65,6 +82,9 @@ export function createApi(
           p2p,
           replication: replicator?.status(),
           vpn: vpn?.status(),
+          services: services?.status(),
+          egress: egress?.status(),
+          proxy: proxy?.status(),
           version,
           uptimeSeconds: (clock.now() - startedAt) / 1_000,
           memory: process.memoryUsage(),
@@ -87,6 +107,16 @@ export function createApi(
     attachVpn(made) {
       vpn = made
       server.attachVpn(made)
+    },
+    attachOffers: (offers) => server.attachOffers(offers),
+    attachServices(made) {
+      services = made
+    },
+    attachEgress(made) {
+      egress = made
+    },
+    attachProxy(made) {
+      proxy = made
     },
     setReplicator(running) {
       replicator = running

@@ -12,6 +12,7 @@ import { openInstanceFolder } from '../state/instance-folder.ts'
 import type { Network } from '../state/network.ts'
 import { createApi } from './create-api.ts'
 import { createEnds, type Ends } from './ends.ts'
+import type { Sharing } from './join-services.ts'
 import { openLedger } from './open-ledger.ts'
 
 /** Time for the first requests between the API and the host. */
@@ -23,6 +24,8 @@ export interface NodeInit {
   readonly stateDir: string
   /** Beside the control socket, which every node has. */
   readonly listen: ListenAddress | undefined
+  /** The folder that relative paths of sockets count from. */
+  readonly base: string
   /** Make the network interface, and carry packets. */
   readonly hasVpn: boolean
 }
@@ -41,10 +44,13 @@ export interface StartOptions {
   readonly onListening: (url: string | undefined) => void
   /** The interface stands, with addresses like `10.1.0.11/24`. */
   readonly onInterface: (name: string, addresses: readonly string[]) => void
+  /** A service, a connection to one, or the proxy is ready, in words. */
+  readonly onService: (line: string) => void
 }
 
 export interface MeshNode {
   readonly id: PeerId
+  readonly sharing: Sharing
   /** Idempotent; leaves nothing running. */
   stop(): Promise<void>
 }
@@ -93,6 +99,6 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   await delay(clock, FIRST_ANSWERS_MS)
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
-  await joinNetwork({ ...parts, folder: folder.path, identity, ledger, api }, ends)
-  return { id: identity.id, stop: () => ends.run() }
+  const sharing = await joinNetwork({ ...parts, folder: folder.path, identity, ledger, api }, ends)
+  return { id: identity.id, sharing, stop: () => ends.run() }
 }

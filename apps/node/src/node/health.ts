@@ -3,6 +3,7 @@ import type { HealthProblem } from '@mesh/api-server'
 import { shortPeerId } from '@mesh/core'
 import type { Ledger, RejectionCode } from '@mesh/ledger'
 import type { P2pNode } from '@mesh/p2p'
+import type { Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
 
 /** What problems are found in. */
@@ -15,6 +16,8 @@ export interface HealthView {
   readonly p2p: P2pNode | undefined
   /** Undefined without one. */
   readonly vpn: Pick<Vpn, 'problems'> | undefined
+  /** Undefined until the host listens. */
+  readonly services?: Pick<Services, 'problems'> | undefined
   /** Who this node would wait for: without them it is alone by intention for a while. */
   readonly bootstrapPeers: number
 }
@@ -28,6 +31,7 @@ const MAX_LISTED_CONFLICTS = 20
 export function findProblems(view: HealthView): readonly HealthProblem[] {
   const problems = [
     ...(view.vpn?.problems() ?? []),
+    ...(view.services?.problems() ?? []),
     ...conflictProblems(view),
     ...rejectionProblems(view),
     ...networkProblems(view),

@@ -1,6 +1,7 @@
 /**
- * Joins the network: 1 the host, with the transports that stand at once; 2 replication over it; 3 the VPN, or where
- * there is none, the courtesy to leave addresses to others; 4 the transports that take longer, meanwhile.
+ * Joins the network: 1 the host, with the transports that stand at once; 2 replication over it; 3 services and egress;
+ * 4 the VPN, or where there is none, the courtesy to leave addresses to others; 5 the transports that take longer,
+ * meanwhile.
  */
 import { tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import { HEALTH_BUCKET, type Ledger } from '@mesh/ledger'
@@ -14,12 +15,16 @@ import { version } from '../version.ts'
 import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './create-node.ts'
 import type { Ends } from './ends.ts'
+import type { Sharing } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from './member-names.ts'
 import { settleAfterPeers } from './settle.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
-export interface JoinInit extends NodeInit, NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
+export interface JoinInit
+  extends NodeInit,
+    NodeComponents,
+    Pick<StartOptions, 'onInterface' | 'onService' | 'signal'> {
   /** The instance's. */
   readonly folder: string
   readonly identity: Identity
@@ -27,7 +32,7 @@ export interface JoinInit extends NodeInit, NodeComponents, Pick<StartOptions, '
   readonly api: NodeApi
 }
 
-export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
+export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> {
   const { settings, network, identity, ledger, api, clock, random, log, uptimeMs, signal } = init
   const { createP2pNode } = await import('@mesh/p2p/node')
   const p2p = await createP2pNode(
@@ -64,6 +69,9 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
     const addressCount = p2p.addresses().length
     log.info('all transports listening', { addressCount, afterMs: Math.round(uptimeMs()) })
   })
+  const { joinServices } = await import('./join-services.ts')
+  const sharing = await joinServices({ ...init, p2p, replicator }, ends)
+  signal.throwIfAborted()
   if (init.hasVpn) {
     const { joinVpn } = await import('./join-vpn.ts')
     await joinVpn({ ...init, p2p, replicator }, ends)
@@ -76,6 +84,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<void> {
     const legacyMembers = () => replicator.status().olderMembers
     ends.add(yieldLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
   }
+  return sharing
 }
 
 /** Does the ledger tell of no other node? */

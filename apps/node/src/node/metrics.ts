@@ -2,14 +2,19 @@
 import type { Metric } from '@mesh/api-server'
 import type { P2pNode } from '@mesh/p2p'
 import type { ReplicationStatus } from '@mesh/replication'
+import type { EgressStatus, ProxyStatus, ServicesStatus } from '@mesh/services'
 import type { VpnStatus } from '@mesh/vpn'
 import { counter, counts, gauge } from './metric-families.ts'
+import { egressMetrics, proxyMetrics, serviceMetrics } from './service-metrics.ts'
 import { vpnMetrics } from './vpn-metrics.ts'
 
 export interface MetricsView {
   readonly p2p: P2pNode | undefined
   readonly replication: ReplicationStatus | undefined
   readonly vpn: VpnStatus | undefined
+  readonly services?: ServicesStatus | undefined
+  readonly egress?: EgressStatus | undefined
+  readonly proxy?: ProxyStatus | undefined
   readonly version: string
   /** Seconds since start. */
   readonly uptimeSeconds: number
@@ -20,6 +25,9 @@ export function readMetrics({
   p2p,
   replication,
   vpn,
+  services,
+  egress,
+  proxy,
   version,
   uptimeSeconds,
   memory,
@@ -32,6 +40,9 @@ export function readMetrics({
     ...(p2p === undefined ? [] : networkMetrics(p2p)),
     ...(replication === undefined ? [] : replicationMetrics(replication)),
     ...(vpn === undefined ? [] : vpnMetrics(vpn)),
+    ...(services === undefined ? [] : serviceMetrics(services)),
+    ...(egress === undefined ? [] : egressMetrics(egress)),
+    ...(proxy === undefined ? [] : proxyMetrics(proxy)),
   ]
 }
 

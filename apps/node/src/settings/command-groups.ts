@@ -9,9 +9,15 @@ export const CLIENT = [
   'ledger delete',
   'ledger list',
   'ledger watch',
+  'services',
+  'service-remove',
+  'service-disconnect',
+  'file-remove',
 ]
+/** Run a node for one purpose. */
+export const SERVICE = ['service-add', 'service-connect', 'file-send', 'file-receive', 'proxy']
 /** Run a node, `mesh` alone first; `config` shows what they would run with. */
-export const NODE = ['', 'api', 'start', 'config']
+export const NODE = ['', 'api', 'start', 'config', ...SERVICE]
 export const ALL = [...NODE, ...CLIENT]
 /** Read which network is named, and run or ask no node. */
 export const TOKEN = ['token show']

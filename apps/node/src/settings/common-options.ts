@@ -2,7 +2,7 @@
 import { isNodeName } from '@mesh/core'
 import { LOG_LEVELS, refuseLogLevels } from '../log/log-level.ts'
 import { SUBSYSTEMS } from '../log/subsystems.ts'
-import { ALL, CLIENT, NODE, TOKEN } from './command-groups.ts'
+import { ALL, CLIENT, NODE, SERVICE, TOKEN } from './command-groups.ts'
 import { choice, duration, integer, path, text, toggle } from './option.ts'
 
 export const generateOptions = {
@@ -170,7 +170,7 @@ export const outputOptions = {
   }),
   json: toggle({
     group: 'Output',
-    commands: [...CLIENT, 'config'],
+    commands: [...CLIENT, 'config', ...SERVICE.filter((command) => command !== 'proxy')],
     default: false,
     environment: false,
     help: 'Print JSON for programs (for `ledger put`: take VALUE as JSON too).',

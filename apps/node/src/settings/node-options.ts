@@ -9,10 +9,10 @@ const GIB = 1024 * MIB
 export const apiOptions = {
   listen: text({
     group: 'API',
-    commands: ['api', 'config'],
+    commands: ['api', 'proxy', 'config'],
     placeholder: 'ADDRESS',
     default: '127.0.0.1:8080',
-    help: 'Where the API and its web page are served: HOST:PORT, :PORT, [IPV6]:PORT or unix://PATH. Port 0 takes a free one.',
+    help: 'Where the API and its web page are served, or with `mesh proxy` the proxy: HOST:PORT, :PORT, [IPV6]:PORT or unix://PATH. Port 0 takes a free one.',
   }),
   api: toggle({
     group: 'API',

@@ -7,6 +7,7 @@ export type OptionGroup =
   | 'Network'
   | 'State'
   | 'VPN'
+  | 'Services'
   | 'API'
   | 'Finding peers'
   | 'Transports and addresses'

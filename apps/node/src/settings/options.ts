@@ -16,6 +16,7 @@ import {
   transportOptions,
 } from './node-options.ts'
 import type { Option } from './option.ts'
+import { serviceOptions } from './service-options.ts'
 import { vpnOptions } from './vpn-options.ts'
 
 export const options = {
@@ -24,6 +25,7 @@ export const options = {
   ...nameOptions,
   ...stateOptions,
   ...vpnOptions,
+  ...serviceOptions,
   ...apiOptions,
   ...discoveryOptions,
   ...transportOptions,

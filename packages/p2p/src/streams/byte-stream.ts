@@ -3,7 +3,8 @@
  * 1. what comes is handed on as it was decrypted, chunk by chunk; while nobody listens or the listener pauses, the
  *    stream is paused, so that its window fills up and the other side stops
  * 2. what is sent goes to libp2p at once; `send` says when to stop, `onDrain` when little is left to go out
- * 3. it ends once: with the other side's close when all was read, else with what broke it
+ * 3. it ends once: with the other side's close when all was read (with `halfClose` when this side ended, too), else
+ *    with what broke it
  */
 import type { Connection, Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
 import type { Clock, PeerId } from '@mesh/core'
@@ -17,18 +18,26 @@ export interface ByteStreamInit {
   readonly connection: Connection
   readonly peer: PeerId
   readonly clock: Clock
+  /** Each direction ends for itself; default false: the end of one ends the other one, too. */
+  readonly halfClose?: boolean | undefined
 }
 
 const NOTHING = new Uint8Array(0)
 
-export function createByteStream({ stream, connection, peer, clock }: ByteStreamInit): ByteStream {
+export function createByteStream(init: ByteStreamInit): ByteStream {
+  const { stream, connection, peer, clock, halfClose = false } = init
   const reader = createReader(stream)
   const writer = createWriter(stream)
   /** Set once; what `onEnd` tells. */
   let end: { readonly error: Error | undefined } | undefined
   let onEnd = (_error: Error | undefined) => {}
+  let onRemoteEnd = () => {}
   /** Asked for by this side, or follows the other side's close. */
   let closing = false
+  /** This side's direction alone was ended. */
+  let ended = false
+  /** All that the other side sent before it ended its direction was handed on. */
+  let remoteDone = false
   /** The other side said that no more comes: without it a stream that is over was cut. */
   let remoteClosed = stream.remoteWriteStatus === 'closed' && isLive(stream)
 
@@ -55,11 +64,23 @@ export function createByteStream({ stream, connection, peer, clock }: ByteStream
     stream.closeRead().catch((error: unknown) => stream.abort(toError(error)))
   }
 
-  /** The end of one direction ends the other one, too. */
+  function endWriting(): void {
+    if (ended || closing || !isLive(stream)) return
+    ended = true
+    writer.stop()
+    // a slow reader on the other side takes the time that it takes
+    void closeWriting(stream, { clock, heard: reader.heard, isPatient: true })
+  }
+
   function onAllRead(): void {
-    if (!remoteClosed || closing || !reader.isEmpty()) return
-    finish(undefined)
-    close()
+    if (!remoteClosed || closing || remoteDone || !reader.isEmpty()) return
+    remoteDone = true
+    if (!halfClose) {
+      finish(undefined)
+      return close()
+    }
+    onRemoteEnd()
+    if (!isLive(stream)) finish(ended ? undefined : new Error('the connection closed'))
   }
 
   reader.onEmpty = onAllRead
@@ -68,7 +89,8 @@ export function createByteStream({ stream, connection, peer, clock }: ByteStream
     onAllRead()
   }
   const onClose = ({ error }: StreamCloseEvent) => {
-    if (error === undefined && !remoteClosed && !closing) finish(new Error('the connection closed'))
+    const isCut = !remoteClosed || (halfClose && (!ended || stream.writeBufferLength > 0))
+    if (error === undefined && isCut && !closing) finish(new Error('the connection closed'))
     // what came before a close without fault may still be read
     else if (error !== undefined || closing || reader.isEmpty()) finish(error)
   }
@@ -80,7 +102,7 @@ export function createByteStream({ stream, connection, peer, clock }: ByteStream
   return {
     peer,
     direct: connection.direct,
-    send: (bytes) => (end === undefined && !closing ? writer.send(bytes) : false),
+    send: (bytes) => (end === undefined && !closing && !ended ? writer.send(bytes) : false),
     onDrain: writer.onDrain,
     onBytes(listener) {
       reader.onBytes(listener)
@@ -89,6 +111,11 @@ export function createByteStream({ stream, connection, peer, clock }: ByteStream
     onEnd(listener) {
       onEnd = listener
       if (end !== undefined) queueMicrotask(() => listener(end?.error))
+    },
+    end: halfClose ? endWriting : close,
+    onRemoteEnd(listener) {
+      onRemoteEnd = listener
+      if (remoteDone && halfClose) queueMicrotask(listener)
     },
     pause: () => reader.setPaused(true),
     resume: () => reader.setPaused(false),

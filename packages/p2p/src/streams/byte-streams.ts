@@ -15,7 +15,7 @@ export function createByteStreams({ streams, clock, logger }: ByteStreamsCompone
   return {
     handle: (protocol, options, handler) =>
       streams.serve(protocol, options, (inbound) => {
-        const stream = createByteStream({ ...inbound, clock })
+        const stream = createByteStream({ ...inbound, clock, halfClose: options.halfClose })
         try {
           handler(stream)
         } catch (error) {
@@ -23,8 +23,9 @@ export function createByteStreams({ streams, clock, logger }: ByteStreamsCompone
           stream.abort(error instanceof Error ? error : new Error(String(error)))
         }
       }),
-    async open(peer, protocol, { signal, ...rules }) {
-      return createByteStream({ ...(await streams.open(peer, protocol, { ...rules, signal })), clock })
+    async open(peer, protocol, { signal, halfClose, ...rules }) {
+      const opened = await streams.open(peer, protocol, { ...rules, signal })
+      return createByteStream({ ...opened, clock, halfClose })
     },
   }
 }

@@ -5,9 +5,8 @@
  * greater one after a while, and whoever has packets without waiting. A key lives as long as its peer is in the
  * table, or else as long as its channel.
  */
-import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import { type Backoff, type Clock, createBackoff, type Logger, type PeerId, type Random } from '@mesh/core'
 import type { VpnChannel, VpnChannels } from '../ports.ts'
-import { type Backoff, createBackoff } from './backoff.ts'
 import { runControlChannel } from './control-channel.ts'
 import { asError, linkError } from './errors.ts'
 import { createKeyExchange } from './key-exchange.ts'

@@ -9,10 +9,9 @@
  *
  * The bytes of a batch belong to the stream from `send` on. No promise, closure or timer for a batch.
  */
-import type { Clock, PeerId, Random } from '@mesh/core'
+import { type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
-import { createBackoff } from './backoff.ts'
 import { asError, linkError, within } from './errors.ts'
 import {
   BATCHES_PER_TURN,

@@ -2,10 +2,9 @@
  * Packets to one member of an older network, as it reads them (wire document, 5.1): each on a stream of its own, in
  * one chunk, never over a relay. What waits beyond the streams in flight stays in the engine.
  */
-import type { Clock, PeerId, Random } from '@mesh/core'
+import { type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
 import { type Engine, framesOf } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
-import { createBackoff } from './backoff.ts'
 import { asError, linkError, within } from './errors.ts'
 import {
   MAX_STREAM_RETRY_MS,

@@ -1,6 +1,5 @@
 /** Looks for a way to the peers that packets wait for: some at a time, each again after growing waits. */
-import type { Clock, PeerId, Random } from '@mesh/core'
-import { type Backoff, createBackoff } from './backoff.ts'
+import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
 import { asError, linkError, within } from './errors.ts'
 import { createLanes } from './lanes.ts'
 import {

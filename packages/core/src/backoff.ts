@@ -1,4 +1,5 @@
-import type { Clock, Random } from '@mesh/core'
+import type { Clock } from './clock.ts'
+import type { Random } from './random.ts'
 
 /** Growing waits between tries that fail. */
 export interface Backoff {

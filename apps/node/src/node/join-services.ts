@@ -1,0 +1,155 @@
+/**
+ * What this node offers beside packets: 1 plugs services and egress into the host, the ledger and replication; 2 tells
+ * the API of them; 3 begins with what the settings name.
+ */
+import { networkInterfaces } from 'node:os'
+import { resolve } from 'node:path'
+import type { Ledger } from '@mesh/ledger'
+import type { MeshNode } from '@mesh/p2p/node'
+import type { Replicator } from '@mesh/replication'
+import {
+  createEgress,
+  createFileSharing,
+  createOwnUser,
+  createProxy,
+  createServices,
+  createSlots,
+  type FilesNetwork,
+  type NamedAddress,
+  type ReceivedFile,
+  receiveFile,
+  type ReceiveFileInit,
+  type Services,
+  type ServicesNetwork,
+} from '@mesh/services'
+import type { Settings } from '../settings/options.ts'
+import { parseFile, parseListen, parseOffer, parseRange } from '../settings/service-values.ts'
+import { valuesOf } from '../settings/vpn-values.ts'
+import { absoluteAddress } from '../settings/absolute-address.ts'
+import { openKeptOffers } from '../state/kept-offers.ts'
+import type { NodeApi } from './create-api.ts'
+import type { NodeComponents, StartOptions } from './create-node.ts'
+import type { Ends } from './ends.ts'
+import { createNodeOffers } from './node-offers.ts'
+
+export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'onService'> {
+  readonly settings: Settings
+  /** The instance's. */
+  readonly folder: string
+  /** The folder that relative paths of sockets count from. */
+  readonly base: string
+  readonly ledger: Ledger
+  readonly p2p: MeshNode
+  readonly replicator: Replicator
+  readonly api: NodeApi
+}
+
+/** What a command that runs a node for one transfer waits for. */
+export interface Sharing {
+  /** Fetches a share by its name. @throws MeshError `files.*`; the signal's reason */
+  receive(init: ReceiveFileInit): Promise<ReceivedFile>
+  /** Resolves when somebody has received all of an offer, or the signal aborts. */
+  received(signal: AbortSignal): Promise<void>
+}
+
+/** @throws MeshError `services.*`, `files.*` */
+export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<Sharing> {
+  const { settings, base, folder, ledger, p2p, replicator, api, clock, random, log } = init
+  const announce = (bucket: string, key: string, valueText: () => string) =>
+    replicator.keepAnnounced(bucket, key, valueText)
+  const user = createOwnUser({ ledger, announce, clock })
+  ends.add(() => user.stop())
+  const network = servicesNetwork(p2p)
+  const components = { ledger, network, announce, user, slots: createSlots(), clock, random, log }
+  const services = createServices({}, components)
+  ends.add(() => services.stop())
+  api.attachServices(services)
+  ends.add(tellWhenReady(services, init.onService))
+  await services.start()
+  const fileComponents = { ledger, network: filesNetwork(p2p), announce, user, clock, log }
+  const files = createFileSharing(fileComponents)
+  ends.add(() => files.stop())
+  await files.start()
+  const kept = openKeptOffers(settings.ephemeral ? undefined : folder, log.child('services'))
+  const offers = createNodeOffers({ services, files, kept, log: log.child('services') })
+  // relative paths count from where the person stands
+  const withBase = ({ name, address }: NamedAddress) => ({ name, address: absoluteAddress(address, base) })
+  await offers.begin({
+    services: valuesOf(settings.serviceAdd, parseOffer).map(withBase),
+    connections: valuesOf(settings.serviceConnect, parseListen).map(withBase),
+    files: valuesOf(settings.fileSend, parseFile).map(({ name, address }) => ({
+      name,
+      address: resolve(base, address),
+    })),
+  })
+  for (const { name, path } of files.offers()) init.onService(`File ${name}: members receive ${path}`)
+  api.attachOffers(offers)
+  if (settings.egress) {
+    const egress = createEgress(
+      { allow: valuesOf(settings.egressAllow, parseRange) },
+      { ...components, ownAddresses },
+    )
+    ends.add(() => egress.stop())
+    await egress.start()
+    api.attachEgress(egress)
+  }
+  if (settings.proxy !== undefined) {
+    const { egressPeer } = settings
+    const listen = absoluteAddress(settings.proxy, base)
+    const proxy = createProxy({ listen, ...(egressPeer !== undefined && { egressPeer }) }, components)
+    ends.add(() => proxy.stop())
+    await proxy.start()
+    api.attachProxy(proxy)
+    init.onService(`Proxy: HTTP and SOCKS5 on ${proxy.status().listen}`)
+  }
+  return {
+    receive: (receiveInit) => receiveFile(receiveInit, fileComponents),
+    received: (signal) =>
+      new Promise((done) => {
+        const end = () => {
+          stop()
+          done()
+        }
+        const stop = files.onChange(() => {
+          if (files.offers().some(({ completed }) => completed > 0)) end()
+        })
+        signal.addEventListener('abort', end, { once: true })
+      }),
+  }
+}
+
+function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
+}
+
+/** A line when a service is offered for the first time, and one when a connection listens. */
+function tellWhenReady(services: Services, tell: (line: string) => void): () => void {
+  const told = new Set<string>()
+  return services.subscribe((event) => {
+    const { type, name, status } = event
+    if (status === undefined || told.has(`${type} ${name}`)) return
+    if (type === 'service' && status.state !== 'announced') return
+    told.add(`${type} ${name}`)
+    if ('target' in status) tell(`Service ${name}: members reach ${status.target}`)
+    else tell(`Service ${name}: reached on ${status.listen}`)
+  })
+}
+
+function filesNetwork(p2p: MeshNode): FilesNetwork {
+  return { ...servicesNetwork(p2p), channels: p2p.channels }
+}
+
+function servicesNetwork(p2p: MeshNode): ServicesNetwork {
+  return {
+    self: p2p.self,
+    streams: p2p.streams,
+    speaks: (peer, protocol) => p2p.speaks(peer, protocol),
+    connect: (peer, signal) => p2p.connect(peer, signal),
+    pathOf(peer) {
+      const status = p2p.peer(peer)
+      if (status?.path === undefined) return undefined
+      return { path: status.path, transport: status.transport, rttMs: status.rttMs }
+    },
+    onPath: (listener) => p2p.onPath(listener),
+  }
+}

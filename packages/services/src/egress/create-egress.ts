@@ -1,0 +1,129 @@
+/**
+ * Egress: members reach the Internet through this node. 1 `egress` in the ledger says so while it runs; 2 a request
+ * names a host and a port; 3 what may be dialled is; 4 the bytes go both ways. No VPN and no privileges are needed.
+ */
+import { type Cidr, type Clock, delay, type Logger } from '@mesh/core'
+import { createLegacyEgress } from '../legacy/serve-legacy-egress.ts'
+import { MAX_PEER_CONNECTIONS, WITHDRAW_MS } from '../limits.ts'
+import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
+import { EGRESS_PROTOCOL, LEGACY_EGRESS_PROTOCOL } from '../protocols.ts'
+import { reset, splice, type Traffic } from '../streams/splice.ts'
+import { type Accepted, acceptRequest, type Slots } from '../wire/accept.ts'
+import { decodeEgressRequest, type EgressRequest } from '../wire/messages.ts'
+import { createRefusals, type Refusals } from '../wire/refusals.ts'
+import { createDestinations, type Destinations, type DestinationsInit } from './destinations.ts'
+import { dialDestination } from './dial-destination.ts'
+
+export interface EgressInit {
+  /** Served although private or loopback. */
+  readonly allow?: readonly Cidr[]
+}
+
+export interface EgressComponents extends Pick<DestinationsInit, 'ownAddresses' | 'resolveName'> {
+  readonly ledger: ServicesLedger
+  readonly network: ServicesNetwork
+  readonly announce: Announcer
+  readonly slots: Slots
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface EgressStatus {
+  readonly openConnections: number
+  /** Since the start. */
+  readonly connections: number
+  /** Bytes from members. */
+  readonly bytesIn: number
+  /** Bytes to members. */
+  readonly bytesOut: number
+  /** By code, since the start. */
+  readonly refusals: Readonly<Record<string, number>>
+}
+
+export interface Egress {
+  start(): Promise<void>
+  /** Withdraws the entry, ends every connection. Takes a second at most. Idempotent. */
+  stop(): Promise<void>
+  status(): EgressStatus
+}
+
+export function createEgress(init: EgressInit, components: EgressComponents): Egress {
+  return new NodeEgress(init, { ...components, log: components.log.child('egress') })
+}
+
+class NodeEgress implements Egress {
+  readonly #components: EgressComponents
+  readonly #destinations: Destinations
+  readonly #refusals: Refusals
+  readonly #traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
+  readonly #open = new Set<() => void>()
+  #connections = 0
+  #stopAnnouncing: (() => void) | undefined
+
+  constructor({ allow = [] }: EgressInit, components: EgressComponents) {
+    this.#components = components
+    this.#destinations = createDestinations({ allow, ...components })
+    this.#refusals = createRefusals(components.log)
+  }
+
+  async start(): Promise<void> {
+    const { network, ledger, announce, log } = this.#components
+    const accepting = { ...this.#components, refusals: this.#refusals }
+    const options = { relayed: true, halfClose: true, maxPerPeer: MAX_PEER_CONNECTIONS + 64 } as const
+    const init = {
+      protocol: 'egress' as const,
+      decode: decodeEgressRequest,
+      handle: (accepted: Accepted<EgressRequest>) => this.#join(accepted),
+    }
+    await network.streams.handle(
+      EGRESS_PROTOCOL,
+      { ...options, from: 'proven' },
+      (stream) => void acceptRequest(stream, init, accepting),
+    )
+    const legacy = createLegacyEgress({
+      ...accepting,
+      destinations: this.#destinations,
+      traffic: this.#traffic,
+      onConnection: () => this.#connections++,
+    })
+    await network.streams.handle(
+      LEGACY_EGRESS_PROTOCOL,
+      { ...options, from: 'heard' },
+      (stream) => void legacy(stream),
+    )
+    this.#stopAnnouncing = announce('egress', ledger.self, () => JSON.stringify('ok'))
+    log.info('egress offered')
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopAnnouncing === undefined) return
+    this.#stopAnnouncing()
+    this.#stopAnnouncing = undefined
+    for (const end of this.#open) end()
+    const { ledger, clock } = this.#components
+    await Promise.race([ledger.delete('egress', ledger.self).settled, delay(clock, WITHDRAW_MS)])
+  }
+
+  status(): EgressStatus {
+    return {
+      openConnections: this.#open.size,
+      connections: this.#connections,
+      ...this.#traffic,
+      refusals: this.#refusals.counts(),
+    }
+  }
+
+  async #join({ request, stream, rest, signal, answerOk }: Accepted<EgressRequest>): Promise<void> {
+    const { host, port } = request
+    const { clock } = this.#components
+    const socket = await dialDestination({ host, port, destinations: this.#destinations, clock, signal })
+    answerOk()
+    this.#connections++
+    const end = () => reset(socket)
+    this.#open.add(end)
+    await new Promise<void>((resolve) => {
+      splice(socket, stream, { traffic: this.#traffic, head: rest, onDone: () => resolve() })
+    })
+    this.#open.delete(end)
+  }
+}

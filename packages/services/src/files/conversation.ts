@@ -1,0 +1,87 @@
+/**
+ * One channel of `/mesh/file/1`, in messages: what does not decode or does not come in time ends it, and so does a
+ * remote that sends requests faster than they are served. Who is busy for long says so, so that nobody gives up.
+ */
+import { type Clock, MeshError } from '@mesh/core'
+import { filesError } from './errors.ts'
+import { decodeFileMessage, encodeFileMessage, type FileMessage } from './file-message.ts'
+import { FILE_IDLE_MS, MAX_REASON_CHARS } from './limits.ts'
+import type { FileChannel } from './ports.ts'
+
+export interface Conversation {
+  send(message: FileMessage): Promise<void>
+  /** A message that is encoded already; the channel keeps its bytes. */
+  sendEncoded(message: Uint8Array): Promise<void>
+  /** Undefined when the remote closed. @throws MeshError `files.broken_off` */
+  next(): Promise<FileMessage | undefined>
+  /** Tells the remote every few seconds that this side works. */
+  whileBusy<T>(work: Promise<T>): Promise<T>
+  close(): Promise<void>
+  abort(reason: Error): void
+}
+
+const BUSY_INTERVAL_MS = FILE_IDLE_MS / 3
+
+export function createConversation(channel: FileChannel, { clock }: { readonly clock: Clock }): Conversation {
+  const messages = channel.messages()[Symbol.asyncIterator]()
+  const send = async (message: Uint8Array) => {
+    try {
+      await channel.send(message)
+    } catch (cause) {
+      throw brokenOff(cause)
+    }
+  }
+
+  async function nextInTime(): Promise<FileMessage | undefined> {
+    const cancel = clock.after(FILE_IDLE_MS, () => channel.abort(new Error('the remote says nothing')))
+    try {
+      const { done, value } = await messages.next()
+      if (done === true) return undefined
+      const message = decodeFileMessage(value)
+      if (message !== undefined) return message
+    } catch (cause) {
+      throw brokenOff(cause)
+    } finally {
+      cancel()
+    }
+    const error = filesError('files.broken_off', 'the remote sent what is no message')
+    channel.abort(error)
+    throw error
+  }
+
+  return {
+    send: (message) => send(encodeFileMessage(message)),
+    sendEncoded: send,
+    async next() {
+      for (;;) {
+        const message = await nextInTime()
+        if (message?.type !== 'busy') return message
+      }
+    },
+    async whileBusy(work) {
+      let cancel = () => {}
+      const tell = () => {
+        cancel = clock.after(BUSY_INTERVAL_MS, () => {
+          // a channel that broke ends the work's own sending
+          send(encodeFileMessage({ type: 'busy' })).then(tell, () => {})
+        })
+      }
+      tell()
+      try {
+        return await work
+      } finally {
+        cancel()
+      }
+    },
+    close: () => channel.close(),
+    abort: (reason) => channel.abort(reason),
+  }
+}
+
+function brokenOff(cause: unknown): MeshError {
+  if (cause instanceof MeshError && cause.code.startsWith('files.')) return cause
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return filesError('files.broken_off', `the connection broke off: ${reason.slice(0, MAX_REASON_CHARS)}`, {
+    cause,
+  })
+}

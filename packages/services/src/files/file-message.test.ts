@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeFileMessage, encodeFileMessage, type FileMessage, manifestParts } from './file-message.ts'
+import { MAX_FILE_MESSAGE_BYTES } from './limits.ts'
+import { checkManifest, type ManifestEntry } from './manifest.ts'
+
+const file = (path: string, size = 1): ManifestEntry => ({
+  path,
+  isFolder: false,
+  size,
+  modifiedMs: 1_700_000_000_123,
+  isExecutable: false,
+})
+const folder = (path: string): ManifestEntry => ({ ...file(path, 0), isFolder: true })
+
+describe('messages of /mesh/file/1', () => {
+  const messages: readonly FileMessage[] = [
+    { type: 'request', name: 'Urlaub 2026 ☀', entries: new Uint8Array(500).fill(4) },
+    { type: 'offer', name: 'photos', isFolder: true, entryCount: 5_000 },
+    { type: 'entries', entries: [folder('a'), { ...file('a/b', 2 ** 40), isExecutable: true }] },
+    { type: 'refusal', code: 2, reason: 'not announced' },
+    { type: 'want', index: 7, offset: 2 ** 33, sha256: new Uint8Array(32).fill(9) },
+    { type: 'begin', index: 7, offset: 2 ** 33 },
+    { type: 'data', bytes: new Uint8Array(70_000).fill(3) },
+    { type: 'end', index: 7, sha256: new Uint8Array(32).fill(1), hasChanged: true },
+    { type: 'done' },
+    { type: 'busy' },
+  ]
+
+  it.each(messages.map((message) => [message.type, message] as const))(
+    '%s is read as it was written',
+    (_, message) => {
+      const decoded = decodeFileMessage(encodeFileMessage(message))
+      expect(normal(decoded)).toEqual(normal(message))
+    },
+  )
+
+  it('never throws for other bytes, and skips fields that it does not know', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        decodeFileMessage(bytes)
+      }),
+    )
+    const known = encodeFileMessage({ type: 'done' })
+    expect(decodeFileMessage(Uint8Array.from([0xf8, 0x07, 0x01, ...known]))).toEqual({ type: 'done' })
+  })
+
+  it('cuts a long list of files into messages of bounded size', () => {
+    const entries = Array.from({ length: 3_000 }, (_, index) => file(`${'x'.repeat(200)}${index}`))
+    const parts = [...manifestParts(entries)]
+    expect(parts.flatMap((part) => (part.type === 'entries' ? part.entries : []))).toEqual(entries)
+    for (const part of parts) {
+      expect(encodeFileMessage(part).byteLength).toBeLessThanOrEqual(MAX_FILE_MESSAGE_BYTES)
+    }
+  })
+})
+
+describe('a manifest of another member', () => {
+  const share = (...entries: ManifestEntry[]) => checkManifest({ name: 'share', isFolder: true, entries })
+
+  it('is taken when every path stays inside', () => {
+    expect(share(folder('a'), file('a/b'), file('c d ☀'))).toBeUndefined()
+    expect(checkManifest({ name: 'f', isFolder: false, entries: [file('f')] })).toBeUndefined()
+  })
+
+  it.each([
+    '../x',
+    'a/../../x',
+    '/etc/passwd',
+    'a//b',
+    '.',
+    '',
+    'a\\..\\x',
+    'x\0',
+    'x\ny',
+    'CON',
+    'nul.txt',
+    `${'y'.repeat(300)}`,
+    'a/b',
+    '\ud800',
+  ])('is refused for the path %j', (path) => {
+    expect(share(file(path))).toBeTypeOf('string')
+  })
+
+  it('is refused when two files fall together where case does not count, or a file stands as a folder', () => {
+    expect(share(file('Readme'), file('README'))).toBe('two files of one name')
+    expect(share(file('a'), file('a/b'))).toBeTypeOf('string')
+    expect(share(folder('a'), folder('a'))).toBeTypeOf('string')
+    expect(share(file('a', -1))).toBeTypeOf('string')
+    expect(share(file('a', 2 ** 53))).toBeTypeOf('string')
+    expect(checkManifest({ name: '..', isFolder: true, entries: [] })).toBeTypeOf('string')
+    expect(checkManifest({ name: 'f', isFolder: false, entries: [file('a'), file('b')] })).toBeTypeOf(
+      'string',
+    )
+  })
+})
+
+/** Buffers compare as arrays do. */
+function normal(message: FileMessage | undefined): unknown {
+  if (message === undefined) return undefined
+  return Object.fromEntries(
+    Object.entries(message).map(([key, value]) => [key, value instanceof Uint8Array ? [...value] : value]),
+  )
+}

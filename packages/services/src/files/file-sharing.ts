@@ -1,0 +1,239 @@
+/**
+ * What this node offers, to any number of receivers at a time. Each offer is announced in the bucket `files` for as
+ * long as its path can be read; only members who announced themselves in `users` are served.
+ */
+import { type Clock, delay, type Logger, type PeerId } from '@mesh/core'
+import { asError } from '../errors.ts'
+import { admitUser } from '../users/admit-user.ts'
+import { createConversation } from './conversation.ts'
+import { filesError } from './errors.ts'
+import {
+  IDLE_RECEIVER_MS,
+  MAX_FILE_MESSAGE_BYTES,
+  MAX_OFFERED_FILES,
+  MAX_RECEIVERS,
+  MAX_RECEIVERS_PER_PEER,
+} from './limits.ts'
+import { encodeFileMessage, REFUSAL } from './file-message.ts'
+import { FILE_PROTOCOL } from './protocol.ts'
+import { WITHDRAW_MS } from '../limits.ts'
+import { serveRawFiles } from './legacy/serve-raw-files.ts'
+import { checkServiceName } from '../services/service-name.ts'
+import { scanShare } from './scan.ts'
+import { sendShare } from './send-session.ts'
+import type { FileChannel, FilesComponents } from './ports.ts'
+import { ProgressMeter, type TransferProgress } from './transfer-progress.ts'
+import { totalBytes } from './manifest.ts'
+
+export interface FileOffer {
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+  /** The ledger has this node's entry. */
+  readonly isAnnounced: boolean
+  /** Another live member has the name: its peer id. */
+  readonly takenBy: string | undefined
+  /** Receivers that have got all of it. */
+  readonly completed: number
+  readonly receivers: readonly (TransferProgress & { readonly peer: PeerId })[]
+  /** Why the last transfer, or the announcement, failed; in words. */
+  readonly lastError: string | undefined
+}
+
+export interface FileSharing {
+  start(): Promise<void>
+  /** @throws MeshError `services.bad_name`, `files.unreadable`, `files.too_many` */
+  offer(name: string, path: string): Promise<void>
+  /** Ends its transfers, too. @returns was it offered? */
+  withdraw(name: string): Promise<boolean>
+  offers(): readonly FileOffer[]
+  /** After each change of `offers` other than progress. */
+  onChange(listener: (name: string) => void): () => void
+  stop(): Promise<void>
+}
+
+interface Offer {
+  readonly name: string
+  readonly path: string
+  readonly stopAnnouncing: () => void
+  completed: number
+  lastError: string | undefined
+}
+
+interface Receiver {
+  readonly peer: PeerId
+  readonly meter: ProgressMeter
+  readonly end: AbortController
+  offer: Offer | undefined
+  /** By the clock. */
+  movedAt: number
+}
+
+export function createFileSharing(components: FilesComponents): FileSharing {
+  return new NodeFileSharing(components)
+}
+
+class NodeFileSharing implements FileSharing {
+  readonly #components: FilesComponents
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #offers = new Map<string, Offer>()
+  readonly #receivers = new Set<Receiver>()
+  readonly #listeners = new Set<(name: string) => void>()
+  #isStopped = false
+
+  constructor(components: FilesComponents) {
+    this.#components = components
+    this.#clock = components.clock
+    this.#log = components.log.child('files')
+  }
+
+  async start(): Promise<void> {
+    const { network } = this.#components
+    const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, maxPerPeer: MAX_RECEIVERS_PER_PEER }
+    await network.channels.handle(FILE_PROTOCOL, options, (channel) => this.#serve(channel))
+    await serveRawFiles({
+      ...this.#components,
+      log: this.#log,
+      // its protocol names no file
+      path: () => this.#offers.values().next().value?.path,
+    })
+  }
+
+  async offer(name: string, path: string): Promise<void> {
+    checkServiceName(name)
+    const { signal } = new AbortController()
+    await scanShare(path, signal)
+    await this.withdraw(name)
+    if (this.#offers.size >= MAX_OFFERED_FILES) {
+      throw filesError('files.too_many', `${MAX_OFFERED_FILES} names are offered already`, {
+        hint: 'Withdraw one, or offer a folder that holds several files.',
+      })
+    }
+    const { announce, network } = this.#components
+    const stopAnnouncing = announce('files', name, () => JSON.stringify({ PeerID: network.self, Name: name }))
+    this.#offers.set(name, {
+      name,
+      path,
+      stopAnnouncing,
+      completed: 0,
+      lastError: undefined,
+    })
+    this.#changed(name)
+  }
+
+  async withdraw(name: string): Promise<boolean> {
+    const offer = this.#offers.get(name)
+    if (offer === undefined) return false
+    this.#offers.delete(name)
+    for (const receiver of this.#receivers) {
+      if (receiver.offer === offer) receiver.end.abort(new Error('the file is not offered any more'))
+    }
+    await this.#endEntry(offer)
+    this.#changed(name)
+    return true
+  }
+
+  offers(): readonly FileOffer[] {
+    const { ledger, clock } = this.#components
+    const snapshot = ledger.snapshot()
+    return [...this.#offers.values()].map((offer) => {
+      const { name, path, completed, lastError } = offer
+      const owner = snapshot.getLive('files', name)?.owner
+      const isTaken = owner !== undefined && owner !== ledger.self && snapshot.isOwnerLive(owner, clock.now())
+      const receivers = [...this.#receivers].filter((receiver) => receiver.offer === offer)
+      return {
+        name,
+        path,
+        completed,
+        lastError,
+        isAnnounced: owner === ledger.self,
+        takenBy: isTaken ? owner : undefined,
+        receivers: receivers.map(({ peer, meter }) => ({ peer, ...meter.read() })),
+      }
+    })
+  }
+
+  onChange(listener: (name: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#listeners.clear()
+    for (const { end } of this.#receivers) end.abort(new Error('the sender stops'))
+    const ended = Promise.all([...this.#offers.values()].map((offer) => this.#endEntry(offer)))
+    this.#offers.clear()
+    // writes that are held must not hold the end up
+    const late = new AbortController()
+    await Promise.race([ended, delay(this.#clock, WITHDRAW_MS, late.signal).catch(() => {})])
+    late.abort(new Error('withdrawn'))
+  }
+
+  async #endEntry({ name, stopAnnouncing }: Offer): Promise<void> {
+    stopAnnouncing()
+    try {
+      await this.#components.ledger.delete('files', name).settled
+    } catch {
+      // it is, or has become, the entry of another member
+    }
+  }
+
+  async #serve(channel: FileChannel): Promise<void> {
+    if (this.#isStopped || !this.#makeRoom()) {
+      const reason = 'the sender serves as many receivers as it can'
+      await channel.send(encodeFileMessage({ type: 'refusal', code: REFUSAL.busy, reason }))
+      return
+    }
+    const { peer } = channel
+    const meter = new ProgressMeter(this.#clock)
+    const end = new AbortController()
+    const receiver: Receiver = { peer, meter, end, offer: undefined, movedAt: this.#clock.now() }
+    this.#receivers.add(receiver)
+    const conversation = createConversation(channel, { clock: this.#clock })
+    end.signal.addEventListener('abort', () => conversation.abort(asError(end.signal.reason)))
+    try {
+      const isComplete = await sendShare({
+        conversation,
+        signal: end.signal,
+        pathOf: (name) => this.#offers.get(name)?.path,
+        admit: (entries) => admitUser({ peer, entries }, this.#components),
+        onShare: (name, scan) => this.#begin(receiver, name, totalBytes(scan)),
+        onBytes: (byteCount) => {
+          meter.add(byteCount, true)
+          receiver.movedAt = this.#clock.now()
+        },
+      })
+      if (isComplete && receiver.offer !== undefined) receiver.offer.completed++
+    } catch (error) {
+      if (receiver.offer !== undefined) receiver.offer.lastError = asError(error).message
+      this.#log.debug('transfer ended with an error', { peer, error: String(error) })
+      throw error
+    } finally {
+      this.#receivers.delete(receiver)
+      if (receiver.offer !== undefined) this.#changed(receiver.offer.name)
+    }
+  }
+
+  #begin(receiver: Receiver, name: string, total: number): void {
+    receiver.offer = this.#offers.get(name)
+    receiver.meter.totalBytes = total
+    this.#log.info('sending', { name, to: receiver.peer, bytes: total })
+    this.#changed(name)
+  }
+
+  /** Whoever has taken nothing for longest makes room, where that is long enough. */
+  #makeRoom(): boolean {
+    if (this.#receivers.size < MAX_RECEIVERS) return true
+    const [idle] = [...this.#receivers].toSorted((a, b) => a.movedAt - b.movedAt)
+    if (idle === undefined || this.#clock.now() - idle.movedAt < IDLE_RECEIVER_MS) return false
+    idle.end.abort(new Error('others wait, and nothing is taken'))
+    this.#receivers.delete(idle)
+    return true
+  }
+
+  #changed(name: string): void {
+    for (const listener of this.#listeners) listener(name)
+  }
+}

@@ -1,0 +1,33 @@
+import { createHash, type Hash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+
+const READ_BYTES = 1 << 20
+
+/**
+ * SHA-256 of the first `byteCount` bytes, to go on with; undefined where the file is shorter.
+ *
+ * @param onProgress is called after each MiB
+ * @throws the signal's reason; what reading throws
+ */
+export async function hashPrefix(
+  file: FileHandle,
+  byteCount: number,
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress?: () => void },
+): Promise<Hash | undefined> {
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, byteCount))
+  for (let at = 0; at < byteCount; ) {
+    signal.throwIfAborted()
+    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.byteLength, byteCount - at), at)
+    if (bytesRead === 0) return undefined
+    hash.update(buffer.subarray(0, bytesRead))
+    at += bytesRead
+    onProgress?.()
+  }
+  return hash
+}
+
+/** The digest so far; the hash can go on. 32 bytes. */
+export function digestSoFar(hash: Hash): Uint8Array {
+  return hash.copy().digest()
+}

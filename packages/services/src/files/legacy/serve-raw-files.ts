@@ -1,0 +1,91 @@
+/**
+ * `/edgevpn/file/0.1`, serving: the bytes of the file and the end of the stream, nothing else. The protocol names no
+ * file, so legacy members get the first that is offered, and no folder.
+ */
+import type { Clock, Logger } from '@mesh/core'
+import { asError } from '../../errors.ts'
+import { admitLegacyUser } from '../../legacy/admit-legacy-user.ts'
+import { MAX_RECEIVERS, MAX_RECEIVERS_PER_PEER } from '../limits.ts'
+import type { FilesNetwork } from '../ports.ts'
+import { LEGACY_FILE_PROTOCOL } from '../protocol.ts'
+import { readBlocks } from '../block-file.ts'
+import { openShared, scanShare } from '../scan.ts'
+import type { ByteStream, ServicesLedger } from '../../ports.ts'
+
+export interface RawFilesInit {
+  readonly network: FilesNetwork
+  /** The path that legacy members get. */
+  readonly path: () => string | undefined
+  readonly ledger: ServicesLedger
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** A receiver that takes nothing for this long is cut off. */
+const STALL_MS = 60_000
+
+export async function serveRawFiles(init: RawFilesInit): Promise<void> {
+  const { network, log } = init
+  let served = 0
+  const options = { from: 'heard', relayed: false, maxPerPeer: MAX_RECEIVERS_PER_PEER } as const
+  await network.streams.handle(LEGACY_FILE_PROTOCOL, options, (stream) => {
+    if (served >= MAX_RECEIVERS) return stream.abort(new Error('too many receivers'))
+    served++
+    sendRaw(stream, init)
+      .catch((error: unknown) => {
+        log.debug('raw file not sent', { peer: stream.peer, error: String(error) })
+        stream.abort(asError(error))
+      })
+      .finally(() => served--)
+  })
+}
+
+async function sendRaw(stream: ByteStream, { path, ledger, clock }: RawFilesInit): Promise<void> {
+  const ended = new AbortController()
+  stream.onEnd((error) => ended.abort(error ?? new Error('the receiver closed')))
+  // what a receiver sends has no meaning
+  stream.onBytes(() => {})
+  await admitLegacyUser(stream.peer, { ledger, clock })
+  const offered = path()
+  if (offered === undefined) throw new Error('nothing is offered')
+  const { root, isFolder, entries } = await scanShare(offered, ended.signal)
+  if (isFolder) throw new Error('a folder cannot be sent to a legacy member')
+  const file = await openShared(root)
+  try {
+    for await (const blocks of readBlocks(file, 0, entries[0]?.size ?? 0)) {
+      for (const { bytes } of blocks) {
+        if (!stream.send(bytes)) await drained(stream, { clock, signal: ended.signal })
+      }
+      ended.signal.throwIfAborted()
+    }
+  } finally {
+    await file.close()
+  }
+  stream.close()
+}
+
+function drained(
+  stream: ByteStream,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const done = () => {
+      cancel()
+      signal.removeEventListener('abort', failed)
+    }
+    const failed = () => {
+      done()
+      reject(signal.reason)
+    }
+    const cancel = clock.after(STALL_MS, () => {
+      done()
+      reject(new Error('the receiver takes nothing'))
+    })
+    signal.addEventListener('abort', failed, { once: true })
+    stream.onDrain(() => {
+      done()
+      resolve()
+    })
+  })
+}

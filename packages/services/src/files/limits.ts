@@ -1,0 +1,53 @@
+/** Bounds and times of sharing files. */
+
+/** Fills one noise message of a libp2p stream together with its prefixes: larger blocks cost a second message. */
+export const FILE_BLOCK_BYTES = 65_500
+/** One message of `/mesh/file/1`: a block with its tag, or a part of a manifest. */
+export const MAX_FILE_MESSAGE_BYTES = 65_536
+/** Blocks that are read or written with one system call. */
+export const BLOCKS_PER_CALL = 16
+
+/** Files and folders of one share: a receiver holds the whole list in memory. */
+export const MAX_MANIFEST_ENTRIES = 200_000
+/** Text of all paths of one share in UTF-8, for the same reason. */
+export const MAX_MANIFEST_BYTES = 32 * 2 ** 20
+/** What Linux takes as a path, in UTF-8. */
+export const MAX_PATH_BYTES = 4_096
+/** What common file systems take as one name, in UTF-8. */
+export const MAX_NAME_BYTES = 255
+/** Manifest text that goes into one message. */
+export const MANIFEST_PART_BYTES = 48 * 1024
+
+/** Files that a receiver asks for ahead of the one that comes, so that small ones do not wait for round trips. */
+export const MAX_WANTED_AHEAD = 128
+/** Files of one transfer that are flushed to the disk at a time. */
+export const MAX_FINISHING = 16
+
+/** Files that one node offers at a time. */
+export const MAX_OFFERED_FILES = 256
+/** Receivers of one peer at a time. */
+export const MAX_RECEIVERS_PER_PEER = 8
+/** Receivers of all peers together: each holds a file and about 2 MiB. */
+export const MAX_RECEIVERS = 64
+/** A receiver or sender that says nothing for this long is given up; the transfer is resumed later. */
+export const FILE_IDLE_MS = 30_000
+/** A file whose sending was broken off is asked for again after this time, doubled each time, */
+export const RETRY_MIN_MS = 500
+/** up to this. */
+export const RETRY_MAX_MS = 5_000
+/** A file that arrived with another hash is fetched again from its start so many times. */
+export const MAX_HASH_FAILURES = 3
+/** Progress is told at most this often. */
+export const PROGRESS_INTERVAL_MS = 250
+/** The rate of a transfer is an average over this time. */
+export const RATE_WINDOW_MS = 5_000
+/** Longest reason of a refusal that is shown, in characters. */
+export const MAX_REASON_CHARS = 500
+/** A reason in this many bytes is not decoded. */
+export const MAX_REASON_BYTES = 2_048
+/** A receiver that took nothing for this long makes room for one that waits. */
+export const IDLE_RECEIVER_MS = 5_000
+/** Bytes of a legacy member's file that are gathered before they are written. */
+export const RAW_WRITE_BYTES = 2 ** 20
+/** How often a name is looked up that nobody offers, beside looking whenever the ledger changes. */
+export const PROVIDER_CHECK_MS = 5_000

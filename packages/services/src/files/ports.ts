@@ -1,0 +1,53 @@
+/** What sharing files needs from the rest of a node. */
+import type { Clock, Logger, PeerId } from '@mesh/core'
+import type { Announcer, ByteStreams, PeerPath, ServicesLedger } from '../ports.ts'
+import type { OwnUser } from '../users/own-user.ts'
+
+/** A stream of bounded messages between two members who proved the network's key. */
+export interface FileChannel {
+  readonly peer: PeerId
+  /** False over a relay. */
+  readonly direct: boolean
+  /** Keeps the message until it went out; resolves when more may follow. Rejects when the channel is closed. */
+  send(message: Uint8Array): Promise<void>
+  /** Ends when the remote closed; throws when the stream broke or a message was over the bound. */
+  messages(): AsyncIterable<Uint8Array>
+  close(): Promise<void>
+  abort(reason: Error): void
+}
+
+export interface FileChannels {
+  handle(
+    protocol: string,
+    options: { readonly maxMessageBytes: number; readonly maxPerPeer?: number },
+    handler: (channel: FileChannel) => Promise<void>,
+  ): Promise<void>
+  /** @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.unsupported` */
+  open(
+    peer: PeerId,
+    protocol: string,
+    options: { readonly maxMessageBytes: number; readonly signal?: AbortSignal },
+  ): Promise<FileChannel>
+}
+
+export interface FilesNetwork {
+  readonly self: PeerId
+  readonly channels: FileChannels
+  /** For legacy members. */
+  readonly streams: ByteStreams
+  /** Does a connected peer speak the protocol? Undefined: not connected, or it has not said yet. */
+  speaks(peer: PeerId, protocol: string): boolean | undefined
+  /** Resolves when connected and what it speaks is known. @throws MeshError `p2p.unreachable` */
+  connect(peer: PeerId, signal: AbortSignal): Promise<void>
+  /** Undefined: not connected. */
+  pathOf(peer: PeerId): PeerPath | undefined
+}
+
+export interface FilesComponents {
+  readonly network: FilesNetwork
+  readonly ledger: ServicesLedger
+  readonly announce: Announcer
+  readonly user: OwnUser
+  readonly clock: Clock
+  readonly log: Logger
+}

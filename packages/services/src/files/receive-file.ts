@@ -1,0 +1,220 @@
+/**
+ * Fetches a share by its name, until it stands: 1 find who offers it now, or wait for somebody; 2 be announced in
+ * `users`; 3 one try, by the best protocol that the provider speaks; 4 after a break go on, after a fault that time
+ * cannot cure end.
+ */
+import { delay, type PeerId } from '@mesh/core'
+import { asError } from '../errors.ts'
+import { findProvider } from '../find-provider.ts'
+import { createConversation } from './conversation.ts'
+import { isPassing } from './errors.ts'
+import {
+  MAX_FILE_MESSAGE_BYTES,
+  PROGRESS_INTERVAL_MS,
+  PROVIDER_CHECK_MS,
+  RETRY_MAX_MS,
+  RETRY_MIN_MS,
+} from './limits.ts'
+import { receiveRawFile } from './legacy/receive-raw-file.ts'
+import { totalBytes } from './manifest.ts'
+import type { FilesComponents } from './ports.ts'
+import { FILE_PROTOCOL, LEGACY_FILE_PROTOCOL } from './protocol.ts'
+import { receiveShare } from './receive-session.ts'
+import { checkServiceName } from '../services/service-name.ts'
+import { ProgressMeter, type TransferProgress } from './transfer-progress.ts'
+
+export interface ReceiveFileInit {
+  readonly name: string
+  /** A path to write to; or a folder, or a path that ends with a slash, to write into. */
+  readonly destination: string
+  /** Of the process that receives, for the lock. */
+  readonly processId: number
+  readonly signal: AbortSignal
+  readonly onState?: (state: ReceiveState) => void
+}
+
+export type ReceiveState =
+  /** No live member offers the name. */
+  | { readonly type: 'waiting' }
+  | { readonly type: 'connecting'; readonly provider: PeerId }
+  | ({
+      readonly type: 'receiving'
+      readonly provider: PeerId
+      readonly path: 'direct' | 'relayed' | undefined
+      readonly fileCount: number
+    } & TransferProgress)
+  /** Broken off; another try follows. */
+  | { readonly type: 'retrying'; readonly reason: string; readonly inMs: number }
+
+export interface ReceivedFile {
+  /** Absolute. */
+  readonly path: string
+  readonly provider: PeerId
+  /** False: an EdgeVPN-compatible sender says no hash to compare with. */
+  readonly isVerified: boolean
+  readonly bytes: number
+}
+
+/** @throws MeshError `files.*`, `services.bad_name`; the signal's reason */
+export async function receiveFile(init: ReceiveFileInit, components: FilesComponents): Promise<ReceivedFile> {
+  checkServiceName(init.name)
+  const { signal, onState = () => {} } = init
+  const { clock } = components
+  let pauseMs = RETRY_MIN_MS
+  for (;;) {
+    const provider = await awaitProvider(init, components)
+    onState({ type: 'connecting', provider })
+    let moved = 0
+    try {
+      return await tryOnce(provider, init, { ...components, onMoved: (bytes) => (moved += bytes) })
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isPassing(error)) throw error
+      pauseMs = moved > 0 ? RETRY_MIN_MS : Math.min(RETRY_MAX_MS, pauseMs * 2)
+      onState({ type: 'retrying', reason: wordsOf(error), inMs: pauseMs })
+    }
+    await delay(clock, pauseMs, signal)
+  }
+}
+
+/** Resolves with the live owner of the name, as soon as there is one. */
+async function awaitProvider(
+  { name, signal, onState = () => {} }: ReceiveFileInit,
+  { ledger, clock }: FilesComponents,
+): Promise<PeerId> {
+  let isTold = false
+  for (;;) {
+    signal.throwIfAborted()
+    const provider = findProvider('files', name, { ledger, clock })
+    if (provider !== undefined && provider !== ledger.self) return provider
+    if (!isTold) onState({ type: 'waiting' })
+    isTold = true
+    await changeOf(ledger, { clock, signal })
+  }
+}
+
+/** Resolves with the ledger's next commit, or after a while: liveness ends without one. */
+function changeOf(
+  ledger: FilesComponents['ledger'],
+  { clock, signal }: Pick<FilesComponents, 'clock'> & Pick<ReceiveFileInit, 'signal'>,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => {
+      unsubscribe()
+      cancel()
+      signal.removeEventListener('abort', onAbort)
+      settle()
+    }
+    const onAbort = () => end(() => reject(signal.reason))
+    const cancel = clock.after(PROVIDER_CHECK_MS, () => end(resolve), { keepAlive: true })
+    const unsubscribe = ledger.subscribe((event) => {
+      if (event.type === 'committed') end(resolve)
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+type TryComponents = FilesComponents & { readonly onMoved: (bytes: number) => void }
+
+async function tryOnce(
+  provider: PeerId,
+  init: ReceiveFileInit,
+  components: TryComponents,
+): Promise<ReceivedFile> {
+  const { network, user } = components
+  user.announce()
+  await network.connect(provider, init.signal)
+  await user.announced(init.signal)
+  const isLegacy =
+    network.speaks(provider, FILE_PROTOCOL) === false &&
+    network.speaks(provider, LEGACY_FILE_PROTOCOL) === true
+  return isLegacy ? tryRaw(provider, init, components) : tryOwn(provider, init, components)
+}
+
+async function tryOwn(
+  provider: PeerId,
+  { name, destination, processId, signal, onState = () => {} }: ReceiveFileInit,
+  { network, user, clock, onMoved }: TryComponents,
+): Promise<ReceivedFile> {
+  const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, signal }
+  const channel = await network.channels.open(provider, FILE_PROTOCOL, options)
+  const conversation = createConversation(channel, { clock })
+  const onAbort = () => conversation.abort(new Error('the receiver stops'))
+  signal.addEventListener('abort', onAbort, { once: true })
+  const meter = new ProgressMeter(clock)
+  let fileCount = 0
+  const tell = () =>
+    onState({
+      type: 'receiving',
+      provider,
+      path: channel.direct ? 'direct' : 'relayed',
+      fileCount,
+      ...meter.read(),
+    })
+  const stopTelling = every(clock, PROGRESS_INTERVAL_MS, tell)
+  try {
+    const path = await receiveShare({
+      conversation,
+      name,
+      entries: user.entries(),
+      destination,
+      processId,
+      signal,
+      onShare(manifest, presentBytes) {
+        meter.totalBytes = totalBytes(manifest)
+        fileCount = manifest.entries.filter(({ isFolder }) => !isFolder).length
+        meter.add(presentBytes, false)
+      },
+      onBytes(byteCount, isMoved) {
+        meter.add(byteCount, isMoved)
+        if (isMoved) onMoved(byteCount)
+      },
+    })
+    tell()
+    return { path, provider, isVerified: true, bytes: meter.bytes }
+  } catch (error) {
+    conversation.abort(asError(error))
+    throw error
+  } finally {
+    stopTelling()
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+async function tryRaw(
+  peer: PeerId,
+  { name, destination, signal, onState = () => {} }: ReceiveFileInit,
+  { network, clock, onMoved }: TryComponents,
+): Promise<ReceivedFile> {
+  const meter = new ProgressMeter(clock)
+  const path = network.pathOf(peer)?.path
+  const tell = () => onState({ type: 'receiving', provider: peer, path, fileCount: 1, ...meter.read() })
+  const stopTelling = every(clock, PROGRESS_INTERVAL_MS, tell)
+  const onBytes = (byteCount: number) => {
+    meter.add(byteCount, true)
+    onMoved(byteCount)
+  }
+  try {
+    const written = await receiveRawFile({ network, peer, name, destination, clock, signal, onBytes })
+    tell()
+    return { path: written, provider: peer, isVerified: false, bytes: meter.bytes }
+  } finally {
+    stopTelling()
+  }
+}
+
+function every(clock: FilesComponents['clock'], intervalMs: number, run: () => void): () => void {
+  let cancel = () => {}
+  const wait = () => {
+    cancel = clock.after(intervalMs, () => {
+      run()
+      wait()
+    })
+  }
+  wait()
+  return () => cancel()
+}
+
+function wordsOf(error: unknown): string {
+  return asError(error).message
+}

@@ -1,0 +1,123 @@
+/**
+ * One receiver, served:
+ * 1. it names what it wants, within the time; it is admitted, or told why not
+ * 2. the share is listed anew, and the manifest sent
+ * 3. what it asks for comes, file after file in the order asked: what the receiver holds is compared by its hash, the
+ *    rest is read, hashed and sent; a file that is not any more what the manifest says ends the session
+ * 4. it says when all stands
+ */
+import { readBlocks } from './block-file.ts'
+import { filesError } from './errors.ts'
+import { type FileMessage, manifestParts, REFUSAL } from './file-message.ts'
+import { digestSoFar, hashPrefix } from './hash-file.ts'
+import type { Conversation } from './conversation.ts'
+import { isUnchanged, openShared, pathOf, type Scan, scanShare } from './scan.ts'
+
+export interface SendSessionInit {
+  readonly conversation: Conversation
+  readonly signal: AbortSignal
+  /** The path that is offered under a name; undefined: nothing is. */
+  readonly pathOf: (name: string) => string | undefined
+  /** May this receiver have anything? Else why not, for it to read. */
+  readonly admit: (entries: Uint8Array) => Promise<string | undefined>
+  readonly onShare: (name: string, scan: Scan) => void
+  readonly onBytes: (byteCount: number) => void
+}
+
+type Want = Extract<FileMessage, { type: 'want' }>
+
+/** Resolves true when the receiver said that it has all. @throws MeshError `files.*`; what the channel throws */
+export async function sendShare(init: SendSessionInit): Promise<boolean> {
+  const { conversation } = init
+  const scan = await openShare(init)
+  if (scan === undefined) return false
+  const { name, isFolder, entries } = scan
+  await conversation.send({ type: 'offer', name, isFolder, entryCount: entries.length })
+  for (const part of manifestParts(entries)) await conversation.send(part)
+  for (;;) {
+    const message = await conversation.next()
+    if (message === undefined) return false
+    if (message.type === 'done') return true
+    if (message.type !== 'want') throw filesError('files.broken_off', `a ${message.type} instead of a want`)
+    await sendFile(message, scan, init)
+  }
+}
+
+/** Undefined: the receiver was told why it gets nothing. */
+async function openShare(init: SendSessionInit): Promise<Scan | undefined> {
+  const { conversation, signal, admit, onShare } = init
+  const refuse = (code: number, reason: string) => conversation.send({ type: 'refusal', code, reason })
+  const request = await conversation.next()
+  if (request?.type !== 'request') {
+    await refuse(REFUSAL.badRequest, 'a request was expected')
+    return undefined
+  }
+  const denial = await admit(request.entries)
+  if (denial !== undefined) {
+    await refuse(REFUSAL.notAnnounced, denial)
+    return undefined
+  }
+  const path = init.pathOf(request.name)
+  if (path === undefined) {
+    await refuse(REFUSAL.unknownName, 'nothing is offered under this name')
+    return undefined
+  }
+  try {
+    const scan = await conversation.whileBusy(scanShare(path, signal))
+    onShare(request.name, scan)
+    return scan
+  } catch (error) {
+    // the path of this machine is nobody's business
+    await refuse(REFUSAL.unreadable, 'the sender cannot read what it offers')
+    throw error
+  }
+}
+
+async function sendFile(want: Want, scan: Scan, init: SendSessionInit): Promise<void> {
+  const { conversation } = init
+  const entry = scan.entries[want.index]
+  if (entry === undefined || entry.isFolder || want.offset > entry.size) {
+    throw filesError('files.broken_off', 'the receiver asked for what is not in the share')
+  }
+  const { index } = want
+  const changed = () => conversation.send({ type: 'end', index, sha256: NO_BYTES, hasChanged: true })
+  const file = await openShared(pathOf(scan, entry)).catch(() => undefined)
+  if (file === undefined) return changed()
+  try {
+    if (!isUnchanged(await file.stat(), entry)) return await changed()
+    const { hash, offset } = await startAt(want, file, init)
+    await conversation.send({ type: 'begin', index, offset })
+    for await (const blocks of readBlocks(file, offset, entry.size)) {
+      for (const { bytes, message } of blocks) {
+        hash.update(bytes)
+        await conversation.sendEncoded(message)
+        init.onBytes(bytes.byteLength)
+      }
+      init.signal.throwIfAborted()
+    }
+    if (!isUnchanged(await file.stat(), entry)) return await changed()
+    await conversation.send({ type: 'end', index, sha256: hash.digest(), hasChanged: false })
+  } finally {
+    await file.close()
+  }
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+/** From where the receiver is where it holds the same bytes, else from the beginning. */
+async function startAt(
+  { offset, sha256 }: Want,
+  file: Parameters<typeof hashPrefix>[0],
+  { conversation, signal, onBytes }: SendSessionInit,
+) {
+  const empty = async () => {
+    const hash = await hashPrefix(file, 0, { signal })
+    if (hash === undefined) throw new Error('nothing has a hash, too')
+    return { hash, offset: 0 }
+  }
+  if (offset === 0) return empty()
+  const hash = await conversation.whileBusy(hashPrefix(file, offset, { signal }))
+  if (hash === undefined || Buffer.compare(digestSoFar(hash), sha256) !== 0) return empty()
+  onBytes(offset)
+  return { hash, offset }
+}

@@ -1,0 +1,248 @@
+/**
+ * Where files are kept while they come: `DESTINATION.mesh-part/`, which holds the tree of the share. What stands there
+ * whole has the size and time of its manifest entry; what is unfinished has another time. Only when all of it is whole
+ * does the tree take the destination's name, so that nobody sees half a file. A tree that was left by an earlier try
+ * is gone on with.
+ */
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
+import { dirname, join, resolve, sep } from 'node:path'
+import { filesError } from './errors.ts'
+import { checkName, type Manifest, type ManifestEntry } from './manifest.ts'
+import { isSystemError } from './scan.ts'
+
+export interface Staging {
+  /** Where the share stands in the end, absolute. */
+  readonly destination: string
+  isWhole(entry: ManifestEntry): Promise<boolean>
+  /** For reading and writing, made where it is missing; bytes beyond the entry's size are cut off. */
+  open(entry: ManifestEntry): Promise<{ readonly file: FileHandle; readonly size: number }>
+  /** Flushes the file to the disk, marks it whole and closes it. */
+  finish(entry: ManifestEntry, file: FileHandle): Promise<void>
+  /** Gives the destination its name. @throws MeshError `files.destination` */
+  commit(): Promise<void>
+  /** Lets another process go on; what came stays. */
+  release(): Promise<void>
+}
+
+const PART_SUFFIX = '.mesh-part'
+const FILE_MODE = 0o666
+const EXECUTABLE_MODE = 0o777
+
+/**
+ * Where a share called `name` is to stand when a person gave `path`: inside it where it is a folder or ends with a
+ * slash, else there. Absolute.
+ *
+ * @throws MeshError `files.destination` when the name cannot stand in a folder
+ */
+export async function resolveDestination(path: string, name: string): Promise<string> {
+  const isInside = path.endsWith('/') || path.endsWith(sep) || (await isFolder(path))
+  if (!isInside) return resolve(path)
+  const wrong = checkName(name)
+  if (wrong === undefined) return join(resolve(path), name)
+  throw filesError('files.destination', `${JSON.stringify(name)} cannot stand in ${path}: ${wrong}`, {
+    hint: 'Give the whole path of the file to write.',
+  })
+}
+
+/** @throws MeshError `files.destination`, `files.no_space`, `files.locked` */
+export async function openStaging(
+  manifest: Manifest,
+  { destination, processId }: { readonly destination: string; readonly processId: number },
+): Promise<Staging> {
+  await requireFree(destination, manifest)
+  const part = `${destination}${PART_SUFFIX}`
+  try {
+    await mkdir(dirname(destination), { recursive: true })
+    await makeFolder(part)
+    const unlock = await lock(join(part, 'lock'), processId)
+    const tree = join(part, 'tree')
+    const staging = createStaging(manifest, { destination, part, tree, unlock })
+    try {
+      await prepareTree(tree, manifest)
+    } catch (error) {
+      await staging.release()
+      throw error
+    }
+    return staging
+  } catch (error) {
+    throw inWordsOf(error, destination)
+  }
+}
+
+function createStaging(
+  manifest: Manifest,
+  places: {
+    readonly destination: string
+    readonly part: string
+    readonly tree: string
+    readonly unlock: () => Promise<void>
+  },
+): Staging {
+  const { destination, part, tree, unlock } = places
+  const placeOf = ({ path }: ManifestEntry) => join(tree, path.replaceAll('/', sep))
+  return {
+    destination,
+    async isWhole(entry) {
+      const stats = await lstat(placeOf(entry)).catch(() => undefined)
+      return (
+        stats?.isFile() === true &&
+        stats.size === entry.size &&
+        Math.floor(stats.mtimeMs) === entry.modifiedMs
+      )
+    },
+    async open(entry) {
+      try {
+        const file = await open(placeOf(entry), OPEN_FLAGS, entry.isExecutable ? EXECUTABLE_MODE : FILE_MODE)
+        const { size } = await file.stat()
+        if (size <= entry.size) return { file, size }
+        await file.truncate(entry.size)
+        return { file, size: entry.size }
+      } catch (error) {
+        throw inWordsOf(error, destination)
+      }
+    },
+    async finish(entry, file) {
+      try {
+        await file.datasync()
+        const seconds = entry.modifiedMs / 1_000
+        await file.utimes(seconds, seconds)
+      } catch (error) {
+        throw inWordsOf(error, destination)
+      } finally {
+        await file.close()
+      }
+    },
+    async commit() {
+      const source = manifest.isFolder ? tree : join(tree, manifest.name)
+      try {
+        await requireFree(destination, manifest)
+        await rename(source, destination)
+        await syncFolder(dirname(destination))
+        await rm(part, { recursive: true, force: true })
+      } catch (error) {
+        throw inWordsOf(error, destination)
+      }
+    },
+    release: unlock,
+  }
+}
+
+/** The times of files must be kept to the millisecond, which a `Date` or seconds with a fraction carry. */
+const OPEN_FLAGS = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
+
+/** @throws MeshError `files.no_space` */
+export async function requireSpace(destination: string, missingBytes: number): Promise<void> {
+  const disk = await statfs(dirname(destination)).catch(() => undefined)
+  if (disk === undefined) return
+  const free = disk.bavail * disk.bsize
+  if (free >= missingBytes) return
+  throw filesError(
+    'files.no_space',
+    `${missingBytes} bytes are to come, ${free} are free at ${destination}`,
+    {
+      hint: 'Make room, or choose another disk; what has come is kept.',
+    },
+  )
+}
+
+/** A file may take the place of a file, as with `cp`; a folder that of nothing. @throws MeshError `files.destination` */
+export async function requireFree(
+  destination: string,
+  { isFolder: isFolderShare }: Pick<Manifest, 'isFolder'>,
+): Promise<void> {
+  const name = destination.slice(destination.lastIndexOf(sep) + 1)
+  const wrong = checkName(name)
+  if (wrong !== undefined) throw filesError('files.destination', `cannot write to ${destination}: ${wrong}`)
+  const stats = await lstat(destination).catch(() => undefined)
+  if (stats === undefined || (stats.isFile() && !isFolderShare)) return
+  const what = stats.isDirectory() ? 'a folder' : stats.isFile() ? 'a file' : 'no regular file'
+  throw filesError('files.destination', `${destination} exists and is ${what}`, {
+    hint: 'Give another destination, or move what is there away.',
+  })
+}
+
+/** Leaves what belongs to the share, makes its folders, and takes the rest away. */
+async function prepareTree(tree: string, manifest: Manifest): Promise<void> {
+  await makeFolder(tree)
+  const kinds = new Map(manifest.entries.map((entry) => [entry.path, entry.isFolder]))
+  await prune(tree, '', kinds)
+  for (const { path, isFolder } of manifest.entries) {
+    if (isFolder) await makeFolder(join(tree, path.replaceAll('/', sep)))
+  }
+}
+
+async function prune(tree: string, folder: string, kinds: ReadonlyMap<string, boolean>): Promise<void> {
+  for (const child of await readdir(join(tree, folder), { withFileTypes: true })) {
+    const path = folder === '' ? child.name : `${folder}/${child.name}`
+    const kind = kinds.get(path)
+    const isSame = kind !== undefined && (kind ? child.isDirectory() : child.isFile())
+    if (!isSame) await rm(join(tree, path), { recursive: true, force: true })
+    else if (kind) await prune(tree, path, kinds)
+  }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path).catch(async (error: unknown) => {
+    if (!isSystemError(error) || error.code !== 'EEXIST' || !(await isFolder(path))) throw error
+  })
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  )
+}
+
+/** Held by a process for as long as it lives. @throws MeshError `files.locked` */
+async function lock(path: string, processId: number): Promise<() => Promise<void>> {
+  for (let tries = 0; tries < 2; tries++) {
+    try {
+      const file = await open(path, 'wx', 0o600)
+      await file.writeFile(String(processId))
+      await file.close()
+      return () => rm(path, { force: true })
+    } catch (error) {
+      if (!isSystemError(error) || error.code !== 'EEXIST') throw error
+    }
+    const holder = Number(await readFile(path, 'utf8').catch(() => ''))
+    if (holder !== processId && isRunning(holder)) {
+      throw filesError('files.locked', `process ${holder} receives to ${dirname(path)} already`, {
+        hint: 'Wait for it, end it, or give another destination.',
+      })
+    }
+    await rm(path, { force: true })
+  }
+  throw filesError('files.locked', `another process receives to ${dirname(path)}`)
+}
+
+function isRunning(processId: number): boolean {
+  if (!Number.isSafeInteger(processId) || processId <= 0) return false
+  try {
+    return process.kill(processId, 0)
+  } catch (error) {
+    return isSystemError(error) && error.code === 'EPERM'
+  }
+}
+
+/** So that the new name outlives a loss of power. Not every file system can. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => undefined)
+  await folder?.sync().catch(() => {})
+  await folder?.close()
+}
+
+function inWordsOf(error: unknown, destination: string): unknown {
+  if (!isSystemError(error)) return error
+  if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
+    return filesError('files.no_space', `no room is left at ${destination}`, {
+      cause: error,
+      hint: 'Make room and start again: what has come is kept.',
+    })
+  }
+  return filesError('files.destination', `cannot write to ${destination}: ${error.code}`, {
+    cause: error,
+    hint: 'Check that the folder can be written, or give another destination.',
+  })
+}

@@ -1,0 +1,60 @@
+/**
+ * What a member offers the others beside packets: services over TCP, UDP and unix sockets, egress, HTTP and SOCKS
+ * proxy. Node only.
+ */
+export type { ServicesErrorCode } from './errors.ts'
+export type {
+  Announcer,
+  ByteStream,
+  ByteStreamOptions,
+  ByteStreams,
+  PeerPath,
+  ServicesLedger,
+  ServicesNetwork,
+} from './ports.ts'
+export type { FilesErrorCode } from './files/errors.ts'
+export {
+  createFileSharing,
+  type FileOffer,
+  type FileSharing,
+} from './files/file-sharing.ts'
+export type { FileChannel, FileChannels, FilesComponents, FilesNetwork } from './files/ports.ts'
+export {
+  type ReceivedFile,
+  receiveFile,
+  type ReceiveFileInit,
+  type ReceiveState,
+} from './files/receive-file.ts'
+export type { TransferProgress } from './files/transfer-progress.ts'
+export {
+  createEgress,
+  type Egress,
+  type EgressComponents,
+  type EgressInit,
+  type EgressStatus,
+} from './egress/create-egress.ts'
+export {
+  createProxy,
+  type Proxy,
+  type ProxyComponents,
+  type ProxyInit,
+  type ProxyStatus,
+} from './proxy/create-proxy.ts'
+export { createServices } from './services/create-services.ts'
+export type {
+  NamedAddress,
+  Services,
+  ServicesComponents,
+  ServicesEvent,
+  ServicesInit,
+} from './services/services.ts'
+export type {
+  ConnectedState,
+  ConnectedStatus,
+  ExposedState,
+  ExposedStatus,
+  ServicesProblem,
+  ServicesStatus,
+} from './services/status.ts'
+export { createOwnUser, type OwnUser } from './users/own-user.ts'
+export { createSlots, type Slots } from './wire/accept.ts'

@@ -1,0 +1,21 @@
+import type { PeerId } from '@mesh/core'
+import { type AdmitComponents, admitUser, isUser } from '../users/admit-user.ts'
+import { RequestRefused } from '../wire/accept.ts'
+
+const NO_ENTRIES = new Uint8Array()
+
+/**
+ * Legacy members must stand in `users`, too. Some of their commands (`proxy`, `start`) never write a heartbeat, so
+ * for them an entry that they signed counts without one: that they are alive shows in their connecting.
+ * @throws RequestRefused
+ */
+export async function admitLegacyUser(peer: PeerId, components: AdmitComponents): Promise<void> {
+  const { ledger } = components
+  const isAdmitted = () => {
+    const snapshot = ledger.snapshot()
+    const hasHeartbeat = snapshot.getLive('healthcheck', peer) !== undefined
+    return isUser(peer, components) || (!hasHeartbeat && snapshot.getLive('users', peer)?.owner === peer)
+  }
+  const reason = await admitUser({ peer, entries: NO_ENTRIES, isAdmitted }, components)
+  if (reason !== undefined) throw new RequestRefused('not_user', reason)
+}

@@ -1,0 +1,104 @@
+/**
+ * Egress for legacy members (wire document, 5.4): each stream brings one HTTP request, and takes the answer. What goes
+ * wrong is a reset. Where to is judged as for our own protocol.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect as connectTls } from 'node:tls'
+import type { Socket } from 'node:net'
+import { asError } from '../errors.ts'
+import { dialDestination } from '../egress/dial-destination.ts'
+import type { Destinations } from '../egress/destinations.ts'
+import { LEGACY_EGRESS_REQUEST_MS, MAX_HTTP_HEAD_BYTES } from '../limits.ts'
+import type { ByteStream } from '../ports.ts'
+import { forward } from '../proxy/forward.ts'
+import type { Traffic } from '../streams/splice.ts'
+import { StreamDuplex } from '../streams/stream-duplex.ts'
+import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
+import { admitLegacyUser } from './admit-legacy-user.ts'
+
+export interface LegacyEgressComponents extends AcceptComponents {
+  readonly destinations: Destinations
+  readonly traffic: Traffic
+  readonly onConnection: () => void
+}
+
+/** Takes a stream; never rejects. */
+export function createLegacyEgress(
+  components: LegacyEgressComponents,
+): (stream: ByteStream) => Promise<void> {
+  const { slots, refusals, traffic, clock, log } = components
+  const server = createServer({ maxHeaderSize: MAX_HTTP_HEAD_BYTES })
+  server.on('request', (incoming, response) => void serve(incoming, response))
+  server.on('clientError', (error, socket) => socket.destroy(error))
+  const peers = new WeakMap<object, ByteStream['peer']>()
+  /** Whose request has come. */
+  const asked = new WeakSet<object>()
+
+  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    // one request for each stream, as the answer may end with it
+    response.shouldKeepAlive = false
+    asked.add(incoming.socket)
+    try {
+      await answer(incoming, response)
+    } catch (error) {
+      const peer = peers.get(incoming.socket)
+      if (error instanceof RequestRefused && peer !== undefined) {
+        refusals.refuse(`legacy.${error.code}`, peer, error.message)
+      }
+      incoming.socket.destroy(asError(error))
+    }
+  }
+
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const host = incoming.headers.host ?? ''
+    const url = URL.parse(`http://${host}`)
+    if (url === null || host === '') throw new RequestRefused('bad_request', 'no host')
+    // as these nodes tell HTTPS: by the port that the host names
+    const isTls = host.endsWith(':443')
+    const name = url.hostname.replace(/^\[|\]$/g, '')
+    const gone = new AbortController()
+    response.once('close', () => gone.abort(new Error('the client left')))
+    const socket = await dialDestination({
+      ...components,
+      host: name,
+      port: isTls ? 443 : Number(url.port || 80),
+      signal: gone.signal,
+    })
+    const joined = isTls ? secure(socket, name) : socket
+    joined.on('error', () => {})
+    components.onConnection()
+    const connection = { createConnection: () => joined }
+    await forward({ incoming, response, host, path: incoming.url ?? '/', connection })
+    joined.destroy()
+  }
+
+  return async (stream) => {
+    const { peer } = stream
+    if (!slots.take(peer)) {
+      refusals.refuse('legacy.busy', peer, 'too many connections at a time')
+      return stream.abort(new Error('too many connections'))
+    }
+    try {
+      await admitLegacyUser(peer, components)
+    } catch (error) {
+      slots.release(peer)
+      if (error instanceof RequestRefused) refusals.refuse(`legacy.${error.code}`, peer, error.message)
+      return stream.abort(asError(error))
+    }
+    const duplex = new StreamDuplex(stream, undefined, traffic)
+    peers.set(duplex, peer)
+    const cancel = clock.after(LEGACY_EGRESS_REQUEST_MS, () => {
+      if (!asked.has(duplex)) duplex.destroy(new Error('no request in time'))
+    })
+    duplex.on('error', (error) => log.debug('legacy egress ended', { peer, reason: error.message }))
+    duplex.once('close', () => {
+      cancel()
+      slots.release(peer)
+    })
+    server.emit('connection', duplex)
+  }
+}
+
+function secure(socket: Socket, name: string) {
+  return connectTls({ socket, servername: name, ALPNProtocols: ['http/1.1'] })
+}

@@ -1,0 +1,73 @@
+/**
+ * Legacy members that connect to a service of this node (wire document, 5.2). Their protocol has no name, so they get
+ * the first TCP or unix service that this node offers; a refusal is a reset.
+ */
+import type { Clock } from '@mesh/core'
+import { asError } from '../errors.ts'
+import { DIAL_MS } from '../limits.ts'
+import type { ByteStream } from '../ports.ts'
+import type { ExposedService } from '../services/exposed-service.ts'
+import { socketAddressOf } from '../services/endpoint.ts'
+import { dial } from '../streams/dial.ts'
+import { reset, splice } from '../streams/splice.ts'
+import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
+import { admitLegacyUser } from './admit-legacy-user.ts'
+
+/** Never rejects. */
+export async function serveLegacyService(
+  stream: ByteStream,
+  service: ExposedService | undefined,
+  components: AcceptComponents,
+): Promise<void> {
+  const { slots, refusals } = components
+  const { peer } = stream
+  if (!slots.take(peer)) {
+    refusals.refuse('legacy.busy', peer, 'too many connections at a time')
+    return stream.abort(new Error('too many connections'))
+  }
+  try {
+    await join(stream, service, components)
+  } catch (error) {
+    if (error instanceof RequestRefused) refusals.refuse(`legacy.${error.code}`, peer, error.message)
+    stream.abort(asError(error))
+  } finally {
+    slots.release(peer)
+  }
+}
+
+async function join(
+  stream: ByteStream,
+  service: ExposedService | undefined,
+  components: AcceptComponents,
+): Promise<void> {
+  if (service === undefined) throw new RequestRefused('unknown_service', 'no service for legacy members here')
+  const gone = new AbortController()
+  stream.onEnd((error) => gone.abort(error ?? new Error('the stream ended')))
+  await admitLegacyUser(stream.peer, components)
+  const socket = await dialTarget(service, components.clock, gone.signal)
+  service.connections++
+  await new Promise<void>((resolve) => {
+    const end = () => reset(socket)
+    service.open.add(end)
+    splice(socket, stream, {
+      traffic: service.traffic,
+      onDone() {
+        service.open.delete(end)
+        resolve()
+      },
+    })
+  })
+}
+
+async function dialTarget(service: ExposedService, clock: Clock, signal: AbortSignal) {
+  try {
+    const socket = await dial({ address: socketAddressOf(service.target), withinMs: DIAL_MS, clock, signal })
+    service.health.worked()
+    return socket
+  } catch (error) {
+    signal.throwIfAborted()
+    service.lastError = asError(error).message
+    service.health.failed(service.lastError)
+    throw new RequestRefused('target_down', service.lastError)
+  }
+}

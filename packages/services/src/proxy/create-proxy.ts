@@ -1,0 +1,174 @@
+/**
+ * The proxy: one local port for HTTP, HTTPS by CONNECT and SOCKS5, told apart by the first byte; what it is asked for
+ * leaves through an egress node.
+ */
+import type { Socket } from 'node:net'
+import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import { asError } from '../errors.ts'
+import { createLegacyStreams, type LegacyStreams } from '../legacy/open-legacy-stream.ts'
+import { MAX_LOCAL_CONNECTIONS, PROXY_GREETING_MS } from '../limits.ts'
+import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
+import { formatEndpoint, parseEndpoint, socketAddressOf } from '../services/endpoint.ts'
+import { type Listener, listenFor } from '../streams/listen.ts'
+import { reset, splice, type Traffic } from '../streams/splice.ts'
+import type { OwnUser } from '../users/own-user.ts'
+import { createEgressChoice, type EgressChoice } from './choose-egress.ts'
+import { createHttpProxy, type HttpProxy } from './http-proxy.ts'
+import { type Destination, openWayOut, type WayOut } from './open-tunnel.ts'
+import { readStep, type StepRead } from './read-step.ts'
+import { encodeReply, readGreeting, readRequest, replyOf, SOCKS_VERSION } from './socks5.ts'
+
+export interface ProxyInit {
+  /** `HOST:PORT`, `:PORT` or `unix:PATH`. */
+  readonly listen: string
+  /** A peer id, a machine's name or its VPN address: leave through nobody else. */
+  readonly egressPeer?: string
+}
+
+export interface ProxyComponents {
+  readonly ledger: ServicesLedger
+  readonly network: ServicesNetwork
+  readonly user: OwnUser
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+export interface ProxyStatus {
+  readonly listen: string
+  /** Whom the last requests left through. */
+  readonly egress: PeerId | undefined
+  readonly openConnections: number
+  /** Since the start. */
+  readonly connections: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly lastError: string | undefined
+}
+
+export interface Proxy {
+  /** @throws MeshError `services.bad_address`, `services.cannot_listen` */
+  start(): Promise<void>
+  stop(): void
+  status(): ProxyStatus
+}
+
+export function createProxy(init: ProxyInit, components: ProxyComponents): Proxy {
+  return new NodeProxy(init, { ...components, log: components.log.child('proxy') })
+}
+
+class NodeProxy implements Proxy {
+  readonly #components: ProxyComponents
+  readonly #choice: EgressChoice
+  readonly #legacy: LegacyStreams
+  readonly #http: HttpProxy
+  readonly #traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
+  readonly #open = new Set<Socket>()
+  readonly #ended = new AbortController()
+  #listen
+  #listener: Listener | undefined
+  #connections = 0
+  #lastError: string | undefined
+
+  constructor({ listen, egressPeer }: ProxyInit, components: ProxyComponents) {
+    this.#components = components
+    this.#listen = parseEndpoint(listen, { isListener: true })
+    this.#choice = createEgressChoice(egressPeer, components)
+    this.#legacy = createLegacyStreams(components)
+    this.#http = createHttpProxy({
+      open: (destination, allowLegacy) => this.#reach(destination, allowLegacy),
+      join: (socket, way, early) => this.#join(socket, way, early),
+      onError: (error) => this.#failed(error),
+    })
+  }
+
+  async start(): Promise<void> {
+    this.#components.user.announce()
+    this.#listener = await listenFor(socketAddressOf(this.#listen), (socket) => this.#take(socket))
+    if (this.#listen.type !== 'unix' && this.#listener.port !== undefined) {
+      this.#listen = { ...this.#listen, port: this.#listener.port }
+    }
+    this.#components.log.info('proxy listening', { listen: formatEndpoint(this.#listen) })
+  }
+
+  stop(): void {
+    this.#ended.abort(new Error('the proxy stops'))
+    this.#listener?.close()
+    this.#http.stop()
+    this.#legacy.stop()
+    for (const socket of this.#open) reset(socket)
+  }
+
+  status(): ProxyStatus {
+    return {
+      listen: formatEndpoint(this.#listen),
+      egress: this.#choice.current,
+      openConnections: this.#open.size,
+      connections: this.#connections,
+      ...this.#traffic,
+      lastError: this.#lastError,
+    }
+  }
+
+  #take(socket: Socket): void {
+    socket.on('error', () => {})
+    if (this.#open.size >= MAX_LOCAL_CONNECTIONS) return reset(socket)
+    this.#open.add(socket)
+    this.#connections++
+    const cancel = this.#components.clock.after(PROXY_GREETING_MS, () => reset(socket))
+    socket.once('close', () => {
+      cancel()
+      this.#open.delete(socket)
+    })
+    socket.once('data', (first: Buffer) => {
+      cancel()
+      socket.pause()
+      if (first[0] === SOCKS_VERSION) return void this.#serveSocks(socket, first)
+      this.#http.take(socket)
+      socket.unshift(first)
+      process.nextTick(() => socket.resume())
+    })
+    socket.once('end', () => {
+      if (socket.bytesRead === 0) socket.end()
+    })
+    socket.resume()
+  }
+
+  async #serveSocks(socket: Socket, first: Uint8Array): Promise<void> {
+    try {
+      const { clock } = this.#components
+      const greeting = await readStep(socket, first, { read: readGreeting, clock })
+      if (greeting.step.kind !== 'methods' || !greeting.step.isAccepted)
+        return refuseSocks(socket, greeting.step)
+      socket.write(greeting.step.reply)
+      const asked = await readStep(socket, greeting.rest, { read: readRequest, clock })
+      if (asked.step.kind !== 'connect') return refuseSocks(socket, asked.step)
+      const way = await this.#reach(asked.step.destination, false)
+      socket.write(encodeReply('ok'))
+      this.#join(socket, way, asked.rest)
+    } catch (error) {
+      this.#failed(asError(error))
+      if (socket.writable) socket.end(encodeReply(replyOf(error)))
+    }
+  }
+
+  #reach(destination: Destination, allowLegacy: boolean): Promise<WayOut> {
+    const components = { ...this.#components, choice: this.#choice, legacy: this.#legacy }
+    return openWayOut(destination, { allowLegacy, signal: this.#ended.signal }, components)
+  }
+
+  #join(socket: Socket, { stream, rest }: WayOut, early: Uint8Array): void {
+    if (early.byteLength > 0) stream.send(early)
+    splice(socket, stream, { traffic: this.#traffic, head: rest, onDone: () => {} })
+  }
+
+  #failed(error: Error): void {
+    this.#lastError = error.message
+    this.#components.log.debug('request not served', { reason: error.message })
+  }
+}
+
+function refuseSocks(socket: Socket, step: StepRead['step']): void {
+  if ('reply' in step) socket.end(step.reply)
+  else reset(socket)
+}

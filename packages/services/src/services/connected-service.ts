@@ -1,0 +1,156 @@
+/**
+ * One service of another member that this node makes reachable here: 1 a local listener; 2 whoever offers the name is
+ * followed and kept connected; 3 each local connection gets a stream to it.
+ */
+import type { Socket } from 'node:net'
+import type { Clock, Logger, Random } from '@mesh/core'
+import { asError } from '../errors.ts'
+import { MAX_LOCAL_CONNECTIONS } from '../limits.ts'
+import type { ServicesLedger } from '../ports.ts'
+import { type Listener, listenFor } from '../streams/listen.ts'
+import { reset, splice, type Traffic } from '../streams/splice.ts'
+import { type Endpoint, formatEndpoint, kindOf, socketAddressOf } from './endpoint.ts'
+import { isLegacyProvider, openService, type OpenServiceComponents } from './open-service.ts'
+import { type ProviderWatch, watchProvider } from './provider.ts'
+import type { ConnectedState, ConnectedStatus } from './status.ts'
+import { listenForDatagrams } from './udp-listener.ts'
+
+export interface ConnectedComponents extends OpenServiceComponents {
+  readonly ledger: ServicesLedger
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** The status says something else now. */
+  readonly onChange: () => void
+}
+
+export class ConnectedService {
+  readonly name: string
+  #listen: Endpoint
+  readonly #components: ConnectedComponents
+  readonly #provider: ProviderWatch
+  readonly #traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
+  /** Ends a connection; by what was opened for it. */
+  readonly #open = new Set<(reason: Error) => void>()
+  #listener: Listener | undefined
+  #connections = 0
+  #lastError: string | undefined
+  /** What the log said last. */
+  #told = ''
+
+  constructor(name: string, listen: Endpoint, components: ConnectedComponents) {
+    this.name = name
+    this.#listen = listen
+    this.#components = components
+    const onChange = () => this.#providerChanged()
+    this.#provider = watchProvider(name, { ...components, onChange })
+  }
+
+  get kind() {
+    return kindOf(this.#listen)
+  }
+
+  /** @throws MeshError `services.cannot_listen` */
+  async start(): Promise<void> {
+    const listen = this.#listen
+    this.#listener =
+      listen.type === 'udp'
+        ? await listenForDatagrams(listen, {
+            open: (signal) => this.#reach(signal),
+            opened: this.#open,
+            traffic: this.#traffic,
+            clock: this.#components.clock,
+            onError: (error) => this.#failed(error),
+          })
+        : await listenFor(socketAddressOf(listen), (socket) => void this.#join(socket))
+    // what is told is the port that was taken for 0
+    if (listen.type !== 'unix' && this.#listener.port !== undefined) {
+      this.#listen = { ...listen, port: this.#listener.port }
+    }
+    this.#components.log.info('service reached', { name: this.name, listen: formatEndpoint(this.#listen) })
+  }
+
+  status(): ConnectedStatus {
+    const { network } = this.#components
+    const { provider } = this.#provider
+    const path = provider === undefined ? undefined : network.pathOf(provider)?.path
+    return {
+      name: this.name,
+      listen: formatEndpoint(this.#listen),
+      state: this.#state(path !== undefined),
+      provider,
+      path,
+      isLegacy: provider !== undefined && isLegacyProvider(network, provider),
+      openConnections: this.#open.size,
+      connections: this.#connections,
+      ...this.#traffic,
+      lastError: this.#provider.lastError ?? this.#lastError,
+    }
+  }
+
+  stop(): void {
+    this.#listener?.close()
+    this.#provider.stop()
+    for (const end of this.#open) end(new Error('the connection to the service was ended'))
+  }
+
+  #state(isConnected: boolean): ConnectedState {
+    if (this.#listener === undefined) return 'failed'
+    if (this.#provider.provider === undefined) return 'waiting for a provider'
+    return isConnected ? 'connected' : 'connecting'
+  }
+
+  #providerChanged(): void {
+    const { log, onChange, network } = this.#components
+    const { provider } = this.#provider
+    const path = provider === undefined ? undefined : network.pathOf(provider)?.path
+    const told = `${provider} ${path}`
+    if (told !== this.#told) {
+      const words = { provider: provider ?? 'none', path: path ?? 'not connected' }
+      log.info('service provider', { name: this.name, ...words })
+    }
+    this.#told = told
+    onChange()
+  }
+
+  #reach(signal: AbortSignal) {
+    this.#connections++
+    return openService(
+      { name: this.name, kind: this.kind, provider: this.#provider, signal },
+      this.#components,
+    )
+  }
+
+  async #join(socket: Socket): Promise<void> {
+    // what breaks it before it is joined shows when it is used
+    socket.on('error', () => {})
+    if (this.#open.size >= MAX_LOCAL_CONNECTIONS) {
+      this.#failed(new Error('too many local connections at a time'))
+      return reset(socket)
+    }
+    const ended = new AbortController()
+    const end = (reason: Error) => {
+      ended.abort(reason)
+      reset(socket)
+    }
+    this.#open.add(end)
+    try {
+      const { stream, rest } = await this.#reach(ended.signal)
+      this.#lastError = undefined
+      splice(socket, stream, {
+        traffic: this.#traffic,
+        head: rest,
+        onDone: () => this.#open.delete(end),
+      })
+    } catch (error) {
+      this.#open.delete(end)
+      if (!ended.signal.aborted) this.#failed(asError(error))
+      reset(socket)
+    }
+  }
+
+  #failed(error: Error): void {
+    this.#lastError = error.message
+    this.#components.log.debug('local connection failed', { name: this.name, reason: error.message })
+  }
+}

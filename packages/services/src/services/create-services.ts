@@ -1,0 +1,178 @@
+/** The services of one node: what it offers to members, and what of theirs it makes reachable here. */
+import { delay } from '@mesh/core'
+import { type ServicesErrorCode, servicesError } from '../errors.ts'
+import { createLegacyStreams } from '../legacy/open-legacy-stream.ts'
+import { serveLegacyService } from '../legacy/serve-legacy-service.ts'
+import { MAX_PEER_CONNECTIONS, MAX_SERVICES, WITHDRAW_MS } from '../limits.ts'
+import { LEGACY_SERVICE_PROTOCOL, SERVICE_PROTOCOL } from '../protocols.ts'
+import { createRefusals } from '../wire/refusals.ts'
+import { ConnectedService } from './connected-service.ts'
+import { parseEndpoint } from './endpoint.ts'
+import { ExposedService } from './exposed-service.ts'
+import { findProblems } from './problems.ts'
+import { serveService } from './serve-services.ts'
+import { checkServiceName } from './service-name.ts'
+import type { NamedAddress, Services, ServicesComponents, ServicesEvent, ServicesInit } from './services.ts'
+import type { ServicesProblem, ServicesStatus } from './status.ts'
+
+/** Those beyond the bound that is answered with a reason are reset. */
+const MAX_PEER_STREAMS = MAX_PEER_CONNECTIONS + 64
+
+export function createServices(init: ServicesInit, components: ServicesComponents): Services {
+  return new NodeServices(init, { ...components, log: components.log.child('services') })
+}
+
+class NodeServices implements Services {
+  readonly #init: ServicesInit
+  readonly #components: ServicesComponents
+  readonly #refusals
+  readonly #legacy
+  readonly #exposed = new Map<string, ExposedService>()
+  readonly #connected = new Map<string, ConnectedService>()
+  readonly #listeners = new Set<(event: ServicesEvent) => void>()
+  #servesLegacy: Promise<void> | undefined
+  #unsubscribe = () => {}
+  #stopped = false
+
+  constructor(init: ServicesInit, components: ServicesComponents) {
+    this.#init = init
+    this.#components = components
+    this.#refusals = createRefusals(components.log)
+    this.#legacy = createLegacyStreams(components)
+  }
+
+  async start(): Promise<void> {
+    const { network, ledger } = this.#components
+    const accepting = { ...this.#components, refusals: this.#refusals }
+    const options = { from: 'proven', relayed: true, halfClose: true, maxPerPeer: MAX_PEER_STREAMS } as const
+    await network.streams.handle(
+      SERVICE_PROTOCOL,
+      options,
+      (stream) => void serveService(stream, (name) => this.#exposed.get(name), accepting),
+    )
+    this.#unsubscribe = ledger.subscribe((event) => {
+      if (event.type !== 'committed') return
+      for (const { bucket, key } of event.changes) if (bucket === 'services') this.#tellService(key)
+    })
+    for (const service of this.#init.services ?? []) await this.expose(service)
+    for (const connection of this.#init.connections ?? []) await this.connect(connection)
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.#unsubscribe()
+    this.#legacy.stop()
+    for (const connection of this.#connected.values()) connection.stop()
+    const withdrawn = [...this.#exposed.values()].map((service) => service.stop())
+    // writes that are held must not hold the end up
+    const late = new AbortController()
+    await Promise.race([
+      Promise.all(withdrawn),
+      delay(this.#components.clock, WITHDRAW_MS, late.signal).catch(() => {}),
+    ])
+    late.abort(new Error('withdrawn'))
+  }
+
+  async expose({ name, address }: NamedAddress): Promise<void> {
+    this.#check(name, this.#exposed, 'offered')
+    const target = parseEndpoint(address)
+    const onChange = () => this.#tellService(name)
+    this.#exposed.set(name, new ExposedService(name, target, { ...this.#components, onChange }))
+    onChange()
+    if (target.type !== 'udp') await this.#serveLegacy()
+  }
+
+  async withdraw(name: string): Promise<boolean> {
+    const service = this.#exposed.get(name)
+    if (service === undefined) return false
+    this.#exposed.delete(name)
+    await service.stop()
+    this.#tellService(name)
+    return true
+  }
+
+  async connect({ name, address }: NamedAddress): Promise<void> {
+    this.#check(name, this.#connected, 'connected to')
+    const listen = parseEndpoint(address, { isListener: true })
+    const onChange = () => this.#tellConnection(name)
+    this.#components.user.announce()
+    const connection = new ConnectedService(name, listen, {
+      ...this.#components,
+      legacy: this.#legacy,
+      onChange,
+    })
+    this.#connected.set(name, connection)
+    try {
+      await connection.start()
+    } catch (error) {
+      this.#connected.delete(name)
+      connection.stop()
+      throw error
+    }
+    onChange()
+  }
+
+  disconnect(name: string): boolean {
+    const connection = this.#connected.get(name)
+    this.#connected.delete(name)
+    connection?.stop()
+    if (connection !== undefined) this.#tellConnection(name)
+    return connection !== undefined
+  }
+
+  status(): ServicesStatus {
+    return {
+      services: [...this.#exposed.values()].map((service) => service.status()),
+      connections: [...this.#connected.values()].map((connection) => connection.status()),
+      refusals: this.#refusals.counts(),
+    }
+  }
+
+  problems(): readonly ServicesProblem[] {
+    return findProblems(this.status())
+  }
+
+  subscribe(listener: (event: ServicesEvent) => void): () => void {
+    const own = (event: ServicesEvent) => listener(event)
+    this.#listeners.add(own)
+    return () => this.#listeners.delete(own)
+  }
+
+  #check(name: string, taken: ReadonlyMap<string, unknown>, word: string): void {
+    if (this.#stopped) throw servicesError('services.stopped', 'this node stops')
+    checkServiceName(name)
+    const refuse = (code: ServicesErrorCode, message: string, hint: string) => {
+      throw servicesError(code, message, { hint })
+    }
+    if (taken.has(name)) refuse('services.name_in_use', `"${name}" is ${word} already`, 'End that first.')
+    if (taken.size >= MAX_SERVICES) {
+      refuse('services.too_many', `more than ${MAX_SERVICES} are ${word}`, 'End one that is not needed.')
+    }
+  }
+
+  /** From the first service on: a node that offers nothing does not say that it speaks their protocol. */
+  #serveLegacy(): Promise<void> {
+    const accepting = { ...this.#components, refusals: this.#refusals }
+    const options = { from: 'heard', relayed: true, halfClose: true, maxPerPeer: MAX_PEER_STREAMS } as const
+    const first = () => [...this.#exposed.values()].find(({ kind }) => kind === 'stream')
+    this.#servesLegacy ??= this.#components.network.streams.handle(
+      LEGACY_SERVICE_PROTOCOL,
+      options,
+      (stream) => void serveLegacyService(stream, first(), accepting),
+    )
+    return this.#servesLegacy
+  }
+
+  #tellService(name: string): void {
+    this.#tell({ type: 'service', name, status: this.#exposed.get(name)?.status() })
+  }
+
+  #tellConnection(name: string): void {
+    this.#tell({ type: 'connection', name, status: this.#connected.get(name)?.status() })
+  }
+
+  #tell(event: ServicesEvent): void {
+    for (const listener of this.#listeners) listener(event)
+  }
+}

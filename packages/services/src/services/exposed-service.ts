@@ -1,0 +1,130 @@
+/**
+ * One service that this node offers: 1 its target is watched; 2 while that answers, the name is announced in the
+ * ledger, else withdrawn; 3 connections of members are joined with the target.
+ */
+import { type Clock, type Logger, type Random, serviceRecord } from '@mesh/core'
+import type { Announcer, ServicesLedger } from '../ports.ts'
+import type { Traffic } from '../streams/splice.ts'
+import { type Endpoint, formatEndpoint, kindOf } from './endpoint.ts'
+import type { ExposedState, ExposedStatus } from './status.ts'
+import { type TargetHealth, watchTarget } from './target-health.ts'
+
+export interface ExposedComponents {
+  readonly ledger: ServicesLedger
+  readonly announce: Announcer
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** The status says something else now. */
+  readonly onChange: () => void
+}
+
+export class ExposedService {
+  readonly name: string
+  readonly target: Endpoint
+  readonly health: TargetHealth
+  readonly traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
+  /** Ends a connection; by what was opened for it. */
+  readonly open = new Set<(reason: Error) => void>()
+  connections = 0
+  lastError: string | undefined
+  readonly #components: ExposedComponents
+  #stopAnnouncing: (() => void) | undefined
+  #wasAnnounced = false
+
+  constructor(name: string, target: Endpoint, components: ExposedComponents) {
+    this.name = name
+    this.target = target
+    this.#components = components
+    this.health = watchTarget(target, { ...components, onChange: () => this.#healthChanged() })
+  }
+
+  get kind() {
+    return kindOf(this.target)
+  }
+
+  status(): ExposedStatus {
+    const { owner, isOurs } = this.#owner()
+    return {
+      name: this.name,
+      target: formatEndpoint(this.target),
+      state: this.#state(isOurs, owner),
+      owner: isOurs ? undefined : owner,
+      openConnections: this.open.size,
+      connections: this.connections,
+      ...this.traffic,
+      lastError: this.health.lastError ?? this.lastError,
+    }
+  }
+
+  /** Ends what is open, and the entry. Resolves when the entry's end is written. */
+  async stop(): Promise<void> {
+    this.health.stop()
+    for (const end of this.open) end(new Error('the service was withdrawn'))
+    await this.#withdraw()
+  }
+
+  #state(isOurs: boolean, owner: string | undefined): ExposedState {
+    if (this.health.isUp === undefined) return 'checking'
+    if (!this.health.isUp) return 'target down'
+    if (owner !== undefined && !isOurs) return 'name taken'
+    return isOurs ? 'announced' : 'announcing'
+  }
+
+  /** Whose the name is now, if anybody's who is alive. */
+  #owner(): { readonly owner: string | undefined; readonly isOurs: boolean } {
+    const { ledger, clock } = this.#components
+    const snapshot = ledger.snapshot()
+    const entry = snapshot.getLive('services', this.name)
+    if (entry === undefined) return { owner: undefined, isOurs: false }
+    const owner = entry.owner === '' ? peerIdOf(entry.value) : entry.owner
+    if (owner === ledger.self) return { owner, isOurs: true }
+    const isLive = owner !== undefined && snapshot.isOwnerLive(owner, clock.now())
+    return { owner: isLive ? owner : undefined, isOurs: false }
+  }
+
+  #healthChanged(): void {
+    const { log } = this.#components
+    const target = formatEndpoint(this.target)
+    if (this.health.isUp === true) {
+      log.info('service offered', { name: this.name, target })
+      this.#announce()
+    } else {
+      log.warn('service not offered: its target does not answer', {
+        name: this.name,
+        target,
+        reason: this.health.lastError,
+      })
+      void this.#withdraw()
+    }
+    this.#components.onChange()
+  }
+
+  #announce(): void {
+    const { ledger, announce } = this.#components
+    this.#wasAnnounced = true
+    this.#stopAnnouncing ??= announce('services', this.name, () =>
+      JSON.stringify({ PeerID: ledger.self, Name: this.name }),
+    )
+  }
+
+  async #withdraw(): Promise<void> {
+    this.#stopAnnouncing?.()
+    this.#stopAnnouncing = undefined
+    if (!this.#wasAnnounced) return
+    try {
+      // what is still held is superseded by this
+      await this.#components.ledger.delete('services', this.name).settled
+    } catch {
+      // another member's by now
+    }
+  }
+}
+
+function peerIdOf(value: string): string | undefined {
+  try {
+    return serviceRecord.safeParse(JSON.parse(value)).data?.PeerID
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,100 @@
+/** The asking side: a connection to whoever offers a name now, tried again while that may help. */
+import { type Clock, delay, MeshError, type PeerId } from '@mesh/core'
+import { servicesError } from '../errors.ts'
+import type { LegacyStreams } from '../legacy/open-legacy-stream.ts'
+import { LOCAL_WAIT_MS, RETRY_MS } from '../limits.ts'
+import type { ServicesNetwork } from '../ports.ts'
+import { LEGACY_SERVICE_PROTOCOL, SERVICE_PROTOCOL } from '../protocols.ts'
+import { within } from '../timeout.ts'
+import type { OwnUser } from '../users/own-user.ts'
+import { encodeServiceRequest, type ServiceKind } from '../wire/messages.ts'
+import { answerOf, type OpenedStream, openRequest } from '../wire/request.ts'
+import type { ProviderWatch } from './provider.ts'
+
+export interface OpenServiceComponents {
+  readonly network: ServicesNetwork
+  readonly user: OwnUser
+  readonly legacy: LegacyStreams
+  readonly clock: Clock
+}
+
+export interface OpenServiceInit {
+  readonly name: string
+  readonly kind: ServiceKind
+  readonly provider: ProviderWatch
+  readonly signal: AbortSignal
+}
+
+/** Answers after which another try would bring the same one. */
+const FINAL: readonly unknown[] = ['wrong_kind', 'bad_request', 'forbidden']
+
+/**
+ * Within `LOCAL_WAIT_MS`, what is under way then not counted.
+ * @throws MeshError `services.no_provider`, `services.refused`, ...: the last reason; the signal's reason
+ */
+export async function openService(
+  init: OpenServiceInit,
+  components: OpenServiceComponents,
+): Promise<OpenedStream> {
+  const { clock } = components
+  const until = clock.now() + LOCAL_WAIT_MS
+  for (let tries = 1; ; tries++) {
+    const peer = await findPeer(init, components, until - clock.now())
+    try {
+      return await openAt(peer, init, components)
+    } catch (error) {
+      init.signal.throwIfAborted()
+      const waitMs = RETRY_MS * tries
+      if (FINAL.includes(answerOf(error)) || clock.now() + waitMs > until) throw error
+      await delay(clock, waitMs, init.signal)
+    }
+  }
+}
+
+async function findPeer(
+  { name, provider, signal: outer }: OpenServiceInit,
+  { user, clock }: OpenServiceComponents,
+  waitMs: number,
+): Promise<PeerId> {
+  try {
+    return await within({ clock, ms: Math.max(0, waitMs), signal: outer }, async (signal) => {
+      await user.announced(signal)
+      return provider.connected(signal)
+    })
+  } catch (error) {
+    outer.throwIfAborted()
+    if (user.since === undefined) throw error
+    const why =
+      provider.provider === undefined
+        ? `nobody who is alive offers "${name}"`
+        : `the provider cannot be reached: ${provider.lastError ?? 'no connection'}`
+    throw servicesError('services.no_provider', why, { cause: error })
+  }
+}
+
+async function openAt(
+  peer: PeerId,
+  { name, kind, signal }: OpenServiceInit,
+  components: OpenServiceComponents,
+): Promise<OpenedStream> {
+  const { network, user, legacy } = components
+  if (isLegacyProvider(network, peer)) {
+    if (kind === 'stream') return legacy.open(peer, LEGACY_SERVICE_PROTOCOL, signal)
+    throw new MeshError(
+      'services.refused',
+      'the provider is an EdgeVPN-compatible node, which knows no UDP',
+      {
+        details: { answer: 'wrong_kind' },
+      },
+    )
+  }
+  const request = encodeServiceRequest({ name, kind, entries: user.entries() })
+  return openRequest({ peer, protocol: SERVICE_PROTOCOL, request, signal }, components)
+}
+
+/** A node that speaks both is one of ours. */
+export function isLegacyProvider(network: ServicesNetwork, peer: PeerId): boolean {
+  return (
+    network.speaks(peer, SERVICE_PROTOCOL) !== true && network.speaks(peer, LEGACY_SERVICE_PROTOCOL) === true
+  )
+}

@@ -1,0 +1,28 @@
+import { shortPeerId, tryParsePeerId } from '@mesh/core'
+import type { ExposedStatus, ServicesProblem, ServicesStatus } from './status.ts'
+
+/** What a person should look after. */
+export function findProblems({ services }: ServicesStatus): readonly ServicesProblem[] {
+  return services.flatMap((service) => problemOf(service) ?? [])
+}
+
+function problemOf({ name, target, state, owner, lastError }: ExposedStatus): ServicesProblem | undefined {
+  if (state === 'target down') {
+    return {
+      code: 'services.target_down',
+      severity: 'warning',
+      title: `The service ${name} is withdrawn: ${target} does not answer (${lastError ?? 'no reason known'})`,
+      hint: `Start the program that listens on ${target}; the service is offered again by itself.`,
+    }
+  }
+  if (state === 'name taken') {
+    const peer = tryParsePeerId(owner ?? '')
+    return {
+      code: 'services.name_taken',
+      severity: 'warning',
+      title: `The service ${name} belongs to ${peer === undefined ? 'another member' : shortPeerId(peer)}`,
+      hint: 'Give this one another name, or withdraw it there; it is taken over when that member is gone.',
+    }
+  }
+  return undefined
+}

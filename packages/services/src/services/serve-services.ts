@@ -1,0 +1,114 @@
+/** The serving side: requests of members for the services of this node, over `/mesh/service/1`. */
+import { asError } from '../errors.ts'
+import { DIAL_MS } from '../limits.ts'
+import type { ByteStream } from '../ports.ts'
+import { pipeDatagrams } from '../streams/datagrams.ts'
+import { dial } from '../streams/dial.ts'
+import { reset, splice } from '../streams/splice.ts'
+import { connectUdp, sendDatagram } from '../streams/udp-socket.ts'
+import { type Accepted, type AcceptComponents, acceptRequest, RequestRefused } from '../wire/accept.ts'
+import { decodeServiceRequest, type ServiceRequest } from '../wire/messages.ts'
+import { socketAddressOf } from './endpoint.ts'
+import type { ExposedService } from './exposed-service.ts'
+
+/** Never rejects; the stream is over then. */
+export function serveService(
+  stream: ByteStream,
+  find: (name: string) => ExposedService | undefined,
+  components: AcceptComponents,
+): Promise<void> {
+  return acceptRequest(
+    stream,
+    {
+      protocol: 'service',
+      decode: decodeServiceRequest,
+      async handle(accepted) {
+        const { name, kind } = accepted.request
+        const service = find(name)
+        if (service === undefined) throw new RequestRefused('unknown_service', 'no service of this name here')
+        if (service.kind !== kind) throw new RequestRefused('wrong_kind', kindReason(service))
+        service.connections++
+        if (kind === 'datagram') await joinUdp(accepted, service, components)
+        else await joinStream(accepted, service, components)
+      },
+    },
+    components,
+  )
+}
+
+function kindReason({ kind }: ExposedService): string {
+  return kind === 'datagram'
+    ? 'this service is UDP: connect to it with udp:HOST:PORT'
+    : 'this service is TCP: connect to it with HOST:PORT'
+}
+
+async function joinStream(
+  { stream, rest, signal, answerOk }: Accepted<ServiceRequest>,
+  service: ExposedService,
+  { clock }: AcceptComponents,
+): Promise<void> {
+  const socket = await reach(service, signal, () =>
+    dial({ address: socketAddressOf(service.target), withinMs: DIAL_MS, clock, signal }),
+  )
+  answerOk()
+  await new Promise<void>((resolve) => {
+    const end = () => reset(socket)
+    service.open.add(end)
+    splice(socket, stream, {
+      traffic: service.traffic,
+      head: rest,
+      onDone() {
+        service.open.delete(end)
+        resolve()
+      },
+    })
+  })
+}
+
+async function joinUdp(
+  { stream, rest, signal, answerOk }: Accepted<ServiceRequest>,
+  service: ExposedService,
+  { clock }: AcceptComponents,
+): Promise<void> {
+  const { target } = service
+  if (target.type === 'unix') return
+  const socket = await reach(service, signal, () => connectUdp(target))
+  answerOk()
+  await new Promise<void>((resolve) => {
+    const pipe = pipeDatagrams(stream, {
+      head: rest,
+      traffic: service.traffic,
+      clock,
+      onDatagram: (datagram) => sendDatagram(socket, datagram),
+      onDone() {
+        service.open.delete(end)
+        socket.close()
+        resolve()
+      },
+    })
+    const end = () => pipe.close()
+    service.open.add(end)
+    socket.on('message', (datagram) => pipe.send(datagram))
+    // nobody listens there, as ICMP says: the session goes on, as UDP does
+    socket.on('error', (error) => service.health.failed(error.message))
+  })
+}
+
+/** @throws RequestRefused when the target does not answer; the signal's reason */
+async function reach<Socket>(
+  service: ExposedService,
+  signal: AbortSignal,
+  open: () => Promise<Socket>,
+): Promise<Socket> {
+  try {
+    const socket = await open()
+    service.health.worked()
+    return socket
+  } catch (error) {
+    signal.throwIfAborted()
+    const reason = asError(error).message
+    service.lastError = reason
+    service.health.failed(reason)
+    throw new RequestRefused('target_down', `the service's target does not answer: ${reason}`)
+  }
+}

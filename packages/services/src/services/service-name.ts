@@ -1,0 +1,12 @@
+import { servicesError } from '../errors.ts'
+import { MAX_NAME_BYTES } from '../limits.ts'
+
+/** @throws MeshError `services.bad_name` */
+export function checkServiceName(name: string): void {
+  const isRight =
+    name !== '' && Buffer.byteLength(name) <= MAX_NAME_BYTES && name.isWellFormed() && !/\p{Cc}/u.test(name)
+  if (isRight) return
+  throw servicesError('services.bad_name', `"${name.slice(0, 50)}" cannot be the name of a service`, {
+    hint: `A name has 1 to ${MAX_NAME_BYTES} bytes of UTF-8, without control characters.`,
+  })
+}

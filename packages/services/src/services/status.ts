@@ -1,0 +1,63 @@
+/** What people and programs are shown of services. */
+import type { PeerId } from '@mesh/core'
+
+/**
+ * `checking`: the target has not been asked yet. `announcing`: the entry is on its way into the ledger. `announced`:
+ * members can connect. `target down`: withdrawn until the target answers. `name taken`: another live member has it.
+ */
+export type ExposedState = 'checking' | 'announcing' | 'announced' | 'target down' | 'name taken'
+
+export interface ExposedStatus {
+  readonly name: string
+  readonly target: string
+  readonly state: ExposedState
+  /** Who has the name; undefined: nobody else. */
+  readonly owner: string | undefined
+  readonly openConnections: number
+  /** Since the start. */
+  readonly connections: number
+  /** Bytes from members. */
+  readonly bytesIn: number
+  /** Bytes to members. */
+  readonly bytesOut: number
+  readonly lastError: string | undefined
+}
+
+/**
+ * `waiting for a provider`: nobody who is alive offers the name. `connecting`: somebody does, and is not connected
+ * now. `connected`: local connections are taken over at once. `failed`: it does not listen, see `lastError`.
+ */
+export type ConnectedState = 'waiting for a provider' | 'connecting' | 'connected' | 'failed'
+
+export interface ConnectedStatus {
+  readonly name: string
+  /** Where it listens here. */
+  readonly listen: string
+  readonly state: ConnectedState
+  readonly provider: PeerId | undefined
+  /** Undefined: not connected. */
+  readonly path: 'direct' | 'relayed' | undefined
+  /** The provider is a member of an EdgeVPN-compatible network's older kind. */
+  readonly isLegacy: boolean
+  readonly openConnections: number
+  readonly connections: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly lastError: string | undefined
+}
+
+export interface ServicesStatus {
+  /** What this node offers, by name. */
+  readonly services: readonly ExposedStatus[]
+  /** What it connects to, by name. */
+  readonly connections: readonly ConnectedStatus[]
+  /** Requests of members that were refused, by code, since the start. */
+  readonly refusals: Readonly<Record<string, number>>
+}
+
+export interface ServicesProblem {
+  readonly code: string
+  readonly severity: 'warning' | 'error'
+  readonly title: string
+  readonly hint: string
+}

@@ -1,0 +1,86 @@
+/**
+ * A UDP port that stands for a service: each local address that sends has a session of its own, which ends when nothing
+ * goes over it. What cannot be sent at once is dropped, except the first few datagrams of a session being opened.
+ */
+import type { Socket as UdpSocket } from 'node:dgram'
+import type { Clock } from '@mesh/core'
+import { asError } from '../errors.ts'
+import { MAX_UDP_SESSIONS, MAX_WAITING_DATAGRAMS } from '../limits.ts'
+import { type DatagramPipe, pipeDatagrams } from '../streams/datagrams.ts'
+import type { Listener } from '../streams/listen.ts'
+import type { Traffic } from '../streams/splice.ts'
+import { bindUdp, sendDatagram, type UdpAddress } from '../streams/udp-socket.ts'
+import type { OpenedStream } from '../wire/request.ts'
+
+export interface UdpListenerInit {
+  readonly open: (signal: AbortSignal) => Promise<OpenedStream>
+  /** Holds what ends each session. */
+  readonly opened: Set<(reason: Error) => void>
+  readonly traffic: Traffic
+  readonly clock: Clock
+  readonly onError: (error: Error) => void
+}
+
+interface Session {
+  /** Undefined while it is being opened. */
+  pipe: DatagramPipe | undefined
+  readonly waiting: Uint8Array[]
+}
+
+/** @throws MeshError `services.cannot_listen` */
+export async function listenForDatagrams(address: UdpAddress, init: UdpListenerInit): Promise<Listener> {
+  const socket = await bindUdp(address)
+  const sessions = new Map<string, Session>()
+  // what a client's closed port answers with is none of ours
+  socket.on('error', () => {})
+  socket.on('message', (datagram, { address: host, port }) => {
+    const key = `${host} ${port}`
+    const known = sessions.get(key)
+    if (known?.pipe !== undefined) return void known.pipe.send(datagram)
+    if (known !== undefined) {
+      if (known.waiting.length < MAX_WAITING_DATAGRAMS) known.waiting.push(datagram)
+      return
+    }
+    if (sessions.size >= MAX_UDP_SESSIONS) return
+    const session: Session = { pipe: undefined, waiting: [datagram] }
+    sessions.set(key, session)
+    void openSession(session, { ...init, socket, to: { host, port }, onDone: () => sessions.delete(key) })
+  })
+  return { port: socket.address().port, close: () => socket.close() }
+}
+
+interface SessionInit extends UdpListenerInit {
+  readonly socket: UdpSocket
+  readonly to: UdpAddress
+  readonly onDone: () => void
+}
+
+async function openSession(session: Session, init: SessionInit): Promise<void> {
+  const { open, opened, traffic, clock, onError, socket, to } = init
+  const ended = new AbortController()
+  const end = (reason: Error) => {
+    ended.abort(reason)
+    session.pipe?.close()
+  }
+  const done = () => {
+    opened.delete(end)
+    init.onDone()
+  }
+  opened.add(end)
+  try {
+    const { stream, rest } = await open(ended.signal)
+    session.pipe = pipeDatagrams(stream, {
+      head: rest,
+      traffic,
+      clock,
+      onDatagram(datagram) {
+        if (!ended.signal.aborted) sendDatagram(socket, datagram, to)
+      },
+      onDone: done,
+    })
+    for (const datagram of session.waiting.splice(0)) session.pipe.send(datagram)
+  } catch (error) {
+    done()
+    if (!ended.signal.aborted) onError(asError(error))
+  }
+}

@@ -1,0 +1,76 @@
+/** Datagrams over a stream, each with its length ahead. What does not go out at once is dropped, as UDP does. */
+import type { Clock } from '@mesh/core'
+import { MAX_DATAGRAM_BYTES, UDP_IDLE_MS } from '../limits.ts'
+import type { ByteStream } from '../ports.ts'
+import { createFrameReader, encodeFrame } from '../wire/frames.ts'
+import type { Traffic } from './splice.ts'
+
+export interface DatagramPipe {
+  /** False: dropped. */
+  send(datagram: Uint8Array): boolean
+  /** Ends the stream. */
+  close(): void
+}
+
+export interface DatagramPipeInit {
+  /** Came from the stream before. */
+  readonly head: Uint8Array
+  readonly traffic: Traffic
+  readonly onDatagram: (datagram: Uint8Array) => void
+  /** Once; with what broke it. Idle for `UDP_IDLE_MS` is no error. */
+  readonly onDone: (error: Error | undefined) => void
+  readonly clock: Clock
+}
+
+export function pipeDatagrams(stream: ByteStream, init: DatagramPipeInit): DatagramPipe {
+  const { traffic, clock } = init
+  let isBlocked = false
+  let isDone = false
+  let activeAt = clock.now()
+  let cancel = () => {}
+
+  const done = (error: Error | undefined) => {
+    if (isDone) return
+    isDone = true
+    cancel()
+    init.onDone(error)
+  }
+  const close = () => {
+    stream.close()
+    done(undefined)
+  }
+  const look = () => {
+    const idleMs = clock.now() - activeAt
+    if (idleMs >= UDP_IDLE_MS) close()
+    else cancel = clock.after(UDP_IDLE_MS - idleMs, look)
+  }
+
+  const read = createFrameReader(MAX_DATAGRAM_BYTES, (datagram) => {
+    if (isDone) return
+    activeAt = clock.now()
+    traffic.bytesIn += datagram.byteLength
+    init.onDatagram(datagram)
+  })
+  const take = (bytes: Uint8Array) => {
+    if (!read(bytes)) stream.abort(new Error('a datagram over the bound'))
+  }
+  stream.onDrain(() => {
+    isBlocked = false
+  })
+  stream.onEnd(done)
+  stream.onRemoteEnd(close)
+  if (init.head.byteLength > 0) take(init.head)
+  stream.onBytes(take)
+  stream.resume()
+  look()
+  return {
+    send(datagram) {
+      if (isBlocked || isDone) return false
+      activeAt = clock.now()
+      traffic.bytesOut += datagram.byteLength
+      isBlocked = !stream.send(encodeFrame(datagram))
+      return true
+    },
+    close,
+  }
+}

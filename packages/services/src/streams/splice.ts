@@ -1,0 +1,83 @@
+/**
+ * Joins a socket and a stream. Each direction for itself: bytes as they come, slowed down by whoever reads slowly, then
+ * its end. What breaks one of the two breaks the other one, so that a reset arrives as a reset. Bytes are not copied:
+ * chunks of the socket are the stream's from `send` on, and those of the stream the socket's.
+ */
+import type { Socket } from 'node:net'
+import { SOCKET_BUFFER_BYTES } from '../limits.ts'
+import type { ByteStream } from '../ports.ts'
+
+/** Bytes that went over, for the status; counted up in place. */
+export interface Traffic {
+  /** From the mesh. */
+  bytesIn: number
+  /** To the mesh. */
+  bytesOut: number
+}
+
+export interface SpliceInit {
+  readonly traffic: Traffic
+  /** Came from the stream before. */
+  readonly head?: Uint8Array
+  /** Once, when both are over; with what broke it. */
+  readonly onDone: (error: Error | undefined) => void
+}
+
+/** @param socket with `allowHalfOpen`; may be paused @param stream with `halfClose`; may be paused */
+export function splice(socket: Socket, stream: ByteStream, { traffic, head, onDone }: SpliceInit): void {
+  let streamIsOver = false
+  let socketIsOver = false
+  let error: Error | undefined
+  const finish = () => {
+    if (streamIsOver && socketIsOver) onDone(error)
+  }
+
+  socket.on('data', (chunk: Buffer) => {
+    traffic.bytesOut += chunk.byteLength
+    if (!stream.send(chunk)) socket.pause()
+  })
+  socket.on('end', () => stream.end())
+  socket.on('drain', () => stream.resume())
+  socket.on('error', (reason) => {
+    error ??= reason
+  })
+  socket.on('close', () => {
+    socketIsOver = true
+    // closed before both directions had ended: by an error, or because this node stops
+    if (!streamIsOver && !(socket.readableEnded && socket.writableFinished)) {
+      error ??= new Error('the local connection was closed')
+      stream.abort(error)
+    }
+    finish()
+  })
+
+  const write = (bytes: Uint8Array) => {
+    traffic.bytesIn += bytes.byteLength
+    if (!socket.writable) return
+    socket.write(bytes)
+    if (socket.writableLength > SOCKET_BUFFER_BYTES) stream.pause()
+  }
+  stream.onDrain(() => socket.resume())
+  stream.onRemoteEnd(() => socket.end())
+  stream.onEnd((reason) => {
+    streamIsOver = true
+    error ??= reason
+    if (reason !== undefined) reset(socket)
+    else if (!socket.writableEnded) socket.end()
+    finish()
+  })
+  if (head !== undefined && head.byteLength > 0) write(head)
+  stream.onBytes(write)
+  stream.resume()
+  socket.resume()
+}
+
+/** The other end of a TCP connection sees a reset; a unix socket knows only closing. */
+export function reset(socket: Socket): void {
+  if (socket.destroyed) return
+  try {
+    socket.resetAndDestroy()
+  } catch {
+    socket.destroy()
+  }
+}

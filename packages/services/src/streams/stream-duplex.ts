@@ -1,0 +1,75 @@
+/** A stream as Node's libraries take it: what they do not read slows the other side down, and the other way round. */
+import { Duplex } from 'node:stream'
+import type { ByteStream } from '../ports.ts'
+import type { Traffic } from './splice.ts'
+
+export class StreamDuplex extends Duplex {
+  readonly #stream: ByteStream
+  readonly #traffic: Traffic | undefined
+  #onDrain: (() => void) | undefined
+
+  /** @param stream with `halfClose` @param head came from it before */
+  constructor(stream: ByteStream, head?: Uint8Array, traffic?: Traffic) {
+    super({ allowHalfOpen: true })
+    this.#stream = stream
+    this.#traffic = traffic
+    stream.onDrain(() => {
+      const written = this.#onDrain
+      this.#onDrain = undefined
+      written?.()
+    })
+    stream.onRemoteEnd(() => this.push(null))
+    stream.onEnd((error) => {
+      if (error !== undefined) this.destroy(error)
+    })
+    const take = (bytes: Uint8Array) => {
+      if (this.#traffic !== undefined) this.#traffic.bytesIn += bytes.byteLength
+      if (!this.push(bytes)) stream.pause()
+    }
+    if (head !== undefined && head.byteLength > 0) take(head)
+    stream.onBytes(take)
+  }
+
+  override _read(): void {
+    this.#stream.resume()
+  }
+
+  override _write(chunk: Buffer, _encoding: string, written: () => void): void {
+    if (this.#traffic !== undefined) this.#traffic.bytesOut += chunk.byteLength
+    if (this.#stream.send(chunk)) written()
+    else this.#onDrain = written
+  }
+
+  override _final(done: () => void): void {
+    this.#stream.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    if (error !== null) this.#stream.abort(error)
+    else if (!(this.readableEnded && this.writableFinished)) this.#stream.close()
+    done(error)
+  }
+
+  // what Node's HTTP asks of a socket
+
+  setNoDelay(): this {
+    return this
+  }
+
+  setKeepAlive(): this {
+    return this
+  }
+
+  setTimeout(): this {
+    return this
+  }
+
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+}

@@ -1,0 +1,53 @@
+/** UDP sockets of the system. */
+import { createSocket, type Socket as UdpSocket } from 'node:dgram'
+import { lookup } from 'node:dns/promises'
+import { asError, type ServicesErrorCode, servicesError } from '../errors.ts'
+import { MAX_UDP_SEND_QUEUE_BYTES } from '../limits.ts'
+import { wordsOf } from './dial.ts'
+
+export interface UdpAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/**
+ * A socket that sends to one address and hears from it alone; by ICMP it learns when nobody listens there.
+ * @throws MeshError `services.target_down`
+ */
+export function connectUdp({ host, port }: UdpAddress): Promise<UdpSocket> {
+  return open(host, 'services.target_down', (socket, address, ready) => socket.connect(port, address, ready))
+}
+
+/** @throws MeshError `services.cannot_listen` */
+export function bindUdp({ host, port }: UdpAddress): Promise<UdpSocket> {
+  return open(host, 'services.cannot_listen', (socket, address, ready) => socket.bind(port, address, ready))
+}
+
+/** Drops the datagram when the kernel does not keep up. What goes wrong with one shows as the socket's 'error', if at all. */
+export function sendDatagram(socket: UdpSocket, datagram: Uint8Array, to?: UdpAddress): void {
+  if (socket.getSendQueueSize() > MAX_UDP_SEND_QUEUE_BYTES) return
+  if (to === undefined) socket.send(datagram)
+  else socket.send(datagram, to.port, to.host)
+}
+
+async function open(
+  host: string,
+  code: ServicesErrorCode,
+  begin: (socket: UdpSocket, address: string, ready: () => void) => void,
+): Promise<UdpSocket> {
+  try {
+    const { address, family } = await lookup(host)
+    const socket = createSocket(family === 6 ? 'udp6' : 'udp4')
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', (error) => {
+        socket.close()
+        reject(error)
+      })
+      begin(socket, address, resolve)
+    })
+    socket.removeAllListeners('error')
+    return socket
+  } catch (error) {
+    throw servicesError(code, wordsOf(asError(error)), { cause: error })
+  }
+}

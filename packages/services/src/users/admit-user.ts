@@ -1,0 +1,72 @@
+/**
+ * May this peer connect? As specified: only with an entry in `users`, whose owner is alive. 1 what the peer sent along
+ * is merged into the ledger, judged as everything else is; 2 the entry is looked up; 3 one that has not arrived is
+ * waited for, for a moment.
+ */
+import type { Clock, PeerId } from '@mesh/core'
+import { decodeEntries } from '@mesh/ledger'
+import { USER_WAIT_MS } from '../limits.ts'
+import type { ServicesLedger } from '../ports.ts'
+
+/** Whatever a peer sends along, only its own two entries are looked at. */
+const BUCKETS = ['users', 'healthcheck']
+
+export interface AdmitComponents {
+  readonly ledger: ServicesLedger
+  readonly clock: Clock
+}
+
+export interface AdmitInit {
+  readonly peer: PeerId
+  /** A block that came with the request; empty: none did. */
+  readonly entries: Uint8Array
+  /** Does the ledger say that this peer may connect? Default: as specified. */
+  readonly isAdmitted?: () => boolean
+}
+
+/** Why a peer was not admitted, in words for it; undefined: it was. Never rejects. */
+export async function admitUser(
+  { peer, entries, isAdmitted: given }: AdmitInit,
+  components: AdmitComponents,
+): Promise<string | undefined> {
+  const isAdmitted = given ?? (() => isUser(peer, components))
+  if (isAdmitted()) return undefined
+  const { rejected } = components.ledger.merge(ownEntries(peer, entries), peer)
+  if (isAdmitted() || (await becomesTrue(isAdmitted, components))) return undefined
+  const codes = [...new Set(rejected.map(({ code }) => code))].join(', ')
+  const reason = codes === '' ? '' : `; its entries were refused (${codes})`
+  return `${peer} has no live entry in the bucket 'users' of the ledger here${reason}`
+}
+
+export function isUser(peer: PeerId, { ledger, clock }: AdmitComponents): boolean {
+  const snapshot = ledger.snapshot()
+  const entry = snapshot.getLive('users', peer)
+  if (entry === undefined) return false
+  const isOwn = entry.owner === peer || (entry.owner === '' && ledger.mode === 'off')
+  return isOwn && snapshot.isOwnerLive(peer, clock.now())
+}
+
+function ownEntries(peer: PeerId, entries: Uint8Array) {
+  if (entries.byteLength === 0) return []
+  // the heartbeat first: the other one is judged by it
+  return decodeEntries(entries)
+    .entries.filter(
+      ({ bucket, key, entry }) => BUCKETS.includes(bucket) && key === peer && entry.owner === peer,
+    )
+    .sort((one, other) => BUCKETS.indexOf(other.bucket) - BUCKETS.indexOf(one.bucket))
+}
+
+/** Waits for a moment; false: it did not. */
+function becomesTrue(isAdmitted: () => boolean, { ledger, clock }: AdmitComponents): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (is: boolean) => {
+      cancel()
+      unsubscribe()
+      resolve(is)
+    }
+    const cancel = clock.after(USER_WAIT_MS, () => settle(false))
+    const unsubscribe = ledger.subscribe((event) => {
+      if (event.type === 'committed' && isAdmitted()) settle(true)
+    })
+  })
+}

@@ -1,0 +1,104 @@
+/**
+ * This node's entry in `users`: 'I am about to connect to you' (specification, 2.2). Announced once for all that this
+ * node connects to, and carried along with requests, so that the other side knows it before the first byte.
+ */
+import type { Clock } from '@mesh/core'
+import { encodeBlock, type KeyedEntry } from '@mesh/ledger'
+import { OWN_USER_MS } from '../limits.ts'
+import type { Announcer, ServicesLedger } from '../ports.ts'
+import { within } from '../timeout.ts'
+
+export interface OwnUser {
+  /** Begins to announce it. Idempotent. */
+  announce(): void
+  /**
+   * Resolves when the entry is in the ledger, and on its way to the others.
+   * @throws MeshError `services.timeout`; the signal's reason
+   */
+  announced(signal: AbortSignal): Promise<void>
+  /** Unix ms since when the entry is in the ledger; undefined: it is not. */
+  readonly since: number | undefined
+  /** The entry and this node's heartbeat as a block, for a request. */
+  entries(): Uint8Array
+  /** The entry stays until this node's lease ends. */
+  stop(): void
+}
+
+export interface OwnUserComponents {
+  readonly ledger: ServicesLedger
+  readonly announce: Announcer
+  readonly clock: Clock
+}
+
+export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): OwnUser {
+  const { self } = ledger
+  let stopAnnouncing: (() => void) | undefined
+  let stopWatching = () => {}
+  let since: number | undefined
+  const waiting = new Set<() => void>()
+
+  const valueText = () => JSON.stringify({ PeerID: self, Timestamp: new Date(clock.now()).toISOString() })
+
+  function look(): void {
+    const held = ledger.snapshot().getLive('users', self)
+    if (held === undefined || (held.owner !== self && held.owner !== '')) {
+      since = undefined
+      return
+    }
+    since ??= clock.now()
+    for (const resolve of waiting) resolve()
+    waiting.clear()
+  }
+
+  return {
+    announce() {
+      if (stopAnnouncing !== undefined) return
+      stopWatching = ledger.subscribe((event) => {
+        if (event.type === 'committed' && event.changes.some(({ bucket, key }) => isUser(bucket, key, self)))
+          look()
+      })
+      stopAnnouncing = announce('users', self, valueText)
+    },
+    announced: (outer) =>
+      within({ clock, ms: OWN_USER_MS, signal: outer }, async (signal) => {
+        // an entry of an earlier run counts, too: it is the same identity
+        look()
+        if (since !== undefined) return
+        await untilWoken(waiting, signal)
+      }),
+    get since() {
+      return since
+    },
+    entries() {
+      const snapshot = ledger.snapshot()
+      const own = ['users', 'healthcheck'].flatMap((bucket): KeyedEntry[] => {
+        const entry = snapshot.getLive(bucket, self)
+        return entry === undefined ? [] : [{ bucket, key: self, entry }]
+      })
+      return encodeBlock(own)
+    },
+    stop() {
+      stopAnnouncing?.()
+      stopWatching()
+      stopAnnouncing = undefined
+    },
+  }
+}
+
+const isUser = (bucket: string, key: string, self: string) => bucket === 'users' && key === self
+
+function untilWoken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const wake = () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    }
+    const onAbort = () => {
+      waiting.delete(wake)
+      reject(signal.reason)
+    }
+    waiting.add(wake)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}

@@ -1,0 +1,124 @@
+/**
+ * What every inbound stream of an own protocol goes through: 1 bounds on how many; 2 its request, in time and within
+ * bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told why.
+ */
+import type { Clock, Logger, PeerId } from '@mesh/core'
+import { asError } from '../errors.ts'
+import { MAX_PEER_CONNECTIONS, MAX_REQUEST_BYTES, MAX_SERVED_CONNECTIONS, REQUEST_MS } from '../limits.ts'
+import type { ByteStream, ServicesLedger } from '../ports.ts'
+import { admitUser } from '../users/admit-user.ts'
+import { encodeFrame, readMessage } from './frames.ts'
+import { type AnswerCode, encodeAnswer } from './messages.ts'
+import type { Refusals } from './refusals.ts'
+
+/** Connections that are served, of all protocols together. */
+export interface Slots {
+  /** False: no more now. Every true is followed by one `release`. */
+  take(peer: PeerId): boolean
+  release(peer: PeerId): void
+}
+
+export function createSlots(): Slots {
+  const perPeer = new Map<PeerId, number>()
+  let total = 0
+  return {
+    take(peer) {
+      const count = perPeer.get(peer) ?? 0
+      if (count >= MAX_PEER_CONNECTIONS || total >= MAX_SERVED_CONNECTIONS) return false
+      perPeer.set(peer, count + 1)
+      total++
+      return true
+    },
+    release(peer) {
+      const count = (perPeer.get(peer) ?? 1) - 1
+      total--
+      if (count === 0) perPeer.delete(peer)
+      else perPeer.set(peer, count)
+    },
+  }
+}
+
+/** Why a request is not served; the peer gets the code and the message. */
+export class RequestRefused extends Error {
+  override readonly name = 'RequestRefused'
+  readonly code: Exclude<AnswerCode, 'ok'>
+  constructor(code: Exclude<AnswerCode, 'ok'>, reason: string) {
+    super(reason)
+    this.code = code
+  }
+}
+
+/** An admitted request. */
+export interface Accepted<Request> {
+  readonly request: Request
+  readonly stream: ByteStream
+  /** Came behind the request. */
+  readonly rest: Uint8Array
+  /** Aborts when the stream ends before `answerOk`. */
+  readonly signal: AbortSignal
+  /** Says yes; the handler has the stream's listeners from here on. */
+  answerOk(): void
+}
+
+export interface AcceptInit<Request extends { readonly entries: Uint8Array }> {
+  readonly protocol: 'service' | 'egress'
+  readonly decode: (message: Uint8Array) => Request | undefined
+  /** Resolves when the connection is over. @throws RequestRefused before `answerOk` */
+  readonly handle: (accepted: Accepted<Request>) => Promise<void>
+}
+
+export interface AcceptComponents {
+  readonly ledger: ServicesLedger
+  readonly clock: Clock
+  readonly log: Logger
+  readonly refusals: Refusals
+  readonly slots: Slots
+}
+
+/** Never rejects. */
+export async function acceptRequest<Request extends { readonly entries: Uint8Array }>(
+  stream: ByteStream,
+  init: AcceptInit<Request>,
+  components: AcceptComponents,
+): Promise<void> {
+  const { slots, refusals, log } = components
+  const { peer } = stream
+  const refuse = ({ code, message }: RequestRefused) => {
+    refusals.refuse(`${init.protocol}.${code}`, peer, message)
+    stream.send(encodeFrame(encodeAnswer(code, message)))
+    stream.close()
+  }
+  if (!slots.take(peer)) return refuse(new RequestRefused('busy', 'too many connections at a time'))
+  try {
+    await serve(stream, init, components)
+  } catch (error) {
+    if (error instanceof RequestRefused) refuse(error)
+    else {
+      log.debug('request failed', { peer, protocol: init.protocol, error })
+      stream.abort(asError(error))
+    }
+  } finally {
+    slots.release(peer)
+  }
+}
+
+async function serve<Request extends { readonly entries: Uint8Array }>(
+  stream: ByteStream,
+  { decode, handle }: AcceptInit<Request>,
+  components: AcceptComponents,
+): Promise<void> {
+  const { message, rest } = await readMessage(stream, {
+    maxBytes: MAX_REQUEST_BYTES,
+    withinMs: REQUEST_MS,
+    clock: components.clock,
+  })
+  const gone = new AbortController()
+  stream.onEnd((error) => gone.abort(error ?? new Error('the stream ended')))
+  const request = decode(message)
+  if (request === undefined) throw new RequestRefused('bad_request', 'this is no request')
+  const reason = await admitUser({ peer: stream.peer, entries: request.entries }, components)
+  if (reason !== undefined) throw new RequestRefused('not_user', reason)
+  gone.signal.throwIfAborted()
+  const answerOk = () => void stream.send(encodeFrame(encodeAnswer('ok')))
+  await handle({ request, stream, rest, signal: gone.signal, answerOk })
+}

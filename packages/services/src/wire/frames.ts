@@ -1,0 +1,116 @@
+/** Units with an unsigned varint length ahead, as they come and go on a stream: messages and datagrams. */
+import type { Clock } from '@mesh/core'
+import { servicesError } from '../errors.ts'
+import type { ByteStream } from '../ports.ts'
+
+/** The length's bytes: enough for 2 MiB. */
+const MAX_LENGTH_BYTES = 3
+const NO_BYTES = new Uint8Array()
+
+export function encodeFrame(bytes: Uint8Array): Uint8Array {
+  const { byteLength: length } = bytes
+  const head =
+    length < 0x80
+      ? [length]
+      : length < 0x4000
+        ? [low(length), length >> 7]
+        : [low(length), low(length >> 7), length >> 14]
+  const frame = new Uint8Array(head.length + length)
+  frame.set(head)
+  frame.set(bytes, head.length)
+  return frame
+}
+
+const low = (value: number) => (value & 0x7f) | 0x80
+
+/**
+ * Cuts what comes into frames.
+ * @returns takes the next bytes and hands on each whole frame, whose bytes are the receiver's; false, from then on: a
+ *   frame is over the bound
+ */
+export function createFrameReader(
+  maxFrameBytes: number,
+  onFrame: (frame: Uint8Array) => void,
+): (bytes: Uint8Array) => boolean {
+  let held: Uint8Array = NO_BYTES
+  let isBroken = false
+  return (bytes) => {
+    held = join(held, bytes)
+    while (!isBroken) {
+      const head = readLength(held)
+      if (head === undefined) break
+      isBroken = head === 'bad' || head.length > maxFrameBytes
+      if (head === 'bad' || isBroken || held.byteLength < head.end + head.length) break
+      const frame = held.subarray(head.end, head.end + head.length)
+      held = held.subarray(head.end + head.length)
+      onFrame(frame)
+    }
+    return !isBroken
+  }
+}
+
+function join(held: Uint8Array, bytes: Uint8Array): Uint8Array {
+  return held.byteLength === 0 ? bytes : Buffer.concat([held, bytes])
+}
+
+/** Of the frame that the bytes begin with; undefined while its length has not all come. */
+function readLength(
+  bytes: Uint8Array,
+): { readonly length: number; readonly end: number } | 'bad' | undefined {
+  let length = 0
+  for (let index = 0; index < MAX_LENGTH_BYTES; index++) {
+    const byte = bytes[index]
+    if (byte === undefined) return undefined
+    length |= (byte & 0x7f) << (7 * index)
+    if (byte < 0x80) return { length, end: index + 1 }
+  }
+  return 'bad'
+}
+
+export interface ReadMessageInit {
+  readonly maxBytes: number
+  readonly withinMs: number
+  readonly clock: Clock
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A stream's first message, and what came behind it. */
+export interface FirstMessage {
+  readonly message: Uint8Array
+  readonly rest: Uint8Array
+}
+
+/**
+ * Reads the first message of a stream, and leaves the stream paused.
+ * @throws MeshError `services.broken`, `services.timeout`; the signal's reason
+ */
+export function readMessage(stream: ByteStream, init: ReadMessageInit): Promise<FirstMessage> {
+  const { maxBytes, withinMs, clock, signal } = init
+  return new Promise((resolve, reject) => {
+    let held: Uint8Array = NO_BYTES
+    const settle = (act: () => void) => {
+      cancel()
+      signal?.removeEventListener('abort', onAbort)
+      stream.pause()
+      act()
+    }
+    const fail = (reason: string, cause?: Error) =>
+      settle(() => reject(servicesError('services.broken', reason, cause === undefined ? {} : { cause })))
+    const late = servicesError('services.timeout', 'the other side said nothing in time')
+    const cancel = clock.after(withinMs, () => settle(() => reject(late)))
+    const onAbort = () => settle(() => reject(signal?.reason))
+    if (signal?.aborted === true) return onAbort()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    stream.onEnd((error) => fail(error?.message ?? 'the stream ended', error))
+    stream.onRemoteEnd(() => fail('the other side ended the stream before it said anything'))
+    stream.onBytes((bytes) => {
+      held = join(held, bytes)
+      const head = readLength(held)
+      if (head === undefined) return
+      if (head === 'bad' || head.length > maxBytes) return fail(`no message, or one over ${maxBytes} bytes`)
+      const end = head.end + head.length
+      if (held.byteLength < end) return
+      settle(() => resolve({ message: held.subarray(head.end, end), rest: held.subarray(end) }))
+    })
+  })
+}

@@ -1,0 +1,26 @@
+import type { Logger, PeerId } from '@mesh/core'
+import type { AnswerCode } from './messages.ts'
+
+/** Why something that a peer asked for was refused. */
+export type Refusal =
+  | `service.${Exclude<AnswerCode, 'ok'>}`
+  | `egress.${Exclude<AnswerCode, 'ok'>}`
+  | `legacy.${Exclude<AnswerCode, 'ok'>}`
+
+/** Counts what was refused. */
+export interface Refusals {
+  refuse(code: Refusal, peer: PeerId, reason: string): void
+  /** Since the start, by code; only what occurred. */
+  counts(): Readonly<Record<string, number>>
+}
+
+export function createRefusals(log: Logger): Refusals {
+  const counts = new Map<Refusal, number>()
+  return {
+    refuse(code, peer, reason) {
+      counts.set(code, (counts.get(code) ?? 0) + 1)
+      log.debug('request refused', { code, peer, reason })
+    },
+    counts: () => Object.fromEntries(counts),
+  }
+}

@@ -1,0 +1,298 @@
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '@mesh/core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createConversation } from '../src/files/conversation.ts'
+import { decodeFileMessage, encodeFileMessage, type FileMessage } from '../src/files/file-message.ts'
+import { FILE_BLOCK_BYTES } from '../src/files/limits.ts'
+import { receiveShare } from '../src/files/receive-session.ts'
+import { sendShare } from '../src/files/send-session.ts'
+import { createChannelPair } from '../src/files/testing/channel-pair.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mesh-files-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+interface TransferOptions {
+  readonly source?: string
+  readonly destination?: string
+  readonly name?: string
+  readonly admit?: () => Promise<string | undefined>
+  /** What becomes of a message from the sender; undefined cuts the connection. */
+  readonly onSent?: (message: FileMessage) => FileMessage | undefined
+}
+
+/** One try between two ends in memory. */
+async function transfer(options: TransferOptions = {}) {
+  const { source = join(folder, 'source'), destination = join(folder, 'copy'), name = 'share' } = options
+  let movedBytes = 0
+  const [sending, receiving] = createChannelPair({
+    onMessage(message, from) {
+      const decoded = decodeFileMessage(message)
+      if (from === 1 || options.onSent === undefined || decoded === undefined) return message
+      const next = options.onSent(decoded)
+      return next === undefined ? undefined : encodeFileMessage(next)
+    },
+  })
+  const { signal } = new AbortController()
+  const sent = sendShare({
+    conversation: createConversation(sending, { clock: systemClock }),
+    signal,
+    pathOf: (asked) => (asked === 'share' ? source : undefined),
+    admit: options.admit ?? (async () => undefined),
+    onShare: () => {},
+    onBytes: () => {},
+  }).catch(() => false)
+  const received = receiveShare({
+    conversation: createConversation(receiving, { clock: systemClock }),
+    name,
+    entries: new Uint8Array(0),
+    destination,
+    processId: process.pid,
+    signal,
+    onShare: () => {},
+    onBytes: (byteCount, isMoved) => {
+      if (isMoved) movedBytes += byteCount
+    },
+  })
+  const failures: (Error & { readonly code?: string })[] = []
+  const path = await received.catch((failure: unknown) => {
+    failures.push(failure as Error)
+    return undefined
+  })
+  const [error] = failures
+  if (error !== undefined) sending.abort(error)
+  return { path, error, movedBytes, isAcknowledged: await sent }
+}
+
+const hashOf = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
+const SIZE = 5 * FILE_BLOCK_BYTES + 1_234
+
+/** Cuts the connection once so many data messages were sent. */
+function cutAfter(count: number) {
+  let seen = 0
+  return (message: FileMessage) => (message.type === 'data' && ++seen > count ? undefined : message)
+}
+
+describe('a file', () => {
+  beforeEach(() => writeFileSync(join(folder, 'source'), randomBytes(SIZE)))
+
+  it.each([0, 1, FILE_BLOCK_BYTES, FILE_BLOCK_BYTES + 1, 40 * FILE_BLOCK_BYTES])(
+    'of %d bytes arrives whole, with its time and mode, and leaves nothing else behind',
+    async (size) => {
+      writeFileSync(join(folder, 'source'), randomBytes(size))
+      chmodSync(join(folder, 'source'), 0o755)
+      const { path, isAcknowledged, movedBytes } = await transfer()
+      expect(path).toBe(join(folder, 'copy'))
+      expect(isAcknowledged).toBe(true)
+      expect(movedBytes).toBe(size)
+      expect(hashOf(join(folder, 'copy'))).toBe(hashOf(join(folder, 'source')))
+      const [source, copy] = [lstatSync(join(folder, 'source')), lstatSync(join(folder, 'copy'))]
+      expect(Math.floor(copy.mtimeMs)).toBe(Math.floor(source.mtimeMs))
+      expect(copy.mode & 0o100).toBe(0o100)
+      expect(readdirSync(folder).toSorted()).toEqual(['copy', 'source'])
+    },
+  )
+
+  it('stands in a folder under its own name when a folder is given', async () => {
+    mkdirSync(join(folder, 'inbox'))
+    const { path } = await transfer({ destination: join(folder, 'inbox') })
+    expect(path).toBe(join(folder, 'inbox', 'source'))
+  })
+
+  it('is gone on with where it broke off, and has no name before it is whole', async () => {
+    const first = await transfer({ onSent: cutAfter(3) })
+    expect(first.error?.code).toBe('files.broken_off')
+    expect(existsSync(join(folder, 'copy'))).toBe(false)
+    const second = await transfer()
+    expect(hashOf(join(folder, 'copy'))).toBe(hashOf(join(folder, 'source')))
+    expect(first.movedBytes).toBe(3 * FILE_BLOCK_BYTES)
+    expect(second.movedBytes).toBeLessThan(SIZE)
+  })
+
+  it('comes anew when what is there is not the beginning of it', async () => {
+    await transfer({ onSent: cutAfter(4) })
+    const part = join(folder, 'copy.mesh-part/tree/source')
+    const bytes = readFileSync(part)
+    bytes[0] = (bytes[0] ?? 0) ^ 1
+    writeFileSync(part, bytes)
+    const { movedBytes } = await transfer()
+    expect(movedBytes).toBe(SIZE)
+    expect(hashOf(join(folder, 'copy'))).toBe(hashOf(join(folder, 'source')))
+  })
+
+  it('never gets its name when bytes change on the way, and is given up after three tries', async () => {
+    const { error, movedBytes } = await transfer({
+      onSent(message) {
+        if (message.type !== 'data') return message
+        const bytes = Uint8Array.from(message.bytes)
+        bytes[0] = (bytes[0] ?? 0) ^ 0xff
+        return { type: 'data', bytes }
+      },
+    })
+    expect(error?.code).toBe('files.corrupt')
+    expect(movedBytes).toBe(3 * SIZE)
+    expect(existsSync(join(folder, 'copy'))).toBe(false)
+  })
+
+  it('that changes while it is sent is not taken', async () => {
+    const { error } = await transfer({
+      onSent(message) {
+        if (message.type === 'data') truncateSync(join(folder, 'source'), SIZE - 1)
+        return message
+      },
+    })
+    expect(error?.code).toBe('files.changed')
+    expect(existsSync(join(folder, 'copy'))).toBe(false)
+  })
+
+  it('replaces a file, but never a folder', async () => {
+    writeFileSync(join(folder, 'copy'), 'old')
+    expect((await transfer()).error).toBeUndefined()
+    expect(hashOf(join(folder, 'copy'))).toBe(hashOf(join(folder, 'source')))
+    mkdirSync(join(folder, 'copy2', 'source'), { recursive: true })
+    const { error } = await transfer({ destination: join(folder, 'copy2') })
+    expect(error?.code).toBe('files.destination')
+  })
+
+  it('is refused to whoever is not admitted, asks for another name, or when it is gone, with the reason', async () => {
+    const denied = await transfer({ admit: async () => 'announce yourself first' })
+    expect(denied.error?.message).toContain('announce yourself first')
+    const unknown = await transfer({ name: 'other' })
+    expect(unknown.error?.code).toBe('files.unknown_name')
+    const gone = await transfer({ source: join(folder, 'nothing') })
+    expect(gone.error?.code).toBe('files.refused')
+    expect(gone.error?.message).not.toContain(folder)
+  })
+
+  it('is received by one process at a time in one place', async () => {
+    await transfer({ onSent: cutAfter(1) })
+    writeFileSync(join(folder, 'copy.mesh-part/lock'), String(process.ppid))
+    expect((await transfer()).error?.code).toBe('files.locked')
+    writeFileSync(join(folder, 'copy.mesh-part/lock'), '999999999')
+    expect((await transfer()).error).toBeUndefined()
+  })
+})
+
+describe('a folder', () => {
+  const SMALL_FILES = 400
+  beforeEach(() => {
+    const source = join(folder, 'source')
+    mkdirSync(join(source, 'empty'), { recursive: true })
+    mkdirSync(join(source, 'deep', 'er'), { recursive: true })
+    writeFileSync(join(source, 'deep', 'er', 'big'), randomBytes(SIZE))
+    writeFileSync(join(source, 'zero'), '')
+    for (let index = 0; index < SMALL_FILES; index++)
+      writeFileSync(join(source, `f${index}`), `content ${index}`)
+  })
+
+  const treeOf = (path: string): readonly string[] =>
+    readdirSync(path, { recursive: true, withFileTypes: true })
+      .map((child) => {
+        const full = join(child.parentPath, child.name)
+        return `${full.slice(path.length)} ${child.isFile() ? hashOf(full) : 'folder'}`
+      })
+      .toSorted()
+
+  it('arrives as it is, empty folders and files too', async () => {
+    const { error, isAcknowledged } = await transfer()
+    expect(error).toBeUndefined()
+    expect(isAcknowledged).toBe(true)
+    expect(treeOf(join(folder, 'copy'))).toEqual(treeOf(join(folder, 'source')))
+    expect(readdirSync(folder).toSorted()).toEqual(['copy', 'source'])
+  })
+
+  it('is gone on with: whole files do not come again, and those that are gone at the sender do not stay', async () => {
+    let files = 0
+    const first = await transfer({
+      onSent: (message) => (message.type === 'end' && ++files > SMALL_FILES / 2 ? undefined : message),
+    })
+    expect(first.error?.code).toBe('files.broken_off')
+    rmSync(join(folder, 'source', 'f0'))
+    let again = 0
+    const second = await transfer({
+      onSent: (message) => {
+        if (message.type === 'begin') again++
+        return message
+      },
+    })
+    expect(second.error).toBeUndefined()
+    expect(again).toBeLessThanOrEqual(SMALL_FILES / 2 + 4)
+    expect(treeOf(join(folder, 'copy'))).toEqual(treeOf(join(folder, 'source')))
+  })
+
+  it('leaves links and pipes out, so that nothing outside of it is sent', async () => {
+    writeFileSync(join(folder, 'secret'), 'secret')
+    symlinkSync(join(folder, 'secret'), join(folder, 'source', 'link'))
+    symlinkSync(folder, join(folder, 'source', 'up'))
+    await transfer()
+    expect(readdirSync(join(folder, 'copy'))).not.toContain('link')
+    expect(readdirSync(join(folder, 'copy'))).not.toContain('up')
+  })
+
+  it('is refused where something stands already', async () => {
+    mkdirSync(join(folder, 'copy', 'source'), { recursive: true })
+    expect((await transfer()).error?.code).toBe('files.destination')
+  })
+})
+
+describe('a hostile sender', () => {
+  const file = { isFolder: false, size: 3, modifiedMs: 0, isExecutable: false }
+  beforeEach(() => writeFileSync(join(folder, 'source'), 'abc'))
+
+  const sentInstead = (replace: (message: FileMessage) => FileMessage) => transfer({ onSent: replace })
+
+  it('cannot leave the folder by a name', async () => {
+    for (const path of ['../evil', '/evil', 'a/../../evil', '..']) {
+      const { error } = await sentInstead((message) => {
+        if (message.type === 'offer') return { ...message, isFolder: true }
+        return message.type === 'entries' ? { type: 'entries', entries: [{ ...file, path }] } : message
+      })
+      expect(error?.code).toBe('files.bad_share')
+    }
+    const { error } = await sentInstead((message) =>
+      message.type === 'offer' ? { ...message, name: '../evil' } : message,
+    )
+    expect(error?.code).toBe('files.bad_share')
+    expect(readdirSync(folder)).toEqual(['source'])
+  })
+
+  it('cannot send more than it announced, or something out of turn', async () => {
+    const more = await sentInstead((message) =>
+      message.type === 'data' ? { type: 'data', bytes: Buffer.from('abcd') } : message,
+    )
+    expect(more.error?.code).toBe('files.bad_share')
+    const early = await sentInstead((message) =>
+      message.type === 'begin'
+        ? { type: 'end', index: 0, sha256: new Uint8Array(32), hasChanged: false }
+        : message,
+    )
+    expect(early.error?.code).toBe('files.bad_share')
+    const long = await sentInstead((message) =>
+      message.type === 'offer' ? { ...message, entryCount: 4_000_000_000 } : message,
+    )
+    expect(long.error?.code).toBe('files.bad_share')
+    const huge = await sentInstead((message) =>
+      message.type === 'entries'
+        ? { type: 'entries', entries: [{ ...file, path: 'source', size: 2 ** 52 }] }
+        : message,
+    )
+    expect(huge.error?.code).toBe('files.no_space')
+  })
+})
