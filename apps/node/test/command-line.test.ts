@@ -135,7 +135,7 @@ describe('with a node', () => {
   test('status is for people, and for programs', async () => {
     const { code, stdout } = await ask(['status'])
     expect(code).toBe(0)
-    expect(stdout).toContain(`node      ${node.id} (mesh `)
+    expect(stdout).toContain(`${node.id} (mesh `)
     const json = JSON.parse((await ask(['status', '--json'])).stdout) as { Summary: { NodeID: string } }
     expect(json.Summary.NodeID).toBe(node.id)
   })
