@@ -1,6 +1,6 @@
 /**
- * `pnpm bench [NAME...]`: measures what the README promises, as ratios against a reference of the same run where
- * there is one, and prints JSON. Progress goes to standard error. The built node is measured: run `pnpm build` first.
+ * `npm run bench -- [NAME...]`: measures what the README promises, as ratios against a reference of the same run where
+ * there is one, and prints JSON. Progress goes to standard error. The built node is measured: run `npm run setup` first.
  */
 import { existsSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -35,7 +35,7 @@ if (unknown !== undefined) {
   process.exit(2)
 }
 if (!existsSync(join(import.meta.dirname, '../dist/main.js'))) {
-  console.error('the node is not built: run `pnpm build` first')
+  console.error('the node is not built: run `npm run setup` first')
   process.exit(1)
 }
 const results: Record<string, unknown> = { node: process.version, cores: cpus().length }

@@ -263,7 +263,7 @@ describe('with a node', () => {
     const { code, stdout } = await ask(['status'])
     expect(code).toBe(0)
     const [first, second, third, fourth] = stdout.split('\n')
-    expect(first).toBe(`node      ${hostname()} (${node.id})`)
+    expect(first).toMatch(new RegExp(`^node {6}[A-Za-z0-9-]+ \\(${node.id}\\)$`))
     expect(second).toMatch(/^network {3}[0-9a-f]{20}, instance node$/)
     expect(third).toBe(`api       ${node.url}`)
     expect(fourth).toMatch(/^running {3}for \d+ (s|min).*, since 20.*, mesh \d/)

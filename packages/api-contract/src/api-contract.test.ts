@@ -46,7 +46,7 @@ test('has these public names', () => {
 
 test('the checked-in OpenAPI document is the one that the contract gives', () => {
   const checkedIn = JSON.parse(readFileSync(new URL('../openapi.json', import.meta.url), 'utf8'))
-  // after a change of the contract: pnpm --filter @mesh/api-contract generate
+  // after a change of the contract: npm --prefix packages/api-contract run generate
   expect(checkedIn).toEqual(JSON.parse(JSON.stringify(buildOpenApiDocument())))
 })
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { buildDocuments } from './documents.ts'
 
 test.each([...buildDocuments()])(
-  '%s says what the tables say (else: pnpm --filter node write-docs)',
+  '%s says what the tables say (else: npm --prefix apps/node run write-docs)',
   (path, content) => {
     expect(readFileSync(join(import.meta.dirname, '../../../..', path), 'utf8')).toBe(content)
   },

@@ -1,4 +1,4 @@
-/** The documents under docs/ that are made from tables: `pnpm --filter node write-docs` writes them, a test compares. */
+/** The documents under docs/ that are made from tables: `npm --prefix apps/node run write-docs` writes them, a test compares. */
 import { commands, rootCommand } from '../cli/commands.ts'
 import { EXIT } from '../errors.ts'
 import type { OptionGroup } from '../settings/option.ts'
@@ -13,7 +13,8 @@ export function buildDocuments(): ReadonlyMap<string, string> {
   ])
 }
 
-const MADE = '<!-- Made by `pnpm --filter node write-docs` from the tables in apps/node/src; do not edit. -->'
+const MADE =
+  '<!-- Made by `npm --prefix apps/node run write-docs` from the tables in apps/node/src; do not edit. -->'
 
 function flagsDocument(): string {
   const grouped = Map.groupBy(optionNames, (name) => optionOf(name).group)

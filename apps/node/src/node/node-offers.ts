@@ -30,7 +30,7 @@ interface Kind<State> {
   readonly kind: OfferKind
   readonly list: () => readonly Omit<State, 'isKept'>[]
   readonly add: (offer: NamedAddress) => Promise<void>
-  readonly remove: (name: string) => Promise<unknown> | unknown
+  readonly remove: (name: string) => unknown
   readonly placeOf: (state: Omit<State, 'isKept'>) => string
 }
 

@@ -1,0 +1,38 @@
+/** The commands of a document: each fenced block of a shell, line by line, in order. */
+import { readFileSync } from 'node:fs'
+
+export interface CommandBlock {
+  /** The last heading above it. */
+  readonly heading: string
+  /** As a person types them: lines with a trailing backslash are joined; comments stay, the shell skips them. */
+  readonly commands: readonly string[]
+}
+
+const SHELLS = new Set(['sh', 'bash', 'shell', 'console', 'zsh'])
+
+export function readCommandBlocks(file: string): readonly CommandBlock[] {
+  const blocks: CommandBlock[] = []
+  let heading = ''
+  let fence: { readonly language: string; readonly lines: string[] } | undefined
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    const opening = /^\s*```(\w*)/.exec(line)
+    if (fence === undefined) {
+      if (opening !== null) fence = { language: opening[1] ?? '', lines: [] }
+      else heading = /^#+ (.*)$/.exec(line)?.[1] ?? heading
+    } else if (opening === null) fence.lines.push(line)
+    else {
+      if (SHELLS.has(fence.language)) blocks.push({ heading, commands: commandsOf(fence.lines) })
+      fence = undefined
+    }
+  }
+  return blocks
+}
+
+function commandsOf(lines: readonly string[]): readonly string[] {
+  return lines
+    .join('\n')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+}
