@@ -9,6 +9,7 @@ import { measureCrypto } from '../../../packages/ledger/bench/measure-crypto.ts'
 import { measurePut } from '../../../packages/ledger/bench/measure-put.ts'
 import { measureBurst } from './burst.ts'
 import { measureDelay } from './delay.ts'
+import { measureFiles } from './files.ts'
 import { measureHttp } from './http.ts'
 import { measureIdle } from './idle.ts'
 import { measureMemory } from './memory.ts'
@@ -26,6 +27,7 @@ const MEASURES: Readonly<Record<string, () => unknown>> = {
   memory: measureMemory,
   idle: () => measureIdle(),
   vpn: () => measureVpn(),
+  files: measureFiles,
 }
 
 const names = process.argv.slice(2)

@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { request } from 'node:http'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -179,6 +179,38 @@ describe.skipIf(whyNotEgress !== undefined)(named('their egress', whyNotEgress),
     expect(await get('http://127.0.0.1:18098/big')).toHaveLength(300_000)
     const refused = await get('-p', '-v', '--stderr', '-', 'http://127.0.0.1:18098/')
     expect(refused).toContain('503')
+  })
+})
+
+describe.skipIf(why !== undefined)(named('files with the original', why), () => {
+  test('their file is received by us, whole, and said not to be verified', async () => {
+    const [token, mesh] = [makeToken(), ourMesh()]
+    const hub = await mesh.start({ token })
+    const source = join(mesh.makeFolder(), 'theirs.bin')
+    writeFileSync(source, randomBytes(3_000_000))
+    runTheirs(token, hub, ['file-send', '--name', 'theirs', '--path', source])
+    const target = join(mesh.makeFolder(), 'copy.bin')
+    const receiver = await mesh.start({
+      command: 'file-receive',
+      token,
+      args: ['theirs', target, '--json', `--discovery-bootstrap-peers=${hub.addresses[0]}`],
+    })
+    expect(await receiver.exited).toMatchObject({ code: 0 })
+    expect(readFileSync(target).equals(readFileSync(source))).toBe(true)
+    expect(receiver.lines.find((line) => line['State'] === 'received')).toMatchObject({ Verified: false })
+  })
+
+  test('our file is received by them, whole', async () => {
+    const [token, mesh] = [makeToken(), ourMesh()]
+    const source = join(mesh.makeFolder(), 'ours.bin')
+    writeFileSync(source, randomBytes(3_000_000))
+    const sender = await mesh.start({ token, args: [`--file-send=ours=${source}`] })
+    const target = join(mesh.makeFolder(), 'copy.bin')
+    runTheirs(token, sender, ['file-receive', '--name', 'ours', '--path', target])
+    await eventually(() => expect(readFileSync(target).equals(readFileSync(source))).toBe(true), {
+      withinMs: 90_000,
+      everyMs: 500,
+    })
   })
 })
 
