@@ -11,6 +11,9 @@ import { takeToken } from './data/token.ts'
 import { applyTheme } from './parts/theme.ts'
 import { createPageRouter } from './router.tsx'
 
+/** A node that hangs must not keep a person waiting; longer than the node itself tries to reach a machine. */
+const REQUEST_TIMEOUT_MS = 12_000
+
 applyTheme()
 const token = takeToken()
 const root = document.getElementById('root')
@@ -18,7 +21,7 @@ if (root !== null) {
   createRoot(root).render(
     <StrictMode>
       <App
-        client={createClient(token === undefined ? {} : { token })}
+        client={createClient({ timeoutMs: REQUEST_TIMEOUT_MS, ...(token !== undefined && { token }) })}
         queryClient={createQueryClient()}
         router={createPageRouter()}
       />

@@ -105,6 +105,64 @@ test('when the node is away, what is known stays, with its age', async () => {
   expect(await text('live')).toBeDefined()
 })
 
+test('a node that hangs is noticed within ten seconds, and nothing says that all is well', async () => {
+  const node = createFakeNode()
+  open(node, '/')
+  expect(await text('live')).toBeDefined()
+  expect(await text('Nothing needs you.')).toBeDefined()
+  await pass(20_000)
+  screen.getByText('live')
+  node.hang()
+  await pass(10_000)
+  screen.getByText('not connected')
+  expect(screen.queryByText('Nothing needs you.')).toBeNull()
+  await pass(4_000)
+  expect(await text(/^1[0-9] s old$/)).toBeDefined()
+  expect(
+    await text(/^This node does not answer\. What stands here is how it was 1[0-9] s ago\.$/),
+  ).toBeDefined()
+  node.up()
+  await pass(10_000)
+  expect(await text('live')).toBeDefined()
+  expect(await text('Nothing needs you.')).toBeDefined()
+})
+
+test('what happened before the page was opened is shown, once, with its time', async () => {
+  const node = createFakeNode()
+  const At = new Date(Date.now() - 3 * 3_600_000).toISOString()
+  const change = {
+    Bucket: 'notes',
+    Key: 'early',
+    Owner: NAS.peerId,
+    Version: 1n,
+    Deleted: false,
+    Origin: 'remote',
+  }
+  node.history('ledger.changed', { At, Block: 3, Changes: [change], More: 0 })
+  const rejection = { At, Bucket: 'dns', Key: 'web', Owner: NAS.peerId, Version: 1n, Code: 'BAD_SIG' }
+  node.history('ledger.rejected', { ...rejection, Author: null, Suppressed: 0 })
+  open(node, '/')
+  expect(await text('live')).toBeDefined()
+  await pass(250)
+  expect(await text('notes/early')).toBeDefined()
+  expect(await text('refused: the signature is wrong')).toBeDefined()
+  expect(screen.getAllByText(/^3 h( ago)?$/).length).toBeGreaterThan(0)
+  expect(node.streamQueries).toEqual(['last=200'])
+  await act(async () => node.down())
+  node.up()
+  await pass(10_000)
+  expect(await text('live')).toBeDefined()
+  expect(node.streamQueries.slice(1)).not.toContain('last=200')
+  expect(screen.getAllByText('notes/early')).toHaveLength(1)
+})
+
+test('an address without a page says so in a heading, with a way home', async () => {
+  const { router } = open(createFakeNode(), '/nothing/here')
+  await eventually(async () => expect(await heading()).toBe('No such page'))
+  fireEvent.click(screen.getByRole('link', { name: 'Go to the overview' }))
+  await eventually(() => expect(router.state.location.pathname).toBe('/'))
+})
+
 test('a page that nobody sees gives its stream back, and goes on where it stopped', async () => {
   const node = createFakeNode()
   open(node, '/')

@@ -21,7 +21,7 @@ import { MachinePanel } from './pages/machines/machine-panel.tsx'
 import { MachinesPage } from './pages/machines/machines-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
 import page from './pages/page.module.css'
-import { EmptyNote, ErrorNote } from './parts/notes.tsx'
+import { ErrorNote } from './parts/notes.tsx'
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
 
@@ -91,13 +91,15 @@ declare module '@tanstack/react-router' {
 function NotFound() {
   return (
     <div className={page.page}>
-      <EmptyNote title="There is nothing at this address">
-        <p>
-          <Link to="/" className={page.link}>
-            Go to the overview
-          </Link>
-        </p>
-      </EmptyNote>
+      <header className={page.head}>
+        <h1>No such page</h1>
+      </header>
+      <p className={page.sub}>There is nothing at this address.</p>
+      <p>
+        <Link to="/" className={page.link}>
+          Go to the overview
+        </Link>
+      </p>
     </div>
   )
 }

@@ -2,6 +2,7 @@ import { eventually } from '@mesh/testkit'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserPath, launchBrowser, watchPage } from './support/browser.ts'
+import { createRelay } from './support/relay.ts'
 import { type BuiltPage, buildPage, type ServedPage, servePage } from './support/served-page.ts'
 
 /** What the node carries, and what a phone loads. */
@@ -83,6 +84,41 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
     await page.close()
   })
 
+  test('a node that takes connections and answers nothing is noticed within ten seconds', async () => {
+    const relay = await createRelay(node.url)
+    const page = await browser.newPage()
+    await page.goto(relay.url)
+    await page.getByText('live', { exact: true }).waitFor(SEEN)
+    await page.getByText('Nothing needs you.').waitFor(SEEN)
+    relay.hang()
+    await page.getByText('not connected').waitFor({ timeout: 10_500 })
+    await page.getByText(/^This node does not answer/).waitFor(SEEN)
+    expect(await page.getByText('Nothing needs you.').count()).toBe(0)
+    relay.goOn()
+    await page.getByText('live', { exact: true }).waitFor({ timeout: 25_000 })
+    await page.getByText('Nothing needs you.').waitFor(SEEN)
+    await page.close()
+    await relay.stop()
+  }, 90_000)
+
+  test('shows what happened before it was opened, and keeps its files', async () => {
+    await fetch(`${node.url}/api/ledger/notes/before/hello`, { method: 'PUT' })
+    const page = await browser.newPage()
+    const caching = new Map<string, string | undefined>()
+    page.on('response', (answer) =>
+      caching.set(new URL(answer.url()).pathname, answer.headers()['cache-control']),
+    )
+    await page.goto(node.url)
+    await page.getByRole('link', { name: 'notes/before' }).waitFor(SEEN)
+    const assets = [...caching].filter(([path]) => path.startsWith('/assets/'))
+    expect(assets.length).toBeGreaterThan(1)
+    for (const [, control] of assets) expect(control).toBe('public, max-age=31536000, immutable')
+    expect(caching.get('/')).toBe('no-store')
+    await page.goto(`${node.url}/no/such`)
+    await page.getByRole('heading', { name: 'No such page' }).waitFor(SEEN)
+    await page.close()
+  })
+
   test('fits a narrow phone without scrolling sideways', async () => {
     const page = await browser.newPage({
       viewport: { width: 360, height: 740 },
@@ -96,6 +132,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
       '/ledger',
       '/ledger?bucket=notes&key=greeting',
       '/more',
+      '/no/such/page',
     ]) {
       await page.goto(node.url + path)
       await page.getByText('live', { exact: true }).waitFor(SEEN)

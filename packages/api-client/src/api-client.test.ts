@@ -202,6 +202,39 @@ test('an event stream that falls silent is opened again', async () => {
   expect((await next).value).toMatchObject({ type: 'gap' })
 })
 
+test('a node that hangs is noticed within ten seconds, and since when it was silent', async () => {
+  let connection = 0
+  const { client, clock, asked } = scripted((_url, { signal }) => {
+    connection++
+    if (connection > 1) return never(_url, { signal } as never)
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(sent(1, 'gap', {})))
+        signal.addEventListener('abort', () => controller.error(signal.reason))
+      },
+    })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  })
+  const states: unknown[] = []
+  const controller = new AbortController()
+  const { signal } = controller
+  const events = client.events({ last: 200, signal, onState: ({ ...state }) => states.push(state) })
+  await events.next()
+  const next = events.next()
+  const silentFrom = clock.now()
+  await clock.advance(9_999)
+  expect(states).toMatchObject([
+    { state: 'open' },
+    { state: 'waiting', error: { code: 'client.timeout' }, heardAt: silentFrom },
+  ])
+  await clock.advance(20_000)
+  expect(states.length).toBeGreaterThan(2)
+  // the past is asked for once
+  expect(asked.map(({ url }) => url.includes('last=200'))).toEqual([true, ...asked.slice(1).map(() => false)])
+  controller.abort()
+  await next
+})
+
 test('events end quietly when aborted and loudly when the node refuses', async () => {
   const controller = new AbortController()
   const { client, clock } = scripted(never)

@@ -1,7 +1,7 @@
 /** Server-sent events by fetch, which can carry a token and reads over any transport. */
 import {
   type ApiEvent,
-  EVENT_HEARTBEAT_MS,
+  EVENT_SILENCE_MS,
   type EventType,
   eventSchemas,
   eventTypes,
@@ -16,6 +16,8 @@ import { MAX_EVENT_CHARS, RECONNECT_MAX_MS, RECONNECT_MIN_MS } from './limits.ts
 export interface EventsOptions {
   /** All types unless given; `gap` always comes. */
   readonly types?: readonly EventType[]
+  /** How many changes and refusals of the past come first, each with `At`; at most 200. Not with `lastEventId`. */
+  readonly last?: number
   /** Continue after this event. */
   readonly lastEventId?: string
   readonly signal?: AbortSignal
@@ -25,12 +27,18 @@ export interface EventsOptions {
 
 export type EventsState =
   | { readonly state: 'open' }
-  | { readonly state: 'waiting'; readonly error: ApiError | undefined; readonly retryInMs: number }
+  | {
+      readonly state: 'waiting'
+      readonly error: ApiError | undefined
+      readonly retryInMs: number
+      /** When the node was last heard, Unix ms; undefined when it never was. */
+      readonly heardAt: number | undefined
+    }
 
 export async function* readEvents(asker: Asker, options: EventsOptions): AsyncIterableIterator<ApiEvent> {
   const stop = new AbortController()
   const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal])
-  const place = { lastId: options.lastEventId }
+  const place: Place = { lastId: options.lastEventId, heardAt: undefined }
   let failures = 0
   try {
     while (!signal.aborted) {
@@ -46,7 +54,7 @@ export async function* readEvents(asker: Asker, options: EventsOptions): AsyncIt
         error = cause
       }
       const retryInMs = backoff(failures++, asker.random.float())
-      options.onState?.({ state: 'waiting', error, retryInMs })
+      options.onState?.({ state: 'waiting', error, retryInMs, heardAt: place.heardAt })
       await delay(asker.clock, retryInMs, signal).catch(() => {})
     }
   } finally {
@@ -54,11 +62,17 @@ export async function* readEvents(asker: Asker, options: EventsOptions): AsyncIt
   }
 }
 
+/** What outlives a connection. */
+interface Place {
+  lastId: string | undefined
+  heardAt: number | undefined
+}
+
 /** One connection; ends when the node closes it, throws ApiError when it breaks or falls silent. */
 async function* readStream(
   asker: Asker,
   options: EventsOptions,
-  place: { lastId: string | undefined },
+  place: Place,
   outer: AbortSignal,
 ): AsyncGenerator<ApiEvent, void> {
   const silence = new AbortController()
@@ -66,6 +80,7 @@ async function* readStream(
   const signal = AbortSignal.any([outer, silence.signal])
   try {
     const reader = await openStream(asker, options, place.lastId, signal)
+    place.heardAt = asker.clock.now()
     options.onState?.({ state: 'open' })
     const parser = createEventReader((id) => (place.lastId = id))
     for (;;) {
@@ -74,6 +89,7 @@ async function* readStream(
         throw signal.aborted ? signal.reason : broken(cause)
       })
       if (done) return
+      place.heardAt = asker.clock.now()
       yield* parser.read(value)
     }
   } finally {
@@ -88,9 +104,12 @@ async function openStream(
   lastId: string | undefined,
   signal: AbortSignal,
 ) {
-  const query = options.types === undefined ? '' : `?types=${options.types.join(',')}`
+  const query = [
+    ...(options.types === undefined ? [] : [`types=${options.types.join(',')}`]),
+    ...(options.last === undefined || lastId !== undefined ? [] : [`last=${options.last}`]),
+  ].join('&')
   const response = await asker.ask(
-    { method: 'GET', path: routes.watchEvents.path + query },
+    { method: 'GET', path: routes.watchEvents.path + (query === '' ? '' : `?${query}`) },
     { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) },
     signal,
   )
@@ -137,12 +156,12 @@ function parseEvent(message: EventSourceMessage): ApiEvent | undefined {
   }
 }
 
-/** Aborts when nothing came for three heartbeats. */
+/** Aborts when nothing came for longer than two heartbeats. */
 function createWatchdog(asker: Asker, silence: AbortController) {
   let cancel = () => {}
   const reset = () => {
     cancel()
-    cancel = asker.clock.after(3 * EVENT_HEARTBEAT_MS, () =>
+    cancel = asker.clock.after(EVENT_SILENCE_MS, () =>
       silence.abort(new ApiError('client.timeout', 'the event stream fell silent')),
     )
   }

@@ -21,7 +21,9 @@ import { bucketView, signedEntryView, uint64 } from './views.ts'
 test('has these public names', () => {
   expect(Object.keys(contract).sort()).toEqual([
     'EVENT_HEARTBEAT_MS',
+    'EVENT_HISTORY_SIZE',
     'EVENT_RING_SIZE',
+    'EVENT_SILENCE_MS',
     'MAX_ADDRESS_BYTES',
     'MAX_BODY_BYTES',
     'MAX_BUCKET_BYTES',

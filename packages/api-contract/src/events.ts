@@ -1,11 +1,15 @@
 /** What `/api/events` sends: a type, an id to come back with, and JSON. */
 import * as z from 'zod'
 import { later } from './later.ts'
+import { EVENT_HISTORY_SIZE } from './limits.ts'
 import { uint64 } from './views.ts'
 
 const peer = later(() => z.object({ PeerID: z.string() }))
 const offered = later(() => z.object({ Name: z.string(), State: z.string().nullable() }))
 const machine = later(() => z.object({ PeerID: z.string(), Hostname: z.string(), Address: z.string() }))
+
+/** Only with what `?last=` replays: when it happened, RFC 3339 UTC. */
+const happenedAt = later(() => z.string().optional())
 
 /** The data of each type, made when first asked for. */
 export const eventSchemas = {
@@ -24,6 +28,7 @@ export const eventSchemas = {
       ),
       /** Changes of the block that are not listed; refetch when it is not zero. */
       More: z.number().int(),
+      At: happenedAt(),
     }),
   ),
   'ledger.rejected': later(() =>
@@ -38,6 +43,7 @@ export const eventSchemas = {
       Author: z.string().nullable(),
       /** Rejections before this one that were only counted, because they came too fast. */
       Suppressed: z.number().int(),
+      At: happenedAt(),
     }),
   ),
   'ledger.conflict': later(() =>
@@ -48,6 +54,7 @@ export const eventSchemas = {
       Resolved: z.boolean(),
       /** When this node gave the key up: who holds it now. */
       YieldedTo: z.string().nullable(),
+      At: happenedAt(),
     }),
   ),
   'peer.connected': later(() => peer().extend({ Path: z.enum(['direct', 'relayed']) })),
@@ -102,3 +109,21 @@ export const eventTypeList = z
     return z.NEVER
   })
   .meta({ type: 'string', example: 'ledger.changed,peer.connected' })
+
+/** Parses `200`: how many changes and refusals of the past come first. */
+export const historyCount = z
+  .string()
+  .transform((text, context) => {
+    const count = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN
+    if (count <= EVENT_HISTORY_SIZE) return count
+    context.addIssue({ code: 'custom', message: `a whole number from 0 to ${EVENT_HISTORY_SIZE}` })
+    return z.NEVER
+  })
+  .meta({
+    type: 'integer',
+    minimum: 0,
+    maximum: EVENT_HISTORY_SIZE,
+    description:
+      'First the last changes and refusals (without heartbeats), with `At`; not with Last-Event-ID, which continues.',
+    example: 200,
+  })

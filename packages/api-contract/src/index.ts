@@ -21,7 +21,9 @@ export {
 export { type ApiEvent, type EventData, type EventType, eventSchemas, eventTypes } from './events.ts'
 export {
   EVENT_HEARTBEAT_MS,
+  EVENT_HISTORY_SIZE,
   EVENT_RING_SIZE,
+  EVENT_SILENCE_MS,
   MAX_ADDRESS_BYTES,
   MAX_BODY_BYTES,
   MAX_BUCKET_BYTES,

@@ -16,8 +16,12 @@ export const MAX_HEADER_BYTES = 256 * 1024
 export const MAX_WAIT_MS = 60_000
 /** Events that a node keeps for readers that come back with `Last-Event-ID`. */
 export const EVENT_RING_SIZE = 1000
-/** A silent event stream says so this often; three times this without a byte means it is dead. */
-export const EVENT_HEARTBEAT_MS = 15_000
+/** A silent event stream says so this often. */
+export const EVENT_HEARTBEAT_MS = 4_000
+/** An event stream without a byte for this long is dead: two heartbeats did not come, and a node that hangs is noticed within 10 s. */
+export const EVENT_SILENCE_MS = 9_000
+/** Changes, and refusals, that a node keeps for readers that ask for what happened before they came. */
+export const EVENT_HISTORY_SIZE = 200
 /** A `ledger.changed` event names at most this many keys; `More` counts the rest. */
 export const MAX_CHANGES_PER_EVENT = 256
 

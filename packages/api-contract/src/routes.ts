@@ -1,6 +1,6 @@
 /** Every endpoint of the API, once. */
 import * as z from 'zod'
-import { eventTypeList } from './events.ts'
+import { eventTypeList, historyCount } from './events.ts'
 import { later } from './later.ts'
 import { boundedAddress, bucketName, entryKey, lookupName, pathValue, waitDuration } from './names.ts'
 import { type Answer, defineRoute, type RouteDefinition } from './route.ts'
@@ -429,7 +429,7 @@ export const routes = {
     path: '/api/events',
     tag: 'node',
     summary: 'What happens, as server-sent events; Last-Event-ID continues where a reader stopped',
-    query: z.object({ types: eventTypeList.optional() }),
+    query: z.object({ types: eventTypeList.optional(), last: historyCount.optional() }),
     answer: { kind: 'events', description: 'A stream of events.' },
     errors: ['events.too_many_readers'],
   }),

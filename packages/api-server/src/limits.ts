@@ -33,6 +33,8 @@ export const MAX_RATED_ADDRESSES = 10_000
 export const MAX_EVENT_READERS = 128
 /** All events kept for readers that come back, beside their number. */
 export const MAX_EVENT_RING_BYTES = 8 * 1024 * 1024
+/** The last changes that are kept, and as much for the last refusals, beside their number. */
+export const MAX_EVENT_HISTORY_BYTES = 1024 * 1024
 /** The text of one `ledger.changed` event. */
 export const MAX_CHANGES_BYTES = 64 * 1024
 /** `ledger.rejected` events: refilled each second, and at once; further ones are only counted. */

@@ -121,6 +121,87 @@ test('a slow reader holds nothing back but its own place, and gets a gap when it
   expect(slow.events().slice(3)).toEqual(['peer.disconnected 4', `gap ${EVENT_RING_SIZE + 13}`])
 })
 
+test('a reader that asks for the past gets the last changes and refusals first, and then goes on', () => {
+  const { hub, publish, clock } = newHub()
+  const change = (bucket: string, block: number) =>
+    hub.publish('ledger.changed', {
+      Block: block,
+      Changes: [{ Bucket: bucket, Key: 'k', Owner: '', Version: 1n, Deleted: false, Origin: 'remote' }],
+      More: 0,
+    })
+  const reject = () =>
+    hub.publish('ledger.rejected', {
+      Bucket: 'b',
+      Key: 'k',
+      Owner: '',
+      Version: 1n,
+      Code: 'BAD_SIG',
+      Author: null,
+      Suppressed: 0,
+    })
+  change('notes', 1)
+  change('healthcheck', 2)
+  publish(EVENT_RING_SIZE)
+  // a member that is refused all the time pushes no change out
+  for (let at = 0; at < 500; at++) reject()
+  const read = (last: number, lastEventId?: string, types?: EventReader['types']) => {
+    const made = createReader(lastEventId, types)
+    hub.read({ ...made.reader, last })
+    return made
+  }
+  const all = read(300)
+  expect(all.events()).toHaveLength(201)
+  expect(all.events()[0]).toBe('ledger.changed 1')
+  expect(all.sent[1]).toContain(`data: {"At":"${new Date(clock.now()).toISOString()}","Block":1,`)
+  expect(read(2).events()).toEqual([`ledger.rejected 1501`, 'ledger.rejected 1502'])
+  expect(read(300, undefined, new Set(['ledger.changed'] as const)).events()).toEqual(['ledger.changed 1'])
+  expect(read(0).events()).toEqual([])
+  // one that comes back goes on from where it stopped
+  expect(read(300, all.lastId()).events()).toEqual([])
+  change('notes', 3)
+  expect(all.events().at(-1)).toBe('ledger.changed 1503')
+  expect(all.sent.at(-1)).not.toContain('"At"')
+})
+
+test('a slow reader gets the past as it takes it', () => {
+  const { hub } = newHub()
+  for (let at = 0; at < 3; at++) {
+    hub.publish('ledger.conflict', {
+      Bucket: 'b',
+      Key: `${at}`,
+      Owners: [],
+      Resolved: false,
+      YieldedTo: null,
+    })
+  }
+  const slow = createReader()
+  slow.state.blocked = true
+  hub.read({ ...slow.reader, last: 200 })
+  expect(slow.events()).toEqual([])
+  slow.unblock()
+  expect(slow.events()).toEqual(['ledger.conflict 1', 'ledger.conflict 2', 'ledger.conflict 3'])
+})
+
+test.each(['201', '-1', 'all', ''])('?last=%s is refused', async (last) => {
+  const node = await startTestNode()
+  cleanups.push(() => node.stop())
+  const { status, body } = await ask(node.listener.port, `GET /api/events?last=${last}`)
+  expect(status).toBe(400)
+  expect(JSON.parse(body)).toMatchObject({ Code: 'http.bad_query', Issues: [{ Field: 'last' }] })
+})
+
+test('what happened before a client came is told to it, with its time', async () => {
+  const node = await startTestNode()
+  cleanups.push(() => node.stop())
+  await node.client.putText({ bucket: 'notes', key: 'a', value: 'x', wait: '5s' })
+  const controller = new AbortController()
+  const events = node.client.events({ last: 200, signal: controller.signal })
+  const { value } = await events.next()
+  expect(value).toMatchObject({ type: 'ledger.changed', data: { Changes: [{ Bucket: 'notes', Key: 'a' }] } })
+  expect(Date.now() - Date.parse(value.data.At)).toBeLessThan(60_000)
+  controller.abort()
+})
+
 test('large events are kept for as long as their bytes have room', () => {
   const { hub } = newHub()
   const first = createReader()
@@ -247,9 +328,10 @@ test('readers are bounded in number', async () => {
   const controller = new AbortController()
   cleanups.push(() => controller.abort())
   const open = () => fetch(`${node.listener.url}/api/events`, { signal: controller.signal })
-  const statuses = await Promise.all(Array.from({ length: 128 }, async () => (await open()).status))
-  expect(new Set(statuses)).toEqual(new Set([200]))
+  // held: the stream of an answer that nothing refers to any more is closed when it is collected
+  const answers = await Promise.all(Array.from({ length: 128 }, open))
   const refused = await open()
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   expect(refused.status).toBe(503)
   expect(await refused.json()).toMatchObject({ Code: 'events.too_many_readers' })
 })

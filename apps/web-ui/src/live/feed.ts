@@ -25,6 +25,12 @@ export const MAX_FEED_ENTRIES = 300
 /** Announcements that repeat themselves tell people nothing. */
 const QUIET_BUCKETS: ReadonlySet<string> = new Set(['healthcheck'])
 
+/** When an event happened that the node told of afterwards, Unix ms; undefined for what happens now. */
+export function pastTime({ data }: ApiEvent): number | undefined {
+  const at = 'At' in data && data.At !== undefined ? Date.parse(data.At) : Number.NaN
+  return Number.isNaN(at) ? undefined : at
+}
+
 /** The entries that one event adds, newest first; often one, sometimes none. */
 export function feedEntriesOf(event: ApiEvent, at: number): readonly FeedEntry[] {
   const { id } = event

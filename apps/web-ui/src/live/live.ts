@@ -8,11 +8,11 @@
  */
 import type { ApiClient, EventsState } from '@mesh/api-client'
 import { ApiError } from '@mesh/api-client'
-import type { ApiEvent, SummaryView } from '@mesh/api-contract'
+import { type ApiEvent, EVENT_HISTORY_SIZE, type SummaryView } from '@mesh/api-contract'
 import type { Clock } from '@mesh/core'
 import type { QueryClient } from '@tanstack/react-query'
 import { type Affected, affectedBy } from './affected.ts'
-import { type FeedEntry, feedEntriesOf, MAX_FEED_ENTRIES } from './feed.ts'
+import { type FeedEntry, feedEntriesOf, MAX_FEED_ENTRIES, pastTime } from './feed.ts'
 import { refreshKeys } from './refresh-keys.ts'
 
 /** Events that come within this time are answered with one round of questions. */
@@ -67,7 +67,12 @@ export function createLive(components: LiveComponents): Live {
   }
   const lostSince = () => (status.state === 'lost' ? status.since : clock.now())
   const onState = (state: EventsState) => {
-    if (state.state === 'waiting') return setStatus({ state: 'lost', since: lostSince(), error: state.error })
+    if (state.state === 'waiting') {
+      // one that hangs was silent for a while before anybody noticed
+      const silentSince = state.error?.code === 'client.timeout' ? state.heardAt : undefined
+      const since = status.state === 'lost' ? status.since : (silentSince ?? clock.now())
+      return setStatus({ state: 'lost', since, error: state.error })
+    }
     const wasLost = status.state === 'lost'
     setStatus({ state: 'live' })
     // polled figures are old, and so is what failed meanwhile; changes come by the events that were missed
@@ -76,8 +81,13 @@ export function createLive(components: LiveComponents): Live {
   const isOld = ({ dataUpdatedAt, status: result }: { dataUpdatedAt: number; status: string }) =>
     result === 'error' || dataUpdatedAt === 0 || clock.now() - dataUpdatedAt > GATHER_MS
   const flush = () => {
-    const affected = affectedBy(gathered)
-    const entries = gathered.toReversed().flatMap((event) => feedEntriesOf(event, clock.now()))
+    // what happened before the page asked is in what it read
+    const affected = affectedBy(gathered.filter((event) => pastTime(event) === undefined))
+    const known = new Set(feed.map(({ id }) => id))
+    const entries = gathered
+      .toReversed()
+      .flatMap((event) => feedEntriesOf(event, pastTime(event) ?? clock.now()))
+      .filter(({ id }) => !known.has(id))
     gathered = []
     cancelFlush = undefined
     if (entries.length > 0) {
@@ -87,7 +97,7 @@ export function createLive(components: LiveComponents): Live {
     void refresh(components, affected)
   }
   const listen = async (signal: AbortSignal) => {
-    const from = lastEventId === undefined ? {} : { lastEventId }
+    const from = lastEventId === undefined ? { last: EVENT_HISTORY_SIZE } : { lastEventId }
     for await (const event of client.events({ signal, onState, ...from })) {
       lastEventId = event.id || lastEventId
       gathered.push(event)

@@ -24,6 +24,14 @@ export interface FakeNode {
   /** Replaces the answer to `GET /path`, or to another method where the path begins with it. */
   answer(path: string, reply: () => Reply | Promise<Reply>): void
   send<Type extends EventType>(type: Type, data: EventData<Type>): void
+  /** What every stream says to show that the node is there. */
+  heartbeat(): void
+  /** Takes connections and answers nothing, until `up`: as a process that is stopped. */
+  hang(): void
+  /** Queries of the event streams, in the order of arrival. */
+  readonly streamQueries: string[]
+  /** Sent to each new stream first. */
+  history(type: EventType, data: object): void
   /** Unreachable until `up`. */
   down(): void
   up(): void
@@ -39,6 +47,9 @@ export function createFakeNode(): FakeNode {
   const encoder = new TextEncoder()
   let reachable = true
   let lastId = 0
+  let hanging: PromiseWithResolvers<void> | undefined
+  const streamQueries: string[] = []
+  const past: Uint8Array[] = []
   const ok = (body: unknown): Reply => ({ status: 200, body })
   const fixed: Readonly<Record<string, unknown>> = {
     '/api/summary': summary(SELF.peerId),
@@ -89,16 +100,19 @@ export function createFakeNode(): FakeNode {
   const node: FakeNode = {
     requests,
     resumedFrom,
+    streamQueries,
     openStreams: () => streams.size,
     ledger,
     fetch: async (url, init) => {
       if (!reachable) throw new TypeError('connection refused')
-      const [path = ''] = url.split('?')
+      const [path = '', query = ''] = url.split('?')
       requests.push(`${init.method} ${path}`)
+      if (hanging !== undefined) await Promise.race([hanging.promise, aborted(init.signal)])
       if (path === '/api/events') {
+        streamQueries.push(query)
         const from = init.headers['last-event-id']
         if (from !== undefined) resumedFrom.push(from)
-        return eventStream(streams, init.signal)
+        return eventStream(streams, init.signal, query.includes('last=') ? past : [])
       }
       const answer = answers.get(init.method === 'GET' ? path : `${init.method} ${path}`)
       const reply =
@@ -115,8 +129,19 @@ export function createFakeNode(): FakeNode {
       for (const stream of streams) stream.error(new TypeError('connection reset'))
       streams.clear()
     },
+    heartbeat() {
+      if (hanging !== undefined) return
+      for (const stream of streams) stream.enqueue(encoder.encode(': heartbeat\n\n'))
+    },
+    hang: () => void (hanging ??= Promise.withResolvers()),
+    history: (type, data) =>
+      void past.push(
+        encoder.encode(`id: past-${past.length}\nevent: ${type}\ndata: ${stringifyExactJson(data)}\n\n`),
+      ),
     up() {
       reachable = true
+      hanging?.resolve()
+      hanging = undefined
     },
   }
   ledger.subscribe((event) => {
@@ -171,14 +196,24 @@ function summary(id: string) {
   return { ...none, BlockChain: 7, OnChainNodes: 2, Peers: 3, NodeID: id }
 }
 
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const end = () => reject(signal.reason as Error)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
+}
+
 function eventStream(
   streams: Set<ReadableStreamDefaultController<Uint8Array>>,
   signal: AbortSignal,
+  past: readonly Uint8Array[],
 ): Response {
   let own: ReadableStreamDefaultController<Uint8Array> | undefined
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       own = controller
+      for (const event of past) controller.enqueue(event)
       streams.add(controller)
       signal.addEventListener('abort', () => {
         if (streams.delete(controller)) controller.error(signal.reason)

@@ -1,4 +1,5 @@
 import { createClient } from '@mesh/api-client'
+import { EVENT_HEARTBEAT_MS } from '@mesh/api-contract'
 import { systemClock } from '@mesh/core'
 import { createMemoryHistory } from '@tanstack/react-router'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
@@ -38,11 +39,18 @@ export function renderPage(node: FakeNode, address: string): RenderedPage {
     clock,
     random: { float: () => 0, bytes: (n) => new Uint8Array(n) },
   })
+  // as the node does
+  const beat = () => {
+    node.heartbeat()
+    cancelBeat = clock.after(EVENT_HEARTBEAT_MS, beat)
+  }
+  let cancelBeat = clock.after(EVENT_HEARTBEAT_MS, beat)
   render(<App client={client} queryClient={queryClient} router={router} clock={clock} />)
   return {
     router,
     clock,
     close() {
+      cancelBeat()
       cleanup()
       queryClient.clear()
     },

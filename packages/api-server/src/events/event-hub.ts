@@ -6,6 +6,7 @@
 import { EVENT_HEARTBEAT_MS, EVENT_RING_SIZE, type EventData, type EventType } from '@mesh/api-contract'
 import { type Clock, type Random, stringifyExactJson } from '@mesh/core'
 import { MAX_EVENT_RING_BYTES } from '../limits.ts'
+import { createEventHistory, type PastEvent } from './event-history.ts'
 
 export interface EventHub {
   publish<Type extends EventType>(type: Type, data: EventData<Type>): void
@@ -20,6 +21,8 @@ export interface EventReader {
   /** Undefined: all. */
   readonly types: ReadonlySet<EventType> | undefined
   readonly lastEventId: string | undefined
+  /** How many changes and refusals of the past come first; none with `lastEventId`. */
+  readonly last?: number
   /** Takes text of the stream; false when no more should come before `onReady` calls back. */
   write(text: string): boolean
   onReady(callback: () => void): void
@@ -36,6 +39,8 @@ interface Place {
   readonly reader: EventReader
   /** Number of the next event that it gets. */
   next: number
+  /** What comes before that, oldest first. */
+  past: readonly PastEvent[]
   waiting: boolean
 }
 
@@ -46,6 +51,7 @@ export function createEventHub({ clock, random }: { clock: Clock; random: Random
   let ringBytes = 0
   /** Number of the ring's first event. */
   let first = 1
+  const history = createEventHistory()
   const places = new Set<Place>()
   let stopHeartbeat = () => {}
 
@@ -65,6 +71,14 @@ export function createEventHub({ clock, random }: { clock: Clock; random: Random
     })
   }
   const pump = (place: Place) => {
+    while (!place.waiting && places.has(place) && place.past.length > 0) {
+      const [event, ...rest] = place.past
+      place.past = rest
+      const isWanted = event !== undefined && (place.reader.types?.has(event.type) ?? true)
+      if (isWanted) write(place, `${idText(event.number)}event: ${event.type}\ndata: ${event.text}\n\n`)
+      // from here on a reader that comes back continues, and is not told of the past again
+      if (rest.length === 0) write(place, `${idText(place.next - 1)}\n`)
+    }
     while (!place.waiting && places.has(place) && place.next <= lastNumber()) {
       if (place.next < first) {
         place.next = lastNumber() + 1
@@ -79,7 +93,8 @@ export function createEventHub({ clock, random }: { clock: Clock; random: Random
   }
   const heartbeat = () => {
     // an id alone moves the reader's place, also past events that it did not ask for
-    for (const place of places) if (!place.waiting) write(place, `: heartbeat\n${idText(place.next - 1)}\n`)
+    for (const place of places)
+      if (!place.waiting && place.past.length === 0) write(place, `: heartbeat\n${idText(place.next - 1)}\n`)
     stopHeartbeat = clock.after(EVENT_HEARTBEAT_MS, heartbeat)
   }
   return {
@@ -89,6 +104,7 @@ export function createEventHub({ clock, random }: { clock: Clock; random: Random
     publish(type, data) {
       const text = stringifyExactJson(data)
       ring.push({ type, text })
+      history.note({ number: lastNumber(), type, data, text, at: clock.now() })
       ringBytes += text.length
       while (ring.length > EVENT_RING_SIZE || (ringBytes > MAX_EVENT_RING_BYTES && ring.length > 1)) {
         ringBytes -= ring.shift()?.text.length ?? 0
@@ -98,7 +114,8 @@ export function createEventHub({ clock, random }: { clock: Clock; random: Random
     },
     read(reader) {
       const asked = reader.lastEventId === undefined ? lastNumber() : numberOf(reader.lastEventId)
-      const place: Place = { reader, next: (asked ?? lastNumber()) + 1, waiting: false }
+      const past = reader.lastEventId === undefined ? history.last(reader.last ?? 0) : []
+      const place: Place = { reader, next: (asked ?? lastNumber()) + 1, past, waiting: false }
       places.add(place)
       if (places.size === 1) stopHeartbeat = clock.after(EVENT_HEARTBEAT_MS, heartbeat)
       const gap = asked === undefined ? 'event: gap\ndata: {}\n' : ''

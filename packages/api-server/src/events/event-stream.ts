@@ -5,11 +5,17 @@ import { API_HEADERS } from '../http/reply.ts'
 import { MAX_EVENT_READERS } from '../limits.ts'
 import type { EventHub } from './event-hub.ts'
 
+/** The query, parsed. */
+export interface EventsInput {
+  readonly types?: readonly EventType[] | undefined
+  readonly last?: number | undefined
+}
+
 /**
  * Answers with the stream; it ends with the connection.
  * @throws Problem `events.too_many_readers`
  */
-export function serveEvents(hub: EventHub, req: Request, res: Response, types?: readonly EventType[]): void {
+export function serveEvents(hub: EventHub, req: Request, res: Response, { types, last }: EventsInput): void {
   if (hub.readers >= MAX_EVENT_READERS && req.method !== 'HEAD') throw new Problem('events.too_many_readers')
   res.writeHead(200, { ...API_HEADERS, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
   if (req.method === 'HEAD') {
@@ -19,6 +25,7 @@ export function serveEvents(hub: EventHub, req: Request, res: Response, types?: 
   const lastEventId = req.get('Last-Event-ID')
   const leave = hub.read({
     types: types === undefined ? undefined : new Set(types),
+    ...(last !== undefined && { last }),
     lastEventId: lastEventId === '' ? undefined : lastEventId,
     write: (text) => res.write(text),
     onReady: (callback) => res.once('drain', callback),

@@ -3,11 +3,11 @@
  * 1 Host check (TCP), 2 Origin check (TCP, where data is), 3 write rate, 4 size of the body as announced,
  * 5 the route: input parsed by the contract, handler, answer, 6 the web page, 7 the error's answer.
  */
-import { type EventType, routes, type RouteDefinition } from '@mesh/api-contract'
+import { routes, type RouteDefinition } from '@mesh/api-contract'
 import type { Logger, Random } from '@mesh/core'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { EventHub } from '../events/event-hub.ts'
-import { serveEvents } from '../events/event-stream.ts'
+import { type EventsInput, serveEvents } from '../events/event-stream.ts'
 import type { AnsweringRouteId, Handlers, PreparedAnswer } from '../handlers/handler.ts'
 import type { AssetsPort } from '../ports.ts'
 import type { RequestCounts } from '../views/own-metrics.ts'
@@ -108,8 +108,7 @@ async function serveRoute(
   const body = route.body === undefined ? undefined : await readJsonBody(req, res)
   const input = parseInput(route, req, body)
   if (route.answer.kind === 'events') {
-    const { types } = input as { readonly types?: readonly EventType[] }
-    return serveEvents(hub, req, res, types)
+    return serveEvents(hub, req, res, input as EventsInput)
   }
   // the table of handlers has one for each route, by the same ids
   const handler = handlers[id as AnsweringRouteId] as (input: object, context: object) => unknown

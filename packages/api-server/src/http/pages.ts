@@ -18,16 +18,22 @@ export async function servePage(assets: AssetsPort | undefined, req: Request, re
   const asset = isFile ? assets?.get(path) : (assets?.get(PAGE) ?? NO_PAGE)
   if (asset === undefined)
     throw new Problem('http.not_found', `there is no file ${JSON.stringify(path.slice(0, 200))}`)
-  await sendAsset(asset, req, res)
+  await sendAsset(asset, isHashed(path), req, res)
 }
 
-async function sendAsset(asset: Asset, req: Request, res: Response): Promise<void> {
+/** A file of the build whose name holds a hash of its bytes: it never becomes another. */
+function isHashed(path: string): boolean {
+  return /^\/assets\/[^/]+-[A-Za-z0-9_-]{8}\.[a-z0-9]+$/.test(path)
+}
+
+async function sendAsset(asset: Asset, isImmutable: boolean, req: Request, res: Response): Promise<void> {
   const { type, encoding } = asset
   const isTaken = encoding !== undefined && req.acceptsEncodings([encoding]) === encoding
   const bytes = isTaken || encoding === undefined ? asset.bytes : await inflated(asset, encoding)
   res
     .writeHead(200, {
       ...PAGE_HEADERS,
+      ...(isImmutable && { 'Cache-Control': 'public, max-age=31536000, immutable' }),
       'Content-Type': type,
       'Content-Length': bytes.length,
       ...(encoding !== undefined && { Vary: 'Accept-Encoding' }),

@@ -10,7 +10,7 @@ import { Age } from '../../parts/time.tsx'
 import page from '../page.module.css'
 import css from './ledger.module.css'
 
-/** Entries that this node refused since the page was opened, and why. */
+/** Entries that this node refused lately, and why. */
 export function RefusedList() {
   const { machines } = useMachines()
   const refused = useFeed().filter((entry) => entry.kind === 'rejected')
@@ -22,7 +22,7 @@ export function RefusedList() {
           <ChevronLeft aria-hidden="true" />
         </Link>
         <h2 className={css.titleWords}>Refused</h2>
-        <span className={page.sub}>since this page was opened</span>
+        <span className={page.sub}>the last that this node keeps</span>
       </header>
       <div className={css.scroll}>
         {refused.length === 0 && (

@@ -26,6 +26,7 @@ const MACHINES_SHOWN = 8
 export function OverviewPage() {
   const { machines, error, retry } = useMachines()
   const health = useRead('getHealth', {}, { everyMs: HEALTH_EVERY_MS })
+  const link = useLinkStatus()
   return (
     <div className={page.page}>
       {error !== null && <ErrorNote title="This node could not be read" error={error} retry={retry} />}
@@ -33,7 +34,7 @@ export function OverviewPage() {
       <LostNote />
       {health.data !== undefined && (
         <>
-          <p className={css.need}>{buildNeedSentence(health.data)}</p>
+          {link.state !== 'lost' && <p className={css.need}>{buildNeedSentence(health.data)}</p>}
           <Needs health={health.data} />
         </>
       )}
@@ -43,7 +44,7 @@ export function OverviewPage() {
           <SummaryFacts />
           <section className={page.section}>
             <h2>
-              Changed <span>since this page was opened</span>
+              Changed <span>and refused, the last first</span>
             </h2>
             <Feed machines={machines ?? []} />
           </section>
