@@ -22,8 +22,11 @@ test('has these public names', () => {
   expect(Object.keys(core).sort()).toEqual([
     'MeshError',
     'cidrContains',
+    'createRateLimiter',
+    'createTokenBucket',
     'delay',
     'dnsRecord',
+    'isLoopback',
     'machineRecord',
     'parseCidr',
     'parseDuration',
