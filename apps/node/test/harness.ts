@@ -31,7 +31,7 @@ export const LOOPBACK_ARGS: readonly string[] = [
 
 export interface StartOptions {
   /** `api` unless given; `vpn` is `mesh` alone. */
-  readonly command?: 'api' | 'start' | 'vpn'
+  readonly command?: 'api' | 'start' | 'dns' | 'vpn'
   readonly token: string
   /** Added to LOOPBACK_ARGS, and after them. */
   readonly args?: readonly string[]

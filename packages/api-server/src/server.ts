@@ -3,6 +3,7 @@ import { createEventHub } from './events/event-hub.ts'
 import { publishLedgerEvents, publishNetworkEvents, publishRefused } from './events/event-sources.ts'
 import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
+import { createDnsReads } from './handlers/dns-reads.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
@@ -54,6 +55,7 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
   const handlers: Handlers = {
     ...createLedgerReads(scene, () => texts.last()),
     ...createLedgerWrites(ledger, clock, publishRefused(ledger, hub)),
+    ...createDnsReads(components.dns),
     ...createVpnReads({ scene, vpn: () => vpn, clock }),
     ...createNodeReads({
       network: () => network,

@@ -121,6 +121,7 @@ class DnsNode implements Dns {
     const { zone, patterns } = this.#names.current()
     return {
       zone: zone.zone,
+      zones: [...zone.soas.keys()],
       listening: this.#bound.map(({ host, port }) => ({ host, port })),
       outcomes: { ...this.#outcomes },
       names: { automatic: zone.names.size, patterns: patterns.used, ignoredPatterns: patterns.ignored },

@@ -62,6 +62,8 @@ export interface BoundAddress {
 
 export interface DnsStatus {
   readonly zone: string
+  /** All that is answered here or nowhere: the zone, and those of reverse names. */
+  readonly zones: readonly string[]
   readonly listening: readonly BoundAddress[]
   /** Packets by what became of them. */
   readonly outcomes: Readonly<Record<Outcome, number>>

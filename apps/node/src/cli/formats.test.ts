@@ -46,6 +46,7 @@ const VPN: VpnView = {
 describe('mesh status', () => {
   const lines = (Vpn: VpnView | null) =>
     formatStatus({
+      Dns: null,
       Summary: {
         Files: 0,
         Machines: 0,

@@ -1,5 +1,6 @@
 /** `mesh`, `mesh api` and `mesh start`: one node, from the settings to a clean end. */
 import { MeshError, systemClock, systemRandom } from '@mesh/core'
+import type { Announcement } from '../node/announce.ts'
 import { createLogger } from '../log/create-logger.ts'
 import { startNode } from '../node/create-node.ts'
 import { settle } from '../node/settle.ts'
@@ -15,14 +16,19 @@ export const runStart: Run = (call) => runNode(call, { listen: undefined, hasVpn
 export const runVpn: Run = (call) =>
   runNode(call, { listen: call.settings.api ? call.settings.apiListen : undefined, hasVpn: true })
 
-interface Role {
+export interface Role {
   /** Where the API listens beside the control socket, as the person gave it. */
   readonly listen: string | undefined
   readonly hasVpn: boolean
+  /** An address of --dns that cannot be had ends the node. */
+  readonly needsDns?: boolean
+  /** Entries that are kept while the node runs, and taken back at its end. */
+  readonly announcements?: readonly Announcement[]
 }
 
-async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<number> {
+export async function runNode(call: Call, role: Role): Promise<number> {
   const { command, base, surroundings } = call
+  const { listen: place, hasVpn, needsDns = false, announcements = [] } = role
   const settings = withOwnInstance(call)
   const network = requireNetwork(settings, command.name, callOf(surroundings.environment))
   if (hasVpn) await requireEngine()
@@ -32,15 +38,17 @@ async function runNode(call: Call, { listen: place, hasVpn }: Role): Promise<num
     place === undefined
       ? undefined
       : findListenPlace({ listen: place, base, environment, pid: process.pid }, log)
-  const init = { settings, network, listen, hasVpn, stateDir: stateFolder(settings, surroundings) }
+  const stateDir = stateFolder(settings, surroundings)
+  const init = { settings, network, listen, hasVpn, needsDns, announcements, stateDir }
   const components = { clock: systemClock, random: systemRandom, log, uptimeMs: () => performance.now() }
   const onListening = (url: string | undefined) => {
     if (url !== undefined) call.out(`API and web page: ${url}\n`)
   }
   const onInterface = (name: string, addresses: readonly string[]) =>
     call.out(`VPN: ${name} has ${addresses.join(' and ')}\n`)
+  const onDns = (place_: string) => call.out(`DNS: ${place_} (UDP and TCP)\n`)
   const code = await runUntilSignal(log, async (signal) => {
-    const node = await startNode(init, components, { signal, onListening, onInterface })
+    const node = await startNode(init, components, { signal, onListening, onInterface, onDns })
     settle()
     return node
   })
@@ -64,9 +72,11 @@ function callOf({ npm_lifecycle_event: script }: Readonly<Record<string, string 
 }
 
 /** Nodes that keep nothing do not stand in each other's way. */
-function withOwnInstance({ settings, sources }: Call): Settings {
-  const isNamed = sources.instance.level !== 'default'
-  return settings.ephemeral && !isNamed ? { ...settings, instance: `ephemeral-${process.pid}` } : settings
+function withOwnInstance({ command, settings, sources }: Call): Settings {
+  if (sources.instance.level !== 'default') return settings
+  if (settings.ephemeral) return { ...settings, instance: `ephemeral-${process.pid}` }
+  // beside a node of this machine, with an identity of its own
+  return command.name === 'dns' ? { ...settings, instance: 'dns' } : settings
 }
 
 function createNodeLogger({ settings, surroundings, isErrorTerminal }: Call) {

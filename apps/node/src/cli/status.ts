@@ -1,6 +1,6 @@
 /** `mesh status`: problems first, then what the node is, its machines, and whom it reaches. */
 import { type ApiClient, ApiError } from '@mesh/api-client'
-import type { HealthView, PeerView, VpnPeerView, VpnView } from '@mesh/api-contract'
+import type { DnsServerView, HealthView, PeerView, VpnPeerView, VpnView } from '@mesh/api-contract'
 import { shortPeerId, stringifyExactJson } from '@mesh/core'
 import { printable } from '../log/printable.ts'
 import type { Run } from './command.ts'
@@ -17,13 +17,14 @@ export const runStatus: Run = async (call) => {
 type Status = Awaited<ReturnType<typeof readStatus>>
 
 async function readStatus(client: ApiClient) {
-  const [summary, version, health, digest, peers, vpn] = await Promise.all([
+  const [summary, version, health, digest, peers, vpn, dns] = await Promise.all([
     client.getSummary(),
     client.getVersion(),
     client.getHealth(),
     client.getDigest(),
     client.listPeers(),
-    readVpn(client),
+    orNull(client.getVpn()),
+    orNull(client.getDnsServer()),
   ])
   return {
     Summary: summary,
@@ -32,13 +33,14 @@ async function readStatus(client: ApiClient) {
     Digest: digest,
     Peers: peers,
     Vpn: vpn,
+    Dns: dns,
   }
 }
 
-/** Null where there is none: API-only nodes, and those that are older than the VPN. */
-async function readVpn(client: ApiClient): Promise<VpnView | null> {
+/** Null where the node has no such part, or is too old for it. */
+async function orNull<View>(asked: Promise<View>): Promise<View | null> {
   try {
-    return await client.getVpn()
+    return await asked
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null
     throw error
@@ -46,7 +48,7 @@ async function readVpn(client: ApiClient): Promise<VpnView | null> {
 }
 
 /** What people read. */
-export function formatStatus({ Summary, Version, Health, Digest, Peers, Vpn }: Status): string {
+export function formatStatus({ Summary, Version, Health, Digest, Peers, Vpn, Dns }: Status): string {
   const members = Peers.filter((peer) => peer.Connected && peer.Member).length
   const lines = [
     ...Health.Problems.map(formatProblem),
@@ -54,6 +56,7 @@ export function formatStatus({ Summary, Version, Health, Digest, Peers, Vpn }: S
     `members   ${members} connected, ${Summary.OnChainNodes} on the topic, ${Peers.length} peers known`,
     `ledger    block ${Summary.BlockChain}, ${Digest.Entries} entries, digest ${Digest.Digest.slice(0, 16)}`,
     ...(Vpn === null ? [] : vpnLines(Vpn)),
+    ...(Dns === null ? [] : [dnsLine(Dns)]),
   ]
   const shown = Peers.filter((peer) => peer.Connected || peer.Member || peer.LastError !== null)
   const machines = titledTable(MACHINE_COLUMNS, (Vpn?.Peers ?? []).toSorted(byAddress).map(machineRow))
@@ -76,6 +79,15 @@ function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops }: VpnView):
       ? []
       : [`dropped   ${dropped.map(([reason, count]) => `${count} ${reason}`).join(', ')} (packets)`]),
   ].map(printable)
+}
+
+function dnsLine({ Zone, Listening, Names, Patterns, Forwarders }: DnsServerView): string {
+  const known = `${Names} names in ${Zone} and of addresses, ${Patterns} patterns`
+  const others =
+    Forwarders.length === 0
+      ? 'forwards nothing'
+      : `forwards to ${Forwarders.map(({ Server }) => Server).join(', ')}`
+  return printable(`dns       ${Listening.join(', ')}: ${known}, ${others}`)
 }
 
 function formatProblem({ Severity, Title, Hint }: HealthView['Problems'][number]): string {

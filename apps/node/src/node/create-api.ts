@@ -11,9 +11,11 @@ import { version } from '../version.ts'
 import { createAssets } from './assets.ts'
 import { findProblems } from './health.ts'
 import { readMetrics } from './metrics.ts'
+import type { NodeDns } from './node-dns.ts'
 
 export interface NodeApiComponents {
   readonly ledger: Ledger
+  readonly dns: NodeDns
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -32,7 +34,7 @@ export interface NodeApi {
 
 export function createApi(
   { settings }: { readonly settings: Settings },
-  { ledger, clock, random, log }: NodeApiComponents,
+  { ledger, dns, clock, random, log }: NodeApiComponents,
 ): NodeApi {
   const startedAt = clock.now()
   let p2p: MeshNode | undefined
@@ -55,6 +57,7 @@ export function createApi(
             ledger,
             p2p,
             vpn,
+            dns,
             bootstrapPeers: settings.discoveryBootstrapPeers.length,
           }),
       },
@@ -63,10 +66,12 @@ export function createApi(
           p2p,
           replication: replicator?.status(),
           vpn: vpn?.status(),
+          dns: dns.status(),
           version,
           uptimeSeconds: (clock.now() - startedAt) / 1_000,
           memory: process.memoryUsage(),
         }),
+      dns,
       ...assetsOf(),
     },
   )

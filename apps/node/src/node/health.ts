@@ -15,6 +15,7 @@ export interface HealthView {
   readonly p2p: P2pNode | undefined
   /** Undefined without one. */
   readonly vpn: Pick<Vpn, 'problems'> | undefined
+  readonly dns?: { problems(): readonly HealthProblem[] }
   /** Who this node would wait for: without them it is alone by intention for a while. */
   readonly bootstrapPeers: number
 }
@@ -28,6 +29,7 @@ const MAX_LISTED_CONFLICTS = 20
 export function findProblems(view: HealthView): readonly HealthProblem[] {
   const problems = [
     ...(view.vpn?.problems() ?? []),
+    ...(view.dns?.problems() ?? []),
     ...conflictProblems(view),
     ...rejectionProblems(view),
     ...networkProblems(view),

@@ -1,8 +1,10 @@
 /** Families of `/metrics` that the API server cannot know: peers, refusals, discovery, the VPN and the process. */
 import type { Metric } from '@mesh/api-server'
+import type { DnsStatus } from '@mesh/dns'
 import type { P2pNode } from '@mesh/p2p'
 import type { ReplicationStatus } from '@mesh/replication'
 import type { VpnStatus } from '@mesh/vpn'
+import { dnsMetrics } from './dns-metrics.ts'
 import { counter, counts, gauge } from './metric-families.ts'
 import { vpnMetrics } from './vpn-metrics.ts'
 
@@ -10,6 +12,7 @@ export interface MetricsView {
   readonly p2p: P2pNode | undefined
   readonly replication: ReplicationStatus | undefined
   readonly vpn: VpnStatus | undefined
+  readonly dns?: DnsStatus | undefined
   readonly version: string
   /** Seconds since start. */
   readonly uptimeSeconds: number
@@ -20,6 +23,7 @@ export function readMetrics({
   p2p,
   replication,
   vpn,
+  dns,
   version,
   uptimeSeconds,
   memory,
@@ -32,6 +36,7 @@ export function readMetrics({
     ...(p2p === undefined ? [] : networkMetrics(p2p)),
     ...(replication === undefined ? [] : replicationMetrics(replication)),
     ...(vpn === undefined ? [] : vpnMetrics(vpn)),
+    ...(dns === undefined ? [] : dnsMetrics(dns)),
   ]
 }
 

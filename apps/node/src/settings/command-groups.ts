@@ -4,6 +4,7 @@
 export const CLIENT = [
   'status',
   'ping',
+  'dns resolve',
   'ledger get',
   'ledger put',
   'ledger delete',
@@ -11,5 +12,5 @@ export const CLIENT = [
   'ledger watch',
 ]
 /** Run a node, `mesh` alone first; `config` shows what they would run with. */
-export const NODE = ['', 'api', 'start', 'config']
+export const NODE = ['', 'api', 'start', 'dns', 'config']
 export const ALL = [...NODE, ...CLIENT]

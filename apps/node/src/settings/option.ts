@@ -8,6 +8,7 @@ export type OptionGroup =
   | 'State'
   | 'VPN'
   | 'API'
+  | 'DNS'
   | 'Finding peers'
   | 'Transports and addresses'
   | 'Relays and NAT'

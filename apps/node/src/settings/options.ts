@@ -6,6 +6,7 @@ import {
   outputOptions,
   stateOptions,
 } from './common-options.ts'
+import { dnsOptions } from './dns-options.ts'
 import {
   apiOptions,
   discoveryOptions,
@@ -23,6 +24,7 @@ export const options = {
   ...stateOptions,
   ...vpnOptions,
   ...apiOptions,
+  ...dnsOptions,
   ...discoveryOptions,
   ...transportOptions,
   ...relayOptions,
