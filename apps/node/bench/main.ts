@@ -9,6 +9,7 @@ import { measureCrypto } from '../../../packages/ledger/bench/measure-crypto.ts'
 import { measurePut } from '../../../packages/ledger/bench/measure-put.ts'
 import { measureBurst } from './burst.ts'
 import { measureDelay } from './delay.ts'
+import { measureDns } from './dns.ts'
 import { measureFiles } from './files.ts'
 import { measureHttp } from './http.ts'
 import { measureIdle } from './idle.ts'
@@ -23,6 +24,7 @@ const MEASURES: Readonly<Record<string, () => unknown>> = {
   burst: measureBurst,
   delay: measureDelay,
   http: measureHttp,
+  dns: measureDns,
   startup: measureStartup,
   memory: measureMemory,
   idle: () => measureIdle(),

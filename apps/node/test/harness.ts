@@ -34,6 +34,7 @@ export interface StartOptions {
   readonly command?:
     | 'api'
     | 'start'
+    | 'dns'
     | 'vpn'
     | 'file-send'
     | 'file-receive'

@@ -151,6 +151,16 @@ export const errorCatalogue = {
     hint: 'Issues names the pattern or value that is wrong.',
     commandHint: 'The message names the pattern or value that is wrong.',
   },
+  'dns.not_running': {
+    status: 404,
+    title: 'This node runs no DNS server',
+    hint: 'Start it with --dns ADDRESS, as in --dns 127.0.0.1:5353.',
+  },
+  'dns.busy': {
+    status: 503,
+    title: 'The patterns of the ledger take too long to try',
+    hint: 'Ask again; delete patterns that are not needed.',
+  },
   'vpn.not_running': {
     status: 404,
     title: 'This node runs no VPN',

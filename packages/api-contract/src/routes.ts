@@ -173,6 +173,30 @@ export const routes = {
     answer: json(view.writeView, 'What became of the write.'),
     errors: putErrors,
   }),
+  getDnsServer: defineRoute({
+    method: 'GET',
+    path: '/api/dns/server',
+    tag: 'dns',
+    summary: 'The DNS server of this node: where it listens, what it knows, whom it asks',
+    answer: json(view.dnsServerView, 'The DNS server.'),
+    errors: ['dns.not_running'],
+  }),
+  resolveName: defineRoute({
+    method: 'GET',
+    path: '/api/dns/resolve/:name',
+    tag: 'dns',
+    summary: 'Test a name: who would answer for it, from which pattern, and why not from the others',
+    params: z.object({ name: lookupName.meta({ example: 'laptop.mesh' }) }),
+    query: z.object({
+      type: z
+        .string()
+        .max(20)
+        .optional()
+        .meta({ description: 'Record type; A unless given.', example: 'AAAA' }),
+    }),
+    answer: json(view.nameResolutionView, 'The answer of this network, also on a node without a DNS server.'),
+    errors: ['dns.busy', 'node.not_ready'],
+  }),
   getBlock: defineRoute({
     method: 'GET',
     path: '/api/blockchain',

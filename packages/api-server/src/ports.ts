@@ -126,6 +126,50 @@ export interface VpnPort {
   probe(peer: PeerId, signal: AbortSignal): Promise<VpnProbe>
 }
 
+/** Who answers for a name, by numbers of record types. */
+export interface NameExplanation {
+  readonly name: string
+  readonly type: number
+  /** Undefined where another server's answer is passed on. */
+  readonly rcode: number | undefined
+  readonly records: readonly {
+    readonly name: string
+    readonly type: number
+    readonly ttl: number
+    readonly text: string
+  }[]
+  readonly source: 'machine' | 'service' | 'reverse' | 'zone' | 'pattern' | 'forwarder' | 'nobody'
+  readonly winner: { readonly name: string; readonly owner: string } | undefined
+  readonly losers: readonly { readonly name: string; readonly owner: string; readonly reason: string }[]
+  readonly servers: readonly string[]
+}
+
+export interface DnsServerStatus {
+  readonly zone: string
+  readonly listening: readonly { readonly host: string; readonly port: number }[]
+  readonly outcomes: Readonly<Record<string, number>>
+  readonly names: { readonly automatic: number; readonly patterns: number }
+  readonly forwarder:
+    | {
+        readonly cached: number
+        readonly servers: readonly {
+          readonly address: string
+          readonly port: number
+          readonly domain: string
+          readonly failing: { readonly reason: string } | undefined
+        }[]
+      }
+    | undefined
+}
+
+/** Names of this network; also where no server listens. */
+export interface DnsPort {
+  /** @throws MeshError `dns.bad_question`, `dns.busy` */
+  explain(name: string, type: number): Promise<NameExplanation>
+  /** Undefined: no DNS server runs. */
+  status(): DnsServerStatus | undefined
+}
+
 /** Something that a person should know of, with what to do. */
 export interface HealthProblem {
   readonly code: string
@@ -274,4 +318,6 @@ export interface ApiServerComponents {
   /** Families beside those of the ledger, the traffic and the API itself. */
   readonly metrics?: () => readonly Metric[]
   readonly assets?: AssetsPort
+  /** Without it `/api/dns/resolve` answers 503. */
+  readonly dns?: DnsPort
 }

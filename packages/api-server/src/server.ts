@@ -1,4 +1,5 @@
 import type { NodeFactsView } from '@mesh/api-contract'
+import { createRateLimiter } from '@mesh/core'
 import { createEventHub } from './events/event-hub.ts'
 import {
   publishLedgerEvents,
@@ -8,6 +9,7 @@ import {
 } from './events/event-sources.ts'
 import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
+import { createDnsReads } from './handlers/dns-reads.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
@@ -16,7 +18,6 @@ import { createPeerReads } from './handlers/peer-reads.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp } from './http/app.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
-import { createRateLimiter } from './http/rate-limit.ts'
 import { MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts'
 import { withExposure } from './listen/exposure.ts'
 import type { ListenAddress } from './listen/listen-address.ts'
@@ -78,6 +79,7 @@ export function createApiServer(init: ApiServerInit, components: ApiServerCompon
     ...createLedgerReads(scene, () => texts.last()),
     ...createLedgerWrites(ledger, clock, publishRefused(ledger, hub)),
     ...createNodeOffers(() => offers),
+    ...createDnsReads(components.dns),
     ...createVpnReads({ scene, vpn: () => vpn, clock }),
     ...createPeerReads({ scene, clock }),
     ...createNodeReads({

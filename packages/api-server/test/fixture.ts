@@ -13,6 +13,7 @@ import {
   type ApiServerComponents,
   type ApiServerInit,
   createApiServer,
+  type DnsPort,
   type NetworkEvent,
   type NetworkPort,
   type PeerState,
@@ -61,6 +62,7 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
       get: (path) => (path === '/index.html' ? { bytes: Buffer.from(PAGE), type: 'text/html' } : undefined),
     },
     ...(init.withoutNetwork !== true && { network: fakeNetwork(listenersOfNetwork) }),
+    dns: fakeDns,
     ...init.components,
   })
   if (init.vpn !== undefined) server.attachVpn(init.vpn)
@@ -134,6 +136,31 @@ export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
       return { way, path, transport, mtu, rttMs: 1.5 }
     },
   }
+}
+
+/** Names that the test plays: `laptop.mesh.` is a machine, all else is asked elsewhere. */
+export const fakeDns: DnsPort = {
+  async explain(name, type) {
+    if (name.includes('..')) throw new MeshError('dns.bad_question', 'no name of DNS')
+    const common = { name, type, losers: [], servers: [] }
+    if (name !== 'laptop.mesh.') {
+      const servers = ['192.0.2.53:53']
+      return { ...common, rcode: undefined, records: [], source: 'forwarder', winner: undefined, servers }
+    }
+    const losers = [{ name: 'lap', owner: PEER, reason: 'automatic_name' }]
+    const records = [{ name, type, ttl: 30, text: '10.1.0.5' }]
+    return { ...common, rcode: 0, records, source: 'machine', winner: { name, owner: PEER }, losers }
+  },
+  status: () => ({
+    zone: 'mesh.',
+    listening: [{ host: '::1', port: 5353 }],
+    outcomes: { answered: 3 },
+    names: { automatic: 4, patterns: 2 },
+    forwarder: {
+      cached: 1,
+      servers: [{ address: '192.0.2.53', port: 53, domain: '.', failing: { reason: 'no answer in time' } }],
+    },
+  }),
 }
 
 function fakeNetwork(listeners: Set<(event: NetworkEvent) => void>): NetworkPort {

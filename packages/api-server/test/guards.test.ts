@@ -1,8 +1,8 @@
 /** What a web page, a stranger's name or a flood meets ('Safe by default'). */
 import { request } from 'node:http'
+import { createRateLimiter, isLoopback } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRateLimiter, isLoopback } from '../src/http/rate-limit.ts'
 import { startTestNode, type TestNode } from './fixture.ts'
 import { ask } from './raw-http.ts'
 

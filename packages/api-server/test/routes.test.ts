@@ -176,6 +176,40 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     const stored = node.ledger.snapshot().getLive('dns', body.Regex)?.value
     expect(stored).toBe('{"28":"fd00::1","65280":"x"}')
   },
+  async getDnsServer({ client }) {
+    const { Queries, ...server } = await client.getDnsServer()
+    expect({ ...Queries }).toEqual({ answered: 3 })
+    expect(server).toEqual({
+      Zone: 'mesh.',
+      Listening: ['[::1]:5353'],
+      Names: 4,
+      Patterns: 2,
+      Cached: 1,
+      Forwarders: [{ Server: '192.0.2.53:53', Domain: '.', LastError: 'no answer in time' }],
+    })
+  },
+  async resolveName({ client }) {
+    expect(await client.resolveName({ name: 'laptop.mesh.', type: 'aaaa' })).toEqual({
+      Name: 'laptop.mesh.',
+      Type: 'AAAA',
+      Code: 'NOERROR',
+      Records: [{ Name: 'laptop.mesh.', Type: 'AAAA', TTL: 30, Value: '10.1.0.5' }],
+      Source: 'machine',
+      Winner: { Name: 'laptop.mesh.', Owner: PEER },
+      Losers: [{ Name: 'lap', Owner: PEER, Reason: 'automatic_name' }],
+      Servers: [],
+    })
+    expect(await client.resolveName({ name: 'x.org' })).toMatchObject({
+      Type: 'A',
+      Code: null,
+      Winner: null,
+      Servers: ['192.0.2.53:53'],
+    })
+    expect(await failure(client.resolveName({ name: 'a..b' }))).toMatchObject({ code: 'http.bad_path' })
+    expect(await failure(client.resolveName({ name: 'a', type: 'NOPE' }))).toMatchObject({
+      code: 'http.bad_query',
+    })
+  },
   async getBlock(world) {
     await put(world, '__proto__', 1)
     const block = await world.client.getBlock()

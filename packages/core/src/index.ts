@@ -34,6 +34,7 @@ export {
   tryParsePeerId,
 } from './peer-id.ts'
 export { type Random, systemRandom } from './random.ts'
+export { createRateLimiter, createTokenBucket, isLoopback, type RateLimiterInit } from './rate-limit.ts'
 export {
   type DnsRecord,
   dnsRecord,

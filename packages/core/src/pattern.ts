@@ -14,12 +14,20 @@ export interface Pattern {
   test(text: string): boolean
 }
 
+export interface PatternOptions {
+  /** Letters match in either case. */
+  readonly ignoreCase?: boolean
+}
+
 /** Undefined when the text is too long or no RE2 expression. */
-export function tryParsePattern(source: string): Pattern | undefined {
+export function tryParsePattern(
+  source: string,
+  { ignoreCase = false }: PatternOptions = {},
+): Pattern | undefined {
   if (source.length > MAX_PATTERN_LENGTH) return undefined
   try {
-    const compiled = RE2JS.compile(source)
-    return { source, test: (text) => compiled.matcher(text).find() }
+    const compiled = RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0)
+    return { source, test: (text) => compiled.test(text) }
   } catch {
     return undefined
   }

@@ -8,6 +8,7 @@ test('has these public names', () => {
     'canonicalBytes',
     'createLedger',
     'createMemoryStore',
+    'createOwners',
     'createSigner',
     'decodeEntries',
     'defaultLedgerLimits',

@@ -34,6 +34,7 @@ export type {
   WriteOutcome,
 } from './ledger.ts'
 export { defaultLedgerLimits, type LedgerLimits } from './limits.ts'
+export { createOwners, type Owners, type OwnersInit } from './owners.ts'
 export {
   type BucketPolicy,
   defaultPolicies,

@@ -2,5 +2,10 @@ import { expect, it } from 'vitest'
 import * as vpn from './index.ts'
 
 it('has these public names', () => {
-  expect(Object.keys(vpn).toSorted()).toEqual(['IGNORED_REASONS', 'createVpn', 'yieldLeadership'])
+  expect(Object.keys(vpn).toSorted()).toEqual([
+    'IGNORED_REASONS',
+    'createVpn',
+    'deriveIpv6Range',
+    'yieldLeadership',
+  ])
 })

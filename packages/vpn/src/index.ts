@@ -9,6 +9,7 @@ export type {
   VpnNetwork,
 } from './ports.ts'
 export { type YieldComponents, yieldLeadership } from './addresses/yield-leadership.ts'
+export { deriveIpv6Range } from './addresses/derive-ipv6.ts'
 export { createVpn } from './create-vpn.ts'
 export type { VpnErrorCode } from './errors.ts'
 export {

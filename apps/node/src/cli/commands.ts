@@ -130,6 +130,26 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./run-service.ts')).runProxy,
   },
   {
+    name: 'dns',
+    arguments: [],
+    summary: 'join the network and answer DNS for it, or register records while it runs',
+    description:
+      'Without --regex it answers at 127.0.0.1:53, or where --dns says. With --regex it registers the records given, keeps them alive, and takes them back at the end. No network interface is made.',
+    examples: [
+      'sudo mesh dns --token-file mesh.token',
+      'mesh dns --token-file mesh.token --dns 127.0.0.1:5353 --no-dns-forwarder',
+      "mesh dns --token-file mesh.token --regex '^git\\.mesh\\.$' --a 10.1.0.5 --txt '\"our code\"'",
+    ],
+    load: async () => (await import('./dns.ts')).runDns,
+  },
+  {
+    name: 'dns resolve',
+    arguments: ['NAME'],
+    summary: 'who answers for a name in the running node, from which pattern, and why not another',
+    examples: ['mesh dns resolve laptop.mesh', 'mesh dns resolve git.mesh --type TXT --json'],
+    load: async () => (await import('./dns-resolve.ts')).runDnsResolve,
+  },
+  {
     name: 'status',
     arguments: [],
     summary: 'who a running node is and what it sees: problems, machines and peers',

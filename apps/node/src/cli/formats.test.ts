@@ -58,6 +58,7 @@ describe('mesh status', () => {
         UptimeSeconds: 11_520,
         HasVpn: Vpn !== null,
       },
+      Dns: null,
       Summary: {
         Files: 0,
         Machines: 0,

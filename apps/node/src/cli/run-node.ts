@@ -1,5 +1,6 @@
 /** `mesh`, `mesh api`, `mesh start` and the commands of one purpose: one node, from the settings to a clean end. */
 import { MeshError, systemClock, systemRandom } from '@mesh/core'
+import type { Announcement } from '../node/announce.ts'
 import { createLogger } from '../log/create-logger.ts'
 import { startNode, type StartOptions } from '../node/create-node.ts'
 import type { Sharing } from '../node/join-services.ts'
@@ -18,7 +19,7 @@ export const runStart: Run = (call) => runNode(call, { listen: undefined, hasVpn
 export const runVpn: Run = (call) =>
   runNode(call, { listen: call.settings.api ? call.settings.apiListen : undefined, hasVpn: true })
 
-interface Role {
+export interface Role {
   /** Where the API listens beside the control socket, as the person gave it. */
   readonly listen: string | undefined
   readonly hasVpn: boolean
@@ -28,11 +29,15 @@ interface Role {
   readonly instance?: string
   /** What the node is for, where it ends by itself; resolves with the exit code. */
   readonly work?: (sharing: Sharing, signal: AbortSignal) => Promise<number>
+  /** An address of --dns that cannot be had ends the node. */
+  readonly needsDns?: boolean
+  /** Entries that are kept while the node runs, and taken back at its end. */
+  readonly announcements?: readonly Announcement[]
 }
 
 export async function runNode(call: Call, role: Role): Promise<number> {
   const { command, base, surroundings } = call
-  const { listen: place, hasVpn } = role
+  const { listen: place, hasVpn, needsDns = false, announcements = [] } = role
   const settings = withOwnInstance(call, role)
   const network = requireNetwork(settings, command.name)
   if (hasVpn) await requireEngine(checkoutOf(surroundings.environment))
@@ -44,11 +49,12 @@ export async function runNode(call: Call, role: Role): Promise<number> {
     place === undefined
       ? undefined
       : findListenPlace({ listen: place, base, environment, pid: process.pid }, log)
-  const init = { settings, base, network, listen, hasVpn, stateDir: stateFolder(settings, surroundings) }
+  const stateDir = stateFolder(settings, surroundings)
+  const init = { settings, base, network, listen, hasVpn, needsDns, announcements, stateDir }
   const components = { clock: systemClock, random: systemRandom, log, uptimeMs: () => performance.now() }
-  const { onListening, onInterface, onService } = createPlaceNotes(call)
+  const notes = createPlaceNotes(call)
   const code = await runUntilSignal(log, async (signal) => {
-    const node = await startNode(init, components, { signal, onListening, onInterface, onService })
+    const node = await startNode(init, components, { signal, ...notes })
     settle()
     const { work } = role
     return work === undefined ? node : { stop: () => node.stop(), done: work(node.sharing, signal) }
@@ -58,7 +64,9 @@ export async function runNode(call: Call, role: Role): Promise<number> {
 }
 
 /** Where the node is found, on standard output: a line for people on a terminal, JSON lines elsewhere as in the log. */
-function createPlaceNotes(call: Call): Pick<StartOptions, 'onListening' | 'onInterface' | 'onService'> {
+function createPlaceNotes(
+  call: Call,
+): Pick<StartOptions, 'onListening' | 'onInterface' | 'onDns' | 'onService'> {
   const { logFormat } = call.settings
   const isForPeople = logFormat === 'auto' ? call.isTerminal : logFormat === 'human'
   const log = createLogger(
@@ -74,6 +82,10 @@ function createPlaceNotes(call: Call): Pick<StartOptions, 'onListening' | 'onInt
     onInterface(name, addresses) {
       if (isForPeople) call.out(`VPN: ${name} has ${addresses.join(' and ')}\n`)
       else log.info('vpn interface', { interface: name, addresses })
+    },
+    onDns(place) {
+      if (isForPeople) call.out(`DNS: ${place} (UDP and TCP)\n`)
+      else log.info('dns', { place })
     },
     onService(text) {
       if (isForPeople) call.out(`${text}\n`)

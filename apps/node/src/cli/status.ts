@@ -1,6 +1,13 @@
 /** `mesh status`: who the node is, problems, then its machines, and whom it reaches. */
 import { type ApiClient, ApiError } from '@mesh/api-client'
-import type { HealthView, NodeFactsView, PeerView, VpnPeerView, VpnView } from '@mesh/api-contract'
+import type {
+  DnsServerView,
+  HealthView,
+  NodeFactsView,
+  PeerView,
+  VpnPeerView,
+  VpnView,
+} from '@mesh/api-contract'
 import { shortPeerId, stringifyExactJson } from '@mesh/core'
 import { printable } from '../log/printable.ts'
 import { CONTROL_SOCKET } from '../state/instance-folder.ts'
@@ -19,7 +26,7 @@ export const runStatus: Run = async (call) => {
 type Status = Awaited<ReturnType<typeof readStatus>>
 
 async function readStatus(client: ApiClient) {
-  const [node, summary, version, health, digest, peers, vpn] = await Promise.all([
+  const [node, summary, version, health, digest, peers, vpn, dns] = await Promise.all([
     nullWithout(client.getNode()),
     client.getSummary(),
     client.getVersion(),
@@ -27,6 +34,7 @@ async function readStatus(client: ApiClient) {
     client.getDigest(),
     client.listPeers(),
     nullWithout(client.getVpn()),
+    nullWithout(client.getDnsServer()),
   ])
   return {
     Node: node,
@@ -36,6 +44,7 @@ async function readStatus(client: ApiClient) {
     Digest: digest,
     Peers: peers,
     Vpn: vpn,
+    Dns: dns,
   }
 }
 
@@ -50,7 +59,7 @@ async function nullWithout<View>(asked: Promise<View>): Promise<View | null> {
 }
 
 /** What people read. */
-export function formatStatus({ Node, Summary, Version, Health, Digest, Peers, Vpn }: Status): string {
+export function formatStatus({ Node, Summary, Version, Health, Digest, Peers, Vpn, Dns }: Status): string {
   const members = Peers.filter((peer) => peer.Connected && peer.Member).length
   const lines = [
     ...(Node === null ? [`node      ${Summary.NodeID} (mesh ${Version})`] : nodeLines(Node)),
@@ -58,6 +67,7 @@ export function formatStatus({ Node, Summary, Version, Health, Digest, Peers, Vp
     `members   ${members} connected, ${Summary.OnChainNodes} on the topic, ${Peers.length} peers known`,
     `ledger    block ${Summary.BlockChain}, ${Digest.Entries} entries, digest ${Digest.Digest.slice(0, 16)}`,
     ...(Vpn === null ? [] : vpnLines(Vpn)),
+    ...(Dns === null ? [] : [dnsLine(Dns)]),
   ]
   const shown = Peers.filter((peer) => peer.Connected || peer.Member || peer.LastError !== null)
   const machines = titledTable(MACHINE_COLUMNS, (Vpn?.Peers ?? []).toSorted(byAddress).map(machineRow))
@@ -96,6 +106,15 @@ function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops }: VpnView):
       ? []
       : [`dropped   ${dropped.map(([reason, count]) => `${count} ${reason}`).join(', ')} (packets)`]),
   ].map(printable)
+}
+
+function dnsLine({ Zone, Listening, Names, Patterns, Forwarders }: DnsServerView): string {
+  const known = `${Names} names in ${Zone} and of addresses, ${Patterns} patterns`
+  const others =
+    Forwarders.length === 0
+      ? 'forwards nothing'
+      : `forwards to ${Forwarders.map(({ Server }) => Server).join(', ')}`
+  return printable(`dns       ${Listening.join(', ')}: ${known}, ${others}`)
 }
 
 function formatProblem({ Severity, Title, Hint }: HealthView['Problems'][number]): string {

@@ -19,9 +19,11 @@ import { createAssets } from './assets.ts'
 import type { NodeInit } from './create-node.ts'
 import { findProblems } from './health.ts'
 import { readMetrics } from './metrics.ts'
+import type { NodeDns } from './node-dns.ts'
 
 export interface NodeApiComponents {
   readonly ledger: Ledger
+  readonly dns: NodeDns
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -46,7 +48,7 @@ export interface NodeApi {
 
 export function createApi(
   { settings, network, hasVpn }: Pick<NodeInit, 'settings' | 'network' | 'hasVpn'>,
-  { ledger, clock, random, log }: NodeApiComponents,
+  { ledger, dns, clock, random, log }: NodeApiComponents,
 ): NodeApi {
   const startedAt = clock.now()
   let p2p: MeshNode | undefined
@@ -74,6 +76,7 @@ export function createApi(
             p2p,
             vpn,
             services,
+            dns,
             bootstrapPeers: settings.discoveryBootstrapPeers.length,
           }),
       },
@@ -85,10 +88,12 @@ export function createApi(
           services: services?.status(),
           egress: egress?.status(),
           proxy: proxy?.status(),
+          dns: dns.status(),
           version,
           uptimeSeconds: (clock.now() - startedAt) / 1_000,
           memory: process.memoryUsage(),
         }),
+      dns,
       ...assetsOf(),
     },
   )

@@ -10,7 +10,10 @@ import type { Settings } from '../settings/options.ts'
 import { createIdentity, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
 import type { Network } from '../state/network.ts'
+import type { Announcement } from './announce.ts'
+import { restoreResolver } from './configure-resolver.ts'
 import { createApi } from './create-api.ts'
+import { createNodeDns } from './node-dns.ts'
 import { createEnds, type Ends } from './ends.ts'
 import type { Sharing } from './join-services.ts'
 import { openLedger } from './open-ledger.ts'
@@ -28,6 +31,10 @@ export interface NodeInit {
   readonly base: string
   /** Make the network interface, and carry packets. */
   readonly hasVpn: boolean
+  /** An address of `--dns` that cannot be had ends the node; else it is a problem that may pass. */
+  readonly needsDns: boolean
+  /** Entries that are kept while the node runs. */
+  readonly announcements: readonly Announcement[]
 }
 
 export interface NodeComponents {
@@ -46,6 +53,8 @@ export interface StartOptions {
   readonly onInterface: (name: string, addresses: readonly string[]) => void
   /** A service, a connection to one, or the proxy is ready, in words. */
   readonly onService: (line: string) => void
+  /** DNS is answered there, `127.0.0.1:5353`. */
+  readonly onDns: (place: string) => void
 }
 
 export interface MeshNode {
@@ -74,11 +83,14 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   const { settings, network, stateDir, listen, clock, random, log, uptimeMs, signal } = parts
   const folder = openInstanceFolder({ stateDir, networkId: network.id, instance: settings.instance })
   ends.add(() => folder.release({ remove: settings.ephemeral }))
+  restoreResolver(stateDir, log)
   const identity = settings.ephemeral ? createIdentity(random) : openIdentity(folder.path, random, log)
   const ledger = openLedger({ settings, identity, folder: folder.path }, { clock, log })
   ends.add(() => ledger.stop())
 
-  const api = createApi(parts, { ledger, clock, random, log })
+  const dns = createNodeDns(parts, { ledger, clock, random, log })
+  ends.add(() => dns.stop())
+  const api = createApi(parts, { ledger, dns, clock, random, log })
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told
   ends.add(() => ledger.stop())
@@ -99,6 +111,6 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   await delay(clock, FIRST_ANSWERS_MS)
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
-  const sharing = await joinNetwork({ ...parts, folder: folder.path, identity, ledger, api }, ends)
+  const sharing = await joinNetwork({ ...parts, folder: folder.path, identity, ledger, api, dns }, ends)
   return { id: identity.id, sharing, stop: () => ends.run() }
 }

@@ -18,6 +18,7 @@ export interface HealthView {
   readonly vpn: Pick<Vpn, 'problems'> | undefined
   /** Undefined until the host listens. */
   readonly services?: Pick<Services, 'problems'> | undefined
+  readonly dns?: { problems(): readonly HealthProblem[] }
   /** Who this node would wait for: without them it is alone by intention for a while. */
   readonly bootstrapPeers: number
 }
@@ -32,6 +33,7 @@ export function findProblems(view: HealthView): readonly HealthProblem[] {
   const problems = [
     ...(view.vpn?.problems() ?? []),
     ...(view.services?.problems() ?? []),
+    ...(view.dns?.problems() ?? []),
     ...conflictProblems(view),
     ...rejectionProblems(view),
     ...networkProblems(view),

@@ -1,7 +1,7 @@
 /**
  * Joins the network: 1 the host, with the transports that stand at once; 2 replication over it; 3 services and egress;
- * 4 the VPN, or where there is none, the courtesy to leave addresses to others; 5 the transports that take longer,
- * meanwhile.
+ * 4 the VPN, or where there is none, the courtesy to leave addresses to others; 5 DNS, which may listen at the VPN's
+ * address; 6 the transports that take longer, meanwhile.
  */
 import { tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import { HEALTH_BUCKET, type Ledger } from '@mesh/ledger'
@@ -15,21 +15,24 @@ import { version } from '../version.ts'
 import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './create-node.ts'
 import type { Ends } from './ends.ts'
+import { announce } from './announce.ts'
 import type { Sharing } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from './member-names.ts'
+import type { NodeDns } from './node-dns.ts'
 import { settleAfterPeers } from './settle.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 export interface JoinInit
   extends NodeInit,
     NodeComponents,
-    Pick<StartOptions, 'onInterface' | 'onService' | 'signal'> {
+    Pick<StartOptions, 'onInterface' | 'onDns' | 'onService' | 'signal'> {
   /** The instance's. */
   readonly folder: string
   readonly identity: Identity
   readonly ledger: Ledger
   readonly api: NodeApi
+  readonly dns: NodeDns
 }
 
 export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> {
@@ -64,6 +67,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   api.setReplicator(replicator)
   signal.throwIfAborted()
 
+  for (const announcement of init.announcements) ends.add(announce(announcement, { ledger, replicator }))
   const standing = p2p.allTransportsReady.then(() => {
     if (signal.aborted) return
     const addressCount = p2p.addresses().length
@@ -75,6 +79,10 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   if (init.hasVpn) {
     const { joinVpn } = await import('./join-vpn.ts')
     await joinVpn({ ...init, p2p, replicator }, ends)
+  }
+  if (settings.dns.length > 0) {
+    const { joinDns } = await import('./join-dns.ts')
+    await joinDns(init, ends)
   }
   await standing
   signal.throwIfAborted()

@@ -1,9 +1,11 @@
 /** Families of `/metrics` that the API server cannot know: peers, refusals, discovery, the VPN and the process. */
 import type { Metric } from '@mesh/api-server'
+import type { DnsStatus } from '@mesh/dns'
 import type { P2pNode } from '@mesh/p2p'
 import type { ReplicationStatus } from '@mesh/replication'
 import type { EgressStatus, ProxyStatus, ServicesStatus } from '@mesh/services'
 import type { VpnStatus } from '@mesh/vpn'
+import { dnsMetrics } from './dns-metrics.ts'
 import { counter, counts, gauge } from './metric-families.ts'
 import { egressMetrics, proxyMetrics, serviceMetrics } from './service-metrics.ts'
 import { vpnMetrics } from './vpn-metrics.ts'
@@ -15,6 +17,7 @@ export interface MetricsView {
   readonly services?: ServicesStatus | undefined
   readonly egress?: EgressStatus | undefined
   readonly proxy?: ProxyStatus | undefined
+  readonly dns?: DnsStatus | undefined
   readonly version: string
   /** Seconds since start. */
   readonly uptimeSeconds: number
@@ -28,6 +31,7 @@ export function readMetrics({
   services,
   egress,
   proxy,
+  dns,
   version,
   uptimeSeconds,
   memory,
@@ -43,6 +47,7 @@ export function readMetrics({
     ...(services === undefined ? [] : serviceMetrics(services)),
     ...(egress === undefined ? [] : egressMetrics(egress)),
     ...(proxy === undefined ? [] : proxyMetrics(proxy)),
+    ...(dns === undefined ? [] : dnsMetrics(dns)),
   ]
 }
 

@@ -4,6 +4,7 @@
 export const CLIENT = [
   'status',
   'ping',
+  'dns resolve',
   'ledger get',
   'ledger put',
   'ledger delete',
@@ -17,7 +18,7 @@ export const CLIENT = [
 /** Run a node for one purpose. */
 export const SERVICE = ['service-add', 'service-connect', 'file-send', 'file-receive', 'proxy']
 /** Run a node, `mesh` alone first; `config` shows what they would run with. */
-export const NODE = ['', 'api', 'start', 'config', ...SERVICE]
+export const NODE = ['', 'api', 'start', 'dns', 'config', ...SERVICE]
 export const ALL = [...NODE, ...CLIENT]
 /** Read which network is named, and run or ask no node. */
 export const TOKEN = ['token show']

@@ -38,6 +38,7 @@ function judgeCompanions(command: string, { settings, sources, refuse }: Judged)
   }
   need('base64', settings.generate, '--generate (-g)')
   need('keyOtpInterval', settings.generate, '--generate (-g)')
+  if (command !== 'dns') need('dnsConfigure', settings.dns.length > 0, '--dns')
   if (command !== '') return
   for (const name of ['apiListen', 'apiAllowedHost', 'apiCors'] as const) need(name, settings.api, '--api')
 }

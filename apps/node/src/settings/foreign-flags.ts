@@ -5,10 +5,6 @@ const QUEUES = 'not needed: the engine has its own threads, and queues of 256 Ki
 const AUTONAT = 'not needed: what AutoNAT may cost is always bounded here'
 
 const LATER_FLAGS = [
-  'dns',
-  'dns-forwarder',
-  'dns-cache-size',
-  'dns-forward-server',
   'peerguard',
   'peergate',
   'peergate-autoclean',

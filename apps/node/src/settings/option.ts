@@ -9,6 +9,7 @@ export type OptionGroup =
   | 'VPN'
   | 'Services'
   | 'API'
+  | 'DNS'
   | 'Finding peers'
   | 'Transports and addresses'
   | 'Relays and NAT'

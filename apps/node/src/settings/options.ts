@@ -7,6 +7,7 @@ import {
   outputOptions,
   stateOptions,
 } from './common-options.ts'
+import { dnsOptions } from './dns-options.ts'
 import {
   apiOptions,
   discoveryOptions,
@@ -27,6 +28,7 @@ export const options = {
   ...vpnOptions,
   ...serviceOptions,
   ...apiOptions,
+  ...dnsOptions,
   ...discoveryOptions,
   ...transportOptions,
   ...relayOptions,

@@ -1,9 +1,8 @@
 /** Turns what ledger and network tell into events of the API, bounded whatever a peer sends. */
 import { type EventData, MAX_CHANGES_PER_EVENT } from '@mesh/api-contract'
-import type { Clock } from '@mesh/core'
+import { type Clock, createTokenBucket } from '@mesh/core'
 import type { Change, Ledger, LedgerEvent } from '@mesh/ledger'
 import type { OnRefused } from '../handlers/ledger-writes.ts'
-import { createTokenBucket } from '../http/rate-limit.ts'
 import { MAX_CHANGES_BYTES, REJECTION_BURST, REJECTIONS_PER_SECOND } from '../limits.ts'
 import type { NetworkPort, OffersPort } from '../ports.ts'
 import type { EventHub } from './event-hub.ts'

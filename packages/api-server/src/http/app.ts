@@ -4,7 +4,7 @@
  * 5 the route: input parsed by the contract, handler, answer, 6 the web page, 7 the error's answer.
  */
 import { routes, type RouteDefinition } from '@mesh/api-contract'
-import type { Logger, Random } from '@mesh/core'
+import { isLoopback, type Logger, type Random } from '@mesh/core'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { EventHub } from '../events/event-hub.ts'
 import { type EventsInput, serveEvents } from '../events/event-stream.ts'
@@ -16,7 +16,6 @@ import type { Guard } from './guard.ts'
 import { parseInput } from './input.ts'
 import { servePage } from './pages.ts'
 import { createRequestId, Problem, toProblem } from './problem.ts'
-import { isLoopback } from './rate-limit.ts'
 import { send, sendJson, sendProblem, splitTarget } from './reply.ts'
 import { emptySegment } from './target.ts'
 

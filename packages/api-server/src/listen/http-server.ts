@@ -9,9 +9,8 @@ import {
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ErrorCode, errorCatalogue } from '@mesh/api-contract'
-import type { Clock, Random } from '@mesh/core'
+import { type Clock, isLoopback, type Random } from '@mesh/core'
 import { createRequestId, Problem, problemBody, toProblem } from '../http/problem.ts'
-import { isLoopback } from '../http/rate-limit.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
 import {

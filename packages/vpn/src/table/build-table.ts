@@ -4,11 +4,10 @@
  * peers that this node accepts. The engine's form of it, with the ways, comes after (`engine-table.ts`).
  */
 import type { Cidr, IpAddress, PeerId } from '@mesh/core'
-import type { Entry, OwnershipMode, Snapshot } from '@mesh/ledger'
+import { createOwners, type Entry, type Owners, type OwnershipMode, type Snapshot } from '@mesh/ledger'
 import { MAX_PEER_ADDRESSES, MAX_TABLE_ADDRESSES, MAX_TABLE_PEERS } from '../limits.ts'
 import type { AcceptedRoute, IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
 import { acceptRoutes, type AcceptPolicy } from './accept-routes.ts'
-import { createOwners, type Owners } from './owners.ts'
 import { covers, hostPrefix, hostRange, type Prefix, prefixOf } from './prefix.ts'
 import { isOwnersWord, type Machine, readMachine } from './read-entry.ts'
 import { noRouter, staticOutside } from './table-problems.ts'

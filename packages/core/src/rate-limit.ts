@@ -1,4 +1,5 @@
-import type { Clock } from '@mesh/core'
+/** Rates: a bucket of tokens, and one for each remote address. */
+import type { Clock } from './clock.ts'
 
 export interface Bucket {
   /** Takes one; false when none is left. */
@@ -26,13 +27,21 @@ export function createTokenBucket(rate: Rate, clock: Clock): Bucket {
   }
 }
 
+export interface RateLimiterInit extends Rate {
+  /** More are forgotten, the one heard longest ago first. */
+  readonly maxAddresses: number
+  /** `network`: IPv4 addresses of a /24 share one bucket, too. */
+  readonly by?: 'address' | 'network'
+}
+
 /** One bucket for each remote address; of the IPv6 addresses that one host can choose from (a /64), one for all. */
-export function createRateLimiter(rate: Rate & { readonly maxAddresses: number }, clock: Clock) {
+export function createRateLimiter(rate: RateLimiterInit, clock: Clock) {
   const buckets = new Map<string, Bucket>()
   return {
-    /** True when this address may write now. */
+    /** Takes one; false when none is left for this address. */
     take(address: string): boolean {
-      const key = rateKey(address)
+      const exact = rateKey(address)
+      const key = rate.by === 'network' ? exact.replace(/\.\d+$/, '') : exact
       const bucket = buckets.get(key) ?? createTokenBucket(rate, clock)
       // moved to the end, so that the first is the one heard longest ago
       buckets.delete(key)

@@ -1,5 +1,8 @@
 /** Who of the owners is alive, and for how long yet, asked once for each. */
-import { type Entry, HEALTH_BUCKET, parseHeartbeat, type Snapshot } from '@mesh/ledger'
+import type { Entry } from './entry.ts'
+import { parseHeartbeat } from './go-time.ts'
+import { HEALTH_BUCKET } from './policy.ts'
+import type { Snapshot } from './snapshot.ts'
 
 export interface Owners {
   isLive(owner: string): boolean

@@ -1,0 +1,168 @@
+/**
+ * Has this machine ask its private network's DNS (`--dns-configure`), without depending on it: systemd-resolved gets
+ * the zone alone, for as long as the interface is there; without it /etc/resolv.conf names this node before the
+ * servers that were there, which answer when this node does not. Nothing is done twice, and all of it is taken back.
+ */
+import { execFile } from 'node:child_process'
+import { lstatSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { HealthProblem } from '@mesh/api-server'
+import type { Logger } from '@mesh/core'
+import type { BoundAddress, DnsStatus } from '@mesh/dns'
+import type { Ends } from './ends.ts'
+import type { JoinInit } from './join-network.ts'
+import { isMarked, withNameServer } from './resolv-conf.ts'
+
+const RESOLV_CONF = '/etc/resolv.conf'
+/** In the state folder, which outlives a crash: what stood there before. */
+const RECORD = 'resolv-conf.json'
+const RESOLVECTL_MS = 3_000
+const DNS_PORT = 53
+
+interface SavedResolver {
+  /** Of the node that wrote it. */
+  readonly pid: number
+  readonly written: string
+  /** The target of a link, or else the text of a file. */
+  readonly link?: string | undefined
+  readonly text: string
+}
+
+/** @returns why it was not done, where that is so; the machine's names work as before then */
+export async function configureResolver(init: JoinInit, ends: Ends): Promise<HealthProblem | undefined> {
+  const status = init.dns.status()
+  const place = status?.listening[0]
+  if (status === undefined || place === undefined) return notDone('no address of --dns could be had')
+  if (await hasResolved()) return configureResolved(init, { status, place }, ends)
+  return configureFile(init, place, ends)
+}
+
+interface Serving {
+  readonly status: DnsStatus
+  readonly place: BoundAddress
+}
+
+async function configureResolved(
+  { hasVpn, settings, log }: JoinInit,
+  { status, place }: Serving,
+  ends: Ends,
+): Promise<HealthProblem | undefined> {
+  if (!hasVpn) return notDone('systemd-resolved takes DNS servers by interface, and this node makes none')
+  const link = settings.interface
+  ends.add(() => resolvectl('revert', link).catch(() => {}))
+  try {
+    await resolvectl('dns', link, reachable(place))
+    await resolvectl('domain', link, ...status.zones.map((zone) => `~${zone.slice(0, -1)}`))
+    await resolvectl('default-route', link, 'no')
+  } catch (error) {
+    return notDone(`resolvectl failed (${error instanceof Error ? error.message.split('\n')[0] : 'unknown'})`)
+  }
+  log.info('resolver configured', { by: 'systemd-resolved', link, zones: status.zones })
+  return undefined
+}
+
+function configureFile(
+  { stateDir, log }: JoinInit,
+  place: BoundAddress,
+  ends: Ends,
+): HealthProblem | undefined {
+  if (place.port !== DNS_PORT) return notDone('/etc/resolv.conf knows port 53 alone')
+  try {
+    const saved = saveFile(stateDir, hostOf(place))
+    ends.add(() => restoreResolver(stateDir, log, { own: true }))
+    writeResolvConf(saved)
+  } catch (error) {
+    return notDone(error instanceof Error ? error.message : String(error))
+  }
+  log.info('resolver configured', { by: RESOLV_CONF })
+  return undefined
+}
+
+/** Written down before anything is changed. */
+function saveFile(stateDir: string, address: string): SavedResolver {
+  const link = lstatSync(RESOLV_CONF).isSymbolicLink() ? readlinkSync(RESOLV_CONF) : undefined
+  const text = readFileSync(RESOLV_CONF, 'utf8')
+  if (isMarked(text)) throw new Error('another node of mesh has configured /etc/resolv.conf already')
+  const saved = { pid: process.pid, link, text, written: withNameServer(text, address) }
+  writeFileSync(join(stateDir, RECORD), JSON.stringify(saved), { mode: 0o600 })
+  return saved
+}
+
+/** In place where it is a file: containers mount it, and then it cannot be replaced. */
+function writeResolvConf({ link, written }: SavedResolver): void {
+  if (link !== undefined) rmSync(RESOLV_CONF)
+  writeFileSync(RESOLV_CONF, written)
+}
+
+/**
+ * Takes back what a node of this state folder wrote into /etc/resolv.conf, unless that node still runs, or somebody
+ * else has written the file since. Does nothing where nothing was written.
+ */
+export function restoreResolver(stateDir: string, log: Logger, { own = false } = {}): void {
+  const record = join(stateDir, RECORD)
+  const saved = readRecord(record)
+  if (saved === undefined || (!own && isRunning(saved.pid))) return
+  try {
+    if (readFileSync(RESOLV_CONF, 'utf8') === saved.written) {
+      if (saved.link === undefined) writeFileSync(RESOLV_CONF, saved.text)
+      else {
+        rmSync(RESOLV_CONF)
+        symlinkSync(saved.link, RESOLV_CONF)
+      }
+      log.info('resolver restored', { by: RESOLV_CONF })
+    }
+    rmSync(record)
+  } catch (error) {
+    log.warn('resolver not restored', { error })
+  }
+}
+
+function readRecord(path: string): SavedResolver | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as SavedResolver
+  } catch {
+    return undefined
+  }
+}
+
+function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+async function hasResolved(): Promise<boolean> {
+  return resolvectl('status').then(
+    () => true,
+    () => false,
+  )
+}
+
+async function resolvectl(...args: readonly string[]): Promise<void> {
+  await promisify(execFile)('resolvectl', [...args], { timeout: RESOLVECTL_MS })
+}
+
+function reachable(place: BoundAddress): string {
+  const host = hostOf(place)
+  if (place.port === DNS_PORT) return host
+  return host.includes(':') ? `[${host}]:${place.port}` : `${host}:${place.port}`
+}
+
+/** Whoever listens everywhere is found on loopback. */
+function hostOf({ host }: BoundAddress): string {
+  return host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+}
+
+function notDone(reason: string): HealthProblem {
+  return {
+    code: 'dns.not_configured',
+    severity: 'warning',
+    title: `This machine does not resolve names through its private network: ${reason}`,
+    hint: 'Names work as before; tools that take a server, such as dig, can ask the address of --dns.',
+  }
+}

@@ -1,0 +1,15 @@
+/** DNS of this node: 1 listens, once the VPN's addresses are there; 2 has the machine use it, where that is wanted. */
+import { configureResolver } from './configure-resolver.ts'
+import type { Ends } from './ends.ts'
+import type { JoinInit } from './join-network.ts'
+
+export async function joinDns(init: JoinInit, ends: Ends): Promise<void> {
+  const { settings, dns, needsDns, onDns } = init
+  await dns.listen(needsDns, (host, port) =>
+    onDns(host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`),
+  )
+  if (!settings.dnsConfigure) return
+  const problem = await configureResolver(init, ends)
+  dns.setProblem(problem)
+  if (problem !== undefined) init.log.child('dns').warn(problem.title, { hint: problem.hint })
+}

@@ -1,0 +1,237 @@
+/**
+ * Joins the parts: names as the ledger says, the forwarder, and a responder that UDP and TCP listeners share. Nothing
+ * listens until `listen`, and `explain` works without.
+ */
+import { type Cidr, delay, parseCidr } from '@mesh/core'
+import { LRUCache } from 'lru-cache'
+import type {
+  BoundAddress,
+  Dns,
+  DnsComponents,
+  DnsInit,
+  DnsListenAddress,
+  DnsProblem,
+  DnsStatus,
+} from './dns.ts'
+import { dnsError } from './errors.ts'
+import { explainName, type NameExplanation } from './explain.ts'
+import { createForwarder, type Forwarder } from './forwarder/forwarder.ts'
+import type { ForwardServer } from './forwarder/servers.ts'
+import { createKnownNames, type KnownNames } from './known-names.ts'
+import { MAX_FORWARD_SERVERS, MAX_RATED_NETWORKS } from './limits.ts'
+import { canonicalName } from './names.ts'
+import { findDnsProblems } from './problems.ts'
+import { type Client, clientOf } from './server/clients.ts'
+import { createResponder, type Outcome, OUTCOMES, type Responder } from './server/responder.ts'
+import { createTcpConnections, openTcpServer } from './server/tcp-server.ts'
+import { createResponseRates, type Listening, openUdpServer } from './server/udp-server.ts'
+
+const DEFAULT_ZONE = 'mesh.'
+const DEFAULT_LIVENESS_MS = 480_000
+const PRIVATE_RANGES = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'].map(
+  parseCidr,
+)
+const WILDCARDS = ['0.0.0.0', '::']
+/** Two sockets may not get the same free port at once. */
+const PORT_TRIES = 10
+/** Slices that one explanation takes at most. */
+const MAX_EXPLAIN_SLICES = 200
+
+export function createDns(init: DnsInit, components: DnsComponents): Dns {
+  return new DnsNode(init, components)
+}
+
+class DnsNode implements Dns {
+  readonly #init: DnsInit
+  readonly #components: DnsComponents
+  readonly #names: KnownNames
+  readonly #servers: readonly ForwardServer[]
+  readonly #bound: (BoundAddress & { readonly ends: readonly Listening[] })[] = []
+  readonly #outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>
+  readonly #connections = createTcpConnections()
+  readonly #rates
+  readonly #clients = new LRUCache<string, Client>({ max: MAX_RATED_NETWORKS })
+  readonly #ownRanges: readonly Cidr[]
+  /** Those of `#servers` that are not this server itself. */
+  #forwarder: Forwarder | undefined
+  #responder: Responder
+  #looped: readonly ForwardServer[] = []
+
+  constructor(init: DnsInit, components: DnsComponents) {
+    this.#init = init
+    this.#components = components
+    this.#ownRanges = init.ownRanges ?? []
+    this.#servers = init.forward?.servers.slice(0, MAX_FORWARD_SERVERS) ?? []
+    this.#rates = createResponseRates(components.clock)
+    this.#names = createKnownNames(
+      {
+        zone: init.zone ?? DEFAULT_ZONE,
+        hostRanges: init.hostRanges ?? PRIVATE_RANGES,
+        ownRanges: this.#ownRanges,
+        livenessMs: init.livenessMs ?? DEFAULT_LIVENESS_MS,
+      },
+      components,
+    )
+    this.#forwarder = this.#makeForwarder(this.#servers)
+    this.#responder = this.#makeResponder()
+  }
+
+  async listen(address: DnsListenAddress): Promise<BoundAddress> {
+    const hosts = address.host === undefined ? WILDCARDS : [address.host]
+    const ends: Listening[] = []
+    let { port } = address
+    try {
+      for (const host of hosts) {
+        try {
+          const opened = await this.#open(host, port)
+          ends.push(...opened)
+          port = opened[0]?.port ?? port
+        } catch (error) {
+          // a machine without IPv6 has no `::`
+          if (host !== '::' || hosts.length === 1 || !isMissingFamily(error)) throw error
+        }
+      }
+    } catch (error) {
+      await Promise.all(ends.map((end) => end.stop()))
+      throw cannotListen(hosts[0] ?? '', port, error)
+    }
+    const bound = { host: hosts[0] ?? '', port, ends }
+    this.#bound.push(bound)
+    this.#leaveItself()
+    this.#components.log.info('dns listening', { host: bound.host, port })
+    return { host: bound.host, port }
+  }
+
+  async explain(name: string, type: number): Promise<NameExplanation> {
+    const canonical = canonicalName(name)
+    if (canonical === undefined) {
+      throw dnsError('dns.bad_question', `no name of DNS: ${JSON.stringify(name.slice(0, 80))}`)
+    }
+    for (let slice = 0; slice < MAX_EXPLAIN_SLICES; slice++) {
+      const domainOf = (each: string) => this.#forwarder?.domainOf(each)
+      const view = { names: this.#names.current(), domainOf, servers: this.#servers }
+      const explained = explainName({ name: canonical, type }, view)
+      if (explained !== undefined) return explained
+      await delay(this.#components.clock, 0)
+    }
+    throw dnsError('dns.busy', 'the patterns of the ledger take too long to try')
+  }
+
+  status(): DnsStatus {
+    const { zone, patterns } = this.#names.current()
+    return {
+      zone: zone.zone,
+      zones: [...zone.soas.keys()],
+      listening: this.#bound.map(({ host, port }) => ({ host, port })),
+      outcomes: { ...this.#outcomes },
+      names: { automatic: zone.names.size, patterns: patterns.used, ignoredPatterns: patterns.ignored },
+      forwarder: this.#forwarder?.status(),
+    }
+  }
+
+  problems(): readonly DnsProblem[] {
+    return findDnsProblems({
+      status: this.status(),
+      looped: this.#looped,
+      wantsForwarding: this.#init.forward !== undefined,
+      now: this.#components.clock.now(),
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#names.stop()
+    this.#forwarder?.stop()
+    await Promise.all(this.#bound.splice(0).flatMap(({ ends }) => ends.map((end) => end.stop())))
+  }
+
+  /** UDP, and TCP on the same port. */
+  async #open(host: string, port: number): Promise<readonly Listening[]> {
+    const { clock } = this.#components
+    const count = this.#count
+    const clientOf = this.#clientOf
+    const responder: Responder = { respond: (request) => this.#responder.respond(request) }
+    for (let turn = 1; ; turn++) {
+      const udp = await openUdpServer({ host, port }, { responder, clientOf, rates: this.#rates, count })
+      try {
+        const connections = this.#connections
+        const tcp = await openTcpServer(
+          { host, port: udp.port },
+          { responder, clientOf, clock, count, connections },
+        )
+        return [udp, tcp]
+      } catch (error) {
+        await udp.stop()
+        if (port !== 0 || turn === PORT_TRIES) throw error
+      }
+    }
+  }
+
+  readonly #count = (outcome: Outcome): void => {
+    this.#outcomes[outcome]++
+  }
+
+  readonly #clientOf = (address: string): Client => {
+    let client = this.#clients.get(address)
+    if (client === undefined) {
+      client = clientOf(address, this.#ownRanges)
+      this.#clients.set(address, client)
+    }
+    return client
+  }
+
+  #makeForwarder(servers: readonly ForwardServer[]): Forwarder | undefined {
+    const { forward } = this.#init
+    if (forward === undefined || servers.length === 0) return undefined
+    return createForwarder({ ...forward, servers }, this.#components)
+  }
+
+  #makeResponder(): Responder {
+    const { clock } = this.#components
+    return createResponder({ names: this.#names, forwarder: this.#forwarder, clock, count: this.#count })
+  }
+
+  /** A server that is this one would be asked by itself, again and again. */
+  #leaveItself(): void {
+    const own = new Set([...(this.#components.ownAddresses?.() ?? []), '127.0.0.1', '::1'])
+    const isItself = ({ address, port }: ForwardServer) =>
+      this.#bound.some(
+        (bound) =>
+          bound.port === port && (bound.host === address || (isWildcard(bound.host) && own.has(address))),
+      )
+    const looped = this.#servers.filter(isItself)
+    if (looped.length === this.#looped.length) return
+    this.#looped = looped
+    this.#forwarder?.stop()
+    this.#forwarder = this.#makeForwarder(this.#servers.filter((server) => !isItself(server)))
+    this.#responder = this.#makeResponder()
+  }
+}
+
+function isWildcard(host: string): boolean {
+  return WILDCARDS.includes(host)
+}
+
+function isMissingFamily(error: unknown): boolean {
+  return ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    'Another program answers DNS there (dnsmasq, systemd-resolved); stop it, or choose another address or port.',
+  EACCES: 'Ports below 1024 need root or CAP_NET_BIND_SERVICE; another port needs neither.',
+  EADDRNOTAVAIL: 'This machine has no such address now.',
+}
+
+function cannotListen(host: string, port: number, cause: unknown) {
+  const code = codeOf(cause)
+  const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+  return dnsError('dns.cannot_listen', `cannot answer DNS at ${where} (${code || String(cause)})`, {
+    cause,
+    hint: HINTS[code] ?? 'Choose another address or port.',
+    details: { host, port, code },
+  })
+}

@@ -1,0 +1,82 @@
+/** What a node's DNS is to the rest of the node: `createDns` makes one. */
+import type { Cidr, Clock, Logger, Random } from '@mesh/core'
+import type { NameExplanation } from './explain.ts'
+import type { ForwarderStatus } from './forwarder/forwarder.ts'
+import type { ForwardServer } from './forwarder/servers.ts'
+import type { NamesLedger } from './known-names.ts'
+import type { Outcome } from './server/responder.ts'
+
+export interface DnsInit {
+  /** The zone of automatic names, with a trailing dot; default `mesh.` */
+  readonly zone?: string
+  /** Machines count with addresses in these; default: all private ranges. */
+  readonly hostRanges?: readonly Cidr[]
+  /** Ranges of the VPN: reverse names in them are never passed on, and members are trusted as this machine is. */
+  readonly ownRanges?: readonly Cidr[]
+  /** The ledger's liveness window; default 480 s. */
+  readonly livenessMs?: number
+  /** Undefined: nothing is passed on. */
+  readonly forward?: ForwardInit | undefined
+}
+
+export interface ForwardInit {
+  /** In the order in which they are asked. */
+  readonly servers: readonly ForwardServer[]
+  /** Answers that are kept; default 1,000. */
+  readonly cacheEntries?: number
+}
+
+export interface DnsComponents {
+  readonly ledger: NamesLedger
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Addresses of this machine's interfaces, to know itself among the servers. */
+  readonly ownAddresses?: () => readonly string[]
+}
+
+/** Where to listen, on UDP and TCP. */
+export interface DnsListenAddress {
+  /** Undefined: every address of the machine. */
+  readonly host: string | undefined
+  /** 0: a free one, the same for both. */
+  readonly port: number
+}
+
+export interface Dns {
+  /** Rejects with MeshError `dns.cannot_listen`; then nothing of this address is left. */
+  listen(address: DnsListenAddress): Promise<BoundAddress>
+  /** Who would answer a question, and why not somebody else. @throws MeshError `dns.bad_question`, `dns.busy` */
+  explain(name: string, type: number): Promise<NameExplanation>
+  status(): DnsStatus
+  /** What a person should know of, with what to do. */
+  problems(): readonly DnsProblem[]
+  /** Closes all listeners. Idempotent. */
+  stop(): Promise<void>
+}
+
+export interface BoundAddress {
+  readonly host: string
+  readonly port: number
+}
+
+export interface DnsStatus {
+  readonly zone: string
+  /** All that is answered here or nowhere: the zone, and those of reverse names. */
+  readonly zones: readonly string[]
+  readonly listening: readonly BoundAddress[]
+  /** Packets by what became of them. */
+  readonly outcomes: Readonly<Record<Outcome, number>>
+  /** Automatic names, and patterns of the ledger that count or are too many. */
+  readonly names: { readonly automatic: number; readonly patterns: number; readonly ignoredPatterns: number }
+  readonly forwarder: ForwarderStatus | undefined
+}
+
+export interface DnsProblem {
+  readonly code: string
+  readonly severity: 'warning' | 'error'
+  readonly title: string
+  readonly hint: string
+  /** Unix ms, when known. */
+  readonly since?: number
+}

@@ -1,0 +1,62 @@
+/** The servers that questions are passed on to: which come in question for a name, and how well they answered. */
+import type { Clock } from '@mesh/core'
+import { SERVER_PENALTY_MS } from '../limits.ts'
+import { isUnder } from '../names.ts'
+import type { ServerAddress } from './exchange.ts'
+
+export interface ForwardServer extends ServerAddress {
+  /** `.` for all names, `example.com.` for those of this domain alone. */
+  readonly domain: string
+}
+
+export interface ServerStatus extends ForwardServer {
+  readonly answers: number
+  readonly failures: number
+  /** The last failure, when nothing was answered since. */
+  readonly failing: { readonly at: number; readonly reason: string } | undefined
+}
+
+export interface Servers {
+  /** The longest domain that has servers for the name. */
+  domainOf(name: string): string | undefined
+  /** Those for a domain: first the ones that answer, in the order given, then the others. */
+  inOrder(domain: string): readonly ForwardServer[]
+  succeeded(server: ForwardServer): void
+  failed(server: ForwardServer, reason: string): void
+  status(): readonly ServerStatus[]
+}
+
+interface Health {
+  answers: number
+  failures: number
+  failing: { readonly at: number; readonly reason: string } | undefined
+}
+
+export function createServers(servers: readonly ForwardServer[], clock: Clock): Servers {
+  const health = new Map<ForwardServer, Health>(
+    servers.map((server) => [server, { answers: 0, failures: 0, failing: undefined }]),
+  )
+  const domains = [...new Set(servers.map(({ domain }) => domain))].sort((a, b) => b.length - a.length)
+  const healthOf = (server: ForwardServer): Health =>
+    health.get(server) ?? { answers: 0, failures: 0, failing: undefined }
+  const penaltyOf = (server: ForwardServer) => {
+    const at = healthOf(server).failing?.at
+    return at !== undefined && clock.now() - at < SERVER_PENALTY_MS ? at : 0
+  }
+  return {
+    domainOf: (name) => domains.find((domain) => isUnder(name, domain)),
+    inOrder: (domain) =>
+      servers.filter((server) => server.domain === domain).toSorted((a, b) => penaltyOf(a) - penaltyOf(b)),
+    succeeded(server) {
+      const known = healthOf(server)
+      known.answers++
+      known.failing = undefined
+    },
+    failed(server, reason) {
+      const known = healthOf(server)
+      known.failures++
+      known.failing = { at: clock.now(), reason }
+    },
+    status: () => servers.map((server) => ({ ...server, ...healthOf(server) })),
+  }
+}

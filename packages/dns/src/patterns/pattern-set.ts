@@ -1,0 +1,146 @@
+/**
+ * The patterns of a ledger, so that thousands cost a question little more than one: what is a whole name stands in a
+ * map, and of the others only those are tried whose required text the name holds, which three of its characters
+ * point to. A pattern is compiled when the first name needs it.
+ */
+import { type Pattern, tryParsePattern } from '@mesh/core/pattern'
+import { MAX_PATTERN_STEPS } from '../limits.ts'
+import { type PatternShape, readPatternShape } from './pattern-shape.ts'
+
+/** One pattern and who wrote it. */
+export interface PatternEntry {
+  readonly source: string
+  readonly owner: string
+  /** Texts of its records by type. */
+  readonly records: ReadonlyMap<number, string>
+}
+
+/** Why a pattern is never tried. */
+export type PatternFault = 'bad_syntax' | 'too_complex'
+
+/** Compiled patterns outlive the sets that use them: most stay as the ledger changes. */
+export interface PatternLibrary {
+  get(source: string): KnownPattern
+  /** Forgets what is not among these. */
+  keep(sources: ReadonlySet<string>): void
+}
+
+export interface KnownPattern {
+  readonly shape: PatternShape
+  /** Compiled by now. */
+  readonly isReady: boolean
+  /** Compiles at the first call. @param name in lower case, with a trailing dot */
+  matches(name: string): boolean
+  fault(): PatternFault | undefined
+}
+
+export function createPatternLibrary(): PatternLibrary {
+  const known = new Map<string, KnownPattern>()
+  return {
+    get(source) {
+      let pattern = known.get(source)
+      if (pattern === undefined) {
+        pattern = createPattern(source)
+        known.set(source, pattern)
+      }
+      return pattern
+    },
+    keep(sources) {
+      for (const source of known.keys()) if (!sources.has(source)) known.delete(source)
+    },
+  }
+}
+
+function createPattern(source: string): KnownPattern {
+  const shape = readPatternShape(source)
+  const isTooComplex = shape.steps > MAX_PATTERN_STEPS
+  let compiled: Pattern | null | undefined = isTooComplex ? null : undefined
+  const compile = () => (compiled === undefined ? (compiled = parse(source)) : compiled)
+  return {
+    shape,
+    get isReady() {
+      return compiled !== undefined || shape.exact !== undefined
+    },
+    matches: (name) => (shape.exact === undefined ? compile()?.test(name) === true : shape.exact === name),
+    fault() {
+      if (isTooComplex) return 'too_complex'
+      return shape.exact === undefined && compile() === null ? 'bad_syntax' : undefined
+    },
+  }
+}
+
+function parse(source: string): Pattern | null {
+  return tryParsePattern(source, { ignoreCase: true }) ?? null
+}
+
+export interface PatternSet {
+  readonly size: number
+  /** Those that may match the name, the strongest first; all that do match are among them. */
+  candidates(name: string): readonly Candidate[]
+}
+
+export interface Candidate {
+  readonly entry: PatternEntry
+  readonly pattern: KnownPattern
+}
+
+export function createPatternSet(entries: readonly PatternEntry[], library: PatternLibrary): PatternSet {
+  const exact = new Map<string, Candidate[]>()
+  const byTrigram = new Map<string, Candidate[]>()
+  /** Without a text of three characters that could tell. */
+  const always: Candidate[] = []
+  for (const entry of entries) {
+    const pattern = library.get(entry.source)
+    const candidate = { entry, pattern }
+    if (pattern.shape.exact !== undefined) push(exact, pattern.shape.exact, candidate)
+    else if (pattern.shape.required.length < 3) always.push(candidate)
+    else push(byTrigram, rarestTrigram(pattern.shape.required, byTrigram), candidate)
+  }
+  return {
+    size: entries.length,
+    candidates(name) {
+      const found = [...(exact.get(name) ?? [])]
+      for (const candidate of always)
+        if (name.includes(candidate.pattern.shape.required)) found.push(candidate)
+      for (const trigram of trigramsOf(name)) {
+        for (const candidate of byTrigram.get(trigram) ?? []) {
+          if (name.includes(candidate.pattern.shape.required)) found.push(candidate)
+        }
+      }
+      return found.length > 1 ? found.sort(byStrength) : found
+    },
+  }
+}
+
+/**
+ * Which of two patterns that match a name wins: a whole name before all else, then the longer pattern, then the one
+ * that sorts first. Every node comes to the same, whatever order it heard of them in.
+ */
+export function byStrength(a: Candidate, b: Candidate): number {
+  const [first, second] = [a.entry.source, b.entry.source]
+  const exact = Number(b.pattern.shape.exact !== undefined) - Number(a.pattern.shape.exact !== undefined)
+  return exact || second.length - first.length || (first < second ? -1 : 1)
+}
+
+/** The least used so far, so that what all patterns have in common (`mesh`) points to few. */
+function rarestTrigram(text: string, used: ReadonlyMap<string, readonly unknown[]>): string {
+  let rarest = text.slice(0, 3)
+  for (const trigram of trigramsOf(text)) {
+    const count = used.get(trigram)?.length ?? 0
+    if (count === 0) return trigram
+    if (count < (used.get(rarest)?.length ?? 0)) rarest = trigram
+  }
+  return rarest
+}
+
+function trigramsOf(text: string): ReadonlySet<string> {
+  const trigrams = new Set<string>()
+  for (let at = 0; at + 3 <= text.length; at++) trigrams.add(text.slice(at, at + 3))
+  return trigrams
+}
+
+function push(map: Map<string, Candidate[]>, key: string, candidate: Candidate): void {
+  const list = map.get(key)
+  if (list === undefined) map.set(key, [candidate])
+  else list.push(candidate)
+}

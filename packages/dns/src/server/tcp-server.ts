@@ -1,0 +1,186 @@
+/**
+ * Questions over TCP: messages with their length in front, many in one connection, answered as they get ready. A
+ * client that does not read, sends too much at once or nothing for a while costs a bounded amount.
+ */
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Clock } from '@mesh/core'
+import {
+  MAX_TCP_CONNECTIONS,
+  MAX_TCP_CONNECTIONS_PER_ADDRESS,
+  MAX_TCP_PIPELINED,
+  MAX_TCP_UNREAD_BYTES,
+  TCP_IDLE_MS,
+} from '../limits.ts'
+import { readQuery } from '../messages/read-query.ts'
+import type { Client } from './clients.ts'
+import type { Outcome, Responder } from './responder.ts'
+import type { Listening, UdpServerInit } from './udp-server.ts'
+
+export interface TcpServerComponents {
+  readonly responder: Responder
+  readonly clientOf: (address: string) => Client
+  readonly clock: Clock
+  readonly count: (outcome: Outcome) => void
+  /** Shared by all listeners of a server. */
+  readonly connections: TcpConnections
+}
+
+export interface TcpConnections {
+  /** Undefined: there are too many, in all or from this network. */
+  enter(client: Client): (() => void) | undefined
+}
+
+export function createTcpConnections(): TcpConnections {
+  const byNetwork = new Map<string, number>()
+  let all = 0
+  return {
+    enter({ rated = '' }) {
+      const open = byNetwork.get(rated) ?? 0
+      // this machine's own programs share one address
+      const most = rated === '' ? MAX_TCP_CONNECTIONS / 2 : MAX_TCP_CONNECTIONS_PER_ADDRESS
+      if (all >= MAX_TCP_CONNECTIONS || open >= most) return undefined
+      all++
+      byNetwork.set(rated, open + 1)
+      return () => {
+        all--
+        const left = (byNetwork.get(rated) ?? 1) - 1
+        if (left === 0) byNetwork.delete(rated)
+        else byNetwork.set(rated, left)
+      }
+    },
+  }
+}
+
+/** Rejects with the system's error when the address cannot be had. */
+export function openTcpServer(
+  { host, port }: UdpServerInit,
+  components: TcpServerComponents,
+): Promise<Listening> {
+  const sockets = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    const client = components.clientOf(socket.remoteAddress ?? '')
+    const leave = components.connections.enter(client)
+    if (leave === undefined) {
+      components.count('limited')
+      socket.destroy()
+      return
+    }
+    sockets.add(socket)
+    socket.on('close', () => {
+      sockets.delete(socket)
+      leave()
+    })
+    new Connection(socket, client, components).start()
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port, host, ipv6Only: host.includes(':') }, () => {
+      server.off('error', reject)
+      // connections that could not be taken, as with no descriptor left
+      server.on('error', () => {})
+      resolve({ port: portOf(server), stop: () => close(server, sockets) })
+    })
+  })
+}
+
+class Connection {
+  readonly #socket: Socket
+  readonly #client: Client
+  readonly #components: TcpServerComponents
+  #received: Buffer = Buffer.alloc(0)
+  #answering = 0
+  #hasEnded = false
+  #cancelIdle = () => {}
+
+  constructor(socket: Socket, client: Client, components: TcpServerComponents) {
+    this.#socket = socket
+    this.#client = client
+    this.#components = components
+  }
+
+  start(): void {
+    const socket = this.#socket
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => this.#cancelIdle())
+    socket.on('data', (bytes: Buffer) => {
+      this.#received = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes])
+      this.#readOn()
+    })
+    socket.on('drain', () => this.#readOn())
+    socket.on('end', () => {
+      this.#hasEnded = true
+      this.#endWhenDone()
+    })
+    this.#waitIdle()
+  }
+
+  #readOn(): void {
+    const socket = this.#socket
+    while (!this.#isFull()) {
+      const length = this.#received.length < 2 ? -1 : this.#received.readUInt16BE(0)
+      if (length === -1 || this.#received.length < length + 2) break
+      const packet = this.#received.subarray(2, length + 2)
+      this.#received = this.#received.subarray(length + 2)
+      this.#respond(packet)
+      if (socket.destroyed) return
+    }
+    // what is received stays below one message and what one read brings
+    if (this.#isFull()) socket.pause()
+    else socket.resume()
+    this.#endWhenDone()
+  }
+
+  #isFull(): boolean {
+    return this.#answering >= MAX_TCP_PIPELINED || this.#socket.writableLength > MAX_TCP_UNREAD_BYTES
+  }
+
+  #respond(packet: Buffer): void {
+    // a message that is not to be answered would be counted as under way for ever
+    if (readQuery(packet) === undefined) {
+      this.#components.count('ignored')
+      this.#socket.destroy()
+      return
+    }
+    this.#answering++
+    this.#waitIdle()
+    let isLater = false
+    const reply = (answer: Buffer) => {
+      this.#answering--
+      this.#write(answer)
+      if (isLater) this.#readOn()
+    }
+    this.#components.responder.respond({ packet, client: this.#client, overTcp: true, reply })
+    isLater = true
+  }
+
+  #write(answer: Buffer): void {
+    if (this.#socket.destroyed) return
+    const framed = Buffer.allocUnsafe(answer.length + 2)
+    framed.writeUInt16BE(answer.length, 0)
+    answer.copy(framed, 2)
+    this.#socket.write(framed)
+    this.#waitIdle()
+  }
+
+  #endWhenDone(): void {
+    if (this.#hasEnded && this.#answering === 0 && !this.#isFull()) this.#socket.end()
+  }
+
+  /** Also ends a client that never reads its answers, or takes for ever over one question. */
+  #waitIdle(): void {
+    this.#cancelIdle()
+    this.#cancelIdle = this.#components.clock.after(TCP_IDLE_MS, () => this.#socket.destroy())
+  }
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    for (const socket of sockets) socket.destroy()
+  })
+}

@@ -1,0 +1,113 @@
+/**
+ * Questions over UDP. Whoever forges the address of somebody else gains nothing: answers that leave this machine and
+ * the VPN are few for each network, and what is over that goes out cut to its question now and then, so that a real
+ * client comes again over TCP.
+ */
+import { createSocket, type Socket } from 'node:dgram'
+import { type Clock, createRateLimiter, createTokenBucket } from '@mesh/core'
+import {
+  ANSWER_BURST,
+  ANSWERS_PER_SECOND,
+  MAX_RATED_NETWORKS,
+  OUTSIDE_ANSWERS_PER_SECOND,
+  RATE_SLIP,
+  UDP_BUFFER_BYTES,
+} from '../limits.ts'
+import { emptyAnswer, encodeAnswer } from '../messages/answer.ts'
+import { isQuery, readQuery } from '../messages/read-query.ts'
+import { RCODE } from '../record-types.ts'
+import type { Client } from './clients.ts'
+import type { Outcome, Responder } from './responder.ts'
+
+export interface UdpServerInit {
+  readonly host: string
+  readonly port: number
+}
+
+export interface UdpServerComponents {
+  readonly responder: Responder
+  readonly clientOf: (address: string) => Client
+  readonly rates: ResponseRates
+  readonly count: (outcome: Outcome) => void
+}
+
+export interface Listening {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+/** Rejects with the system's error when the address cannot be had. */
+export function openUdpServer(
+  { host, port }: UdpServerInit,
+  components: UdpServerComponents,
+): Promise<Listening> {
+  const isV6 = host.includes(':')
+  const socket = createSocket({
+    type: isV6 ? 'udp6' : 'udp4',
+    ipv6Only: isV6,
+    // addresses need no look-up, which else takes a turn of the event loop for each answer
+    lookup: (address, _options, done) => done(null, address, isV6 ? 6 : 4),
+  })
+  socket.on('message', (packet, { address, port: from }) => {
+    if (from === 0) return components.count('ignored')
+    const client = components.clientOf(address)
+    const reply = (answer: Buffer) => socket.send(answer, 0, answer.length, from, address)
+    if (components.rates.take(client)) components.responder.respond({ packet, client, overTcp: false, reply })
+    else slip(packet, reply, components)
+  })
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    socket.bind(port, host, () => {
+      socket.off('error', reject)
+      // an answer that could not be sent, as to a client that has gone
+      socket.on('error', () => {})
+      growBuffers(socket)
+      resolve({ port: socket.address().port, stop: () => close(socket) })
+    })
+  })
+}
+
+function slip(packet: Buffer, reply: (answer: Buffer) => void, { rates, count }: UdpServerComponents): void {
+  count('limited')
+  const query = rates.slips() ? readQuery(packet) : undefined
+  if (query === undefined || !isQuery(query)) return
+  reply(encodeAnswer(emptyAnswer(RCODE.NOERROR), query, { maxBytes: 0, ageS: 0, recursion: false }))
+}
+
+export interface ResponseRates {
+  /** May this client have an answer over UDP now? */
+  take(client: Client): boolean
+  /** Every so often: an answer over the rate goes out cut. */
+  slips(): boolean
+}
+
+/** Shared by all sockets of a server. */
+export function createResponseRates(clock: Clock): ResponseRates {
+  const perNetwork = createRateLimiter(
+    { perSecond: ANSWERS_PER_SECOND, burst: ANSWER_BURST, maxAddresses: MAX_RATED_NETWORKS, by: 'network' },
+    clock,
+  )
+  const all = createTokenBucket(
+    { perSecond: OUTSIDE_ANSWERS_PER_SECOND, burst: OUTSIDE_ANSWERS_PER_SECOND },
+    clock,
+  )
+  let limited = 0
+  return {
+    take: ({ address, place }) => place === 'trusted' || (perNetwork.take(address) && all.take()),
+    slips: () => limited++ % RATE_SLIP === 0,
+  }
+}
+
+/** The system may allow less. */
+function growBuffers(socket: Socket): void {
+  try {
+    socket.setRecvBufferSize(UDP_BUFFER_BYTES)
+    socket.setSendBufferSize(UDP_BUFFER_BYTES)
+  } catch {
+    // what it has by default works, too
+  }
+}
+
+function close(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.close(() => resolve()))
+}

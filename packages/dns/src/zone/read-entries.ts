@@ -1,0 +1,71 @@
+/** Entries of `machines`, `services` and `dns` as names need them; each is parsed once, as entries never change. */
+import { dnsRecord, type IpAddress, machineRecord, serviceRecord, tryParseIp } from '@mesh/core'
+import type { Entry, OwnershipMode } from '@mesh/ledger'
+import { MAX_RECORDS_BYTES } from '../limits.ts'
+
+export interface NamedMachine {
+  readonly peer: string
+  readonly hostname: string
+  readonly address: IpAddress
+}
+
+/** Longer machine and service records than a few hundred bytes are nobody's. */
+const MAX_RECORD_LENGTH = 4096
+
+export function readMachine(key: string, entry: Entry, mode: OwnershipMode): NamedMachine | undefined {
+  return readOnce(machines, entry, () => {
+    const record = machineRecord.safeParse(valueOf(entry, MAX_RECORD_LENGTH)).data
+    const address = tryParseIp(key)
+    if (record === undefined || address !== key || !isOwnersWord(record.PeerID, entry, mode)) return undefined
+    return { peer: record.PeerID, hostname: record.Hostname, address }
+  })
+}
+
+/** The peer that provides a service. */
+export function readService(entry: Entry, mode: OwnershipMode): string | undefined {
+  return readOnce(services, entry, () => {
+    const record = serviceRecord.safeParse(valueOf(entry, MAX_RECORD_LENGTH)).data
+    return record !== undefined && isOwnersWord(record.PeerID, entry, mode) ? record.PeerID : undefined
+  })
+}
+
+/** Texts by type; types that are no number are left out. */
+export function readRecords(entry: Entry): ReadonlyMap<number, string> | undefined {
+  return readOnce(records, entry, () => {
+    const record = dnsRecord.safeParse(valueOf(entry, MAX_RECORDS_BYTES)).data
+    if (record === undefined) return undefined
+    const byType = Object.entries(record).filter(([type]) => /^[1-9]\d{0,4}$/.test(type))
+    return new Map(byType.map(([type, text]) => [Number(type), text]))
+  })
+}
+
+const machines = new WeakMap<Entry, NamedMachine | null>()
+const services = new WeakMap<Entry, string | null>()
+const records = new WeakMap<Entry, ReadonlyMap<number, string> | null>()
+
+function readOnce<T>(
+  memory: WeakMap<Entry, T | null>,
+  entry: Entry,
+  read: () => T | undefined,
+): T | undefined {
+  let known = memory.get(entry)
+  if (known === undefined) {
+    known = read() ?? null
+    memory.set(entry, known)
+  }
+  return known ?? undefined
+}
+
+/** With `enforce` an entry speaks for its owner alone; the other modes go by the record, as older nodes do. */
+function isOwnersWord(peer: string, entry: Entry, mode: OwnershipMode): boolean {
+  return mode !== 'enforce' || entry.owner === peer
+}
+
+function valueOf(entry: Entry, maxLength: number): unknown {
+  if (entry.value.length > maxLength) return undefined
+  try {
+    return JSON.parse(entry.value)
+  } catch {
+    return undefined
+  }
+}
