@@ -48,9 +48,9 @@ export async function openSshd(ends: (() => unknown)[]): Promise<Sshd> {
   ends.push(() => endProcess(server))
   await eventually(() => reachable(port))
   const options = [
-    ...['-i', userKey, '-F', 'none', '-o', 'IdentitiesOnly=yes', '-o', 'StrictHostKeyChecking=no'],
-    ...['-o', `UserKnownHostsFile=${join(folder, 'known')}`, '-o', 'LogLevel=ERROR'],
-  ]
+    ['-i', userKey, '-F', 'none', '-o', 'IdentitiesOnly=yes', '-o', 'StrictHostKeyChecking=no'],
+    ['-o', `UserKnownHostsFile=${join(folder, 'known')}`, '-o', 'LogLevel=ERROR'],
+  ].flat()
   return { options, port, target: `${userInfo().username}@127.0.0.1` }
 }
 

@@ -1,7 +1,6 @@
 /** The commands as a person calls them: what they print, where, and what they end with. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { eventually } from '@mesh/testkit'
