@@ -18,6 +18,7 @@ const steps = [
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['build', 'turbo', ['run', 'build', 'build:addon', '--output-logs=errors-only']],
   ['published packages', 'node', ['scripts/check-packages.mjs']],
+  ['docstrings', 'node', ['scripts/check-docstrings.mjs']],
 ]
 
 let passed = 0

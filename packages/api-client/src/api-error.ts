@@ -12,6 +12,7 @@ export type ClientErrorCode =
   | 'client.bad_answer'
 
 export interface ApiErrorInit extends MeshErrorInit {
+  /** HTTP status; 0, the default, when there was no answer. */
   readonly status?: number
   readonly requestId?: string
   /** With `ledger.not_owner`: who holds the key, and until when (RFC 3339). */

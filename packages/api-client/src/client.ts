@@ -61,7 +61,7 @@ export type ApiClient = {
 } & {
   /**
    * What happens on the node, from now or from after `lastEventId` on. Reconnects until the signal aborts, which
-   * ends it quietly (`return()` waits for the next event); rejects only when the node refuses (a status of 400 or more that waiting cannot mend).
+   * ends it quietly (leaving the loop waits for the next event); rejects only when the node refuses (a status of 400 or more that waiting cannot mend).
    */
   events(options?: EventsOptions): AsyncIterableIterator<ApiEvent>
 }

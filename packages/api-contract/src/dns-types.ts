@@ -50,7 +50,11 @@ const NUMBER_BY_NAME: Readonly<Record<string, number>> = {
 const NAME_BY_NUMBER = new Map(Object.entries(NUMBER_BY_NAME).map(([name, number]) => [number, name]))
 const MAX_TYPE = 65_535
 
-/** `A` for 1, `TYPE65280` for numbers without a name. */
+/**
+ * `A` for 1, `TYPE65280` for numbers without a name.
+ *
+ * @param type the number of a record type as IANA lists it, 0 to 65,535
+ */
 export function dnsTypeName(type: number): string {
   return NAME_BY_NUMBER.get(type) ?? `TYPE${type}`
 }

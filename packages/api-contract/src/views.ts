@@ -186,8 +186,8 @@ export type DigestView = z.output<ReturnType<typeof digestView>>
 export const statsView = later(() =>
   z
     .object({
-      TotalIn: z.number(),
-      TotalOut: z.number(),
+      TotalIn: z.number().meta({ description: 'Bytes since the node started.' }),
+      TotalOut: z.number().meta({ description: 'Bytes since the node started.' }),
       RateIn: z.number().meta({ description: 'Bytes per second over 10 s.' }),
       RateOut: z.number().meta({ description: 'Bytes per second over 10 s.' }),
     })

@@ -11,8 +11,9 @@
  * const health = { problems: () => [], ready: () => true }
  * const parts = { ledger, version, health, clock: systemClock, random: systemRandom, logger: silentLogger }
  * const server = createApiServer({}, parts)
- * const listener = await server.listen(parseListenAddress('127.0.0.1:8080'))
+ * const listener = await server.listen(parseListenAddress('127.0.0.1:0'))
  * console.log(listener.url)
+ * await server.stop()
  * ```
  */
 export type { GuardInit } from './http/guard.ts'

@@ -2,11 +2,15 @@
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 
-/** Bytes, and bytes per second over 10 s. */
+/** What went over the network. */
 export interface TrafficStats {
+  /** Bytes received since the start. */
   readonly totalIn: number
+  /** Bytes sent since the start. */
   readonly totalOut: number
+  /** Bytes received per second, over the last 10 s. */
   readonly rateIn: number
+  /** Bytes sent per second, over the last 10 s. */
   readonly rateOut: number
 }
 
@@ -194,6 +198,7 @@ export interface Metric {
   readonly type: 'counter' | 'gauge'
   readonly samples: readonly {
     readonly labels?: Readonly<Record<string, string>>
+    /** In the unit that `name` ends with (`_bytes`, `_seconds`), else a number of what it names. */
     readonly value: number | bigint
   }[]
 }

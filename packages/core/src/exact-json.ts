@@ -21,7 +21,11 @@ export function parseExactJson(text: string): unknown {
   })
 }
 
-/** As `JSON.stringify`, with `bigint` printed as a JSON number with all its digits. */
+/**
+ * As `JSON.stringify`, with `bigint` printed as a JSON number with all its digits.
+ *
+ * @param indent number of spaces for each level; without it all stands in one line
+ */
 export function stringifyExactJson(value: unknown, indent?: number): string {
   return JSON.stringify(
     value,

@@ -60,7 +60,7 @@ export interface LedgerInit {
 export interface LedgerComponents {
   /** Signs as this node; its peer id is `ledger.self`. */
   readonly signer: Signer
-  /** Default: plain JavaScript; `createVerifier` of `./node` is ten times faster there. */
+  /** Default: plain JavaScript; `createNodeVerifier` of `@mesh/ledger/node` is ten times faster there. */
   readonly verify?: Verify
   readonly clock?: Clock
   /** Default: memory only. Closed by `stop`. */

@@ -64,8 +64,13 @@ export function* decodeBlock(json: Uint8Array): Generator<Decoded, BlockHead> {
   return head
 }
 
-/** All of `decodeBlock` at once, for texts from trusted places. */
-export function decodeEntries(json: Uint8Array): { head: BlockHead; entries: KeyedEntry[]; refused: number } {
+/** A block's head and entries, for texts from trusted places. */
+export function decodeEntries(json: Uint8Array): {
+  head: BlockHead
+  entries: KeyedEntry[]
+  /** Number of entries that cannot be read. */
+  refused: number
+} {
   const entries: KeyedEntry[] = []
   let refused = 0
   const steps = decodeBlock(json)

@@ -67,7 +67,11 @@ export type LedgerEvent =
 
 /** What became of one local write. */
 export type WriteOutcome =
-  | { readonly state: 'committed'; readonly block: number }
+  | {
+      readonly state: 'committed'
+      /** Index of the block that holds the write. */
+      readonly block: number
+    }
   | { readonly state: 'refused'; readonly error: MeshError<LedgerErrorCode> }
   | { readonly state: 'superseded' }
 
@@ -85,8 +89,9 @@ export interface BucketDelete extends Write {
 }
 
 export interface MergeResult {
+  /** Number of entries that are held now and were not before. */
   readonly accepted: number
-  /** Already held, or older than what is held in an open bucket. */
+  /** Number of entries already held, or older than what is held in an open bucket. */
   readonly unchanged: number
   readonly rejected: readonly {
     readonly bucket: string
@@ -97,9 +102,9 @@ export interface MergeResult {
 
 /** What one call of `reap` did. */
 export interface ReapResult {
-  /** Tombstones collected, here only. */
+  /** Number of tombstones collected, here only. */
   readonly collected: number
-  /** Expired entries of others that get a tombstone from this node, as the leader. */
+  /** Number of expired entries of others that get a tombstone from this node, as the leader. */
   readonly ended: number
 }
 
@@ -137,6 +142,7 @@ export interface Ledger {
     readonly bucket: string
     readonly key: string
     readonly owners: readonly string[]
+    /** Unix time in ms. */
     readonly since: number
   }[]
   /**

@@ -35,7 +35,7 @@ export interface Channel {
 export interface ChannelOptions {
   /** Longest message in bytes; longer ones abort the channel. */
   readonly maxMessageBytes: number
-  /** Inbound channels of one peer at a time; more are reset. */
+  /** Number of inbound channels of one peer at a time; more are reset. */
   readonly maxPerPeer?: number
 }
 
@@ -104,6 +104,7 @@ export interface ByteStreams {
     protocol: string,
     options: {
       readonly from: 'proven' | 'heard'
+      /** Number of streams of one peer at a time. */
       readonly maxPerPeer: number
       readonly relayed: boolean
       /** Each direction ends for itself; default false. */
@@ -130,11 +131,15 @@ export interface ByteStreams {
   ): Promise<ByteStream>
 }
 
-/** Bytes and bytes per second (over 10 s). */
+/** What went over the network. */
 export interface BandwidthStats {
+  /** Bytes received since the start. */
   readonly totalIn: number
+  /** Bytes sent since the start. */
   readonly totalOut: number
+  /** Bytes received per second, over the last 10 s. */
   readonly rateIn: number
+  /** Bytes sent per second, over the last 10 s. */
   readonly rateOut: number
 }
 

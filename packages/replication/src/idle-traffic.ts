@@ -17,8 +17,11 @@ export interface IdleTrafficInit {
 
 /** Bytes that one node sends in a minute, on average over the nodes. */
 export interface IdleTraffic {
+  /** Bytes per minute over the room. */
   readonly gossip: number
+  /** Bytes per minute of comparisons with single peers. */
   readonly sessions: number
+  /** Bytes per minute in all. */
   readonly total: number
 }
 

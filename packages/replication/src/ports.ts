@@ -20,7 +20,11 @@ export interface ReplicationChannel {
 export interface ReplicationChannels {
   handle(
     protocol: string,
-    options: { readonly maxMessageBytes: number; readonly maxPerPeer?: number },
+    options: {
+      readonly maxMessageBytes: number
+      /** Number of inbound channels of one peer at a time; more are reset. */
+      readonly maxPerPeer?: number
+    },
     handler: (channel: ReplicationChannel) => Promise<void>,
   ): Promise<void>
   open(

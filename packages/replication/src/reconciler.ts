@@ -44,9 +44,11 @@ export interface SessionResult {
   /** `equal` from the start, `reconciled`, or `settled`: known to differ in what neither takes. */
   readonly outcome: 'equal' | 'reconciled' | 'settled' | 'failed'
   readonly failure: ReconcileFailure | undefined
+  /** Number of entries taken from the peer. */
   readonly accepted: number
   /** Something that others may lack too; heartbeats come anew by themselves. */
   readonly news: boolean
+  /** Number of entries sent to the peer. */
   readonly sent: number
   readonly bytesIn: number
   readonly bytesOut: number

@@ -34,19 +34,24 @@ export interface ReplicationStatus {
     readonly blocks: number
     readonly entries: number
     readonly bytes: number
+    /** Number of blocks that could not be published. */
     readonly failed: number
     readonly wholeLedgers: number
   }
   readonly received: {
     readonly messages: number
+    /** Number of messages whose content had come before. */
     readonly repeated: number
     readonly bytes: number
+    /** Number of entries taken. */
     readonly accepted: number
+    /** Number of entries refused by the ledger. */
     readonly rejected: number
     /** Messages that never reached the ledger. */
     readonly refused: Readonly<Partial<Record<ReceiveRefusal, number>>>
   }
   readonly sessions: {
+    /** Number of sessions under way now. */
     readonly running: number
     readonly failures: Readonly<Partial<Record<ReconcileFailure, number>>>
     /** Entries refused here in sessions, and of ours by others, by code. */

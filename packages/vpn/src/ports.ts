@@ -38,6 +38,7 @@ export interface ByteStreams {
     protocol: string,
     options: {
       readonly from: 'proven' | 'heard'
+      /** Number of streams of one peer at a time. */
       readonly maxPerPeer: number
       readonly relayed: boolean
     },
@@ -73,7 +74,11 @@ export interface VpnChannel {
 export interface VpnChannels {
   handle(
     protocol: string,
-    options: { readonly maxMessageBytes: number; readonly maxPerPeer?: number },
+    options: {
+      readonly maxMessageBytes: number
+      /** Number of inbound channels of one peer at a time; more are reset. */
+      readonly maxPerPeer?: number
+    },
     handler: (channel: VpnChannel) => Promise<void>,
   ): Promise<void>
   open(

@@ -15,8 +15,12 @@ export type ListenErrorCode =
 export type ListenAddress =
   /** `host` undefined: all addresses. Port 0: any free one. */
   | { readonly kind: 'tcp'; readonly host: string | undefined; readonly port: number }
-  /** `mode`: permissions of the socket's file, 0660 unless given. */
-  | { readonly kind: 'unix'; readonly path: string; readonly mode?: number }
+  | {
+      readonly kind: 'unix'
+      readonly path: string
+      /** Permission bits of the socket's file, 0o660 unless given. */
+      readonly mode?: number
+    }
   /** A listening socket that the init system passed in, TCP or unix; its file is left alone. */
   | { readonly kind: 'inherited'; readonly descriptor: number }
 

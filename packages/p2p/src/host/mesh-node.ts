@@ -84,7 +84,7 @@ export interface RelayLimits {
   readonly maxBytes: number
   /** Of one circuit. Default 30 min. */
   readonly maxDurationMs: number
-  /** Default 64. */
+  /** How many circuits one peer may hold at a time. Default 64. */
   readonly maxCircuitsPerPeer: number
   /** A reservation ends so long after it was made or renewed. Default 1 h. */
   readonly reservationMs: number
