@@ -62,12 +62,12 @@ describe('without a VPN', () => {
     expect(stderr).toContain('mesh --token-file mesh.token')
   })
 
-  test('a node without the VPN has no machines to ping', async () => {
+  test('a node without the VPN looks for whom it pings among its peers', async () => {
     const mesh = newMesh()
     const node = await mesh.start({ token: makeToken(), until: 'all transports listening' })
     const answer = await mesh.run(['ping', '10.1.0.2', `--state-dir=${node.stateDir}`])
-    expect(answer.code).toBe(1)
-    expect(answer.stderr).toContain('[vpn.not_running]')
+    expect(answer.code).toBe(3)
+    expect(answer.stderr).toContain('[peer.unknown]')
     const status = await mesh.run(['status', '--json', `--state-dir=${node.stateDir}`])
     expect(JSON.parse(status.stdout)).toMatchObject({ Vpn: null })
   })
