@@ -1,7 +1,10 @@
 /** Every name that log lines carry as `subsystem`; a test holds the list against the loggers that the code makes. */
 export const SUBSYSTEMS: readonly string[] = [
   'api',
+  'dns',
+  'egress',
   'engine',
+  'files',
   'ledger',
   'p2p',
   'p2p/channels',
@@ -17,7 +20,9 @@ export const SUBSYSTEMS: readonly string[] = [
   'p2p/streams',
   'p2p/stun',
   'p2p/upgrade',
+  'proxy',
   'replication',
+  'services',
   'vpn',
   'vpn/keys',
   'vpn/links',
