@@ -208,6 +208,39 @@ describe.skipIf(why !== undefined)(suite, () => {
     await expectAllReach(lab, [a, again], 15_000)
   })
 
+  test('a fixed address and leases that start together: the fixed one stays, and a newcomer is told who holds one', async () => {
+    const hosts = ['a', 'b', 'c', 'late']
+    const { lab, vpn } = onSwitch(hosts)
+    const range = '10.77.0.0/28'
+    const machines = await Promise.all([
+      vpn.start('a', ['--dhcp', `--address=${range}`]),
+      vpn.start('b', ['--address=10.77.0.1/28']),
+      vpn.start('c', ['--dhcp', `--address=${range}`]),
+    ])
+    const [a, b, c] = machines
+    expect(b.v4).toBe('10.77.0.1')
+    // a lease may move once it is up
+    const addressesOf = async ({ control }: Machine) =>
+      (await control.getVpn()).Addresses.flatMap((text) => (text.includes(':') ? [] : [text.split('/')[0]]))
+    await eventually(
+      async () => {
+        const leased = (await Promise.all([a, c].map(addressesOf))).flat()
+        expect(new Set([...leased, b.v4]).size).toBe(3)
+      },
+      { withinMs: 30_000 },
+    )
+    const late = await vpn.mesh.start({
+      command: 'vpn',
+      token: vpn.token,
+      prefix: lab.inside('late', []),
+      baseArgs: ['--private', '--dht=false'],
+      args: ['--address=10.77.0.1/28'],
+    })
+    expect(await late.exited).toMatchObject({ code: 6 })
+    await expect(late.waitForLine('interface up', 100)).rejects.toThrow(/10\.77\.0\.1 belongs to [^]*move /)
+    expect(lab.run('b', ['ip', '-4', 'address', 'show', 'mesh0'])).toContain('10.77.0.1/28')
+  })
+
   test('five machines that start together lease five addresses', async () => {
     const hosts = ['a', 'b', 'c', 'd', 'e']
     const { lab, vpn } = onSwitch(hosts)
