@@ -199,7 +199,7 @@ describe.skipIf(whyNotInside !== undefined)(named('--dns-configure', whyNotInsid
       lab.close()
       rmSync(folder, { recursive: true })
     })
-    return { lab, read: () => readFileSync(file, 'utf8') }
+    return { lab, read: () => readFileSync(file, 'utf8'), write: (text: string) => writeFileSync(file, text) }
   }
 
   const ARGS = ['--dns=127.0.0.1:53', '--dns-configure', '--no-dns-forwarder']
@@ -220,7 +220,7 @@ describe.skipIf(whyNotInside !== undefined)(named('--dns-configure', whyNotInsid
   })
 
   test('is undone at the next start after a crash, and leaves alone what somebody wrote since', async () => {
-    const { lab, read } = isolated()
+    const { lab, read, write } = isolated()
     const prefix = lab.inside('host', [])
     const { mesh, node } = await startDns(ARGS, { prefix, until: 'resolver configured' })
     await node.kill()
@@ -228,6 +228,17 @@ describe.skipIf(whyNotInside !== undefined)(named('--dns-configure', whyNotInsid
     const again = await mesh.start({ token: makeToken(), stateDir: node.stateDir, prefix })
     expect(read()).toBe(ORIGINAL)
     await again.stop()
+    const third = await mesh.start({
+      token: makeToken(),
+      stateDir: node.stateDir,
+      prefix,
+      args: ARGS,
+      until: 'resolver configured',
+    })
+    await third.kill()
+    write('nameserver 198.51.100.1\n')
+    await mesh.start({ token: makeToken(), stateDir: node.stateDir, prefix })
+    expect(read()).toBe('nameserver 198.51.100.1\n')
   })
 
   test('asks systemd-resolved for the zone alone where that runs', async () => {

@@ -4,30 +4,17 @@
  * servers that were there, which answer when this node does not. Nothing is done twice, and all of it is taken back.
  */
 import { execFile } from 'node:child_process'
-import { lstatSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { HealthProblem } from '@mesh/api-server'
-import type { Logger } from '@mesh/core'
 import type { BoundAddress, DnsStatus } from '@mesh/dns'
 import type { Ends } from './ends.ts'
 import type { JoinInit } from './join-network.ts'
 import { isMarked, withNameServer } from './resolv-conf.ts'
+import { recordPath, RESOLV_CONF, restoreResolver, type SavedResolver } from './restore-resolver.ts'
 
-const RESOLV_CONF = '/etc/resolv.conf'
-/** In the state folder, which outlives a crash: what stood there before. */
-const RECORD = 'resolv-conf.json'
 const RESOLVECTL_MS = 3_000
 const DNS_PORT = 53
-
-interface SavedResolver {
-  /** Of the node that wrote it. */
-  readonly pid: number
-  readonly written: string
-  /** The target of a link, or else the text of a file. */
-  readonly link?: string | undefined
-  readonly text: string
-}
 
 /** @returns why it was not done, where that is so; the machine's names work as before then */
 export async function configureResolver(init: JoinInit, ends: Ends): Promise<HealthProblem | undefined> {
@@ -85,7 +72,7 @@ function saveFile(stateDir: string, address: string): SavedResolver {
   const text = readFileSync(RESOLV_CONF, 'utf8')
   if (isMarked(text)) throw new Error('another node of mesh has configured /etc/resolv.conf already')
   const saved = { pid: process.pid, link, text, written: withNameServer(text, address) }
-  writeFileSync(join(stateDir, RECORD), JSON.stringify(saved), { mode: 0o600 })
+  writeFileSync(recordPath(stateDir), JSON.stringify(saved), { mode: 0o600 })
   return saved
 }
 
@@ -93,47 +80,6 @@ function saveFile(stateDir: string, address: string): SavedResolver {
 function writeResolvConf({ link, written }: SavedResolver): void {
   if (link !== undefined) rmSync(RESOLV_CONF)
   writeFileSync(RESOLV_CONF, written)
-}
-
-/**
- * Takes back what a node of this state folder wrote into /etc/resolv.conf, unless that node still runs, or somebody
- * else has written the file since. Does nothing where nothing was written.
- */
-export function restoreResolver(stateDir: string, log: Logger, { own = false } = {}): void {
-  const record = join(stateDir, RECORD)
-  const saved = readRecord(record)
-  if (saved === undefined || (!own && isRunning(saved.pid))) return
-  try {
-    if (readFileSync(RESOLV_CONF, 'utf8') === saved.written) {
-      if (saved.link === undefined) writeFileSync(RESOLV_CONF, saved.text)
-      else {
-        rmSync(RESOLV_CONF)
-        symlinkSync(saved.link, RESOLV_CONF)
-      }
-      log.info('resolver restored', { by: RESOLV_CONF })
-    }
-    rmSync(record)
-  } catch (error) {
-    log.warn('resolver not restored', { error })
-  }
-}
-
-function readRecord(path: string): SavedResolver | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as SavedResolver
-  } catch {
-    return undefined
-  }
-}
-
-function isRunning(pid: number): boolean {
-  if (pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }
 
 async function hasResolved(): Promise<boolean> {

@@ -11,12 +11,12 @@ import { createIdentity, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
 import type { Network } from '../state/network.ts'
 import type { Announcement } from './announce.ts'
-import { restoreResolver } from './configure-resolver.ts'
 import { createApi } from './create-api.ts'
 import { createNodeDns } from './node-dns.ts'
 import { createEnds, type Ends } from './ends.ts'
 import type { Sharing } from './join-services.ts'
 import { openLedger } from './open-ledger.ts'
+import { restoreResolver } from './restore-resolver.ts'
 
 /** Time for the first requests between the API and the host. */
 const FIRST_ANSWERS_MS = 10

@@ -6,19 +6,22 @@ const DNS_PORT = 53
 
 export interface DnsPlace {
   /** Undefined: every address of the machine. */
-  readonly host: string | undefined
+  readonly host: IpAddress | undefined
   readonly port: number
 }
 
 /** `127.0.0.1:5353`, `:53`, `[::1]:53`, `10.1.0.11`. */
 export function parseDnsPlace(text: string): Parsed<DnsPlace> {
   const expected = 'ADDRESS:PORT like 127.0.0.1:5353, :53 or [::1]:53'
-  const [, host = '', port = String(DNS_PORT)] =
-    /^(\[[^\]]*\]|[^:]*|[^[\]]*:[^[\]]*:[^[\]]*?)(?::(\d{1,5}))?$/.exec(text) ?? []
-  const isWildcard = host === '' && text !== ''
-  const address = tryParseIp(host.replace(/^\[(.*)\]$/, '$1'))
-  if ((address === undefined && !isWildcard) || Number(port) > 65_535) return { expected }
-  return { value: { host: address, port: Number(port) } }
+  const plain = tryParseIp(text)
+  if (plain !== undefined) return { value: { host: plain, port: DNS_PORT } }
+  const found = /^(?:\[([^\]]+)\]|([\d.]*))(?::(\d{1,5}))?$/.exec(text)
+  if (found === null || text === '') return { expected }
+  const [, inBrackets, bare = '', port = String(DNS_PORT)] = found
+  const host = tryParseIp(inBrackets ?? bare)
+  const isWildcard = inBrackets === undefined && bare === ''
+  if ((host === undefined && !isWildcard) || Number(port) > 65_535) return { expected }
+  return { value: { host, port: Number(port) } }
 }
 
 export interface ForwardPlace {
@@ -33,14 +36,12 @@ export function parseForwardPlace(text: string): Parsed<ForwardPlace> {
   const expected = 'a server like 9.9.9.9, [2620:fe::fe]:53 or, for one domain, example.com=10.0.0.1'
   const at = text.indexOf('=')
   const domain = at === -1 ? { value: '.' } : parseZone(text.slice(0, at))
-  const place = text.slice(at + 1)
-  const plain = tryParseIp(place)
-  const server = plain === undefined ? parseDnsPlace(place) : { value: { host: plain, port: DNS_PORT } }
+  const server = parseDnsPlace(text.slice(at + 1))
   if ('expected' in domain || 'expected' in server) return { expected }
   const { host, port } = server.value
   return host === undefined || port === 0
     ? { expected }
-    : { value: { address: host as IpAddress, port, domain: domain.value } }
+    : { value: { address: host, port, domain: domain.value } }
 }
 
 /** `mesh`, `home.arpa.`; gives it in lower case with a dot at the end. */
