@@ -13,6 +13,7 @@ import { measureHttp } from './http.ts'
 import { measureIdle } from './idle.ts'
 import { measureMemory } from './memory.ts'
 import { measureOrbitDb } from './orbitdb.ts'
+import { measureServices } from './services.ts'
 import { measureStartup } from './startup.ts'
 import { measureVpn } from './vpn.ts'
 
@@ -26,6 +27,7 @@ const MEASURES: Readonly<Record<string, () => unknown>> = {
   memory: measureMemory,
   idle: () => measureIdle(),
   vpn: () => measureVpn(),
+  services: measureServices,
 }
 
 const names = process.argv.slice(2)

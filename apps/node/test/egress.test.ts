@@ -50,8 +50,9 @@ async function startSecure(): Promise<{ readonly port: number; readonly close: (
   execFileSync('openssl', ['req', '-x509', ...ways, '-keyout', key, '-out', cert, ...subject], {
     stdio: 'ignore',
   })
-  const server = createHttpsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_request, response) =>
-    response.end('secret'),
+  const server = createHttpsServer(
+    { key: readFileSync(key), cert: readFileSync(cert) },
+    (_request, response) => response.end('secret'),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return { port: (server.address() as AddressInfo).port, close: () => server.close() }
@@ -97,7 +98,15 @@ describe('mesh proxy through a node with --egress --egress-allow 127.0.0.0/8', (
     const url = `http://localhost:${origin.port}/post`
     const whole = await curl('-x', `http://${proxy}`, '--data', 'x'.repeat(100_000), url)
     expect(JSON.parse(whole.body)).toMatchObject({ method: 'POST', body: 'x'.repeat(100_000) })
-    const chunked = await curl('-x', `http://${proxy}`, '-H', 'Transfer-Encoding: chunked', '--data', 'abc', url)
+    const chunked = await curl(
+      '-x',
+      `http://${proxy}`,
+      '-H',
+      'Transfer-Encoding: chunked',
+      '--data',
+      'abc',
+      url,
+    )
     expect(JSON.parse(chunked.body)).toMatchObject({
       body: 'abc',
       headers: { 'transfer-encoding': 'chunked' },
@@ -152,7 +161,12 @@ describe('mesh proxy through a node with --egress --egress-allow 127.0.0.0/8', (
 describe('egress that is not there, or not the wanted one', () => {
   test('loopback is refused without --egress-allow, and 503 says why when nobody offers egress', async () => {
     const own = makeToken()
-    const egress = await mesh.start({ command: 'start', token: own, args: ['--egress'], until: 'egress offered' })
+    const egress = await mesh.start({
+      command: 'start',
+      token: own,
+      args: ['--egress'],
+      until: 'egress offered',
+    })
     const node = await mesh.start({
       token: own,
       args: ['--proxy=127.0.0.1:0', bootstrap(egress)],

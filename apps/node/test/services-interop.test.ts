@@ -33,7 +33,13 @@ function ourMesh() {
   return mesh
 }
 
-const PRIVATE = ['--dht=false', '--natmap=false', '--autorelay=false', '--holepunch=false', '--natservice=false']
+const PRIVATE = [
+  '--dht=false',
+  '--natmap=false',
+  '--autorelay=false',
+  '--holepunch=false',
+  '--natservice=false',
+]
 
 /** Runs one command of the original until the end of the test. */
 function runTheirs(
@@ -46,7 +52,9 @@ function runTheirs(
   const peers = ['--mdns=false', '--discovery-bootstrap-peers', hub.addresses[0] ?? '']
   const [command = '', ...rest] = args
   // flags follow the command, where there is one
-  const theirs = command.startsWith('--') ? [...PRIVATE, ...peers, ...args] : [command, ...PRIVATE, ...peers, ...rest]
+  const theirs = command.startsWith('--')
+    ? [...PRIVATE, ...peers, ...args]
+    : [command, ...PRIVATE, ...peers, ...rest]
   const [file = '', ...words] = [...prefix, process.env['EDGEVPN_BIN'] ?? '', ...theirs]
   const child = spawn(file, words, {
     env: { PATH: process.env['PATH'], HOME: folder, EDGEVPNTOKEN: token },
@@ -106,7 +114,9 @@ describe.skipIf(why !== undefined)(named('with the original', why), () => {
       until: 'service provider',
     })
     await echoes(await portOf(client, 'theirs'), 1_000_000)
-    await Promise.all(Array.from({ length: 20 }, () => portOf(client, 'theirs').then((port) => echoes(port, 20_000))))
+    await Promise.all(
+      Array.from({ length: 20 }, () => portOf(client, 'theirs').then((port) => echoes(port, 20_000))),
+    )
   })
 
   test('their node connects to a service of ours', async () => {
@@ -139,7 +149,6 @@ describe.skipIf(why !== undefined)(named('with the original', why), () => {
     expect((await get(`http://localhost:${origin.port}/big`)).body).toHaveLength(2 ** 20)
     expect((await get('http://10.1.2.3/')).status).not.toBe(200)
   })
-
 })
 
 describe.skipIf(whyNotEgress !== undefined)(named('their egress', whyNotEgress), () => {
@@ -180,13 +189,26 @@ const ORIGIN = `require('http').createServer(async (q, r) => {
 }).listen(18098, '127.0.0.1')`
 
 function runInside([file = '', ...wrapping]: readonly string[], words: readonly string[]): ChildProcess {
-  return spawn(file, [...wrapping, ...words], { env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'ignore'] })
+  return spawn(file, [...wrapping, ...words], {
+    env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
 }
 
-async function proxied(port: number, url: string): Promise<{ readonly status: number; readonly body: string }> {
+async function proxied(
+  port: number,
+  url: string,
+): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(
-      { host: '127.0.0.1', port, path: url, headers: { host: new URL(url).host }, agent: false, timeout: 20_000 },
+      {
+        host: '127.0.0.1',
+        port,
+        path: url,
+        headers: { host: new URL(url).host },
+        agent: false,
+        timeout: 20_000,
+      },
       (response) => {
         let body = ''
         response.setEncoding('utf8').on('data', (part: string) => (body += part))

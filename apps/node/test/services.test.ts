@@ -186,14 +186,15 @@ describe('mesh service-add and mesh service-connect', () => {
     expect((await exchange(port, Buffer.from('one'))).toString()).toBe('one')
 
     await provider.kill()
-    const failed = await exchange(port, Buffer.from('none')).catch((error: NodeJS.ErrnoException) => error.code)
+    const failed = await exchange(port, Buffer.from('none')).catch(
+      (error: NodeJS.ErrnoException) => error.code,
+    )
     expect(failed).toBe('ECONNRESET')
     const again = await mesh.start({ ...offered, args, stateDir })
     expect(again.id).toBe(provider.id)
-    await eventually(
-      async () => expect((await exchange(port, Buffer.from('two'))).toString()).toBe('two'),
-      { withinMs: 30_000 },
-    )
+    await eventually(async () => expect((await exchange(port, Buffer.from('two'))).toString()).toBe('two'), {
+      withinMs: 30_000,
+    })
     const { code } = await again.stop('SIGINT')
     expect(code).toBe(0)
     await eventually(async () => expect(await hub.client.getBucket({ bucket: 'services' })).toEqual({}))
