@@ -15,6 +15,7 @@ import { measureHttp } from './http.ts'
 import { measureIdle } from './idle.ts'
 import { measureMemory } from './memory.ts'
 import { measureOrbitDb } from './orbitdb.ts'
+import { measureServices } from './services.ts'
 import { measureStartup } from './startup.ts'
 import { measureVpn } from './vpn.ts'
 
@@ -30,6 +31,7 @@ const MEASURES: Readonly<Record<string, () => unknown>> = {
   idle: () => measureIdle(),
   vpn: () => measureVpn(),
   files: measureFiles,
+  services: measureServices,
 }
 
 const names = process.argv.slice(2)

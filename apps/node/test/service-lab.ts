@@ -79,12 +79,13 @@ export function startBanner(): Promise<Target> {
 export function startHttp(place?: Place): Promise<Target> {
   const big = Buffer.alloc(2 ** 20, 'x')
   return listen(
-    createHttpServer(async (request, response) => {
-      if (request.url === '/big') return response.end(big)
-      const body = await text(request)
-      const { method, url: path, headers } = request
-      response.setHeader('content-type', 'application/json')
-      return response.end(JSON.stringify({ method, path, headers, body }))
+    createHttpServer((request, response) => {
+      if (request.url === '/big') return void response.end(big)
+      void text(request).then((body) => {
+        const { method, url: path, headers } = request
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ method, path, headers, body }))
+      })
     }),
     place,
   )

@@ -12,9 +12,10 @@ import { formatEndpoint, parseEndpoint, socketAddressOf } from '../services/endp
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
 import type { OwnUser } from '../users/own-user.ts'
+import type { OpenedStream } from '../wire/request.ts'
 import { createEgressChoice, type EgressChoice } from './choose-egress.ts'
 import { createHttpProxy, type HttpProxy } from './http-proxy.ts'
-import { type Destination, openWayOut, type WayOut } from './open-tunnel.ts'
+import { openLegacyEgress, openTunnel, type TunnelComponents } from './open-tunnel.ts'
 import { readStep, type StepRead } from './read-step.ts'
 import { encodeReply, readGreeting, readRequest, replyOf, SOCKS_VERSION } from './socks5.ts'
 
@@ -76,7 +77,8 @@ class NodeProxy implements Proxy {
     this.#choice = createEgressChoice(egressPeer, components)
     this.#legacy = createLegacyStreams(components)
     this.#http = createHttpProxy({
-      open: (destination, allowLegacy) => this.#reach(destination, allowLegacy),
+      open: (destination) => openTunnel(destination, this.#ended.signal, this.#outward()),
+      openLegacy: () => openLegacyEgress(this.#ended.signal, this.#outward()),
       join: (socket, way, early) => this.#join(socket, way, early),
       onError: (error) => this.#failed(error),
     })
@@ -143,7 +145,7 @@ class NodeProxy implements Proxy {
       socket.write(greeting.step.reply)
       const asked = await readStep(socket, greeting.rest, { read: readRequest, clock })
       if (asked.step.kind !== 'connect') return refuseSocks(socket, asked.step)
-      const way = await this.#reach(asked.step.destination, false)
+      const way = await openTunnel(asked.step.destination, this.#ended.signal, this.#outward())
       socket.write(encodeReply('ok'))
       this.#join(socket, way, asked.rest)
     } catch (error) {
@@ -152,12 +154,11 @@ class NodeProxy implements Proxy {
     }
   }
 
-  #reach(destination: Destination, allowLegacy: boolean): Promise<WayOut> {
-    const components = { ...this.#components, choice: this.#choice, legacy: this.#legacy }
-    return openWayOut(destination, { allowLegacy, signal: this.#ended.signal }, components)
+  #outward(): TunnelComponents {
+    return { ...this.#components, choice: this.#choice, legacy: this.#legacy }
   }
 
-  #join(socket: Socket, { stream, rest }: WayOut, early: Uint8Array): void {
+  #join(socket: Socket, { stream, rest }: OpenedStream, early: Uint8Array): void {
     if (early.byteLength > 0) stream.send(early)
     splice(socket, stream, { traffic: this.#traffic, head: rest, onDone: () => {} })
   }

@@ -6,15 +6,17 @@ import { MeshError } from '@mesh/core'
 import { asError } from '../errors.ts'
 import { IDLE_TUNNEL_MS, MAX_HTTP_HEAD_BYTES, MAX_IDLE_TUNNELS, MAX_LOCAL_CONNECTIONS } from '../limits.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
-import { answerOf } from '../wire/request.ts'
+import { answerOf, type OpenedStream } from '../wire/request.ts'
 import { forward } from './forward.ts'
-import type { Destination, WayOut } from './open-tunnel.ts'
+import type { Destination } from './open-tunnel.ts'
 
 export interface HttpProxyInit {
-  /** @throws as `openWayOut` */
-  readonly open: (destination: Destination, allowLegacy: boolean) => Promise<WayOut>
+  /** @throws as `openTunnel` */
+  readonly open: (destination: Destination) => Promise<OpenedStream>
+  /** Undefined: a tunnel is to be used. @throws as `openLegacyEgress` */
+  readonly openLegacy: () => Promise<OpenedStream | undefined>
   /** Joins a client and what was opened for it. @param early came from the client behind its request */
-  readonly join: (socket: Socket, way: WayOut, early: Uint8Array) => void
+  readonly join: (socket: Socket, way: OpenedStream, early: Uint8Array) => void
   readonly onError: (error: Error) => void
 }
 
@@ -22,15 +24,6 @@ export interface HttpProxy {
   /** A client's connection; what it sent must still be readable. */
   take(socket: Socket): void
   stop(): void
-}
-
-/** What a legacy egress node gave in place of a tunnel: one request goes over it. */
-class LegacyWay extends Error {
-  readonly way: WayOut
-  constructor(way: WayOut) {
-    super('not a tunnel')
-    this.way = way
-  }
 }
 
 /** Keeps tunnels to an origin for its next requests. */
@@ -55,16 +48,15 @@ class TunnelAgent extends Agent {
     tell: ((error: Error | null, stream?: Duplex) => void) | undefined,
   ): Promise<void> {
     try {
-      const way = await this.#open(destination, true)
-      if (way.kind === 'legacy') throw new LegacyWay(way)
-      tell?.(null, new StreamDuplex(way.stream, way.rest))
+      const { stream, rest } = await this.#open(destination)
+      tell?.(null, new StreamDuplex(stream, rest))
     } catch (error) {
       tell?.(asError(error))
     }
   }
 }
 
-export function createHttpProxy({ open, join, onError }: HttpProxyInit): HttpProxy {
+export function createHttpProxy({ open, openLegacy, join, onError }: HttpProxyInit): HttpProxy {
   const agent = new TunnelAgent(open)
   const server: Server = createServer({
     maxHeaderSize: MAX_HTTP_HEAD_BYTES,
@@ -84,17 +76,15 @@ export function createHttpProxy({ open, join, onError }: HttpProxyInit): HttpPro
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const port = url.port === '' ? 80 : Number(url.port)
     const path = `${url.pathname}${url.search}`
-    const forwarding = { incoming, response, host: url.host, path }
     try {
+      const legacy = await openLegacy()
+      const duplex = legacy && new StreamDuplex(legacy.stream, legacy.rest)
       // the agent keeps tunnels by host and port
-      await forward({ ...forwarding, connection: { agent, host, port } })
+      const connection = duplex === undefined ? { agent, host, port } : { createConnection: () => duplex }
+      await forward({ incoming, response, host: url.host, path, connection })
+      duplex?.destroy()
     } catch (error) {
-      if (!(error instanceof LegacyWay)) return fail(response, error)
-      const duplex = new StreamDuplex(error.way.stream, error.way.rest)
-      await forward({ ...forwarding, connection: { createConnection: () => duplex } }).catch(
-        (reason: unknown) => fail(response, reason),
-      )
-      duplex.destroy()
+      fail(response, error)
     }
   }
 
@@ -104,7 +94,7 @@ export function createHttpProxy({ open, join, onError }: HttpProxyInit): HttpPro
       /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(incoming.url ?? '') ?? []
     if (digits === undefined) return void socket.end(formatRefusal(400, 'CONNECT needs HOST:PORT'))
     try {
-      const way = await open({ host: inBrackets ?? bare, port: Number(digits) }, false)
+      const way = await open({ host: inBrackets ?? bare, port: Number(digits) })
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
       join(socket, way, head)
     } catch (error) {

@@ -24,38 +24,30 @@ export interface TunnelComponents {
   readonly clock: Clock
 }
 
-/** How a request leaves. */
-export type WayOut = OpenedStream & { readonly kind: 'tunnel' | 'legacy'; readonly peer: PeerId }
-
 /** Answers about the destination: another egress node would say the same, or should not be asked instead. */
 const ABOUT_DESTINATION: readonly unknown[] = ['target_down', 'forbidden', 'bad_request']
 
-/**
- * @param allowLegacy a stream of a legacy egress node will do, which takes one HTTP request and is no tunnel
- * @throws MeshError `services.no_provider`, `services.refused`, ...; the signal's reason
- */
-export async function openWayOut(
-  destination: Destination,
-  { allowLegacy, signal }: { readonly allowLegacy: boolean; readonly signal: AbortSignal },
+/** @throws MeshError `services.no_provider`, `services.refused`, ...; the signal's reason */
+export async function openTunnel(
+  { host, port }: Destination,
+  signal: AbortSignal,
   components: TunnelComponents,
-): Promise<WayOut> {
-  const { network, user, choice, clock } = components
-  await within({ clock, ms: LOCAL_WAIT_MS, signal }, (limited) => user.announced(limited))
-  await choice.awaited(signal)
+): Promise<OpenedStream> {
+  const { user, choice } = components
+  await beReady(signal, components)
   const tried = new Set<PeerId>()
-  let skippedLegacy = false
   let last: unknown
+  let skippedLegacy = false
   while (tried.size < MAX_EGRESS_TRIES) {
     const peer = choice.pick((each) => !tried.has(each))
     if (peer === undefined) break
     tried.add(peer)
     try {
-      if (network.pathOf(peer) === undefined) {
-        await within({ clock, ms: LOCAL_WAIT_MS, signal }, (limited) => network.connect(peer, limited))
+      if (await connectsToLegacy(peer, signal, components)) skippedLegacy = true
+      else {
+        const request = encodeEgressRequest({ host, port, entries: user.entries() })
+        return await openRequest({ peer, protocol: EGRESS_PROTOCOL, request, signal }, components)
       }
-      if (!isLegacy(network, peer)) return await openTunnel(destination, peer, signal, components)
-      if (allowLegacy) return await openLegacy(peer, signal, components)
-      skippedLegacy = true
     } catch (error) {
       signal.throwIfAborted()
       if (ABOUT_DESTINATION.includes(answerOf(error))) throw error
@@ -66,30 +58,61 @@ export async function openWayOut(
   throw servicesError('services.no_provider', whyNone(choice, skippedLegacy, last), { cause: last })
 }
 
+/**
+ * A stream to a legacy egress node, which takes one HTTP request and is no tunnel; undefined while one of our own kind
+ * can be reached, or nobody can.
+ * @throws MeshError `services.broken`, `p2p.*`; the signal's reason
+ */
+export async function openLegacyEgress(
+  signal: AbortSignal,
+  components: TunnelComponents,
+): Promise<OpenedStream | undefined> {
+  const { choice, legacy, network } = components
+  await beReady(signal, components)
+  const found: PeerId[] = []
+  const tried = new Set<PeerId>()
+  while (tried.size < MAX_EGRESS_TRIES) {
+    // beside the one in use only those that cost nothing to ask
+    const isNear = (each: PeerId) => tried.size === 0 || network.pathOf(each) !== undefined
+    const peer = choice.pick((each) => !tried.has(each) && isNear(each))
+    if (peer === undefined) break
+    tried.add(peer)
+    try {
+      if (!(await connectsToLegacy(peer, signal, components))) return undefined
+      found.push(peer)
+    } catch {
+      signal.throwIfAborted()
+      choice.failed(peer)
+    }
+  }
+  const [peer] = found
+  return peer === undefined ? undefined : legacy.open(peer, LEGACY_EGRESS_PROTOCOL, signal)
+}
+
+/** This node's own entry is known, and so are egress nodes, as far as they are about. */
+async function beReady(signal: AbortSignal, { user, choice, clock }: TunnelComponents): Promise<void> {
+  if (user.since === undefined) {
+    await within({ clock, ms: LOCAL_WAIT_MS, signal }, (limited) => user.announced(limited))
+  }
+  await choice.awaited(signal)
+}
+
+/** Is it a legacy member? Known when it is connected. */
+async function connectsToLegacy(
+  peer: PeerId,
+  signal: AbortSignal,
+  { network, clock }: TunnelComponents,
+): Promise<boolean> {
+  if (network.pathOf(peer) === undefined) {
+    await within({ clock, ms: LOCAL_WAIT_MS, signal }, (limited) => network.connect(peer, limited))
+  }
+  return (
+    network.speaks(peer, EGRESS_PROTOCOL) !== true && network.speaks(peer, LEGACY_EGRESS_PROTOCOL) === true
+  )
+}
+
 function whyNone(choice: EgressChoice, skippedLegacy: boolean, last: unknown): string {
   if (last !== undefined) return `no egress node could be reached: ${asError(last).message}`
   if (skippedLegacy) return 'only EdgeVPN-compatible egress nodes are alive, and they carry plain HTTP alone'
   return choice.whyNone()
-}
-
-async function openTunnel(
-  { host, port }: Destination,
-  peer: PeerId,
-  signal: AbortSignal,
-  components: TunnelComponents,
-): Promise<WayOut> {
-  const request = encodeEgressRequest({ host, port, entries: components.user.entries() })
-  const opened = await openRequest({ peer, protocol: EGRESS_PROTOCOL, request, signal }, components)
-  return { ...opened, kind: 'tunnel', peer }
-}
-
-async function openLegacy(peer: PeerId, signal: AbortSignal, { legacy }: TunnelComponents): Promise<WayOut> {
-  const opened = await legacy.open(peer, LEGACY_EGRESS_PROTOCOL, signal)
-  return { ...opened, kind: 'legacy', peer }
-}
-
-function isLegacy(network: ServicesNetwork, peer: PeerId): boolean {
-  return (
-    network.speaks(peer, EGRESS_PROTOCOL) !== true && network.speaks(peer, LEGACY_EGRESS_PROTOCOL) === true
-  )
 }

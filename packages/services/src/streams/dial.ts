@@ -13,7 +13,7 @@ export interface DialInit {
 }
 
 /**
- * Connects; the socket is paused, and its directions end apart.
+ * Connects; the socket's directions end apart, and what comes is kept until somebody listens.
  * @throws MeshError `services.target_down`, with the system's reason; the signal's reason
  */
 export function dial({ address, withinMs, clock, signal }: DialInit): Promise<Socket> {
@@ -42,7 +42,6 @@ export function dial({ address, withinMs, clock, signal }: DialInit): Promise<So
     signal?.addEventListener('abort', onAbort, { once: true })
     socket.once('connect', () =>
       settle(() => {
-        socket.pause()
         if ('host' in address) socket.setKeepAlive(true, KEEP_ALIVE_MS)
         resolve(socket)
       }),

@@ -1,0 +1,326 @@
+/**
+ * A service beside a direct connection and `ssh -L`, all over loopback with both ends on the same cores, one after
+ * another in every round, medians over the rounds; how soon a fresh node can be used; requests through the proxy. Trust
+ * the ratios.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from '@mesh/testkit'
+import { createMesh, makeToken, type Mesh, type NodeProcess } from '../test/harness.ts'
+import { portOf, proxyOf, startEcho, startHttp } from '../test/service-lab.ts'
+import { median, round } from './statistics.ts'
+
+const ROUNDS = 5
+const SECONDS = '3'
+const ROUND_TRIPS = 2_000
+const CONNECTIONS = 200
+const STARTS = 5
+const REQUESTS = 4_000
+const CONCURRENT = 32
+
+/** Ports that lead to iperf3 and to an echo. */
+interface Way {
+  readonly bulk: number
+  readonly echo: number
+}
+
+interface Figures {
+  readonly upGbps: number
+  readonly downGbps: number
+  readonly roundTripMs: number
+  readonly connectMs: number
+}
+
+export async function measureServices() {
+  const skipped = ['iperf3', 'ssh', 'ssh-keygen'].find(
+    (tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0,
+  )
+  if (skipped !== undefined) return { skipped: `${skipped} is not installed` }
+  const mesh = createMesh()
+  const ends: (() => unknown)[] = [() => mesh.cleanUp()]
+  try {
+    return await measureAll(mesh, ends)
+  } finally {
+    for (const end of ends.reverse()) await end()
+  }
+}
+
+async function measureAll(mesh: Mesh, ends: (() => unknown)[]) {
+  const echo = await startEcho()
+  const bulk = await freePort()
+  const iperf = spawn('iperf3', ['-s', '-B', '127.0.0.1', '-p', String(bulk)], { stdio: 'ignore' })
+  ends.push(
+    () => echo.close(),
+    () => iperf.kill('SIGKILL'),
+  )
+  const token = makeToken()
+  const provider = await mesh.start({
+    command: 'start',
+    token,
+    built: true,
+    args: [`--service-add=bulk=:${bulk},echo=:${echo.port}`, '--egress', '--egress-allow=127.0.0.1'],
+    until: 'all transports listening',
+  })
+  const bootstrap = `--discovery-bootstrap-peers=${provider.addresses[0]}`
+  const client = await mesh.start({
+    command: 'start',
+    token,
+    built: true,
+    args: [bootstrap, '--service-connect=bulk=:0,echo=:0', '--proxy=127.0.0.1:0'],
+    until: 'service provider',
+  })
+  const ways: Record<string, Way> = {
+    direct: { bulk, echo: echo.port },
+    ssh: await openSsh({ bulk, echo: echo.port }, ends),
+    ours: { bulk: await portOf(client, 'bulk'), echo: await portOf(client, 'echo') },
+  }
+  const rounds = new Map<string, Figures[]>()
+  for (let at = 0; at < ROUNDS; at++) {
+    for (const [name, way] of Object.entries(ways)) {
+      const figures = await measureWay(way)
+      process.stderr.write(`services ${name}: ${JSON.stringify(figures)}\n`)
+      rounds.set(name, [...(rounds.get(name) ?? []), figures])
+    }
+  }
+  const medians = Object.fromEntries([...rounds].map(([name, all]) => [name, mediansOf(all)]))
+  const proxy = await measureProxy(client, ends)
+  await client.stop()
+  return {
+    rounds: ROUNDS,
+    ...medians,
+    ratiosToSsh: ratios(medians['ours'], medians['ssh']),
+    usableAfterMs: await measureStart(mesh, token, bootstrap),
+    proxy,
+  }
+}
+
+async function measureWay({ bulk, echo }: Way): Promise<Figures> {
+  return {
+    upGbps: await iperf3(bulk, []),
+    downGbps: await iperf3(bulk, ['-R']),
+    roundTripMs: await measureRoundTrip(echo),
+    connectMs: await measureConnect(echo),
+  }
+}
+
+async function iperf3(port: number, args: readonly string[]): Promise<number> {
+  const words = ['-c', '127.0.0.1', '-p', String(port), '-t', SECONDS, '-J', ...args]
+  const child = spawn('iperf3', words, { stdio: ['ignore', 'pipe', 'ignore'] })
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (out += part))
+  await once(child, 'close')
+  const report = JSON.parse(out) as { end?: { sum_received?: { bits_per_second: number } }; error?: string }
+  if (report.end?.sum_received === undefined) throw new Error(`iperf3: ${report.error ?? 'no figures'}`)
+  return round(report.end.sum_received.bits_per_second / 1e9, 3)
+}
+
+/** One byte and back, over one connection. */
+async function measureRoundTrip(port: number): Promise<number> {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  const times: number[] = []
+  for (let at = 0; at < ROUND_TRIPS; at++) {
+    const began = performance.now()
+    socket.write('x')
+    await once(socket, 'data')
+    times.push(performance.now() - began)
+  }
+  socket.destroy()
+  return round(median(times), 3)
+}
+
+/** From connecting to the first byte back, one connection after another. */
+async function measureConnect(port: number): Promise<number> {
+  const times: number[] = []
+  for (let at = 0; at < CONNECTIONS; at++) {
+    const began = performance.now()
+    const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+    socket.write('x')
+    await once(socket, 'data')
+    times.push(performance.now() - began)
+    socket.destroy()
+  }
+  return round(median(times), 3)
+}
+
+/** From the start of the process to the first byte through it. */
+async function measureStart(mesh: Mesh, token: string, bootstrap: string) {
+  const times: number[] = []
+  const stateDir = mesh.makeFolder()
+  for (let at = 0; at < STARTS; at++) {
+    const port = await freePort()
+    const began = performance.now()
+    const answered = untilEchoed(port)
+    const starting = mesh.start({
+      command: 'service-connect',
+      token,
+      built: true,
+      stateDir,
+      args: [bootstrap, 'echo', `127.0.0.1:${port}`],
+    })
+    await answered
+    times.push(performance.now() - began)
+    await (await starting).stop()
+  }
+  return { median: round(median(times), 0), all: times.map((time) => round(time, 0)) }
+}
+
+async function untilEchoed(port: number): Promise<void> {
+  await eventually(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const socket = connect({ host: '127.0.0.1', port })
+        socket.once('error', reject)
+        socket.once('close', () => reject(new Error('closed')))
+        socket.once('data', () => {
+          resolve()
+          socket.destroy()
+        })
+        socket.write('x')
+      }),
+    { withinMs: 30_000, everyMs: 5 },
+  )
+}
+
+async function measureProxy(client: NodeProcess, ends: (() => unknown)[]) {
+  const origin = await startHttp()
+  ends.push(() => origin.close())
+  const proxyPort = Number(/:(\d+)$/.exec(await proxyOf(client))?.[1])
+  const url = `http://127.0.0.1:${origin.port}/`
+  const direct = { port: origin.port, path: '/' }
+  const proxied = { port: proxyPort, path: url, headers: { host: `127.0.0.1:${origin.port}` } }
+  const rates = { direct: [] as number[], ours: [] as number[] }
+  for (let at = 0; at < 3; at++) {
+    rates.direct.push(await requestRate(direct))
+    rates.ours.push(await requestRate(proxied))
+  }
+  const [without, through] = [median(rates.direct), median(rates.ours)]
+  return {
+    directPerSecond: round(without, 0),
+    perSecond: round(through, 0),
+    ratio: round(through / without, 3),
+  }
+}
+
+async function requestRate(options: { readonly port: number; readonly path: string }): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT })
+  let left = REQUESTS
+  const one = () =>
+    new Promise<void>((resolve, reject) => {
+      get({ ...options, host: '127.0.0.1', agent }, (response) => {
+        response.resume().once('end', resolve)
+      }).once('error', reject)
+    })
+  const began = performance.now()
+  const worker = async () => {
+    while (left-- > 0) await one()
+  }
+  await Promise.all(Array.from({ length: CONCURRENT }, worker))
+  agent.destroy()
+  return REQUESTS / ((performance.now() - began) / 1_000)
+}
+
+/** A server and a client with keys of their own, on loopback. */
+async function openSsh(to: Way, ends: (() => unknown)[]): Promise<Way> {
+  const folder = mkdtempSync(join(tmpdir(), 'mesh-ssh-'))
+  ends.push(() => rmSync(folder, { recursive: true, force: true }))
+  const [hostKey, userKey, config] = [join(folder, 'host'), join(folder, 'user'), join(folder, 'config')]
+  for (const key of [hostKey, userKey])
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key])
+  mkdirSync('/run/sshd', { recursive: true })
+  const [port, bulk, echo] = [await freePort(), await freePort(), await freePort()]
+  const lines = [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${hostKey}`,
+    `AuthorizedKeysFile ${userKey}.pub`,
+    'StrictModes no',
+    'UsePAM no',
+    'PidFile none',
+    'PermitRootLogin prohibit-password',
+    'MaxSessions 1000',
+  ]
+  writeFileSync(config, `${lines.join('\n')}\n`)
+  const server = spawn('/usr/sbin/sshd', ['-D', '-f', config], { stdio: 'ignore' })
+  ends.push(() => end(server))
+  await eventually(() => reachable(port))
+  const client = spawn(
+    'ssh',
+    [
+      '-N',
+      '-F',
+      'none',
+      '-p',
+      String(port),
+      '-i',
+      userKey,
+      '-o',
+      'IdentitiesOnly=yes',
+      '-o',
+      'StrictHostKeyChecking=no',
+      '-o',
+      `UserKnownHostsFile=${join(folder, 'known')}`,
+      '-L',
+      `127.0.0.1:${bulk}:127.0.0.1:${to.bulk}`,
+      '-L',
+      `127.0.0.1:${echo}:127.0.0.1:${to.echo}`,
+      `${userInfo().username}@127.0.0.1`,
+    ],
+    { stdio: 'ignore' },
+  )
+  ends.push(() => end(client))
+  await eventually(() => reachable(echo), { withinMs: 20_000 })
+  return { bulk, echo }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  await gone
+}
+
+function reachable(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port })
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve()
+    })
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function mediansOf(all: readonly Figures[]): Figures {
+  const of = (pick: (figures: Figures) => number) => round(median(all.map(pick)), 3)
+  return {
+    upGbps: of((each) => each.upGbps),
+    downGbps: of((each) => each.downGbps),
+    roundTripMs: of((each) => each.roundTripMs),
+    connectMs: of((each) => each.connectMs),
+  }
+}
+
+/** Above 1 is better than the other, also for times. */
+function ratios(ours: Figures | undefined, other: Figures | undefined) {
+  if (ours === undefined || other === undefined) return undefined
+  return {
+    up: round(ours.upGbps / other.upGbps, 2),
+    down: round(ours.downGbps / other.downGbps, 2),
+    roundTrip: round(other.roundTripMs / ours.roundTripMs, 2),
+    connect: round(other.connectMs / ours.connectMs, 2),
+  }
+}
