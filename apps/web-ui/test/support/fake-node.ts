@@ -17,6 +17,8 @@ export interface FakeNode {
   readonly fetch: Fetch
   /** `METHOD /path`, in the order of arrival. */
   readonly requests: string[]
+  /** Bodies of what was written, by `METHOD /path`. */
+  readonly bodies: Map<string, string>
   /** Event streams that are open now. */
   openStreams(): number
   /** `Last-Event-ID` of each stream that went on after another. */
@@ -35,6 +37,7 @@ export function createFakeNode(): FakeNode {
   const answers = new Map<string, () => Reply | Promise<Reply>>()
   const streams = new Set<ReadableStreamDefaultController<Uint8Array>>()
   const requests: string[] = []
+  const bodies = new Map<string, string>()
   const resumedFrom: string[] = []
   const encoder = new TextEncoder()
   let reachable = true
@@ -51,6 +54,9 @@ export function createFakeNode(): FakeNode {
     '/api/services': [],
     '/api/files': [],
     '/api/dns': [],
+    '/api/node/services': [],
+    '/api/node/connections': [],
+    '/api/node/files': [],
     '/api/metrics': { TotalIn: 0, TotalOut: 0, RateIn: 0, RateOut: 0 },
     '/api/version': { Version: '0.1.0', Api: 1, Name: '', Protocols: [] },
     '/api/health': { Status: 'ok', Problems: [] },
@@ -88,6 +94,7 @@ export function createFakeNode(): FakeNode {
   }
   const node: FakeNode = {
     requests,
+    bodies,
     resumedFrom,
     openStreams: () => streams.size,
     ledger,
@@ -95,6 +102,7 @@ export function createFakeNode(): FakeNode {
       if (!reachable) throw new TypeError('connection refused')
       const [path = ''] = url.split('?')
       requests.push(`${init.method} ${path}`)
+      if (init.body !== undefined) bodies.set(`${init.method} ${path}`, init.body)
       if (path === '/api/events') {
         const from = init.headers['last-event-id']
         if (from !== undefined) resumedFrom.push(from)
