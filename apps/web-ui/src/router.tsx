@@ -12,11 +12,13 @@ import {
   printSearchText,
   validateLedgerSearch,
   validateListSearch,
+  validateOffersSearch,
 } from './frame/search-params.ts'
 import { LedgerPage } from './pages/ledger/ledger-page.tsx'
 import { MorePage } from './pages/lists/more-page.tsx'
 import { NamesPage } from './pages/lists/names-page.tsx'
-import { FilesPage, ServicesPage } from './pages/lists/offers-pages.tsx'
+import { FilesPage } from './pages/offers/files-page.tsx'
+import { ServicesPage } from './pages/offers/services-page.tsx'
 import { MachinePanel } from './pages/machines/machine-panel.tsx'
 import { MachinesPage } from './pages/machines/machines-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
@@ -48,13 +50,13 @@ const names = createRoute({
 const services = createRoute({
   getParentRoute: () => root,
   path: '/services',
-  validateSearch: validateListSearch,
+  validateSearch: validateOffersSearch,
   component: ServicesPage,
 })
 const files = createRoute({
   getParentRoute: () => root,
   path: '/files',
-  validateSearch: validateListSearch,
+  validateSearch: validateOffersSearch,
   component: FilesPage,
 })
 const more = createRoute({ getParentRoute: () => root, path: '/more', component: MorePage })

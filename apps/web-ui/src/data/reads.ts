@@ -19,8 +19,8 @@ type Input<Id extends ReadId> = RouteInput<Routes[Id]>
 type Output<Id extends ReadId> = RouteOutput<Routes[Id]>
 
 interface ReadOptions<Output> {
-  /** For figures that no event tells; only while somebody looks. */
-  readonly everyMs?: number | ((known: Output | undefined) => number)
+  /** For figures that no event tells; only while somebody looks. False: not now. `error`: why the last read failed. */
+  readonly everyMs?: number | ((known: Output | undefined, error: Error | null) => number | false)
   /** False: not yet. */
   readonly enabled?: boolean
 }
@@ -39,7 +39,8 @@ export function useRead<Id extends ReadId>(
       await ready
       return callOf(client, id)(input, { signal })
     },
-    refetchInterval: ({ state }) => (typeof everyMs === 'function' ? everyMs(state.data) : everyMs) ?? false,
+    refetchInterval: ({ state }) =>
+      (typeof everyMs === 'function' ? everyMs(state.data, state.error) : everyMs) ?? false,
     enabled,
     // copies of answers would lose the key `__proto__`, and cost more than drawing 30 rows
     structuralSharing: id !== 'getBucket' && id !== 'getLedger',

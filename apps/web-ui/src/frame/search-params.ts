@@ -26,6 +26,22 @@ export function validateListSearch(search: Record<string, unknown>): ListSearch 
   return { ...textOf(search, 'q') }
 }
 
+/** What the pages of services and files keep in the address. */
+export interface OffersSearch extends ListSearch {
+  /** The panel that is open: a form (`offer`, `connect`) or one service, connection or file of this node. */
+  readonly view?: OffersView
+  /** What the panel is about. */
+  readonly name?: string
+}
+
+const OFFERS_VIEWS = ['offer', 'connect', 'service', 'connection', 'file'] as const
+export type OffersView = (typeof OFFERS_VIEWS)[number]
+
+export function validateOffersSearch(search: Record<string, unknown>): OffersSearch {
+  const view = OFFERS_VIEWS.find((known) => known === search.view)
+  return { ...validateListSearch(search), ...textOf(search, 'name'), ...(view !== undefined && { view }) }
+}
+
 /** What the ledger keeps in the address. */
 export interface LedgerSearch extends ListSearch {
   readonly bucket?: string

@@ -35,6 +35,59 @@ export function deleteCommands(at: At): Commands {
   }
 }
 
+/** What a node is asked for by name: what it offers, and what it makes reachable on its machine. */
+export type OfferKind = keyof typeof OFFERS
+
+interface OfferAt {
+  /** Of the page. */
+  readonly origin: string
+  readonly kind: OfferKind
+  readonly name: string
+}
+
+/** @param place the target of a service, where a connection listens, or the path of a file */
+export function offerCommands(at: OfferAt, place: string): Commands {
+  const { field, add } = OFFERS[at.kind]
+  const body = shellQuote(JSON.stringify({ [field]: place }))
+  return {
+    curl: `curl -X PUT ${shellQuote(offerUrl(at))} -H 'Content-Type: application/json' --data-binary ${body}`,
+    mesh: namedCommand(add, at.name, place),
+  }
+}
+
+export function withdrawCommands(at: OfferAt): Commands {
+  return {
+    curl: `curl -X DELETE ${shellQuote(offerUrl(at))}`,
+    mesh: namedCommand(OFFERS[at.kind].remove, at.name),
+  }
+}
+
+/** Fetches a file or folder of a member into the folder where it is typed. */
+export function receiveCommand(name: string): string {
+  return namedCommand('file-receive', name)
+}
+
+/** Paths and fields of the API, and the commands of mesh, for each kind. */
+const OFFERS = {
+  service: { path: 'services', field: 'Target', add: 'service-add', remove: 'service-remove' },
+  connection: {
+    path: 'connections',
+    field: 'Listen',
+    add: 'service-connect',
+    remove: 'service-disconnect',
+  },
+  file: { path: 'files', field: 'Path', add: 'file-send', remove: 'file-remove' },
+} as const
+
+function offerUrl({ origin, kind, name }: OfferAt): string {
+  return `${origin}/api/node/${OFFERS[kind].path}/${encodeURIComponent(name)}`
+}
+
+function namedCommand(verb: string, ...names: readonly string[]): string {
+  const end = names.some((name) => name.startsWith('-')) ? ['--'] : []
+  return ['mesh', verb, ...end, ...names.map(shellQuote)].join(' ')
+}
+
 type Verb = 'get' | 'put' | 'delete'
 
 /** `value`: a text, or `--json` and its JSON. A `--` goes before names that look like options. */

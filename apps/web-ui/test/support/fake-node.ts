@@ -17,6 +17,8 @@ export interface FakeNode {
   readonly fetch: Fetch
   /** `METHOD /path`, in the order of arrival. */
   readonly requests: string[]
+  /** Bodies of what was written, by `METHOD /path`. */
+  readonly bodies: Map<string, string>
   /** Event streams that are open now. */
   openStreams(): number
   /** `Last-Event-ID` of each stream that went on after another. */
@@ -43,6 +45,7 @@ export function createFakeNode(): FakeNode {
   const answers = new Map<string, () => Reply | Promise<Reply>>()
   const streams = new Set<ReadableStreamDefaultController<Uint8Array>>()
   const requests: string[] = []
+  const bodies = new Map<string, string>()
   const resumedFrom: string[] = []
   const encoder = new TextEncoder()
   let reachable = true
@@ -62,6 +65,9 @@ export function createFakeNode(): FakeNode {
     '/api/services': [],
     '/api/files': [],
     '/api/dns': [],
+    '/api/node/services': [],
+    '/api/node/connections': [],
+    '/api/node/files': [],
     '/api/metrics': { TotalIn: 0, TotalOut: 0, RateIn: 0, RateOut: 0 },
     '/api/version': { Version: '0.1.0', Api: 1, Name: '', Protocols: [] },
     '/api/health': { Status: 'ok', Problems: [] },
@@ -99,6 +105,7 @@ export function createFakeNode(): FakeNode {
   }
   const node: FakeNode = {
     requests,
+    bodies,
     resumedFrom,
     streamQueries,
     openStreams: () => streams.size,
@@ -108,6 +115,7 @@ export function createFakeNode(): FakeNode {
       const [path = '', query = ''] = url.split('?')
       requests.push(`${init.method} ${path}`)
       if (hanging !== undefined) await Promise.race([hanging.promise, aborted(init.signal)])
+      if (init.body !== undefined) bodies.set(`${init.method} ${path}`, init.body)
       if (path === '/api/events') {
         streamQueries.push(query)
         const from = init.headers['last-event-id']

@@ -1,0 +1,112 @@
+/** States of what this node offers and connects to, in words for people. */
+import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
+import type { StateTone } from '../parts/state-mark.tsx'
+import { bytesInWords, countInWords } from './rate-words.ts'
+import { spanInWords } from './time-words.ts'
+
+interface StateInWords {
+  readonly tone: StateTone
+  readonly word: string
+  /** Stands softer after the word. */
+  readonly detail?: string | undefined
+  /** A whole sentence: what the state means, and for whom. */
+  readonly sentence: string
+}
+
+type NameOf = (id: string) => string
+
+export function serviceState({ State, Owner }: NodeServiceView, name: NameOf): StateInWords {
+  switch (State) {
+    case 'checking':
+      return { tone: 'announcing', word: 'checking', sentence: 'The node tries whether its target answers.' }
+    case 'announcing':
+      return { tone: 'announcing', word: 'announcing', sentence: 'Members hear of it in a moment.' }
+    case 'announced':
+      return { tone: 'direct', word: 'offered', sentence: 'Members can connect to it.' }
+    case 'target down':
+      return {
+        tone: 'refused',
+        word: 'target down',
+        sentence:
+          'Its target does not answer. It is withdrawn, and offered again as soon as the target answers.',
+      }
+    case 'name taken':
+      return taken(Owner, name)
+  }
+}
+
+export function connectionState({ State, Provider, Path }: NodeConnectionView, name: NameOf): StateInWords {
+  switch (State) {
+    case 'waiting for a provider':
+      return {
+        tone: 'offline',
+        word: 'waiting',
+        detail: 'for a provider',
+        sentence: 'No member that is online offers this service now.',
+      }
+    case 'connecting':
+      return { tone: 'announcing', word: 'connecting', sentence: 'A way to the provider is being made.' }
+    case 'connected':
+      return {
+        tone: Path === 'relayed' ? 'relayed' : 'direct',
+        word: 'connected',
+        detail: Path ?? undefined,
+        sentence: `What connects to the address reaches ${Provider === null ? 'the provider' : name(Provider)}.`,
+      }
+    case 'failed':
+      return {
+        tone: 'refused',
+        word: 'failed',
+        sentence: 'The provider cannot be reached; the node tries again.',
+      }
+  }
+}
+
+export function fileState({ State, Owner }: NodeFileView, name: NameOf): StateInWords {
+  switch (State) {
+    case 'announcing':
+      return { tone: 'announcing', word: 'announcing', sentence: 'Members hear of it in a moment.' }
+    case 'announced':
+      return { tone: 'direct', word: 'offered', sentence: 'Members can fetch it.' }
+    case 'name taken':
+      return taken(Owner, name)
+  }
+}
+
+/** `1 connection`, `3 connections`. */
+export function connectionsInWords(count: number): string {
+  return `${countInWords(count)} ${count === 1 ? 'connection' : 'connections'}`
+}
+
+function taken(owner: string | null, name: NameOf): StateInWords {
+  const who = owner === null ? 'another member' : name(owner)
+  return {
+    tone: 'refused',
+    word: 'name taken',
+    detail: `by ${who}`,
+    sentence: `The name belongs to ${who}. Offer yours under another one.`,
+  }
+}
+
+interface ProgressInWords {
+  /** Undefined while the size is not known. */
+  readonly percent: number | undefined
+  /** `12 MB of 40 MB`. */
+  readonly bytes: string
+  /** `2 min`; undefined while nothing flows. */
+  readonly left: string | undefined
+}
+
+/** How far a receiver is. */
+export function progressInWords({
+  Bytes,
+  TotalBytes,
+  Rate,
+}: NodeFileView['Receivers'][number]): ProgressInWords {
+  if (TotalBytes === null) return { percent: undefined, bytes: bytesInWords(Bytes), left: undefined }
+  return {
+    percent: TotalBytes === 0 ? 100 : Math.floor((Bytes / TotalBytes) * 100),
+    bytes: `${bytesInWords(Bytes)} of ${bytesInWords(TotalBytes)}`,
+    left: Rate > 0 ? spanInWords(((TotalBytes - Bytes) / Rate) * 1_000) : undefined,
+  }
+}

@@ -1,0 +1,88 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useMachines } from '../../data/machines.tsx'
+import { useNodeConnections } from '../../data/offers.ts'
+import { useRead } from '../../data/reads.ts'
+import { offerCommands } from '../../model/commands.ts'
+import { nameOf } from '../../model/machine.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { Glyph } from '../../parts/glyph.tsx'
+import { Facts, PanelSection } from '../../parts/panel.tsx'
+import { OfferForm, type OfferFormTexts } from './offer-form.tsx'
+import css from './offers.module.css'
+import { OffersPanel } from './offers-panel.tsx'
+import { ConnectionPanel } from './service-panels.tsx'
+
+/** Any free port: always works, and the address that it became is shown to copy. */
+const DEFAULT_LISTEN = '127.0.0.1:0'
+
+const TEXTS: OfferFormTexts = {
+  place: 'Listen address',
+  nameHint: 'As its provider calls it.',
+  placeHint: (
+    <>
+      Where programs of this machine reach it. Port 0 takes a free one; <code>127.0.0.1:9000</code> keeps one,
+      and <code>udp:</code> or <code>unix:</code> go before other kinds.
+    </>
+  ),
+  submit: 'Connect',
+  submitting: 'Connecting',
+  example: { name: 'web', place: '127.0.0.1:9000' },
+}
+
+/** A service of a member becomes an address of this machine; what is connected already shows its address. */
+export function ConnectPanel({ given, remote }: { given: string; remote: boolean }) {
+  const navigate = useNavigate()
+  const connections = useNodeConnections()
+  if (connections.offers?.some(({ Name }) => Name === given) === true) {
+    return <ConnectionPanel name={given} read={connections} />
+  }
+  return (
+    <OffersPanel to="/services" label={given === '' ? 'Connect to a service' : `Connect to ${given}`}>
+      {given !== '' && <Provider service={given} />}
+      {remote ? (
+        <PanelSection title="On the machine that shall reach it">
+          <p className={css.hint}>This page was not opened on the machine of its node; type there:</p>
+          <Copy
+            text={
+              offerCommands({ origin: location.origin, kind: 'connection', name: given }, '127.0.0.1:9000')
+                .mesh
+            }
+            what="command"
+            mono
+            wrap
+          />
+        </PanelSection>
+      ) : (
+        <OfferForm
+          kind="connection"
+          texts={TEXTS}
+          given={{ name: given, place: DEFAULT_LISTEN }}
+          onDone={(name) => void navigate({ to: '/services', search: { view: 'connection', name } })}
+        />
+      )}
+    </OffersPanel>
+  )
+}
+
+function Provider({ service }: { service: string }) {
+  const { machines } = useMachines()
+  const services = useRead('listServices', {})
+  const peer = services.data?.find(({ Name }) => Name === service)?.PeerID
+  if (services.data === undefined) return null
+  if (peer === undefined) {
+    return <p className={css.hint}>No member offers it now; the connection waits until one does.</p>
+  }
+  return (
+    <Facts
+      facts={[
+        [
+          'Offered by',
+          <span key="peer" className={css.member}>
+            <Glyph id={peer} />
+            {nameOf(machines ?? [], peer)}
+          </span>,
+        ],
+      ]}
+    />
+  )
+}

@@ -1,0 +1,105 @@
+import { Link } from '@tanstack/react-router'
+import type { FileView, ServiceView } from '@mesh/api-contract'
+import { useMachines } from '../../data/machines.tsx'
+import { useRead } from '../../data/reads.ts'
+import { receiveCommand } from '../../model/commands.ts'
+import { nameOf } from '../../model/machine.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { Glyph } from '../../parts/glyph.tsx'
+import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+import { Rows } from '../../parts/rows.tsx'
+import { Cell, type Column, rowLink } from '../../parts/virtual-rows.tsx'
+import page from '../page.module.css'
+import css from './offers.module.css'
+import { countOf, filterByName, NothingFits } from './offers-section.tsx'
+
+const COLUMNS: readonly Column[] = [{ title: 'Name' }, { title: 'Offered by' }, { title: 'Use it' }]
+
+interface MembersOffersProps {
+  readonly kind: 'services' | 'files'
+  readonly filter: string
+  /** Also what this node offers itself: where the page may not show that above. */
+  readonly withOwn: boolean
+  readonly openName?: string | undefined
+}
+
+/** What members announced in the ledger. */
+export function MembersOffers({ kind, filter, withOwn, openName }: MembersOffersProps) {
+  const services = useRead('listServices', {}, { enabled: kind === 'services' })
+  const files = useRead('listFiles', {}, { enabled: kind === 'files' })
+  const summary = useRead('getSummary', {})
+  const read = kind === 'services' ? services : files
+  const self = summary.data?.NodeID
+  const offers = read.data?.filter(({ PeerID }) => withOwn || PeerID !== self)
+  const shown = filterByName(offers ?? [], filter)
+  return (
+    <section className={`${page.section} ${css.section}`} aria-label="Offered by members">
+      <h2>
+        Offered by members
+        {offers !== undefined && offers.length > 0 && <span>{countOf(shown.length, offers.length)}</span>}
+      </h2>
+      {offers === undefined && read.error !== null && (
+        <ErrorNote
+          title={`The ${kind} of members could not be read`}
+          error={read.error}
+          retry={() => void read.refetch()}
+        />
+      )}
+      {read.isPending && <LoadingRows label={`Reading the ${kind} of members`} />}
+      {offers?.length === 0 && (
+        <p className={css.teach}>
+          {kind === 'services'
+            ? 'No member offers a service now. When one does, it appears here and you can connect to it.'
+            : 'No member offers a file now. When one does, it appears here with the command that fetches it.'}
+        </p>
+      )}
+      {offers !== undefined && offers.length > 0 && shown.length === 0 && <NothingFits />}
+      {shown.length > 0 && (
+        <Rows
+          label="Offered by members"
+          columns={COLUMNS}
+          rowClass={css.memberRow}
+          rows={shown}
+          rowKey={({ Name, PeerID }) => JSON.stringify([Name, PeerID])}
+          isSelected={({ Name }) => Name === openName}
+          renderCells={(offer) => <MemberCells kind={kind} offer={offer} />}
+        />
+      )}
+    </section>
+  )
+}
+
+function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: ServiceView | FileView }) {
+  const { machines } = useMachines()
+  const { Name: name, PeerID: peer } = offer
+  return (
+    <>
+      <Cell className={css.name}>
+        {kind === 'services' ? (
+          <Link
+            to="/services"
+            search={(search) => ({ ...search, view: 'connect' as const, name })}
+            className={rowLink}
+          >
+            {name}
+          </Link>
+        ) : (
+          <Link to="/ledger" search={{ bucket: 'files', key: name }} className={rowLink}>
+            {name}
+          </Link>
+        )}
+      </Cell>
+      <Cell className={css.member}>
+        <Glyph id={peer} />
+        {nameOf(machines ?? [], peer)}
+      </Cell>
+      <Cell className={css.use}>
+        {kind === 'services' ? (
+          <span className={page.link}>Connect</span>
+        ) : (
+          <Copy text={receiveCommand(name)} what="command" mono />
+        )}
+      </Cell>
+    </>
+  )
+}

@@ -1,0 +1,18 @@
+import type { OffersRead } from '../../data/offers.ts'
+import { EmptyNote, ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+
+/** What a panel shows of something that is not there: not yet, not here, or not any more. */
+export function MissingOffer({ read, what }: { read: OffersRead<unknown>; what: string }) {
+  if (read.obstacle === 'joining') return <p role="status">The node has not joined its network yet.</p>
+  if (read.obstacle === 'remote') {
+    return <p>This is shown only where the page is opened on the machine of the node.</p>
+  }
+  if (read.error !== null)
+    return <ErrorNote title="It could not be read" error={read.error} retry={read.retry} />
+  if (read.offers === undefined) return <LoadingRows label="Reading" />
+  return (
+    <EmptyNote title={what}>
+      <p>It may have been withdrawn.</p>
+    </EmptyNote>
+  )
+}

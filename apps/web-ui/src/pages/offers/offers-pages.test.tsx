@@ -1,0 +1,227 @@
+import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
+import { eventually } from '@mesh/testkit'
+import { act, configure, fireEvent, screen, within } from '@testing-library/react'
+import { afterEach, expect, test, vi } from 'vitest'
+import { CABIN, createFakeNode, type FakeNode, NAS, refusal, SELF } from '../../../test/support/fake-node.ts'
+import { type RenderedPage, renderPage } from '../../../test/support/render-page.tsx'
+
+vi.setConfig({ testTimeout: 30_000 })
+configure({ asyncUtilTimeout: 10_000 })
+
+let page: RenderedPage | undefined
+afterEach(() => {
+  page?.close()
+  page = undefined
+})
+
+function open(node: FakeNode, address: string): RenderedPage {
+  page = renderPage(node, address)
+  return page
+}
+async function pass(ms: number): Promise<void> {
+  await act(async () => page?.clock.advance(ms))
+}
+const text = (wanted: string | RegExp) => screen.findByText(wanted)
+const ok = (body: unknown) => () => ({ status: 200, body })
+const type = (label: string, value: string) =>
+  fireEvent.change(screen.getByLabelText(label), { target: { value } })
+const region = (name: string) => screen.findByRole('region', { name })
+
+const COUNTS = { OpenConnections: 0, Connections: 0, BytesIn: 0, BytesOut: 0, LastError: null, Kept: true }
+const service = (Name: string, more: Partial<NodeServiceView> = {}): NodeServiceView => ({
+  Name,
+  Target: '127.0.0.1:8080',
+  State: 'announced',
+  Owner: null,
+  ...COUNTS,
+  ...more,
+})
+const connection = (Name: string, more: Partial<NodeConnectionView> = {}): NodeConnectionView => ({
+  Name,
+  Listen: '127.0.0.1:43121',
+  State: 'connected',
+  Provider: NAS.peerId,
+  Path: 'direct',
+  ...COUNTS,
+  ...more,
+})
+const file = (Name: string, more: Partial<NodeFileView> = {}): NodeFileView => ({
+  Name,
+  Path: '/home/me/photos',
+  State: 'announced',
+  Owner: null,
+  Completed: 2,
+  Receivers: [],
+  LastError: null,
+  Kept: true,
+  ...more,
+})
+
+test('each state of a service is a word, with its reason', async () => {
+  const node = createFakeNode()
+  const body = [
+    service('web', { OpenConnections: 3, BytesIn: 2_400 }),
+    service('db', { State: 'target down', LastError: 'connection refused' }),
+    service('ssh', { State: 'name taken', Owner: NAS.peerId }),
+    service('new', { State: 'checking' }),
+  ]
+  node.answer('/api/node/services', ok(body))
+  open(node, '/services')
+  const offered = await region('Offered by this node')
+  await within(offered).findByText('offered')
+  within(offered).getByText('2.4 kB')
+  within(offered).getByText('target down')
+  within(offered).getByText('connection refused')
+  within(offered).getByText('name taken')
+  await within(offered).findByText('by nas')
+  within(offered).getByText('checking')
+})
+
+test('with nothing offered, the page teaches how to offer', async () => {
+  open(createFakeNode(), '/services')
+  expect(await text('mesh service-add web 127.0.0.1:8080')).toBeDefined()
+  expect(await text(/No member offers a service now/)).toBeDefined()
+})
+
+test('a service is offered, with the command that does the same', async () => {
+  const node = createFakeNode()
+  const gate = Promise.withResolvers<void>()
+  node.answer('PUT /api/node/services/my%20web', async () => {
+    await gate.promise
+    node.answer('/api/node/services', ok([service('my web', { State: 'announcing' })]))
+    return { status: 200, body: service('my web', { State: 'announcing' }) }
+  })
+  const { router } = open(node, '/services')
+  fireEvent.click(await screen.findByRole('link', { name: 'Offer a service' }))
+  await screen.findByLabelText('Name')
+  type('Name', 'my web')
+  type('Target', ':8080')
+  expect(await text("mesh service-add 'my web' :8080")).toBeDefined()
+  fireEvent.click(screen.getByRole('button', { name: 'Offer' }))
+  await screen.findByRole('button', { name: 'Announcing' })
+  gate.resolve()
+  const panel = await screen.findByRole('complementary', { name: 'my web' })
+  await within(panel).findByText('announcing')
+  expect(router.state.location.search).toEqual({ view: 'service', name: 'my web' })
+  expect(node.bodies.get('PUT /api/node/services/my%20web')).toBe('{"Target":":8080"}')
+  node.answer('/api/node/services', ok([service('my web')]))
+  await act(async () => node.send('service.changed', { Name: 'my web', State: 'announced' }))
+  await eventually(async () => {
+    await pass(250)
+    within(panel).getByText('offered')
+  })
+})
+
+test('an error stands at its field, and what was typed stays', async () => {
+  const node = createFakeNode()
+  node.answer('PUT /api/node/services/web', () =>
+    refusal(400, 'services.bad_address', '"8080" is no address of a service', 'Write HOST:PORT.'),
+  )
+  open(node, '/services?view=offer')
+  await screen.findByLabelText('Name')
+  type('Name', 'web')
+  type('Target', '8080')
+  fireEvent.click(screen.getByRole('button', { name: 'Offer' }))
+  expect(await text('"8080" is no address of a service. Write HOST:PORT.')).toBeDefined()
+  const target = screen.getByLabelText<HTMLInputElement>('Target')
+  expect(target.value).toBe('8080')
+  expect(target.getAttribute('aria-invalid')).toBe('true')
+  expect(screen.getByLabelText('Name').getAttribute('aria-invalid')).toBe('false')
+})
+
+test('withdrawing says who is affected, and then does it', async () => {
+  const node = createFakeNode()
+  node.answer('/api/node/services', ok([service('web', { OpenConnections: 2 })]))
+  node.answer('DELETE /api/node/services/web', () => {
+    node.answer('/api/node/services', ok([]))
+    return { status: 200, body: { State: 'Removed' } }
+  })
+  open(node, '/services?view=service&name=web')
+  fireEvent.click(await screen.findByRole('button', { name: 'Withdraw' }))
+  const dialog = await screen.findByRole('dialog', { hidden: true })
+  within(dialog).getByText('2 connections of members to it end now.')
+  within(dialog).getByText('mesh service-remove web')
+  fireEvent.click(within(dialog).getByRole('button', { name: 'Withdraw', hidden: true }))
+  await eventually(() => expect(node.requests).toContain('DELETE /api/node/services/web'))
+  expect(await text('mesh service-add web 127.0.0.1:8080')).toBeDefined()
+})
+
+test('a service of a member is connected from here, and its address is there to copy', async () => {
+  const node = createFakeNode()
+  node.answer('/api/services', ok([{ Name: 'web', PeerID: NAS.peerId }]))
+  node.answer('PUT /api/node/connections/web', () => {
+    node.answer('/api/node/connections', ok([connection('web')]))
+    return { status: 200, body: connection('web') }
+  })
+  open(node, '/services')
+  fireEvent.click(await screen.findByRole('link', { name: 'web' }))
+  expect((await screen.findByLabelText<HTMLInputElement>('Listen address')).value).toBe('127.0.0.1:0')
+  fireEvent.click(screen.getByRole('button', { name: 'Connect' }))
+  const panel = await screen.findByRole('complementary', { name: 'web' })
+  await within(panel).findByRole('button', { name: 'Copy address 127.0.0.1:43121' })
+  within(panel).getByText('connected')
+  expect(node.bodies.get('PUT /api/node/connections/web')).toBe('{"Listen":"127.0.0.1:0"}')
+})
+
+test('away from its machine the node is read only, and the page says what to type there', async () => {
+  const node = createFakeNode()
+  const local = () => refusal(403, 'node.local_only', 'only the machine itself may ask', 'Ask there.')
+  for (const list of ['services', 'connections', 'files']) node.answer(`/api/node/${list}`, local)
+  node.answer(
+    '/api/services',
+    ok([
+      { Name: 'web', PeerID: NAS.peerId },
+      { Name: 'mine', PeerID: SELF.peerId },
+    ]),
+  )
+  open(node, '/services?view=connect&name=web')
+  expect(await text('mesh service-add NAME HOST:PORT')).toBeDefined()
+  expect(await text('mesh service-connect web 127.0.0.1:9000')).toBeDefined()
+  await screen.findByRole('link', { name: 'mine' })
+  expect(screen.queryByRole('link', { name: 'Offer a service' })).toBeNull()
+  expect(screen.queryByRole('button', { name: 'Connect' })).toBeNull()
+  expect(screen.queryByRole('alert')).toBeNull()
+})
+
+test('before the node has joined, its lists say so and come by themselves', async () => {
+  const node = createFakeNode()
+  node.answer('/api/node/services', () => refusal(503, 'services.not_running', 'not joined', 'Wait.'))
+  open(node, '/services')
+  const offered = await region('Offered by this node')
+  await within(offered).findByText(/has not joined its network yet/)
+  node.answer('/api/node/services', ok([service('web')]))
+  await within(offered).findByText('offered')
+})
+
+test('who receives a file stands there with progress, and is named when it is withdrawn', async () => {
+  const node = createFakeNode()
+  const Receivers = [{ PeerID: CABIN.peerId, Bytes: 10_000_000, TotalBytes: 40_000_000, Rate: 1_000_000 }]
+  node.answer('/api/node/files', ok([file('photos', { Receivers })]))
+  open(node, '/files?view=file&name=photos')
+  const panel = await screen.findByRole('complementary', { name: 'photos' })
+  await within(panel).findByText(/25 %, 10 MB of 40 MB/)
+  within(panel).getByText('mesh file-receive photos')
+  fireEvent.click(within(panel).getByRole('button', { name: 'Withdraw' }))
+  const dialog = await screen.findByRole('dialog', { hidden: true })
+  await within(dialog).findByText('cabin receives it now and must wait until it is offered again.')
+})
+
+test('a path that the node cannot read is told at its field', async () => {
+  const node = createFakeNode()
+  node.answer('PUT /api/node/files/photos', () =>
+    refusal(400, 'files.unreadable', '/nowhere does not exist', 'Give the path of a file or folder.'),
+  )
+  open(node, '/files?view=offer&name=photos')
+  await screen.findByLabelText('Path')
+  type('Path', '/nowhere')
+  fireEvent.click(screen.getByRole('button', { name: 'Offer' }))
+  expect(await text('/nowhere does not exist. Give the path of a file or folder.')).toBeDefined()
+  expect(screen.getByLabelText('Path').getAttribute('aria-invalid')).toBe('true')
+})
+
+test('files of members come with the command that fetches them', async () => {
+  const node = createFakeNode()
+  node.answer('/api/files', ok([{ Name: 'my photos', PeerID: NAS.peerId }]))
+  open(node, '/files')
+  expect(await text("mesh file-receive 'my photos'")).toBeDefined()
+})

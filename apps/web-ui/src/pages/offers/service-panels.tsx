@@ -1,0 +1,167 @@
+import type { NodeConnectionView, NodeServiceView } from '@mesh/api-contract'
+import { useMachines } from '../../data/machines.tsx'
+import type { OffersRead } from '../../data/offers.ts'
+import { offerCommands } from '../../model/commands.ts'
+import { nameOf } from '../../model/machine.ts'
+import { connectionsInWords, connectionState, serviceState } from '../../model/offer-words.ts'
+import { bytesInWords, countInWords } from '../../model/rate-words.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { Glyph } from '../../parts/glyph.tsx'
+import { Facts, PanelSection } from '../../parts/panel.tsx'
+import { StateMark } from '../../parts/state-mark.tsx'
+import page from '../page.module.css'
+import css from './offers.module.css'
+import { MissingOffer } from './missing-offer.tsx'
+import { OffersPanel } from './offers-panel.tsx'
+import { Withdraw } from './withdraw.tsx'
+
+type Fact = readonly [term: string, fact: React.ReactNode]
+
+interface PanelProps<View> {
+  readonly name: string
+  readonly read: OffersRead<View>
+}
+
+/** One service that this node offers. */
+export function ServicePanel({ name, read }: PanelProps<NodeServiceView>) {
+  const service = read.offers?.find(({ Name }) => Name === name)
+  return (
+    <OffersPanel to="/services" label={name}>
+      {service === undefined ? (
+        <MissingOffer read={read} what="This node offers no service of this name" />
+      ) : (
+        <ServiceFacts service={service} />
+      )}
+    </OffersPanel>
+  )
+}
+
+function ServiceFacts({ service }: { service: NodeServiceView }) {
+  const { machines } = useMachines()
+  const { tone, word, detail, sentence } = serviceState(service, (id) => nameOf(machines ?? [], id))
+  const at = { origin: location.origin, name: service.Name }
+  return (
+    <>
+      <StateAndSentence tone={tone} word={word} detail={detail} sentence={sentence} />
+      <PanelSection title="Service">
+        <Facts
+          facts={[
+            ['Target', <Copy key="target" text={service.Target} what="target" mono wrap />],
+            ...trafficFacts(service),
+          ]}
+        />
+      </PanelSection>
+      <PanelSection title="Members reach it with">
+        <Copy
+          text={offerCommands({ ...at, kind: 'connection' }, '127.0.0.1:9000').mesh}
+          what="command"
+          mono
+          wrap
+        />
+      </PanelSection>
+      <Withdraw
+        kind="service"
+        name={service.Name}
+        action="Withdraw"
+        affected={
+          service.OpenConnections > 0
+            ? `${connectionsInWords(service.OpenConnections)} of members to it end now.`
+            : 'No member is connected to it now.'
+        }
+        afterwards="Members that connect to this name wait until somebody offers it again."
+      />
+    </>
+  )
+}
+
+/** One service of a member that this node makes reachable. */
+export function ConnectionPanel({ name, read }: PanelProps<NodeConnectionView>) {
+  const connection = read.offers?.find(({ Name }) => Name === name)
+  return (
+    <OffersPanel to="/services" label={name}>
+      {connection === undefined ? (
+        <MissingOffer read={read} what="This node is not connected to a service of this name" />
+      ) : (
+        <ConnectionFacts connection={connection} />
+      )}
+    </OffersPanel>
+  )
+}
+
+function ConnectionFacts({ connection }: { connection: NodeConnectionView }) {
+  const { machines } = useMachines()
+  const name = (id: string) => nameOf(machines ?? [], id)
+  const { tone, word, detail, sentence } = connectionState(connection, name)
+  const facts: Fact[] = []
+  if (connection.Provider !== null) {
+    facts.push([
+      'Provider',
+      <span key="provider" className={css.member}>
+        <Glyph id={connection.Provider} />
+        {name(connection.Provider)}
+      </span>,
+    ])
+  }
+  if (connection.Path !== null) facts.push(['Path', connection.Path])
+  return (
+    <>
+      <StateAndSentence tone={tone} word={word} detail={detail} sentence={sentence} />
+      <PanelSection title="Reached on this machine at">
+        <Copy text={connection.Listen} what="address" mono wrap />
+      </PanelSection>
+      <PanelSection title="Connection">
+        <Facts facts={[...facts, ...trafficFacts(connection)]} />
+      </PanelSection>
+      <Withdraw
+        kind="connection"
+        name={connection.Name}
+        action="Disconnect"
+        affected={
+          connection.OpenConnections > 0
+            ? `${connectionsInWords(connection.OpenConnections)} of programs on this machine end now.`
+            : 'No program uses it now.'
+        }
+        afterwards={`Nothing listens at ${connection.Listen} any more. The service itself stays.`}
+      />
+    </>
+  )
+}
+
+type StateAndSentenceProps = ReturnType<typeof serviceState>
+
+export function StateAndSentence({ tone, word, detail, sentence }: StateAndSentenceProps) {
+  return (
+    <div role="status">
+      <p>
+        <StateMark tone={tone} word={word}>
+          {detail}
+        </StateMark>
+      </p>
+      <p className={page.sub}>{sentence}</p>
+    </div>
+  )
+}
+
+function trafficFacts(view: NodeServiceView | NodeConnectionView): readonly Fact[] {
+  const facts: Fact[] = [
+    ['Connections', `${countInWords(view.OpenConnections)} open, ${countInWords(view.Connections)} in all`],
+    ['In', bytesInWords(view.BytesIn)],
+    ['Out', bytesInWords(view.BytesOut)],
+    keptFact(view.Kept),
+  ]
+  if (view.LastError !== null) facts.push(errorFact(view.LastError))
+  return facts
+}
+
+export function keptFact(kept: boolean): Fact {
+  return ['After a restart', kept ? 'comes back' : 'as the options of the node say']
+}
+
+export function errorFact(text: string): Fact {
+  return [
+    'Last error',
+    <span key="error" className={css.failure}>
+      {text}
+    </span>,
+  ]
+}

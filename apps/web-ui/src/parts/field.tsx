@@ -1,0 +1,57 @@
+import { useId } from 'react'
+import css from './field.module.css'
+
+interface TextFieldProps {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  /** What may stand here, under the field. */
+  readonly hint?: React.ReactNode
+  /** What is wrong with it. */
+  readonly error?: string | undefined
+  readonly placeholder?: string
+  readonly autoFocus?: boolean
+}
+
+/** One line to type: a name, an address, a path. What is wrong with it stands below it. */
+export function TextField({
+  label,
+  value,
+  onChange,
+  hint,
+  error,
+  placeholder,
+  autoFocus = false,
+}: TextFieldProps) {
+  const id = useId()
+  return (
+    <div className={css.field}>
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        className={css.input}
+        value={value}
+        placeholder={placeholder}
+        required
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        autoFocus={autoFocus}
+        aria-invalid={error !== undefined}
+        aria-describedby={`${id}-about`}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <div id={`${id}-about`}>
+        {error !== undefined && (
+          <p className={css.error} role="alert">
+            {error}
+          </p>
+        )}
+        {hint !== undefined && <p className={css.hint}>{hint}</p>}
+      </div>
+    </div>
+  )
+}
+
+/** Classes for forms that lay out fields of their own. */
+export const fieldClasses = css

@@ -1,0 +1,80 @@
+import { useRef, useState } from 'react'
+import { countInWords } from '../model/rate-words.ts'
+import { Button } from './button.tsx'
+import { cx } from './class-names.ts'
+import { useShortcut } from './keyboard.tsx'
+import css from './rows.module.css'
+import type { Column } from './virtual-rows.tsx'
+
+/** So many rows are drawn at first, and with each click on what asks for more. */
+const ROWS_AT_A_TIME = 200
+
+interface RowsProps<Row> {
+  /** What the table shows, for screen readers. */
+  readonly label: string
+  readonly columns: readonly Column[]
+  /** The class with the grid of a row. */
+  readonly rowClass: string | undefined
+  readonly rows: readonly Row[]
+  rowKey(row: Row): string
+  isSelected(row: Row): boolean
+  renderCells(row: Row): React.ReactNode
+}
+
+/** A table that stands among others on a page which scrolls as a whole. */
+export function Rows<Row>({
+  label,
+  columns,
+  rowClass,
+  rows,
+  rowKey,
+  isSelected,
+  renderCells,
+}: RowsProps<Row>) {
+  const [drawn, setDrawn] = useState(ROWS_AT_A_TIME)
+  const rest = rows.length - drawn
+  return (
+    <>
+      <div role="table" aria-label={label} aria-rowcount={rows.length + 1}>
+        <div role="row" className={cx(css.head, rowClass)}>
+          {columns.map(({ title, align }) => (
+            <span role="columnheader" key={title} className={cx(align === 'end' && css.end)}>
+              {title}
+            </span>
+          ))}
+        </div>
+        {rows.slice(0, drawn).map((row) => (
+          <div
+            role="row"
+            key={rowKey(row)}
+            className={cx(css.row, rowClass, isSelected(row) && css.selected)}
+            data-row
+          >
+            {renderCells(row)}
+          </div>
+        ))}
+      </div>
+      {rest > 0 && (
+        <p className={css.more}>
+          <Button onClick={() => setDrawn(drawn + ROWS_AT_A_TIME)}>
+            Show {countInWords(Math.min(rest, ROWS_AT_A_TIME))} more of {countInWords(rest)}
+          </Button>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** `j` and `k` walk along the links of all rows inside of the element. */
+export function useRowWalk(): React.RefObject<HTMLElement | null> {
+  const container = useRef<HTMLElement>(null)
+  const move = (step: 1 | -1) => {
+    const links = [...(container.current?.querySelectorAll<HTMLElement>('[data-row] a') ?? [])]
+    const focused = links.findIndex((link) => link === document.activeElement)
+    const from = focused < 0 && step === -1 ? links.length : focused
+    links[Math.min(links.length - 1, Math.max(0, from + step))]?.focus()
+  }
+  useShortcut('j', () => move(1))
+  useShortcut('k', () => move(-1))
+  return container
+}
