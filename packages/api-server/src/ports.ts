@@ -133,12 +133,15 @@ export interface VpnPort {
 /** Who answers for a name, by numbers of record types. */
 export interface NameExplanation {
   readonly name: string
+  /** Number of the record type, 1 for A. */
   readonly type: number
-  /** Undefined where another server's answer is passed on. */
+  /** Number of the response code, 0 for NOERROR; undefined where another server's answer is passed on. */
   readonly rcode: number | undefined
   readonly records: readonly {
     readonly name: string
+    /** Number of the record type, 1 for A. */
     readonly type: number
+    /** Seconds. */
     readonly ttl: number
     readonly text: string
   }[]
@@ -152,9 +155,15 @@ export interface DnsServerStatus {
   readonly zone: string
   readonly listening: readonly { readonly host: string; readonly port: number }[]
   readonly outcomes: Readonly<Record<string, number>>
-  readonly names: { readonly automatic: number; readonly patterns: number }
+  readonly names: {
+    /** Number of names made from machines and services. */
+    readonly automatic: number
+    /** Number of patterns in use. */
+    readonly patterns: number
+  }
   readonly forwarder:
     | {
+        /** Number of answers that are kept. */
         readonly cached: number
         readonly servers: readonly {
           readonly address: string
@@ -168,7 +177,12 @@ export interface DnsServerStatus {
 
 /** Names of this network; also where no server listens. */
 export interface DnsPort {
-  /** @throws MeshError `dns.bad_question`, `dns.busy` */
+  /**
+   * Who would answer, and why not somebody else.
+   *
+   * @param type number of the record type, 1 for A
+   * @throws MeshError `dns.bad_question`, `dns.busy`
+   */
   explain(name: string, type: number): Promise<NameExplanation>
   /** Undefined: no DNS server runs. */
   status(): DnsServerStatus | undefined
@@ -241,6 +255,7 @@ export interface OfferedFile extends Offered {
   readonly path: string
   readonly state: 'announced' | 'announcing' | 'name taken'
   readonly owner: string | undefined
+  /** Number of receivers that got all of it. */
   readonly completed: number
   readonly receivers: readonly {
     readonly peer: string

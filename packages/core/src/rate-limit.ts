@@ -7,7 +7,9 @@ export interface Bucket {
 }
 
 export interface Rate {
+  /** How many are let through a second, in the long run. */
   readonly perSecond: number
+  /** How many are let through at once. */
   readonly burst: number
 }
 
@@ -28,7 +30,7 @@ export function createTokenBucket(rate: Rate, clock: Clock): Bucket {
 }
 
 export interface RateLimiterInit extends Rate {
-  /** More are forgotten, the one heard longest ago first. */
+  /** How many addresses are remembered; of more, the one heard longest ago is forgotten. */
   readonly maxAddresses: number
   /** `network`: IPv4 addresses of a /24 share one bucket, too. */
   readonly by?: 'address' | 'network'

@@ -46,7 +46,12 @@ export interface DnsListenAddress {
 export interface Dns {
   /** Rejects with MeshError `dns.cannot_listen`; then nothing of this address is left. */
   listen(address: DnsListenAddress): Promise<BoundAddress>
-  /** Who would answer a question, and why not somebody else. @throws MeshError `dns.bad_question`, `dns.busy` */
+  /**
+   * Who would answer a question, and why not somebody else.
+   *
+   * @param type number of the record type, 1 for A
+   * @throws MeshError `dns.bad_question`, `dns.busy`
+   */
   explain(name: string, type: number): Promise<NameExplanation>
   status(): DnsStatus
   /** What a person should know of, with what to do. */
@@ -68,7 +73,14 @@ export interface DnsStatus {
   /** Packets by what became of them. */
   readonly outcomes: Readonly<Record<Outcome, number>>
   /** Automatic names, and patterns of the ledger that count or are too many. */
-  readonly names: { readonly automatic: number; readonly patterns: number; readonly ignoredPatterns: number }
+  readonly names: {
+    /** Number of names made from machines and services. */
+    readonly automatic: number
+    /** Number of patterns in use. */
+    readonly patterns: number
+    /** Number of patterns beyond the bound. */
+    readonly ignoredPatterns: number
+  }
   readonly forwarder: ForwarderStatus | undefined
 }
 

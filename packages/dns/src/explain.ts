@@ -8,8 +8,9 @@ import { type DnsRecord, encodeRecordData } from './zone/record-data.ts'
 
 export interface NameExplanation {
   readonly name: string
+  /** Number of the record type, 1 for A. */
   readonly type: number
-  /** Undefined where another server's answer is passed on. */
+  /** Number of the response code, 0 for NOERROR; undefined where another server's answer is passed on. */
   readonly rcode: number | undefined
   readonly records: readonly Pick<DnsRecord, 'name' | 'type' | 'ttl' | 'text'>[]
   readonly source: 'machine' | 'service' | 'reverse' | 'zone' | 'pattern' | 'forwarder' | 'nobody'

@@ -14,6 +14,7 @@ export interface Owners {
 
 export interface OwnersInit {
   readonly snapshot: Pick<Snapshot, 'entries' | 'isOwnerLive'>
+  /** Unix time in ms. */
   readonly now: number
   readonly livenessMs: number
 }

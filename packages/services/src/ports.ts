@@ -47,7 +47,9 @@ export interface ByteStreams {
   /** Serves a protocol. Others, and more than `maxPerPeer` at a time, are reset and counted. */
   handle(
     protocol: string,
-    options: ByteStreamOptions & { readonly maxPerPeer: number },
+    options: ByteStreamOptions & {
+      /** Number of streams of one peer at a time. */ readonly maxPerPeer: number
+    },
     handler: (stream: ByteStream) => void,
   ): Promise<void>
   /**

@@ -70,9 +70,13 @@ export interface Forwarder {
 
 export interface ForwarderStatus {
   readonly servers: readonly ServerStatus[]
+  /** Number of answers that are kept. */
   readonly cached: number
+  /** Number of questions that a kept answer served. */
   readonly hits: number
+  /** Number of questions that a server was asked for. */
   readonly misses: number
+  /** Number of questions that wait for a server now. */
   readonly inFlight: number
 }
 

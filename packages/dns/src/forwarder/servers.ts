@@ -10,10 +10,12 @@ export interface ForwardServer extends ServerAddress {
 }
 
 export interface ServerStatus extends ForwardServer {
+  /** Number of answers since the start. */
   readonly answers: number
+  /** Number of failures since the start. */
   readonly failures: number
   /** The last failure, when nothing was answered since. */
-  readonly failing: { readonly at: number; readonly reason: string } | undefined
+  readonly failing: { /** Unix time in ms. */ readonly at: number; readonly reason: string } | undefined
 }
 
 export interface Servers {

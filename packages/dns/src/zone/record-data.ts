@@ -10,8 +10,9 @@ import { TYPE } from '../record-types.ts'
 
 /** One record, ready to be sent. */
 export interface DnsRecord {
-  /** As `nameText` writes it. */
+  /** In lower case with a dot at the end, special characters as in zone files (`\.`, `\032`). */
   readonly name: string
+  /** Number of the record type, 1 for A. */
   readonly type: number
   /** Seconds. */
   readonly ttl: number
@@ -21,7 +22,11 @@ export interface DnsRecord {
   readonly text: string
 }
 
-/** RDATA without its length; names count from the root, with or without a trailing dot. */
+/**
+ * RDATA without its length; names count from the root, with or without a trailing dot.
+ *
+ * @param type number of the record type, 1 for A
+ */
 export function encodeRecordData(type: number, text: string): Uint8Array | undefined {
   if (text.length > MAX_RECORDS_BYTES) return undefined
   const generic = /^\\#\s+(\d{1,5})\s*([\s0-9a-f]*)$/i.exec(text)

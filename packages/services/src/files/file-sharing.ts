@@ -33,7 +33,7 @@ export interface FileOffer {
   readonly isAnnounced: boolean
   /** Another live member has the name: its peer id. */
   readonly takenBy: string | undefined
-  /** Receivers that have got all of it. */
+  /** Number of receivers that have got all of it. */
   readonly completed: number
   readonly receivers: readonly (TransferProgress & { readonly peer: PeerId })[]
   /** Why the last transfer, or the announcement, failed; in words. */

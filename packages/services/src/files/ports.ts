@@ -19,7 +19,11 @@ export interface FileChannel {
 export interface FileChannels {
   handle(
     protocol: string,
-    options: { readonly maxMessageBytes: number; readonly maxPerPeer?: number },
+    options: {
+      readonly maxMessageBytes: number
+      /** Number of channels of one peer at a time. */
+      readonly maxPerPeer?: number
+    },
     handler: (channel: FileChannel) => Promise<void>,
   ): Promise<void>
   /** @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.unsupported` */

@@ -27,7 +27,7 @@ export interface ReceiveFileInit {
   readonly name: string
   /** A path to write to; or a folder, or a path that ends with a slash, to write into. */
   readonly destination: string
-  /** Of the process that receives, for the lock. */
+  /** Number of the process that receives, for the lock. */
   readonly processId: number
   readonly signal: AbortSignal
   readonly onState?: (state: ReceiveState) => void
