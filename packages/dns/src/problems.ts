@@ -52,8 +52,8 @@ function failingServers({ forwarder }: DnsStatus, now: number): readonly DnsProb
   const byDomain = Map.groupBy(forwarder?.servers ?? [], ({ domain }) => domain)
   return [...byDomain].flatMap(([domain, servers]) => {
     const failing = servers.flatMap(({ failing: last }) => (last === undefined ? [] : [last]))
-    const [last] = failing.toSorted((a, b) => b.at - a.at)
-    if (failing.length < servers.length || last === undefined || now - last.at > FAILING_TOLD_MS) return []
+    const [last] = failing.toSorted((a, b) => b.atMs - a.atMs)
+    if (failing.length < servers.length || last === undefined || now - last.atMs > FAILING_TOLD_MS) return []
     const what = domain === '.' ? 'Names outside this network' : `Names of ${domain}`
     return [
       {
@@ -61,7 +61,7 @@ function failingServers({ forwarder }: DnsStatus, now: number): readonly DnsProb
         severity: 'warning' as const,
         title: `${what} are not resolved: ${servers.map(whereOf).join(', ')} failed (${last.reason})`,
         hint: 'Check the connection to these servers, or name others with --dns-forward-server.',
-        since: Math.min(...failing.map(({ at }) => at)),
+        since: Math.min(...failing.map(({ atMs }) => atMs)),
       },
     ]
   })

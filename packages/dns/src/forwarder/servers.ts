@@ -15,7 +15,7 @@ export interface ServerStatus extends ForwardServer {
   /** Number of failures since the start. */
   readonly failures: number
   /** The last failure, when nothing was answered since. */
-  readonly failing: { /** Unix time in ms. */ readonly at: number; readonly reason: string } | undefined
+  readonly failing: { readonly atMs: number; readonly reason: string } | undefined
 }
 
 export interface Servers {
@@ -31,7 +31,7 @@ export interface Servers {
 interface Health {
   answers: number
   failures: number
-  failing: { readonly at: number; readonly reason: string } | undefined
+  failing: { readonly atMs: number; readonly reason: string } | undefined
 }
 
 export function createServers(servers: readonly ForwardServer[], clock: Clock): Servers {
@@ -42,7 +42,7 @@ export function createServers(servers: readonly ForwardServer[], clock: Clock): 
   const healthOf = (server: ForwardServer): Health =>
     health.get(server) ?? { answers: 0, failures: 0, failing: undefined }
   const penaltyOf = (server: ForwardServer) => {
-    const at = healthOf(server).failing?.at
+    const at = healthOf(server).failing?.atMs
     return at !== undefined && clock.now() - at < SERVER_PENALTY_MS ? at : 0
   }
   return {
@@ -57,7 +57,7 @@ export function createServers(servers: readonly ForwardServer[], clock: Clock): 
     failed(server, reason) {
       const known = healthOf(server)
       known.failures++
-      known.failing = { at: clock.now(), reason }
+      known.failing = { atMs: clock.now(), reason }
     },
     status: () => servers.map((server) => ({ ...server, ...healthOf(server) })),
   }
