@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import * as endpoint from './endpoint.ts'
+import * as services from './index.ts'
+
+it('has these public names', () => {
+  expect(Object.keys(services).toSorted()).toEqual([
+    'createEgress',
+    'createOwnUser',
+    'createProxy',
+    'createServices',
+    'createSlots',
+  ])
+  expect(Object.keys(endpoint).toSorted()).toEqual([
+    'checkServiceName',
+    'formatEndpoint',
+    'kindOf',
+    'parseEndpoint',
+  ])
+})
