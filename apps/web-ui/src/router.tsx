@@ -12,11 +12,12 @@ import {
   printSearchText,
   validateLedgerSearch,
   validateListSearch,
+  validateNamesSearch,
   validateOffersSearch,
 } from './frame/search-params.ts'
 import { LedgerPage } from './pages/ledger/ledger-page.tsx'
 import { MorePage } from './pages/lists/more-page.tsx'
-import { NamesPage } from './pages/lists/names-page.tsx'
+import { NamesPage } from './pages/names/names-page.tsx'
 import { FilesPage } from './pages/offers/files-page.tsx'
 import { ServicesPage } from './pages/offers/services-page.tsx'
 import { MachinePanel } from './pages/machines/machine-panel.tsx'
@@ -44,7 +45,7 @@ const ledger = createRoute({
 const names = createRoute({
   getParentRoute: () => root,
   path: '/names',
-  validateSearch: validateListSearch,
+  validateSearch: validateNamesSearch,
   component: NamesPage,
 })
 const services = createRoute({

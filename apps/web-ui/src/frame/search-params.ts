@@ -42,6 +42,22 @@ export function validateOffersSearch(search: Record<string, unknown>): OffersSea
   return { ...validateListSearch(search), ...textOf(search, 'name'), ...(view !== undefined && { view }) }
 }
 
+/** What the page of names keeps in the address. */
+export interface NamesSearch extends ListSearch {
+  /** The form for a new name is open. */
+  readonly view?: 'new'
+  /** The pattern whose panel is open. */
+  readonly pattern?: string
+}
+
+export function validateNamesSearch(search: Record<string, unknown>): NamesSearch {
+  return {
+    ...validateListSearch(search),
+    ...textOf(search, 'pattern'),
+    ...(search.view === 'new' && { view: 'new' as const }),
+  }
+}
+
 /** What the ledger keeps in the address. */
 export interface LedgerSearch extends ListSearch {
   readonly bucket?: string

@@ -1,5 +1,6 @@
 import { useDeferredValue, useMemo } from 'react'
 import { countInWords } from '../../model/rate-words.ts'
+import { cx } from '../../parts/class-names.ts'
 import { EmptyNote, ErrorNote, LoadingRows } from '../../parts/notes.tsx'
 import { type Column, VirtualRows } from '../../parts/virtual-rows.tsx'
 import page from '../page.module.css'
@@ -16,20 +17,26 @@ interface PlainListProps<Row> {
   readonly textOf: (row: Row) => string
   readonly keyOf: (row: Row) => string
   readonly renderCells: (row: Row) => React.ReactNode
+  /** What stands at the end of the heading. */
+  readonly action?: React.ReactNode
+  readonly isSelected?: (row: Row) => boolean
+  /** What is open beside the list. */
+  readonly panel?: React.ReactNode
   /** What stands where there are none. */
   readonly empty: React.ReactNode
 }
 
-/** A list to read: names, services, files. */
+/** A list of rows under a heading, with room for a panel at its side. */
 export function PlainList<Row>(props: PlainListProps<Row>) {
   const { title, columns, rows, error, retry, filter, textOf, keyOf, renderCells, empty } = props
+  const { action, isSelected = () => false, panel } = props
   const wanted = useDeferredValue(filter).trim().toLowerCase()
   const shown = useMemo(
     () => (rows ?? []).filter((row) => textOf(row).toLowerCase().includes(wanted)),
     [rows, wanted, textOf],
   )
   return (
-    <div className={page.split}>
+    <div className={cx(page.split, panel !== undefined && page.open)}>
       <section className={page.list} aria-label={title}>
         <header className={page.head}>
           <h1>{title}</h1>
@@ -39,6 +46,7 @@ export function PlainList<Row>(props: PlainListProps<Row>) {
               {countInWords(rows.length)}
             </span>
           )}
+          {action}
         </header>
         <div className={page.rows}>
           {rows === undefined && error !== null && (
@@ -56,12 +64,13 @@ export function PlainList<Row>(props: PlainListProps<Row>) {
               rowClass={css.row}
               rows={shown}
               rowKey={keyOf}
-              isSelected={() => false}
+              isSelected={isSelected}
               renderCells={renderCells}
             />
           )}
         </div>
       </section>
+      {panel}
     </div>
   )
 }

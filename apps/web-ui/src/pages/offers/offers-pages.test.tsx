@@ -68,7 +68,7 @@ test('each state of a service is a word, with its reason', async () => {
   node.answer('/api/node/services', ok(body))
   open(node, '/services')
   const offered = await region('Offered by this node')
-  await within(offered).findByText('offered')
+  expect(await within(offered).findByText('offered')).toBeDefined()
   within(offered).getByText('2.4 kB')
   within(offered).getByText('target down')
   within(offered).getByText('connection refused')
@@ -190,7 +190,7 @@ test('before the node has joined, its lists say so and come by themselves', asyn
   const offered = await region('Offered by this node')
   await within(offered).findByText(/has not joined its network yet/)
   node.answer('/api/node/services', ok([service('web')]))
-  await within(offered).findByText('offered')
+  expect(await within(offered).findByText('offered')).toBeDefined()
 })
 
 test('who receives a file stands there with progress, and is named when it is withdrawn', async () => {
@@ -203,7 +203,8 @@ test('who receives a file stands there with progress, and is named when it is wi
   within(panel).getByText('mesh file-receive photos')
   fireEvent.click(within(panel).getByRole('button', { name: 'Withdraw' }))
   const dialog = await screen.findByRole('dialog', { hidden: true })
-  await within(dialog).findByText('cabin receives it now and must wait until it is offered again.')
+  const affected = 'cabin receives it now and must wait until it is offered again.'
+  expect(await within(dialog).findByText(affected)).toBeDefined()
 })
 
 test('a path that the node cannot read is told at its field', async () => {

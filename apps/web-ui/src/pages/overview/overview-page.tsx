@@ -17,6 +17,7 @@ import { JoinHint } from './join-hint.tsx'
 import { Needs } from './needs.tsx'
 import css from './overview.module.css'
 import { SummaryFacts } from './summary-facts.tsx'
+import { WaysOut } from './ways-out.tsx'
 
 const HEALTH_EVERY_MS = 15_000
 /** The overview shows the machines that matter most; all are one click away. */
@@ -42,6 +43,7 @@ export function OverviewPage() {
         <MachinesSection machines={machines} failed={error !== null} />
         <aside className={css.side}>
           <SummaryFacts />
+          <WaysOut />
           <section className={page.section}>
             <h2>
               Changed <span>and refused, the last first</span>

@@ -1,0 +1,98 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import type { DnsView } from '@mesh/api-contract'
+import { Trash2, X } from 'lucide-react'
+import { useState } from 'react'
+import { useMachines } from '../../data/machines.tsx'
+import { useTrackedWrite, useWrite } from '../../data/writes.ts'
+import { nameOf } from '../../model/machine.ts'
+import { Button } from '../../parts/button.tsx'
+import { EmptyNote, LoadingRows } from '../../parts/notes.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { WriteMark } from '../../parts/write-mark.tsx'
+import { DeleteDialog } from '../ledger/delete-dialog.tsx'
+import page from '../page.module.css'
+import { NameForm } from './name-form.tsx'
+
+interface NamePanelProps {
+  /** Undefined: a new one. */
+  readonly pattern: string | undefined
+  /** Undefined until they were read. */
+  readonly names: readonly DnsView[] | undefined
+}
+
+/** One pattern with its records, to change in place; or the form for a new one. */
+export function NamePanel({ pattern, names }: NamePanelProps) {
+  const navigate = useNavigate()
+  const label = pattern ?? 'Add a name'
+  const closed = (search: { readonly q?: string }) => (search.q === undefined ? {} : { q: search.q })
+  return (
+    <Panel
+      label={label}
+      heading={label}
+      close={
+        <Link to="/names" search={closed} className={page.closer} aria-label="Close the panel">
+          <X aria-hidden="true" />
+        </Link>
+      }
+      onClose={() => void navigate({ to: '/names', search: closed })}
+    >
+      {pattern === undefined ? (
+        <NameForm
+          pattern={undefined}
+          records={undefined}
+          onDone={(written) => void navigate({ to: '/names', search: { pattern: written } })}
+        />
+      ) : (
+        <Existing pattern={pattern} names={names} />
+      )}
+    </Panel>
+  )
+}
+
+function Existing({ pattern, names }: { pattern: string; names: readonly DnsView[] | undefined }) {
+  const [deleting, setDeleting] = useState(false)
+  const { machines } = useMachines()
+  const write = useWrite()
+  const tracked = useTrackedWrite('dns', pattern)
+  const known = names?.find(({ Regex }) => Regex === pattern)
+  return (
+    <>
+      {tracked !== undefined && (
+        <p role="status">
+          <WriteMark write={tracked} name={(id) => nameOf(machines ?? [], id)} />
+        </p>
+      )}
+      {names === undefined && <LoadingRows label="Reading the name" />}
+      {names !== undefined && known === undefined && tracked === undefined && (
+        <EmptyNote title="No such pattern">
+          <p>It may have been deleted, or have expired.</p>
+        </EmptyNote>
+      )}
+      {known !== undefined && (
+        <>
+          <NameForm pattern={pattern} records={known.Records} onDone={() => {}} />
+          <div>
+            <Button tone="danger" onClick={() => setDeleting(true)}>
+              <Trash2 aria-hidden="true" />
+              Delete
+            </Button>
+          </div>
+          <Link to="/ledger" search={{ bucket: 'dns', key: pattern }} className={page.link}>
+            Its signed entry in the ledger
+          </Link>
+        </>
+      )}
+      {deleting && (
+        <DeleteDialog
+          bucket="dns"
+          entryKey={pattern}
+          onClose={() => setDeleting(false)}
+          onDelete={() => {
+            setDeleting(false)
+            write.mutate({ action: 'delete', bucket: 'dns', key: pattern, previous: known?.Records })
+          }}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,96 @@
+import { eventually } from '@mesh/testkit'
+import { configure, fireEvent, screen, within } from '@testing-library/react'
+import { afterEach, expect, test, vi } from 'vitest'
+import { createFakeNode, type FakeNode, NAS, refusal } from '../../../test/support/fake-node.ts'
+import { type RenderedPage, renderPage } from '../../../test/support/render-page.tsx'
+
+vi.setConfig({ testTimeout: 30_000 })
+configure({ asyncUtilTimeout: 10_000 })
+
+let page: RenderedPage | undefined
+afterEach(() => {
+  page?.close()
+  page = undefined
+})
+
+function open(node: FakeNode, address: string): RenderedPage {
+  page = renderPage(node, address)
+  return page
+}
+const text = (wanted: string | RegExp) => screen.findByText(wanted)
+const type = (label: string, value: string) =>
+  fireEvent.change(screen.getByLabelText(label), { target: { value } })
+
+/** A node that has one name, kept in its ledger. */
+async function nodeWithName(): Promise<FakeNode> {
+  const node = createFakeNode()
+  await node.ledger.put('dns', '^git\\.$', '{"1":"10.1.0.5"}').settled
+  node.answer('/api/dns', () => ({
+    status: 200,
+    body: [{ Regex: '^git\\.$', Records: { A: '10.1.0.5', TXT: 'hello' } }],
+  }))
+  return node
+}
+
+test('a name is added: announcing, then committed', async () => {
+  const node = createFakeNode()
+  const path = `PUT /api/ledger/dns/${encodeURIComponent('^web\\.$')}`
+  const gate = Promise.withResolvers<void>()
+  node.answer(path, async () => {
+    await gate.promise
+    return { status: 200, body: { State: 'Committed', Block: 12 } }
+  })
+  const { router } = open(node, '/names')
+  fireEvent.click(await screen.findByRole('link', { name: 'Add a name' }))
+  await screen.findByLabelText('Pattern')
+  type('Pattern', '^web\\.$')
+  type('Value', '10.1.0.7')
+  fireEvent.click(screen.getByRole('button', { name: 'Write' }))
+  await screen.findByRole('button', { name: 'Announcing' })
+  gate.resolve()
+  expect(await text('in block 12')).toBeDefined()
+  expect(router.state.location.search).toEqual({ pattern: '^web\\.$' })
+  expect(node.bodies.get(path)).toBe('{"A":"10.1.0.7"}')
+})
+
+test('what is wrong stands at its record, and what was typed stays', async () => {
+  const node = await nodeWithName()
+  const issues = [{ Field: 'Records.A', Value: '10.1', Expected: 'an IPv4 address' }]
+  const path = `PUT /api/ledger/dns/${encodeURIComponent('^git\\.$')}`
+  node.answer(path, () => refusal(400, 'dns.bad_record', 'wrong', 'See Issues.', { Issues: issues }))
+  open(node, `/names?pattern=${encodeURIComponent('^git\\.$')}`)
+  const [value] = await screen.findAllByLabelText<HTMLInputElement>('Value')
+  fireEvent.change(value as HTMLInputElement, { target: { value: '10.1' } })
+  fireEvent.click(screen.getByRole('button', { name: 'Write' }))
+  expect(await text('Expected: an IPv4 address.')).toBeDefined()
+  const [again] = screen.getAllByLabelText<HTMLInputElement>('Value')
+  expect([again?.value, again?.getAttribute('aria-invalid')]).toEqual(['10.1', 'true'])
+})
+
+test('a type that is given twice is told before it is written', async () => {
+  open(await nodeWithName(), `/names?pattern=${encodeURIComponent('^git\\.$')}`)
+  const fields = await screen.findAllByLabelText('Type')
+  fireEvent.change(fields[1] as HTMLElement, { target: { value: 'a' } })
+  expect(await text('Expected: given once.')).toBeDefined()
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Write' }).disabled).toBe(true)
+})
+
+test('a name is deleted, with a way back', async () => {
+  const node = await nodeWithName()
+  open(node, `/names?pattern=${encodeURIComponent('^git\\.$')}`)
+  fireEvent.click(await screen.findByRole('button', { name: 'Delete' }))
+  const dialog = await screen.findByRole('dialog', { hidden: true })
+  within(dialog).getByText('Names that this pattern answers will not resolve any more.')
+  fireEvent.click(within(dialog).getByRole('button', { name: 'Delete', hidden: true }))
+  await eventually(() => expect(node.ledger.snapshot().getLive('dns', '^git\\.$')).toBeUndefined())
+  expect(await screen.findByRole('button', { name: 'Undo' })).toBeDefined()
+})
+
+test('the overview names the members that lead to the Internet, with the command', async () => {
+  const node = createFakeNode()
+  node.answer('/api/ledger/egress', () => ({ status: 200, body: { [NAS.peerId]: 'ok' } }))
+  open(node, '/')
+  expect(await text('mesh proxy')).toBeDefined()
+  const egress = screen.getByText('members that lead to the Internet').closest('section')
+  expect(await within(egress as HTMLElement).findByRole('link', { name: 'nas' })).toBeDefined()
+})

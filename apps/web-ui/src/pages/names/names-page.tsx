@@ -1,0 +1,93 @@
+import { Link, useSearch } from '@tanstack/react-router'
+import type { DnsView } from '@mesh/api-contract'
+import { Plus } from 'lucide-react'
+import { useRead } from '../../data/reads.ts'
+import { useTrackedWrite } from '../../data/writes.ts'
+import { putCommands } from '../../model/commands.ts'
+import { buttonLink } from '../../parts/button.tsx'
+import { cx } from '../../parts/class-names.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { EmptyNote } from '../../parts/notes.tsx'
+import { Cell, rowLink } from '../../parts/virtual-rows.tsx'
+import { WriteMark } from '../../parts/write-mark.tsx'
+import css from '../lists/lists.module.css'
+import { PlainList } from '../lists/plain-list.tsx'
+import page from '../page.module.css'
+import { NamePanel } from './name-panel.tsx'
+
+const COLUMNS = [{ title: 'Pattern' }, { title: 'Records' }]
+const EXAMPLE = putCommands(
+  { origin: location.origin, bucket: 'dns', key: '^git\\.lab\\.$' },
+  { A: '10.1.0.5' },
+).mesh
+
+/** Patterns of names and what they answer, to add, change and delete in place. */
+export function NamesPage() {
+  const { q = '', view, pattern } = useSearch({ from: '/names' })
+  const read = useRead('listDns', {})
+  const open = view === 'new' || pattern !== undefined
+  return (
+    <PlainList
+      title="Names"
+      columns={COLUMNS}
+      rows={read.data}
+      error={read.error}
+      retry={() => void read.refetch()}
+      filter={q}
+      textOf={textOf}
+      keyOf={({ Regex }) => Regex}
+      renderCells={(name) => <NameCells name={name} />}
+      isSelected={({ Regex }) => Regex === pattern}
+      action={
+        <Link
+          to="/names"
+          search={{ view: 'new', ...(q !== '' && { q }) }}
+          className={cx(buttonLink, page.aside)}
+        >
+          <Plus aria-hidden="true" />
+          Add a name
+        </Link>
+      }
+      panel={open ? <NamePanel key={pattern} pattern={pattern} names={read.data} /> : undefined}
+      empty={
+        <EmptyNote title="No names yet">
+          <p>
+            A name is a regular expression with the records that it answers. Add one here, or from a terminal:
+          </p>
+          <p>
+            <Copy text={EXAMPLE} what="command" mono wrap />
+          </p>
+        </EmptyNote>
+      }
+    />
+  )
+}
+
+function NameCells({ name: { Regex, Records } }: { name: DnsView }) {
+  const write = useTrackedWrite('dns', Regex)
+  return (
+    <>
+      <Cell className={css.pattern}>
+        <Link
+          to="/names"
+          search={({ q }) => ({ pattern: Regex, ...(q !== undefined && { q }) })}
+          className={rowLink}
+        >
+          {Regex}
+        </Link>
+      </Cell>
+      <Cell className={css.soft}>
+        {Object.entries(Records).map(([type, value]) => (
+          <span key={type} className={css.record}>
+            <b>{type}</b> {value}
+          </span>
+        ))}
+        {write !== undefined && <WriteMark write={write} brief />}
+      </Cell>
+    </>
+  )
+}
+
+function textOf({ Regex, Records }: DnsView): string {
+  return [Regex, ...Object.entries(Records).flat()].join(' ')
+}
