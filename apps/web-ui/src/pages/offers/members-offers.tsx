@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { FileView, ServiceView } from '@mesh/api-contract'
 import { useMachines } from '../../data/machines.tsx'
+import { useNodeConnections } from '../../data/offers.ts'
 import { useRead } from '../../data/reads.ts'
 import { receiveCommand } from '../../model/commands.ts'
 import { nameOf } from '../../model/machine.ts'
@@ -95,11 +96,18 @@ function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: Servi
       </Cell>
       <Cell className={css.use}>
         {kind === 'services' ? (
-          <span className={page.link}>Connect</span>
+          <ConnectWord name={name} />
         ) : (
           <Copy text={receiveCommand(name)} what="command" mono />
         )}
       </Cell>
     </>
   )
+}
+
+/** The row itself is the link; what is connected already opens with its address. */
+function ConnectWord({ name }: { name: string }) {
+  const { offers } = useNodeConnections()
+  const isConnected = offers?.some(({ Name }) => Name === name) === true
+  return isConnected ? 'Connected here' : <span className={page.link}>Connect</span>
 }
