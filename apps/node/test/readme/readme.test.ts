@@ -144,6 +144,22 @@ describe.skipIf(whyNot !== undefined)(suite, () => {
     for (const { output } of [await must('ls -l net.token')]) expect(output).toMatch(/^-rw-------/)
   })
 
+  test('what members offer each other', async () => {
+    const commands = commandsOf('README.md', 'What members offer each other')
+    const node = await shell.start('./mesh api --token-file net.token', /API and web page: http/)
+    // the node says so once it has joined, which it may not have yet
+    await eventually(async () => expect((await shell.run('./mesh services')).code).toBe(0), {
+      withinMs: 60_000,
+    })
+    await mustAll(commands, [
+      /from now on.*127\.0\.0\.1:8080/,
+      /from now on.*127\.0\.0\.1:9000/,
+      /from now on.*README\.md/,
+      /readme +.*README\.md/,
+    ])
+    await node.interrupt()
+  })
+
   test('the README of the node', async () => {
     const commands = commandsOf('apps/node/README.md', 'node')
     const [make = '', vpn = '', api = '', status = '', put = '', watch = ''] = commands
