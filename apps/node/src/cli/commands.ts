@@ -44,7 +44,7 @@ export const commands: readonly Command[] = [
     arguments: ['[NAME]', '[TARGET]'],
     summary: 'offer members what listens on TARGET, under a name',
     description:
-      'TARGET is HOST:PORT, :PORT for this machine, udp:HOST:PORT or unix:PATH. Runs a node of its own, without a network interface, until Ctrl-C; the service is withdrawn while its target does not answer.',
+      'TARGET is HOST:PORT, :PORT for this machine, udp:HOST:PORT or unix:PATH. Asks the node that runs here, which goes on with it; where none runs, or with --own-node, runs one without a network interface until Ctrl-C. The service is withdrawn while its target does not answer.',
     examples: [
       'mesh service-add ssh 127.0.0.1:22 --token-file mesh.token',
       'mesh service-add dns udp:127.0.0.1:53 --token-file mesh.token',
@@ -57,7 +57,7 @@ export const commands: readonly Command[] = [
     arguments: ['[NAME]', '[LISTEN]'],
     summary: "make a member's service reachable on this machine",
     description:
-      'LISTEN is HOST:PORT, :PORT, udp:HOST:PORT or unix:PATH. Runs a node of its own, without a network interface, until Ctrl-C.',
+      'LISTEN is HOST:PORT, :PORT, udp:HOST:PORT or unix:PATH. Asks the node that runs here, which goes on with it; where none runs, or with --own-node, runs one without a network interface until Ctrl-C.',
     examples: [
       'mesh service-connect ssh 127.0.0.1:2222 --token-file mesh.token',
       'mesh service-connect dns udp:127.0.0.1:5353 --token-file mesh.token',

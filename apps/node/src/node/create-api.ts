@@ -11,7 +11,7 @@ import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { MeshNode } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
-import type { Egress, Proxy, Services } from '@mesh/services'
+import type { Egress, FileSharing, Proxy, Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
 import { nameInForce } from '../settings/node-name.ts'
 import { version } from '../version.ts'
@@ -36,7 +36,7 @@ export interface NodeApi {
   /** This node has a VPN, which may not stand yet. */
   attachVpn(vpn: Vpn): void
   /** Services of this node, which may not run yet. */
-  attachServices(services: Services): void
+  attachServices(services: Services, files: FileSharing): void
   /** What it offers and connects to, once all that options name stands. */
   attachOffers(offers: OffersPort): void
   attachEgress(egress: Egress): void
@@ -55,6 +55,7 @@ export function createApi(
   let replicator: Replicator | undefined
   let vpn: Vpn | undefined
   let services: Services | undefined
+  let files: FileSharing | undefined
   let egress: Egress | undefined
   let proxy: Proxy | undefined
   const server = createApiServer(
@@ -76,6 +77,7 @@ export function createApi(
             p2p,
             vpn,
             services,
+            files,
             dns,
             bootstrapPeers: settings.discoveryBootstrapPeers.length,
           }),
@@ -86,6 +88,7 @@ export function createApi(
           replication: replicator?.status(),
           vpn: vpn?.status(),
           services: services?.status(),
+          files: files?.offers(),
           egress: egress?.status(),
           proxy: proxy?.status(),
           dns: dns.status(),
@@ -114,8 +117,9 @@ export function createApi(
       server.attachVpn(made)
     },
     attachOffers: (offers) => server.attachOffers(offers),
-    attachServices(made) {
+    attachServices(made, sharing) {
       services = made
+      files = sharing
     },
     attachEgress(made) {
       egress = made

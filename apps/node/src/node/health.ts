@@ -3,7 +3,7 @@ import type { HealthProblem } from '@mesh/api-server'
 import { shortPeerId } from '@mesh/core'
 import type { Ledger, RejectionCode } from '@mesh/ledger'
 import type { P2pNode } from '@mesh/p2p'
-import type { Services } from '@mesh/services'
+import type { FileSharing, Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
 
 /** What problems are found in. */
@@ -18,6 +18,7 @@ export interface HealthView {
   readonly vpn: Pick<Vpn, 'problems'> | undefined
   /** Undefined until the host listens. */
   readonly services?: Pick<Services, 'problems'> | undefined
+  readonly files?: Pick<FileSharing, 'problems'> | undefined
   readonly dns?: { problems(): readonly HealthProblem[] }
   /** Who this node would wait for: without them it is alone by intention for a while. */
   readonly bootstrapPeers: number
@@ -33,6 +34,7 @@ export function findProblems(view: HealthView): readonly HealthProblem[] {
   const problems = [
     ...(view.vpn?.problems() ?? []),
     ...(view.services?.problems() ?? []),
+    ...(view.files?.problems() ?? []),
     ...(view.dns?.problems() ?? []),
     ...conflictProblems(view),
     ...rejectionProblems(view),

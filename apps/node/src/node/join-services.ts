@@ -63,13 +63,12 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   const components = { ledger, network, announce, user, slots: createSlots(), clock, random, log }
   const services = createServices({}, components)
   ends.add(() => services.stop())
-  api.attachServices(services)
   ends.add(tellWhenReady(services, init.onService))
-  await services.start()
   const fileComponents = { ledger, network: filesNetwork(p2p), announce, user, clock, log }
   const files = createFileSharing(fileComponents)
   ends.add(() => files.stop())
-  await files.start()
+  api.attachServices(services, files)
+  await Promise.all([services.start(), files.start()])
   const kept = openKeptOffers(settings.ephemeral ? undefined : folder, log.child('services'))
   const offers = createNodeOffers({ services, files, kept, log: log.child('services') })
   // relative paths count from where the person stands

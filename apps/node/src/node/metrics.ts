@@ -3,11 +3,11 @@ import type { Metric } from '@mesh/api-server'
 import type { DnsStatus } from '@mesh/dns'
 import type { P2pNode } from '@mesh/p2p'
 import type { ReplicationStatus } from '@mesh/replication'
-import type { EgressStatus, ProxyStatus, ServicesStatus } from '@mesh/services'
+import type { EgressStatus, FileOffer, ProxyStatus, ServicesStatus } from '@mesh/services'
 import type { VpnStatus } from '@mesh/vpn'
 import { dnsMetrics } from './dns-metrics.ts'
 import { counter, counts, gauge } from './metric-families.ts'
-import { egressMetrics, proxyMetrics, serviceMetrics } from './service-metrics.ts'
+import { egressMetrics, fileMetrics, proxyMetrics, serviceMetrics } from './service-metrics.ts'
 import { vpnMetrics } from './vpn-metrics.ts'
 
 export interface MetricsView {
@@ -15,6 +15,7 @@ export interface MetricsView {
   readonly replication: ReplicationStatus | undefined
   readonly vpn: VpnStatus | undefined
   readonly services?: ServicesStatus | undefined
+  readonly files?: readonly FileOffer[] | undefined
   readonly egress?: EgressStatus | undefined
   readonly proxy?: ProxyStatus | undefined
   readonly dns?: DnsStatus | undefined
@@ -29,6 +30,7 @@ export function readMetrics({
   replication,
   vpn,
   services,
+  files,
   egress,
   proxy,
   dns,
@@ -45,6 +47,7 @@ export function readMetrics({
     ...(replication === undefined ? [] : replicationMetrics(replication)),
     ...(vpn === undefined ? [] : vpnMetrics(vpn)),
     ...(services === undefined ? [] : serviceMetrics(services)),
+    ...(files === undefined ? [] : fileMetrics(files)),
     ...(egress === undefined ? [] : egressMetrics(egress)),
     ...(proxy === undefined ? [] : proxyMetrics(proxy)),
     ...(dns === undefined ? [] : dnsMetrics(dns)),

@@ -4,6 +4,7 @@ import type {
   ConnectedStatus,
   EgressStatus,
   ExposedStatus,
+  FileOffer,
   ProxyStatus,
   ServicesStatus,
 } from '@mesh/services'
@@ -68,5 +69,24 @@ function passed(
     counter(`${prefix}_connections_total`, 'Connections since the start.', connections),
     counter(`${prefix}_received_bytes_total`, 'Bytes from members.', bytesIn),
     counter(`${prefix}_sent_bytes_total`, 'Bytes to members.', bytesOut),
+  ]
+}
+
+export function fileMetrics(offers: readonly FileOffer[]): readonly Metric[] {
+  const family = (name: string, help: string, type: Metric['type'], value: (offer: FileOffer) => number) => ({
+    name,
+    help,
+    type,
+    samples: offers.map((offer) => ({ labels: { name: offer.name }, value: value(offer) })),
+  })
+  return [
+    family('mesh_file_receivers', 'Receivers now.', 'gauge', ({ receivers }) => receivers.length),
+    family(
+      'mesh_file_completed_total',
+      'Receivers that got all of it.',
+      'counter',
+      ({ completed }) => completed,
+    ),
+    family('mesh_file_sent_bytes_total', 'Bytes to members.', 'counter', ({ bytesSent }) => bytesSent),
   ]
 }

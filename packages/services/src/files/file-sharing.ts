@@ -18,7 +18,9 @@ import { encodeFileMessage, REFUSAL } from './file-message.ts'
 import { FILE_PROTOCOL } from './protocol.ts'
 import { WITHDRAW_MS } from '../limits.ts'
 import { serveRawFiles } from './legacy/serve-raw-files.ts'
+import { nameTaken } from '../name-taken.ts'
 import { checkServiceName } from '../services/service-name.ts'
+import type { ServicesProblem } from '../services/status.ts'
 import { scanShare } from './scan.ts'
 import { sendShare } from './send-session.ts'
 import type { FileChannel, FilesComponents } from './ports.ts'
@@ -35,6 +37,8 @@ export interface FileOffer {
   readonly takenBy: string | undefined
   /** Number of receivers that have got all of it. */
   readonly completed: number
+  /** Since the start, to all receivers. */
+  readonly bytesSent: number
   readonly receivers: readonly (TransferProgress & { readonly peer: PeerId })[]
   /** Why the last transfer, or the announcement, failed; in words. */
   readonly lastError: string | undefined
@@ -47,6 +51,8 @@ export interface FileSharing {
   /** Ends its transfers, too. @returns was it offered? */
   withdraw(name: string): Promise<boolean>
   offers(): readonly FileOffer[]
+  /** What a person should look after. */
+  problems(): readonly ServicesProblem[]
   /** After each change of `offers` other than progress. */
   onChange(listener: (name: string) => void): () => void
   stop(): Promise<void>
@@ -57,6 +63,7 @@ interface Offer {
   readonly path: string
   readonly stopAnnouncing: () => void
   completed: number
+  bytesSent: number
   lastError: string | undefined
 }
 
@@ -81,6 +88,7 @@ class NodeFileSharing implements FileSharing {
   readonly #receivers = new Set<Receiver>()
   readonly #listeners = new Set<(name: string) => void>()
   #isStopped = false
+  #unsubscribe = () => {}
 
   constructor(components: FilesComponents) {
     this.#components = components
@@ -89,7 +97,13 @@ class NodeFileSharing implements FileSharing {
   }
 
   async start(): Promise<void> {
-    const { network } = this.#components
+    const { network, ledger } = this.#components
+    this.#unsubscribe = ledger.subscribe((event) => {
+      if (event.type !== 'committed') return
+      for (const { bucket, key } of event.changes) {
+        if (bucket === 'files' && this.#offers.has(key)) this.#changed(key)
+      }
+    })
     const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, maxPerPeer: MAX_RECEIVERS_PER_PEER }
     await network.channels.handle(FILE_PROTOCOL, options, (channel) => this.#serve(channel))
     await serveRawFiles({
@@ -117,6 +131,7 @@ class NodeFileSharing implements FileSharing {
       path,
       stopAnnouncing,
       completed: 0,
+      bytesSent: 0,
       lastError: undefined,
     })
     this.#changed(name)
@@ -138,7 +153,7 @@ class NodeFileSharing implements FileSharing {
     const { ledger, clock } = this.#components
     const snapshot = ledger.snapshot()
     return [...this.#offers.values()].map((offer) => {
-      const { name, path, completed, lastError } = offer
+      const { name, path, completed, bytesSent, lastError } = offer
       const owner = snapshot.getLive('files', name)?.owner
       const isTaken = owner !== undefined && owner !== ledger.self && snapshot.isOwnerLive(owner, clock.now())
       const receivers = [...this.#receivers].filter((receiver) => receiver.offer === offer)
@@ -146,12 +161,19 @@ class NodeFileSharing implements FileSharing {
         name,
         path,
         completed,
+        bytesSent,
         lastError,
         isAnnounced: owner === ledger.self,
         takenBy: isTaken ? owner : undefined,
         receivers: receivers.map(({ peer, meter }) => ({ peer, ...meter.read() })),
       }
     })
+  }
+
+  problems(): readonly ServicesProblem[] {
+    return this.offers()
+      .filter(({ takenBy }) => takenBy !== undefined)
+      .map(({ name, takenBy }) => nameTaken(`The file ${name}`, takenBy))
   }
 
   onChange(listener: (name: string) => void): () => void {
@@ -162,6 +184,7 @@ class NodeFileSharing implements FileSharing {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#listeners.clear()
+    this.#unsubscribe()
     for (const { end } of this.#receivers) end.abort(new Error('the sender stops'))
     const ended = Promise.all([...this.#offers.values()].map((offer) => this.#endEntry(offer)))
     this.#offers.clear()
@@ -200,9 +223,10 @@ class NodeFileSharing implements FileSharing {
         pathOf: (name) => this.#offers.get(name)?.path,
         admit: (entries) => admitUser({ peer, entries }, this.#components),
         onShare: (name, scan) => this.#begin(receiver, name, totalBytes(scan)),
-        onBytes: (byteCount) => {
-          meter.add(byteCount, true)
+        onBytes: (byteCount, isMoved) => {
+          meter.add(byteCount, isMoved)
           receiver.movedAt = this.#clock.now()
+          if (isMoved && receiver.offer !== undefined) receiver.offer.bytesSent += byteCount
         },
       })
       if (isComplete && receiver.offer !== undefined) receiver.offer.completed++

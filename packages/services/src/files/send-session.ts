@@ -21,7 +21,8 @@ export interface SendSessionInit {
   /** May this receiver have anything? Else why not, for it to read. */
   readonly admit: (entries: Uint8Array) => Promise<string | undefined>
   readonly onShare: (name: string, scan: Scan) => void
-  readonly onBytes: (byteCount: number) => void
+  /** `isMoved` false: the receiver holds them already. */
+  readonly onBytes: (byteCount: number, isMoved: boolean) => void
 }
 
 type Want = Extract<FileMessage, { type: 'want' }>
@@ -91,7 +92,7 @@ async function sendFile(want: Want, scan: Scan, init: SendSessionInit): Promise<
       for (const { bytes, message } of blocks) {
         hash.update(bytes)
         await conversation.sendEncoded(message)
-        init.onBytes(bytes.byteLength)
+        init.onBytes(bytes.byteLength, true)
       }
       init.signal.throwIfAborted()
     }
@@ -118,6 +119,6 @@ async function startAt(
   if (offset === 0) return empty()
   const hash = await conversation.whileBusy(hashPrefix(file, offset, { signal }))
   if (hash === undefined || Buffer.compare(digestSoFar(hash), sha256) !== 0) return empty()
-  onBytes(offset)
+  onBytes(offset, false)
   return { hash, offset }
 }

@@ -1,4 +1,4 @@
-import { shortPeerId, tryParsePeerId } from '@mesh/core'
+import { nameTaken } from '../name-taken.ts'
 import type { ExposedStatus, ServicesProblem, ServicesStatus } from './status.ts'
 
 /** What a person should look after. */
@@ -16,13 +16,7 @@ function problemOf({ name, target, state, owner, lastError }: ExposedStatus): Se
     }
   }
   if (state === 'name taken') {
-    const peer = tryParsePeerId(owner ?? '')
-    return {
-      code: 'services.name_taken',
-      severity: 'warning',
-      title: `The service ${name} belongs to ${peer === undefined ? 'another member' : shortPeerId(peer)}`,
-      hint: 'Give this one another name, or withdraw it there; it is taken over when that member is gone.',
-    }
+    return nameTaken(`The service ${name}`, owner)
   }
   return undefined
 }
