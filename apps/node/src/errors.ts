@@ -28,7 +28,11 @@ export const EXIT = {
     code: 2,
     meaning: 'The command line, environment or a file of settings is wrong, or names no network.',
   },
-  notFound: { code: 3, meaning: '`mesh ledger get`: there is no such entry; `mesh ping`: no such machine.' },
+  notFound: {
+    code: 3,
+    meaning:
+      '`mesh ledger get`: there is no such entry; `mesh ping`: no such machine; `mesh service-remove` and the like: nothing of that name; `mesh dns resolve`: nobody answers.',
+  },
   refused: { code: 4, meaning: 'A write was refused: the key belongs to another live member.' },
   notRunning: { code: 5, meaning: 'No node answers at the control socket or at --api-url.' },
   noInterface: {
@@ -70,6 +74,9 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'vpn.unknown_machine': EXIT.notFound.code,
   'peer.ambiguous': EXIT.badInput.code,
   'peer.unknown': EXIT.notFound.code,
+  'services.unknown': EXIT.notFound.code,
+  'services.bad_name': EXIT.badInput.code,
+  'services.bad_address': EXIT.badInput.code,
   'ledger.not_found': EXIT.notFound.code,
   'ledger.not_owner': EXIT.refused.code,
   'ledger.written_by_node': EXIT.refused.code,

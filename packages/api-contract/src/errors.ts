@@ -226,6 +226,7 @@ export const errorCatalogue = {
     status: 404,
     title: 'This node has nothing of that name',
     hint: 'The same address without the name lists what there is.',
+    commandHint: '`mesh services` lists what there is.',
   },
   'services.bad_name': {
     status: 400,

@@ -60,6 +60,6 @@ function judge<Value>(value: Value, check: () => void): Parsed<Value> {
     return { value }
   } catch (error) {
     if (!(error instanceof MeshError)) throw error
-    return { expected: error.hint ?? error.message }
+    return { expected: error.issues[0]?.expected ?? error.hint ?? error.message }
   }
 }
