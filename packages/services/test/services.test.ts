@@ -63,8 +63,11 @@ async function answerOf(stream: ByteStream, clock: Member['components']['clock']
   return decodeAnswer(message)
 }
 
-const request = (name: string, entries = new Uint8Array(), kind: 'stream' | 'datagram' = 'stream') =>
-  encodeFrame(encodeServiceRequest({ name, kind, entries }))
+const request = (
+  name: string,
+  entries: Uint8Array = new Uint8Array(),
+  kind: 'stream' | 'datagram' = 'stream',
+) => encodeFrame(encodeServiceRequest({ name, kind, entries }))
 
 describe('a service', () => {
   test('is reached by its name among several, and its status tells the bytes', async () => {

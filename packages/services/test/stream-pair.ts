@@ -62,7 +62,7 @@ class End implements ByteStream {
     const to = this.other
     queueMicrotask(() => {
       if (to !== undefined) to.#remoteEnded = true
-      to?.#deliver()
+      if (to !== undefined) to.#deliver()
       this.#deliver()
     })
   }
@@ -84,7 +84,8 @@ class End implements ByteStream {
   abort(reason: Error): void {
     if (this.#over !== undefined) return
     this.#finish(reason)
-    this.other?.#finish(new Error('The stream has been reset'))
+    const { other } = this
+    if (other !== undefined) other.#finish(new Error('The stream has been reset'))
   }
 
   #deliver(): void {
@@ -99,7 +100,7 @@ class End implements ByteStream {
       this.#onBytes(bytes)
     }
     const from = this.other
-    if (from?.#awaited === true && this.held < WINDOW_BYTES / 2) {
+    if (from !== undefined && from.#awaited && this.held < WINDOW_BYTES / 2) {
       from.#awaited = false
       queueMicrotask(() => from.#onDrain())
     }
