@@ -126,6 +126,8 @@ export interface ByteStreams {
       readonly relayed: boolean
       /** Each direction ends for itself; default false. */
       readonly halfClose?: boolean
+      /** As with `heard`: what is sent first goes along with the protocol's name, which saves a round trip. */
+      readonly lazy?: boolean
       readonly signal?: AbortSignal
     },
   ): Promise<ByteStream>

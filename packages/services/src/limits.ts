@@ -55,6 +55,8 @@ export const WITHDRAW_MS = 1_000
 
 /** How long a local connection waits while no provider can be reached; then it is closed. */
 export const LOCAL_WAIT_MS = 5_000
+/** At its start a node has to find members and hear their ledger first: until then local connections wait longer. */
+export const START_WAIT_MS = 10_000
 /** Growing waits between tries to reach a provider: at least, at most. */
 export const RECONNECT_LEAST_MS = 300
 export const RECONNECT_MOST_MS = 15_000

@@ -60,7 +60,11 @@ export interface ByteStreams {
   open(
     peer: PeerId,
     protocol: string,
-    options: ByteStreamOptions & { readonly signal?: AbortSignal },
+    options: ByteStreamOptions & {
+      /** As with `heard`: what is sent first goes along with the protocol's name, which saves a round trip. */
+      readonly lazy?: boolean
+      readonly signal?: AbortSignal
+    },
   ): Promise<ByteStream>
 }
 

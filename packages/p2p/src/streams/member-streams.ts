@@ -17,6 +17,8 @@ export interface StreamRules {
   readonly from: 'proven' | 'heard'
   /** False: never over a relay. */
   readonly relayed: boolean
+  /** What is sent first goes along with the protocol's name. Default: only with `heard`. */
+  readonly lazy?: boolean | undefined
 }
 
 export interface MemberStream {
@@ -147,8 +149,8 @@ export function createMemberStreams(components: MemberStreamsComponents): Member
       return await connection.newStream([protocol], {
         signal,
         runOnLimitedConnection: rules.relayed,
-        // streams of older members carry one packet each: it goes along with the protocol's name
-        negotiateFully: rules.from === 'proven',
+        // streams of older members carry one packet each
+        negotiateFully: !(rules.lazy ?? rules.from === 'heard'),
         maxOutboundStreams: MAX_INBOUND_STREAMS,
       })
     } catch (error) {

@@ -33,6 +33,7 @@ export class ConnectedService {
   /** Ends a connection; by what was opened for it. */
   readonly #open = new Set<(reason: Error) => void>()
   #listener: Listener | undefined
+  readonly #startedAt: number
   #connections = 0
   #lastError: string | undefined
   /** What the log said last. */
@@ -42,6 +43,7 @@ export class ConnectedService {
     this.name = name
     this.#listen = listen
     this.#components = components
+    this.#startedAt = components.clock.now()
     const onChange = () => this.#providerChanged()
     this.#provider = watchProvider(name, { ...components, onChange })
   }
@@ -116,7 +118,7 @@ export class ConnectedService {
   #reach(signal: AbortSignal) {
     this.#connections++
     return openService(
-      { name: this.name, kind: this.kind, provider: this.#provider, signal },
+      { name: this.name, kind: this.kind, provider: this.#provider, startedAt: this.#startedAt, signal },
       this.#components,
     )
   }

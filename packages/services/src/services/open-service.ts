@@ -2,7 +2,7 @@
 import { type Clock, delay, MeshError, type PeerId } from '@mesh/core'
 import { servicesError } from '../errors.ts'
 import type { LegacyStreams } from '../legacy/open-legacy-stream.ts'
-import { LOCAL_WAIT_MS, RETRY_MS } from '../limits.ts'
+import { LOCAL_WAIT_MS, RETRY_MS, START_WAIT_MS } from '../limits.ts'
 import type { ServicesNetwork } from '../ports.ts'
 import { LEGACY_SERVICE_PROTOCOL, SERVICE_PROTOCOL } from '../protocols.ts'
 import { within } from '../timeout.ts'
@@ -22,6 +22,8 @@ export interface OpenServiceInit {
   readonly name: string
   readonly kind: ServiceKind
   readonly provider: ProviderWatch
+  /** Unix ms since when the service is connected to. */
+  readonly startedAt: number
   readonly signal: AbortSignal
 }
 
@@ -29,7 +31,7 @@ export interface OpenServiceInit {
 const FINAL: readonly unknown[] = ['wrong_kind', 'bad_request', 'forbidden']
 
 /**
- * Within `LOCAL_WAIT_MS`, what is under way then not counted.
+ * Within `LOCAL_WAIT_MS`, and soon after the start `START_WAIT_MS`; what is under way then is not counted.
  * @throws MeshError `services.no_provider`, `services.refused`, ...: the last reason; the signal's reason
  */
 export async function openService(
@@ -37,7 +39,7 @@ export async function openService(
   components: OpenServiceComponents,
 ): Promise<OpenedStream> {
   const { clock } = components
-  const until = clock.now() + LOCAL_WAIT_MS
+  const until = Math.max(clock.now() + LOCAL_WAIT_MS, init.startedAt + START_WAIT_MS)
   for (let tries = 1; ; tries++) {
     const peer = await findPeer(init, components, until - clock.now())
     try {
