@@ -17,7 +17,7 @@ const SMALL_YOUNG_GENERATION = '--semi-space-growth-factor=1'
 /**
  * Streams make buffers outside of the heap, some 64 MB a second at 0.5 Gbit/s, and V8 collects the whole heap for every
  * 64 MB of them: half of the processor time of a service that carries bulk. Counted together with the heap, they are
- * collected when both have grown: 6.5 in place of 12 s for each GB, with the same peak of memory (134 MB).
+ * collected when both have grown: 7.5 to 9.6 in place of 11 to 14 s for each GB, with the same peak of memory (134 MB).
  */
 const BUFFERS_WITH_THE_HEAP = [
   '--external-memory-accounted-in-global-limit',
