@@ -37,7 +37,7 @@ function portOf(node: NodeProcess): number {
 }
 
 function machine(id: string, Hostname: string) {
-  return { PeerID: id, Hostname, OS: 'linux', Arch: 'amd64', Address: '', Version: '' }
+  return { PeerID: id, Hostname, OS: 'linux', Arch: 'amd64', Address: '10.1.0.5', Version: '' }
 }
 
 describe.skipIf(why !== undefined)(named('a node that answers DNS', why), () => {
