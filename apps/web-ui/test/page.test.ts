@@ -130,6 +130,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
       '/machines',
       '/names',
       '/names?view=new',
+      '/names?view=test&name=git.lab',
       '/services',
       '/services?view=offer',
       '/files?view=offer',

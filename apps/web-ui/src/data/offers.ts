@@ -5,12 +5,15 @@
 import { ApiError } from '@mesh/api-client'
 import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import {
+  skipToken,
   type UseMutationResult,
   useMutation,
+  useQuery,
   useQueryClient,
   type UseQueryResult,
 } from '@tanstack/react-query'
 import type { OfferKind } from '../model/commands.ts'
+import { takesFreePort } from '../model/offer-words.ts'
 import { useClient } from './client-context.tsx'
 import { useRead } from './reads.ts'
 
@@ -49,6 +52,7 @@ export interface OfferRequest {
 /** Offers, connects or shares under a name; what had the name before is replaced. */
 export function usePutOffer(kind: OfferKind): UseMutationResult<object, Error, OfferRequest> {
   const client = useClient()
+  const queryClient = useQueryClient()
   const refresh = useRefresh(kind)
   return useMutation<object, Error, OfferRequest>({
     mutationFn: ({ name, place }) => {
@@ -61,9 +65,32 @@ export function usePutOffer(kind: OfferKind): UseMutationResult<object, Error, O
           return client.putNodeFile({ name, body: { Path: place } })
       }
     },
-    onSuccess: refresh,
+    onSuccess: async (_answer, { name, place }) => {
+      if (kind === 'connection') {
+        queryClient.setQueryData<readonly string[]>(FREE_PORTS, (known = []) => [
+          ...known.filter((each) => each !== name),
+          ...(takesFreePort(place) ? [name] : []),
+        ])
+      }
+      await refresh()
+    },
   })
 }
+
+/**
+ * True: the connection was asked for with any free port, on this page and since it was opened. The node tells only
+ * which port it became.
+ */
+export function useTakesFreePort(name: string): boolean {
+  const { data = [] } = useQuery<readonly string[]>({
+    queryKey: FREE_PORTS,
+    queryFn: skipToken,
+    gcTime: Number.POSITIVE_INFINITY,
+  })
+  return data.includes(name)
+}
+
+const FREE_PORTS = ['freePorts']
 
 /** Withdraws what has the name. */
 export function useRemoveOffer(kind: OfferKind): UseMutationResult<object, Error, string> {

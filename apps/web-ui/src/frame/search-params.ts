@@ -44,17 +44,23 @@ export function validateOffersSearch(search: Record<string, unknown>): OffersSea
 
 /** What the page of names keeps in the address. */
 export interface NamesSearch extends ListSearch {
-  /** The form for a new name is open. */
-  readonly view?: 'new'
+  /** `new`: the form for a new name is open. `test`: the one that asks who answers for a name. */
+  readonly view?: 'new' | 'test'
+  /** The name that is tested. */
+  readonly name?: string
+  /** The record type that it is tested for; A without one. */
+  readonly type?: string
   /** The pattern whose panel is open. */
   readonly pattern?: string
 }
 
 export function validateNamesSearch(search: Record<string, unknown>): NamesSearch {
+  const { view } = search
   return {
     ...validateListSearch(search),
     ...textOf(search, 'pattern'),
-    ...(search.view === 'new' && { view: 'new' as const }),
+    ...(view === 'test' && { ...textOf(search, 'name'), ...textOf(search, 'type') }),
+    ...(view === 'new' || view === 'test' ? { view } : {}),
   }
 }
 

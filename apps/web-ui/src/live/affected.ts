@@ -15,11 +15,11 @@ const HEARTBEATS = 'healthcheck'
 
 /** The reads that show a bucket under another name. */
 const READS_OF_BUCKET: Readonly<Record<string, readonly RouteId[]>> = {
-  machines: ['listMachines', 'getSummary'],
-  services: ['listServices', 'getSummary'],
+  machines: ['listMachines', 'getSummary', 'resolveName'],
+  services: ['listServices', 'getSummary', 'resolveName'],
   files: ['listFiles', 'getSummary'],
   users: ['listUsers', 'getSummary'],
-  dns: ['listDns'],
+  dns: ['listDns', 'resolveName'],
 }
 
 /** Sums up events that arrived together. */

@@ -23,7 +23,7 @@ test('a changed key makes old its bucket, the digest, and the read of that bucke
   const affected = affectedBy([
     changed([change('dns', 'a'), change('notes', 'b'), change('notes', 'c', { Deleted: true })]),
   ])
-  expect([...affected.routes].toSorted()).toEqual(['getDigest', 'listDns'])
+  expect([...affected.routes].toSorted()).toEqual(['getDigest', 'listDns', 'resolveName'])
   const keys = new Map([
     ['dns', new Map([['a', false]])],
     [

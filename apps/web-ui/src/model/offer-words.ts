@@ -73,6 +73,16 @@ export function fileState({ State, Owner }: NodeFileView, name: NameOf): StateIn
   }
 }
 
+/** True where the node chooses the port of an address, another one at each start. */
+export function takesFreePort(address: string): boolean {
+  return !address.startsWith('unix:') && /:0+$/.test(address.trim())
+}
+
+/** The same address with a port that stays: `127.0.0.1:43121`, or an example where none is known yet. */
+export function fixedAddress(address: string): string {
+  return takesFreePort(address) ? address.trim().replace(/:0+$/, ':9000') : address
+}
+
 /** `1 connection`, `3 connections`. */
 export function connectionsInWords(count: number): string {
   return `${countInWords(count)} ${count === 1 ? 'connection' : 'connections'}`

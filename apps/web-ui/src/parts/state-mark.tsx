@@ -27,7 +27,11 @@ export function StateMark({ tone, word, children }: StateMarkProps) {
         <StateShape tone={tone} />
         {word}
       </span>
-      {children !== undefined && <span className={css.detail}>{children}</span>}
+      {children !== undefined && (
+        <span className={css.detail} title={typeof children === 'string' ? children : undefined}>
+          {children}
+        </span>
+      )}
     </span>
   )
 }

@@ -85,12 +85,14 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
 interface CellProps {
   readonly className?: string | undefined
   readonly align?: 'end'
+  /** The whole text, where it may be cut. */
+  readonly title?: string
   readonly children?: React.ReactNode
 }
 
-export function Cell({ className, align, children }: CellProps) {
+export function Cell({ className, align, title, children }: CellProps) {
   return (
-    <div role="cell" className={cx(css.cell, align === 'end' && css.end, className)}>
+    <div role="cell" title={title} className={cx(css.cell, align === 'end' && css.end, className)}>
       {children}
     </div>
   )

@@ -1,17 +1,17 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { DnsView } from '@mesh/api-contract'
-import { Trash2, X } from 'lucide-react'
+import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useMachines } from '../../data/machines.tsx'
 import { useTrackedWrite, useWrite } from '../../data/writes.ts'
 import { nameOf } from '../../model/machine.ts'
 import { Button } from '../../parts/button.tsx'
 import { EmptyNote, LoadingRows } from '../../parts/notes.tsx'
-import { Panel } from '../../parts/panel.tsx'
 import { WriteMark } from '../../parts/write-mark.tsx'
 import { DeleteDialog } from '../ledger/delete-dialog.tsx'
 import page from '../page.module.css'
 import { NameForm } from './name-form.tsx'
+import { NamesPanel } from './names-panel.tsx'
 
 interface NamePanelProps {
   /** Undefined: a new one. */
@@ -23,19 +23,8 @@ interface NamePanelProps {
 /** One pattern with its records, to change in place; or the form for a new one. */
 export function NamePanel({ pattern, names }: NamePanelProps) {
   const navigate = useNavigate()
-  const label = pattern ?? 'Add a name'
-  const closed = (search: { readonly q?: string }) => (search.q === undefined ? {} : { q: search.q })
   return (
-    <Panel
-      label={label}
-      heading={label}
-      close={
-        <Link to="/names" search={closed} className={page.closer} aria-label="Close the panel">
-          <X aria-hidden="true" />
-        </Link>
-      }
-      onClose={() => void navigate({ to: '/names', search: closed })}
-    >
+    <NamesPanel label={pattern ?? 'Add a name'}>
       {pattern === undefined ? (
         <NameForm
           pattern={undefined}
@@ -45,7 +34,7 @@ export function NamePanel({ pattern, names }: NamePanelProps) {
       ) : (
         <Existing pattern={pattern} names={names} />
       )}
-    </Panel>
+    </NamesPanel>
   )
 }
 

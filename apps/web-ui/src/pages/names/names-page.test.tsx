@@ -1,7 +1,8 @@
+import type { NameResolutionView } from '@mesh/api-contract'
 import { eventually } from '@mesh/testkit'
 import { configure, fireEvent, screen, within } from '@testing-library/react'
 import { afterEach, expect, test, vi } from 'vitest'
-import { createFakeNode, type FakeNode, NAS, refusal } from '../../../test/support/fake-node.ts'
+import { createFakeNode, type FakeNode, NAS, refusal, SELF } from '../../../test/support/fake-node.ts'
 import { type RenderedPage, renderPage } from '../../../test/support/render-page.tsx'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -93,4 +94,62 @@ test('the overview names the members that lead to the Internet, with the command
   expect(await text('mesh proxy')).toBeDefined()
   const egress = screen.getByText('members that lead to the Internet').closest('section')
   expect(await within(egress as HTMLElement).findByRole('link', { name: 'nas' })).toBeDefined()
+})
+
+const RESOLUTION: NameResolutionView = {
+  Name: 'git.lab.',
+  Type: 'A',
+  Code: 'NOERROR',
+  Records: [{ Name: 'git.lab.', Type: 'A', TTL: 60, Value: '10.1.0.5' }],
+  Source: 'pattern',
+  Winner: { Name: '^git\\.lab\\.$', Owner: NAS.peerId },
+  Losers: [{ Name: 'lab\\.$', Owner: SELF.peerId, Reason: 'weaker' }],
+  Servers: [],
+}
+
+test('a name is tested: what answers, why not another, and the command that does the same', async () => {
+  const node = createFakeNode()
+  node.answer('/api/dns/resolve/git.lab', () => ({ status: 200, body: RESOLUTION }))
+  const { router } = open(node, '/names?q=lab')
+  fireEvent.click(await screen.findByRole('link', { name: 'Test a name' }))
+  await screen.findByLabelText('Name')
+  type('Name', 'git.lab')
+  fireEvent.click(screen.getByRole('button', { name: 'Test' }))
+  expect(await text('A pattern of nas answers.')).toBeDefined()
+  expect(router.state.location.search).toEqual({ q: 'lab', view: 'test', name: 'git.lab' })
+  screen.getByText('10.1.0.5')
+  screen.getByText(/Another pattern is stronger/)
+  screen.getByText('mesh dns resolve git.lab')
+  fireEvent.click(screen.getByRole('link', { name: '^git\\.lab\\.$' }))
+  await eventually(() =>
+    expect(router.state.location.search).toEqual({ q: 'lab', pattern: '^git\\.lab\\.$' }),
+  )
+})
+
+test('the address of a test asks at once, and it can be asked again', async () => {
+  const node = createFakeNode()
+  const path = '/api/dns/resolve/git.lab'
+  const none = { ...RESOLUTION, Type: 'AAAA', Records: [] }
+  node.answer(path, () => ({ status: 200, body: none }))
+  open(node, '/names?view=test&name=git.lab&type=AAAA')
+  expect(await text(/It has no AAAA record/)).toBeDefined()
+  screen.getByText('mesh dns resolve --type AAAA git.lab')
+  const nobody = { ...none, Code: 'REFUSED', Source: 'nobody', Winner: null, Losers: [] }
+  node.answer(path, () => ({ status: 200, body: nobody }))
+  fireEvent.click(screen.getByRole('button', { name: 'Test' }))
+  expect(await text(/No machine, service or pattern has this name/)).toBeDefined()
+})
+
+test('what is wrong with a tested name stands at its field until it is typed over', async () => {
+  const node = createFakeNode()
+  const Issues = [{ Field: 'name', Value: 'a..b', Expected: 'a name like laptop.mesh' }]
+  node.answer('/api/dns/resolve/a..b', () =>
+    refusal(400, 'http.bad_path', 'wrong', 'See Issues.', { Issues }),
+  )
+  open(node, '/names?view=test&name=a..b')
+  expect(await text('Expected: a name like laptop.mesh.')).toBeDefined()
+  expect(screen.getByLabelText('Name').getAttribute('aria-invalid')).toBe('true')
+  expect(screen.getByLabelText('Type').getAttribute('aria-invalid')).toBe('false')
+  type('Name', 'a.b')
+  expect(screen.queryByText('Expected: a name like laptop.mesh.')).toBeNull()
 })

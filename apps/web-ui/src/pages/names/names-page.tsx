@@ -1,6 +1,6 @@
 import { Link, useSearch } from '@tanstack/react-router'
 import type { DnsView } from '@mesh/api-contract'
-import { Plus } from 'lucide-react'
+import { Plus, Search } from 'lucide-react'
 import { useRead } from '../../data/reads.ts'
 import { useTrackedWrite } from '../../data/writes.ts'
 import { putCommands } from '../../model/commands.ts'
@@ -14,6 +14,8 @@ import css from '../lists/lists.module.css'
 import { PlainList } from '../lists/plain-list.tsx'
 import page from '../page.module.css'
 import { NamePanel } from './name-panel.tsx'
+import names from './names.module.css'
+import { TestPanel } from './test-panel.tsx'
 
 const COLUMNS = [{ title: 'Pattern' }, { title: 'Records' }]
 const EXAMPLE = putCommands(
@@ -23,9 +25,14 @@ const EXAMPLE = putCommands(
 
 /** Patterns of names and what they answer, to add, change and delete in place. */
 export function NamesPage() {
-  const { q = '', view, pattern } = useSearch({ from: '/names' })
+  const { q = '', view, pattern, name = '', type } = useSearch({ from: '/names' })
   const read = useRead('listDns', {})
-  const open = view === 'new' || pattern !== undefined
+  const panel =
+    view === 'test' ? (
+      <TestPanel name={name} type={type} />
+    ) : view === 'new' || pattern !== undefined ? (
+      <NamePanel key={pattern} pattern={pattern} names={read.data} />
+    ) : undefined
   return (
     <PlainList
       title="Names"
@@ -39,16 +46,18 @@ export function NamesPage() {
       renderCells={(name) => <NameCells name={name} />}
       isSelected={({ Regex }) => Regex === pattern}
       action={
-        <Link
-          to="/names"
-          search={{ view: 'new', ...(q !== '' && { q }) }}
-          className={cx(buttonLink, page.aside)}
-        >
-          <Plus aria-hidden="true" />
-          Add a name
-        </Link>
+        <div className={cx(page.aside, names.actions)}>
+          <Link to="/names" search={{ view: 'test', ...(q !== '' && { q }) }} className={buttonLink}>
+            <Search aria-hidden="true" />
+            Test a name
+          </Link>
+          <Link to="/names" search={{ view: 'new', ...(q !== '' && { q }) }} className={buttonLink}>
+            <Plus aria-hidden="true" />
+            Add a name
+          </Link>
+        </div>
       }
-      panel={open ? <NamePanel key={pattern} pattern={pattern} names={read.data} /> : undefined}
+      panel={panel}
       empty={
         <EmptyNote title="No names yet">
           <p>

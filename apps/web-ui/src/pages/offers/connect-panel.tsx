@@ -4,9 +4,11 @@ import { useNodeConnections } from '../../data/offers.ts'
 import { useRead } from '../../data/reads.ts'
 import { offerCommands } from '../../model/commands.ts'
 import { nameOf } from '../../model/machine.ts'
+import { takesFreePort } from '../../model/offer-words.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Facts, PanelSection } from '../../parts/panel.tsx'
+import { FreePortNote } from './free-port-note.tsx'
 import { OfferForm, type OfferFormTexts } from './offer-form.tsx'
 import css from './offers.module.css'
 import { OffersPanel } from './offers-panel.tsx'
@@ -20,13 +22,14 @@ const TEXTS: OfferFormTexts = {
   nameHint: 'As its provider calls it.',
   placeHint: (
     <>
-      Where programs of this machine reach it. Port 0 takes a free one; <code>127.0.0.1:9000</code> keeps one,
-      and <code>udp:</code> or <code>unix:</code> go before other kinds.
+      Where programs of this machine reach it, like <code>127.0.0.1:9000</code>; <code>udp:</code> or{' '}
+      <code>unix:</code> go before other kinds.
     </>
   ),
   submit: 'Connect',
   submitting: 'Connecting',
   example: { name: 'web', place: '127.0.0.1:9000' },
+  remark: (place) => takesFreePort(place) && <FreePortNote listen={place} />,
 }
 
 /** A service of a member becomes an address of this machine; what is connected already shows its address. */

@@ -51,7 +51,9 @@ export function FileRows({ files, openName }: FileRowsProps) {
                 {detail}
               </StateMark>
             </Cell>
-            <Cell className={css.place}>{file.Path}</Cell>
+            <Cell className={css.place} title={file.Path}>
+              {file.Path}
+            </Cell>
             <Cell className={`${css.figure} ${css.wide}`}>{receiversInWords(file, name)}</Cell>
             <Cell align="end" className={css.figure}>
               {countInWords(file.Completed)}

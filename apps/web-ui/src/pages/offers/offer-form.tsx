@@ -14,6 +14,8 @@ export interface OfferFormTexts {
   readonly placeHint: React.ReactNode
   readonly submit: string
   readonly submitting: string
+  /** What follows from what was typed as the place, before it is submitted. */
+  readonly remark?: (place: string) => React.ReactNode
   /** What stands in the command while a field is empty. */
   readonly example: OfferRequest
 }
@@ -65,6 +67,7 @@ export function OfferForm({ kind, texts, given, onDone }: OfferFormProps) {
         placeholder={texts.example.place}
         autoFocus={given.name !== ''}
       />
+      {texts.remark?.(place)}
       {put.error !== null && wrong.isElsewhere && <WriteErrorNote error={put.error} />}
       <div className={fieldClasses.actions}>
         <Button type="submit" tone="primary" disabled={!complete || put.isPending}>

@@ -1,15 +1,22 @@
 import type { NodeConnectionView, NodeServiceView } from '@mesh/api-contract'
 import { useMachines } from '../../data/machines.tsx'
-import type { OffersRead } from '../../data/offers.ts'
+import { type OffersRead, useTakesFreePort } from '../../data/offers.ts'
 import { offerCommands } from '../../model/commands.ts'
 import { nameOf } from '../../model/machine.ts'
-import { connectionsInWords, connectionState, serviceState } from '../../model/offer-words.ts'
+import {
+  connectionsInWords,
+  connectionState,
+  fixedAddress,
+  serviceState,
+  takesFreePort,
+} from '../../model/offer-words.ts'
 import { bytesInWords, countInWords } from '../../model/rate-words.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Facts, PanelSection } from '../../parts/panel.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import page from '../page.module.css'
+import { FreePortNote } from './free-port-note.tsx'
 import css from './offers.module.css'
 import { MissingOffer } from './missing-offer.tsx'
 import { OffersPanel } from './offers-panel.tsx'
@@ -92,6 +99,8 @@ function ConnectionFacts({ connection }: { connection: NodeConnectionView }) {
   const { machines } = useMachines()
   const name = (id: string) => nameOf(machines ?? [], id)
   const { tone, word, detail, sentence } = connectionState(connection, name)
+  const changesPort = useTakesFreePort(connection.Name) || takesFreePort(connection.Listen)
+  const at = { origin: location.origin, name: connection.Name }
   const facts: Fact[] = []
   if (connection.Provider !== null) {
     facts.push([
@@ -108,6 +117,15 @@ function ConnectionFacts({ connection }: { connection: NodeConnectionView }) {
       <StateAndSentence tone={tone} word={word} detail={detail} sentence={sentence} />
       <PanelSection title="Reached on this machine at">
         <Copy text={connection.Listen} what="address" mono wrap />
+        {changesPort && <FreePortNote listen={connection.Listen} />}
+        {changesPort && (
+          <Copy
+            text={offerCommands({ ...at, kind: 'connection' }, fixedAddress(connection.Listen)).mesh}
+            what="command"
+            mono
+            wrap
+          />
+        )}
       </PanelSection>
       <PanelSection title="Connection">
         <Facts facts={[...facts, ...trafficFacts(connection)]} />

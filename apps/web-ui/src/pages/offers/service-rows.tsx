@@ -54,7 +54,9 @@ export function ServiceRows({ services, openName }: ServiceRowsProps) {
                 {detail ?? failure ?? undefined}
               </StateMark>
             </Cell>
-            <Cell className={css.place}>{service.Target}</Cell>
+            <Cell className={css.place} title={service.Target}>
+              {service.Target}
+            </Cell>
             <TrafficCells traffic={service} />
           </>
         )
