@@ -124,7 +124,8 @@ describe('a node that offers several services, and one that connects to them', (
     const socket = connect({ host: '127.0.0.1', port })
     await once(socket, 'connect')
     socket.pause()
-    const sent = randomBytes(24 * 2 ** 20)
+    // more than the kernel's buffers of four sockets on the way can take together
+    const sent = randomBytes(96 * 2 ** 20)
     let written = 0
     const pour = () => {
       while (written < sent.length) {

@@ -58,7 +58,7 @@ function badAddress(text: string): Error {
       {
         field: 'address',
         value: text,
-        expected: '127.0.0.1:22, :22, udp:127.0.0.1:53 or unix:/run/app.sock',
+        expected: 'HOST:PORT, :PORT for this machine, udp:HOST:PORT or unix:PATH',
       },
     ],
   })
