@@ -137,6 +137,8 @@ function environmentOf(folder: string, home: string, options: ShellOptions): Nod
     ...cargo,
     PATH: makePath(mkdtempSync(join(folder, 'bin-')), options),
     HOME: home,
+    // as on the terminal that a person sits at
+    MESHLOGFORMAT: 'human',
     ...options.environment,
   }
 }
