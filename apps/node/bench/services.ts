@@ -3,16 +3,14 @@
  * another in every round, medians over the rounds; how soon a fresh node can be used; requests through the proxy. Trust
  * the ratios.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
-import { connect, createServer, type AddressInfo } from 'node:net'
-import { tmpdir, userInfo } from 'node:os'
-import { join } from 'node:path'
+import { connect } from 'node:net'
 import { eventually } from '@mesh/testkit'
 import { createMesh, makeToken, type Mesh, type NodeProcess } from '../test/harness.ts'
 import { portOf, proxyOf, startEcho, startHttp } from '../test/service-lab.ts'
+import { endProcess, freePort, openSshd, reachable, whyNoSshd } from './sshd.ts'
 import { median, round } from './statistics.ts'
 
 const ROUNDS = 5
@@ -37,10 +35,9 @@ interface Figures {
 }
 
 export async function measureServices() {
-  const skipped = ['iperf3', 'ssh', 'ssh-keygen'].find(
-    (tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0,
-  )
-  if (skipped !== undefined) return { skipped: `${skipped} is not installed` }
+  const hasIperf = spawnSync('sh', ['-c', 'command -v iperf3']).status === 0
+  const skipped = hasIperf ? whyNoSshd() : 'iperf3 is not installed'
+  if (skipped !== undefined) return { skipped }
   const mesh = createMesh()
   const ends: (() => unknown)[] = [() => mesh.cleanUp()]
   try {
@@ -224,84 +221,21 @@ async function requestRate(options: { readonly port: number; readonly path: stri
   return REQUESTS / ((performance.now() - began) / 1_000)
 }
 
-/** A server and a client with keys of their own, on loopback. */
+/** `ssh -L` to both, by a server of its own on loopback. */
 async function openSsh(to: Way, ends: (() => unknown)[]): Promise<Way> {
-  const folder = mkdtempSync(join(tmpdir(), 'mesh-ssh-'))
-  ends.push(() => rmSync(folder, { recursive: true, force: true }))
-  const [hostKey, userKey, config] = [join(folder, 'host'), join(folder, 'user'), join(folder, 'config')]
-  for (const key of [hostKey, userKey])
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key])
-  mkdirSync('/run/sshd', { recursive: true })
-  const [port, bulk, echo] = [await freePort(), await freePort(), await freePort()]
-  const lines = [
-    `Port ${port}`,
-    'ListenAddress 127.0.0.1',
-    `HostKey ${hostKey}`,
-    `AuthorizedKeysFile ${userKey}.pub`,
-    'StrictModes no',
-    'UsePAM no',
-    'PidFile none',
-    'PermitRootLogin prohibit-password',
-    'MaxSessions 1000',
+  const sshd = await openSshd(ends)
+  const [bulk, echo] = [await freePort(), await freePort()]
+  const forwards = [
+    '-L',
+    `127.0.0.1:${bulk}:127.0.0.1:${to.bulk}`,
+    '-L',
+    `127.0.0.1:${echo}:127.0.0.1:${to.echo}`,
   ]
-  writeFileSync(config, `${lines.join('\n')}\n`)
-  const server = spawn('/usr/sbin/sshd', ['-D', '-f', config], { stdio: 'ignore' })
-  ends.push(() => end(server))
-  await eventually(() => reachable(port))
-  const client = spawn(
-    'ssh',
-    [
-      '-N',
-      '-F',
-      'none',
-      '-p',
-      String(port),
-      '-i',
-      userKey,
-      '-o',
-      'IdentitiesOnly=yes',
-      '-o',
-      'StrictHostKeyChecking=no',
-      '-o',
-      `UserKnownHostsFile=${join(folder, 'known')}`,
-      '-L',
-      `127.0.0.1:${bulk}:127.0.0.1:${to.bulk}`,
-      '-L',
-      `127.0.0.1:${echo}:127.0.0.1:${to.echo}`,
-      `${userInfo().username}@127.0.0.1`,
-    ],
-    { stdio: 'ignore' },
-  )
-  ends.push(() => end(client))
+  const words = ['-N', '-p', String(sshd.port), ...sshd.options, ...forwards, sshd.target]
+  const client = spawn('ssh', words, { stdio: 'ignore' })
+  ends.push(() => endProcess(client))
   await eventually(() => reachable(echo), { withinMs: 20_000 })
   return { bulk, echo }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = once(child, 'exit')
-  child.kill('SIGTERM')
-  await gone
-}
-
-function reachable(port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port })
-    socket.once('error', reject)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve()
-    })
-  })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 function mediansOf(all: readonly Figures[]): Figures {
