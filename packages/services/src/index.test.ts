@@ -5,10 +5,12 @@ import * as services from './index.ts'
 it('has these public names', () => {
   expect(Object.keys(services).toSorted()).toEqual([
     'createEgress',
+    'createFileSharing',
     'createOwnUser',
     'createProxy',
     'createServices',
     'createSlots',
+    'receiveFile',
   ])
   expect(Object.keys(endpoint).toSorted()).toEqual([
     'checkServiceName',
