@@ -37,7 +37,7 @@ export interface FileOffer {
   readonly takenBy: string | undefined
   /** Number of receivers that have got all of it. */
   readonly completed: number
-  /** Since the start, to all receivers. */
+  /** Bytes since the start, to all receivers. */
   readonly bytesSent: number
   readonly receivers: readonly (TransferProgress & { readonly peer: PeerId })[]
   /** Why the last transfer, or the announcement, failed; in words. */
