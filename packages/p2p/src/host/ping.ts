@@ -45,27 +45,41 @@ export async function pingConnection(
 }
 
 /**
- * Over the best connection to the peer.
+ * Over the best connection to the peer. A connection that closes under the ping, as the second of two that were dialled
+ * at once does, proves nothing while there is another: that one is tried.
  * @throws MeshError `p2p.unreachable`
  */
 export async function pingPeer(
-  host: Libp2p,
+  host: Pick<Libp2p, 'getConnections'>,
   peer: PeerId,
   options: { readonly clock: Clock; readonly random: Random; readonly signal?: AbortSignal },
 ): Promise<number> {
   const { clock, random, signal } = options
-  const connection = connectionsTo(host, peer)[0]
-  if (connection === undefined) throw new MeshError('p2p.unreachable', `not connected to ${peer}`)
   const limit = new AbortController()
   const onAbort = () => limit.abort(signal?.reason)
   const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
   signal?.addEventListener('abort', onAbort, { once: true })
+  const tried = new Set<Connection>()
+  let cause: unknown
   try {
-    return await pingConnection(connection, { clock, random, signal: limit.signal })
-  } catch (cause) {
-    throw new MeshError('p2p.unreachable', `${peer} does not answer: ${inWords(cause)}`, { cause })
+    for (;;) {
+      const connection = connectionsTo(host, peer).find((open) => !tried.has(open))
+      if (connection === undefined) throw unanswered(peer, cause)
+      tried.add(connection)
+      try {
+        return await pingConnection(connection, { clock, random, signal: limit.signal })
+      } catch (error) {
+        cause = error
+        if (limit.signal.aborted) throw unanswered(peer, cause)
+      }
+    }
   } finally {
     cancel()
     signal?.removeEventListener('abort', onAbort)
   }
+}
+
+function unanswered(peer: PeerId, cause: unknown): MeshError {
+  if (cause === undefined) return new MeshError('p2p.unreachable', `not connected to ${peer}`)
+  return new MeshError('p2p.unreachable', `${peer} does not answer: ${inWords(cause)}`, { cause })
 }

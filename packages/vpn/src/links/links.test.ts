@@ -226,8 +226,8 @@ describe.skipIf(whyNoAddon !== undefined)(`machines in memory${because(whyNoAddo
     }
     await eventually(() => expect(drops(a, b)).toMatchObject({ carryFull: expect.any(Number) }))
     expect(toB?.pair.mostBytes).toBeLessThan(256 * 1024 + 69 * 1024)
-    send(a, c, 2)
-    expect(await received(c, 1)).toEqual([2])
+    // the memory device may still be full of what the machine could not send
+    await untilReceived(c, 2, () => send(a, c, 2))
     toB?.pair.far.abort(new Error('enough'))
     await untilReceived(b, 3, () => send(a, b, 3))
   })
