@@ -7,6 +7,7 @@ function createTimer() {
   let due: (() => void) | undefined
   const clock: Clock = {
     now: () => 0,
+    monotonic: () => 0,
     after(_ms, run) {
       due = run
       return () => {
