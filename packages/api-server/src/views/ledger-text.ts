@@ -10,7 +10,7 @@ import { MAX_KEPT_BUCKETS, MAX_VALUE_DEPTH } from '../limits.ts'
 import { isNestedDeeper, tryParseJson } from './json-text.ts'
 
 /** Decoded values, or the signed texts as JSON strings. */
-export type ValueForm = 'json' | 'text'
+type ValueForm = 'json' | 'text'
 
 export interface LedgerText {
   readonly snapshot: Snapshot

@@ -24,7 +24,7 @@ export interface ZoneName {
   readonly losers: readonly ZoneLoser[]
 }
 
-export interface ZoneLoser {
+interface ZoneLoser {
   readonly peer: string
   /** The name that it has instead; '' for none. */
   readonly name: string
