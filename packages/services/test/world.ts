@@ -75,6 +75,7 @@ export function createWorld(random: Random = systemRandom): World {
           queueMicrotask(() => handler(far))
           return near
         },
+        prepare() {},
       },
       speaks: (peer, protocol) => members.get(peer)?.handlers.has(protocol),
       async connect(peer) {

@@ -55,6 +55,7 @@ export function watchProvider(name: string, components: ProviderComponents): Pro
   function wake(peer: PeerId): void {
     backoff.succeeded()
     lastError = undefined
+    network.streams.prepare(peer)
     for (const resolve of waiting) resolve(peer)
     waiting.clear()
   }
