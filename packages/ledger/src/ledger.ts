@@ -1,6 +1,6 @@
 import type { MeshError, PeerId } from '@mesh/core'
-import type { Entry, KeyedEntry } from './entry.ts'
-import type { BlockHead, Snapshot } from './snapshot.ts'
+import type { Entry, KeyedEntry } from './entries/entry.ts'
+import type { BlockHead, Snapshot } from './state/snapshot.ts'
 
 /** How entries of others are judged: refuse what breaks ownership, count it only, or know no ownership. */
 export type OwnershipMode = 'enforce' | 'observe' | 'off'

@@ -6,7 +6,7 @@
 export const DEFAULT_LIVENESS_MS = 480_000
 /** Heartbeats younger than this name the nodes that elect the reaping leader. */
 export const AVAILABLE_MS = 900_000
-/** Tombstones are collected this long after their `UpdatedAt`: three times `AVAILABLE_MS`, as older nodes do. */
+/** Tombstones are collected this long after their `UpdatedAt`: three times `AVAILABLE_MS`, as legacy members do. */
 export const DEFAULT_TOMBSTONE_TTL_MS = 2_700_000
 export const SIGNATURE_BYTES = 64
 export const MAX_VERSION = 0xffff_ffff_ffff_ffffn

@@ -1,6 +1,6 @@
 /** Bounds and constants of replication. First what the protocols fix, then what we chose. */
 
-/** Range reconciliation between two members; its turns are described in `turn.ts`. */
+/** Range reconciliation between two members; its messages are described in `message.ts`. */
 export const REPLICATION_PROTOCOL = '/mesh/replication/1'
 
 // --- a reconciliation session -------------------------------------------------------------------------------
@@ -9,18 +9,18 @@ export const REPLICATION_PROTOCOL = '/mesh/replication/1'
 export const RANGE_FANOUT = 16
 /** A range with at most this many own entries is answered by a list instead of fingerprints. */
 export const LEAF_ENTRIES = 32
-/** A turn is sent when it is this long; the next follows the remote's answer, so this is all that is in flight. */
-export const TURN_BYTES = 192 * 1024
-/** Longest turn taken: `TURN_BYTES` and the one largest entry that went over it. */
-export const MAX_TURN_BYTES = 384 * 1024
+/** A message is sent when it is this long; the next follows the remote's answer, so this is all that is in flight. */
+export const MESSAGE_BYTES = 192 * 1024
+/** Longest message taken: `MESSAGE_BYTES` and the one largest entry that went over it. */
+export const MAX_SYNC_MESSAGE_BYTES = 384 * 1024
 /** Longest list taken in one range. */
 export const MAX_LIST_ITEMS = 256
-/** Ranges in one turn: all are answered with up to 16 each, and wait until then. */
-export const MAX_RANGES_IN_TURN = 512
-/** Lists in one turn. */
-export const MAX_LISTS_IN_TURN = 256
-/** Parts of any kind in one turn. */
-export const MAX_TURN_ITEMS = 16_384
+/** Ranges in one message: all are answered with up to 16 each, and wait until then. */
+export const MAX_RANGES_IN_MESSAGE = 512
+/** Lists in one message. */
+export const MAX_LISTS_IN_MESSAGE = 256
+/** Parts of any kind in one message. */
+export const MAX_MESSAGE_ITEMS = 16_384
 /** UTF-16 code units of a bucket's and a key's name. */
 export const MAX_BUCKET_UNITS = 256
 export const MAX_KEY_UNITS = 1024
@@ -28,10 +28,10 @@ export const MAX_KEY_UNITS = 1024
 export const MERGE_SLICE_ENTRIES = 32
 /** Heartbeats that the periodic check looks at. */
 export const MAX_HEARTBEATS_COMPARED = 10_000
-/** Turns of one session between ledgers of that size: twice what two full ones without a common entry need. */
-export const MAX_SESSION_TURNS = 8_192
-/** Turns in a row that say 'more' and bring nothing. */
-export const MAX_IDLE_TURNS = 3
+/** Messages of one session between ledgers of that size: twice what two full ones without a common entry need. */
+export const MAX_SESSION_MESSAGES = 8_192
+/** Messages in a row that say 'more' and bring nothing. */
+export const MAX_IDLE_MESSAGES = 3
 /** Ranges that wait for their answer; more means that the remote asks without listening. */
 export const MAX_PENDING_TASKS = 8_192
 /** Entries with a broken form or signature in one session; then the remote is no honest member. */
@@ -39,7 +39,7 @@ export const MAX_BAD_ENTRIES = 64
 /** Entries that a ledger holds unless its node is told to hold more; a session serves ledgers of this size at least. */
 export const MAX_LEDGER_ENTRIES = 200_000
 /** Silence of the remote in a session. */
-export const TURN_TIMEOUT_MS = 30_000
+export const MESSAGE_TIMEOUT_MS = 30_000
 /** A whole session; what is missing then comes with the next. */
 export const SESSION_TIMEOUT_MS = 10 * 60_000
 /** Sessions that one peer may open in a minute, and at once. */
@@ -58,7 +58,7 @@ export const REFUSAL_LEASE_MS = 5 * 60_000
 /** Any other refusal stands this long. */
 export const REFUSAL_KEPT_MS = 60 * 60_000
 
-// --- the room ---------------------------------------------------------------------------------------------
+// --- the topic ---------------------------------------------------------------------------------------------
 
 /** One published block's JSON; longer lists of entries are cut. */
 export const PUBLISH_BYTES = 512 * 1024
@@ -74,11 +74,11 @@ export const MAX_MEMBERS_REMEMBERED = 1024
 /** Inflating and checking give way to other work after this time. */
 export const SLICE_MS = 10
 
-// --- older members ----------------------------------------------------------------------------------------
+// --- legacy members ----------------------------------------------------------------------------------------
 
 /** A member that does not speak `/mesh/replication` counts as present this long after it was heard. */
-export const OLDER_MEMBER_MS = 10 * 60_000
-/** The elected one of us sends the whole ledger this often while an older member is about, */
+export const LEGACY_MEMBER_MS = 10 * 60_000
+/** The elected one of us sends the whole ledger this often while a legacy member is about, */
 export const WHOLE_LEDGER_INTERVAL_MS = 10_000
 /** but never more bytes a second than this on average. */
 export const WHOLE_LEDGER_BYTES_PER_S = 512 * 1024
@@ -88,7 +88,7 @@ export const WHOLE_LEDGER_HEARD_MS = 15_000
 export const TOPIC_POLL_MS = 2_000
 /** A new member on the topic has this long to show that it speaks `/mesh/replication`. */
 export const NEWCOMER_GRACE_MS = 3_000
-/** Own entries are sent again to older newcomers at most this often. */
+/** Own entries are sent again to legacy newcomers at most this often. */
 export const REPUBLISH_INTERVAL_MS = 10_000
 
 // --- catching up ------------------------------------------------------------------------------------------
@@ -105,8 +105,8 @@ export const RETRY_MS = 2_000
 /** up to this. */
 export const MAX_RETRY_MS = 60_000
 /** Two states that a session could not make equal are not compared again for this long. */
-export const SETTLED_MS = 5 * 60_000
-/** What a peer refused for a live owner's sake is told to that owner within this time, unless it is settled by then, */
+export const KNOWN_DIFFERENCE_MS = 5 * 60_000
+/** What a peer refused for a live owner's sake is told to that owner within this time, unless the two have agreed by then, */
 export const CONTESTED_DELAY_MS = 5_000
 /** this many entries at a time. */
 export const MAX_CONTESTED = 256
@@ -119,8 +119,8 @@ export const FAULT_PAUSE_MS = 10 * 60_000
 export const ALONE_MS = 5_000
 /** The same, where it knows of nobody whom it could meet. */
 export const ALONE_UNKNOWN_MS = 1_000
-/** With older members only, one whole ledger is waited for this long. */
-export const OLDER_LEDGER_WAIT_MS = 20_000
+/** With legacy members only, one whole ledger is waited for this long. */
+export const LEGACY_LEDGER_WAIT_MS = 20_000
 /** A first session that lasts longer no longer holds back heartbeat and claims. */
 export const FIRST_SESSION_MS = 2 * 60_000
 
@@ -131,8 +131,8 @@ export const LIVENESS_MS = 480_000
 /** A liveness window must hold this many heartbeats. */
 export const HEARTBEATS_PER_LEASE = 4
 export const HEARTBEAT_INTERVAL_MS = 120_000
-/** While an older member is about: some have a window of 120 s. */
-export const OLDER_HEARTBEAT_INTERVAL_MS = 40_000
+/** While a legacy member is about: some have a window of 120 s. */
+export const LEGACY_HEARTBEAT_INTERVAL_MS = 40_000
 /** By default every node looks for what to collect, and the leader for what to reap, at multiples of this time. */
 export const SCRUB_INTERVAL_MS = 600_000
 /** Ownership `off`: the last block is sent this often. */

@@ -56,9 +56,9 @@ export function startOlderNode(
   }
   const send = () => {
     const snapshot = ledger.snapshot()
-    void link.room.publish(encodeBlock(snapshot.entries(), snapshot.head))
+    void link.topic.publish(encodeBlock(snapshot.entries(), snapshot.head))
   }
-  link.room.onMessage(({ author, plaintext }) => void ledger.receiveBlock(plaintext, author))
+  link.topic.onMessage(({ author, plaintext }) => void ledger.receiveBlock(plaintext, author))
   ledger.subscribe((event) => {
     if (event.type === 'committed' && event.changes.some(({ origin }) => origin === 'local')) send()
   })
