@@ -1,5 +1,5 @@
 /**
- * Reads one block's JSON entry by entry, as Go reads it (wire document, 4.1 and 4.2): keys in any case, bare
+ * Reads one block's JSON entry by entry, as Go reads it (docs/WIRE.md 4.1 and 4.2): keys in any case, bare
  * values, exact versions. One bad entry is reported and skipped; what came before a syntax error stays.
  */
 import type { Entry, KeyedEntry } from '../entries/entry.ts'

@@ -1,4 +1,4 @@
-/** Entries and blocks as legacy members write them (wire document, 4.1 and 4.2). */
+/** Entries and blocks as legacy members write them (docs/WIRE.md 4.1 and 4.2). */
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import type { BlockHead } from '../state/snapshot.ts'
 

@@ -1,5 +1,5 @@
 /**
- * The bytes that are signed (wire document, 4.3):
+ * The bytes that are signed (docs/WIRE.md 4.3):
  * L(bucket) L(key) L(owner) u64be(version) u64be(updatedAt) deleted L(value), L(x) = u64be length and UTF-8 bytes.
  */
 import type { KeyedEntry } from './entry.ts'

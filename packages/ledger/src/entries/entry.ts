@@ -1,4 +1,4 @@
-/** One entry's envelope, as it is signed and replicated (wire document, 4.2). Never changed in place. */
+/** One entry's envelope, as it is signed and replicated (docs/WIRE.md 4.2). Never changed in place. */
 export interface Entry {
   /** JSON text exactly as signed; empty in a tombstone. */
   readonly value: string

@@ -1,4 +1,4 @@
-/** Versions of our own writes (wire document, 4.6). */
+/** Versions of our own writes (docs/WIRE.md 4.6). */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { MAX_VERSION, VERSION_TAG_BITS } from '../limits.ts'
 

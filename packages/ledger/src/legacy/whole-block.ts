@@ -1,4 +1,4 @@
-/** Mode `off` (wire document, 4.7): the block with the greater index, then hash, takes the place of the whole ledger. */
+/** Mode `off` (docs/WIRE.md 4.7): the block with the greater index, then hash, takes the place of the whole ledger. */
 import { type Logger, positionId } from '@mesh/core'
 import type { Refused } from '../blocks/block-intake.ts'
 import { type Decoded, decodeBlock } from '../blocks/decode-block.ts'

@@ -1,5 +1,5 @@
 /**
- * The rules that decide whether an incoming entry replaces what is stored (wire document, 4.5), as a pure function
+ * The rules that decide whether an incoming entry replaces what is stored (docs/WIRE.md 4.5), as a pure function
  * in the order of the rules. `judgeByWire` is exactly what all networks agree on; `judge` adds our stricter rules.
  *
  * 1. the same entry again: nothing.  2. from the future, or by a gated owner: refused.  3. open buckets: newer

@@ -1,4 +1,4 @@
-/** Which buckets are owned, by whom, and when ownership ends (wire document, 4.4). Buckets not named are open. */
+/** Which buckets are owned, by whom, and when ownership ends (docs/WIRE.md 4.4). Buckets not named are open. */
 import { BUCKETS } from '@mesh/core'
 import { foldKey } from '../blocks/decode-block.ts'
 import type { Entry } from '../entries/entry.ts'

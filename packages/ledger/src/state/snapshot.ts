@@ -3,7 +3,7 @@ import type { Entry, KeyedEntry } from '../entries/entry.ts'
 /** The last block's head. `hash` covers index, timestamp, the ledger's digest and `prevHash`. */
 export interface BlockHead {
   readonly index: number
-  /** Go's `time.String()` form, UTC (wire document, 4.1). */
+  /** Go's `time.String()` form, UTC (docs/WIRE.md 4.1). */
   readonly timestamp: string
   /** Hexadecimal SHA-256. */
   readonly hash: string
