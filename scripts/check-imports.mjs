@@ -53,7 +53,7 @@ const BROWSER_SAFE = [
 ]
 /** p2p: what only Node has stands in these folders, reached through `./node` alone. */
 const NODE_ONLY =
-  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/p2p\/src\/(host|discovery|bandwidth)\/)/
+  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/p2p\/src\/(nat\/|discovery\/multicast-sockets|host\/node-platform))/
 
 const problems = []
 let files = 0

@@ -5,9 +5,9 @@ import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
-import type { SpokenProtocols } from '../spoken-protocols.ts'
-import type { GossipInternals } from './gossipsub-internals.ts'
-import { createMeshCare } from './mesh-care.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
+import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import { createMeshCare } from './topology.ts'
 
 const TOPIC = 'topic'
 const [SELF, HUB, LEAF, STRANGER] = [

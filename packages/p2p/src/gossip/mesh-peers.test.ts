@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLinks } from './links.ts'
+import { createLinks } from './mesh-peers.ts'
 
 test('a link that only this end wanted goes when it wants it no more', () => {
   const links = createLinks('b')

@@ -8,8 +8,8 @@ import { type PeerId, parsePeerId, silentLogger } from '@mesh/core'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { createLibp2p } from 'libp2p'
 import { afterEach, expect, test } from 'vitest'
-import { favourMembers } from '../src/host/favour-members.ts'
-import { HEARD_MEMBER_MS, STRANGER_STAYS_MS } from '../src/limits.ts'
+import { favourMembers } from './favour-members.ts'
+import { HEARD_MEMBER_MS, STRANGER_STAYS_MS } from '../limits.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {

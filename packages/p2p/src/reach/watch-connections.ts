@@ -1,8 +1,8 @@
 /** Tells of peers that come and go, and looks for those that are missed. */
 import type { Connection } from '@libp2p/interface'
 import type { P2pEvent } from '../p2p-node.ts'
-import type { MeshHost } from './base-host.ts'
-import { connectionsTo } from './connections.ts'
+import type { MeshHost } from '../libp2p/base-host.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
 import type { Reach } from './reach.ts'
 
 /** @returns stops watching */

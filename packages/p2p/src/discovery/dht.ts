@@ -5,10 +5,10 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
 import { sha256 } from '@noble/hashes/sha2.js'
-import type { RendezvousDht } from '../discovery/rendezvous.ts'
+import type { RendezvousDht } from './rendezvous.ts'
 import { MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
-import { joinService } from './base-host.ts'
-import type { PlatformContext } from './mesh-node.ts'
+import { joinService } from '../libp2p/base-host.ts'
+import type { PlatformContext } from '../host/mesh-node.ts'
 
 /** Wire: the public DHT. */
 const PUBLIC_PROTOCOL = '/ipfs/kad/1.0.0'

@@ -22,7 +22,7 @@ import { ping } from '@libp2p/ping'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { MAX_CONNECTIONS, MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND } from '../limits.ts'
-import { muxer } from '../streams/muxer.ts'
+import { muxer } from './muxer.ts'
 
 /** libp2p's inner parts, which transports and services that join later are made of. */
 export interface HostComponents

@@ -7,9 +7,9 @@ import type { Connection } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { MAX_PARALLEL_UPGRADES, RELAYED_GRACE_MS, UPGRADE_RETRY_MS, UPGRADE_TIMEOUT_MS } from '../limits.ts'
-import { isRelayed } from './address-rules.ts'
-import type { MeshHost } from './base-host.ts'
-import { connectionsTo } from './connections.ts'
+import { isRelayed } from '../addresses/address-rules.ts'
+import type { MeshHost } from '../libp2p/base-host.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
 import { raceDial } from './race-dial.ts'
 
 export interface DirectUpgradeInit {

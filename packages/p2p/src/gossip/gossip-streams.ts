@@ -20,8 +20,8 @@ import {
 import type { Membership } from '../membership/membership.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
-import type { SpokenProtocols } from '../spoken-protocols.ts'
-import type { GossipInternals } from './gossipsub-internals.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
+import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 import { createHeldBytes, TooMuchHeldError } from './held-bytes.ts'
 
 export interface GossipStreams {

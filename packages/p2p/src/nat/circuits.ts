@@ -1,7 +1,7 @@
 /** Circuits (libp2p's relayed connections), with reservations left to the relay client alone. */
 import { circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import type { TransportManager } from '@libp2p/interface-internal'
-import { joinTransport, type MeshHost } from './base-host.ts'
+import { joinTransport, type MeshHost } from '../libp2p/base-host.ts'
 
 /**
  * The library asks whoever brings a circuit for a reservation first, strangers too, and would announce them as a relay

@@ -8,8 +8,8 @@ import type { Clock } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
-import { transportOf } from './address-rules.ts'
-import { bestConnections, connectionsTo } from './connections.ts'
+import { transportOf } from '../addresses/address-rules.ts'
+import { bestConnections, connectionsTo } from '../libp2p/connections.ts'
 
 export interface PeerBook {
   all(): readonly PeerStatus[]

@@ -6,7 +6,7 @@ import type { Connection } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { DIAL_STAGGER_MS, DIAL_TIMEOUT_MS, RELAY_STAGGER_MS } from '../limits.ts'
-import { ipOf, isLoopbackIp, isRelayed, transportOf } from './address-rules.ts'
+import { ipOf, isLoopbackIp, isRelayed, transportOf } from '../addresses/address-rules.ts'
 
 export interface RaceDialInit {
   readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>

@@ -26,9 +26,9 @@ import {
   USEFUL_LINK_MIN_MS,
 } from '../limits.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
-import type { SpokenProtocols } from '../spoken-protocols.ts'
-import type { GossipInternals } from './gossipsub-internals.ts'
-import { createLinks, type Links } from './links.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
+import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import { createLinks, type Links } from './mesh-peers.ts'
 import { apartFromRelayed, pickNeighbours } from './overlay.ts'
 
 export interface MeshCareComponents {

@@ -6,10 +6,10 @@ import type { Connection } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
 import { multiaddr } from '@multiformats/multiaddr'
 import { RELAYS_WANTED } from '../limits.ts'
-import { ipOf, isLoopbackIp } from './address-rules.ts'
-import { relayOf } from '../relayed-address.ts'
-import type { MeshHost } from './base-host.ts'
-import { RELAY_HOP } from './connection-gate.ts'
+import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
+import { relayOf } from '../addresses/relayed-address.ts'
+import type { MeshHost } from '../libp2p/base-host.ts'
+import { RELAY_HOP } from '../host/connection-gate.ts'
 
 export interface RelayClientInit {
   readonly host: MeshHost

@@ -3,7 +3,7 @@
  * more. All of them are internal to pinned versions; a part that keeps them elsewhere is stopped as far as it goes.
  */
 import type { Startable } from '@libp2p/interface'
-import type { MeshHost } from './base-host.ts'
+import type { MeshHost } from '../libp2p/base-host.ts'
 
 export async function stopHost(host: MeshHost): Promise<void> {
   const { pubsub, parts } = host.services

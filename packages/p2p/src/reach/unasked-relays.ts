@@ -22,7 +22,7 @@ import {
   UNASKED_TRY_MS,
 } from '../limits.ts'
 import { MEMBER_PROTOCOL, OWN_PROTOCOL_PREFIX, PEERS_PROTOCOL } from '../protocols.ts'
-import { connectionsTo } from './connections.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
 
 export interface UnaskedRelays {
   /** Room for a relayed connection to the peer: held until `dialled`, then by the connection. False: not now. */

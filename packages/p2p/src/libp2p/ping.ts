@@ -3,7 +3,7 @@ import type { Connection, Libp2p } from '@libp2p/interface'
 import { type Clock, MeshError, type PeerId, type Random } from '@mesh/core'
 import { PING_TIMEOUT_MS } from '../limits.ts'
 import { connectionsTo } from './connections.ts'
-import { inWords } from './error-words.ts'
+import { inWords } from './describe-dial-error.ts'
 
 const PING_PROTOCOL = '/ipfs/ping/1.0.0'
 /** Fixed by the protocol. */

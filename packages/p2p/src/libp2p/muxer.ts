@@ -2,13 +2,13 @@
 import type { StreamMuxerFactory } from '@libp2p/interface'
 import { yamux } from '@libp2p/yamux'
 import { MAX_EARLY_STREAMS, STREAM_WINDOW_BYTES, STREAM_WRITE_BUFFER_BYTES } from '../limits.ts'
-import { beginLazily } from './lazy-negotiation.ts'
+import { beginLazily } from '../upstream/lazy-negotiation.ts'
 import {
   keepLeastRoundTrip,
   updateByHalfWindows,
   type YamuxMuxer,
   type YamuxStream,
-} from './receive-window.ts'
+} from '../upstream/receive-window.ts'
 
 type CreateOptions = Parameters<YamuxMuxer['createStream']>[0] & { readonly negotiateFully?: boolean }
 

@@ -1,7 +1,7 @@
 /** DCUtR (libp2p's hole punching), kept to addresses that lead straight to their peer. */
 import { dcutr } from '@libp2p/dcutr'
-import { relayOf } from '../relayed-address.ts'
-import { joinService, type MeshHost } from './base-host.ts'
+import { relayOf } from '../addresses/relayed-address.ts'
+import { joinService, type MeshHost } from '../libp2p/base-host.ts'
 
 /**
  * The library takes `RELAY/p2p-circuit/webrtc` for a public address of the peer, dials the relay at it, and closes the

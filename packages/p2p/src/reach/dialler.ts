@@ -17,18 +17,7 @@ import {
   MAX_PEER_ADDRESSES,
   MEMBER_BACKOFF_MAX_MS,
 } from '../limits.ts'
-
-export type FindKind = 'configured' | 'member' | 'found'
-
-export interface Find {
-  readonly peer: string
-  readonly addresses: readonly Multiaddr[]
-  /**
-   * `configured`: dialled at once, before all others, and never given up. `member`: was connected before, so it is no
-   * newcomer. Default `found`.
-   */
-  readonly kind?: FindKind
-}
+import type { Find, FindKind } from '../discovery/find.ts'
 
 /** No direct way leads to the peer, and none over a relay may be used now. */
 export class NeedsRelayError extends Error {
