@@ -16,6 +16,7 @@ const steps = [
   ['formatted', 'biome', ['format', '.']],
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['import table', 'node', ['scripts/check-imports.mjs']],
+  ['dead code', 'knip', []],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['build', 'turbo', ['run', 'build', 'build:addon', '--output-logs=errors-only']],
   ['published packages', 'node', ['scripts/check-packages.mjs']],
