@@ -5,10 +5,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { systemRandom } from '@mesh/core'
 import { encodeToken, generateNetworkConfig } from '@mesh/network'
-import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { bridge, createLab, createNatLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
 import { hearEachOther, type Member, startMember } from './member.ts'
-import { createNatLab } from './nat-lab.ts'
 import { ORIGINAL_BINARY } from './original.ts'
 
 const why = whyNoNamespaces(['ip', 'nft', 'sysctl'])

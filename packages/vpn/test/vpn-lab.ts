@@ -2,6 +2,7 @@
 import {
   type AddressInRange,
   type Clock,
+  heartbeatValue,
   type IpAddress,
   parseIp,
   type PeerId,
@@ -11,7 +12,7 @@ import {
 } from '@mesh/core'
 import type { EngineEvent, EngineInit } from '@mesh/engine'
 import { type MemoryEngine, openMemoryEngine } from '@mesh/engine/testing'
-import { createLedger, createSigner, heartbeatValue, type Ledger, type OwnershipMode } from '@mesh/ledger'
+import { createLedger, createSigner, type Ledger, type OwnershipMode } from '@mesh/ledger'
 import { createSeededRandom, eventually } from '@mesh/testkit'
 import { startAnnouncing } from '../../replication/src/keep-announced.ts'
 import ipaddr from 'ipaddr.js'

@@ -1,6 +1,6 @@
 /** What is known of each peer that sessions were held with; bounded, the one met longest ago is forgotten first. */
-import type { PeerId } from '@mesh/core'
-import { MAX_MEMBERS_REMEMBERED } from './limits.ts'
+import { BoundedMap, type Clock, createTokenBucket, type PeerId, type TokenBucket } from '@mesh/core'
+import { MAX_MEMBERS_REMEMBERED, SESSIONS_PER_MINUTE } from './limits.ts'
 
 export interface PeerSync {
   /** Unix ms of the last session that went well. */
@@ -17,43 +17,28 @@ export interface PeerSync {
   pausedUntil: number
   /** A state of the two that a session could not make equal. */
   settled: { readonly state: string; readonly until: number } | undefined
-  /** Sessions that the peer may open, and since when. */
-  calls: { left: number; at: number }
+  /** Sessions that the peer may open. */
+  readonly calls: TokenBucket
 }
 
-export interface PeerBook {
+export interface PeerSessions {
   of(peer: PeerId): PeerSync
   /** Takes one of the calls that the peer has in a minute; false when none is left. */
-  mayCall(peer: PeerId, nowMs: number, perMinute: number): boolean
+  mayCall(peer: PeerId): boolean
   all(): ReadonlyMap<PeerId, Readonly<PeerSync>>
 }
 
-export function createPeerBook(): PeerBook {
-  const peers = new Map<PeerId, PeerSync>()
+export function createPeerSessions(clock: Clock): PeerSessions {
+  const peers = new BoundedMap<PeerId, PeerSync>(MAX_MEMBERS_REMEMBERED)
   const of = (peer: PeerId): PeerSync => {
-    const sync = peers.get(peer) ?? unknownPeer()
-    peers.delete(peer)
+    const sync = peers.get(peer) ?? unknownPeer(clock)
     peers.set(peer, sync)
-    const oldest = peers.keys().next()
-    if (peers.size > MAX_MEMBERS_REMEMBERED && oldest.done !== true) peers.delete(oldest.value)
     return sync
   }
-  return {
-    of,
-    mayCall(peer, nowMs, perMinute) {
-      const { calls } = of(peer)
-      const refill = ((nowMs - calls.at) / 60_000) * perMinute
-      calls.left = Math.min(perMinute, calls.left + Math.max(0, refill))
-      calls.at = nowMs
-      if (calls.left < 1) return false
-      calls.left--
-      return true
-    },
-    all: () => peers,
-  }
+  return { of, mayCall: (peer) => of(peer).calls.take(), all: () => peers }
 }
 
-function unknownPeer(): PeerSync {
+function unknownPeer(clock: Clock): PeerSync {
   return {
     lastSyncAt: undefined,
     equal: undefined,
@@ -65,6 +50,6 @@ function unknownPeer(): PeerSync {
     bytesOut: 0,
     pausedUntil: 0,
     settled: undefined,
-    calls: { left: Number.POSITIVE_INFINITY, at: 0 },
+    calls: createTokenBucket({ perSecond: SESSIONS_PER_MINUTE / 60, burst: SESSIONS_PER_MINUTE }, clock),
   }
 }

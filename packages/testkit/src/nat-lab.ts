@@ -1,10 +1,12 @@
 /** Two members behind a NAT each, and one in the open between them. */
-import { bridge, createLab, type Lab } from '@mesh/testkit'
+import { bridge, createLab, type Lab } from './namespaces.ts'
 
-export type NatKind = 'port-preserving' | 'fully-random'
+type NatKind = 'port-preserving' | 'fully-random'
 
-/** Hosts `a` and `b` behind `nata` and `natb`; `open` has a public address, as have the NATs. */
-/** @param others hosts in the open with their addresses: `{ stranger: '5.5.5.11' }` */
+/**
+ * Builds hosts `a` and `b` behind `nata` and `natb`; `open` has a public address, as the NATs have.
+ * @param others further hosts with public addresses: `{ stranger: '5.5.5.11' }`
+ */
 export function createNatLab(kind: NatKind, others: Readonly<Record<string, string>> = {}): Lab {
   const lab = createLab(['wan', 'open', 'nata', 'natb', 'a', 'b', ...Object.keys(others)])
   try {
