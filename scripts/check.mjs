@@ -14,6 +14,7 @@ const steps = [
   ['formatted', 'biome', ['format', '.']],
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['import table', 'node', ['scripts/check-imports.mjs']],
+  ['dead code', 'knip', []],
   ['rust', 'node', ['packages/engine/scripts/check-rust.mjs']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['build', 'turbo', ['run', 'build', 'build:addon', '--output-logs=errors-only']],

@@ -10,7 +10,7 @@ import { eventually } from '@mesh/testkit'
 import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
 import type { RendezvousDht } from '../src/discovery/rendezvous.ts'
-import { joinDht } from '../src/host/dht.ts'
+import { joinDht } from '../src/discovery/dht.ts'
 import { createMeshNode, type Platform } from '../src/host/mesh-node.ts'
 import { generateNetworkConfig } from '../src/index.ts'
 

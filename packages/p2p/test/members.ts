@@ -14,10 +14,10 @@ import { generateNetworkConfig, type NetworkConfig } from '../src/network-config
 import { nativeSealCipher } from '../src/node/seal-cipher.ts'
 import type { P2pEvent } from '../src/p2p-node.ts'
 import { createRefusals, type Refusals } from '../src/refusals.ts'
-import { gossipsubSettings } from '../src/room/gossipsub-settings.ts'
-import { createRoom, type RoomService } from '../src/room/room.ts'
-import { createSpokenProtocols } from '../src/spoken-protocols.ts'
-import { muxer } from '../src/streams/muxer.ts'
+import { gossipsubSettings } from '../src/gossip/gossipsub-settings.ts'
+import { createRoom, type RoomService } from '../src/gossip/room.ts'
+import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
+import { muxer } from '../src/libp2p/muxer.ts'
 import { createMemberStreams, type MemberStreams } from '../src/streams/member-streams.ts'
 
 export type TestHost = Libp2p<{ pubsub: GossipSub }>

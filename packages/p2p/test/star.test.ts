@@ -4,10 +4,10 @@ import { tcp } from '@libp2p/tcp'
 import { parseCidr, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { joinService } from '../src/host/base-host.ts'
-import { joinCircuits } from '../src/host/circuits.ts'
+import { joinService } from '../src/libp2p/base-host.ts'
+import { joinCircuits } from '../src/nat/circuits.ts'
 import { createMeshNode, type MeshNode, type Platform } from '../src/host/mesh-node.ts'
-import { startRelayClient } from '../src/host/relay-client.ts'
+import { startRelayClient } from '../src/reach/relay-client.ts'
 import { generateNetworkConfig } from '../src/index.ts'
 
 const LEAVES = 6

@@ -2,16 +2,8 @@
  * A node of the kind before ours, as far as addresses go, written after the wire document: whole blocks (4.9),
  * heartbeat (4.8), and DHCP as it stands in 6.1, with its faults.
  */
-import type { Clock, PeerId, Random } from '@mesh/core'
-import {
-  createLedger,
-  encodeBlock,
-  heartbeatValue,
-  type Ledger,
-  leaderOf,
-  parseHeartbeat,
-  type Signer,
-} from '@mesh/ledger'
+import { type Clock, heartbeatValue, parseHeartbeat, type PeerId, type Random } from '@mesh/core'
+import { createLedger, encodeBlock, leaderOf, type Ledger, type Signer } from '@mesh/ledger'
 import ipaddr from 'ipaddr.js'
 import type { SimNetwork } from '../../replication/test/sim-network.ts'
 import { verifySim } from '../../replication/test/sim-node.ts'

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import {
   type AddressInRange,
   type Clock,
+  heartbeatValue,
   type IpAddress,
   parseIp,
   type PeerId,
@@ -12,7 +13,7 @@ import {
 } from '@mesh/core'
 import type { EngineEvent, EngineInit } from '@mesh/engine'
 import { type MemoryEngine, openMemoryEngine } from '@mesh/engine/testing'
-import { createLedger, createSigner, heartbeatValue, type Ledger, type OwnershipMode } from '@mesh/ledger'
+import { createLedger, createSigner, type Ledger, type OwnershipMode } from '@mesh/ledger'
 import { createSeededRandom, eventually } from '@mesh/testkit'
 import { startAnnouncing } from '../../replication/src/keep-announced.ts'
 import ipaddr from 'ipaddr.js'

@@ -72,7 +72,7 @@ function readIdentity(file: string, log: Logger): Identity | undefined {
   return identity
 }
 
-export function decodeIdentity(bytes: Uint8Array): Identity | undefined {
+function decodeIdentity(bytes: Uint8Array): Identity | undefined {
   if (bytes.length !== FILE_BYTES || !FILE_PREFIX.every((byte, at) => bytes[at] === byte)) return undefined
   const seedEnd = FILE_PREFIX.length + SEED_BYTES
   const identity = identityFromSeed(Uint8Array.from(bytes.subarray(FILE_PREFIX.length, seedEnd)))

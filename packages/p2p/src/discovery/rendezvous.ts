@@ -10,7 +10,7 @@ import {
   RENDEZVOUS_TIMEOUT_MS,
 } from '../limits.ts'
 import type { Rendezvous } from '../secrets/network-secrets.ts'
-import type { Find } from './dialler.ts'
+import type { Find } from './find.ts'
 
 /** What rendezvous needs from a DHT. */
 export interface RendezvousDht {

@@ -2,7 +2,7 @@
 import type { Connection, ConnectionGater, MultiaddrConnection } from '@libp2p/interface'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
-import { type AddressRules, transportOf } from './address-rules.ts'
+import { type AddressRules, transportOf } from '../addresses/address-rules.ts'
 
 export interface GateInit {
   readonly rules: AddressRules

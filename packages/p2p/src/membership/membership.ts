@@ -13,7 +13,7 @@ import {
 import type { NetworkConfig } from '../network-config.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
-import type { SpokenProtocols } from '../spoken-protocols.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { deriveMemberKey } from './handshake.ts'
 import { createHeardMembers } from './heard-members.ts'
 import { type Outcome, proveAsInitiator, proveAsResponder } from './prove.ts'

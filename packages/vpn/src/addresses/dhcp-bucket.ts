@@ -1,6 +1,6 @@
 /** What the ledger says to those who lease: who waits for an address, who leads, which addresses are used. */
-import { type IpAddress, type PeerId, tryParsePeerId } from '@mesh/core'
-import { type Change, type Entry, HEALTH_BUCKET, parseHeartbeat, type Snapshot } from '@mesh/ledger'
+import { BUCKETS, type IpAddress, parseHeartbeat, type PeerId, tryParsePeerId } from '@mesh/core'
+import type { Change, Entry, Snapshot } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
 import { canonicalIp } from '../table/prefix.ts'
 import { readMachine } from '../table/read-entry.ts'
@@ -24,7 +24,7 @@ export function readWaiting(snapshot: Snapshot, nowMs: number): readonly string[
     if (!entry.deleted) placed.add(holderOf(key, entry))
   }
   const waiting: string[] = []
-  for (const { key, entry } of snapshot.entries(HEALTH_BUCKET)) {
+  for (const { key, entry } of snapshot.entries(BUCKETS.healthcheck)) {
     if (entry.deleted || placed.has(key)) continue
     const beat = parseHeartbeat(entry.value)
     if (beat !== undefined && beat + AVAILABLE_MS > nowMs) waiting.push(key)
@@ -106,7 +106,7 @@ export function otherHolder(
 /** Who waits, who leads, what is used; a heartbeat of a node that was there before tells nothing new. */
 export function concernsLeases({ bucket, entry, previous }: Change): boolean {
   if (bucket === MACHINES_BUCKET || bucket === DHCP_BUCKET) return true
-  return bucket === HEALTH_BUCKET && (entry.deleted || previous?.deleted !== false)
+  return bucket === BUCKETS.healthcheck && (entry.deleted || previous?.deleted !== false)
 }
 
 const MAX_LEADER_LENGTH = 128
