@@ -53,9 +53,7 @@ describe('what code and documents cite is there:', () => {
     text: read(file).replaceAll(/\r?\n[ \t]*(?:\*(?!\/)|\/\/[/!]?)?[ \t]*/g, ' '),
   }))
   const citedIn = (pattern: RegExp) =>
-    texts.flatMap(({ file, text }) =>
-      [...text.matchAll(pattern)].map(([, cited = '']) => ({ file, cited })),
-    )
+    texts.flatMap(({ file, text }) => [...text.matchAll(pattern)].map(([, cited = '']) => ({ file, cited })))
 
   test('sections and known faults of docs/WIRE.md', () => {
     const wire = read('docs/WIRE.md')

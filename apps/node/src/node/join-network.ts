@@ -87,10 +87,10 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   await standing
   signal.throwIfAborted()
   if (!init.hasVpn) {
-    const { yieldLeadership } = await import('@mesh/vpn')
+    const { transferLeadership } = await import('@mesh/vpn')
     const arrived = () => replicator.ready()
     const legacyMembers = () => replicator.status().legacyMembers
-    ends.add(yieldLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
+    ends.add(transferLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
   }
   return sharing
 }
