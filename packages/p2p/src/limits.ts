@@ -1,30 +1,5 @@
 /** Bounds and times of this package. What the wire fixes is said so; the rest is our choice. */
 
-// Network configuration
-
-/** A configuration file has about 400 bytes. */
-export const MAX_CONFIG_BYTES = 64 * 1024
-/** Keys and names are 43 characters long when generated; people may write longer ones. */
-export const MAX_CONFIG_TEXT_LENGTH = 1024
-/** Wire: a TOTP has 44 characters, more cannot be kept of it. */
-export const MAX_OTP_LENGTH = 44
-/** Ten years: beyond that, keys do not rotate. */
-export const MAX_OTP_INTERVAL_S = 315_360_000
-/** Wire: what a TOTP keeps when the configuration does not say. */
-export const DEFAULT_CRYPTO_OTP_LENGTH = 6
-/** Wire: the same for the DHT's rendezvous. */
-export const DEFAULT_DHT_OTP_LENGTH = 12
-/** Seconds; what the command line of existing networks generates. */
-export const DEFAULT_OTP_INTERVAL_S = 360
-/** Wire: the length of generated keys and names. */
-export const GENERATED_TEXT_LENGTH = 43
-/** Wire: 20 MiB, in every generated configuration. */
-export const DEFAULT_MAX_MESSAGE_BYTES = 20_971_520
-/** Less carries not even one signed entry. */
-export const MIN_MAX_MESSAGE_BYTES = 1024
-/** More would let one message take the memory of a small machine. */
-export const MAX_MAX_MESSAGE_BYTES = 256 * 1024 * 1024
-
 // Refusals
 
 /** Refusals beyond this are counted and not told one by one. */
@@ -113,7 +88,7 @@ export const EXCHANGE_RETRY_MS = 10_000
 /** Messages of one peer per minute; more are dropped. */
 export const MAX_EXCHANGE_MESSAGES_PER_MINUTE = 60
 
-// mDNS (RFC 6762; wire document, section 2.2)
+// mDNS (RFC 6762; docs/WIRE.md 2.2)
 
 /** Wire: fixed by RFC 6762. */
 export const MDNS_PORT = 5353
@@ -126,7 +101,7 @@ export const MAX_MDNS_RECORDS = 64
 export const MAX_MDNS_PACKETS_PER_SECOND = 200
 export const MAX_MDNS_INTERFACES = 16
 
-// DHT rendezvous (wire document, section 2.1)
+// DHT rendezvous (docs/WIRE.md 2.1)
 
 /** Between two runs in the end: they begin close together. There is one at each change of the window, too. */
 export const RENDEZVOUS_INTERVAL_MS = 720_000
@@ -137,7 +112,7 @@ export const RENDEZVOUS_TIMEOUT_MS = 60_000
 /** Providers read for one key. */
 export const MAX_PROVIDERS = 100
 
-// Relays (wire document, section 6.4)
+// Relays (docs/WIRE.md 6.4)
 
 /** Wire 6.4: circuits that one peer may hold over us. */
 export const MAX_RELAY_CIRCUITS_PER_PEER = 64
@@ -227,7 +202,7 @@ export const HEARD_MEMBER_MS = 600_000
 /** Peers remembered as heard; the one heard longest ago makes room. */
 export const MAX_HEARD_MEMBERS = 4096
 
-// Room (wire document, section 3)
+// Room (docs/WIRE.md 3)
 
 /** What an envelope and its signed pubsub frame add to the sealed hex, generously. */
 export const ROOM_OVERHEAD_BYTES = 1024

@@ -2,7 +2,7 @@
 import { systemRandom } from '@mesh/core'
 import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { encodeToken, generateNetworkConfig } from '../src/index.ts'
+import { encodeToken, generateNetworkConfig } from '@mesh/network'
 import { type Member, startMember } from './member.ts'
 
 const why = whyNoNamespaces(['ip', 'nft'])

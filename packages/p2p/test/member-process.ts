@@ -3,11 +3,20 @@
  * first argument, commands as lines on standard input, and answers with JSON lines.
  */
 import { createInterface } from 'node:readline'
-import { type LogFields, type Logger, parsePeerId, silentLogger, toError, systemClock, systemRandom } from '@mesh/core'
-import { type ByteStream, parseToken } from '@mesh/p2p'
+import {
+  type LogFields,
+  type Logger,
+  parsePeerId,
+  silentLogger,
+  toError,
+  systemClock,
+  systemRandom,
+} from '@mesh/core'
+import { parseToken } from '@mesh/network'
+import type { ByteStream } from '@mesh/p2p'
+import { createP2pNode, type P2pNodeInit } from '@mesh/p2p/node'
 import { startMdns } from '../src/discovery/mdns.ts'
 import { openMulticast } from '../src/discovery/multicast-sockets.ts'
-import { createP2pNode, type P2pNodeInit } from '@mesh/p2p/node'
 
 export interface MemberSettings extends Omit<P2pNodeInit, 'network' | 'identity'> {
   readonly token: string
@@ -59,7 +68,12 @@ async function echo(peer: string) {
   stream.send(Buffer.from('hello'))
   stream.end()
   const error = await new Promise<Error | undefined>((resolve) => stream.onEnd(resolve))
-  return { text, transport: stream.transport ?? 'libp2p', ms: performance.now() - since, error: error?.message }
+  return {
+    text,
+    transport: stream.transport ?? 'libp2p',
+    ms: performance.now() - since,
+    error: error?.message,
+  }
 }
 
 await node.allTransportsReady

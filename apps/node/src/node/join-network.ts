@@ -53,7 +53,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   const { createReplicator } = await import('@mesh/replication')
   const replicator = createReplicator(replicationSettings(settings), {
     ledger,
-    room: p2p.room,
+    topic: p2p.room,
     channels: p2p.channels,
     clock,
     random,
@@ -87,10 +87,10 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   await standing
   signal.throwIfAborted()
   if (!init.hasVpn) {
-    const { yieldLeadership } = await import('@mesh/vpn')
+    const { transferLeadership } = await import('@mesh/vpn')
     const arrived = () => replicator.ready()
-    const legacyMembers = () => replicator.status().olderMembers
-    ends.add(yieldLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
+    const legacyMembers = () => replicator.status().legacyMembers
+    ends.add(transferLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
   }
   return sharing
 }

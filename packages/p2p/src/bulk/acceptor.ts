@@ -1,6 +1,6 @@
 /** The side on which others open streams: their connections, bounded by peer and in all, and who serves what. */
 import type { TLSSocket } from 'node:tls'
-import type { Clock, Logger, PeerId } from '@mesh/core'
+import { type Clock, type Logger, type PeerId, toError } from '@mesh/core'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { ByteStream } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
@@ -94,7 +94,7 @@ export class Acceptor {
       handler.handle(stream)
     } catch (error) {
       log.debug('stream not taken', { peer, protocol, error: String(error) })
-      stream.abort(error instanceof Error ? error : new Error(String(error)))
+      stream.abort(toError(error))
     }
     return true
   }

@@ -27,10 +27,7 @@ export interface Bulk {
 }
 
 export interface BulkComponents {
-  readonly host: Pick<
-    Libp2p,
-    'getConnections' | 'getMultiaddrs' | 'addEventListener' | 'removeEventListener'
-  >
+  readonly host: Pick<Libp2p, 'getConnections' | 'getMultiaddrs' | 'addEventListener' | 'removeEventListener'>
   readonly channels: Pick<Channels, 'handle' | 'open'>
   readonly speaks: (peer: PeerId, protocol: string) => boolean | undefined
   readonly rttMs: (peer: PeerId) => number | undefined

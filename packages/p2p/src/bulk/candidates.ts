@@ -38,7 +38,8 @@ export function tcpPortsOf(addresses: readonly Multiaddr[]): readonly number[] {
 
 function tcpPortOf(address: Multiaddr): number | undefined {
   const components = address.getComponents()
-  if (transportOf(address) !== 'tcp' || components.some(({ name }) => name === 'p2p-circuit')) return undefined
+  if (transportOf(address) !== 'tcp' || components.some(({ name }) => name === 'p2p-circuit'))
+    return undefined
   const port = Number(components.find(({ name }) => name === 'tcp')?.value)
   return port > 0 ? port : undefined
 }

@@ -3,7 +3,7 @@
  * is good until it ends.
  */
 import type { TLSSocket } from 'node:tls'
-import { type Clock, createTokenBucket, type PeerId } from '@mesh/core'
+import { type Clock, createTokenBucket, type PeerId, toError } from '@mesh/core'
 import type { Channel } from '../p2p-node.ts'
 import { type BulkMessage, decodeBulkMessage, encodeBulkMessage, type Offer } from './bulk-message.ts'
 import type { Identities } from './identities.ts'
@@ -51,7 +51,7 @@ export async function proposeBulk(
     }
   } catch (error) {
     given.end()
-    channel.abort(error instanceof Error ? error : new Error(String(error)))
+    channel.abort(toError(error))
     throw error
   } finally {
     cancel()

@@ -118,6 +118,7 @@ class TlsBulk implements Bulk {
     for (const cancel of this.#disconnected.values()) cancel()
     for (const opener of this.#openers.values()) opener.stop()
     this.#openers.clear()
+    this.#door.close()
     this.#tls.stop()
     this.#acceptor.closeWhere(() => true)
   }

@@ -93,7 +93,7 @@ test('who names no identity, or one that nobody has, is left to libp2p', async (
   expect([accepted, refusals.counts()]).toEqual([[], {}])
 })
 
-test('a wrong key, another one\'s key, and an identity that has ended do not come in', async () => {
+test("a wrong key, another one's key, and an identity that has ended do not come in", async () => {
   const [one, other] = [give(), give()]
   await expect(dial({ identity: one.identity, key: systemRandom.bytes(32) })).rejects.toThrow()
   await expect(dial({ identity: one.identity, key: other.key })).rejects.toThrow()

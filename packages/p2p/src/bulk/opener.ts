@@ -4,7 +4,7 @@
  * ready, and gives it back when it has ended. What cannot be reached is tried again after growing waits.
  */
 import type { TLSSocket } from 'node:tls'
-import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
+import { type Backoff, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
 import type { BulkConnection } from './bulk-connection.ts'
 import {
   HANDSHAKE_MS,
@@ -202,7 +202,7 @@ export class Opener {
   /** Where nothing stands the peer is asked to dial, else no more connections are made for a while. */
   #dialFailed(error: unknown): void {
     if (this.#all.size > 0) return this.#failed(error)
-    this.#lastError = messageOf(error)
+    this.#lastError = toError(error).message
     this.#isBackwards = true
   }
 
@@ -248,7 +248,7 @@ export class Opener {
 
   /** Nothing is tried for a while. */
   #failed(error: unknown): void {
-    this.#lastError = messageOf(error)
+    this.#lastError = toError(error).message
     this.#backoff.failed()
     this.#isBackwards = false
     this.#tell(undefined)
@@ -272,8 +272,4 @@ export class Opener {
     for (const connection of this.#idle.slice(0, Math.max(0, spare))) connection.close()
     if (isUnused && this.#all.size === 0) this.#init.onUnused()
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

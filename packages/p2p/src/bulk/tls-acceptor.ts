@@ -4,7 +4,12 @@ import { createServer, type TLSSocket } from 'node:tls'
 import type { PeerId } from '@mesh/core'
 import type { Refusals } from '../refusals.ts'
 import type { Identities, Identity } from './identities.ts'
-import { HANDSHAKE_MS, MAX_HANDSHAKES, MAX_HANDSHAKES_PER_ADDRESS, MAX_HANDSHAKES_PER_PEER } from './limits.ts'
+import {
+  HANDSHAKE_MS,
+  MAX_HANDSHAKES,
+  MAX_HANDSHAKES_PER_ADDRESS,
+  MAX_HANDSHAKES_PER_PEER,
+} from './limits.ts'
 import type { TlsSettings } from './tls-settings.ts'
 
 export interface TlsAcceptorInit {

@@ -14,6 +14,8 @@ export interface TlsDoor {
   readonly intercept: SocketInterceptor
   /** From here on sockets whose identity `isKnown` go to `take`; until then libp2p gets all. */
   open(init: TlsDoorInit): void
+  /** Ends the sockets that have said nothing yet; from here on libp2p gets all. */
+  close(): void
 }
 
 export interface TlsDoorInit {
@@ -25,17 +27,21 @@ export interface TlsDoorInit {
 
 export function createTlsDoor(): TlsDoor {
   let init: TlsDoorInit | undefined
-  let sniffed = 0
+  const sniffed = new Set<Socket>()
   return {
     open(next) {
       init = next
     },
+    close() {
+      init = undefined
+      for (const socket of sniffed) socket.destroy()
+    },
     intercept(socket, pass) {
-      if (init === undefined || sniffed >= MAX_SNIFFED_SOCKETS) return pass()
+      if (init === undefined || sniffed.size >= MAX_SNIFFED_SOCKETS) return pass()
       const { isKnown, take, clock } = init
-      sniffed++
+      sniffed.add(socket)
       awaitFirstBytes(socket, clock, (bytes) => {
-        sniffed--
+        sniffed.delete(socket)
         if (socket.destroyed) return
         const identity = bytes === undefined ? undefined : pskIdentityOf(bytes)
         if (identity !== undefined && isKnown(identity)) take(socket, identity)

@@ -1,15 +1,15 @@
 /**
- * Members meet in a DHT under a name that rotates (wire document, section 2.1): each says under the names of the
+ * Members meet in a DHT under a name that rotates (docs/WIRE.md 2.1): each says under the names of the
  * windows before, at and after now that it can be found, and looks there for others. Clocks may differ by a window.
  */
 import type { Clock, Logger, Random } from '@mesh/core'
+import type { Rendezvous } from '@mesh/network'
 import {
   RENDEZVOUS_INTERVAL_MS,
   RENDEZVOUS_LONELY_INTERVAL_MS,
   RENDEZVOUS_START_MS,
   RENDEZVOUS_TIMEOUT_MS,
 } from '../limits.ts'
-import type { Rendezvous } from '../secrets/network-secrets.ts'
 import type { Find } from './find.ts'
 
 /** What rendezvous needs from a DHT. */

@@ -17,7 +17,13 @@ export function interceptSockets<T extends Transport>(transport: T, intercept: S
     const [onSocket] = server?.listeners('connection') ?? []
     if (server === undefined || onSocket === undefined) return listener
     server.removeAllListeners('connection')
-    server.on('connection', (socket) => intercept(socket, () => void onSocket.call(server, socket)))
+    server.on('connection', (socket) =>
+      intercept(socket, () => {
+        // libp2p's listener throws where it does not listen any more
+        if (server.listening) onSocket.call(server, socket)
+        else socket.destroy()
+      }),
+    )
     return listener
   }
   return transport

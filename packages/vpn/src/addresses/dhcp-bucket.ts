@@ -4,7 +4,7 @@ import type { Change, Entry, Snapshot } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
 import { canonicalIp } from '../table/prefix.ts'
 import { readMachine } from '../table/read-entry.ts'
-import { AVAILABLE_MS } from './limits.ts'
+import { AVAILABLE_MS } from '../legacy/limits.ts'
 
 export const MACHINES_BUCKET = 'machines'
 export const DHCP_BUCKET = 'dhcp'
@@ -17,7 +17,7 @@ export interface LeaderEntry {
   readonly by: string
 }
 
-/** Nodes with a heartbeat of the last 15 minutes and without a machine, as older nodes see them (wire 6.1). */
+/** Nodes with a heartbeat of the last 15 minutes and without a machine, as legacy nodes see them (docs/WIRE.md 6.1). */
 export function readWaiting(snapshot: Snapshot, nowMs: number): readonly string[] {
   const placed = new Set<string>()
   for (const { key, entry } of snapshot.entries(MACHINES_BUCKET)) {
