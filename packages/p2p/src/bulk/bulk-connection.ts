@@ -7,7 +7,13 @@ import type { TLSSocket } from 'node:tls'
 import type { Clock, PeerId } from '@mesh/core'
 import { BulkStream, type StreamMeter } from './bulk-stream.ts'
 import { encodeHeader, encodeShortFrame, FRAME, FrameReader, type FrameType } from './frames.ts'
-import { ACCEPTED_IDLE_MS, IDLE_PING_MS, KEEP_ALIVE_MS, MAX_DATA_FRAME_BYTES } from './limits.ts'
+import {
+  ACCEPTED_IDLE_MS,
+  IDLE_PING_MS,
+  KEEP_ALIVE_MS,
+  MAX_DATA_FRAME_BYTES,
+  SEND_BUFFER_BYTES,
+} from './limits.ts'
 
 /** Payloads up to this length are copied behind their header, which is cheaper than writing two buffers. */
 const SHORT_BYTES = 4_096
@@ -93,16 +99,19 @@ export class BulkConnection {
   /** Takes the bytes in every case. False: no more until the stream is told that it drained. */
   write(bytes: Uint8Array): boolean {
     const socket = this.#socket
-    if (bytes.byteLength <= SHORT_BYTES) return socket.write(encodeShortFrame(FRAME.data, bytes))
+    if (bytes.byteLength <= SHORT_BYTES) {
+      socket.write(encodeShortFrame(FRAME.data, bytes))
+      return socket.writableLength < SEND_BUFFER_BYTES
+    }
     if (bytes.byteLength > MAX_DATA_FRAME_BYTES) {
       this.write(bytes.subarray(0, MAX_DATA_FRAME_BYTES))
       return this.write(bytes.subarray(MAX_DATA_FRAME_BYTES))
     }
     socket.cork()
     socket.write(encodeHeader(FRAME.data, bytes.byteLength))
-    const mayFollow = socket.write(bytes)
+    socket.write(bytes)
     socket.uncork()
-    return mayFollow
+    return socket.writableLength < SEND_BUFFER_BYTES
   }
 
   end(): void {

@@ -10,6 +10,11 @@ export const FRAME_HEADER_BYTES = 4
 export const MAX_PROTOCOL_ID_BYTES = 128
 /** Bytes of one data frame; more are sent as several frames. */
 export const MAX_DATA_FRAME_BYTES = 1 << 20
+/**
+ * Bytes that wait to be encrypted and sent on one connection beyond which its stream takes no more. At least twice what
+ * is read from a socket at once, or each block would wait for the one before.
+ */
+export const SEND_BUFFER_BYTES = 512 * 1024
 /** Longest message on a control channel, in bytes. */
 export const MAX_BULK_MESSAGE_BYTES = 256
 /** Ports that one offer may name. */

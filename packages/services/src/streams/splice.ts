@@ -81,13 +81,11 @@ export function splice(socket: Socket, stream: ByteStream, { traffic, head, onDo
 function createCoalescer(socket: Socket): (bytes: Uint8Array) => void {
   let isCorked = false
   const uncork = () => {
-    if (!isCorked) return
     isCorked = false
     socket.uncork()
   }
   return ({ byteLength }) => {
-    if (byteLength < FULL_CHUNK_BYTES) return uncork()
-    if (isCorked) return
+    if (isCorked || byteLength < FULL_CHUNK_BYTES) return
     isCorked = true
     socket.cork()
     // after all that this turn of the event loop reads
