@@ -84,6 +84,9 @@ export class BulkConnection {
 
   /** Begins a stream to the other side; only while the connection is idle. */
   open(protocol: string, init: OpenInit): BulkStream {
+    // what is sent first goes along
+    this.#socket.cork()
+    process.nextTick(() => this.#socket.uncork())
     this.#socket.write(encodeShortFrame(FRAME.open, Buffer.from(protocol)))
     return this.begin(init)
   }
