@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startEdgevpnBuild } from './edgevpn.mjs'
 
 const work = mkdtempSync(join(tmpdir(), 'mesh-check-'))
 const report = join(work, 'vitest.json')
@@ -22,6 +23,7 @@ const steps = [
   ['docstrings', 'node', ['scripts/check-docstrings.mjs']],
 ]
 
+const edgevpn = startEdgevpnBuild()
 let passed = 0
 let failed = 0
 for (const [name, command, args] of steps) {
@@ -34,6 +36,10 @@ for (const [name, command, args] of steps) {
   if (!ok) console.log(`${stdout ?? ''}${stderr ?? ''}`)
   for (const line of (stdout ?? '').split('\n')) if (line.startsWith('skipped: ')) console.log(`     ${line}`)
 }
+
+const { binary, skipped: whyNoEdgevpn } = await edgevpn
+if (binary === undefined) console.log(`     skipped: tests with EdgeVPN: ${whyNoEdgevpn}`)
+else process.env.EDGEVPN_BIN = binary
 
 const vitest = spawnSync(
   'vitest',

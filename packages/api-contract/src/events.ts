@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { later } from './later.ts'
 import { EVENT_HISTORY_SIZE } from './limits.ts'
-import { uint64 } from './views.ts'
+import { uint64 } from './views/fields.ts'
 
 const peer = later(() => z.object({ PeerID: z.string() }))
 const offered = later(() => z.object({ Name: z.string(), State: z.string().nullable() }))
