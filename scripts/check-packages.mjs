@@ -15,9 +15,9 @@ const workspace = readManifest(join(root, 'package.json'))
 /** Dependencies of which users get exactly one version, and why. All others are ranges, so that npm shares them. */
 const EXACT = {
   '@libp2p/gossipsub':
-    'the room reaches behind its public face (packages/p2p/src/room/gossipsub-internals.ts)',
+    'the room reaches behind its public face (packages/p2p/src/upstream/gossipsub-internals.ts)',
   '@libp2p/yamux':
-    'its windows are read and its methods replaced (packages/p2p/src/streams/receive-window.ts)',
+    'its windows are read and its methods replaced (packages/p2p/src/upstream/receive-window.ts)',
   '@mesh/engine-linux-arm64-gnu': "the addon's interface is the engine's own",
   '@mesh/engine-linux-x64-gnu': "the addon's interface is the engine's own",
 }

@@ -23,6 +23,15 @@ test("the system's clock follows when the time is set, or the machine slept", ()
   }
 })
 
+test('the monotonic time counts on when the time is set', () => {
+  const before = systemClock.monotonic()
+  vi.spyOn(Date, 'now').mockImplementation(() => 0)
+  systemClock.now()
+  const elapsed = systemClock.monotonic() - before
+  expect(elapsed).toBeGreaterThanOrEqual(0)
+  expect(elapsed).toBeLessThan(1_000)
+})
+
 /** Runs a module in a process of its own, which ends when nothing keeps it alive. */
 function runAlone(code: string) {
   const clock = JSON.stringify(new URL('clock.ts', import.meta.url).href)

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Unix time in milliseconds (may have a fraction). */
   now(): number
+  /** Milliseconds since some moment in the past, which setting the time of day does not change: for delays. */
+  monotonic(): number
   /**
    * Calls `run` once after `delayMs`; the returned function cancels. Does not keep the process alive unless asked
    * to, for work that somebody already counts on.
@@ -22,6 +24,7 @@ export const systemClock: Clock = {
     offsetMs += wall - precise
     return wall
   },
+  monotonic: () => performance.now(),
   after(delayMs, run, options) {
     const timer = setTimeout(run, delayMs)
     if (typeof timer === 'object' && options?.keepAlive !== true) timer.unref()

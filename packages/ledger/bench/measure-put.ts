@@ -60,6 +60,7 @@ async function perSecond(count: number, run: () => Promise<void>): Promise<numbe
 function openLedger(): Ledger {
   const clock = {
     now: () => systemClock.now(),
+    monotonic: () => systemClock.monotonic(),
     after: (_delayMs: number, run: () => void) => {
       const turn = setImmediate(run)
       return () => clearImmediate(turn)

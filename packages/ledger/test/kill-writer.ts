@@ -15,6 +15,7 @@ const ledger = createLedger(
     store: openDiskStore({ path }),
     clock: {
       now: () => systemClock.now(),
+      monotonic: () => systemClock.monotonic(),
       after: (_delayMs, run) => systemClock.after(0, run, { keepAlive: true }),
     },
   },

@@ -12,6 +12,7 @@ function createSleeper() {
   let asleep = false
   const sleepy: Clock = {
     now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
     after: (delayMs, run) => clock.after(delayMs, () => (asleep ? missed.push(run) : run())),
   }
   const sleep = async (ms: number) => {

@@ -95,6 +95,7 @@ export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Prom
   let { skewMs = 0 } = init
   const clock: Clock = {
     now: () => at.clock.now() + skewMs,
+    monotonic: () => at.clock.monotonic(),
     after: (delayMs, run) => at.clock.after(delayMs, run),
   }
   const ledger = createLedger(init.ledger ?? {}, {

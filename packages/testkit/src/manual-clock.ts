@@ -30,6 +30,7 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   }
   return {
     now: () => now,
+    monotonic: () => now - startMs,
     after(delayMs, run) {
       const timer: Timer = { at: now + Math.max(0, delayMs), order: order++, run }
       push(timers, timer)

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
-import { encodeToken } from '@mesh/p2p'
+import { encodeToken } from '@mesh/network'
 import type { Settings } from '../settings/options.ts'
 import { describeExposedFile, findExposedFile } from '../state/exposed-file.ts'
 import { readNetwork } from '../state/network.ts'

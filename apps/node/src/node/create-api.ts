@@ -21,6 +21,7 @@ import type { NodeInit } from './create-node.ts'
 import { findProblems } from './health.ts'
 import { readMetrics } from './metrics.ts'
 import type { NodeDns } from './node-dns.ts'
+import { createVpnPort } from './vpn-port.ts'
 
 export interface NodeApiComponents {
   readonly ledger: Ledger
@@ -110,7 +111,7 @@ class AttachedApi implements NodeApi {
 
   attachVpn(vpn: Vpn): void {
     this.#attached.vpn = vpn
-    this.#server.attachVpn(vpn)
+    this.#server.attachVpn(createVpnPort(vpn))
   }
 
   attachServices(services: Services, files: FileSharing): void {

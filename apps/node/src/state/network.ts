@@ -1,7 +1,7 @@
 /** Reads the network that the settings name. */
 import { readFileSync } from 'node:fs'
 import { MeshError } from '@mesh/core'
-import { type NetworkConfig, networkId, parseNetworkConfig, parseToken } from '@mesh/p2p'
+import { type NetworkConfig, networkId, parseNetworkConfig, parseToken } from '@mesh/network'
 import type { Settings } from '../settings/options.ts'
 
 export interface Network {

@@ -1,7 +1,7 @@
 import type { PeerId } from '@mesh/core'
 import type { Membership } from '../membership/membership.ts'
 import type { Channels } from '../p2p-node.ts'
-import type { SpokenProtocols } from '../spoken-protocols.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 
 /** Which proven members speak what, now and as it changes. */
 export function createPresence(components: {

@@ -1,8 +1,8 @@
 /** Bootstrap peers: addresses that a person gave, each of which must name its peer. */
 import { type Issue, MeshError } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { peerIn } from '../host/address-rules.ts'
-import type { Find } from './dialler.ts'
+import { peerIn } from '../addresses/address-rules.ts'
+import type { Find } from './find.ts'
 
 /**
  * One find for each peer named.

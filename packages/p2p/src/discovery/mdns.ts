@@ -4,7 +4,7 @@
  */
 import type { Clock, Logger, Random } from '@mesh/core'
 import { MAX_MDNS_PACKETS_PER_SECOND, MDNS_QUERY_MAX_MS, MDNS_QUERY_MIN_MS } from '../limits.ts'
-import type { Find } from './dialler.ts'
+import type { Find } from './find.ts'
 import { buildAnswer, buildQuery, readPacket } from './mdns-records.ts'
 
 /** One network interface and family that multicast goes out on. */

@@ -3,7 +3,7 @@ import { createSocket, type Socket, type SocketType } from 'node:dgram'
 import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type IpAddress, type Logger, tryParseIp } from '@mesh/core'
-import { isLoopbackIp } from '../host/address-rules.ts'
+import { isLoopbackIp } from '../addresses/address-rules.ts'
 import { MAX_MDNS_INTERFACES, MDNS_PORT } from '../limits.ts'
 import type { Multicast, MulticastLink } from './mdns.ts'
 

@@ -9,8 +9,8 @@ import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
 import { type Clock, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { isLoopbackIp, ipOf } from '../host/address-rules.ts'
-import { connectionsTo } from '../host/connections.ts'
+import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
 import {
   EXCHANGE_BURST,
   EXCHANGE_DELAY_MS,
@@ -25,7 +25,7 @@ import {
 } from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
-import type { Find } from './dialler.ts'
+import type { Find } from './find.ts'
 import { decodePeers, encodePeers } from './peers-message.ts'
 
 export interface PeerExchangeInit {

@@ -1,7 +1,7 @@
 /** Which transport listens where. */
 import { type Issue, MeshError } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { transportOf } from './address-rules.ts'
+import { transportOf } from '../addresses/address-rules.ts'
 import type { Switches } from './switches.ts'
 
 /** By transport; empty for one that only dials. */

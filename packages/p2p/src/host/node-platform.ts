@@ -4,10 +4,15 @@
  */
 import { tcp } from '@libp2p/tcp'
 import { MeshError } from '@mesh/core'
+import { createNetworkSecrets } from '@mesh/network'
+import { nativeSealCipher } from '@mesh/network/node'
 import { multiaddr } from '@multiformats/multiaddr'
+import { ipOf, isLoopbackIp, isRelayed } from '../addresses/address-rules.ts'
+import type { Way } from '../discovery/discovery-methods.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
-import type { Way } from '../discovery/ways.ts'
+import { joinService, joinTransport } from '../libp2p/base-host.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
 import {
   MAX_RELAY_CIRCUITS_PER_PEER,
   MAX_RELAY_RESERVATIONS,
@@ -16,16 +21,11 @@ import {
   RELAY_MAX_DURATION_MS,
   RELAY_RESERVATION_MS,
 } from '../limits.ts'
-import { nativeSealCipher } from '../node/seal-cipher.ts'
-import { createNetworkSecrets } from '../secrets/network-secrets.ts'
-import { ipOf, isLoopbackIp, isRelayed } from './address-rules.ts'
-import { joinService, joinTransport } from './base-host.ts'
-import { connectionsTo } from './connections.ts'
-import { startDirectUpgrade } from './direct-upgrade.ts'
+import { startDirectUpgrade } from '../reach/direct-upgrade.ts'
+import { type RelayClient, startRelayClient } from '../reach/relay-client.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import type { Platform, PlatformContext, RelayLimits } from './mesh-node.ts'
 import { loadOptional } from './optional-package.ts'
-import { type RelayClient, startRelayClient } from './relay-client.ts'
 import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
 
 type Stop = () => void | Promise<void>
@@ -145,7 +145,7 @@ async function joinRendezvous(
   context: PlatformContext,
   { init, isPrivate, way }: RendezvousParts,
 ): Promise<Stop> {
-  const { joinDht } = await import('./dht.ts')
+  const { joinDht } = await import('../discovery/dht.ts')
   const { rendezvousAt } = createNetworkSecrets(init.network)
   return startRendezvous(
     {
@@ -177,7 +177,7 @@ async function joinRelay(
   } = limits
   const [{ circuitRelayServer }, { joinCircuits }] = await Promise.all([
     import('@libp2p/circuit-relay-v2'),
-    import('./circuits.ts'),
+    import('../nat/circuits.ts'),
   ])
   const { host, membership, spoken } = context
   await joinCircuits(host)
@@ -200,7 +200,7 @@ async function joinRelay(
     stops.push(await answerStun(context, plan))
   }
   if (switches.holePunch) {
-    const { joinHolePunch } = await import('./hole-punch.ts')
+    const { joinHolePunch } = await import('../nat/hole-punch.ts')
     await joinHolePunch(host)
   }
   if (switches.relayClient) {
@@ -221,7 +221,7 @@ async function joinRelay(
 }
 
 async function answerStun(context: PlatformContext, plan: ListenPlan): Promise<Stop> {
-  const { openStunServer } = await import('./stun-server.ts')
+  const { openStunServer } = await import('../nat/stun-server.ts')
   const address = plan.ips.find((ip) => ip.includes('.'))
   if (address === undefined) return () => {}
   const server = await openStunServer({ address }, context)
@@ -248,8 +248,8 @@ async function joinWebRtc(context: PlatformContext, { switches, plan, relays }: 
     () =>
       Promise.all([
         import('@libp2p/webrtc'),
-        import('./webrtc-library.ts'),
-        import('./webrtc-candidates.ts'),
+        import('../nat/webrtc-library.ts'),
+        import('../nat/webrtc-candidates.ts'),
       ]),
   )
   const { host, book, dialOne, rules, unasked } = context
@@ -293,7 +293,7 @@ function stunServers({ host, stunPorts }: PlatformContext, relays: readonly stri
 }
 
 async function joinAutoNat(context: PlatformContext): Promise<Stop> {
-  const autonat = await import('./autonat.ts')
+  const autonat = await import('../nat/autonat.ts')
   return await autonat.joinAutoNat(context)
 }
 

@@ -3,7 +3,7 @@ import type { Connection, Libp2p } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { MeshError, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { P2pNode } from '../p2p-node.ts'
-import type { SpokenProtocols } from '../spoken-protocols.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { MemberStreams } from './member-streams.ts'
 
 export interface PeerPaths extends Pick<P2pNode, 'connect' | 'speaks' | 'onPath'> {

@@ -2,8 +2,8 @@
  * Who offers a name now, and being connected to it. Follows the ledger: another owner is another provider. While there
  * is one, a connection to it is kept, so that local connections find it made.
  */
-import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
-import { asError, servicesError } from '../errors.ts'
+import { type Backoff, BUCKETS, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import { servicesError } from '../errors.ts'
 import { findProvider } from '../find-provider.ts'
 import { LIVENESS_LOOK_MS, RECONNECT_LEAST_MS, RECONNECT_MOST_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
@@ -85,15 +85,15 @@ class LedgerProviderWatch implements ProviderWatch {
   }
 
   #isOurs({ bucket, key }: { readonly bucket: string; readonly key: string }): boolean {
-    if (bucket === 'services') return key === this.#name
-    return bucket === 'healthcheck' && key === ownerOf(this.#name, this.#components.ledger)
+    if (bucket === BUCKETS.services) return key === this.#name
+    return bucket === BUCKETS.healthcheck && key === ownerOf(this.#name, this.#components.ledger)
   }
 
   #look(): void {
     if (this.#ended.signal.aborted) return
     this.#cancelLook()
     const { network, clock, onChange } = this.#components
-    const found = findProvider('services', this.#name, this.#components)
+    const found = findProvider(BUCKETS.services, this.#name, this.#components)
     const isConnected = found !== undefined && network.pathOf(found) !== undefined
     const isChanged = found !== this.provider || isConnected !== this.#wasConnected
     if (found !== this.provider) this.#backoff.succeeded()
@@ -124,7 +124,7 @@ class LedgerProviderWatch implements ProviderWatch {
     try {
       await network.connect(peer, this.#ended.signal)
     } catch (error) {
-      this.lastError = asError(error).message
+      this.lastError = toError(error).message
       this.#backoff.failed()
     }
     this.#isDialling = false
@@ -133,5 +133,5 @@ class LedgerProviderWatch implements ProviderWatch {
 }
 
 function ownerOf(name: string, ledger: ServicesLedger): string | undefined {
-  return ledger.snapshot().getLive('services', name)?.owner
+  return ledger.snapshot().getLive(BUCKETS.services, name)?.owner
 }

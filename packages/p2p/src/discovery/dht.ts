@@ -1,0 +1,96 @@
+/** The DHT that members meet in: the public one, or one that only nodes of ours speak. */
+import type { AbortOptions, PeerDiscoveryEvents, PeerId, TypedEventTarget } from '@libp2p/interface'
+import { kadDHT, passthroughMapper, type SingleKadDHT } from '@libp2p/kad-dht'
+import { multiaddr } from '@multiformats/multiaddr'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { CID } from 'multiformats/cid'
+import { create as createDigest } from 'multiformats/hashes/digest'
+import type { PlatformContext } from '../host/mesh-node.ts'
+import { joinService } from '../libp2p/base-host.ts'
+import { MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
+import type { RendezvousDht } from './rendezvous.ts'
+
+/** Wire: the public DHT. */
+const PUBLIC_PROTOCOL = '/ipfs/kad/1.0.0'
+const PRIVATE_PROTOCOL = '/mesh/kad/1.0.0'
+/** Wire 2.1: who lets newcomers into the public DHT. */
+const PUBLIC_BOOTSTRAP = [
+  'QmNnooDu7bfjPFoTZYxMNLWUQJyrVwtbZg5gBMjTezGAJN',
+  'QmQCU2EcMqAqQPR2i9bChDtGNJchTbq5TbXJJ16u19uLTa',
+  'QmbLHAnMoJPWSCR5Zhtx6BHJX9KiKNN6tpvbUcqanj75Nb',
+  'QmcZf59bWwK5XFi76CZX8cbJ4BhTzzA3gU1ZjYZcYW3dwt',
+].map((peer) => `/dnsaddr/bootstrap.libp2p.io/p2p/${peer}`)
+const RAW_CODEC = 0x55
+const SHA2_256 = 0x12
+
+export async function joinDht(
+  context: PlatformContext,
+  { isPrivate }: { readonly isPrivate: boolean },
+): Promise<RendezvousDht> {
+  const { host, spoken, dialOne } = context
+  const protocol = isPrivate ? PRIVATE_PROTOCOL : PUBLIC_PROTOCOL
+  const dht = (await joinService(
+    host,
+    'dht',
+    kadDHT({
+      protocol,
+      allowQueryWithZeroPeers: true,
+      // a private network has private addresses, and nobody from outside to say that a node is reachable
+      ...(isPrivate ? { peerInfoMapper: passthroughMapper, clientMode: false } : {}),
+    }),
+  )) as SingleKadDHT &
+    TypedEventTarget<PeerDiscoveryEvents> & {
+      readonly routingTable: EventTarget & { add(peer: PeerId, options: AbortOptions): Promise<void> }
+    }
+  // what libp2p does for services that are there from the start: without their addresses no walk gets beyond the first
+  // peers; how many are kept is the peer book's business
+  dht.addEventListener('peer', ({ detail: { id, multiaddrs } }) => {
+    if (id.equals(host.peerId) || multiaddrs.length === 0) return
+    host.peerStore.merge(id, { multiaddrs: multiaddrs.slice(0, MAX_PEER_ADDRESSES) }).catch(() => {})
+  })
+
+  /** Until one of the public DHT's doors answered, or somebody else of it is known: a bootstrap peer that a person named. */
+  async function enterPublic(signal: AbortSignal): Promise<void> {
+    const entered = new AbortController()
+    const known = new Promise<void>((resolve) => {
+      dht.routingTable.addEventListener('peer:add', () => resolve(), { signal: entered.signal })
+    })
+    const limit = AbortSignal.any([signal, entered.signal])
+    const doors = PUBLIC_BOOTSTRAP.map((address) => dialOne(multiaddr(address), limit))
+    try {
+      await Promise.race([known, Promise.any(doors)])
+    } finally {
+      entered.abort(new Error('the DHT was entered'))
+    }
+  }
+
+  return {
+    async join(signal) {
+      // who was connected before the DHT was there
+      for (const { remotePeer } of host.getConnections()) {
+        if (spoken.speaks(remotePeer.toString(), protocol)) await dht.routingTable.add(remotePeer, { signal })
+      }
+      if (!isPrivate && dht.routingTable.size === 0) await enterPublic(signal)
+      return dht.routingTable.size
+    },
+    async provide(name, signal) {
+      for await (const event of dht.provide(keyOf(name), { signal })) void event
+    },
+    async *findProviders(name, signal) {
+      let count = 0
+      for await (const event of dht.findProviders(keyOf(name), { signal })) {
+        if (event.name !== 'PROVIDER') continue
+        for (const { id, multiaddrs } of event.providers) {
+          if (id.equals(host.peerId)) continue
+          yield { peer: id.toString(), addresses: multiaddrs }
+          if (++count >= MAX_PROVIDERS) return
+        }
+      }
+    },
+  }
+}
+
+/** Wire: CIDv1 of the name's text; the DHT's key is its multihash. */
+function keyOf(name: string): CID {
+  return CID.createV1(RAW_CODEC, createDigest(SHA2_256, sha256(new TextEncoder().encode(name))))
+}

@@ -1,0 +1,13 @@
+import type { Multiaddr } from '@multiformats/multiaddr'
+
+export type FindKind = 'configured' | 'member' | 'found'
+
+export interface Find {
+  readonly peer: string
+  readonly addresses: readonly Multiaddr[]
+  /**
+   * `configured`: dialled at once, before all others, and never given up. `member`: was connected before, so it is no
+   * newcomer. Default `found`.
+   */
+  readonly kind?: FindKind
+}

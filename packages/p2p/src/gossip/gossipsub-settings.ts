@@ -1,0 +1,76 @@
+import { type GossipsubOpts, type Message, StrictSign } from '@libp2p/gossipsub'
+import type { NetworkConfig } from '@mesh/network'
+import { LINK_BACKOFF_MS, MAX_TOPIC_BYTES_PER_PEER, OUTBOUND_SPARE_BYTES } from '../limits.ts'
+
+/**
+ * How gossipsub must be set for the room: `gossipsub(gossipsubSettings(config))`. The degrees are
+ * chosen so that an idle network costs little and a star around one node loses nothing.
+ */
+export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts> {
+  return {
+    // wire: section 3.1
+    globalSignaturePolicy: StrictSign,
+    msgIdFn: buildMessageId,
+    allowPublishToZeroTopicPeers: true,
+    fallbackToFloodsub: false,
+    runOnLimitedConnection: true,
+    maxInboundDataLength: maxFrameBytes(config),
+    maxOutboundBufferSize: maxFrameBytes(config) + OUTBOUND_SPARE_BYTES,
+    // whom to dial is the host's business
+    directConnectTicks: Number.MAX_SAFE_INTEGER,
+
+    // the room floods while it is small or changing, and says so at each publication
+    floodPublish: false,
+    // hints of members' addresses are for members: `/mesh/peers/1` passes them on
+    doPX: false,
+    tagMeshPeers: false,
+
+    // the room picks the mesh itself (overlay.ts); what a heartbeat adds is for emergencies: one link is enough for a
+    // leaf of a star, to which a second one over the relay would bring everything twice
+    D: 2,
+    Dlo: 1,
+    Dout: 0,
+    // above every number of connections: a hub that prunes a leaf cuts it off
+    Dhi: 1024,
+    // a link that was given up may be wanted again
+    unsubcribeBackoff: LINK_BACKOFF_MS,
+    // who was missed is told at a heartbeat, and linked to
+    Dlazy: 1,
+    gossipFactor: 0,
+    mcacheGossip: 1,
+    // below that, saying that a message came costs what it saves
+    idontwantMinDataSize: 16_384,
+    heartbeatInterval: 3_000,
+
+    // peers behind one NAT share an address, and a peer whose stream we replaced breaks promises
+    scoreParams: { IPColocationFactorWeight: 0, behaviourPenaltyWeight: 0 },
+
+    awaitRpcHandler: true,
+    awaitRpcMessageHandler: true,
+    maxTopicBytesPerPeer: MAX_TOPIC_BYTES_PER_PEER,
+    decodeRpcLimits: {
+      maxSubscriptions: 256,
+      maxMessages: 1_000,
+      maxIhaveMessageIDs: 5_000,
+      maxIwantMessageIDs: 5_000,
+      maxIdontwantMessageIDs: 512,
+      maxControlMessages: 256,
+      maxPeerInfos: 16,
+    },
+  }
+}
+
+/** Longest gossip frame: one message of the greatest size and what carries it. */
+export function maxFrameBytes(config: NetworkConfig): number {
+  return config.maxMessageBytes
+}
+
+/** Wire 3.1: the author's multihash and the sequence number; gossipsub's own default matches no other software's. */
+export function buildMessageId(message: Message): Uint8Array {
+  if (message.type !== 'signed') throw new Error('every message is signed here')
+  const author = message.from.toMultihash().bytes
+  const id = new Uint8Array(author.length + 8)
+  id.set(author)
+  new DataView(id.buffer).setBigUint64(author.length, message.sequenceNumber)
+  return id
+}

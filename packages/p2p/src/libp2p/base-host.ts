@@ -1,0 +1,126 @@
+/** The libp2p host at its smallest: what must stand before anything else can join it. */
+import { gossipsub, type GossipSub, type GossipsubOpts } from '@libp2p/gossipsub'
+import { identify, identifyPush } from '@libp2p/identify'
+import type {
+  Connection,
+  ConnectionGater,
+  Ed25519PrivateKey,
+  Libp2p,
+  Metrics,
+  Startable,
+  Transport,
+} from '@libp2p/interface'
+import type {
+  AddressManager,
+  ConnectionManager,
+  RandomWalk,
+  Registrar,
+  TransportManager,
+} from '@libp2p/interface-internal'
+import { noise } from '@libp2p/noise'
+import { ping } from '@libp2p/ping'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import { createLibp2p, type Libp2pOptions } from 'libp2p'
+import { MAX_CONNECTIONS, MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND } from '../limits.ts'
+import { muxer } from './muxer.ts'
+
+/** libp2p's inner parts, which transports and services that join later are made of. */
+export interface HostComponents
+  extends Pick<Libp2p, 'peerId' | 'peerStore' | 'logger' | 'contentRouting' | 'peerRouting'> {
+  readonly transportManager: TransportManager
+  readonly connectionManager: ConnectionManager
+  readonly addressManager: AddressManager
+  readonly registrar: Registrar
+  readonly randomWalk: RandomWalk
+  [name: string]: unknown
+}
+
+export type MeshHost = Libp2p<{
+  readonly pubsub: GossipSub
+  readonly parts: { readonly components: HostComponents }
+}>
+
+export interface BaseHostInit {
+  readonly privateKey: Ed25519PrivateKey
+  readonly listen: readonly string[]
+  /** In place of what the transports say. */
+  readonly announce: readonly string[]
+  readonly transports: NonNullable<Libp2pOptions['transports']>
+  readonly gossip: Partial<GossipsubOpts>
+  readonly gate: ConnectionGater
+  /** Chooses from all of this node's addresses. */
+  readonly announced: (addresses: readonly Multiaddr[]) => Multiaddr[]
+  readonly metrics: (connections: () => readonly Connection[]) => Metrics
+  readonly userAgent: string
+  /** Default `MAX_CONNECTIONS`. */
+  readonly maxConnections?: number
+}
+
+/** Made and not started: `start()` makes it listen. */
+export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
+  const { maxConnections = MAX_CONNECTIONS } = init
+  const host = await createLibp2p({
+    start: false,
+    privateKey: init.privateKey,
+    nodeInfo: { userAgent: init.userAgent },
+    addresses: {
+      listen: [...init.listen],
+      announce: [...init.announce],
+      announceFilter: init.announced,
+    },
+    transports: init.transports,
+    connectionEncrypters: [noise()],
+    streamMuxers: [muxer()],
+    connectionGater: init.gate,
+    connectionManager: {
+      maxConnections,
+      inboundConnectionThreshold: MAX_INBOUND_PER_SECOND,
+      maxIncomingPendingConnections: MAX_PENDING_INBOUND,
+    },
+    connectionMonitor: { enabled: false },
+    // the connection manager is made later than this
+    metrics: (components: { readonly connectionManager: ConnectionManager }) =>
+      init.metrics(() => components.connectionManager.getConnections()),
+    services: {
+      identify: identify(),
+      identifyPush: identifyPush(),
+      ping: ping(),
+      pubsub: gossipsub(init.gossip),
+      parts: (components: unknown) => ({ components: components as HostComponents }),
+    },
+  })
+  return host as unknown as MeshHost
+}
+
+/** Adds a transport to a running host and makes it listen; identify tells the peers. */
+export async function joinTransport(
+  host: MeshHost,
+  build: (components: never) => Transport & Partial<Startable>,
+  listen: readonly Multiaddr[],
+): Promise<void> {
+  const { components } = host.services.parts
+  const transport = build(components as never)
+  await startPart(host, transport[Symbol.toStringTag], transport)
+  components.transportManager.add(transport)
+  if (listen.length > 0) await components.transportManager.listen([...listen])
+}
+
+/** Adds a service to a running host; libp2p stops it with the others. */
+export async function joinService<T>(
+  host: MeshHost,
+  name: string,
+  build: (components: never) => T,
+): Promise<T> {
+  const service = build(host.services.parts.components as never)
+  await startPart(host, name, service)
+  return service
+}
+
+async function startPart(host: MeshHost, name: string, part: unknown): Promise<void> {
+  // libp2p keeps its parts by name and stops all of them
+  host.services.parts.components[name] = part
+  const life = part as Partial<Startable>
+  await life.beforeStart?.()
+  await life.start?.()
+  await life.afterStart?.()
+}

@@ -1,0 +1,51 @@
+/** yamux as this package runs it. */
+import type { StreamMuxerFactory } from '@libp2p/interface'
+import { yamux } from '@libp2p/yamux'
+import { MAX_EARLY_STREAMS, STREAM_WINDOW_BYTES, STREAM_WRITE_BUFFER_BYTES } from '../limits.ts'
+import { beginLazily } from '../upstream/lazy-negotiation.ts'
+import {
+  keepLeastRoundTrip,
+  updateByHalfWindows,
+  type YamuxMuxer,
+  type YamuxStream,
+} from '../upstream/receive-window.ts'
+
+type CreateOptions = Parameters<YamuxMuxer['createStream']>[0] & { readonly negotiateFully?: boolean }
+
+export function muxer(): () => StreamMuxerFactory {
+  const build = yamux({
+    maxEarlyStreams: MAX_EARLY_STREAMS,
+    streamOptions: {
+      maxStreamWindowSize: STREAM_WINDOW_BYTES,
+      maxWriteBufferLength: STREAM_WRITE_BUFFER_BYTES,
+    },
+  })
+  return () => {
+    const factory = build()
+    const createMuxer = factory.createStreamMuxer.bind(factory)
+    factory.createStreamMuxer = (connection) => prepare(createMuxer(connection))
+    return factory
+  }
+}
+
+/** Overrides what libp2p calls on a muxer of its own making. */
+function prepare(made: YamuxMuxer): YamuxMuxer {
+  const ping = keepLeastRoundTrip(made)
+  const watch = (stream: YamuxStream) => {
+    updateByHalfWindows(stream)
+    ping(stream)
+  }
+  const createStream = made.createStream.bind(made)
+  made.createStream = async (options: CreateOptions) => {
+    const stream = await createStream(options)
+    watch(stream)
+    if (options?.negotiateFully === false) beginLazily(stream, options.protocol)
+    return stream
+  }
+  const onRemoteStream = made.onRemoteStream.bind(made)
+  made.onRemoteStream = (stream) => {
+    watch(stream)
+    onRemoteStream(stream)
+  }
+  return made
+}

@@ -1,0 +1,85 @@
+/** libp2p's ping over one given connection (the service pings a peer over any). */
+import type { Connection, Libp2p } from '@libp2p/interface'
+import { type Clock, MeshError, type PeerId, type Random } from '@mesh/core'
+import { PING_TIMEOUT_MS } from '../limits.ts'
+import { connectionsTo } from './connections.ts'
+import { inWords } from './describe-dial-error.ts'
+
+const PING_PROTOCOL = '/ipfs/ping/1.0.0'
+/** Fixed by the protocol. */
+const PING_BYTES = 32
+
+/**
+ * The round trip in milliseconds.
+ * @throws the signal's reason, or what broke the stream
+ */
+export async function pingConnection(
+  connection: Connection,
+  { clock, random, signal }: { readonly clock: Clock; readonly random: Random; readonly signal: AbortSignal },
+): Promise<number> {
+  const stream = await connection.newStream([PING_PROTOCOL], { signal, runOnLimitedConnection: true })
+  let onAbort = () => {}
+  try {
+    const sent = clock.now()
+    const answer = new Promise<void>((resolve, reject) => {
+      let received = 0
+      stream.addEventListener('message', ({ data }) => {
+        received += data.byteLength
+        if (received >= PING_BYTES) resolve()
+      })
+      stream.addEventListener('close', ({ error }) => reject(error ?? new Error('the ping was not answered')))
+      onAbort = () => reject(signal.reason)
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+    stream.send(random.bytes(PING_BYTES))
+    await answer
+    const rttMs = clock.now() - sent
+    stream.close().catch((error: unknown) => stream.abort(error instanceof Error ? error : new Error('ping')))
+    return rttMs
+  } catch (error) {
+    stream.abort(error instanceof Error ? error : new Error(String(error)))
+    throw error
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/**
+ * Over the best connection to the peer. A connection that closes under the ping, as the second of two that were dialled
+ * at once does, proves nothing while there is another: that one is tried.
+ * @throws MeshError `p2p.unreachable`
+ */
+export async function pingPeer(
+  host: Pick<Libp2p, 'getConnections'>,
+  peer: PeerId,
+  options: { readonly clock: Clock; readonly random: Random; readonly signal?: AbortSignal },
+): Promise<number> {
+  const { clock, random, signal } = options
+  const limit = new AbortController()
+  const onAbort = () => limit.abort(signal?.reason)
+  const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
+  signal?.addEventListener('abort', onAbort, { once: true })
+  const tried = new Set<Connection>()
+  let cause: unknown
+  try {
+    for (;;) {
+      const connection = connectionsTo(host, peer).find((open) => !tried.has(open))
+      if (connection === undefined) throw unanswered(peer, cause)
+      tried.add(connection)
+      try {
+        return await pingConnection(connection, { clock, random, signal: limit.signal })
+      } catch (error) {
+        cause = error
+        if (limit.signal.aborted) throw unanswered(peer, cause)
+      }
+    }
+  } finally {
+    cancel()
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+function unanswered(peer: PeerId, cause: unknown): MeshError {
+  if (cause === undefined) return new MeshError('p2p.unreachable', `not connected to ${peer}`)
+  return new MeshError('p2p.unreachable', `${peer} does not answer: ${inWords(cause)}`, { cause })
+}

@@ -1,0 +1,84 @@
+/**
+ * Dials one peer at several addresses: one after the other with a short head start each, so that an address that
+ * swallows packets costs a quarter of a second and not its whole time limit. Relayed addresses come last.
+ */
+import type { Connection } from '@libp2p/interface'
+import type { Clock } from '@mesh/core'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import { DIAL_STAGGER_MS, DIAL_TIMEOUT_MS, RELAY_STAGGER_MS } from '../limits.ts'
+import { ipOf, isLoopbackIp, isRelayed, transportOf } from '../addresses/address-rules.ts'
+
+export interface RaceDialInit {
+  readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/**
+ * Resolves with the first connection; dials still under way are aborted.
+ * @throws AggregateError of what each address answered; the signal's reason; an error when time is over
+ */
+export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): Promise<Connection> {
+  const { dialOne, clock, signal } = init
+  const ordered = inDialOrder(addresses)
+  // one for each: a connection stays bound to the signal of its own dial
+  const dials = ordered.map(() => new AbortController())
+  return new Promise<Connection>((resolve, reject) => {
+    const errors: unknown[] = []
+    let started = 0
+    let cancelNext: (() => void) | undefined
+    const cancelTimeout = clock.after(DIAL_TIMEOUT_MS, () =>
+      end(() => reject(new Error(`no answer within ${DIAL_TIMEOUT_MS / 1_000} s`))),
+    )
+    const onAbort = () => end(() => reject(signal.reason))
+
+    function end(settle: () => void, winner?: number): void {
+      cancelTimeout()
+      cancelNext?.()
+      signal.removeEventListener('abort', onAbort)
+      started = ordered.length
+      settle()
+      for (const [at, dial] of dials.entries()) if (at !== winner) dial.abort(new Error('the race is over'))
+    }
+    function startNext(): void {
+      cancelNext?.()
+      const at = started++
+      const [address, dial] = [ordered[at], dials[at]]
+      if (address === undefined || dial === undefined) return
+      dialOne(address, dial.signal).then(
+        (connection) => end(() => resolve(connection), at),
+        (error: unknown) => {
+          errors.push(error)
+          if (started < ordered.length) startNext()
+          else if (errors.length === ordered.length) end(() => reject(oneOf(errors)))
+        },
+      )
+      const next = ordered[started]
+      if (next === undefined) return
+      const wait = isRelayed(next) && !isRelayed(address) ? RELAY_STAGGER_MS : DIAL_STAGGER_MS
+      cancelNext = clock.after(wait, startNext)
+    }
+
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (ordered.length === 0) return end(() => reject(new Error('no address that this node can dial')))
+    startNext()
+  })
+}
+
+const PREFERENCE = ['memory', 'tcp', 'quic-v1', 'ws', 'wss', 'webrtc-direct']
+
+/** Loopback, then the other direct addresses by how well their transport does, then relayed ones. */
+function inDialOrder(addresses: readonly Multiaddr[]): readonly Multiaddr[] {
+  const rank = (address: Multiaddr) => {
+    if (isRelayed(address)) return 100
+    const ip = ipOf(address)
+    const transport = PREFERENCE.indexOf(transportOf(address) ?? '')
+    return (ip !== undefined && isLoopbackIp(ip) ? 0 : 10) + (transport === -1 ? 9 : transport)
+  }
+  return addresses.toSorted((a, b) => rank(a) - rank(b))
+}
+
+function oneOf(errors: readonly unknown[]): unknown {
+  return errors.length === 1 ? errors[0] : new AggregateError(errors, 'no address answered')
+}
