@@ -24,7 +24,7 @@ interface OfferKind<Noun extends string, View extends z.ZodType, Body extends z.
   readonly noun: Noun
   readonly view: () => View
   readonly body: Body
-  /** Beside `commonErrors`, which all routes of offers may answer with. */
+  /** The codes that a write may answer with beside `commonErrors`. */
   readonly putErrors: readonly ErrorCode[]
   readonly summaries: Readonly<Record<'list' | 'get' | 'put' | 'remove', string>>
   /** What a removal answers: `It is withdrawn.` */
