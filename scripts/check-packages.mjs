@@ -5,12 +5,11 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { packPackages, publishedPackages } from './pack-packages.mjs'
 
-const root = resolve(import.meta.dirname, '..')
 /** Dependencies of which users get exactly one version, and why. All others are ranges, so that npm shares them. */
 const EXACT = {
   '@libp2p/gossipsub':
@@ -25,7 +24,7 @@ const complaints = []
 const published = publishedPackages()
 const work = mkdtempSync(join(tmpdir(), 'mesh-packages-'))
 try {
-  for (const { folder, manifest } of published.values()) checkSource(folder, manifest)
+  for (const { manifest } of published.values()) checkSource(manifest)
   for (const tarball of packPackages(work)) await checkTarball(tarball)
 } finally {
   rmSync(work, { recursive: true, force: true })
@@ -34,7 +33,7 @@ for (const line of complaints) console.log(line)
 console.log(`${published.size} packages, ${complaints.length} complaints`)
 process.exitCode = complaints.length === 0 && published.size > 0 ? 0 : 1
 
-function checkSource(folder, manifest) {
+function checkSource(manifest) {
   const complain = (text) => complaints.push(`${manifest.name}: ${text}`)
   if (!(manifest.keywords?.length >= 3)) complain('"keywords" has fewer than three')
   if (!(manifest.description?.length > 0)) complain('there is no "description"')
@@ -68,8 +67,4 @@ function checkRange(name, range, complain) {
 function unpackOne(tarball, path) {
   const { status, stdout } = spawnSync('tar', ['-xzOf', tarball, path], { encoding: 'utf8' })
   return status === 0 ? stdout : ''
-}
-
-function readManifest(file) {
-  return JSON.parse(readFileSync(file, 'utf8'))
 }

@@ -1,7 +1,7 @@
 import { eventually } from '@mesh/testkit'
 import { act, fireEvent, screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { CABIN, createFakeNode, type FakeNode, NAS, peer, refusal, SELF } from '../test/support/fake-node.ts'
+import { CABIN, createFakeNode, NAS, peer, refusal, SELF } from '../test/support/fake-node.ts'
 import { createPageSuite, text } from '../test/support/page-suite.tsx'
 
 const { open, pass } = createPageSuite()

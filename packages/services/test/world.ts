@@ -102,7 +102,11 @@ class MemoryWorld implements World {
     }
     const ends = this.#ends
     return {
-      ...{ id, ledger, network, handlers, components },
+      id,
+      ledger,
+      network,
+      handlers,
+      components,
       async beat() {
         await ledger.put('healthcheck', id, heartbeatValue(systemClock.now())).settled
       },

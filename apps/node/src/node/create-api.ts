@@ -81,7 +81,11 @@ class AttachedApi implements NodeApi {
     this.#server = createApiServer(
       { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
       {
-        ...{ ledger, clock, random, dns, logger: log },
+        ledger,
+        clock,
+        random,
+        dns,
+        logger: log,
         version: { version, protocols: () => this.#attached.p2p?.protocols() ?? [] },
         node: { name: nameInForce(settings), networkId: network.id, instance: settings.instance, hasVpn },
         health: {

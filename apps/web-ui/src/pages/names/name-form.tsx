@@ -93,7 +93,12 @@ function useNameForm({ pattern: given, records, onDone }: NameFormProps) {
     if (write.isError) write.reset()
   }
   return {
-    ...{ pattern, rows, value, twice, canSubmit, write },
+    pattern,
+    rows,
+    value,
+    twice,
+    canSubmit,
+    write,
     isEdited: draft !== undefined,
     isShownAtField: issues.some(({ field }) => isShown(field, rows)),
     issueOf(field: string) {

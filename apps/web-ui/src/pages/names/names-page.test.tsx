@@ -143,7 +143,9 @@ test('a tested name is asked again when names change and when machines come and 
     screen.getByText('10.1.0.6')
   })
   answer('10.1.0.7')
-  await act(async () => node.send('machine.offline', { PeerID: NAS.peerId }))
+  await act(async () =>
+    node.send('machine.offline', { PeerID: NAS.peerId, Hostname: 'nas', Address: '10.1.0.2' }),
+  )
   await eventually(async () => {
     await pass(250)
     screen.getByText('10.1.0.7')

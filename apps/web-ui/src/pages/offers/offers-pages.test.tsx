@@ -2,7 +2,7 @@ import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/ap
 import { eventually } from '@mesh/testkit'
 import { act, fireEvent, screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { CABIN, createFakeNode, type FakeNode, NAS, refusal, SELF } from '../../../test/support/fake-node.ts'
+import { CABIN, createFakeNode, NAS, refusal, SELF } from '../../../test/support/fake-node.ts'
 import { createPageSuite, text, type } from '../../../test/support/page-suite.tsx'
 
 const { open, pass } = createPageSuite()
