@@ -179,6 +179,21 @@ describe.skipIf(why !== undefined)(suiteName('a node that answers DNS', why), ()
   })
 })
 
+describe.skipIf(why !== undefined)(suiteName('a node that runs already', why), () => {
+  test('`mesh dns` asks it to register records, and ends', async () => {
+    const { mesh, node, port } = await startDns()
+    const dns = (...args: readonly string[]) =>
+      mesh.run(['dns', `--state-dir=${node.stateDir}`, '--regex=^git\\.mesh\\.$', ...args])
+    const asked = await dns('--a=10.1.0.7')
+    expect(asked).toMatchObject({ code: 0, stderr: '' })
+    expect(asked.stdout).toContain("`mesh ledger delete dns '^git\\.mesh\\.$'` ends it.")
+    expect((await dig(port, '+short', 'git.mesh')).trim()).toBe('10.1.0.7')
+    const again = await dns('--aaaa=fd00::7', '--json')
+    expect(JSON.parse(again.stdout)).toMatchObject({ State: 'Committed' })
+    expect(await node.client.listDns()).toEqual([{ Regex: '^git\\.mesh\\.$', Records: { AAAA: 'fd00::7' } }])
+  })
+})
+
 const whyNotInside = why ?? whyNoNamespaces(['ip', 'dig'])
 
 describe.skipIf(whyNotInside !== undefined)(suiteName('--dns-configure', whyNotInside), () => {
