@@ -125,7 +125,7 @@ export function createVpnLab({ mode = 'enforce' }: { readonly mode?: OwnershipMo
         announce: (bucket, key, valueText) =>
           startAnnouncing(
             { bucket, key, valueText },
-            { ledger, arrival: { wait: arrived, ready: true }, clock, random, logger: silentLogger },
+            { ledger, initialSync: { wait: arrived, ready: true }, clock, random, logger: silentLogger },
           ),
         arrived,
         clock,
