@@ -21,8 +21,6 @@ export interface Bulk {
   prepare(peer: PeerId): void
   /** Ends connections to addresses that are blocked now. */
   closeBlocked(): void
-  /** Peers to which connections stand, and what went wrong last. */
-  status(): { readonly peers: number; readonly lastError: string | undefined }
   stop(): void
 }
 

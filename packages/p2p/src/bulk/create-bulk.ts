@@ -102,14 +102,6 @@ class TlsBulk implements Bulk {
     this.#acceptor.closeWhere(isRefused)
   }
 
-  readonly status: Bulk['status'] = () => {
-    const openers = [...this.#openers.values()]
-    return {
-      peers: openers.filter(({ connections }) => connections > 0).length,
-      lastError: openers.findLast(({ lastError }) => lastError !== undefined)?.lastError,
-    }
-  }
-
   readonly stop: Bulk['stop'] = () => {
     this.#isStopped = true
     const { host } = this.#components
@@ -126,6 +118,7 @@ class TlsBulk implements Bulk {
   #openerOf(peer: PeerId): Opener | undefined {
     const known = this.#openers.get(peer)
     if (known !== undefined || this.#openers.size >= MAX_BULK_PEERS) return known
+    const { logger } = this.#components
     const opener: Opener = new Opener({
       ...this.#components,
       peer,
@@ -140,6 +133,8 @@ class TlsBulk implements Bulk {
           clock: this.#components.clock,
           onOpen: () => false,
         }),
+      onFailed: (reason) => logger.debug('no bulk path', { peer, reason }),
+      onReady: (address) => logger.debug('bulk path ready', { peer, address, transport: 'tcp tls' }),
       onUnused: () => this.#forget(peer),
     })
     this.#openers.set(peer, opener)

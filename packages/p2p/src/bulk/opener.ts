@@ -44,6 +44,10 @@ export interface OpenerInit {
   }) => Promise<Agreement>
   /** False: no more connections in all. */
   readonly mayDial: () => boolean
+  /** No connection is tried for a while. */
+  readonly onFailed: (reason: string) => void
+  /** The first connection stands. */
+  readonly onReady: (address: string) => void
   /** Nothing is open, and nothing was asked for in a long time. */
   readonly onUnused: () => void
 }
@@ -80,11 +84,6 @@ export class Opener {
 
   get connections(): number {
     return this.#all.size
-  }
-
-  /** Why there is no connection; undefined while all goes well. */
-  get lastError(): string | undefined {
-    return this.#lastError
   }
 
   /** Makes connections ready where there are none. */
@@ -233,6 +232,7 @@ export class Opener {
       },
     })
     this.#all.add(connection)
+    if (this.#all.size === 1) this.#init.onReady(connection.remoteAddress)
     this.#isSlow = false
     this.#lastError = undefined
     this.#backoff.succeeded()
@@ -249,6 +249,7 @@ export class Opener {
   /** Nothing is tried for a while. */
   #failed(error: unknown): void {
     this.#lastError = toError(error).message
+    this.#init.onFailed(this.#lastError)
     this.#backoff.failed()
     this.#isBackwards = false
     this.#tell(undefined)
