@@ -69,7 +69,7 @@ export function createApi(
       version: { version, protocols: () => p2p?.protocols() ?? [] },
       node: { name: nameInForce(settings), networkId: network.id, instance: settings.instance, hasVpn },
       health: {
-        ready: () => replicator !== undefined,
+        ready: () => replicator !== undefined && ledger.storeFailure() === undefined,
         problems: () =>
           findProblems({
             now: clock.now(),
