@@ -79,6 +79,9 @@ export const MAX_CONFLICTS = 1024
 /** Parsed public keys that a verifier keeps. */
 export const MAX_CACHED_KEYS = 4096
 
+/** A store that fails is logged at most this often, in ms of monotonic time. */
+export const STORE_FAILURE_LOG_INTERVAL_MS = 60_000
+
 /** Bounds that a caller may set. */
 export interface LedgerLimits {
   readonly maxEntries: number
