@@ -17,7 +17,7 @@ import type { HostComponents } from '../src/libp2p/base-host.ts'
 import { createMembership } from '../src/membership/membership.ts'
 import { createRefusals } from '../src/refusals.ts'
 import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
-import { RELAY_HOP, RELAY_STOP } from '../src/host/connection-gate.ts'
+import { RELAY_HOP, RELAY_STOP } from '../src/protocols.ts'
 import { generateNetworkConfig } from '../src/index.ts'
 import { createP2pNode, type MeshNode, type P2pNodeInit } from '../src/node.ts'
 

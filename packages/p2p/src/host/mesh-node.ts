@@ -3,7 +3,6 @@
  * platforms have (transports, multicast, a memory network) comes in as `Platform`.
  */
 import type { GossipsubOpts } from '@libp2p/gossipsub'
-import type { Connection } from '@libp2p/interface'
 import {
   type Cidr,
   type Clock,
@@ -13,7 +12,6 @@ import {
   parsePeerId,
   type Random,
 } from '@mesh/core'
-import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Libp2pOptions } from 'libp2p'
 import { createBandwidth } from '../bandwidth/bandwidth.ts'
 import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
@@ -21,7 +19,7 @@ import { createChannels } from '../channels/channels.ts'
 import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
 import type { Find } from '../discovery/find.ts'
 import { type PeerExchange, startPeerExchange } from '../discovery/peer-exchange.ts'
-import { createWays, type Way, type Ways } from '../discovery/discovery-methods.ts'
+import { createWays, type Ways } from '../discovery/discovery-methods.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import { MAX_KNOWN_PEERS } from '../limits.ts'
 import type { NetworkConfig } from '../network-config.ts'
@@ -40,17 +38,15 @@ import { chooseAnnounced } from '../addresses/announced-addresses.ts'
 import { createBaseHost, type MeshHost } from '../libp2p/base-host.ts'
 import { createConnectionGate } from './connection-gate.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
-import { closeDuplicates } from '../reach/duplicates.ts'
 import { inWords } from '../libp2p/describe-dial-error.ts'
-import { favourMembers } from '../reach/favour-members.ts'
 import { parseIdentity } from './identity.ts'
 import { createPeerBook, type PeerBook } from '../peers/peer-book.ts'
 import { pingPeer } from '../libp2p/ping.ts'
 import { startPingMonitor } from '../libp2p/ping-monitor.ts'
 import { createReach, type Reach } from '../reach/reach.ts'
 import { stopHost } from '../upstream/stop-host.ts'
-import { createUnaskedRelays, type UnaskedRelays } from '../reach/unasked-relays.ts'
-import { watchConnections } from '../reach/watch-connections.ts'
+import { createDials, type Dials } from '../reach/dials.ts'
+import { watchConnections } from '../peers/watch-connections.ts'
 
 export interface MeshNodeInit {
   readonly network: NetworkConfig
@@ -125,12 +121,11 @@ export interface PlatformContext extends MeshNodeComponents {
   readonly membership: Membership
   readonly spoken: SpokenProtocols
   readonly book: PeerBook
-  readonly unasked: UnaskedRelays
+  readonly reach: Reach
+  readonly dialOne: Dials['dialOne']
   readonly rules: AddressRules
   readonly ways: Ways
   readonly bootstrap: readonly Find[]
-  readonly found: (way: Way, find: Find) => void
-  readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
   /** Members that answer STUN, with the port. */
   readonly stunPorts: ReadonlyMap<string, number>
   /** Tells members that this node answers STUN. */
@@ -208,41 +203,21 @@ export async function createMeshNode(
   const ways = createWays()
   const configured = ways.open('bootstrap', bootstrap.length > 0)
   const isConfigured = (peer: string) => bootstrap.some((find) => find.peer === peer)
-  const unasked = createUnaskedRelays({ host, onFree: () => late.reach?.relayFree() }, components)
+  const dials = createDials({ host, rules }, components)
   const reach = createReach(
     {
-      host,
-      rules,
-      book,
-      unasked,
       self,
+      isConfigured,
       onError(peer, error) {
         book.noteError(peer, inWords(error))
         if (isConfigured(peer)) configured.failed(error)
       },
+      ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
     },
-    components,
+    { ...components, host, dials, rules, book, membership, spoken },
   )
   late.reach = reach
-  const stops = [
-    unasked.stop,
-    closeDuplicates(host),
-    favourMembers(
-      {
-        host,
-        membership,
-        isConfigured,
-        ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
-      },
-      components,
-    ),
-    watchConnections({
-      host,
-      emit,
-      reach,
-      isMissed: (peer) => membership.isMember(peer) || isConfigured(peer),
-    }),
-  ]
+  const stops = [watchConnections({ host, emit })]
 
   await membership.start()
   await startListening(host)
@@ -281,12 +256,11 @@ export async function createMeshNode(
       membership,
       spoken,
       book,
-      unasked,
+      reach,
+      dialOne: (address, signal) => dials.dialOne(address, signal),
       rules,
       ways,
       bootstrap,
-      found: reach.found,
-      dialOne: reach.dialOne,
       stunPorts,
       setStunPort(port) {
         own.stunPort = port
@@ -324,8 +298,11 @@ export async function createMeshNode(
     allTransportsReady: joined.then(() => {}),
     addresses: () => host.getMultiaddrs().map(String),
     protocols: () => host.getProtocols(),
-    peers: book.all,
-    peer: book.get,
+    peers: () => book.all().map((status) => ({ ...status, reach: reach.describe(status.id) })),
+    peer(id) {
+      const status = book.get(id)
+      return status === undefined ? undefined : { ...status, reach: reach.describe(id) }
+    },
     speaks: paths.speaks,
     connect: paths.connect,
     onPath: paths.onPath,
