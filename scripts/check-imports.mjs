@@ -1,6 +1,8 @@
 /**
  * Holds the import table of docs/ARCHITECTURE.md against the code: which package may import which, which may
- * touch `node:` modules, and that only the node's app reads the environment.
+ * touch `node:` modules, and that only the node's app reads the environment. Tests and benches may use Node and the
+ * testkit; what they import of other packages beyond the table stands in `TESTS_MAY_IMPORT`, and they reach other
+ * packages through their public names alone.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
@@ -12,7 +14,8 @@ const MAY_IMPORT = {
   'packages/core': ['re2js'],
   'packages/ledger': ['@mesh/core'],
   'packages/replication': ['@mesh/core', '@mesh/ledger'],
-  'packages/p2p': ['@mesh/core', 'libp2p'],
+  'packages/network': ['@mesh/core'],
+  'packages/p2p': ['@mesh/core', '@mesh/network', 'libp2p'],
   'packages/engine': ['@mesh/core'],
   'packages/vpn': ['@mesh/core', '@mesh/ledger', '@mesh/engine'],
   'packages/services': ['@mesh/core', '@mesh/ledger'],
@@ -24,6 +27,16 @@ const MAY_IMPORT = {
   'apps/web-ui': ['@mesh/core', '@mesh/api-client', '@mesh/api-contract', '@mesh/ledger', 'react'],
   'apps/node': ['@mesh/*'],
 }
+/** Package folder -> what its tests and benches may import besides. */
+const TESTS_MAY_IMPORT = {
+  'packages/api-server': ['@mesh/api-client'],
+  'apps/web-ui': ['@mesh/api-server'],
+}
+/** Files of other packages that tests and benches may name: `apps/node/bench` runs the benches of all packages. */
+const TEST_EXCEPTIONS = [
+  { from: /^apps\/node\/bench\//, to: /^packages\/[\w-]+\/bench\// },
+  { from: /^packages\/vpn\/test\//, to: /^packages\/replication\// },
+]
 const REASONS = {
   'packages/p2p>@mesh/ledger': 'p2p and ledger never meet: replication speaks through a port',
   'packages/ledger>@mesh/p2p': 'the ledger is embeddable alone and knows no network',
@@ -46,6 +59,7 @@ const BROWSER_SAFE = [
   'packages/core',
   'packages/ledger',
   'packages/replication',
+  'packages/network',
   'packages/p2p',
   'packages/api-contract',
   'packages/api-client',
@@ -53,15 +67,21 @@ const BROWSER_SAFE = [
 ]
 /** p2p: what only Node has stands in these folders, reached through `./node` alone. */
 const NODE_ONLY =
-  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/p2p\/src\/(nat\/|discovery\/multicast-sockets|host\/node-platform))/
+  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|discovery\/multicast-sockets|host\/node-platform))/
+
+const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench)\//
 
 const problems = []
 let files = 0
 for (const [folder, allowed] of Object.entries(MAY_IMPORT)) {
-  for (const path of globSync(`${folder}/src/**/*.{ts,tsx}`, { cwd: root })) {
-    if (/\.test\.tsx?$/.test(path)) continue
+  for (const path of globSync(`${folder}/{src,test,bench}/**/*.{ts,tsx}`, { cwd: root })) {
     files++
     const code = readFileSync(join(root, path), 'utf8')
+    if (IS_TEST.test(path)) {
+      const tests = [...allowed, '@mesh/testkit', ...(TESTS_MAY_IMPORT[folder] ?? [])]
+      for (const { specifier } of importsOf(code)) judgeTest(folder, tests, path, specifier)
+      continue
+    }
     for (const { specifier, typeOnly } of importsOf(code)) judge(folder, allowed, path, specifier, typeOnly)
     if (folder !== 'apps/node' && /\bprocess\.(env|argv|exit|on)\b/.test(withoutComments(code))) {
       problems.push(`${path}: reads the process; only apps/node reads the environment, arguments and signals`)
@@ -72,11 +92,37 @@ for (const line of problems) console.log(line)
 console.log(`${files} files, ${problems.length} against the import table`)
 process.exitCode = problems.length === 0 && files > 0 ? 0 : 1
 
+function judgeTest(folder, allowed, path, specifier) {
+  if (specifier.startsWith('.')) judgeRelative(folder, path, specifier)
+  else if (specifier.startsWith('@mesh/')) judgeOwn(folder, allowed, path, specifier)
+}
+
+/** Where a relative import leads; one that leaves its package is a problem. */
+function judgeRelative(folder, path, specifier) {
+  const target = relative(root, resolve(root, path, '..', specifier))
+  const isExcepted = TEST_EXCEPTIONS.some(({ from, to }) => from.test(path) && to.test(target))
+  if (!isExcepted && (isAbsolute(target) || !target.startsWith(`${folder}/`))) {
+    problems.push(`${path}: ${specifier} leaves its package`)
+  }
+  return target
+}
+
+function judgeOwn(folder, allowed, path, specifier) {
+  const name = specifier.split('/').slice(0, 2).join('/')
+  if (allowed.includes(name) || allowed.includes('@mesh/*') || name === ownName(folder)) return
+  problems.push(
+    `${path}: may not import ${name}: ${REASONS[`${folder}>${name}`] ?? 'not in the import table'}`,
+  )
+}
+
+/** A package's tests and benches may name it as its users do. */
+function ownName(folder) {
+  return folder.replace('packages/', '@mesh/')
+}
+
 function judge(folder, allowed, path, specifier, typeOnly) {
   if (specifier.startsWith('.')) {
-    const target = relative(root, resolve(root, path, '..', specifier))
-    if (isAbsolute(target) || !target.startsWith(`${folder}/`))
-      problems.push(`${path}: ${specifier} leaves its package`)
+    const target = judgeRelative(folder, path, specifier)
     if (BROWSER_SAFE.includes(folder) && NODE_ONLY.test(target) && !NODE_ONLY.test(path) && !typeOnly) {
       problems.push(`${path}: ${specifier} is for Node only; a browser loads this file`)
     }
@@ -87,14 +133,7 @@ function judge(folder, allowed, path, specifier, typeOnly) {
       problems.push(`${path}: ${specifier} in a browser-safe package; move it under ./node`)
     return
   }
-  if (specifier.startsWith('@mesh/')) {
-    const name = specifier.split('/').slice(0, 2).join('/')
-    if (allowed.includes(name) || allowed.includes('@mesh/*')) return
-    problems.push(
-      `${path}: may not import ${name}: ${REASONS[`${folder}>${name}`] ?? 'not in the import table'}`,
-    )
-    return
-  }
+  if (specifier.startsWith('@mesh/')) return judgeOwn(folder, allowed, path, specifier)
   for (const [framework, pattern] of Object.entries(FRAMEWORKS)) {
     if (!pattern.test(specifier) || folder === 'apps/node' || allowed.includes(framework)) continue
     problems.push(`${path}: may not import ${specifier}: ${framework} belongs elsewhere`)

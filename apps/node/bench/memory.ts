@@ -25,7 +25,7 @@ export async function measureMemory() {
 }
 
 /** All resident pages, and those of them that are not file-backed (Node's own code is about 60 MB of files). */
-export function residentMb(pid: number) {
+function residentMb(pid: number) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const mb = (field: string) =>
     round(Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024, 1)

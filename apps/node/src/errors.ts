@@ -1,18 +1,6 @@
 /** Errors of the command line: their codes, and the exit code that each ends with. */
 import { MeshError } from '@mesh/core'
 
-/** Codes that this application throws itself. */
-export type NodeErrorCode =
-  | 'node.bad_input'
-  | 'node.network_twice'
-  | 'node.no_network'
-  | 'node.unreadable'
-  | 'node.bad_identity'
-  | 'node.state_unusable'
-  | 'node.locked'
-  | 'node.not_running'
-  | 'node.several_running'
-
 /** What a process of mesh ends with. docs/exit-codes.md is generated from this. */
 export const EXIT = {
   ok: {

@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline'
 import type { ApiClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
 import { systemRandom } from '@mesh/core'
-import { encodeToken, generateNetworkConfig } from '@mesh/p2p'
+import { encodeToken, generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 
 /** Found on loopback alone, without public or local discovery. */
@@ -58,7 +58,7 @@ export interface StartOptions {
 }
 
 /** One JSON log line. */
-export interface LogLine {
+interface LogLine {
   readonly level: string
   readonly message: string
   readonly [field: string]: unknown
@@ -93,7 +93,7 @@ export interface NodeProcess {
   readonly exited: Promise<Exit>
 }
 
-export interface Exit {
+interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   /** From the request to stop until the process was gone. */
@@ -106,7 +106,7 @@ export interface CommandResult {
   readonly stderr: string
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly cwd?: string
   readonly input?: string

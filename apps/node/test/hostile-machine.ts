@@ -14,7 +14,7 @@ import {
 import type { Engine, EngineInit } from '@mesh/engine'
 import { createLedger } from '@mesh/ledger'
 import { createNodeSigner } from '@mesh/ledger/node'
-import { parseToken } from '@mesh/p2p'
+import { parseToken } from '@mesh/network'
 import { createP2pNode } from '@mesh/p2p/node'
 import { createReplicator } from '@mesh/replication'
 import { createVpn } from '@mesh/vpn'
@@ -69,6 +69,7 @@ const vpn = createVpn(
     },
     host: { networks: () => [], remoteAddresses: () => [], forwards: () => undefined },
     openEngine: hostileEngine,
+    openLeaseFile: () => ({ read: () => undefined, write() {} }),
     announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
     arrived: () => replicator.ready(),
     clock: systemClock,
@@ -87,10 +88,10 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     publicKey: publicKeyOf(privateKey),
     interface: { name: 'none', mtu: 1280, offload: false, offloadUdp: false },
     setTable({ peers }) {
-      for (const { peer, way } of peers) {
-        if (way.kind !== 'stream' || told.has(peer)) continue
+      for (const { peer, tunnel } of peers) {
+        if (tunnel.kind !== 'wireguard' || told.has(peer)) continue
         told.add(peer)
-        setImmediate(() => onEvent({ type: 'carry', peer }))
+        setImmediate(() => onEvent({ type: 'readable', peer }))
       }
     },
     take() {
@@ -107,9 +108,9 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     setAddresses() {},
     setRoutes() {},
     setMtu() {},
-    injectPlain() {},
+    injectPackets() {},
     restart() {},
-    hurry() {},
+    retryHandshake() {},
     close() {},
   }
 }

@@ -24,7 +24,7 @@ export interface VpnLab {
   close(): Promise<void>
 }
 
-export interface StartVpnOptions {
+interface StartVpnOptions {
   readonly stateDir?: string
   readonly built?: boolean
 }

@@ -2,10 +2,9 @@
  * The VPN between machines (network namespaces), as people use it: ping and iperf3 between all pairs, through NATs and
  * relays, with every size of packet, through restarts, with leased addresses, and against a member that lies.
  */
-import { createLab, bridge, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { createLab, createNatLab, bridge, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { engineSupport } from '@mesh/engine'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createNatLab } from '../../../packages/p2p/test/nat-lab.ts'
 import {
   createVpnLab,
   iperf,

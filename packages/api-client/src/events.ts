@@ -7,7 +7,7 @@ import {
   eventTypes,
   routes,
 } from '@mesh/api-contract'
-import { delay, parseExactJson } from '@mesh/core'
+import { createBackoff, delay, parseExactJson } from '@mesh/core'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { ApiError, errorOfAnswer } from './api-error.ts'
 import type { Asker } from './client.ts'
@@ -39,13 +39,13 @@ export async function* readEvents(asker: Asker, options: EventsOptions): AsyncIt
   const stop = new AbortController()
   const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal])
   const place: Place = { lastId: options.lastEventId, heardAt: undefined }
-  let failures = 0
+  const backoff = createBackoff({ leastMs: RECONNECT_MIN_MS, mostMs: RECONNECT_MAX_MS }, asker)
   try {
     while (!signal.aborted) {
       let error: ApiError | undefined
       try {
         for await (const event of readStream(asker, options, place, signal)) {
-          failures = 0
+          backoff.succeeded()
           yield event
         }
       } catch (cause) {
@@ -53,7 +53,8 @@ export async function* readEvents(asker: Asker, options: EventsOptions): AsyncIt
         if (!(cause instanceof ApiError) || isFinal(cause)) throw cause
         error = cause
       }
-      const retryInMs = backoff(failures++, asker.random.float())
+      backoff.failed()
+      const retryInMs = backoff.remainingMs()
       options.onState?.({ state: 'waiting', error, retryInMs, heardAt: place.heardAt })
       await delay(asker.clock, retryInMs, signal).catch(() => {})
     }
@@ -176,10 +177,4 @@ function isFinal(error: ApiError): boolean {
 
 function broken(cause: unknown): ApiError {
   return new ApiError('client.unreachable', 'the event stream broke', { cause })
-}
-
-/** Doubling, with up to half of it left to chance, so that many readers do not come back at once. */
-function backoff(failures: number, chance: number): number {
-  const full = Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** Math.min(failures, 16))
-  return full * (0.5 + chance / 2)
 }

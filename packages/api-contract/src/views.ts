@@ -256,7 +256,7 @@ const way = later(() =>
 )
 const path = later(() => z.enum(['direct', 'relayed']))
 
-export const vpnPeerView = later(() =>
+const vpnPeerView = later(() =>
   z
     .object({
       PeerID: peerId(),

@@ -1,6 +1,6 @@
 import { EVENT_RING_SIZE } from '@mesh/api-contract'
-import { systemRandom } from '@mesh/core'
-import { createLedger, heartbeatValue } from '@mesh/ledger'
+import { heartbeatValue, systemRandom } from '@mesh/core'
+import { createLedger } from '@mesh/ledger'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { createEventHub, type EventReader } from '../src/events/event-hub.ts'

@@ -139,7 +139,7 @@ export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
 }
 
 /** Names that the test plays: `laptop.mesh.` is a machine, all else is asked elsewhere. */
-export const fakeDns: DnsPort = {
+const fakeDns: DnsPort = {
   async explain(name, type) {
     if (name.includes('..')) throw new MeshError('dns.bad_question', 'no name of DNS')
     const common = { name, type, losers: [], servers: [] }

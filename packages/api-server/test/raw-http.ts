@@ -56,7 +56,7 @@ export async function ask(
   return answer
 }
 
-export function parseAnswers(text: string): readonly RawAnswer[] {
+function parseAnswers(text: string): readonly RawAnswer[] {
   const answers: RawAnswer[] = []
   let rest = text
   while (rest !== '') {

@@ -1,5 +1,6 @@
+import { heartbeatValue } from '@mesh/core'
 import { createClient } from '@mesh/api-client'
-import { createLedger, heartbeatValue } from '@mesh/ledger'
+import { createLedger } from '@mesh/ledger'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { newSigner, PAGE, startTestNode, type TestNode } from './fixture.ts'

@@ -20,22 +20,28 @@ const ID = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 
 test('has these public names', () => {
   expect(Object.keys(core).sort()).toEqual([
+    'BUCKETS',
+    'BoundedMap',
     'MeshError',
     'cidrContains',
     'createBackoff',
+    'createDeadline',
     'createRateLimiter',
     'createTokenBucket',
     'delay',
     'dnsRecord',
+    'heartbeatValue',
     'isLoopback',
     'isNodeName',
     'machineRecord',
     'parseCidr',
     'parseDuration',
     'parseExactJson',
+    'parseHeartbeat',
     'parseIp',
     'parsePeerId',
     'peerIdFromPublicKey',
+    'positionId',
     'publicKeyOf',
     'serviceRecord',
     'shortPeerId',
@@ -43,11 +49,14 @@ test('has these public names', () => {
     'stringifyExactJson',
     'systemClock',
     'systemRandom',
+    'toError',
     'tryParseAddressInRange',
     'tryParseDuration',
     'tryParseIp',
     'tryParsePeerId',
+    'untilAborted',
     'userRecord',
+    'withDeadline',
   ])
   expect(Object.keys(pattern).sort()).toEqual(['MAX_PATTERN_LENGTH', 'tryParsePattern'])
 })

@@ -9,9 +9,13 @@
  * ```
  */
 export { type Backoff, createBackoff } from './backoff.ts'
+export { BoundedMap } from './bounded-map.ts'
+export { BUCKETS, positionId } from './buckets.ts'
 export { type Clock, delay, systemClock } from './clock.ts'
+export { createDeadline, type Deadline, type DeadlineInit, untilAborted, withDeadline } from './deadline.ts'
 export { parseDuration, tryParseDuration } from './duration.ts'
 export { parseExactJson, stringifyExactJson } from './exact-json.ts'
+export { heartbeatValue, parseHeartbeat } from './heartbeat.ts'
 export {
   type AddressInRange,
   type Cidr,
@@ -34,7 +38,13 @@ export {
   tryParsePeerId,
 } from './peer-id.ts'
 export { type Random, systemRandom } from './random.ts'
-export { createRateLimiter, createTokenBucket, isLoopback, type RateLimiterInit } from './rate-limit.ts'
+export {
+  createRateLimiter,
+  createTokenBucket,
+  isLoopback,
+  type RateLimiterInit,
+  type TokenBucket,
+} from './rate-limit.ts'
 export {
   type DnsRecord,
   dnsRecord,
@@ -46,3 +56,4 @@ export {
   type UserRecord,
   userRecord,
 } from './records.ts'
+export { toError } from './to-error.ts'

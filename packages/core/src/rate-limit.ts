@@ -1,7 +1,8 @@
 /** Rates: a bucket of tokens, and one for each remote address. */
+import { BoundedMap } from './bounded-map.ts'
 import type { Clock } from './clock.ts'
 
-export interface Bucket {
+export interface TokenBucket {
   /** Takes one; false when none is left. */
   take(): boolean
 }
@@ -14,7 +15,7 @@ export interface Rate {
 }
 
 /** A bucket that starts full and refills steadily. */
-export function createTokenBucket(rate: Rate, clock: Clock): Bucket {
+export function createTokenBucket(rate: Rate, clock: Clock): TokenBucket {
   let tokens = rate.burst
   let last = clock.now()
   return {
@@ -38,22 +39,14 @@ export interface RateLimiterInit extends Rate {
 
 /** One bucket for each remote address; of the IPv6 addresses that one host can choose from (a /64), one for all. */
 export function createRateLimiter(rate: RateLimiterInit, clock: Clock) {
-  const buckets = new Map<string, Bucket>()
+  const buckets = new BoundedMap<string, TokenBucket>(rate.maxAddresses)
   return {
     /** Takes one; false when none is left for this address. */
     take(address: string): boolean {
       const exact = rateKey(address)
       const key = rate.by === 'network' ? exact.replace(/\.\d+$/, '') : exact
       const bucket = buckets.get(key) ?? createTokenBucket(rate, clock)
-      // moved to the end, so that the first is the one heard longest ago
-      buckets.delete(key)
       buckets.set(key, bucket)
-      if (buckets.size > rate.maxAddresses) {
-        for (const oldest of buckets.keys()) {
-          buckets.delete(oldest)
-          break
-        }
-      }
       return bucket.take()
     },
   }

@@ -2,8 +2,8 @@
  * The names of this network as the ledger says now: zone and patterns are built anew when a question comes after a
  * change, several changes at once and for a quarter of the time at most, and when an owner's heartbeat runs out.
  */
-import type { Clock } from '@mesh/core'
-import { HEALTH_BUCKET, type Ledger, type LedgerEvent, type Owners } from '@mesh/ledger'
+import { BUCKETS, type Clock } from '@mesh/core'
+import type { Ledger, LedgerEvent, Owners } from '@mesh/ledger'
 import { MAX_PATTERNS, MAX_REBUILD_DELAY_MS, REBUILD_DELAY_MS, REBUILD_TIME_SHARE } from './limits.ts'
 import { createPatternMatcher, type NameMatches } from './patterns/pattern-matcher.ts'
 import { createPatternLibrary, createPatternSet, type PatternEntry } from './patterns/pattern-set.ts'
@@ -83,15 +83,15 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
 function concernsNames(event: LedgerEvent, owners: Owners | undefined): boolean {
   if (event.type !== 'committed') return false
   return event.changes.some(({ bucket, key, entry }) => {
-    if (bucket === HEALTH_BUCKET) return entry.deleted || owners?.silent.has(key) === true
-    return bucket === 'machines' || bucket === 'services' || bucket === 'dns'
+    if (bucket === BUCKETS.healthcheck) return entry.deleted || owners?.silent.has(key) === true
+    return bucket === BUCKETS.machines || bucket === BUCKETS.services || bucket === BUCKETS.dns
   })
 }
 
 /** Of live owners, the oldest where there are too many. */
 function readPatterns({ snapshot }: NamesInput, owners: Owners) {
   const found: { readonly version: bigint; readonly entry: PatternEntry }[] = []
-  for (const { key, entry } of snapshot.entries('dns')) {
+  for (const { key, entry } of snapshot.entries(BUCKETS.dns)) {
     if (entry.deleted || !owners.isLive(entry.owner)) continue
     const records = readRecords(entry)
     if (records === undefined) continue

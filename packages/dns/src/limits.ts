@@ -70,8 +70,6 @@ export const OUTSIDE_ANSWERS_PER_SECOND = 2_000
 export const MAX_RATED_NETWORKS = 10_000
 /** One in so many answers over the rate goes out truncated: a real client asks again over TCP. */
 export const RATE_SLIP = 2
-/** A listener that failed is opened again after this time. */
-export const REOPEN_AFTER_MS = 10_000
 
 // Forwarder
 

@@ -18,7 +18,7 @@ const UDP_SECONDS = '4'
 interface Usage {
   /** Seconds by kind of thread: its own code, and the kernel for it. */
   readonly threads: Readonly<Record<string, readonly [number, number]>>
-  readonly carried: Readonly<Record<'takes' | 'taken' | 'injects' | 'injected', number>>
+  readonly moved: Readonly<Record<'takes' | 'taken' | 'injects' | 'injected', number>>
   readonly memory: number
   readonly peer: { readonly drops: object }
 }
@@ -68,7 +68,7 @@ function report(from: Usage | undefined, to: Usage, gigabytes: number): { cpu: n
     cpu += own + kernel
     if (own + kernel > 0.05) threads.push([own + kernel, `${name} ${own.toFixed(2)} + ${kernel.toFixed(2)}`])
   }
-  const since = (key: keyof Usage['carried']) => to.carried[key] - (from?.carried[key] ?? 0)
+  const since = (key: keyof Usage['moved']) => to.moved[key] - (from?.moved[key] ?? 0)
   const kilobytes = (bytes: number, calls: number) => (calls === 0 ? 0 : bytes / calls / 1024).toFixed(0)
   const batches = `take ${kilobytes(since('taken'), since('takes'))} KiB, inject ${kilobytes(since('injected'), since('injects'))} KiB`
   const sorted = threads.toSorted(([a], [b]) => b - a).map(([, text]) => text)

@@ -15,20 +15,20 @@ macro_rules! reasons {
 reasons! {
     /// Out: no peer owns the destination.
     NoRoute => "noRoute",
-    /// Either way: multicast or broadcast, which has no single peer.
+    /// In or out: multicast or broadcast, which has no single peer.
     Multicast => "multicast",
-    /// Either way: a header or length that cannot be.
+    /// In or out: a header or length that cannot be.
     Malformed => "malformed",
-    /// Out: longer than the peer's way carries; the sender was told.
+    /// Out: longer than the tunnel's MTU; the sender was told.
     TooBig => "tooBig",
-    /// Out: too many wait for the first handshake or for a way, or it was given up.
+    /// Out: too many packets wait for the first handshake or for a path, or both were given up.
     NoSession => "noSession",
     /// Out: the peer's stream is too slow.
-    CarryFull => "carryFull",
-    /// Either way: waited while the peer's way or key changed, or longer than its session lived.
+    OutboundFull => "outboundFull",
+    /// In or out: waited while the peer's tunnel or key changed, or longer than its session lived.
     Stale => "stale",
     /// In: more than can be opened in time.
-    InjectFull => "injectFull",
+    InboundFull => "inboundFull",
     /// In: the stream does not consist of frames any more.
     BadFrame => "badFrame",
     /// In: not a message of WireGuard.
@@ -43,8 +43,8 @@ reasons! {
     HandshakeRefused => "handshakeRefused",
     /// In: more handshakes than a peer can need.
     HandshakeLimit => "handshakeLimit",
-    /// In: from a peer to which no way is known yet.
-    UnknownWay => "unknownWay",
+    /// In: from a peer whose tunnel is not known yet.
+    NoTunnel => "noTunnel",
     /// In: from a peer that the table does not name.
     UnknownPeer => "unknownPeer",
     /// In: the source address is not this peer's.

@@ -141,25 +141,25 @@ fn write(fd: RawFd, bytes: &[u8]) -> io::Result<usize> {
 }
 
 /// Wakes a thread that waits for the device.
-pub struct Bell(OwnedFd);
+pub struct Waker(OwnedFd);
 
-impl Bell {
-    pub fn new() -> io::Result<Bell> {
+impl Waker {
+    pub fn new() -> io::Result<Waker> {
         // SAFETY: a plain system call; the result is checked.
         let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: it was just made and belongs to nobody else.
-        Ok(Bell(unsafe { OwnedFd::from_raw_fd(fd) }))
+        Ok(Waker(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
     /// Stays rung: it is only for stopping.
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         let _ = write(self.0.as_raw_fd(), &1u64.to_ne_bytes());
     }
 
-    /// Waits until the device has something to read or the bell was rung.
+    /// Waits until the device has something to read or the waker was rung.
     pub fn wait_for(&self, device: &Device) {
         let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut fds = [watch(device.fd()), watch(self.0.as_raw_fd())];

@@ -1,18 +1,18 @@
 //! One device, one identity, one table, and the threads that carry packets between them and the peers' streams.
 use crate::clamp::{MAX_TOO_BIG, too_big};
 use crate::counters::{Counters, Reason};
-use crate::device::{Bell, Device};
+use crate::device::{Device, Waker};
 use crate::events::{Event, Events};
 use crate::inbound::{Inbound, Work};
 use crate::outbound::Outbound;
 use crate::packet::{Ip, parse};
-use crate::peer::{Peer, Way};
+use crate::peer::{Peer, Tunnel};
 use crate::segments::HEADER;
 use crate::sessions::{Identity, Key};
 use crate::table::{Current, Entry, Prefix, Table};
-use crate::timers::{self, Nap};
+use crate::timers::{self, TickPause};
 use crate::waiting::Waiting;
-use crate::{carry, change, limits};
+use crate::{change, limits, queues};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ pub struct Shared {
     pub table: Current,
     pub events: Events,
     pub work: Work,
-    pub nap: Nap,
-    pub bell: Bell,
+    pub tick_pause: TickPause,
+    pub waker: Waker,
     /// What waits for all peers together is counted here.
     waiting: Waiting,
     /// What belongs to no peer.
@@ -53,14 +53,14 @@ impl Shared {
             return false;
         }
         let pushed = entry.peer.outgoing.push(frames, urgent);
-        entry.peer.counters.drop_many(Reason::CarryFull, pushed.dropped);
+        entry.peer.counters.drop_many(Reason::OutboundFull, pushed.dropped);
         if pushed.announce {
-            self.events.note(Event::Carry, entry.peer.id);
+            self.events.note(Event::Readable, entry.peer.id);
         }
         pushed.announce
     }
 
-    /// To the sender of a packet that its way does not carry: it is on this side of the device.
+    /// Tells the sender of a packet that it does not fit into the tunnel. The sender is on this side of the device.
     pub fn tell_too_big(&self, packet: &[u8], ip: &Ip, mtu: usize) {
         let mut message = [0; MAX_TOO_BIG];
         if let Some(len) = too_big(packet, ip, mtu, &mut message) {
@@ -87,28 +87,28 @@ impl Shared {
 pub struct PeerConfig {
     /// Stays with the peer over all tables.
     pub id: u32,
-    pub way: WayConfig,
+    pub tunnel: TunnelConfig,
     pub allowed: Vec<Prefix>,
     pub mtu: u16,
 }
 
 #[derive(Clone, Copy)]
-pub enum WayConfig {
-    Unknown,
+pub enum TunnelConfig {
+    None,
     /// A WireGuard peer's public key, and the secret both ends have besides.
-    Stream {
+    WireGuard {
         public: Key,
         preshared: Option<Key>,
     },
-    Plain,
+    Legacy,
 }
 
-impl WayConfig {
-    fn way(&self) -> Way {
+impl TunnelConfig {
+    fn tunnel(&self) -> Tunnel {
         match self {
-            WayConfig::Unknown => Way::Unknown,
-            WayConfig::Stream { public, .. } => Way::Stream(*public),
-            WayConfig::Plain => Way::Plain,
+            TunnelConfig::None => Tunnel::None,
+            TunnelConfig::WireGuard { public, .. } => Tunnel::WireGuard(*public),
+            TunnelConfig::Legacy => Tunnel::Legacy,
         }
     }
 }
@@ -127,8 +127,8 @@ impl Engine {
             table: Current::default(),
             events: Events::new(wake),
             work: Work::default(),
-            nap: Nap::default(),
-            bell: Bell::new()?,
+            tick_pause: TickPause::default(),
+            waker: Waker::new()?,
             waiting: Waiting::default(),
             counters: Counters::default(),
             stop: AtomicBool::new(false),
@@ -167,7 +167,7 @@ impl Engine {
         self.shared.table.get()
     }
 
-    /// Swaps in a new table. A peer with the same id, way and key keeps its sessions and queues; with another way it
+    /// Swaps in a new table. A peer with the same id, tunnel and key keeps its sessions and queues; with another tunnel it
     /// keeps its counters and the packets that wait.
     pub fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix]) {
         let before = self.shared.table.get();
@@ -203,22 +203,22 @@ impl Engine {
             self.shared.counters.drop_one(Reason::UnknownPeer);
             return true;
         };
-        if !matches!(entry.peer.way, Way::Stream(_)) {
-            entry.peer.counters.drop_one(wrong_way(&entry.peer));
+        if !matches!(entry.peer.tunnel, Tunnel::WireGuard(_)) {
+            entry.peer.counters.drop_one(wrong_tunnel(&entry.peer));
             return true;
         }
         let fed = entry.peer.incoming.feed(bytes);
         self.fed(&entry.peer, fed)
     }
 
-    /// Takes whole packets, one behind the other, that came unsealed from a plain peer. They are copied.
-    pub fn inject_plain(&self, peer: u32, mut bytes: &[u8]) {
+    /// Takes whole packets, one behind the other, that came unsealed from a legacy member. They are copied.
+    pub fn inject_packets(&self, peer: u32, mut bytes: &[u8]) {
         let table = self.table();
         let Some(entry) = table.entry(peer) else {
             return self.shared.counters.drop_one(Reason::UnknownPeer);
         };
-        if entry.peer.way != Way::Plain {
-            return entry.peer.counters.drop_one(wrong_way(&entry.peer));
+        if entry.peer.tunnel != Tunnel::Legacy {
+            return entry.peer.counters.drop_one(wrong_tunnel(&entry.peer));
         }
         let mut batch = Vec::with_capacity(bytes.len() + 64);
         while !bytes.is_empty() {
@@ -227,15 +227,15 @@ impl Engine {
                 break;
             };
             let (packet, rest) = bytes.split_at(ip.len);
-            carry::push_frame(&mut batch, packet);
+            queues::push_frame(&mut batch, packet);
             bytes = rest;
         }
         let fed = entry.peer.incoming.feed_whole(&batch);
         self.fed(&entry.peer, fed);
     }
 
-    fn fed(&self, peer: &Arc<Peer>, fed: carry::Fed) -> bool {
-        peer.counters.drop_many(Reason::InjectFull, fed.dropped);
+    fn fed(&self, peer: &Arc<Peer>, fed: queues::Fed) -> bool {
+        peer.counters.drop_many(Reason::InboundFull, fed.dropped);
         peer.counters.drop_many(Reason::BadFrame, fed.bad);
         if fed.announce {
             self.shared.work.announce(peer.clone());
@@ -252,38 +252,38 @@ impl Engine {
         if let Some(entry) = self.table().entry(peer) {
             entry.peer.incoming.restart();
         }
-        self.hurry(peer);
+        self.retry_handshake(peer);
     }
 
     /// A stream was lost, in either direction: what waits to be taken is announced again, and a handshake that may
     /// have been lost begins anew.
-    pub fn hurry(&self, peer: u32) {
+    pub fn retry_handshake(&self, peer: u32) {
         let table = self.table();
         let Some(entry) = table.entry(peer) else { return };
         let mut frames = Vec::new();
-        if let Some(tunnel) = entry.peer.link().existing() {
-            tunnel.hurry(&mut frames);
+        if let Some(sessions) = entry.peer.state().existing() {
+            sessions.retry_handshake(&mut frames);
         }
         self.shared.queue(entry, &mut frames, true);
         if entry.peer.outgoing.is_waiting() {
-            self.shared.events.tell(Event::Carry, entry.peer.id);
+            self.shared.events.tell(Event::Readable, entry.peer.id);
         }
     }
 }
 
-fn wrong_way(peer: &Peer) -> Reason {
-    if peer.way == Way::Unknown { Reason::UnknownWay } else { Reason::NotSealed }
+fn wrong_tunnel(peer: &Peer) -> Reason {
+    if peer.tunnel == Tunnel::None { Reason::NoTunnel } else { Reason::NotSealed }
 }
 
 fn keep_or_make(known: Option<&Arc<Peer>>, config: &PeerConfig, waiting: &Waiting) -> Arc<Peer> {
-    let way = config.way.way();
+    let tunnel = config.tunnel.tunnel();
     let peer = match known {
-        Some(known) if known.way == way => known.clone(),
-        Some(known) => Arc::new(known.successor(way)),
-        None => Arc::new(Peer::new(config.id, way, waiting.sibling())),
+        Some(known) if known.tunnel == tunnel => known.clone(),
+        Some(known) => Arc::new(known.successor(tunnel)),
+        None => Arc::new(Peer::new(config.id, tunnel, waiting.sibling())),
     };
-    if let WayConfig::Stream { preshared, .. } = config.way {
-        peer.link().set_preshared_key(preshared);
+    if let TunnelConfig::WireGuard { preshared, .. } = config.tunnel {
+        peer.state().set_preshared_key(preshared);
     }
     peer
 }
@@ -291,9 +291,9 @@ fn keep_or_make(known: Option<&Arc<Peer>>, config: &PeerConfig, waiting: &Waitin
 impl Drop for Engine {
     fn drop(&mut self) {
         self.shared.stop.store(true, SeqCst);
-        self.shared.bell.ring();
+        self.shared.waker.wake();
         self.shared.work.interrupt();
-        self.shared.nap.interrupt();
+        self.shared.tick_pause.interrupt();
         for thread in self.threads.drain(..) {
             // a thread that ended by a defect has told so
             let _ = thread.join();

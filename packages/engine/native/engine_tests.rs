@@ -1,14 +1,14 @@
 //! Two engines, each with a memory device for the kernel, joined by the frames that they hand out: everything
 //! between those two ends is real.
-use crate::carry::{frames, push_frame};
 use crate::counters::Reason;
 use crate::device::{Device, MemoryEnd};
-use crate::engine::{Engine, PeerConfig, WayConfig};
+use crate::engine::{Engine, PeerConfig, TunnelConfig};
 use crate::events::Event;
 use crate::limits::*;
 use crate::packet::{get16, parse};
+use crate::queues::{frames, push_frame};
 use crate::segments::{HEADER, cut};
-use crate::sessions::{Identity, Tunnel};
+use crate::sessions::{Identity, Sessions};
 use crate::table::Prefix;
 use crate::test_packets::{Spec, build, build_super, checksums_fit};
 use crate::test_random::Random;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tun_rs::VirtioNetHdr;
 
 mod hostile;
-mod ways;
+mod tunnels;
 
 const PEER: u32 = 1;
 /// Long enough for a busy machine; nothing waits that long when all is well.
@@ -62,7 +62,7 @@ fn peer(secret: u8, allowed: &[&str]) -> PeerConfig {
     let public = Identity::new([secret; 32]).public_key();
     PeerConfig {
         id: PEER,
-        way: WayConfig::Stream { public, preshared: Some([7; 32]) },
+        tunnel: TunnelConfig::WireGuard { public, preshared: Some([7; 32]) },
         allowed: allowed.iter().map(|text| Prefix::parse(text).unwrap()).collect(),
         mtu: 1400,
     }
@@ -228,23 +228,23 @@ fn a_new_preshared_key_does_not_end_the_session() {
     for (end, secret, address) in [(&a, 2, "10.1.0.2/32"), (&b, 1, "10.1.0.1/32")] {
         let config = peer(secret, &[address]);
         let public = Identity::new([secret; 32]).public_key();
-        let way = WayConfig::Stream { public, preshared: Some([8; 32]) };
+        let tunnel = TunnelConfig::WireGuard { public, preshared: Some([8; 32]) };
         let local = if secret == 2 { "10.1.0.1/32" } else { "10.1.0.2/32" };
-        end.table(PeerConfig { way, ..config }, &[local]);
+        end.table(PeerConfig { tunnel, ..config }, &[local]);
     }
     let handed = a.handed;
     arrives(&mut a, &mut b, &build(&Spec { payload: 2, ..Spec::default() }));
     assert_eq!(a.handed, handed + 1);
 }
 
-fn plain(allowed: &[&str], mtu: u16) -> PeerConfig {
-    PeerConfig { way: WayConfig::Plain, mtu, ..peer(1, allowed) }
+fn legacy(allowed: &[&str], mtu: u16) -> PeerConfig {
+    PeerConfig { tunnel: TunnelConfig::Legacy, mtu, ..peer(1, allowed) }
 }
 
 #[test]
-fn plain_peers_get_packets_as_they_are_and_pass_the_same_filter() {
+fn legacy_members_get_packets_as_they_are_and_pass_the_same_filter() {
     let mut a = End::new(1, false);
-    a.table(plain(&["10.1.0.2/32"], 1200), &["10.1.0.1/32"]);
+    a.table(legacy(&["10.1.0.2/32"], 1200), &["10.1.0.1/32"]);
     let packet = build(&Spec { payload: 500, ..Spec::default() });
     assert!(a.kernel.send(&packet));
     let batch = taken(&mut a);
@@ -253,7 +253,7 @@ fn plain_peers_get_packets_as_they_are_and_pass_the_same_filter() {
     let mut stream = [reply(), reply()].concat();
     stream.extend(build(&Spec { source: "10.1.0.9", destination: "10.1.0.1", ..Spec::default() }));
     stream.extend([0; 50]);
-    a.engine.inject_plain(PEER, &stream);
+    a.engine.inject_packets(PEER, &stream);
     counted(&a, Reason::SpoofedSource, 1);
     counted(&a, Reason::Malformed, 1);
     let (began, mut got) = (Instant::now(), 0);
@@ -266,9 +266,9 @@ fn plain_peers_get_packets_as_they_are_and_pass_the_same_filter() {
 }
 
 #[test]
-fn what_a_way_does_not_carry_is_told_to_the_sender() {
+fn what_does_not_fit_into_a_tunnel_is_told_to_the_sender() {
     let mut a = End::new(1, false);
-    a.table(plain(&["10.1.0.2/32", "fd00::2/128"], 1280), &["10.1.0.1/32"]);
+    a.table(legacy(&["10.1.0.2/32", "fd00::2/128"], 1280), &["10.1.0.1/32"]);
     for v6 in [false, true] {
         assert!(a.kernel.send(&build(&Spec { v6, tcp: false, payload: 1300, ..Spec::default() })));
         let began = Instant::now();
@@ -283,9 +283,9 @@ fn what_a_way_does_not_carry_is_told_to_the_sender() {
 }
 
 #[test]
-fn tcp_is_cut_to_what_the_way_carries() {
+fn tcp_is_cut_to_the_tunnels_mtu() {
     let mut a = End::new(1, true);
-    a.table(plain(&["10.1.0.2/32"], 1200), &["10.1.0.1/32"]);
+    a.table(legacy(&["10.1.0.2/32"], 1200), &["10.1.0.1/32"]);
     let (header, bytes) = build_super(&Spec { payload: 10_000, ..Spec::default() }, 1300);
     let mut piece = vec![0; HEADER];
     header.encode(&mut piece).unwrap();

@@ -23,11 +23,11 @@ events! {
     /// What came from the peer's stream are no frames; a new stream is needed.
     Broken => "broken",
     /// The queue of what came in was crowded and is empty again.
-    Room => "room",
+    Writable => "writable",
     /// The queue was empty and has something to take.
-    Carry => "carry",
-    /// Packets wait for the peer, and no way to it is known.
-    Wanted => "wanted",
+    Readable => "readable",
+    /// Packets wait for the peer, and there is no tunnel to it.
+    PathNeeded => "pathNeeded",
     /// The device or a thread is gone; the engine carries nothing any more.
     Failed => "failed",
 }
@@ -35,7 +35,7 @@ events! {
 impl Event {
     /// It says what holds now: told once however often it came, and never lost.
     fn is_mark(self) -> bool {
-        matches!(self, Event::Room | Event::Carry | Event::Wanted | Event::Failed)
+        matches!(self, Event::Writable | Event::Readable | Event::PathNeeded | Event::Failed)
     }
 }
 
@@ -118,20 +118,20 @@ mod tests {
         let events = Events::new(Box::new(move || {
             count.fetch_add(1, Relaxed);
         }));
-        events.note(Event::Carry, 7);
+        events.note(Event::Readable, 7);
         assert_eq!(wakes.load(Relaxed), 0);
         for peer in 0..2000 {
             events.tell(Event::Session, peer);
         }
-        events.tell(Event::Wanted, 8);
-        events.tell(Event::Wanted, 8);
+        events.tell(Event::PathNeeded, 8);
+        events.tell(Event::PathNeeded, 8);
         events.fail("gone".into());
         assert_eq!(wakes.load(Relaxed), 1);
         let got = events.poll();
-        assert_eq!(got[MAX_EVENTS..], [(Event::Carry, 7), (Event::Wanted, 8), (Event::Failed, 0)]);
+        assert_eq!(got[MAX_EVENTS..], [(Event::Readable, 7), (Event::PathNeeded, 8), (Event::Failed, 0)]);
         assert_eq!((events.dropped(), events.failure()), (2000 - MAX_EVENTS as u64, Some("gone".into())));
         assert!(events.poll().is_empty());
-        events.tell(Event::Carry, 7);
+        events.tell(Event::Readable, 7);
         assert_eq!(wakes.load(Relaxed), 2);
     }
 }

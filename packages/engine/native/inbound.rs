@@ -6,16 +6,16 @@
 //! 4. Join it to the packets before it.
 //! 5. Write to the device what is complete.
 //!
-//! Peers take turns, with at most `MAX_INJECT_BYTES` each, so that one that floods delays nobody for long. A peer's
+//! Peers take turns, with at most `MAX_INBOUND_BYTES` each, so that one that floods delays nobody for long. A peer's
 //! lock is held for `OPEN_RUN` packets at most, never over a write.
-use crate::carry::frames;
 use crate::clamp::clamp_segment_size;
 use crate::counters::Reason;
 use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::*;
 use crate::packet::{Ip, is_multicast, parse};
-use crate::peer::{Peer, Way};
+use crate::peer::{Peer, Tunnel};
+use crate::queues::frames;
 use crate::segments::Joiner;
 use crate::sessions::{Handshake, Message, message_of};
 use crate::table::{Entry, Table, View};
@@ -71,7 +71,7 @@ impl<'a> Inbound<'a> {
     pub fn new(shared: &'a Shared) -> Inbound<'a> {
         let device = &shared.device;
         let joiner = Joiner::new(8 * 64 * 1024, device.offload(), device.offload_udp());
-        let (batch, answers) = (Vec::with_capacity(MAX_INJECT_BYTES), Vec::new());
+        let (batch, answers) = (Vec::with_capacity(MAX_INBOUND_BYTES), Vec::new());
         Inbound { shared, view: View::new(&shared.table), batch, joiner, answers }
     }
 
@@ -82,18 +82,18 @@ impl<'a> Inbound<'a> {
             // once for each batch: the table must not change under it
             let table = self.view.table().clone();
             if peer.incoming.take(&mut self.batch) {
-                self.shared.events.tell(Event::Room, peer.id);
+                self.shared.events.tell(Event::Writable, peer.id);
             }
             let batch = std::mem::take(&mut self.batch);
             // a peer that the table does not name any more is not heard
             if let Some(entry) = table.entry(peer.id) {
-                match entry.peer.way {
+                match entry.peer.tunnel {
                     _ if !Arc::ptr_eq(&peer.incoming, &entry.peer.incoming) => {
                         peer.counters.drop_many(Reason::Stale, frames(&batch).count());
                     }
-                    Way::Plain => self.plain(&table, entry, &batch),
-                    Way::Stream(_) => self.sealed(&table, entry, &batch),
-                    Way::Unknown => {}
+                    Tunnel::Legacy => self.legacy(&table, entry, &batch),
+                    Tunnel::WireGuard(_) => self.sealed(&table, entry, &batch),
+                    Tunnel::None => {}
                 }
                 self.write(entry);
             }
@@ -102,7 +102,7 @@ impl<'a> Inbound<'a> {
         Ok(())
     }
 
-    fn plain(&mut self, table: &Table, entry: &Entry, batch: &[u8]) {
+    fn legacy(&mut self, table: &Table, entry: &Entry, batch: &[u8]) {
         let mut gate = Gate::new(table, entry);
         for packet in frames(batch) {
             if !self.joiner.has_room(packet.len()) {
@@ -141,53 +141,53 @@ impl<'a> Inbound<'a> {
         rest: &mut std::iter::Peekable<impl Iterator<Item = &'b [u8]>>,
     ) {
         let peer = &entry.peer;
-        let mut link = peer.link();
+        let mut state = peer.state();
         for _ in 0..OPEN_RUN {
             let room = rest.peek().is_some_and(|next| self.joiner.has_room(next.len()));
             if !room && rest.peek().is_some() {
                 // rare: the buffer holds more than most batches
-                drop(link);
+                drop(state);
                 self.write(entry);
-                link = peer.link();
+                state = peer.state();
             }
             let Some(datagram) = rest.next_if(|next| message_of(next) == Some(Message::Sealed)) else {
                 break;
             };
-            let Some(tunnel) = link.tunnel(peer, &self.shared.identity) else {
+            let Some(sessions) = state.sessions(peer, &self.shared.identity) else {
                 peer.counters.drop_one(Reason::UnknownSession);
                 continue;
             };
-            match tunnel.open(datagram, self.joiner.slot(datagram.len())) {
+            match sessions.open(datagram, self.joiner.slot(datagram.len())) {
                 Ok(len) => gate.pass(&mut self.joiner, len),
                 Err(reason) => {
                     self.joiner.cancel();
                     peer.counters.drop_one(reason);
                     if reason == Reason::UnknownSession {
-                        tunnel.heal(&mut self.answers);
+                        sessions.rehandshake(&mut self.answers);
                         peer.live.store(true, Relaxed);
                     }
                 }
             }
         }
-        if link.is_waiting() {
-            let (packets, bytes) = link.release(entry.mtu, &mut self.answers);
+        if state.is_waiting() {
+            let (packets, bytes) = state.release(entry.mtu, &mut self.answers);
             peer.counters.sent(packets, bytes);
         }
-        drop(link);
+        drop(state);
         self.shared.queue(entry, &mut self.answers, false);
     }
 
     fn handshake(&mut self, entry: &Entry, message: &[u8]) {
         let peer = &entry.peer;
-        let mut link = peer.link();
-        let Some(tunnel) = link.tunnel(peer, &self.shared.identity) else {
+        let mut state = peer.state();
+        let Some(sessions) = state.sessions(peer, &self.shared.identity) else {
             return peer.counters.drop_one(Reason::HandshakeRefused);
         };
-        let result = tunnel.handshake(message, &mut self.answers);
-        let released = link.release(entry.mtu, &mut self.answers);
+        let result = sessions.handshake(message, &mut self.answers);
+        let released = state.release(entry.mtu, &mut self.answers);
         // also without a session: its clock has to go on
         peer.live.store(true, Relaxed);
-        drop(link);
+        drop(state);
         peer.counters.sent(released.0, released.1);
         self.shared.queue(entry, &mut self.answers, true);
         match result {

@@ -76,7 +76,7 @@ fn explain(error: io::Error, what: &str, name: &str) -> OpenError {
 }
 
 /// Makes `wanted` the addresses of the interface, each with its network's prefix length. Those that stay are not
-/// touched; IPv6's own link-local address stays too.
+/// touched; IPv6's own state-local address stays too.
 pub fn set_addresses(device: &Device, wanted: &[Prefix]) -> io::Result<()> {
     let Some(interface) = device.interface() else { return Ok(()) };
     let present = interface.addresses()?;

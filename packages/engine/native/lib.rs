@@ -1,9 +1,8 @@
 //! Packets between the kernel and peers: a device, WireGuard sessions, and the table that joins them. No policy:
-//! who may talk and by which way, `@mesh/vpn` says.
+//! `@mesh/vpn` says who may talk, and through which tunnel.
 //!
-//! Out: `device` -> `outbound` (`table`, `clamp`, `segments`, `sessions`) -> `carry` -> the application's stream.
-//! In: the stream -> `carry` -> `inbound` (`sessions`, `packet`, `table`, `segments`) -> `device`.
-pub mod carry;
+//! Out: `device` -> `outbound` (`table`, `clamp`, `segments`, `sessions`) -> `queues` -> the application's stream.
+//! In: the stream -> `queues` -> `inbound` (`sessions`, `packet`, `table`, `segments`) -> `device`.
 mod change;
 mod checksum;
 mod clamp;
@@ -20,9 +19,9 @@ mod node;
 mod outbound;
 pub mod packet;
 pub mod peer;
+pub mod queues;
 mod segments;
 pub mod sessions;
-mod socket;
 pub mod table;
 mod timers;
 mod waiting;

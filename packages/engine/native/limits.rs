@@ -7,27 +7,28 @@ pub const MAX_PACKET_BYTES: usize = 65_535;
 pub const SEAL_BYTES: usize = 32;
 /// A frame in a carried batch: a big-endian length of two bytes, then the datagram or packet.
 pub const FRAME_PREFIX_BYTES: usize = 2;
-/// Sealed or plain frames that wait for one peer's stream: 40 ms at 50 Mbit/s. More would only be delay.
-pub const MAX_CARRY_BYTES: usize = 256 * 1024;
-/// Handshakes and keepalives may use this much beyond `MAX_CARRY_BYTES`: a full queue must not end a session.
-pub const CARRY_RESERVE_BYTES: usize = 4 * 1024;
+/// Frames that wait for one peer's stream: 40 ms at 50 Mbit/s. More would only be delay.
+pub const MAX_OUTBOUND_BYTES: usize = 256 * 1024;
+/// Handshakes and keepalives may use this much beyond `MAX_OUTBOUND_BYTES`: a full queue must not end a session.
+pub const HANDSHAKE_RESERVE_BYTES: usize = 4 * 1024;
 /// What one `take` hands out at most, unless a single frame is longer: with yamux's header one sealed block of
 /// libp2p's Noise. A little more makes two blocks of it, and costs a fifth of what a stream carries.
 pub const MAX_BATCH_BYTES: usize = 65_507;
 /// Frames from one peer's stream that wait to be opened.
-pub const MAX_INJECT_BYTES: usize = 256 * 1024;
-/// Packets that wait for the first handshake with one peer, or until a way to it is known.
+pub const MAX_INBOUND_BYTES: usize = 256 * 1024;
+/// Packets that wait for the first handshake with one peer, or until there is a tunnel to it.
 pub const MAX_WAITING_BYTES: usize = 64 * 1024;
 /// Packets that wait so for all peers together: somebody may knock at every address there is.
 pub const MAX_ALL_WAITING_BYTES: usize = 16 * 1024 * 1024;
-/// For how long they wait for a way; WireGuard gives a handshake up after as long.
+/// How long they wait for a tunnel; WireGuard gives a handshake up after as long.
 pub const MAX_WAIT: Duration = Duration::from_secs(90);
-/// While packets come for a peer to which no way is known, its event is repeated this seldom.
-pub const WANTED_AGAIN: Duration = Duration::from_secs(5);
+/// The event `pathNeeded` of a peer is repeated at most this often while packets come for it.
+pub const PATH_NEEDED_AGAIN: Duration = Duration::from_secs(5);
 /// Handshakes that are sent again because a stream was lost, or because the peer lost the session, keep this apart.
-pub const HURRY_APART: Duration = Duration::from_millis(100);
-pub const HEAL_APART: Duration = Duration::from_secs(5);
-/// Events that wait for JavaScript; `carry` is not among them (one mark per peer).
+pub const HANDSHAKE_RETRY_APART: Duration = Duration::from_millis(100);
+pub const REHANDSHAKE_APART: Duration = Duration::from_secs(5);
+/// Events that wait for JavaScript. `readable`, `writable`, `pathNeeded` and `failed` are not among them: each is one mark
+/// for a peer.
 pub const MAX_EVENTS: usize = 1024;
 /// As long as the device has more to read at once, so much is gathered before the application is woken.
 pub const GATHER_BYTES: usize = 16 * 1024;

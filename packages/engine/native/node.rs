@@ -1,7 +1,7 @@
 //! The addon's face to JavaScript: it converts and calls, nothing else. Nothing here runs for a packet.
 use crate::counters::{Counters, REASON_NAMES};
 use crate::device::{Device, MemoryEnd};
-use crate::engine::{Engine, PeerConfig, WayConfig};
+use crate::engine::{Engine, PeerConfig, TunnelConfig};
 use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
 use crate::sessions::Key;
@@ -46,7 +46,7 @@ pub struct NativeInterface {
 /// The whole table in few values: thousands of objects would cost more than all the rest.
 #[napi(object)]
 pub struct NativeTable {
-    /// Four numbers a peer: its own, way (0 unknown, 1 stream, 2 plain), MTU, and how many ranges it has.
+    /// Four numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, and how many ranges it has.
     pub peers: Uint32Array,
     /// Public and preshared key of each peer with a stream, in order.
     pub keys: Uint8Array,
@@ -129,7 +129,7 @@ impl NativeEngine {
         BufferSlice::from_data(&env, batch).map(Some)
     }
 
-    /// The bytes are copied before this returns. False: wait for the event `room`.
+    /// The bytes are copied before this returns. False: wait for the event `writable`.
     #[napi]
     pub fn inject(&self, peer: u32, bytes: &[u8]) -> Result<bool> {
         Ok(self.engine()?.inject(peer, bytes))
@@ -137,8 +137,8 @@ impl NativeEngine {
 
     /// The bytes are copied before this returns.
     #[napi]
-    pub fn inject_plain(&self, peer: u32, packets: &[u8]) -> Result<()> {
-        self.engine()?.inject_plain(peer, packets);
+    pub fn inject_packets(&self, peer: u32, packets: &[u8]) -> Result<()> {
+        self.engine()?.inject_packets(peer, packets);
         Ok(())
     }
 
@@ -149,8 +149,8 @@ impl NativeEngine {
     }
 
     #[napi]
-    pub fn hurry(&self, peer: u32) -> Result<()> {
-        self.engine()?.hurry(peer);
+    pub fn retry_handshake(&self, peer: u32) -> Result<()> {
+        self.engine()?.retry_handshake(peer);
         Ok(())
     }
 
@@ -256,17 +256,17 @@ fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
     let (mut keys, mut ranges) = (table.keys.chunks_exact(2 * KEY_BYTES), ranges(&table.ranges));
     let mut peers = Vec::with_capacity(table.peers.len() / 4);
     for row in table.peers.chunks_exact(4) {
-        let way = match row[1] {
-            0 => WayConfig::Unknown,
+        let tunnel = match row[1] {
+            0 => TunnelConfig::None,
             1 => {
                 let (public, preshared) = keys.next().ok_or_else(short)?.split_at(KEY_BYTES);
-                WayConfig::Stream { public: key(public)?, preshared: Some(key(preshared)?) }
+                TunnelConfig::WireGuard { public: key(public)?, preshared: Some(key(preshared)?) }
             }
-            _ => WayConfig::Plain,
+            _ => TunnelConfig::Legacy,
         };
         let allowed = ranges.by_ref().take(row[3] as usize).collect::<Result<Vec<_>>>()?;
         let mtu = u16::try_from(row[2]).map_err(|_| short())?;
-        peers.push(PeerConfig { id: row[0], way, allowed, mtu });
+        peers.push(PeerConfig { id: row[0], tunnel, allowed, mtu });
     }
     Ok(peers)
 }

@@ -3,12 +3,11 @@
 //! 1. Read one super-segment.
 //! 2. Look its destination up.
 //! 3. Tell TCP and other senders what fits.
-//! 4. Cut it and seal every packet into frames (for a plain peer, leave them as they are; without a way, they wait).
+//! 4. Cut it and seal every packet into frames (for a legacy member, leave them as they are; without a tunnel, they wait).
 //! 5. Queue the frames for the peer's stream; what has no room is dropped and counted.
 //! 6. Wake the application once the device is empty, or enough has gathered.
 //!
 //! All buffers are this thread's own and used again; a peer's lock is held only while sealing.
-use crate::carry::push_frame;
 use crate::clamp::clamp_segment_size;
 use crate::counters::{Counters, Reason};
 use crate::device::Read;
@@ -16,7 +15,8 @@ use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::*;
 use crate::packet::{Ip, is_multicast, parse};
-use crate::peer::Way;
+use crate::peer::Tunnel;
+use crate::queues::push_frame;
 use crate::segments::{HEADER, Refused, cut, is_unfinished};
 use crate::table::{Entry, View};
 use std::net::IpAddr;
@@ -48,7 +48,7 @@ impl<'a> Outbound<'a> {
                 Read::Bytes(len) => self.packet(len),
                 Read::Empty => {
                     self.wake();
-                    shared.bell.wait_for(&shared.device);
+                    shared.waker.wait_for(&shared.device);
                 }
                 Read::Gone(error) if shared.stopping() => return Err(error.to_string()),
                 Read::Gone(error) => return Err(format!("the interface is gone: {error}")),
@@ -90,7 +90,7 @@ fn unowned(destination: IpAddr) -> Reason {
     if is_multicast(destination) { Reason::Multicast } else { Reason::NoRoute }
 }
 
-/// One super-segment's way to one peer.
+/// One super-segment on its way to one peer.
 struct Sender<'a> {
     shared: &'a Shared,
     entry: &'a Entry,
@@ -103,10 +103,10 @@ impl Sender<'_> {
         let mtu = self.entry.mtu;
         clamp_segment_size(bytes, ip, mtu, !is_unfinished(header));
         self.frames.clear();
-        let result = match self.entry.peer.way {
-            Way::Plain => self.plain(header, ip, bytes),
-            Way::Stream(_) => self.sealed(header, ip, bytes),
-            Way::Unknown => self.waiting(header, ip, bytes),
+        let result = match self.entry.peer.tunnel {
+            Tunnel::Legacy => self.legacy(header, ip, bytes),
+            Tunnel::WireGuard(_) => self.sealed(header, ip, bytes),
+            Tunnel::None => self.waiting(header, ip, bytes),
         };
         match result {
             Ok(()) => return self.shared.put(self.entry, self.frames, false),
@@ -119,7 +119,7 @@ impl Sender<'_> {
         false
     }
 
-    fn plain(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
+    fn legacy(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
         let (mut packets, mut sum) = (0, 0);
         let frames = &mut *self.frames;
         let result = cut(header, ip, bytes, self.entry.mtu, |packet| {
@@ -134,20 +134,20 @@ impl Sender<'_> {
         let Entry { peer, mtu } = self.entry;
         let (mut packets, mut sum, mut unsealed, mut lost) = (0, 0, false, 0);
         let frames = &mut *self.frames;
-        let mut link = peer.link();
+        let mut state = peer.state();
         let result = cut(header, ip, bytes, *mtu, |packet| {
-            let tunnel = link.tunnel(peer, &self.shared.identity);
-            if !unsealed && tunnel.is_some_and(|tunnel| tunnel.seal(packet, *mtu, frames)) {
+            let sessions = state.sessions(peer, &self.shared.identity);
+            if !unsealed && sessions.is_some_and(|sessions| sessions.seal(packet, *mtu, frames)) {
                 (packets, sum) = (packets + 1, sum + packet.len() as u64);
             } else {
                 unsealed = true;
-                lost += !link.wait(packet) as usize;
+                lost += !state.wait(packet) as usize;
             }
         });
-        if unsealed && let Some(tunnel) = link.existing() {
-            tunnel.initiate(false, frames);
+        if unsealed && let Some(sessions) = state.existing() {
+            sessions.initiate(false, frames);
         }
-        drop(link);
+        drop(state);
         peer.live.store(true, Relaxed);
         peer.counters.sent(packets, sum);
         peer.counters.drop_many(Reason::NoSession, lost);
@@ -157,14 +157,14 @@ impl Sender<'_> {
     fn waiting(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
         let Entry { peer, mtu } = self.entry;
         let mut lost = 0;
-        let mut link = peer.link();
-        let result = cut(header, ip, bytes, *mtu, |packet| lost += !link.wait(packet) as usize);
-        let wants = result.is_ok() && link.wants(Instant::now());
-        drop(link);
+        let mut state = peer.state();
+        let result = cut(header, ip, bytes, *mtu, |packet| lost += !state.wait(packet) as usize);
+        let asks = result.is_ok() && state.asks_for_path(Instant::now());
+        drop(state);
         peer.live.store(true, Relaxed);
         peer.counters.drop_many(Reason::NoSession, lost);
-        if wants {
-            self.shared.events.tell(Event::Wanted, peer.id);
+        if asks {
+            self.shared.events.tell(Event::PathNeeded, peer.id);
         }
         result
     }

@@ -1,8 +1,8 @@
 //! WireGuard: its handshake, sessions, replay window and timers are gotatun's; here they meet our buffers, and its
 //! errors our reasons.
-use crate::carry::push_frame;
 use crate::counters::Reason;
 use crate::limits::*;
+use crate::queues::push_frame;
 use bytes::BytesMut;
 use gotatun::noise::errors::WireGuardError;
 use gotatun::noise::index_table::IndexTable;
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 pub type Key = [u8; 32];
 
-/// What a datagram is, by its type and length alone. Anything else on the socket will be ours.
+/// What a datagram of WireGuard is, by its type and length alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
     Handshake,
@@ -45,8 +45,8 @@ impl Identity {
     pub fn new(private_key: Key) -> Identity {
         let secret = StaticSecret::from(private_key);
         let public = PublicKey::from(&secret);
-        // Streams come from proven members, and `Allowance` limits each one. Cookies, which prove an address,
-        // are for the socket.
+        // Streams come from proven members, and `Allowance` limits each one. They need no cookies, which prove
+        // an address.
         let limiter = Arc::new(RateLimiter::new(&public, u64::MAX));
         Identity { limiter, indexes: IndexTable::from_os_rng(), secret, public }
     }
@@ -73,7 +73,7 @@ pub enum Tick {
 }
 
 /// All sessions with one peer. Frames are appended to the caller's batch.
-pub struct Tunnel {
+pub struct Sessions {
     tunn: Tunn,
     limiter: Arc<RateLimiter>,
     /// One piece of memory, used in turn by the packets that pass through gotatun.
@@ -89,13 +89,13 @@ pub struct Tunnel {
     again: bool,
 }
 
-impl Tunnel {
+impl Sessions {
     /// Costs two multiplications on the curve (0.1 ms), so it is made at the first packet.
-    pub fn new(identity: &Identity, key: Key, preshared: Option<Key>) -> Tunnel {
+    pub fn new(identity: &Identity, key: Key, preshared: Option<Key>) -> Sessions {
         let (indexes, limiter) = (identity.indexes.clone(), identity.limiter.clone());
         let secret = identity.secret.clone();
         let tunn = Tunn::new(secret, PublicKey::from(key), preshared, None, indexes, limiter.clone());
-        Tunnel {
+        Sessions {
             tunn,
             limiter,
             pool: BytesMut::new(),
@@ -178,19 +178,19 @@ impl Tunnel {
 
     /// A stream was lost, and a handshake perhaps with it: one that is under way, or that was answered without a
     /// sign of life since, begins anew. Right after the last one `tick` does that.
-    pub fn hurry(&mut self, batch: &mut Vec<u8>) {
+    pub fn retry_handshake(&mut self, batch: &mut Vec<u8>) {
         if !self.unanswered && !self.unconfirmed {
             return;
         }
-        self.again = self.initiated.is_some_and(|at| at.elapsed() < HURRY_APART);
+        self.again = self.initiated.is_some_and(|at| at.elapsed() < HANDSHAKE_RETRY_APART);
         if !self.again {
             self.initiate(true, batch);
         }
     }
 
     /// The peer uses a session that this end does not have: it would learn so only after 15 seconds.
-    pub fn heal(&mut self, batch: &mut Vec<u8>) {
-        if self.initiated.is_none_or(|at| at.elapsed() >= HEAL_APART) {
+    pub fn rehandshake(&mut self, batch: &mut Vec<u8>) {
+        if self.initiated.is_none_or(|at| at.elapsed() >= REHANDSHAKE_APART) {
             self.initiate(false, batch);
         }
     }
@@ -207,7 +207,7 @@ impl Tunnel {
             }
             Ok(None) => {
                 if std::mem::take(&mut self.again) {
-                    self.hurry(batch);
+                    self.retry_handshake(batch);
                 }
                 Tick::Fine
             }

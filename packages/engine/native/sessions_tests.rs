@@ -1,17 +1,17 @@
 use super::*;
-use crate::carry::frames;
+use crate::queues::frames;
 use crate::test_packets::{Spec, build};
 use crate::test_random::Random;
 use std::time::Duration;
 
 /// Two ends after a handshake.
-fn pair(preshared: [Option<Key>; 2]) -> (Tunnel, Tunnel) {
+fn pair(preshared: [Option<Key>; 2]) -> (Sessions, Sessions) {
     let (a, b) = (Identity::new([1; 32]), Identity::new([2; 32]));
-    (Tunnel::new(&a, b.public_key(), preshared[0]), Tunnel::new(&b, a.public_key(), preshared[1]))
+    (Sessions::new(&a, b.public_key(), preshared[0]), Sessions::new(&b, a.public_key(), preshared[1]))
 }
 
-/// Carries frames from one end to the other; false: it refused one.
-fn carry(batch: &mut Vec<u8>, to: &mut Tunnel) -> bool {
+/// Hands the frames of one end to the other; false: it refused one.
+fn deliver(batch: &mut Vec<u8>, to: &mut Sessions) -> bool {
     let mut answer = Vec::new();
     let good = frames(batch).all(|frame| match message_of(frame) {
         Some(Message::Sealed) => to.open(frame, &mut [0; 2000]).is_ok(),
@@ -22,11 +22,11 @@ fn carry(batch: &mut Vec<u8>, to: &mut Tunnel) -> bool {
     good
 }
 
-fn joined() -> (Tunnel, Tunnel) {
+fn joined() -> (Sessions, Sessions) {
     let (mut a, mut b) = pair([Some([9; 32]); 2]);
     let mut batch = Vec::new();
     a.initiate(false, &mut batch);
-    assert!(carry(&mut batch, &mut b) && carry(&mut batch, &mut a) && carry(&mut batch, &mut b));
+    assert!(deliver(&mut batch, &mut b) && deliver(&mut batch, &mut a) && deliver(&mut batch, &mut b));
     (a, b)
 }
 
@@ -83,11 +83,11 @@ fn another_preshared_key_or_another_peer_gets_no_session() {
     let (mut a, mut b) = pair([Some([9; 32]), Some([8; 32])]);
     let mut batch = Vec::new();
     a.initiate(false, &mut batch);
-    assert!(carry(&mut batch, &mut b));
-    assert!(!carry(&mut batch, &mut a));
-    let mut stranger = Tunnel::new(&Identity::new([3; 32]), b_key(), None);
+    assert!(deliver(&mut batch, &mut b));
+    assert!(!deliver(&mut batch, &mut a));
+    let mut stranger = Sessions::new(&Identity::new([3; 32]), b_key(), None);
     stranger.initiate(false, &mut batch);
-    assert!(!carry(&mut batch, &mut b));
+    assert!(!deliver(&mut batch, &mut b));
 }
 
 fn b_key() -> Key {

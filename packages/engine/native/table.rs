@@ -28,7 +28,7 @@ impl Prefix {
 
 pub struct Entry {
     pub peer: Arc<Peer>,
-    /// The longest packet that its way carries.
+    /// The longest packet that its tunnel takes, in bytes.
     pub mtu: usize,
 }
 
@@ -236,7 +236,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer::Way;
+    use crate::peer::Tunnel;
     use crate::test_random::Random;
 
     fn table(owners: &[&[&str]], local: &[&str]) -> Table {
@@ -244,7 +244,7 @@ mod tests {
             |texts: &[&str]| texts.iter().map(|text| Prefix::parse(text).unwrap()).collect::<Vec<_>>();
         let entries = owners.iter().enumerate().map(|(id, allowed)| {
             (
-                Entry { peer: Arc::new(Peer::new(id as u32, Way::Plain, Default::default())), mtu: 1280 },
+                Entry { peer: Arc::new(Peer::new(id as u32, Tunnel::Legacy, Default::default())), mtu: 1280 },
                 prefixes(allowed),
             )
         });

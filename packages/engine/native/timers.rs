@@ -1,4 +1,4 @@
-//! What is due in the sessions: keepalives, new keys, forgetting. Peers without a tunnel, and for whom nothing
+//! What is due in the sessions: keepalives, new keys, forgetting. Peers without sessions, and for whom nothing
 //! waits, cost nothing.
 use crate::counters::Reason;
 use crate::engine::Shared;
@@ -12,9 +12,9 @@ use std::time::Instant;
 
 /// Ends the wait when the engine stops.
 #[derive(Default)]
-pub struct Nap(Mutex<()>, Condvar);
+pub struct TickPause(Mutex<()>, Condvar);
 
-impl Nap {
+impl TickPause {
     pub fn interrupt(&self) {
         let _guard = self.0.lock();
         self.1.notify_all();
@@ -26,11 +26,11 @@ pub fn run(shared: &Shared) -> Result<(), String> {
     let mut view = View::new(&shared.table);
     let mut frames = Vec::new();
     loop {
-        let mut guard = shared.nap.0.lock();
+        let mut guard = shared.tick_pause.0.lock();
         if shared.stopping() {
             return Ok(());
         }
-        shared.nap.1.wait_for(&mut guard, TICK);
+        shared.tick_pause.1.wait_for(&mut guard, TICK);
         drop(guard);
         view.refresh(&shared.table);
         for entry in view.table().entries() {
@@ -43,23 +43,23 @@ pub fn run(shared: &Shared) -> Result<(), String> {
 
 fn tick(shared: &Shared, entry: &Entry, frames: &mut Vec<u8>) {
     let peer = &entry.peer;
-    let mut link = peer.link();
+    let mut state = peer.state();
     let (mut unsent, mut stale, mut silent) = (0, 0, false);
-    if let Some(tunnel) = link.existing() {
-        if tunnel.tick(frames) == Tick::Expired {
-            unsent = link.give_up();
+    if let Some(sessions) = state.existing() {
+        if sessions.tick(frames) == Tick::Expired {
+            unsent = state.give_up();
             silent = unsent > 0;
             // nobody has the keys for these any more
             stale = peer.outgoing.clear();
             peer.live.store(false, Relaxed);
         }
-    } else if link.is_overdue(Instant::now()) {
-        unsent = link.give_up();
+    } else if state.is_overdue(Instant::now()) {
+        unsent = state.give_up();
     }
-    if link.existing().is_none() && !link.is_waiting() {
+    if state.existing().is_none() && !state.is_waiting() {
         peer.live.store(false, Relaxed);
     }
-    drop(link);
+    drop(state);
     peer.counters.drop_many(Reason::NoSession, unsent);
     peer.counters.drop_many(Reason::Stale, stale);
     if silent {

@@ -1,6 +1,6 @@
-//! Packets of one peer that wait for a session or for a way: bounded for each peer, and for all of them together.
-use crate::carry::push_frame;
+//! Packets of one peer that wait for a session or for a path: bounded for each peer, and for all of them together.
 use crate::limits::*;
+use crate::queues::push_frame;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;

@@ -3,7 +3,14 @@ import { type Cidr, MeshError, parseCidr, peerIdFromPublicKey, type PeerId } fro
 import { eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import * as surface from './index.ts'
-import { DROP_REASONS, type EngineEvent, type EngineTable, framesOf, openEngine, type Way } from './index.ts'
+import {
+  DROP_REASONS,
+  type EngineEvent,
+  type EngineTable,
+  framesOf,
+  openEngine,
+  type Tunnel,
+} from './index.ts'
 import { loadAddon } from './native.ts'
 import { createEngineWire, type MemoryEngine, nativeNames, openMemoryEngine } from './testing.ts'
 
@@ -22,7 +29,7 @@ it('has these public names', () => {
   expect(Object.keys(surface).toSorted()).toEqual([
     'DROP_REASONS',
     'MAX_BATCH_BYTES',
-    'MAX_CARRY_BYTES',
+    'MAX_OUTBOUND_BYTES',
     'engineSupport',
     'framesOf',
     'openEngine',
@@ -75,11 +82,11 @@ describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(w
 
   it('bounds what waits for a stream that stands still', async () => {
     const a = open({ onEvent: () => {} })
-    a.setTable(plainTable(C))
+    a.setTable(legacyTable(C))
     const waiting = packet('10.1.0.1', '10.1.0.3', 1200)
-    const fit = Math.floor(surface.MAX_CARRY_BYTES / (waiting.length + 2))
+    const fit = Math.floor(surface.MAX_OUTBOUND_BYTES / (waiting.length + 2))
     for (let sent = 0; sent < 600; sent++) await eventually(() => expect(a.device.send(waiting)).toBe(true))
-    await eventually(() => expect(a.stats().peers.get(C)?.drops).toEqual({ carryFull: 600 - fit }))
+    await eventually(() => expect(a.stats().peers.get(C)?.drops).toEqual({ outboundFull: 600 - fit }))
     let frames = 0
     for (let batch = a.take(C); batch !== undefined; batch = a.take(C)) {
       expect(batch.length).toBeLessThanOrEqual(surface.MAX_BATCH_BYTES)
@@ -99,28 +106,28 @@ describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(w
     expect(await received(b)).toHaveLength(1)
   })
 
-  it('asks for a way while it knows none, and sends what waited once it has one', async () => {
+  it('asks for a path while a peer has no tunnel, and sends what waited once it has one', async () => {
     const { a, b, events } = joined()
     const stream = table([B, ['10.1.0.2/32'], b.publicKey], ['10.1.0.1/32'])
-    a.setTable(withWay(stream, { kind: 'unknown' }))
+    a.setTable(withTunnel(stream, { kind: 'none' }))
     const waiting = [1, 2, 3].map((payload) => packet('10.1.0.1', '10.1.0.2', payload))
     for (const one of waiting) a.device.send(one)
-    await eventually(() => expect(events).toEqual([{ type: 'wanted', peer: B }]))
+    await eventually(() => expect(events).toEqual([{ type: 'pathNeeded', peer: B }]))
     a.inject(B, new Uint8Array(50))
-    a.injectPlain(B, packet('10.1.0.2', '10.1.0.1', 1))
-    expect(a.stats().peers.get(B)?.drops).toEqual({ unknownWay: 2 })
+    a.injectPackets(B, packet('10.1.0.2', '10.1.0.1', 1))
+    expect(a.stats().peers.get(B)?.drops).toEqual({ noTunnel: 2 })
     a.setTable(stream)
     expect(await received(b, 3)).toEqual(waiting)
   })
 
-  it('sends what waited for a way unsealed to a plain peer, within its MTU', async () => {
+  it('sends what waited for a path unsealed to a legacy member, within its MTU', async () => {
     const seen: EngineEvent[] = []
     const a = open({ onEvent: (event) => seen.push(event) })
-    const plain = plainTable(C)
-    a.setTable(withWay(plain, { kind: 'unknown' }))
+    const legacy = legacyTable(C)
+    a.setTable(withTunnel(legacy, { kind: 'none' }))
     for (const payload of [100, 1250]) a.device.send(packet('10.1.0.1', '10.1.0.3', payload))
-    await eventually(() => expect(seen).toEqual([{ type: 'wanted', peer: C }]))
-    a.setTable({ ...plain, peers: plain.peers.map((peer) => ({ ...peer, mtu: 1200 })) })
+    await eventually(() => expect(seen).toEqual([{ type: 'pathNeeded', peer: C }]))
+    a.setTable({ ...legacy, peers: legacy.peers.map((peer) => ({ ...peer, mtu: 1200 })) })
     await eventually(() => expect(a.stats().peers.get(C)?.drops).toEqual({ tooBig: 1 }))
     expect([...framesOf(a.take(C) ?? new Uint8Array())].map(({ length }) => length)).toEqual([120])
     expect(a.device.receive()).toHaveLength(1)
@@ -143,23 +150,23 @@ describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(w
     c.device.send(packet('10.1.0.1', '10.1.0.2', 10))
     await eventually(() => expect(lost).toBe(1))
     const began = performance.now()
-    c.hurry(B)
+    c.retryHandshake(B)
     expect(await received(d)).toHaveLength(1)
     expect(performance.now() - began).toBeLessThan(4000)
   })
 
-  it('hands plain packets up as they are, and takes them in through the same filter', async () => {
+  it('hands packets to legacy members up as they are, and takes them in through the same filter', async () => {
     const seen: EngineEvent[] = []
     const a = open({ onEvent: (event) => seen.push(event) })
-    a.setTable(plainTable(C))
+    a.setTable(legacyTable(C))
     const there = packet('10.1.0.1', '10.1.0.3', 300)
     a.device.send(there)
-    await eventually(() => expect(seen).toEqual([{ type: 'carry', peer: C }]))
+    await eventually(() => expect(seen).toEqual([{ type: 'readable', peer: C }]))
     const batch = a.take(C)
     expect([...framesOf(batch ?? new Uint8Array())].map((frame) => Uint8Array.from(frame))).toEqual([there])
     expect(a.take(C)).toBeUndefined()
     const back = packet('10.1.0.3', '10.1.0.1', 20)
-    a.injectPlain(C, Buffer.concat([back, packet('10.1.0.4', '10.1.0.1', 20), back]))
+    a.injectPackets(C, Buffer.concat([back, packet('10.1.0.4', '10.1.0.1', 20), back]))
     expect(await received(a, 2)).toEqual([back, back])
     expect(a.stats().peers.get(C)?.drops).toEqual({ spoofedSource: 1 })
   })
@@ -171,7 +178,10 @@ describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(w
       { ...twice, peers: [...twice.peers, ...twice.peers] },
       { ...twice, peers: [...twice.peers, ...table([C, ['10.1.0.2/32'], b.publicKey], []).peers] },
       table([B, ['10.1.0.2/32'], b.publicKey.subarray(1)], []),
-      { local: [], peers: [{ peer: B, allowed: [], mtu: 12, way: { kind: 'plain' } }] } satisfies EngineTable,
+      {
+        local: [],
+        peers: [{ peer: B, allowed: [], mtu: 12, tunnel: { kind: 'legacy' } }],
+      } satisfies EngineTable,
     ])
       expect(() => a.setTable(wrong)).toThrow(MeshError)
     a.device.send(packet('10.1.0.1', '10.1.0.2', 50))
@@ -195,9 +205,9 @@ describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(w
       session: 0,
       silent: 0,
       broken: 0,
-      room: 0,
-      carry: 0,
-      wanted: 0,
+      writable: 0,
+      readable: 0,
+      pathNeeded: 0,
       failed: 0,
     }
     expect(nativeNames()).toEqual({
@@ -233,17 +243,17 @@ function joined() {
 }
 
 function table([peer, allowed, publicKey]: [PeerId, string[], Uint8Array], local: string[]): EngineTable {
-  const way = { kind: 'stream', publicKey, presharedKey } as const
-  return { local: ranges(local), peers: [{ peer, allowed: ranges(allowed), mtu: 1280, way }] }
+  const tunnel = { kind: 'wireguard', publicKey, presharedKey, path: { kind: 'stream' } } as const
+  return { local: ranges(local), peers: [{ peer, allowed: ranges(allowed), mtu: 1280, tunnel }] }
 }
 
-function plainTable(peer: PeerId): EngineTable {
+function legacyTable(peer: PeerId): EngineTable {
   const allowed = ranges(['10.1.0.3/32'])
-  return { local: ranges(['10.1.0.1/32']), peers: [{ peer, allowed, mtu: 1280, way: { kind: 'plain' } }] }
+  return { local: ranges(['10.1.0.1/32']), peers: [{ peer, allowed, mtu: 1280, tunnel: { kind: 'legacy' } }] }
 }
 
-function withWay(table: EngineTable, way: Way): EngineTable {
-  return { ...table, peers: table.peers.map((peer) => ({ ...peer, way })) }
+function withTunnel(table: EngineTable, tunnel: Tunnel): EngineTable {
+  return { ...table, peers: table.peers.map((peer) => ({ ...peer, tunnel })) }
 }
 
 function ranges(texts: readonly string[]): Cidr[] {

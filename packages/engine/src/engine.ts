@@ -1,7 +1,7 @@
 /**
  * Opens the engine and speaks for it.
  *
- * Out: the kernel's packets, sealed into frames -> event `carry` -> `take` until it gives nothing -> the peer's
+ * Out: the kernel's packets, sealed into frames -> event `readable` -> `take` until it gives nothing -> the peer's
  * stream. In: the peer's stream -> `inject`, bytes cut anywhere -> the kernel. JavaScript sees batches only.
  */
 import { type AddressInRange, type Cidr, type Logger, type PeerId, silentLogger } from '@mesh/core'
@@ -30,21 +30,24 @@ export interface EngineComponents {
   readonly log?: Logger
 }
 
-/** At most 1024 wait; more are dropped and counted, but `carry`, `room`, `wanted` and `failed` never are. */
+/**
+ * What the engine tells its application. At most 1024 events wait; more are dropped and counted, except `readable`,
+ * `writable`, `pathNeeded` and `failed`, which are never dropped.
+ */
 export type EngineEvent =
-  /** The peer's queue was empty and is not any more: `take` until it gives nothing, then wait for the next. */
-  | { readonly type: 'carry'; readonly peer: PeerId }
-  /** What `inject` called crowded is opened by now. */
-  | { readonly type: 'room'; readonly peer: PeerId }
-  /** Packets wait for a peer whose way is `unknown`. Again after 5 seconds or more, while packets come. */
-  | { readonly type: 'wanted'; readonly peer: PeerId }
-  /** A session was made or renewed. */
+  /** Frames for the peer can be read: call `take` until it gives nothing, then wait for the next event. */
+  | { readonly type: 'readable'; readonly peer: PeerId }
+  /** `inject` takes bytes of the peer again, after it returned false. */
+  | { readonly type: 'writable'; readonly peer: PeerId }
+  /** Packets wait for a peer whose tunnel is `none`. Told again after 5 seconds or more, while packets come. */
+  | { readonly type: 'pathNeeded'; readonly peer: PeerId }
+  /** A WireGuard session with the peer was made or renewed. */
   | { readonly type: 'session'; readonly peer: PeerId }
   /** The peer has not answered handshakes for 90 seconds; what waited for it was dropped. */
   | { readonly type: 'silent'; readonly peer: PeerId }
-  /** The peer's stream carries no frames: nothing more is taken from it. Reset it, and `restart` the peer. */
+  /** The peer's stream brought bytes that are no frames: nothing more is taken from it. Reset it, and `restart`. */
   | { readonly type: 'broken'; readonly peer: PeerId }
-  /** The interface was taken away or a thread failed: nothing is carried any more. Close, and open anew. */
+  /** The interface was taken away or a thread failed: no packets pass any more. Close the engine and open another. */
   | { readonly type: 'failed'; readonly message: string }
 
 /** The network interface as the kernel has it. */
@@ -61,9 +64,9 @@ export interface Engine {
   readonly publicKey: Uint8Array
   readonly interface: EngineInterface
   /**
-   * Swaps the whole table in. A peer that keeps its way and public key keeps its session and queues. With another
-   * one it keeps its counters and the packets that wait for a way or a session: those go the new way, as far as its
-   * MTU allows. Frames that wait are dropped and counted (`stale`).
+   * Swaps the whole table in. A peer that keeps its tunnel's kind and public key keeps its session and queues. With
+   * another one it keeps its counters and the packets that wait for a path or a session: those go through the new
+   * tunnel, as far as its MTU allows. Frames that wait are dropped and counted (`stale`).
    */
   setTable(table: EngineTable): void
   /** Makes these the interface's addresses; those that stay are not touched. */
@@ -77,27 +80,27 @@ export interface Engine {
   /** The interface's MTU, from now on. */
   setMtu(mtu: number): void
   /**
-   * The oldest batch of whole frames for the peer, at most 64 KiB, yours to keep. To a plain peer each frame is
-   * one packet (`framesOf`). Take only what the stream has room for: what waits here is bounded.
+   * The oldest batch of whole frames for the peer, at most 64 KiB, yours to keep. For a legacy member each
+   * frame is one packet (`framesOf`). Take only what the stream can send now: what waits here is bounded.
    */
   take(peer: PeerId): Uint8Array | undefined
   /**
    * Takes the next bytes of the peer's stream, cut anywhere; they are copied. False: more than half of the bound
-   * is used; read the stream on after event `room`, or what comes may be dropped and counted.
+   * is used; read the stream on after event `writable`, or what comes may be dropped and counted.
    */
   inject(peer: PeerId, bytes: Uint8Array): boolean
-  /** Takes one or more whole packets of a plain peer; they are copied. */
-  injectPlain(peer: PeerId, packets: Uint8Array): void
+  /** Takes one or more whole packets of a legacy member; they are copied. */
+  injectPackets(peer: PeerId, packets: Uint8Array): void
   /**
-   * What comes from the peer comes by a new stream from now on: it begins with a whole frame. Frames that wait for
-   * `take` stay. Includes `hurry`.
+   * Says that what comes from the peer comes by a new stream from now on, which begins with a whole frame. Frames that
+   * wait for `take` stay. Includes `retryHandshake`.
    */
   restart(peer: PeerId): void
   /**
-   * A stream of the peer was lost, in either direction. A handshake that may have been lost with it is sent again,
-   * so that a session needs one round trip and not WireGuard's 5 seconds; event `carry` comes (again) if frames wait.
+   * Sends a handshake again that may have been lost with a stream of the peer, in either direction, so that a session
+   * needs one round trip and not WireGuard's 5 seconds. Event `readable` comes (again) if frames wait.
    */
-  hurry(peer: PeerId): void
+  retryHandshake(peer: PeerId): void
   /** The counters of now. */
   stats(): EngineStats
   /** Stops, and gives the interface with its addresses and routes back. Idempotent. */
@@ -193,8 +196,8 @@ class NativeBackedEngine implements Engine {
     return this.#closed || this.#native.inject(this.#numbers.get(peer) ?? 0, bytes)
   }
 
-  injectPlain(peer: PeerId, packets: Uint8Array): void {
-    if (!this.#closed) this.#native.injectPlain(this.#numbers.get(peer) ?? 0, packets)
+  injectPackets(peer: PeerId, packets: Uint8Array): void {
+    if (!this.#closed) this.#native.injectPackets(this.#numbers.get(peer) ?? 0, packets)
   }
 
   restart(peer: PeerId): void {
@@ -202,9 +205,9 @@ class NativeBackedEngine implements Engine {
     if (number !== undefined && !this.#closed) this.#native.restart(number)
   }
 
-  hurry(peer: PeerId): void {
+  retryHandshake(peer: PeerId): void {
     const number = this.#numbers.get(peer)
-    if (number !== undefined && !this.#closed) this.#native.hurry(number)
+    if (number !== undefined && !this.#closed) this.#native.retryHandshake(number)
   }
 
   stats(): EngineStats {

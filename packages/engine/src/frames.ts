@@ -1,6 +1,6 @@
 import { FRAME_PREFIX_BYTES } from './limits.ts'
 
-/** The frames of a batch from `take`, as views of it: for a plain peer one packet each. */
+/** The frames of a batch from `take`, as views of it: for a legacy member one packet each. */
 export function* framesOf(batch: Uint8Array): Generator<Uint8Array, void> {
   let at = 0
   while (at + FRAME_PREFIX_BYTES <= batch.length) {

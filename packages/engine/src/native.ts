@@ -18,9 +18,9 @@ export interface NativeInit {
 
 /** The whole table in few values: thousands of objects would cost more than all the rest. */
 export interface NativeTable {
-  /** Four numbers a peer: its own, way (0 unknown, 1 stream, 2 plain), MTU, and how many ranges it has. */
+  /** Four numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, and how many ranges it has. */
   readonly peers: Uint32Array
-  /** Public and preshared key of each peer with a stream, in order. */
+  /** Public and preshared key of each peer with a WireGuard tunnel, in order. */
   readonly keys: Uint8Array
   /** The peers' ranges in order, a space between two. */
   readonly ranges: string
@@ -46,9 +46,9 @@ export interface NativeEngine {
   setMtu(mtu: number): void
   take(peer: number): Uint8Array | null
   inject(peer: number, bytes: Uint8Array): boolean
-  injectPlain(peer: number, packets: Uint8Array): void
+  injectPackets(peer: number, packets: Uint8Array): void
   restart(peer: number): void
-  hurry(peer: number): void
+  retryHandshake(peer: number): void
   /** Two numbers for each event: the index of its name in `eventNames`, and the peer's. */
   poll(): number[]
   failure(): string | null

@@ -55,7 +55,7 @@ export function openMemoryEngine(init: MemoryEngineInit, components: EngineCompo
 }
 
 /**
- * Carries frames between engines of one process. Give each engine `onEvent: wire.from(peer)`, and then
+ * Moves frames between engines of one process. Give each engine `onEvent: wire.from(peer)`, and then
  * `wire.add(peer, engine)`, under the id by which the others know it.
  */
 export interface EngineWire {
@@ -63,13 +63,13 @@ export interface EngineWire {
   add(peer: PeerId, engine: Engine): void
 }
 
-/** @param seen gets every event that is not carried, with the id of the engine it came from */
+/** @param seen gets every event that moves no frames, with the id of the engine it came from */
 export function createEngineWire(seen: (peer: PeerId, event: EngineEvent) => void = () => {}): EngineWire {
   const engines = new Map<PeerId, Engine>()
   return {
     from: (self) => (event) => {
-      if (event.type === 'room') return
-      if (event.type !== 'carry') return seen(self, event)
+      if (event.type === 'writable') return
+      if (event.type !== 'readable') return seen(self, event)
       const [engine, other] = [engines.get(self), engines.get(event.peer)]
       for (let batch = engine?.take(event.peer); batch !== undefined; batch = engine?.take(event.peer))
         other?.inject(self, batch)

@@ -35,7 +35,7 @@ const init = JSON.parse(process.argv[2] ?? '{}') as HostInit
 const peer = peerIdFromPublicKey(new Uint8Array(PUBLIC_KEY_BYTES).fill(1))
 const events: EngineEvent[] = []
 let socket: Socket | undefined
-const carried = { takes: 0, taken: 0, injects: 0, injected: 0 }
+const moved = { takes: 0, taken: 0, injects: 0, injected: 0 }
 
 const engine = openOrExit()
 if (init.connect !== undefined) begin(createConnection(endpoint(init.connect)))
@@ -54,8 +54,8 @@ function openOrExit(): Engine {
       mtu: init.mtu,
       privateKey: randomBytes(32),
       onEvent(event) {
-        if (event.type === 'carry') send()
-        else if (event.type === 'room') socket?.resume()
+        if (event.type === 'readable') send()
+        else if (event.type === 'writable') socket?.resume()
         else events.push(event)
       },
     })
@@ -74,8 +74,8 @@ function begin(connection: Socket): void {
   let key: Buffer | undefined = Buffer.alloc(0)
   connection.on('data', (bytes) => {
     if (key === undefined) {
-      carried.injects++
-      carried.injected += bytes.length
+      moved.injects++
+      moved.injected += bytes.length
       if (!engine.inject(peer, bytes)) connection.pause()
       return
     }
@@ -93,7 +93,12 @@ function begin(connection: Socket): void {
           peer,
           allowed: init.allowed.map(parseCidr),
           mtu: init.mtu,
-          way: { kind: 'stream', publicKey, presharedKey: new Uint8Array(32).fill(5) },
+          tunnel: {
+            kind: 'wireguard',
+            publicKey,
+            presharedKey: new Uint8Array(32).fill(5),
+            path: { kind: 'stream' },
+          },
         },
       ],
     })
@@ -106,13 +111,13 @@ function begin(connection: Socket): void {
   connection.on('error', () => {})
 }
 
-/** Takes only what the socket has room for. */
+/** Takes only what the socket can send now. */
 function send(): void {
   while (socket !== undefined && !socket.writableNeedDrain) {
     const batch = engine.take(peer)
     if (batch === undefined) return
-    carried.takes++
-    carried.taken += batch.length
+    moved.takes++
+    moved.taken += batch.length
     socket.write(batch)
   }
 }
@@ -125,7 +130,7 @@ function command(line: string): void {
       peer: peers.get(peer),
       device,
       events,
-      carried,
+      moved,
       threads: threadSeconds(),
       memory: process.memoryUsage().rss,
     })

@@ -2,6 +2,7 @@
  * Collected tombstones, remembered by hash and version within a bound, so that an old entry cannot be replayed as
  * a first claim of its key.
  */
+import { positionId } from '@mesh/core'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { KeyedEntry } from './entry.ts'
@@ -49,7 +50,7 @@ export function createBurials(most: number, stored: readonly Burial[]): Burials 
   }
 }
 
-function burialHash({ bucket, key }: Position): string {
-  const text = new TextEncoder().encode(`${bucket.length}:${bucket}${key}`)
+function burialHash(position: Position): string {
+  const text = new TextEncoder().encode(positionId(position))
   return bytesToHex(sha256(text).subarray(0, HASH_BYTES))
 }

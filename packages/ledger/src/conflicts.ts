@@ -1,5 +1,5 @@
 /** Keys that two live owners hold against each other: told, and never resolved by guessing. */
-import { positionId } from './ledger-state.ts'
+import { positionId } from '@mesh/core'
 import { MAX_CONFLICTS } from './limits.ts'
 import type { Position } from './snapshot.ts'
 

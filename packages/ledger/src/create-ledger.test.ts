@@ -1,6 +1,7 @@
+import { heartbeatValue } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { createLedger, createSigner, encodeBlock, heartbeatValue } from './index.ts'
+import { createLedger, createSigner, encodeBlock } from './index.ts'
 
 const seed = (byte: number) => new Uint8Array(32).fill(byte)
 

@@ -4,7 +4,6 @@ import * as node from './node.ts'
 
 test('has these public names', () => {
   expect(Object.keys(ledger).toSorted()).toEqual([
-    'HEALTH_BUCKET',
     'canonicalBytes',
     'createLedger',
     'createMemoryStore',
@@ -19,12 +18,10 @@ test('has these public names', () => {
     'genesisHead',
     'hashByDigest',
     'hashByPrint',
-    'heartbeatValue',
     'leaderOf',
     'ownedByKey',
     'ownedBySigner',
     'ownedByValue',
-    'parseHeartbeat',
     'verifySignature',
   ])
 })

@@ -18,7 +18,6 @@ export { decodeEntries } from './decode-block.ts'
 export { encodeBlock, encodeEntry } from './encode-block.ts'
 export type { Entry, KeyedEntry } from './entry.ts'
 export { entryHash } from './entry-hash.ts'
-export { heartbeatValue, parseHeartbeat } from './go-time.ts'
 export { leaderOf } from './leader.ts'
 export type {
   BucketDelete,
@@ -38,7 +37,6 @@ export { createOwners, type Owners, type OwnersInit } from './owners.ts'
 export {
   type BucketPolicy,
   defaultPolicies,
-  HEALTH_BUCKET,
   ownedByKey,
   ownedBySigner,
   ownedByValue,

@@ -6,11 +6,11 @@
  * wins, ties by (owner, signature, value); what is signed must verify; unsigned only as version 0.  4. owned
  * buckets: signature, tombstone rules, owner rule, first claim, lease, version.
  */
+import { BUCKETS, parseHeartbeat } from '@mesh/core'
 import { MAX_FUTURE_MS } from './limits.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
-import { parseHeartbeat } from './go-time.ts'
 import type { RejectionCode } from './ledger.ts'
-import { type BucketPolicy, HEALTH_BUCKET, holderOf } from './policy.ts'
+import { type BucketPolicy, holderOf } from './policy.ts'
 
 /** `same`: already held; `not-newer`: older than what an open bucket holds. Neither is a refusal. */
 export type Verdict = 'accept' | 'same' | 'not-newer' | RejectionCode
@@ -143,7 +143,7 @@ export function winsTie(entry: Entry, existing: Entry): boolean {
 export function isFromFuture({ bucket, entry }: KeyedEntry, nowMs: number): boolean {
   const most = nowMs + MAX_FUTURE_MS
   if (entry.version > BigInt(Math.ceil(most)) * 1_000_000n || entry.updatedAt * 1000 > most) return true
-  if (bucket !== HEALTH_BUCKET || entry.deleted) return false
+  if (bucket !== BUCKETS.healthcheck || entry.deleted) return false
   return (parseHeartbeat(entry.value) ?? 0) > most
 }
 

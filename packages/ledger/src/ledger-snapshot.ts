@@ -1,8 +1,8 @@
 /** A snapshot: one root of the tree and the block it belongs to. What is costly is computed once, when asked. */
+import { BUCKETS } from '@mesh/core'
 import type { Entry, KeyedEntry } from './entry.ts'
 import { LIMBS, limbsToBytes, limbsToHex, subtractLimbs } from './fingerprint.ts'
 import { isLiveAt } from './liveness.ts'
-import { HEALTH_BUCKET } from './policy.ts'
 import type { BlockHead, LedgerDigest, Position, PositionRange, RangeSummary, Snapshot } from './snapshot.ts'
 import {
   comparePositions,
@@ -95,7 +95,7 @@ class TreeSnapshot implements Snapshot {
 
 /** The digest of all live entries but heartbeats: hexadecimal sum of their hashes. O(log n). */
 export function digestOf(tree: Tree): { entries: number; digest: string } {
-  const health = totalsOfBucket(tree, HEALTH_BUCKET)
+  const health = totalsOfBucket(tree, BUCKETS.healthcheck)
   const sum = liveSum(tree).slice(0, LIMBS)
   subtractLimbs(sum, 0, liveSum(health), 0)
   return { entries: tree.live - health.live, digest: limbsToHex(sum) }
@@ -104,7 +104,7 @@ export function digestOf(tree: Tree): { entries: number; digest: string } {
 function buildDigest(tree: Tree, names: readonly string[]): LedgerDigest {
   const buckets: [string, string][] = []
   for (const name of names) {
-    if (name !== HEALTH_BUCKET) buckets.push([name, limbsToHex(liveSum(totalsOfBucket(tree, name)))])
+    if (name !== BUCKETS.healthcheck) buckets.push([name, limbsToHex(liveSum(totalsOfBucket(tree, name)))])
   }
   // fromEntries defines properties, so that a bucket named __proto__ is one like any other.
   return Object.freeze({ ...digestOf(tree), buckets: Object.freeze(Object.fromEntries(buckets)) })

@@ -2,7 +2,7 @@
  * The one mutable cell of a ledger: the current root, the head, how much each signer holds, and the remembered
  * tombstones. A commit changes all of it or nothing: the store takes the batch first.
  */
-import { MeshError } from '@mesh/core'
+import { MeshError, positionId } from '@mesh/core'
 import { genesisHead, hashByDigest, hashByPrint } from './block-hash.ts'
 import { type Burials, createBurials } from './burials.ts'
 import { canonicalBytesWithSig } from './canonical.ts'
@@ -191,11 +191,6 @@ class Edit implements StateEdit {
         : hashByDigest(next, digestOf(this.#tree).digest)
     return Object.freeze({ ...next, hash })
   }
-}
-
-/** One text for a position, for maps: no two positions share it. */
-export function positionId({ bucket, key }: Position): string {
-  return `${bucket.length}:${bucket}${key}`
 }
 
 function hashOf(row: KeyedEntry): Uint32Array {

@@ -1,7 +1,6 @@
 /** Who is alive, from the stored heartbeats. */
+import { BUCKETS, parseHeartbeat } from '@mesh/core'
 import type { Entry } from './entry.ts'
-import { parseHeartbeat } from './go-time.ts'
-import { HEALTH_BUCKET } from './policy.ts'
 import { leavesFrom, type Tree, treeGet } from './tree.ts'
 
 /** Entries never change, so a heartbeat is parsed once. */
@@ -9,8 +8,8 @@ const parsed = new WeakMap<Entry, number>()
 
 /** Unix ms of an owner's heartbeat; undefined without one that can be read. */
 export function heartbeatOf(tree: Tree, owner: string): number | undefined {
-  const stored = treeGet(tree, { bucket: HEALTH_BUCKET, key: owner })?.entry
-  return stored === undefined || stored.deleted ? undefined : timeOf(stored)
+  const stored = treeGet(tree, { bucket: BUCKETS.healthcheck, key: owner })?.entry
+  return stored === undefined || stored.deleted ? undefined : heartbeatTime(stored)
 }
 
 export function isLiveAt(tree: Tree, owner: string, nowMs: number, livenessMs: number): boolean {
@@ -21,17 +20,18 @@ export function isLiveAt(tree: Tree, owner: string, nowMs: number, livenessMs: n
 /** Keys of the heartbeats that are younger than `windowMs`, in order. */
 export function nodesWithin(tree: Tree, nowMs: number, windowMs: number): string[] {
   const found: string[] = []
-  for (const rows of leavesFrom(tree, { bucket: HEALTH_BUCKET, key: '' })) {
+  for (const rows of leavesFrom(tree, { bucket: BUCKETS.healthcheck, key: '' })) {
     for (const { bucket, key, entry } of rows) {
-      if (bucket !== HEALTH_BUCKET) return found
-      const beat = entry.deleted ? undefined : timeOf(entry)
+      if (bucket !== BUCKETS.healthcheck) return found
+      const beat = entry.deleted ? undefined : heartbeatTime(entry)
       if (beat !== undefined && beat + windowMs > nowMs) found.push(key)
     }
   }
   return found
 }
 
-function timeOf(heartbeat: Entry): number | undefined {
+/** Unix ms that a heartbeat's entry says; undefined when it cannot be read. */
+export function heartbeatTime(heartbeat: Entry): number | undefined {
   let time = parsed.get(heartbeat)
   if (time === undefined) {
     time = parseHeartbeat(heartbeat.value) ?? Number.NaN

@@ -1,7 +1,6 @@
 /** Who of the owners is alive, and for how long yet, asked once for each. */
-import type { Entry } from './entry.ts'
-import { parseHeartbeat } from './go-time.ts'
-import { HEALTH_BUCKET } from './policy.ts'
+import { BUCKETS } from '@mesh/core'
+import { heartbeatTime } from './liveness.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export interface Owners {
@@ -19,9 +18,6 @@ export interface OwnersInit {
   readonly livenessMs: number
 }
 
-/** Entries never change, so that a heartbeat is parsed once. */
-const heartbeats = new WeakMap<Entry, number>()
-
 export function createOwners({ snapshot, now, livenessMs }: OwnersInit): Owners {
   const live = new Set<string>()
   const silent = new Set<string>()
@@ -37,20 +33,12 @@ export function createOwners({ snapshot, now, livenessMs }: OwnersInit): Owners 
     /** One walk is cheaper than a look-up for each owner. */
     expiresAt() {
       let first = Number.POSITIVE_INFINITY
-      for (const { key, entry } of snapshot.entries(HEALTH_BUCKET)) {
-        if (!entry.deleted && live.has(key)) first = Math.min(first, timeOf(entry) + livenessMs)
+      for (const { key, entry } of snapshot.entries(BUCKETS.healthcheck)) {
+        if (!entry.deleted && live.has(key))
+          first = Math.min(first, (heartbeatTime(entry) ?? Number.POSITIVE_INFINITY) + livenessMs)
       }
       // an owner alive without a heartbeat is so where there is no ownership
       return first > now && first < Number.POSITIVE_INFINITY ? first : undefined
     },
   }
-}
-
-function timeOf(heartbeat: Entry): number {
-  let time = heartbeats.get(heartbeat)
-  if (time === undefined) {
-    time = parseHeartbeat(heartbeat.value) ?? Number.POSITIVE_INFINITY
-    heartbeats.set(heartbeat, time)
-  }
-  return time
 }

@@ -1,4 +1,5 @@
 /** Which buckets are owned, by whom, and when ownership ends (wire document, 4.4). Buckets not named are open. */
+import { BUCKETS } from '@mesh/core'
 import { foldKey } from './decode-block.ts'
 import type { Entry } from './entry.ts'
 import { createJsonScanner } from './json-scanner.ts'
@@ -37,8 +38,6 @@ export const ownedByKey: BucketPolicy = { ownerOf: (key) => key, expiry: 'livene
 /** Who signs first, owns. */
 export const ownedBySigner: BucketPolicy = { expiry: 'liveness' }
 
-export const HEALTH_BUCKET = 'healthcheck'
-
 /** The buckets that all networks know, and ours (`routes`). */
 export const defaultPolicies: PolicyTable = {
   machines,
@@ -47,7 +46,7 @@ export const defaultPolicies: PolicyTable = {
   routes: ownedByValue,
   users: ownedByKey,
   egress: ownedByKey,
-  [HEALTH_BUCKET]: { ownerOf: (key) => key, expiry: 'absolute' },
+  [BUCKETS.healthcheck]: { ownerOf: (key) => key, expiry: 'absolute' },
   dns: ownedBySigner,
 }
 

@@ -3,9 +3,9 @@
  * refuses what came after it, and nobody may hold that tombstone any more. Who can end the entry signs a new one
  * for it: its owner, or the leader where the owner is gone. The answer is sent, and stored by those who need it.
  */
+import { BoundedMap, positionId } from '@mesh/core'
 import type { Entry, KeyedEntry } from './entry.ts'
 import type { RejectionCode } from './ledger.ts'
-import { positionId } from './ledger-state.ts'
 import { MAX_REMEMBERED_RETRACTIONS, MAX_RETRACTIONS_AT_ONCE, RETRACTION_PAUSE_MS } from './limits.ts'
 
 /** A refused entry, and what stands in its place here. */
@@ -27,18 +27,13 @@ export interface RetractionsInit {
 export type Retract = (stale: Iterable<StaleEntry>, nowMs: number) => KeyedEntry[]
 
 export function createRetractions(init: RetractionsInit): Retract {
-  const answered = new Map<string, number>()
+  const answered = new BoundedMap<string, number>(MAX_REMEMBERED_RETRACTIONS)
 
   const isDue = (keyed: KeyedEntry, nowMs: number): boolean => {
     const id = `${keyed.entry.version} ${positionId(keyed)}`
     const last = answered.get(id)
     if (last !== undefined && nowMs - last < RETRACTION_PAUSE_MS) return false
-    answered.delete(id)
     answered.set(id, nowMs)
-    for (const oldest of answered.keys()) {
-      if (answered.size <= MAX_REMEMBERED_RETRACTIONS) break
-      answered.delete(oldest)
-    }
     return true
   }
   return (stale, nowMs) => {

@@ -3,9 +3,9 @@
  * 10 s the later one, or the one that its bucket's rule lets give way, is given up by whoever made it, as long as its
  * own claim is that fresh; any other is a conflict that is told until one lets go.
  */
+import { BoundedMap, positionId } from '@mesh/core'
 import { type Conflict, type Conflicts, createConflicts } from './conflicts.ts'
 import type { Entry, KeyedEntry } from './entry.ts'
-import { positionId } from './ledger-state.ts'
 import { ANNOUNCE_PAUSE_MS, MAX_CONFLICTS, RACE_WINDOW_MS } from './limits.ts'
 import type { Position } from './snapshot.ts'
 
@@ -45,7 +45,7 @@ export function createRivalry(self: string): Rivalry {
   /** Claims of this node not older than the window, in order of time. */
   const fresh = new Map<string, { version: bigint; atMs: number }>()
   /** When keys were announced again last. */
-  const announced = new Map<string, number>()
+  const announced = new BoundedMap<string, number>(MAX_CONFLICTS)
 
   const forgetOld = (nowMs: number) => {
     for (const [id, { atMs }] of fresh) {
@@ -70,12 +70,7 @@ export function createRivalry(self: string): Rivalry {
     const id = positionId(position)
     const last = announced.get(id)
     if (last !== undefined && nowMs - last < ANNOUNCE_PAUSE_MS) return false
-    announced.delete(id)
     announced.set(id, nowMs)
-    for (const oldest of announced.keys()) {
-      if (announced.size <= MAX_CONFLICTS) break
-      announced.delete(oldest)
-    }
     return true
   }
   /** Whoever holds such a claim took this node for gone; its own entry counts there again only above the claim. */

@@ -1,10 +1,11 @@
 /** Mode `off` (wire document, 4.7): the block with the greater index, then hash, takes the place of the whole ledger. */
+import { positionId } from '@mesh/core'
 import type { Refused } from './block-intake.ts'
 import { type Decoded, decodeBlock } from './decode-block.ts'
 import type { KeyedEntry } from './entry.ts'
 import { isSameEntry } from './judge.ts'
 import type { Change, MergeResult } from './ledger.ts'
-import { type LedgerState, positionId } from './ledger-state.ts'
+import type { LedgerState } from './ledger-state.ts'
 import type { BlockHead } from './snapshot.ts'
 import { leavesFrom } from './tree.ts'
 

@@ -3,9 +3,8 @@
  * is what stays; large bursts are signed in slices, so that other work gets its turn. Writes that must be
  * held wait apart until they are released.
  */
-import type { Clock } from '@mesh/core'
+import { type Clock, positionId } from '@mesh/core'
 import type { WriteOutcome } from './ledger.ts'
-import { positionId } from './ledger-state.ts'
 import { MAX_COMMIT_DELAY_MS, SLICE_MS } from './limits.ts'
 import type { Position } from './snapshot.ts'
 

@@ -1,3 +1,4 @@
+import { heartbeatValue } from '@mesh/core'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { createLedger, encodeBlock, type KeyedEntry } from '../src/index.ts'
@@ -89,7 +90,6 @@ test('a block on its way when the ledger stops ends quietly', async () => {
 test('heartbeats of a block do not decide about its other entries', async () => {
   const clock = createManualClock()
   const ledger = createLedger({}, { signer, clock })
-  const { heartbeatValue } = await import('../src/index.ts')
   const version = BigInt(clock.now()) * 1_000_000n
   const beat = forge(author, 'healthcheck', author.peerId, { value: heartbeatValue(clock.now()), version })
   const held = forge(author, 'dns', 'x', { version, value: '{}' })

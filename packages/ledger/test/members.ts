@@ -1,10 +1,10 @@
 /** Ledgers of several members around one clock, and entries as hostile members make them. */
+import { heartbeatValue } from '@mesh/core'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { canonicalBytes } from '../src/canonical.ts'
 import {
   createLedger,
   encodeBlock,
-  heartbeatValue,
   type Entry,
   type KeyedEntry,
   type Ledger,

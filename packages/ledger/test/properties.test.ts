@@ -5,10 +5,11 @@
  * - one owner's entries of an owned bucket: the newest one stands, whatever the order;
  * - any entries at all: idempotent; the version of what one owner holds never goes down; nothing forged gets in.
  */
+import { heartbeatValue } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createLedger, encodeBlock, heartbeatValue, type KeyedEntry } from '../src/index.ts'
+import { createLedger, encodeBlock, type KeyedEntry } from '../src/index.ts'
 import { verifyEntry } from '../src/admission.ts'
 import { createNodeSigner, createNodeVerifier } from '../src/node.ts'
 import { ownedByKey, ownedBySigner } from '../src/policy.ts'

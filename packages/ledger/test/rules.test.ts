@@ -1,6 +1,7 @@
+import { heartbeatValue } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
-import { defaultPolicies, type Entry, heartbeatValue, ownedBySigner } from '../src/index.ts'
+import { defaultPolicies, type Entry, ownedBySigner } from '../src/index.ts'
 import { createNodeSigner } from '../src/node.ts'
 import { createMember, createPair, exchange, forge, nanos, send } from './members.ts'
 

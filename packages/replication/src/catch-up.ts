@@ -2,7 +2,7 @@
  * When to compare with whom: at once with a peer that joins, once a minute with a random one, again after a failure,
  * and soon with a few others after a session that brought news, so that a healed partition heals everywhere.
  */
-import type { Clock, PeerId, Random } from '@mesh/core'
+import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
 import {
   DIGEST_CHECK_INTERVAL_MS,
   MAX_OWN_SESSIONS,
@@ -42,7 +42,7 @@ class ScheduledCatchUp implements CatchUp {
   readonly #due = new Set<PeerId>()
   /** Cancels what waits for its time, by peer, and by `NEWS` for what is for no peer. */
   readonly #waiting = new Map<string, () => void>()
-  readonly #failures = new Map<PeerId, number>()
+  readonly #failures = new Map<PeerId, Backoff>()
   readonly #stopping = new AbortController()
   #running = 0
   #ends: (() => void)[] = []
@@ -97,10 +97,11 @@ class ScheduledCatchUp implements CatchUp {
 
   #retry(peer: PeerId): void {
     if (!this.#isPresent(peer)) return
-    const failures = (this.#failures.get(peer) ?? 0) + 1
+    const limits = { leastMs: RETRY_MS, mostMs: MAX_RETRY_MS }
+    const failures = this.#failures.get(peer) ?? createBackoff(limits, this.#components)
     this.#failures.set(peer, failures)
-    const waitMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (failures - 1))
-    this.#later(peer, waitMs, () => this.#ask(peer))
+    failures.failed()
+    this.#schedule(peer, failures.remainingMs(), () => this.#ask(peer))
   }
 
   /** Random peers, `but` excluded. */
@@ -133,11 +134,15 @@ class ScheduledCatchUp implements CatchUp {
     }
   }
 
-  /** @param id a peer, or `NEWS` */
+  /** Waits for half of the time at least, so that nodes do not act together. */
   #later(id: string, delayMs: number, run: () => void): void {
+    this.#schedule(id, delayMs * (0.5 + this.#components.random.float() / 2), run)
+  }
+
+  /** @param id a peer, or `NEWS` */
+  #schedule(id: string, delayMs: number, run: () => void): void {
     this.#cancel(id)
-    const { clock, random } = this.#components
-    const cancel = clock.after(delayMs * (0.5 + random.float() / 2), () => {
+    const cancel = this.#components.clock.after(delayMs, () => {
       this.#waiting.delete(id)
       run()
     })

@@ -3,7 +3,7 @@
  * was out of sight, or this node's own claim. The owner alone can settle it, by announcing above the tombstone or by letting
  * go, and may be no neighbour of ours: so it is told over the room, after a while, if nothing has changed by then.
  */
-import type { Clock, Random } from '@mesh/core'
+import { type Clock, positionId, type Random } from '@mesh/core'
 import type { KeyedEntry, Ledger } from '@mesh/ledger'
 import { CONTESTED_DELAY_MS, MAX_CONTESTED } from './limits.ts'
 import type { Publisher } from './publisher.ts'
@@ -44,7 +44,7 @@ export function createContested({ ledger, publisher, clock, random }: ContestedC
   return {
     refusedThere(keyed, code) {
       if (!isOfInterest(keyed, code) || waiting.size >= MAX_CONTESTED) return
-      waiting.set(`${keyed.bucket.length}:${keyed.bucket}${keyed.key}`, keyed)
+      waiting.set(positionId(keyed), keyed)
       cancel ??= clock.after(CONTESTED_DELAY_MS * (0.2 + 0.8 * random.float()), tell)
     },
     stop() {

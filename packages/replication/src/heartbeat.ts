@@ -1,6 +1,6 @@
 /** Says that this node is alive: at once when it has arrived, then in time for four to fit into a lease. */
-import type { Clock, Logger, Random } from '@mesh/core'
-import { HEALTH_BUCKET, heartbeatValue, type Ledger } from '@mesh/ledger'
+import { BUCKETS, type Clock, heartbeatValue, type Logger, type Random } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
 import type { Arrival } from './arrival.ts'
 import { OLDER_HEARTBEAT_INTERVAL_MS } from './limits.ts'
 
@@ -64,7 +64,7 @@ class LedgerHeartbeat implements Heartbeat {
     const { ledger, clock, random, logger } = this.#components
     this.lastAt = clock.now()
     try {
-      ledger.put(HEALTH_BUCKET, ledger.self, heartbeatValue(this.lastAt))
+      ledger.put(BUCKETS.healthcheck, ledger.self, heartbeatValue(this.lastAt))
     } catch (error) {
       logger.warn('heartbeat refused', { error })
     }

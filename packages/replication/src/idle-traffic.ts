@@ -2,7 +2,8 @@
  * What an idle node sends, as a model: heartbeats over gossip, and the minute's comparison with one peer. It counts
  * what replication causes; what libp2p adds of its own (IHAVE, pings, discovery) is measured, not modelled.
  */
-import { encodeBlock, HEALTH_BUCKET, heartbeatValue } from '@mesh/ledger'
+import { BUCKETS, heartbeatValue } from '@mesh/core'
+import { encodeBlock } from '@mesh/ledger'
 import { gzipSync } from 'fflate'
 import { DIGEST_CHECK_INTERVAL_MS, HEARTBEAT_INTERVAL_MS, SHORT_HASH_BYTES } from './limits.ts'
 import { encodeTurn } from './turn-codec.ts'
@@ -74,6 +75,6 @@ function heartbeatMessageBytes(): number {
     deleted: false,
     sig,
   }
-  const block = gzipSync(encodeBlock([{ bucket: HEALTH_BUCKET, key: entry.owner, entry }]))
+  const block = gzipSync(encodeBlock([{ bucket: BUCKETS.healthcheck, key: entry.owner, entry }]))
   return 2 * (block.length + SEAL_BYTES) + PUBSUB_BYTES
 }

@@ -3,9 +3,6 @@
 /** Range reconciliation between two members; its turns are described in `turn.ts`. */
 export const REPLICATION_PROTOCOL = '/mesh/replication/1'
 
-/** Bucket of heartbeats; its digest is compared apart, as it changes all the time. */
-export const HEALTH_BUCKET = 'healthcheck'
-
 // --- a reconciliation session -------------------------------------------------------------------------------
 
 /** A differing range is cut into this many parts. */

@@ -2,7 +2,7 @@
  * Who is on the topic: members that speak `/mesh/replication`, and older ones that do not. A member that is not
  * connected to us is told by its blocks: ours are partial ones, older members always send whole ones with a hash.
  */
-import type { Clock, PeerId } from '@mesh/core'
+import { BoundedMap, type Clock, type PeerId } from '@mesh/core'
 import { leaderOf } from '@mesh/ledger'
 import { MAX_MEMBERS_REMEMBERED, OLDER_MEMBER_MS, REPLICATION_PROTOCOL } from './limits.ts'
 import type { ReplicationChannels, ReplicationRoom } from './ports.ts'
@@ -27,7 +27,7 @@ export interface MembersComponents {
 }
 
 export function createMembers({ self, room, channels, clock }: MembersComponents): Members {
-  const heard = new Map<PeerId, number>()
+  const heard = new BoundedMap<PeerId, number>(MAX_MEMBERS_REMEMBERED)
   const isOlder = (author: PeerId) => {
     const at = heard.get(author)
     return at !== undefined && at + OLDER_MEMBER_MS > clock.now()
@@ -41,8 +41,6 @@ export function createMembers({ self, room, channels, clock }: MembersComponents
       heard.delete(author)
       if (ours().includes(author)) return
       heard.set(author, clock.now())
-      const oldest = heard.keys().next()
-      if (heard.size > MAX_MEMBERS_REMEMBERED && oldest.done !== true) heard.delete(oldest.value)
     },
     leader() {
       const speaking = new Set(ours())

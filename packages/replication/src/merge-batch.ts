@@ -1,5 +1,5 @@
 /** Lets the ledger judge a turn's entries, in slices that give way to other work. */
-import { type Clock, delay, type PeerId } from '@mesh/core'
+import { type Clock, delay, type PeerId, positionId } from '@mesh/core'
 import { entryHash, type KeyedEntry, type Ledger, type RejectionCode } from '@mesh/ledger'
 import { MERGE_SLICE_ENTRIES, SHORT_HASH_BYTES, SLICE_MS } from './limits.ts'
 import type { Refusal } from './turn.ts'
@@ -40,9 +40,9 @@ function toRefusals(
   rejected: readonly { readonly bucket: string; readonly key: string; readonly code: RejectionCode }[],
 ) {
   if (rejected.length === 0) return []
-  const codes = new Map(rejected.map(({ bucket, key, code }) => [`${bucket.length}:${bucket}${key}`, code]))
+  const codes = new Map(rejected.map((refusal) => [positionId(refusal), refusal.code]))
   return slice.flatMap((keyed) => {
-    const code = codes.get(`${keyed.bucket.length}:${keyed.bucket}${keyed.key}`)
+    const code = codes.get(positionId(keyed))
     return code === undefined ? [] : [{ hash: entryHash(keyed).subarray(0, SHORT_HASH_BYTES), code }]
   })
 }

@@ -2,7 +2,7 @@
  * What members that know no other way need from us: the whole ledger now and then, sent by one elected node, and our
  * own entries when one of them appears on the topic.
  */
-import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import { BoundedMap, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
 import { type KeyedEntry, type Ledger, leaderOf } from '@mesh/ledger'
 import {
   MAX_MEMBERS_REMEMBERED,
@@ -44,7 +44,7 @@ export function createOlderMembers(components: OlderMembersComponents): OlderMem
 class ServedOlderMembers implements OlderMembers {
   wholeLedgersSent = 0
   readonly #components: OlderMembersComponents
-  readonly #senders = new Map<PeerId, number>()
+  readonly #senders = new BoundedMap<PeerId, number>(MAX_MEMBERS_REMEMBERED)
   /** Peers on the topic: since when, and whether they were seen to. */
   readonly #topic = new Map<PeerId, { readonly since: number; served: boolean }>()
   #republishedAt = Number.NEGATIVE_INFINITY
@@ -64,11 +64,7 @@ class ServedOlderMembers implements OlderMembers {
   }
 
   heardWhole(author: PeerId): void {
-    this.#senders.delete(author)
     this.#senders.set(author, this.#components.clock.now())
-    const oldest = this.#senders.keys().next()
-    if (this.#senders.size > MAX_MEMBERS_REMEMBERED && oldest.done !== true)
-      this.#senders.delete(oldest.value)
   }
 
   stop(): void {

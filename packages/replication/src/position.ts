@@ -1,12 +1,13 @@
 /** The ledger's order: by bucket, then key, both by UTF-16 code units. */
+import { BUCKETS } from '@mesh/core'
 import type { Entry, KeyedEntry, Position, PositionRange, Snapshot } from '@mesh/ledger'
-import { HEALTH_BUCKET, SHORT_HASH_BYTES } from './limits.ts'
+import { SHORT_HASH_BYTES } from './limits.ts'
 
 export const WHOLE_LEDGER: PositionRange = { from: undefined, to: undefined }
 
 export const HEARTBEATS: PositionRange = {
-  from: { bucket: HEALTH_BUCKET, key: '' },
-  to: { bucket: `${HEALTH_BUCKET}\0`, key: '' },
+  from: { bucket: BUCKETS.healthcheck, key: '' },
+  to: { bucket: `${BUCKETS.healthcheck}\0`, key: '' },
 }
 
 export function comparePositions(a: Position, b: Position): number {

@@ -2,7 +2,7 @@
  * Sends entries over the room in partial blocks: Index 0 and no Hash, which every member takes as 'these entries, and
  * nothing about others'. What waits while a block is on its way is sent together, each key once, in its last state.
  */
-import type { Logger } from '@mesh/core'
+import { type Logger, positionId } from '@mesh/core'
 import { type BlockHead, encodeBlock, type KeyedEntry } from '@mesh/ledger'
 import type { Compression } from './compression.ts'
 import { PUBLISH_BYTES } from './limits.ts'
@@ -41,8 +41,7 @@ class RoomPublisher implements Publisher {
   }
 
   publish(entries: Iterable<KeyedEntry>): void {
-    for (const keyed of entries)
-      this.#waiting.set(`${keyed.bucket.length}:${keyed.bucket}${keyed.key}`, keyed)
+    for (const keyed of entries) this.#waiting.set(positionId(keyed), keyed)
     if (!this.#sending && this.#waiting.size > 0) void this.#drain()
   }
 

@@ -13,13 +13,12 @@ import {
   MAX_TURN_BYTES,
   REPLICATION_PROTOCOL,
   SESSION_TIMEOUT_MS,
-  SESSIONS_PER_MINUTE,
   SETTLED_MS,
   SHORT_HASH_BYTES,
   TURN_TIMEOUT_MS,
 } from './limits.ts'
 import { mergeBatch } from './merge-batch.ts'
-import { createPeerBook, type PeerBook, type PeerSync } from './peer-book.ts'
+import { createPeerSessions, type PeerSessions, type PeerSync } from './peer-sessions.ts'
 import type { ReplicationChannel, ReplicationChannels } from './ports.ts'
 import { hexOf } from './position.ts'
 import { createRefusalMemory, type RefusalMemory } from './refusals.ts'
@@ -64,7 +63,7 @@ export interface Reconciler {
   isPaused(peer: PeerId): boolean
   /** Sessions that run now. */
   readonly running: number
-  readonly peers: PeerBook
+  readonly peers: PeerSessions
   readonly failures: Readonly<Partial<Record<ReconcileFailure, number>>>
   /** What this node refused in sessions, and what was refused of what it sent, by code. */
   readonly refusedHere: Readonly<Record<string, number>>
@@ -111,7 +110,7 @@ class ReconcileError extends Error {
 }
 
 class ChannelReconciler implements Reconciler {
-  readonly peers: PeerBook
+  readonly peers: PeerSessions
   readonly failures: Partial<Record<ReconcileFailure, number>> = {}
   readonly refusedHere: Record<string, number> = {}
   readonly refusedThere: Record<string, number> = {}
@@ -126,7 +125,7 @@ class ChannelReconciler implements Reconciler {
   constructor(init: ReconcilerInit, components: ReconcilerComponents) {
     this.#init = init
     this.#components = components
-    this.peers = createPeerBook()
+    this.peers = createPeerSessions(components.clock)
   }
 
   get running(): number {
@@ -176,9 +175,8 @@ class ChannelReconciler implements Reconciler {
   }
 
   async #accept(channel: ReplicationChannel): Promise<void> {
-    const now = this.#components.clock.now()
     const { peer } = channel
-    if (this.#stopped || this.isPaused(peer) || !this.peers.mayCall(peer, now, SESSIONS_PER_MINUTE)) {
+    if (this.#stopped || this.isPaused(peer) || !this.peers.mayCall(peer)) {
       this.#count('too_often')
       channel.abort(replicationError('replication.fault', 'too many sessions'))
       return

@@ -2,6 +2,7 @@
  * What was refused, so that it is not asked for, or sent, again and again. Bounded; the oldest is forgotten first,
  * and what time may change is forgotten after a while.
  */
+import { BoundedMap } from '@mesh/core'
 import { REFUSAL_KEPT_MS, REFUSAL_LEASE_MS, REFUSAL_RETRY_MS, REFUSALS_REMEMBERED } from './limits.ts'
 
 export interface RefusalMemory {
@@ -12,7 +13,7 @@ export interface RefusalMemory {
 }
 
 export function createRefusalMemory(capacity = REFUSALS_REMEMBERED): RefusalMemory {
-  const until = new Map<string, number>()
+  const until = new BoundedMap<string, number>(capacity)
   return {
     has(id, nowMs) {
       const end = until.get(id)
@@ -24,19 +25,12 @@ export function createRefusalMemory(capacity = REFUSALS_REMEMBERED): RefusalMemo
     add(id, code, nowMs) {
       const keptMs = refusalKeptMs(code)
       if (keptMs === 0) return
-      until.delete(id)
-      if (until.size >= capacity) forgetOldest(until)
       until.set(id, nowMs + keptMs)
     },
     get size() {
       return until.size
     },
   }
-}
-
-function forgetOldest(until: Map<string, number>): void {
-  const oldest = until.keys().next()
-  if (oldest.done !== true) until.delete(oldest.value)
 }
 
 /** How long a refusal for this reason stands. */

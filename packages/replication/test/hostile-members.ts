@@ -1,7 +1,7 @@
 /** Members of the simulation that hold the network's key and mean ill: what they send is refused or does no harm. */
 import { createHmac } from 'node:crypto'
-import type { Clock, PeerId, Random } from '@mesh/core'
-import { canonicalBytes, encodeBlock, heartbeatValue, type KeyedEntry, type Signer } from '@mesh/ledger'
+import { type Clock, heartbeatValue, type PeerId, type Random } from '@mesh/core'
+import { canonicalBytes, encodeBlock, type KeyedEntry, type Signer } from '@mesh/ledger'
 import { REPLICATION_PROTOCOL } from '../src/limits.ts'
 import type { Turn } from '../src/turn.ts'
 import { encodeTurn } from '../src/turn-codec.ts'

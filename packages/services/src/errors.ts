@@ -32,8 +32,3 @@ export function servicesError(
 ): MeshError<ServicesErrorCode> {
   return new MeshError(code, message, init)
 }
-
-/** For listeners that want an Error whatever was thrown. */
-export function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
-}

@@ -107,5 +107,3 @@ export const IDLE_TUNNEL_MS = 30_000
 export const MAX_HOST_LENGTH = 253
 /** Addresses of one name that are tried. */
 export const MAX_DIALLED_ADDRESSES = 4
-/** CIDRs that `--egress-allow` may name. */
-export const MAX_ALLOWED_RANGES = 64

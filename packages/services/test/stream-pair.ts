@@ -3,7 +3,7 @@ import type { PeerId } from '@mesh/core'
 import type { ByteStream } from '../src/ports.ts'
 
 /** What one end takes before `send` says no. */
-export const WINDOW_BYTES = 64 * 1024
+const WINDOW_BYTES = 64 * 1024
 
 class End implements ByteStream {
   readonly peer: PeerId

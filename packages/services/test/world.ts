@@ -1,6 +1,14 @@
 /** Members in one process: real ledgers that hear each other's commits, and a network of streams in memory. */
-import { MeshError, type PeerId, type Random, silentLogger, systemClock, systemRandom } from '@mesh/core'
-import { createLedger, createSigner, heartbeatValue, type Ledger } from '@mesh/ledger'
+import {
+  heartbeatValue,
+  MeshError,
+  type PeerId,
+  type Random,
+  silentLogger,
+  systemClock,
+  systemRandom,
+} from '@mesh/core'
+import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import type { ByteStream, ByteStreamOptions, ServicesNetwork } from '../src/ports.ts'
 import { createOwnUser, createServices, createSlots, type Services, type ServicesInit } from '../src/index.ts'
 import { createStreamPair } from './stream-pair.ts'

@@ -2,4 +2,5 @@
 export { eventually } from './eventually.ts'
 export { bridge, createLab, type Lab, type LabEnd, whyNoNamespaces } from './namespaces.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
+export { createNatLab } from './nat-lab.ts'
 export { createSeededRandom } from './seeded-random.ts'

@@ -1,20 +1,20 @@
 /**
  * The VPN of one node. Up: 1 what was asked for is checked; 2 libp2p keeps out of the VPN's ranges; 3 the interface;
- * 4 the links to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
+ * 4 the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
  * be leased; 7 the networks behind it. Down: the reverse.
  */
 import { type AddressInRange, type Cidr, type IpAddress, parseCidr, type PeerId } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
 import { checkNotTaken } from './addresses/check-addresses.ts'
+import type { LeaseStore } from './addresses/lease.ts'
 import { deriveIpv6, deriveIpv6Range } from './addresses/derive-ipv6.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
-import { type EngineSeat, openEngineSeat } from './engine-seat.ts'
+import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'
 import { vpnError } from './errors.ts'
-import { createLeaseFile } from './lease-file.ts'
 import { DEFAULT_LIVENESS_MS, DEFAULT_MTU, MAX_TABLE_PEERS, PROBE_MS } from './limits.ts'
-import { asError, within } from './links/errors.ts'
-import { VPN_PROTOCOL } from './links/limits.ts'
-import { createLinks, type Links } from './links/links.ts'
+import { asError, within } from './tunnels/errors.ts'
+import { VPN_PROTOCOL } from './tunnels/limits.ts'
+import { createTunnels, type Tunnels } from './tunnels/tunnels.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
 import { announceRoutes } from './own-routes.ts'
 import {
@@ -41,6 +41,8 @@ import type {
 
 /** Where addresses are leased when nothing else is said. */
 const LEASE_RANGE = parseCidr('10.1.0.0/24')
+/** Remembers nothing. */
+const NO_STORE: LeaseStore = { read: () => undefined, write() {} }
 
 export function createVpn(init: VpnInit, components: VpnComponents): Vpn {
   return new MeshVpn(init, { ...components, log: components.log.child('vpn') })
@@ -48,8 +50,8 @@ export function createVpn(init: VpnInit, components: VpnComponents): Vpn {
 
 /** What stands while the VPN does. */
 interface Parts {
-  readonly seat: EngineSeat
-  readonly links: Links
+  readonly supervisor: EngineSupervisor
+  readonly tunnels: Tunnels
 }
 
 class MeshVpn implements Vpn {
@@ -79,7 +81,7 @@ class MeshVpn implements Vpn {
   #told = { addresses: '', routes: '', problems: '' }
 
   constructor(init: VpnInit, components: VpnComponents) {
-    const { ledger, log, network, host } = components
+    const { ledger, network, host, openLeaseFile } = components
     const { addresses: fixed, machine, lease } = init
     this.#init = init
     this.#components = components
@@ -92,8 +94,8 @@ class MeshVpn implements Vpn {
       { derived: this.#derived, fixed, leaseRange, machine, onChange: () => this.#addressesChanged() },
       {
         ...components,
-        store: createLeaseFile(lease?.file, log),
-        pastStore: createLeaseFile(lease?.pastFile, log),
+        store: lease?.file === undefined ? NO_STORE : openLeaseFile(lease.file),
+        pastStore: lease?.pastFile === undefined ? NO_STORE : openLeaseFile(lease.pastFile),
         neighbours: () => this.#countNeighbours(),
         isOurs: (peer) => network.speaks(peer as PeerId, VPN_PROTOCOL) === true,
       },
@@ -101,7 +103,7 @@ class MeshVpn implements Vpn {
   }
 
   get interface(): EngineInterface | undefined {
-    return this.#parts?.seat.interface
+    return this.#parts?.supervisor.interface
   }
 
   async start(given?: AbortSignal): Promise<void> {
@@ -124,17 +126,17 @@ class MeshVpn implements Vpn {
 
   status(): VpnStatus {
     const table = this.#table
-    const stats = this.#parts?.seat.stats()
-    const links = this.#parts?.links
+    const stats = this.#parts?.supervisor.stats()
+    const tunnels = this.#parts?.tunnels
     return {
       state: this.#state,
       interface: this.interface,
       addresses: this.addresses(),
-      peers: table && links && stats ? peerStatuses(table, links, stats) : [],
+      peers: table && tunnels && stats ? peerStatuses(table, tunnels, stats) : [],
       device: stats?.device ?? { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} },
       routes: { advertised: this.#init.advertiseRoutes ?? [], accepted: table?.accepted ?? [] },
       ignored: table?.ignored ?? {},
-      refusals: links?.refusals() ?? {},
+      refusals: tunnels?.refusals() ?? {},
     }
   }
 
@@ -156,7 +158,7 @@ class MeshVpn implements Vpn {
   }
 
   async probe(peer: PeerId, given?: AbortSignal): Promise<VpnProbe> {
-    const { links } = this.#running()
+    const { tunnels } = this.#running()
     if (this.#table?.peers.has(peer) !== true) {
       throw vpnError('vpn.unknown_peer', `${peer} has no machine in this VPN`, {
         hint: 'The bucket `machines` of the ledger lists them.',
@@ -165,8 +167,8 @@ class MeshVpn implements Vpn {
     const stopped = this.#stopping.signal
     const signal = given === undefined ? stopped : AbortSignal.any([given, stopped])
     const { clock } = this.#components
-    const found = await within({ clock, ms: PROBE_MS, signal }, (limited) => links.probe(peer, limited))
-    return { peer, way: links.status(peer).way, ...found }
+    const found = await within({ clock, ms: PROBE_MS, signal }, (limited) => tunnels.probe(peer, limited))
+    return { peer, tunnel: tunnels.status(peer).kind, ...found }
   }
 
   subscribe(listener: (event: VpnEvent) => void): () => void {
@@ -195,8 +197,8 @@ class MeshVpn implements Vpn {
     checkInit(this.#init, this.#checked)
     network.blockRanges(this.#ranges)
     this.#ends.push(() => network.blockRanges([]))
-    const { links } = (this.#parts = this.#openParts())
-    await links.start()
+    const { tunnels } = (this.#parts = this.#openParts())
+    await tunnels.start()
     signal.throwIfAborted()
     const watch = watchTable(
       {
@@ -222,7 +224,7 @@ class MeshVpn implements Vpn {
     const { openEngine, clock, random, log, ledger, network } = this.#components
     const { interface: name, mtu = DEFAULT_MTU, secret } = this.#init
     const privateKey = random.bytes(32)
-    const seat = openEngineSeat(
+    const supervisor = openEngineSupervisor(
       {
         name,
         mtu,
@@ -234,14 +236,14 @@ class MeshVpn implements Vpn {
       },
       { openEngine, clock, log },
     )
-    this.#ends.push(() => seat.close())
+    this.#ends.push(() => supervisor.close())
     this.#told.addresses = addressTexts(this.#own.all())
-    const links = createLinks(
+    const tunnels = createTunnels(
       { self: ledger.self, privateKey, networkKey: secret.key, mtu },
-      { network, engine: seat.engine, onWays: () => this.#setEngineTable(), clock, random, log },
+      { network, engine: supervisor.engine, onTunnels: () => this.#setEngineTable(), clock, random, log },
     )
-    this.#ends.push(() => links.stop())
-    return { seat, links }
+    this.#ends.push(() => tunnels.stop())
+    return { supervisor, tunnels }
   }
 
   #tableInput(): TableInput {
@@ -287,31 +289,31 @@ class MeshVpn implements Vpn {
     return acceptRoutes || acceptRoutesFrom.length > 0
   }
 
-  /** Gives a table to the links, the engine, the kernel and libp2p. */
+  /** Gives a table to the tunnels, the engine, the kernel and libp2p. */
   #apply(table: VpnTable): void {
     this.#table = table
     const parts = this.#parts
     if (parts === undefined) return
-    this.#setAddresses(parts.seat)
-    parts.links.setPeers(table.peers.keys())
+    this.#setAddresses(parts.supervisor)
+    parts.tunnels.setPeers(table.peers.keys())
     this.#setEngineTable()
     const routes = table.kernelRoutes.join()
     if (routes !== this.#told.routes) {
       this.#told.routes = routes
       // first, so that no connection is made by way of the VPN itself
       this.#components.network.blockRanges([...this.#ranges, ...table.kernelRoutes])
-      this.#routesError = parts.seat.setRoutes(table.kernelRoutes)
+      this.#routesError = parts.supervisor.setRoutes(table.kernelRoutes)
     }
     this.#tellProblems()
   }
 
-  #setAddresses(seat: EngineSeat): void {
+  #setAddresses(supervisor: EngineSupervisor): void {
     const addresses = this.addresses()
     const text = addressTexts(addresses)
     if (text === this.#told.addresses) return
     this.#told.addresses = text
     try {
-      seat.setAddresses(addresses)
+      supervisor.setAddresses(addresses)
       this.#addressesError = undefined
     } catch (error) {
       this.#components.log.error('addresses not set', { error })
@@ -323,11 +325,11 @@ class MeshVpn implements Vpn {
   #setEngineTable(): void {
     const [table, parts] = [this.#table, this.#parts]
     if (table === undefined || parts === undefined) return
-    const { seat, links } = parts
-    const wayOf = (peer: PeerId) => ({ way: links.wayOf(peer), mtu: links.mtuOf(peer) })
+    const { supervisor, tunnels } = parts
+    const tunnelOf = (peer: PeerId) => ({ tunnel: tunnels.tunnelOf(peer), mtu: tunnels.mtuOf(peer) })
     const { advertiseRoutes: advertised = [] } = this.#init
     try {
-      seat.setTable(buildEngineTable(table, { own: table.own, advertised, wayOf }))
+      supervisor.setTable(buildEngineTable(table, { own: table.own, advertised, tunnelOf }))
     } catch (error) {
       this.#components.log.error('table not set', { error })
     }
@@ -341,7 +343,7 @@ class MeshVpn implements Vpn {
   }
 
   #engineEvent(event: EngineEvent): void {
-    this.#parts?.links.engineEvent(event)
+    this.#parts?.tunnels.engineEvent(event)
     if (event.type === 'session' || event.type === 'silent') this.#emit(event)
   }
 

@@ -1,5 +1,5 @@
 import { MeshError, type MeshErrorInit } from '@mesh/core'
-import type { LinkErrorCode } from './links/errors.ts'
+import type { TunnelErrorCode } from './tunnels/errors.ts'
 
 /** Codes of the `MeshError`s that this package throws. The engine's (`engine.*`) pass through as they are. */
 export type VpnErrorCode =
@@ -17,7 +17,7 @@ export type VpnErrorCode =
   /** The peer has no machine in this VPN. */
   | 'vpn.unknown_peer'
   | 'vpn.not_running'
-  | LinkErrorCode
+  | TunnelErrorCode
 
 export function vpnError(
   code: VpnErrorCode,

@@ -6,6 +6,6 @@ it('has these public names', () => {
     'IGNORED_REASONS',
     'createVpn',
     'deriveIpv6Range',
-    'yieldLeadership',
+    'transferLeadership',
   ])
 })

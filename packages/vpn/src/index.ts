@@ -1,4 +1,4 @@
-/** Which peer gets this packet, and by which way: the table, sessions, streams and address leases of a node. */
+/** Which peer gets this packet, and through which tunnel: the table, sessions, streams and address leases of a node. */
 export type {
   ByteStream,
   ByteStreams,
@@ -8,8 +8,9 @@ export type {
   VpnLedger,
   VpnNetwork,
 } from './ports.ts'
-export { type YieldComponents, yieldLeadership } from './addresses/yield-leadership.ts'
+export { type TransferComponents, transferLeadership } from './legacy/leadership-transfer.ts'
 export { deriveIpv6Range } from './addresses/derive-ipv6.ts'
+export type { LeaseStore } from './addresses/lease.ts'
 export { createVpn } from './create-vpn.ts'
 export type { VpnErrorCode } from './errors.ts'
 export {
@@ -30,5 +31,5 @@ export {
   type VpnProblem,
   type VpnState,
   type VpnStatus,
-  type VpnWay,
+  type TunnelKind,
 } from './vpn.ts'

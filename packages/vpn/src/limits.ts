@@ -2,52 +2,57 @@
 
 // Table
 
-/** What the engine looks up in without being slowed down, and what a rebuild takes some 50 ms for. */
+/** The most peers in a table: as many as the engine looks up in without being slowed down. */
 export const MAX_TABLE_PEERS = 10_000
-/** Addresses of all peers, and of one: nobody crowds the others out. */
+/** The most addresses of all peers together. */
 export const MAX_TABLE_ADDRESSES = 20_000
+/** The most addresses of one peer: nobody crowds the others out. */
 export const MAX_PEER_ADDRESSES = 64
-/** Accepted routes: each may be one of the kernel's, too. */
+/** The most accepted routes: each may be one of the kernel's, too. */
 export const MAX_TABLE_ROUTES = 10_000
-/** Of one peer. */
+/** The most accepted routes of one peer. */
 export const MAX_PEER_ROUTES = 256
-/** A shorter prefix takes so much of the Internet along that it counts as a default route. */
+/** The bits of an IPv4 prefix below which it takes so much of the Internet along that it counts as a default route. */
 export const BROAD_IPV4_BITS = 8
+/** The bits of an IPv6 prefix below which it counts as a default route. */
 export const BROAD_IPV6_BITS = 16
-/** Changes of the ledger that come within this time make one table. */
+/** Changes of the ledger that come within this time, in ms, make one table. */
 export const REBUILD_DELAY_MS = 20
-/** Rebuilding takes at most one part in this many of the time, however fast the ledger changes, */
+/** Rebuilding takes at most one part in this many of the time, however fast the ledger changes. */
 export const REBUILD_TIME_SHARE = 4
-/** but comes within this time also where the machine is so busy that one took long. */
+/** The longest wait for a rebuild, in ms, also where the machine is so busy that one took long. */
 export const MAX_REBUILD_DELAY_MS = 200
-/** Heartbeats that end within this time make one rebuild. */
+/** Heartbeats that end within this time, in ms, make one rebuild. */
 export const EXPIRY_SLACK_MS = 250
-/** Networks of the host are looked at this often, while routes are accepted. */
+/** How often the networks of the host are looked at, in ms, while routes are accepted. */
 export const HOST_CHECK_MS = 10_000
-/** Wire: how long a heartbeat keeps its owner's entries. */
+/** How long a heartbeat keeps its owner's entries, in ms, where nothing else is set (docs/WIRE.md 4.4). */
 export const DEFAULT_LIVENESS_MS = 480_000
 
 // Interface
 
-/** The least that IPv6 allows: passes over whatever carries a peer's stream. */
+/** The interface's MTU where none is given, in bytes: the least that IPv6 allows passes over whatever carries a stream. */
 export const DEFAULT_MTU = 1280
+/** The least MTU that IPv6 allows, in bytes. */
 export const MIN_MTU = 1280
-/** What IP fixes as the longest packet. */
+/** The longest packet that IP allows, in bytes. */
 export const MAX_MTU = 65_535
-/** Beside the derived one. */
+/** The most fixed addresses, beside the derived one. */
 export const MAX_OWN_ADDRESSES = 16
+/** The most entries of a static peer table. */
 export const MAX_STATIC_PEERS = 10_000
+/** The most networks that a node advertises. */
 export const MAX_ADVERTISED_ROUTES = 64
-/** An interface that was taken away is made anew after this time, */
+/** How long after an interface was taken away it is made anew, in ms. */
 export const REOPEN_AFTER_MS = 1_000
-/** but not when it was taken away twice within this. */
+/** The time, in ms, within which an interface that is taken away a second time is not made anew. */
 export const REOPEN_AGAIN_MS = 60_000
 
 // Life
 
-/** A lease that could not be taken, as in a full range, is tried again. */
+/** How long after a lease that could not be taken, as in a full range, it is tried again, in ms. */
 export const LEASE_RETRY_MS = 30_000
-/** Connecting to a peer and one round trip. */
+/** How long a probe may take, in ms: connecting to a peer and one round trip. */
 export const PROBE_MS = 30_000
-/** Withdrawing routes at the end: writes that are held must not hold the end up. */
+/** How long withdrawing routes may hold the end up, in ms: their writes may be held. */
 export const WITHDRAW_MS = 1_000

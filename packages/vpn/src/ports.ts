@@ -31,7 +31,7 @@ export interface ByteStream {
 export interface ByteStreams {
   /**
    * Serves a protocol. `from`: `proven` holds a stream back until its connection proved membership; `heard` takes
-   * members of older networks too, who authored a sealed message. Others, and more than `maxPerPeer` at a time, are
+   * legacy members too, who authored a sealed message. Others, and more than `maxPerPeer` at a time, are
    * reset and counted. Relayed streams come only with `relayed`.
    */
   handle(

@@ -1,7 +1,7 @@
 /** What people are shown of a VPN. */
 import { type AddressInRange, type Cidr, MeshError, type PeerId } from '@mesh/core'
 import type { EngineStats } from '@mesh/engine'
-import type { Links } from './links/links.ts'
+import type { Tunnels } from './tunnels/tunnels.ts'
 import type { TablePeer, VpnTable } from './table/build-table.ts'
 import { isIpv4 } from './addresses/ip-math.ts'
 import type { VpnHost, VpnPeerStatus, VpnProblem } from './vpn.ts'
@@ -10,26 +10,26 @@ const NO_COUNTERS = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drop
 
 export function peerStatuses(
   { peers }: Pick<VpnTable, 'peers'>,
-  links: Pick<Links, 'status'>,
+  tunnels: Pick<Tunnels, 'status'>,
   stats: EngineStats,
 ): readonly VpnPeerStatus[] {
   return [...peers]
-    .map(([peer, machine]) => peerStatus(peer, machine, { links, stats }))
+    .map(([peer, machine]) => peerStatus(peer, machine, { tunnels, stats }))
     .sort((one, other) => (one.peer < other.peer ? -1 : 1))
 }
 
 function peerStatus(
   peer: PeerId,
   { hostname, addresses, routes }: TablePeer,
-  { links, stats }: { readonly links: Pick<Links, 'status'>; readonly stats: EngineStats },
+  { tunnels, stats }: { readonly tunnels: Pick<Tunnels, 'status'>; readonly stats: EngineStats },
 ): VpnPeerStatus {
-  const { way, path, mtu, sessionSince } = links.status(peer)
+  const { kind, path, mtu, sessionSince } = tunnels.status(peer)
   return {
     peer,
     hostname,
     addresses,
     routes,
-    way,
+    tunnel: kind,
     path: path?.path,
     transport: path?.transport,
     mtu,

@@ -1,6 +1,7 @@
 /** What a node's VPN is to the rest of the node: `createVpn` makes one. */
 import type { AddressInRange, Cidr, Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineCounters, EngineInit, EngineInterface } from '@mesh/engine'
+import type { LeaseStore } from './addresses/lease.ts'
 import type { VpnLedger, VpnNetwork } from './ports.ts'
 
 export interface VpnInit {
@@ -33,9 +34,9 @@ export interface VpnInit {
 export interface LeaseInit {
   /** To lease in the range of this IPv4 address; the address itself is not preferred. */
   readonly range: AddressInRange
-  /** Keeps the address over restarts; undefined: nowhere. */
+  /** The file that keeps the address over restarts; undefined: nothing does. */
   readonly file?: string
-  /** Keeps which addresses others had over restarts; undefined: nowhere. */
+  /** The file that keeps over restarts which addresses others had; undefined: nothing does. */
   readonly pastFile?: string
 }
 
@@ -59,6 +60,8 @@ export interface VpnComponents {
   readonly host: VpnHost
   /** `openEngine` of `@mesh/engine`, or one with a memory device. */
   readonly openEngine: (init: EngineInit) => Engine
+  /** Opens what `LeaseInit` names; one that cannot be read or written must not throw. */
+  readonly openLeaseFile: (path: string) => LeaseStore
   /** The replicator's `keepAnnounced`: keeps an owned entry in the ledger; the returned function stops. */
   readonly announce: (bucket: string, key: string, valueText: () => string) => () => void
   /** The replicator's `ready`: resolves when this node knows what others hold. */
@@ -116,8 +119,11 @@ export interface Vpn {
 /** `leasing`: the interface stands, and waits for an IPv4 address. `failed`: see `problems`. */
 export type VpnState = 'starting' | 'leasing' | 'running' | 'failed' | 'stopped'
 
-/** How packets go to a peer; `unknown`: not needed so far, or not found. */
-export type VpnWay = 'sealed' | 'plain' | 'unknown'
+/**
+ * How packets reach a peer. `none`: no tunnel was needed so far, or none was found. `wireguard`: sealed. `legacy`: unsealed
+ * and one by one, as legacy members expect it.
+ */
+export type TunnelKind = 'none' | 'wireguard' | 'legacy'
 
 export interface VpnStatus {
   readonly state: VpnState
@@ -153,7 +159,7 @@ export interface VpnPeerStatus {
   readonly addresses: readonly IpAddress[]
   /** Networks behind it that this node accepted. */
   readonly routes: readonly Cidr[]
-  readonly way: VpnWay
+  readonly tunnel: TunnelKind
   /** Undefined: not connected now. */
   readonly path: 'direct' | 'relayed' | undefined
   readonly transport: string | undefined
@@ -201,7 +207,7 @@ export interface VpnProblem {
 
 export interface VpnProbe {
   readonly peer: PeerId
-  readonly way: VpnWay
+  readonly tunnel: TunnelKind
   readonly path: 'direct' | 'relayed'
   readonly transport: string | undefined
   /** Milliseconds, over the connection that carries the packets. */

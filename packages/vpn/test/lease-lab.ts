@@ -1,4 +1,4 @@
-/** A network in virtual time whose members lease addresses: ours over real ledgers and replicators, and older ones. */
+/** A network in virtual time whose members lease addresses: ours over real ledgers and replicators, and legacy ones. */
 import { type Cidr, type IpAddress, parseCidr, silentLogger, tryParseAddressInRange } from '@mesh/core'
 import { createManualClock, createSeededRandom, type ManualClock } from '@mesh/testkit'
 import { REPLICATION_PROTOCOL } from '../../replication/src/limits.ts'
@@ -14,9 +14,9 @@ import { type LeaseProgress, type LeaseStore, leaseAddress } from '../src/addres
 import { machineText } from '../src/addresses/own-machines.ts'
 import { rememberAddresses } from '../src/addresses/past-addresses.ts'
 import { watchLease } from '../src/addresses/watch-lease.ts'
-import { yieldLeadership } from '../src/addresses/yield-leadership.ts'
+import { transferLeadership } from '../src/legacy/leadership-transfer.ts'
 import { createOwnAddresses } from '../src/own-addresses.ts'
-import { type OlderNode, startOlderNode } from './older-node.ts'
+import { type LegacyNode, startLegacyNode } from './legacy-node.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -66,7 +66,7 @@ export interface LeaseLab {
   fixed(number: number, address: string, init?: Pick<LeaserInit, 'disk'>): Promise<FixedNode>
   /** Of ours, without an interface. */
   api(number: number): Promise<SimNode>
-  older(number: number, kind: 'dhcp' | 'api'): OlderNode
+  legacy(number: number, kind: 'dhcp' | 'api'): LegacyNode
   /** Advances until it is so; undefined when it is not within `withinMs`, else the virtual ms that it took. */
   until(isSo: () => boolean, withinMs: number): Promise<number | undefined>
   stop(): Promise<void>
@@ -105,7 +105,7 @@ export function createLeaseLab(seed: number, count: number, init: SimNetworkInit
     },
     async api(number) {
       const node = await start(number)
-      const stopYielding = yieldLeadership({
+      const stopYielding = transferLeadership({
         ledger: node.ledger,
         arrived: () => node.replicator.ready(),
         legacyMembers: () => node.replicator.status().olderMembers,
@@ -119,8 +119,8 @@ export function createLeaseLab(seed: number, count: number, init: SimNetworkInit
       })
       return node
     },
-    older(number, kind) {
-      const node = startOlderNode(signerOf(number), kind, at)
+    legacy(number, kind) {
+      const node = startLegacyNode(signerOf(number), kind, at)
       stops.push(() => node.stop())
       return node
     },

@@ -269,17 +269,17 @@ describe('an address that is held', () => {
   })
 })
 
-describe('beside older nodes', () => {
+describe('beside legacy nodes', () => {
   it.each([21, 22])('all get distinct addresses, in turns (%i)', { timeout: 120_000 }, async (seed) => {
     const lab = createLeaseLab(seed, 6)
-    const older = [lab.older(0, 'dhcp'), lab.older(1, 'dhcp'), lab.older(2, 'dhcp')]
+    const legacy = [lab.legacy(0, 'dhcp'), lab.legacy(1, 'dhcp'), lab.legacy(2, 'dhcp')]
     const ours = [await lab.vpn(3), await lab.vpn(4), await lab.vpn(5)]
-    const all = [...older, ...ours]
+    const all = [...legacy, ...ours]
     expect(await lab.until(() => all.every(isPlaced), 5 * MINUTE)).toBeLessThanOrEqual(2 * MINUTE)
     await lab.clock.advance(30 * SECOND)
     expect(areDistinct(all)).toBe(true)
     // The derived IPv6 addresses, announced by then, mislead nobody.
-    expect(older.every(({ address }) => address?.startsWith('10.1.0.'))).toBe(true)
+    expect(legacy.every(({ address }) => address?.startsWith('10.1.0.'))).toBe(true)
     await lab.stop()
   })
 
@@ -291,31 +291,33 @@ describe('beside older nodes', () => {
       const elected = lab.ids.indexOf(leaderOf(lab.ids) ?? '')
       const others = lab.ids.map((_, number) => number).filter((number) => number !== elected)
       await lab.api(elected)
-      const older = others.slice(0, 3).map((number) => lab.older(number, 'dhcp'))
+      const legacy = others.slice(0, 3).map((number) => lab.legacy(number, 'dhcp'))
       const ours = await Promise.all(others.slice(3).map((number) => lab.vpn(number)))
-      const all = [...older, ...ours]
+      const all = [...legacy, ...ours]
       expect(await lab.until(() => all.every(isPlaced), 5 * MINUTE)).toBeLessThanOrEqual(2 * MINUTE)
       expect(areDistinct(all)).toBe(true)
       await lab.stop()
     },
   )
 
-  it('older ones go on alone with the help of one of ours that wants no address', async () => {
+  it('legacy ones go on alone with the help of one of ours that wants no address', async () => {
     const lab = createLeaseLab(41, 3)
     const elected = lab.ids.indexOf(leaderOf(lab.ids) ?? '')
     await lab.api(elected)
-    const older = [0, 1, 2].filter((number) => number !== elected).map((number) => lab.older(number, 'dhcp'))
-    expect(await lab.until(() => older.every(isPlaced), 5 * MINUTE)).toBeLessThanOrEqual(MINUTE)
-    expect(areDistinct(older)).toBe(true)
+    const legacy = [0, 1, 2]
+      .filter((number) => number !== elected)
+      .map((number) => lab.legacy(number, 'dhcp'))
+    expect(await lab.until(() => legacy.every(isPlaced), 5 * MINUTE)).toBeLessThanOrEqual(MINUTE)
+    expect(areDistinct(legacy)).toBe(true)
     await lab.stop()
   })
 
-  it('ours pass over an older one that is elected and wants no address, and over one that is gone', async () => {
+  it('ours pass over an legacy one that is elected and wants no address, and over one that is gone', async () => {
     const lab = createLeaseLab(42, 4)
     const elected = lab.ids.indexOf(leaderOf(lab.ids) ?? '')
     const [gone = 0, ...others] = [0, 1, 2, 3].filter((number) => number !== elected)
-    lab.older(elected, 'api')
-    const ended = lab.older(gone, 'api')
+    lab.legacy(elected, 'api')
+    const ended = lab.legacy(gone, 'api')
     await lab.clock.advance(30 * SECOND)
     await ended.stop()
     const ours = await Promise.all(others.map((number) => lab.vpn(number)))
@@ -341,9 +343,9 @@ describe('nodes without an interface', () => {
     expect(await lab.until(() => isPlaced(leasing), MINUTE)).toBeLessThanOrEqual(10 * SECOND)
     await lab.clock.advance(20 * MINUTE)
     expect(writes).toBe(0)
-    const late = lab.older(3, 'dhcp')
+    const late = lab.legacy(3, 'dhcp')
     expect(await lab.until(() => isPlaced(late), 3 * MINUTE)).toBeLessThanOrEqual(MINUTE)
-    const legacy = lab.older(5, 'api')
+    const legacy = lab.legacy(5, 'api')
     await lab.clock.advance(5 * MINUTE)
     await legacy.stop()
     writes = 0

@@ -1,17 +1,17 @@
-/** What the stories of links.test.ts and plain-links.test.ts share: machines that end with their test. */
+/** What the stories of tunnels.test.ts and plain-tunnels.test.ts share: machines that end with their test. */
 import { openMemoryEngine } from '@mesh/engine/testing'
 import { eventually } from '@mesh/testkit'
 import { expect } from 'vitest'
-import { PLAIN_PROTOCOL } from '../src/links/limits.ts'
+import { LEGACY_PROTOCOL } from '../src/legacy/limits.ts'
 import {
   addressOf,
   type MemoryMachine,
   type MemoryMachineInit,
   openMachine,
   peerOf,
-} from '../src/links/testing/memory-machine.ts'
-import { createMemoryNetwork, type MemoryNetwork } from '../src/links/testing/memory-network.ts'
-import { markOf, packet } from '../src/links/testing/packet.ts'
+} from '../src/testing/memory-machine.ts'
+import { createMemoryNetwork, type MemoryNetwork } from '../src/testing/memory-network.ts'
+import { markOf, packet } from '../src/testing/packet.ts'
 
 export const whyNoAddon = reasonAgainstAddon()
 const opened: MemoryMachine[] = []
@@ -33,32 +33,32 @@ export async function two() {
   return { network, a, b }
 }
 
-export async function withOlder() {
+export async function withLegacy() {
   const network = createMemoryNetwork()
   const a = await open(network, { number: 1, peers: [2] })
-  return { network, a, ...joinOlder(network) }
+  return { network, a, ...joinLegacy(network) }
 }
 
-/** Machine 2 as an older node: what its kernel gets is in `theirs`. */
-export function joinOlder(network: MemoryNetwork) {
+/** Machine 2 as an legacy node: what its kernel gets is in `theirs`. */
+export function joinLegacy(network: MemoryNetwork) {
   const { network: own } = network.join(peerOf(2))
   const theirs: Uint8Array[] = []
-  void own.streams.handle(PLAIN_PROTOCOL, { from: 'heard', maxPerPeer: 1024, relayed: false }, (stream) =>
+  void own.streams.handle(LEGACY_PROTOCOL, { from: 'heard', maxPerPeer: 1024, relayed: false }, (stream) =>
     stream.onBytes((bytes) => theirs.push(Uint8Array.from(bytes))),
   )
-  const older = {
+  const legacy = {
     peer: peerOf(2),
     /** One stream with these chunks. */
     async send(chunks: readonly (Uint8Array | undefined)[]) {
       const options = { from: 'heard', relayed: false } as const
-      const stream = await own.streams.open(peerOf(1), PLAIN_PROTOCOL, options)
+      const stream = await own.streams.open(peerOf(1), LEGACY_PROTOCOL, options)
       const ended = new Promise((resolve) => stream.onEnd(resolve))
       for (const chunk of chunks) if (chunk !== undefined) stream.send(chunk)
       stream.close()
       await ended
     },
   }
-  return { older, theirs }
+  return { legacy, theirs }
 }
 
 export function send(from: MemoryMachine, to: { readonly peer: string }, mark: number): void {

@@ -3,7 +3,7 @@ import { cidrContains, parseCidr, parseIp } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { openMemoryEngine } from '@mesh/engine/testing'
 import { afterEach, describe, expect, it } from 'vitest'
-import { markOf } from '../src/links/testing/packet.ts'
+import { markOf } from '../src/testing/packet.ts'
 import { addressInRange, createVpnLab, packet, type VpnLab, type VpnNode } from './vpn-lab.ts'
 
 const SOON = { withinMs: 20_000 }
@@ -30,7 +30,7 @@ describe.skipIf(whyNoAddon !== undefined)(`a VPN in memory${whyNoAddon ?? ''}`, 
     expect(status.peers.find(({ peer }) => peer === b.peer)).toMatchObject({
       hostname: 'host-2',
       addresses: ['10.1.0.2', b.v6],
-      way: 'sealed',
+      tunnel: 'wireguard',
       path: 'direct',
       transport: 'memory',
       mtu: 1280,
@@ -39,7 +39,7 @@ describe.skipIf(whyNoAddon !== undefined)(`a VPN in memory${whyNoAddon ?? ''}`, 
     expect(a.events).toContainEqual({ type: 'session', peer: b.peer })
     expect(await a.vpn.probe(b.peer)).toEqual({
       peer: b.peer,
-      way: 'sealed',
+      tunnel: 'wireguard',
       path: 'direct',
       transport: 'memory',
       rttMs: 1,

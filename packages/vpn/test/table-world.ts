@@ -1,7 +1,7 @@
 /** A ledger's snapshot written by hand: entries that no ledger would take are among them. */
 import { createHash } from 'node:crypto'
-import { type PeerId, peerIdFromPublicKey } from '@mesh/core'
-import { type Entry, HEALTH_BUCKET, heartbeatValue, type KeyedEntry, parseHeartbeat } from '@mesh/ledger'
+import { BUCKETS, heartbeatValue, parseHeartbeat, type PeerId, peerIdFromPublicKey } from '@mesh/core'
+import type { Entry, KeyedEntry } from '@mesh/ledger'
 import type { TableSnapshot } from '../src/table/build-table.ts'
 
 export interface World {
@@ -42,7 +42,7 @@ export function createWorld(): World {
   }
   const world: World = {
     start,
-    beat: (peer, afterMs) => add(HEALTH_BUCKET, peer, peer, heartbeatValue(start + afterMs)),
+    beat: (peer, afterMs) => add(BUCKETS.healthcheck, peer, peer, heartbeatValue(start + afterMs)),
     machine: (key, peer, hostname = '') =>
       add('machines', key, peer, JSON.stringify({ PeerID: peer, Hostname: hostname })),
     route: (key, peer, metric) => add('routes', key, peer, JSON.stringify({ PeerID: peer, Metric: metric })),
@@ -66,7 +66,7 @@ function snapshotOf(buckets: ReadonlyMap<string, ReadonlyMap<string, Entry>>): T
     getLive,
     entries: (bucket = '') => sorted.get(bucket) ?? [],
     isOwnerLive(owner, now) {
-      const beat = parseHeartbeat(getLive(HEALTH_BUCKET, owner)?.value ?? '')
+      const beat = parseHeartbeat(getLive(BUCKETS.healthcheck, owner)?.value ?? '')
       return beat !== undefined && beat + LIVENESS_MS > now
     },
   }

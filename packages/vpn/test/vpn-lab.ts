@@ -1,7 +1,9 @@
 /** Nodes with a VPN in one process: all real but the network between them, the kernel, and what replicates ledgers. */
+import { expect } from 'vitest'
 import {
   type AddressInRange,
   type Clock,
+  heartbeatValue,
   type IpAddress,
   parseIp,
   type PeerId,
@@ -11,13 +13,13 @@ import {
 } from '@mesh/core'
 import type { EngineEvent, EngineInit } from '@mesh/engine'
 import { type MemoryEngine, openMemoryEngine } from '@mesh/engine/testing'
-import { createLedger, createSigner, heartbeatValue, type Ledger, type OwnershipMode } from '@mesh/ledger'
+import { createLedger, createSigner, type Ledger, type OwnershipMode } from '@mesh/ledger'
 import { createSeededRandom, eventually } from '@mesh/testkit'
 import { startAnnouncing } from '../../replication/src/keep-announced.ts'
 import ipaddr from 'ipaddr.js'
 import { createVpn, type HostNetwork, type Vpn, type VpnEvent, type VpnInit } from '../src/index.ts'
-import { createMemoryNetwork, type MemoryNetwork } from '../src/links/testing/memory-network.ts'
-import { packet as smallPacket } from '../src/links/testing/packet.ts'
+import { createMemoryNetwork, type MemoryNetwork } from '../src/testing/memory-network.ts'
+import { packet as smallPacket } from '../src/testing/packet.ts'
 
 export interface VpnNode {
   readonly peer: PeerId
@@ -104,6 +106,7 @@ export function createVpnLab({ mode = 'enforce' }: { readonly mode?: OwnershipMo
           remoteAddresses: () => remotes.map(parseIp),
           forwards: () => forwards,
         },
+        openLeaseFile: () => expect.unreachable('no file is named'),
         openEngine(engineInit) {
           const engine = openMemoryEngine(engineInit)
           inits.push(engineInit)
@@ -193,7 +196,7 @@ export function createVpnLab({ mode = 'enforce' }: { readonly mode?: OwnershipMo
   }
 }
 
-/** As `packet` of the links' tests, for any addresses. */
+/** As `packet` of the tunnels' tests, for any addresses. */
 export function packet(source: string, destination: string, payload: number, mark: number): Uint8Array {
   const isV6 = source.includes(':')
   const bytes = smallPacket(isV6 ? 'fd00::1' : source, isV6 ? 'fd00::1' : destination, payload, mark)

@@ -30,7 +30,7 @@ export function humanValue(value: unknown): unknown {
 }
 
 /** A peer id by its end, which tells peers apart and is what `mesh status` shows: `12D3…dBfeSB12`. */
-export function shortName(text: string): string {
+function shortName(text: string): string {
   return tryParsePeerId(text) === undefined ? text : `12D3…${shortPeerId(text)}`
 }
 

@@ -20,6 +20,7 @@ import type { NodeInit } from './create-node.ts'
 import { findProblems } from './health.ts'
 import { readMetrics } from './metrics.ts'
 import type { NodeDns } from './node-dns.ts'
+import { createVpnPort } from './vpn-port.ts'
 
 export interface NodeApiComponents {
   readonly ledger: Ledger
@@ -114,7 +115,7 @@ export function createApi(
     },
     attachVpn(made) {
       vpn = made
-      server.attachVpn(made)
+      server.attachVpn(createVpnPort(made))
     },
     attachOffers: (offers) => server.attachOffers(offers),
     attachServices(made, sharing) {

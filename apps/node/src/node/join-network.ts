@@ -3,8 +3,8 @@
  * 4 the VPN, or where there is none, the courtesy to leave addresses to others; 5 DNS, which may listen at the VPN's
  * address; 6 the transports that take longer, meanwhile.
  */
-import { tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
-import { HEALTH_BUCKET, type Ledger } from '@mesh/ledger'
+import { BUCKETS, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
 import type { P2pNodeInit } from '@mesh/p2p/node'
 import type { ReplicatorInit } from '@mesh/replication'
 import { nameInForce } from '../settings/node-name.ts'
@@ -87,17 +87,17 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   await standing
   signal.throwIfAborted()
   if (!init.hasVpn) {
-    const { yieldLeadership } = await import('@mesh/vpn')
+    const { transferLeadership } = await import('@mesh/vpn')
     const arrived = () => replicator.ready()
     const legacyMembers = () => replicator.status().olderMembers
-    ends.add(yieldLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
+    ends.add(transferLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
   }
   return sharing
 }
 
 /** Does the ledger tell of no other node? */
 function isLonely(ledger: Ledger): boolean {
-  for (const { key } of ledger.snapshot().entries(HEALTH_BUCKET)) if (key !== ledger.self) return false
+  for (const { key } of ledger.snapshot().entries(BUCKETS.healthcheck)) if (key !== ledger.self) return false
   return true
 }
 

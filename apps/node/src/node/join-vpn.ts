@@ -18,6 +18,7 @@ import {
   parseVpnHost,
   valuesOf,
 } from '../settings/vpn-values.ts'
+import { createLeaseFile } from '../state/lease-file.ts'
 import type { Network } from '../state/network.ts'
 import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, StartOptions } from './create-node.ts'
@@ -45,6 +46,7 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
     network: vpnNetwork(p2p, blacklistedRanges(settings)),
     host: createVpnHost(p2p),
     openEngine: (engineInit) => openEngine(engineInit, { log: log.child('engine') }),
+    openLeaseFile: (path) => createLeaseFile(path, log.child('vpn')),
     announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
     arrived: () => replicator.ready(),
     clock,

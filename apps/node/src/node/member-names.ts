@@ -1,11 +1,11 @@
 /** What people call the members: the names that machines announce in the ledger. */
-import { machineRecord } from '@mesh/core'
+import { BUCKETS, machineRecord } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 
 /** By peer id; members without a name are not in it. */
 export function memberNames(ledger: Pick<Ledger, 'snapshot'>): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
-  for (const { entry } of ledger.snapshot().entries('machines')) {
+  for (const { entry } of ledger.snapshot().entries(BUCKETS.machines)) {
     const record = entry.deleted ? undefined : machineRecord.safeParse(tryParse(entry.value)).data
     if (record !== undefined && record.Hostname !== '') names.set(record.PeerID, record.Hostname)
   }

@@ -8,7 +8,7 @@ import { type Logger, MeshError } from '@mesh/core'
 import type { FileOffer, FileSharing, NamedAddress, Services } from '@mesh/services'
 import type { KeptOffers, OfferKind } from '../state/kept-offers.ts'
 
-export interface NodeOffersInit {
+interface NodeOffersInit {
   readonly services: readonly NamedAddress[]
   readonly connections: readonly NamedAddress[]
   readonly files: readonly NamedAddress[]

@@ -2,6 +2,7 @@
 import type { Metric } from '@mesh/api-server'
 import type { VpnPeerStatus, VpnStatus } from '@mesh/vpn'
 import { counts, gauge } from './metric-families.ts'
+import { WAY_OF_TUNNEL } from './vpn-port.ts'
 
 /** Peers with samples of their own; the others are one sample together. */
 export const MAX_PEERS_IN_METRICS = 1_000
@@ -17,9 +18,9 @@ export function vpnMetrics({ peers, device, ignored, refusals }: VpnStatus): rea
     type: 'counter',
     samples: peerSamples(active, count),
   })
-  const ways = (['sealed', 'plain', 'unknown'] as const).map((way) => ({
+  const ways = Object.entries(WAY_OF_TUNNEL).map(([tunnel, way]) => ({
     labels: { way },
-    value: peers.filter((peer) => peer.way === way).length,
+    value: peers.filter((peer) => peer.tunnel === tunnel).length,
   }))
   const sessions = peers.filter(({ sessionSince }) => sessionSince !== undefined).length
   return [

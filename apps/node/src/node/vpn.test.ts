@@ -1,6 +1,6 @@
 import type { Logger, PeerId } from '@mesh/core'
 import type { EngineCounters } from '@mesh/engine'
-import { generateNetworkConfig } from '@mesh/p2p'
+import { generateNetworkConfig } from '@mesh/network'
 import { createSeededRandom } from '@mesh/testkit'
 import type { Vpn, VpnEvent, VpnPeerStatus, VpnStatus } from '@mesh/vpn'
 import { describe, expect, test } from 'vitest'
@@ -102,7 +102,7 @@ function peerStatus(peer: string, over: Partial<VpnPeerStatus> = {}): VpnPeerSta
     hostname: 'nas',
     addresses: [],
     routes: [],
-    way: 'unknown',
+    tunnel: 'none',
     path: undefined,
     transport: undefined,
     mtu: 1280,
@@ -132,8 +132,8 @@ describe('metrics', () => {
   test('ways, sessions and drops are counted, and peers that sent something', () => {
     const counters = { ...NOTHING, packetsIn: 3, bytesIn: 300, drops: { noRoute: 1, spoofedSource: 4 } }
     const status = vpnStatus([
-      peerStatus('a', { way: 'sealed', sessionSince: 1, counters }),
-      peerStatus('b', { way: 'plain' }),
+      peerStatus('a', { tunnel: 'wireguard', sessionSince: 1, counters }),
+      peerStatus('b', { tunnel: 'legacy' }),
       peerStatus('c'),
     ])
     expect(samplesOf(status, 'mesh_vpn_peers')).toEqual([

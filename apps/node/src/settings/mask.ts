@@ -24,6 +24,6 @@ export function shownValue(name: OptionName, value: Settings[OptionName]): strin
 }
 
 /** Tells nothing but the length, which is enough to see that a token was cut off. */
-export function maskSecret(secret: string): string {
+function maskSecret(secret: string): string {
   return `*** (${secret.length} characters)`
 }

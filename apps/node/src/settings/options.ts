@@ -20,7 +20,7 @@ import type { Option } from './option.ts'
 import { serviceOptions } from './service-options.ts'
 import { vpnOptions } from './vpn-options.ts'
 
-export const options = {
+const options = {
   ...generateOptions,
   ...networkOptions,
   ...nameOptions,

@@ -8,7 +8,7 @@ import { deriveDefaults } from './derived-defaults.ts'
 import { shownText } from './mask.ts'
 import { flagOf, type OptionName, optionNames, optionOf, optionsOf, type Settings } from './options.ts'
 
-export type Level = 'flag' | 'environment' | 'file' | 'default'
+type Level = 'flag' | 'environment' | 'file' | 'default'
 
 /** One option as it was given somewhere; nothing is checked yet. */
 export interface Given {

@@ -46,7 +46,7 @@ export function acquireInstanceLock(folder: string, instance: string): InstanceL
 }
 
 /** The process that holds the instance, as far as is known. */
-export function readHolder(folder: string): number | undefined {
+function readHolder(folder: string): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(join(folder, 'pid'), 'utf8'), 10)
     return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined

@@ -35,7 +35,7 @@ export interface Newcomer {
   close(): Promise<void>
 }
 
-export interface ShellOptions {
+interface ShellOptions {
   readonly hasCargo: boolean
   readonly home: string
   /** A copy's name, where it is not the clone itself. */

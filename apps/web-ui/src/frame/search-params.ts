@@ -35,7 +35,7 @@ export interface OffersSearch extends ListSearch {
 }
 
 const OFFERS_VIEWS = ['offer', 'connect', 'service', 'connection', 'file'] as const
-export type OffersView = (typeof OFFERS_VIEWS)[number]
+type OffersView = (typeof OFFERS_VIEWS)[number]
 
 export function validateOffersSearch(search: Record<string, unknown>): OffersSearch {
   const view = OFFERS_VIEWS.find((known) => known === search.view)

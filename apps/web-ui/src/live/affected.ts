@@ -1,3 +1,4 @@
+import { BUCKETS } from '@mesh/core'
 import type { ApiEvent, EventData, RouteId } from '@mesh/api-contract'
 
 /** What an event makes old: reads by route, and keys of the ledger one by one. */
@@ -9,9 +10,6 @@ export interface Affected {
   /** Index of the last block, which needs no question. */
   readonly block: number | undefined
 }
-
-/** Heartbeats change this bucket all the time and nothing else with it; who is online comes as an event of its own. */
-const HEARTBEATS = 'healthcheck'
 
 /** The reads that show a bucket under another name. */
 const READS_OF_BUCKET: Readonly<Record<string, readonly RouteId[]>> = {
@@ -77,7 +75,8 @@ function addChange(
 ): void {
   const changed = keys.get(bucket) ?? new Map<string, boolean>()
   keys.set(bucket, changed.set(key, deleted))
-  if (bucket === HEARTBEATS) return
+  // Heartbeats change this bucket all the time and nothing else with it; who is online comes as an event of its own.
+  if (bucket === BUCKETS.healthcheck) return
   routes.add('getDigest')
   if (Object.hasOwn(READS_OF_BUCKET, bucket)) addAll(routes, READS_OF_BUCKET[bucket] ?? [])
 }

@@ -1,4 +1,5 @@
 /** What happened lately, in the terms of people: built from events, newest first, bounded. */
+import { BUCKETS } from '@mesh/core'
 import type { ApiEvent, EventData } from '@mesh/api-contract'
 
 export type FeedEntry = { readonly id: string /** Unix ms. */; readonly at: number } & (
@@ -23,7 +24,7 @@ export type FeedEntry = { readonly id: string /** Unix ms. */; readonly at: numb
 
 export const MAX_FEED_ENTRIES = 300
 /** Announcements that repeat themselves tell people nothing. */
-const QUIET_BUCKETS: ReadonlySet<string> = new Set(['healthcheck'])
+const QUIET_BUCKETS: ReadonlySet<string> = new Set([BUCKETS.healthcheck])
 
 /** When an event happened that the node told of afterwards, Unix ms; undefined for what happens now. */
 export function pastTime({ data }: ApiEvent): number | undefined {

@@ -5,7 +5,7 @@ import type { Live } from './live.ts'
  * A browser opens six connections to a node over HTTP/1.1, and an event stream holds one: pages that nobody looks at
  * for this long give theirs back, so that a seventh page still works.
  */
-export const UNSEEN_MS = 30_000
+const UNSEEN_MS = 30_000
 
 /** Listens while the page is seen. The returned function ends it. */
 export function runWhileSeen(live: Live, clock: Clock): () => void {

@@ -2,6 +2,7 @@
  * The last changes and refusals, for readers that ask for what happened before they came. Refusals have a place of
  * their own: a member that is refused often pushes no change out.
  */
+import { BUCKETS } from '@mesh/core'
 import { EVENT_HISTORY_SIZE, type EventData, type EventType } from '@mesh/api-contract'
 import { MAX_EVENT_HISTORY_BYTES } from '../limits.ts'
 
@@ -40,7 +41,7 @@ function isWorthKeeping(type: EventType, data: unknown): boolean {
   if (type === 'ledger.rejected' || type === 'ledger.conflict') return true
   if (type !== 'ledger.changed') return false
   const { Changes, More } = data as EventData<'ledger.changed'>
-  return More > 0 || Changes.some(({ Bucket }) => Bucket !== 'healthcheck')
+  return More > 0 || Changes.some(({ Bucket }) => Bucket !== BUCKETS.healthcheck)
 }
 
 function createShelf() {

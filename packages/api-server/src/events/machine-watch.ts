@@ -1,5 +1,5 @@
 /** Tells when machines come and go: their heartbeats get fresh, or grow older than 10 minutes. */
-import type { Clock } from '@mesh/core'
+import { BUCKETS, type Clock } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import { MACHINE_CHECK_INTERVAL_MS, MACHINE_CHECK_SOON_MS } from '../limits.ts'
 import { isOnline, machinesOf, type Scene } from '../views/members.ts'
@@ -33,7 +33,8 @@ export function watchMachines(ledger: Ledger, scene: () => Scene, hub: EventHub,
   }
   const unsubscribe = ledger.subscribe((event) => {
     if (event.type !== 'committed' || isSoon) return
-    if (!event.changes.some(({ bucket }) => bucket === 'machines' || bucket === 'healthcheck')) return
+    if (!event.changes.some(({ bucket }) => bucket === BUCKETS.machines || bucket === BUCKETS.healthcheck))
+      return
     isSoon = true
     cancel()
     cancel = clock.after(MACHINE_CHECK_SOON_MS, check)

@@ -12,13 +12,13 @@ export function prepared(answer: Prepared): PreparedAnswer {
 }
 
 /** What a handler may ask of the request beside its parsed input. */
-export interface RequestContext {
+interface RequestContext {
   /** The body's JSON text as sent; empty for routes without one. */
   readonly bodyText: string
 }
 
 type Answer<Id extends RouteId> = RouteOutput<Routes[Id]> | PreparedAnswer
-export type Handler<Id extends RouteId> = (
+type Handler<Id extends RouteId> = (
   input: ParsedInput<Routes[Id]>,
   context: RequestContext,
 ) => Answer<Id> | Promise<Answer<Id>>

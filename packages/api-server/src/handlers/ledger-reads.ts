@@ -1,5 +1,5 @@
 import { dnsRecordsByName, type DnsView, type SummaryView } from '@mesh/api-contract'
-import { serviceRecord, userRecord } from '@mesh/core'
+import { BUCKETS, serviceRecord, userRecord } from '@mesh/core'
 import type { Snapshot } from '@mesh/ledger'
 import { Problem } from '../http/problem.ts'
 import { tryParseJson } from '../views/json-text.ts'
@@ -35,14 +35,15 @@ type ReadIds =
 export function createLedgerReads(scene: () => Scene, text: () => LedgerText): HandlersOf<ReadIds> {
   return {
     getSummary: () => summaryView(scene()),
-    listUsers: () => readBucket(scene().snapshot, 'users', (value) => pick(userRecord.safeParse(value).data)),
-    listServices: () => named(scene().snapshot, 'services'),
-    listFiles: () => named(scene().snapshot, 'files'),
+    listUsers: () =>
+      readBucket(scene().snapshot, BUCKETS.users, (value) => pick(userRecord.safeParse(value).data)),
+    listServices: () => named(scene().snapshot, BUCKETS.services),
+    listFiles: () => named(scene().snapshot, BUCKETS.files),
     listMachines: () => [...machineViews(scene())],
     listNodes: () => [...nodeViews(scene())],
     listPeerstore: () => [...peerstoreViews(scene())],
     listPeers: () => [...peerViews(scene())],
-    listDns: () => readBucket(scene().snapshot, 'dns', dnsView),
+    listDns: () => readBucket(scene().snapshot, BUCKETS.dns, dnsView),
     getBlock: () => ledgerAnswer(text(), (form) => form.block()),
     getSignedEntry({ bucket, key }) {
       const entry = scene().snapshot.get(bucket, key)
@@ -74,10 +75,10 @@ function ledgerAnswer(
 
 function summaryView({ snapshot, self, network }: Scene): SummaryView {
   return {
-    Files: snapshot.count('files'),
+    Files: snapshot.count(BUCKETS.files),
     Machines: machinesOf(snapshot).length,
-    Users: snapshot.count('users'),
-    Services: snapshot.count('services'),
+    Users: snapshot.count(BUCKETS.users),
+    Services: snapshot.count(BUCKETS.services),
     BlockChain: snapshot.head.index,
     OnChainNodes: network?.members().length ?? 0,
     Peers: (network?.peers().length ?? 0) + 1,

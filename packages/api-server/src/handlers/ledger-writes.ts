@@ -1,6 +1,6 @@
 import { type BucketDeleteView, MAX_VALUE_BYTES, type WriteView } from '@mesh/api-contract'
-import type { Clock, MeshError } from '@mesh/core'
-import { HEALTH_BUCKET, type Ledger, type LedgerErrorCode, type Write } from '@mesh/ledger'
+import { BUCKETS, type Clock, type MeshError } from '@mesh/core'
+import type { Ledger, LedgerErrorCode, Write } from '@mesh/ledger'
 import { issue, Problem } from '../http/problem.ts'
 import { checkNodeValue, checkNotHeartbeat } from '../views/node-value.ts'
 import type { HandlersOf } from './handler.ts'
@@ -39,17 +39,17 @@ export function createLedgerWrites(ledger: Ledger, clock: Clock, onRefused: OnRe
   const putDns = async (pattern: string, records: unknown, wait: number | undefined) => {
     // only a network that names things needs the matcher of patterns, which is large
     const { encodeDnsValue } = await import('../views/dns-value.ts')
-    return put('dns', pattern, encodeDnsValue(pattern, records), wait)
+    return put(BUCKETS.dns, pattern, encodeDnsValue(pattern, records), wait)
   }
   return {
     createDns: ({ body: { Regex, Records }, wait }) => putDns(Regex, Records, wait),
     putText({ bucket, key, value, wait }) {
-      if (bucket === 'dns') return putDns(key, value, wait)
+      if (bucket === BUCKETS.dns) return putDns(key, value, wait)
       checkNode(bucket, key, value)
       return put(bucket, key, JSON.stringify(value), wait)
     },
     putJson({ bucket, key, body, wait }, { bodyText }) {
-      if (bucket === 'dns') return putDns(key, body, wait)
+      if (bucket === BUCKETS.dns) return putDns(key, body, wait)
       checkNode(bucket, key, body)
       // as sent: a value is text, and signing it again must never change a digit
       return put(bucket, key, bodyText, wait)
@@ -64,7 +64,7 @@ export function createLedgerWrites(ledger: Ledger, clock: Clock, onRefused: OnRe
     },
     async deleteBucket({ bucket, wait }): Promise<BucketDeleteView> {
       const { self } = ledger
-      const isHeartbeat = (key: string) => bucket === HEALTH_BUCKET && key === self
+      const isHeartbeat = (key: string) => bucket === BUCKETS.healthcheck && key === self
       const deletion = ledger.deleteBucket(bucket, isHeartbeat)
       const refused = deletion.refused.map(({ key, owner }) => ({ Key: key, Owner: owner }))
       const nothing = deletion.deleting === 0

@@ -69,7 +69,7 @@ export function emptySegment(path: string): Problem | undefined {
   return isInside || isName ? badPath(path, 'no empty segment') : undefined
 }
 
-export function badPath(path: string, expected: string): Problem {
+function badPath(path: string, expected: string): Problem {
   return new Problem('http.bad_path', `the path cannot be used: expected ${expected}`, {
     issues: [issue('path', path, expected)],
   })

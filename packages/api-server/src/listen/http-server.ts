@@ -26,7 +26,7 @@ import {
   TIMEOUT_CHECK_INTERVAL_MS,
 } from '../limits.ts'
 
-export interface HttpTimeouts {
+interface HttpTimeouts {
   readonly headersMs: number
   readonly requestMs: number
   readonly checkIntervalMs: number

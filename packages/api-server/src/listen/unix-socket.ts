@@ -117,6 +117,6 @@ function inUse(path: string): MeshError<ListenErrorCode> {
   })
 }
 
-export function isSystemError(error: unknown, code: string): boolean {
+function isSystemError(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

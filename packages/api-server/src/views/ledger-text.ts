@@ -3,13 +3,14 @@
  * the whole ledger, the whole block, and buckets. A value's text is checked once in the life of its entry and then
  * spliced as it was signed, so that no digit is lost.
  */
+import { BUCKETS } from '@mesh/core'
 import { dnsRecordsByName } from '@mesh/api-contract'
 import type { Entry, Ledger, Snapshot } from '@mesh/ledger'
 import { MAX_KEPT_BUCKETS, MAX_VALUE_DEPTH } from '../limits.ts'
 import { isNestedDeeper, tryParseJson } from './json-text.ts'
 
 /** Decoded values, or the signed texts as JSON strings. */
-export type ValueForm = 'json' | 'text'
+type ValueForm = 'json' | 'text'
 
 export interface LedgerText {
   readonly snapshot: Snapshot
@@ -106,7 +107,7 @@ function decodedText(bucket: string, entry: Entry): string {
 function decode(bucket: string, value: string): string {
   const parsed = tryParseJson(value)
   if (parsed === undefined || isNestedDeeper(value, MAX_VALUE_DEPTH)) return JSON.stringify(value)
-  if (bucket === 'dns' && isTextRecord(parsed)) return JSON.stringify(dnsRecordsByName(parsed))
+  if (bucket === BUCKETS.dns && isTextRecord(parsed)) return JSON.stringify(dnsRecordsByName(parsed))
   return value
 }
 

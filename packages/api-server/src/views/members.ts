@@ -1,12 +1,10 @@
 /** Who is about: machines, nodes and peers, from the ledger and the network. Pure. */
 import type { MachineView, NodeView, PeerView, StatsView } from '@mesh/api-contract'
-import { type MachineRecord, machineRecord } from '@mesh/core'
+import { BUCKETS, type MachineRecord, machineRecord, parseHeartbeat } from '@mesh/core'
 import type { Entry, Snapshot } from '@mesh/ledger'
 import { ONLINE_WINDOW_MS } from '../limits.ts'
 import type { NetworkPort, PeerState, TrafficStats } from '../ports.ts'
 import { tryParseJson } from './json-text.ts'
-
-const HEARTBEATS = 'healthcheck'
 
 /** What the views look at, at one moment. */
 export interface Scene {
@@ -41,13 +39,13 @@ export function machineViews(scene: Scene): readonly MachineView[] {
 
 /** Has it a heartbeat within 10 minutes? This node itself always is online. */
 export function isOnline({ snapshot, self, now }: Scene, peer: string): boolean {
-  return peer === self || isFresh(snapshot.getLive(HEARTBEATS, peer), now)
+  return peer === self || isFresh(snapshot.getLive(BUCKETS.healthcheck, peer), now)
 }
 
 /** On the topic, or with a heartbeat within 10 minutes; this node included. */
 export function nodeViews({ snapshot, self, network, now }: Scene): readonly NodeView[] {
   const ids = new Set([self, ...(network?.members() ?? [])])
-  for (const { key, entry } of snapshot.entries(HEARTBEATS)) if (isFresh(entry, now)) ids.add(key)
+  for (const { key, entry } of snapshot.entries(BUCKETS.healthcheck)) if (isFresh(entry, now)) ids.add(key)
   return [...ids].sort(byText).map((ID) => ({ ID, Online: true }))
 }
 
@@ -121,7 +119,7 @@ export function machinesOf(snapshot: Snapshot): readonly Machine[] {
  * machine's IPv4 address, for the sake of older nodes.
  */
 function* recordsOf(snapshot: Snapshot): Iterable<MachineRecord> {
-  for (const { key, entry } of snapshot.entries('machines')) {
+  for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {
     const record = recordOf(entry)
     if (record !== undefined) yield record.Address === key ? record : { ...record, Address: key }
   }
@@ -150,8 +148,8 @@ function recordOf(entry: Entry): MachineRecord | undefined {
 
 function isFresh(heartbeat: Entry | undefined, now: number): boolean {
   if (heartbeat === undefined || heartbeat.deleted) return false
-  const text = tryParseJson(heartbeat.value)
-  return typeof text === 'string' && now - Date.parse(text) < ONLINE_WINDOW_MS
+  const at = parseHeartbeat(heartbeat.value)
+  return at !== undefined && now - at < ONLINE_WINDOW_MS
 }
 
 function connectedPeers({ network }: Scene): ReadonlySet<string> {

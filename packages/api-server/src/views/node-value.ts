@@ -2,8 +2,14 @@
  * Values of the buckets that nodes write about themselves. What a caller puts there in this node's name must have the
  * form that members read: with another they would not find the node any more, or take it for gone.
  */
-import { type Issue, tryParseAddressInRange, tryParseIp, tryParsePeerId } from '@mesh/core'
-import { HEALTH_BUCKET, parseHeartbeat } from '@mesh/ledger'
+import {
+  BUCKETS,
+  type Issue,
+  parseHeartbeat,
+  tryParseAddressInRange,
+  tryParseIp,
+  tryParsePeerId,
+} from '@mesh/core'
 import { issue, Problem } from '../http/problem.ts'
 import { MAX_HEARTBEAT_AGE_MS, MAX_HEARTBEAT_AHEAD_MS, MAX_ROUTE_METRIC } from '../limits.ts'
 
@@ -22,14 +28,14 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** By bucket: what is wrong with a value that is this node's own by the bucket's rule. */
 const CHECKS = new Map<string, (write: NodeWrite) => readonly Issue[]>([
-  [HEALTH_BUCKET, ifKeyIsSelf(heartbeatIssues)],
-  ['egress', ifKeyIsSelf(({ value }) => (value === 'ok' ? [] : [issue('value', value, 'ok')]))],
-  ['users', ifKeyIsSelf(userIssues)],
-  ['machines', ifRecordNamesSelf(machineIssues)],
-  ['routes', ifRecordNamesSelf(routeIssues)],
-  ['services', ifRecordNamesSelf((record) => textIssues(record, ['Name']))],
-  ['files', ifRecordNamesSelf((record) => textIssues(record, ['Name']))],
-  ['dhcp', leaderIssues],
+  [BUCKETS.healthcheck, ifKeyIsSelf(heartbeatIssues)],
+  [BUCKETS.egress, ifKeyIsSelf(({ value }) => (value === 'ok' ? [] : [issue('value', value, 'ok')]))],
+  [BUCKETS.users, ifKeyIsSelf(userIssues)],
+  [BUCKETS.machines, ifRecordNamesSelf(machineIssues)],
+  [BUCKETS.routes, ifRecordNamesSelf(routeIssues)],
+  [BUCKETS.services, ifRecordNamesSelf((record) => textIssues(record, ['Name']))],
+  [BUCKETS.files, ifRecordNamesSelf((record) => textIssues(record, ['Name']))],
+  [BUCKETS.dhcp, leaderIssues],
 ])
 
 /**
@@ -51,7 +57,7 @@ export function checkNodeValue(write: NodeWrite): void {
  * @throws Problem `ledger.written_by_node`
  */
 export function checkNotHeartbeat({ bucket, key, self }: Omit<NodeWrite, 'value' | 'now'>): void {
-  if (bucket !== HEALTH_BUCKET || key !== self) return
+  if (bucket !== BUCKETS.healthcheck || key !== self) return
   throw new Problem('ledger.written_by_node', `${bucket}/${key} is written by this node itself`)
 }
 

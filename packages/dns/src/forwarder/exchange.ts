@@ -11,7 +11,7 @@ export interface ServerAddress {
   readonly port: number
 }
 
-export interface ExchangeInit {
+interface ExchangeInit {
   readonly server: ServerAddress
   readonly packet: Buffer
   readonly withinMs: number

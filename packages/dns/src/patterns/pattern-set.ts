@@ -16,7 +16,7 @@ export interface PatternEntry {
 }
 
 /** Why a pattern is never tried. */
-export type PatternFault = 'bad_syntax' | 'too_complex'
+type PatternFault = 'bad_syntax' | 'too_complex'
 
 /** Compiled patterns outlive the sets that use them: most stay as the ledger changes. */
 export interface PatternLibrary {
@@ -25,7 +25,7 @@ export interface PatternLibrary {
   keep(sources: ReadonlySet<string>): void
 }
 
-export interface KnownPattern {
+interface KnownPattern {
   readonly shape: PatternShape
   /** Compiled by now. */
   readonly isReady: boolean
@@ -116,7 +116,7 @@ export function createPatternSet(entries: readonly PatternEntry[], library: Patt
  * Which of two patterns that match a name wins: a whole name before all else, then the longer pattern, then the one
  * that sorts first. Every node comes to the same, whatever order it heard of them in.
  */
-export function byStrength(a: Candidate, b: Candidate): number {
+function byStrength(a: Candidate, b: Candidate): number {
   const [first, second] = [a.entry.source, b.entry.source]
   const exact = Number(b.pattern.shape.exact !== undefined) - Number(a.pattern.shape.exact !== undefined)
   return exact || second.length - first.length || (first < second ? -1 : 1)

@@ -39,7 +39,7 @@ export const OUTCOMES = [
 ] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
-export interface Request {
+interface Request {
   readonly packet: Buffer
   readonly client: Client
   /** The most that fits: 65,535 over TCP; over UDP what the client says, 512 unless it says more. */

@@ -3,7 +3,7 @@
  * each, `HOST-SHORTID`, and the plain `HOST` of whoever claimed it first; 3 services; 4 reverse names; 5 the zone's
  * own. All nodes come to the same names.
  */
-import { cidrContains, type IpAddress, shortPeerId } from '@mesh/core'
+import { BUCKETS, cidrContains, type IpAddress, shortPeerId } from '@mesh/core'
 import { createOwners, type Entry, type Owners } from '@mesh/ledger'
 import { MAX_NAMED_ENTRIES, NEGATIVE_TTL_S, RECORD_TTL_S } from '../limits.ts'
 import { isUnder, labelOf, reverseName, reverseZones } from '../names.ts'
@@ -24,7 +24,7 @@ export interface ZoneName {
   readonly losers: readonly ZoneLoser[]
 }
 
-export interface ZoneLoser {
+interface ZoneLoser {
   readonly peer: string
   /** The name that it has instead; '' for none. */
   readonly name: string
@@ -76,7 +76,7 @@ export function soaOf(zone: Zone, name: string): DnsRecord | undefined {
 function readMachines(input: NamesInput, owners: Owners): readonly Machine[] {
   const byPeer = new Map<string, Machine>()
   let count = 0
-  for (const { key, entry } of input.snapshot.entries('machines')) {
+  for (const { key, entry } of input.snapshot.entries(BUCKETS.machines)) {
     if (entry.deleted || ++count > MAX_NAMED_ENTRIES) continue
     const read = readMachine(key, entry, input.mode)
     if (read === undefined || !owners.isLive(ownerOf(entry, read.peer))) continue
@@ -161,7 +161,7 @@ function nameServices(
 ): void {
   const byPeer = new Map(machines.map((machine) => [machine.peer, machine]))
   let count = 0
-  for (const { key, entry } of input.snapshot.entries('services')) {
+  for (const { key, entry } of input.snapshot.entries(BUCKETS.services)) {
     if (entry.deleted || ++count > MAX_NAMED_ENTRIES) continue
     const peer = readService(entry, input.mode)
     const label = labelOf(key)

@@ -59,7 +59,7 @@ fn cuts_tcp_shorter_than_the_kernel_asked_where_a_peer_needs_it() {
 }
 
 #[test]
-fn refuses_udp_that_is_longer_than_the_way_carries() {
+fn refuses_udp_that_is_longer_than_the_mtu() {
     let (header, bytes) = build_super(&Spec { tcp: false, payload: 9000, ..Spec::default() }, 1400);
     assert_eq!(cut_all(&header, &bytes, 1200), Err(Refused::TooBig));
     let none = VirtioNetHdr::default();

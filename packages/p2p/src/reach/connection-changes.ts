@@ -28,20 +28,21 @@ function onOpened(draft: Draft, opened: readonly PeerConnection[]): void {
   onSearchDone(draft)
   onDemandDone(draft)
   change(draft, { lastError: undefined })
-  if (opened.some(({ direct }) => direct)) onDirect(draft)
-  else if (!isDirect(draft.state)) onRelayed(draft)
+  if (isDirect(draft.state)) onDirect(draft)
+  else onRelayed(draft)
 }
 
 function onDirect(draft: Draft): void {
   abandonDial(draft, 'relay')
-  const relayed = openOf(draft.state).filter(({ direct }) => !direct)
+  const { relayed, retireAt } = draft.state
+  const beside = openOf(draft.state).filter(({ direct }) => !direct)
   // the side that dialled the relayed one closes it; the other does where that side does not
-  const grace = relayed.some(({ outbound }) => outbound) ? RELAYED_GRACE_MS : 2 * RELAYED_GRACE_MS
+  const grace = beside.some(({ outbound }) => outbound) ? RELAYED_GRACE_MS : 2 * RELAYED_GRACE_MS
   change(draft, {
     upgrade: undefined,
-    retireAt: relayed.length === 0 ? undefined : draft.now + grace,
+    retireAt: beside.length === 0 ? undefined : (retireAt ?? draft.now + grace),
   })
-  if (draft.state.relayed === undefined) return
+  if (relayed === undefined) return
   change(draft, { relayed: undefined, rest: { until: Number.NEGATIVE_INFINITY, times: 0 } })
   draft.effects.push({ type: 'relayedOutcome', direct: true })
 }

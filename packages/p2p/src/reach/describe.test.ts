@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeReach, MAX_REACH_CHARACTERS, reachPhase } from './describe.ts'
-import { DIRECT, type Played, playMachines, RELAYED } from './machines-under-test.ts'
+import { DIRECT, type Played, playMachines, RELAYED } from '../../test/played-machines.ts'
 
 const RELAY_AT = '/ip4/192.0.2.9/tcp/4001/p2p/12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 

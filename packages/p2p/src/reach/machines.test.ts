@@ -13,7 +13,7 @@ import {
   UPGRADE_GREATER_ID_WAITS_MS,
   UPGRADE_RETRY_MS,
 } from '../limits.ts'
-import { DIRECT, playMachines, RELAYED } from './machines-under-test.ts'
+import { DIRECT, playMachines, RELAYED } from '../../test/played-machines.ts'
 
 const peersOf = (dials: readonly { readonly peer: string }[]) => dials.map(({ peer }) => peer)
 

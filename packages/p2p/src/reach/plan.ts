@@ -53,14 +53,27 @@ export function plan(
   now: number,
 ): Plan {
   const { surroundings } = given
-  const planner = new Planner(states, withoutOldNewcomers(given.shares, now), now)
+  const planner = new Planner(states.filter(wantsSomething), withoutOldNewcomers(given.shares, now), now)
   planner.grantDemands()
   planner.grantSearches()
   if (surroundings.canUpgrade) planner.grantUpgrades()
   planner.closeSurplusRelayed()
   planner.grantReservation(surroundings.reservations)
-  planner.prune(surroundings)
+  planner.prune(states, surroundings)
   return planner.result()
+}
+
+/** Most peers are connected and want nothing. */
+function wantsSomething({ search, demand, upgrade, relayed, relay, dials }: PeerState): boolean {
+  return (
+    search !== undefined ||
+    demand !== undefined ||
+    upgrade !== undefined ||
+    relayed !== undefined ||
+    relay.offeredSince !== undefined ||
+    dials.direct !== undefined ||
+    dials.relay !== undefined
+  )
 }
 
 /** Lives for one call of `plan`. */
@@ -117,8 +130,9 @@ class Planner {
     }
   }
 
-  #isDue({ search, dials, rest, configured, ...state }: PeerState): boolean {
-    if (search === undefined || state.connections.some(({ closing }) => !closing)) return false
+  #isDue(state: PeerState): boolean {
+    const { search, dials, rest, configured } = state
+    if (search === undefined || isConnected(state)) return false
     if (search.relayFrom !== undefined) {
       if (dials.relay !== undefined || search.relayFrom > this.#now) return false
       return configured || rest.until <= this.#now
@@ -211,12 +225,12 @@ class Planner {
   }
 
   /** At the limit itself libp2p accepts nobody more, and strangers alone could keep all members out. */
-  prune({ isMember, maxConnections }: Surroundings): void {
+  prune(states: readonly PeerState[], { isMember, maxConnections }: Surroundings): void {
     let open = 0
-    for (const { connections } of this.#states) for (const { closing } of connections) if (!closing) open++
+    for (const { connections } of states) for (const { closing } of connections) if (!closing) open++
     const tooMany = open - Math.floor(maxConnections * (1 - FREE_FOR_MEMBERS))
     if (tooMany <= 0) return
-    const strangers = this.#states
+    const strangers = states
       .filter(({ peer, configured, connections }) => connections.length > 0 && !configured && !isMember(peer))
       .flatMap(({ peer, connections }) =>
         connections.filter(({ closing }) => !closing).map(({ id, since }) => ({ peer, id, since })),

@@ -4,7 +4,7 @@
  */
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
-import type { Clock, Logger, Random } from '@mesh/core'
+import { type Clock, type Logger, type Random, toError } from '@mesh/core'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { Find } from '../discovery/find.ts'
 import type { Way } from '../discovery/discovery-methods.ts'
@@ -390,8 +390,4 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

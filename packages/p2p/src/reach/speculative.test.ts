@@ -8,7 +8,7 @@ import {
   SPECULATIVE_TRY_MS,
 } from '../limits.ts'
 import { isAskedFor } from './asked-for.ts'
-import { playMachines, RELAYED } from './machines-under-test.ts'
+import { playMachines, RELAYED } from '../../test/played-machines.ts'
 
 /** Peers that only a relay leads to. */
 function playRelayed(answer: 'connects' | 'hangs' = 'connects') {

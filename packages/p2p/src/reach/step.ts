@@ -99,19 +99,22 @@ function onTick(draft: Draft): void {
 /** When the peer is to be looked at again if nothing happens before; infinity: never. */
 export function wakeAt(state: PeerState, now: number): number {
   const { search, demand, relayed, upgrade, retireAt, relay, rest } = state
-  const times: (number | undefined)[] = [retireAt, demand?.relayFrom, demand?.retryAt]
+  let least = Number.POSITIVE_INFINITY
+  const wake = (at: number | undefined) => {
+    if (at !== undefined && at > now && at < least) least = at
+  }
+  wake(retireAt)
+  wake(demand?.relayFrom)
+  wake(demand?.retryAt)
   if (search !== undefined && !isConnected(state)) {
-    if (!isSearching(state) && !search.needsRelay) times.push(search.due)
-    if (search.relayFrom !== undefined) times.push(Math.max(search.relayFrom, rest.until))
+    if (!isSearching(state) && !search.needsRelay) wake(search.due)
+    if (search.relayFrom !== undefined) wake(Math.max(search.relayFrom, rest.until))
   }
-  if (relayed?.failed === false) times.push(relayed.since + SPECULATIVE_TRY_MS)
-  if (upgrade !== undefined && upgrade.running === undefined && !isDirect(state)) times.push(upgrade.due)
+  if (relayed?.failed === false) wake(relayed.since + SPECULATIVE_TRY_MS)
+  if (upgrade !== undefined && upgrade.running === undefined && !isDirect(state)) wake(upgrade.due)
   if (relay.offeredSince !== undefined) {
-    times.push(relay.offeredSince + RELAY_CHECK_DELAY_MS)
-    if (relay.refusedAt !== undefined) times.push(relay.refusedAt + RELAY_REFUSED_MS)
+    wake(relay.offeredSince + RELAY_CHECK_DELAY_MS)
+    if (relay.refusedAt !== undefined) wake(relay.refusedAt + RELAY_REFUSED_MS)
   }
-  return times.reduce<number>(
-    (least, time) => (time !== undefined && time > now && time < least ? time : least),
-    Number.POSITIVE_INFINITY,
-  )
+  return least
 }

@@ -2,7 +2,7 @@
  * Egress: members reach the Internet through this node. 1 `egress` in the ledger says so while it runs; 2 a request
  * names a host and a port; 3 what may be dialled is; 4 the bytes go both ways. No VPN and no privileges are needed.
  */
-import { type Cidr, type Clock, delay, type Logger } from '@mesh/core'
+import { BUCKETS, type Cidr, type Clock, delay, type Logger } from '@mesh/core'
 import { createLegacyEgress } from '../legacy/serve-legacy-egress.ts'
 import { MAX_PEER_CONNECTIONS, WITHDRAW_MS } from '../limits.ts'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
@@ -91,7 +91,7 @@ class NodeEgress implements Egress {
       { ...options, from: 'heard' },
       (stream) => void legacy(stream),
     )
-    this.#stopAnnouncing = announce('egress', ledger.self, () => JSON.stringify('ok'))
+    this.#stopAnnouncing = announce(BUCKETS.egress, ledger.self, () => JSON.stringify('ok'))
     log.info('egress offered')
   }
 
@@ -101,7 +101,7 @@ class NodeEgress implements Egress {
     this.#stopAnnouncing = undefined
     for (const end of this.#open) end()
     const { ledger, clock } = this.#components
-    await Promise.race([ledger.delete('egress', ledger.self).settled, delay(clock, WITHDRAW_MS)])
+    await Promise.race([ledger.delete(BUCKETS.egress, ledger.self).settled, delay(clock, WITHDRAW_MS)])
   }
 
   status(): EgressStatus {

@@ -4,9 +4,8 @@
  * Internet could reach: no loopback, private or link-local address, and none of this machine.
  */
 import { lookup } from 'node:dns/promises'
-import { type Cidr, cidrContains, type IpAddress, tryParseIp } from '@mesh/core'
+import { type Cidr, cidrContains, type IpAddress, toError, tryParseIp } from '@mesh/core'
 import ipaddr from 'ipaddr.js'
-import { asError } from '../errors.ts'
 import { MAX_DIALLED_ADDRESSES, MAX_HOST_LENGTH } from '../limits.ts'
 import { wordsOf } from '../streams/dial.ts'
 import { RequestRefused } from '../wire/accept.ts'
@@ -83,7 +82,7 @@ async function addressesOf(
       return address === undefined ? [] : [plain(address)]
     })
   } catch (error) {
-    throw new RequestRefused('target_down', `${host}: ${wordsOf(asError(error))}`)
+    throw new RequestRefused('target_down', `${host}: ${wordsOf(toError(error))}`)
   }
 }
 

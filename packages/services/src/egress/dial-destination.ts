@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
-import { asError } from '../errors.ts'
 import { DIAL_MS } from '../limits.ts'
-import type { Clock } from '@mesh/core'
+import { type Clock, toError } from '@mesh/core'
 import { dial } from '../streams/dial.ts'
 import { RequestRefused } from '../wire/accept.ts'
 import type { Destinations } from './destinations.ts'
@@ -28,7 +27,7 @@ export async function dialDestination(init: DialDestinationInit): Promise<Socket
       return await dial({ address: { host: address, port }, withinMs, clock, signal })
     } catch (error) {
       signal.throwIfAborted()
-      reason = `${address} port ${port}: ${asError(error).message}`
+      reason = `${address} port ${port}: ${toError(error).message}`
     }
   }
   throw new RequestRefused('target_down', reason)

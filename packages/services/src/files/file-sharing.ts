@@ -2,8 +2,7 @@
  * What this node offers, to any number of receivers at a time. Each offer is announced in the bucket `files` for as
  * long as its path can be read; only members who announced themselves in `users` are served.
  */
-import { type Clock, delay, type Logger, type PeerId } from '@mesh/core'
-import { asError } from '../errors.ts'
+import { BUCKETS, type Clock, delay, type Logger, type PeerId, toError } from '@mesh/core'
 import { admitUser } from '../users/admit-user.ts'
 import { createConversation } from './conversation.ts'
 import { filesError } from './errors.ts'
@@ -101,7 +100,7 @@ class NodeFileSharing implements FileSharing {
     this.#unsubscribe = ledger.subscribe((event) => {
       if (event.type !== 'committed') return
       for (const { bucket, key } of event.changes) {
-        if (bucket === 'files' && this.#offers.has(key)) this.#changed(key)
+        if (bucket === BUCKETS.files && this.#offers.has(key)) this.#changed(key)
       }
     })
     const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, maxPerPeer: MAX_RECEIVERS_PER_PEER }
@@ -125,7 +124,9 @@ class NodeFileSharing implements FileSharing {
       })
     }
     const { announce, network } = this.#components
-    const stopAnnouncing = announce('files', name, () => JSON.stringify({ PeerID: network.self, Name: name }))
+    const stopAnnouncing = announce(BUCKETS.files, name, () =>
+      JSON.stringify({ PeerID: network.self, Name: name }),
+    )
     this.#offers.set(name, {
       name,
       path,
@@ -154,7 +155,7 @@ class NodeFileSharing implements FileSharing {
     const snapshot = ledger.snapshot()
     return [...this.#offers.values()].map((offer) => {
       const { name, path, completed, bytesSent, lastError } = offer
-      const owner = snapshot.getLive('files', name)?.owner
+      const owner = snapshot.getLive(BUCKETS.files, name)?.owner
       const isTaken = owner !== undefined && owner !== ledger.self && snapshot.isOwnerLive(owner, clock.now())
       const receivers = [...this.#receivers].filter((receiver) => receiver.offer === offer)
       return {
@@ -197,7 +198,7 @@ class NodeFileSharing implements FileSharing {
   async #endEntry({ name, stopAnnouncing }: Offer): Promise<void> {
     stopAnnouncing()
     try {
-      await this.#components.ledger.delete('files', name).settled
+      await this.#components.ledger.delete(BUCKETS.files, name).settled
     } catch {
       // it is, or has become, the entry of another member
     }
@@ -215,7 +216,7 @@ class NodeFileSharing implements FileSharing {
     const receiver: Receiver = { peer, meter, end, offer: undefined, movedAt: this.#clock.now() }
     this.#receivers.add(receiver)
     const conversation = createConversation(channel, { clock: this.#clock })
-    end.signal.addEventListener('abort', () => conversation.abort(asError(end.signal.reason)))
+    end.signal.addEventListener('abort', () => conversation.abort(toError(end.signal.reason)))
     try {
       const isComplete = await sendShare({
         conversation,
@@ -231,7 +232,7 @@ class NodeFileSharing implements FileSharing {
       })
       if (isComplete && receiver.offer !== undefined) receiver.offer.completed++
     } catch (error) {
-      if (receiver.offer !== undefined) receiver.offer.lastError = asError(error).message
+      if (receiver.offer !== undefined) receiver.offer.lastError = toError(error).message
       this.#log.debug('transfer ended with an error', { peer, error: String(error) })
       throw error
     } finally {

@@ -46,7 +46,7 @@ export function checkName(name: string): string | undefined {
 }
 
 /** What is wrong with a path of a manifest; undefined when it stays inside the share. */
-export function checkPath(path: string): string | undefined {
+function checkPath(path: string): string | undefined {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `a path is longer than ${MAX_PATH_BYTES} bytes`
   for (const name of path.split('/')) {
     const problem = checkName(name)

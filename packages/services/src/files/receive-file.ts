@@ -3,8 +3,7 @@
  * `users`; 3 one try, by the best protocol that the provider speaks; 4 after a break go on, after a fault that time
  * cannot cure end.
  */
-import { delay, type PeerId } from '@mesh/core'
-import { asError } from '../errors.ts'
+import { BUCKETS, delay, type PeerId, toError } from '@mesh/core'
 import { findProvider } from '../find-provider.ts'
 import { createConversation } from './conversation.ts'
 import { isPassing } from './errors.ts'
@@ -85,7 +84,7 @@ async function awaitProvider(
   let isTold = false
   for (;;) {
     signal.throwIfAborted()
-    const provider = findProvider('files', name, { ledger, clock })
+    const provider = findProvider(BUCKETS.files, name, { ledger, clock })
     if (provider !== undefined && provider !== ledger.self) return provider
     if (!isTold) onState({ type: 'waiting' })
     isTold = true
@@ -173,7 +172,7 @@ async function tryOwn(
     tell()
     return { path, provider, isVerified: true, bytes: meter.bytes }
   } catch (error) {
-    conversation.abort(asError(error))
+    conversation.abort(toError(error))
     throw error
   } finally {
     stopTelling()
@@ -216,5 +215,5 @@ function every(clock: FilesComponents['clock'], intervalMs: number, run: () => v
 }
 
 function wordsOf(error: unknown): string {
-  return asError(error).message
+  return toError(error).message
 }

@@ -1,4 +1,4 @@
-import type { PeerId } from '@mesh/core'
+import { BUCKETS, type PeerId } from '@mesh/core'
 import { type AdmitComponents, admitUser, isUser } from '../users/admit-user.ts'
 import { RequestRefused } from '../wire/accept.ts'
 
@@ -13,8 +13,10 @@ export async function admitLegacyUser(peer: PeerId, components: AdmitComponents)
   const { ledger } = components
   const isAdmitted = () => {
     const snapshot = ledger.snapshot()
-    const hasHeartbeat = snapshot.getLive('healthcheck', peer) !== undefined
-    return isUser(peer, components) || (!hasHeartbeat && snapshot.getLive('users', peer)?.owner === peer)
+    const hasHeartbeat = snapshot.getLive(BUCKETS.healthcheck, peer) !== undefined
+    return (
+      isUser(peer, components) || (!hasHeartbeat && snapshot.getLive(BUCKETS.users, peer)?.owner === peer)
+    )
   }
   const reason = await admitUser({ peer, entries: NO_ENTRIES, isAdmitted }, components)
   if (reason !== undefined) throw new RequestRefused('not_user', reason)

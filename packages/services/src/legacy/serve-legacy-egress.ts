@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect as connectTls } from 'node:tls'
 import type { Socket } from 'node:net'
-import { asError } from '../errors.ts'
+import { toError } from '@mesh/core'
 import { dialDestination } from '../egress/dial-destination.ts'
 import type { Destinations } from '../egress/destinations.ts'
 import { LEGACY_EGRESS_REQUEST_MS, MAX_HTTP_HEAD_BYTES } from '../limits.ts'
@@ -45,7 +45,7 @@ export function createLegacyEgress(
       if (error instanceof RequestRefused && peer !== undefined) {
         refusals.refuse(`legacy.${error.code}`, peer, error.message)
       }
-      incoming.socket.destroy(asError(error))
+      incoming.socket.destroy(toError(error))
     }
   }
 
@@ -83,7 +83,7 @@ export function createLegacyEgress(
     } catch (error) {
       slots.release(peer)
       if (error instanceof RequestRefused) refusals.refuse(`legacy.${error.code}`, peer, error.message)
-      return stream.abort(asError(error))
+      return stream.abort(toError(error))
     }
     const duplex = new StreamDuplex(stream, undefined, traffic)
     peers.set(duplex, peer)

@@ -2,8 +2,7 @@
  * Legacy members that connect to a service of this node (wire document, 5.2). Their protocol has no name, so they get
  * the first TCP or unix service that this node offers; a refusal is a reset.
  */
-import type { Clock } from '@mesh/core'
-import { asError } from '../errors.ts'
+import { type Clock, toError } from '@mesh/core'
 import { DIAL_MS } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import type { ExposedService } from '../services/exposed-service.ts'
@@ -29,7 +28,7 @@ export async function serveLegacyService(
     await join(stream, service, components)
   } catch (error) {
     if (error instanceof RequestRefused) refusals.refuse(`legacy.${error.code}`, peer, error.message)
-    stream.abort(asError(error))
+    stream.abort(toError(error))
   } finally {
     slots.release(peer)
   }
@@ -66,7 +65,7 @@ async function dialTarget(service: ExposedService, clock: Clock, signal: AbortSi
     return socket
   } catch (error) {
     signal.throwIfAborted()
-    service.lastError = asError(error).message
+    service.lastError = toError(error).message
     service.health.failed(service.lastError)
     throw new RequestRefused('target_down', service.lastError)
   }

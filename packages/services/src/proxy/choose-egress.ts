@@ -2,7 +2,15 @@
  * Which egress node requests leave through: the same one for as long as it is alive and answers, so that origins see
  * one address. Picked at random from those that are connected, else from all.
  */
-import { type Clock, machineRecord, type PeerId, type Random, tryParseIp, tryParsePeerId } from '@mesh/core'
+import {
+  BUCKETS,
+  type Clock,
+  machineRecord,
+  type PeerId,
+  type Random,
+  tryParseIp,
+  tryParsePeerId,
+} from '@mesh/core'
 import { EGRESS_AWAITED_MS, FAILED_EGRESS_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 
@@ -39,7 +47,7 @@ export function createEgressChoice(
   function alive(): readonly PeerId[] {
     const snapshot = ledger.snapshot()
     const now = clock.now()
-    return [...snapshot.entries('egress')].flatMap(({ key, entry }) => {
+    return [...snapshot.entries(BUCKETS.egress)].flatMap(({ key, entry }) => {
       const peer = tryParsePeerId(key)
       const isOwn = entry.owner === key || entry.owner === ''
       const counts = peer !== undefined && peer !== network.self && !entry.deleted && isOwn
@@ -105,7 +113,7 @@ function peersNamed(wanted: string, ledger: ServicesLedger): ReadonlySet<string>
   if (tryParsePeerId(wanted) !== undefined) return new Set([wanted])
   const address = tryParseIp(wanted)
   const found = new Set<string>()
-  for (const { key, entry } of ledger.snapshot().entries('machines')) {
+  for (const { key, entry } of ledger.snapshot().entries(BUCKETS.machines)) {
     if (entry.deleted) continue
     const record = machineRecord.safeParse(parseJson(entry.value)).data
     if (record !== undefined && (record.Hostname === wanted || key === address)) found.add(record.PeerID)

@@ -3,8 +3,7 @@
  * leaves through an egress node.
  */
 import type { Socket } from 'node:net'
-import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import { asError } from '../errors.ts'
+import { type Clock, type Logger, type PeerId, type Random, toError } from '@mesh/core'
 import { createLegacyStreams, type LegacyStreams } from '../legacy/open-legacy-stream.ts'
 import { MAX_LOCAL_CONNECTIONS, PROXY_GREETING_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
@@ -149,7 +148,7 @@ class NodeProxy implements Proxy {
       socket.write(encodeReply('ok'))
       this.#join(socket, way, asked.rest)
     } catch (error) {
-      this.#failed(asError(error))
+      this.#failed(toError(error))
       if (socket.writable) socket.end(encodeReply(replyOf(error)))
     }
   }

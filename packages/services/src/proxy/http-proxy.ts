@@ -2,8 +2,7 @@
 import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { MeshError } from '@mesh/core'
-import { asError } from '../errors.ts'
+import { MeshError, toError } from '@mesh/core'
 import { IDLE_TUNNEL_MS, MAX_HTTP_HEAD_BYTES, MAX_IDLE_TUNNELS, MAX_LOCAL_CONNECTIONS } from '../limits.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { answerOf, type OpenedStream } from '../wire/request.ts'
@@ -51,7 +50,7 @@ class TunnelAgent extends Agent {
       const { stream, rest } = await this.#open(destination)
       tell?.(null, new StreamDuplex(stream, rest))
     } catch (error) {
-      tell?.(asError(error))
+      tell?.(toError(error))
     }
   }
 }
@@ -98,15 +97,15 @@ export function createHttpProxy({ open, openLegacy, join, onError }: HttpProxyIn
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
       join(socket, way, head)
     } catch (error) {
-      onError(asError(error))
-      socket.end(formatRefusal(statusOf(error), asError(error).message))
+      onError(toError(error))
+      socket.end(formatRefusal(statusOf(error), toError(error).message))
     }
   }
 
   function fail(response: ServerResponse, error: unknown): void {
-    onError(asError(error))
+    onError(toError(error))
     if (response.headersSent) response.destroy()
-    else refuse(response, statusOf(error), asError(error).message)
+    else refuse(response, statusOf(error), toError(error).message)
   }
 
   return {

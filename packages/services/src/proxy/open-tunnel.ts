@@ -1,6 +1,6 @@
 /** Ways out: a connection to a host and port through an egress node, and for HTTP also through a legacy one. */
-import type { Clock, PeerId } from '@mesh/core'
-import { asError, servicesError } from '../errors.ts'
+import { type Clock, type PeerId, toError } from '@mesh/core'
+import { servicesError } from '../errors.ts'
 import type { LegacyStreams } from '../legacy/open-legacy-stream.ts'
 import { LOCAL_WAIT_MS, MAX_EGRESS_TRIES } from '../limits.ts'
 import type { ServicesNetwork } from '../ports.ts'
@@ -112,7 +112,7 @@ async function connectsToLegacy(
 }
 
 function whyNone(choice: EgressChoice, skippedLegacy: boolean, last: unknown): string {
-  if (last !== undefined) return `no egress node could be reached: ${asError(last).message}`
+  if (last !== undefined) return `no egress node could be reached: ${toError(last).message}`
   if (skippedLegacy) return 'only EdgeVPN-compatible egress nodes are alive, and they carry plain HTTP alone'
   return choice.whyNone()
 }

@@ -3,8 +3,7 @@
  * followed and kept connected; 3 each local connection gets a stream to it.
  */
 import type { Socket } from 'node:net'
-import type { Clock, Logger, Random } from '@mesh/core'
-import { asError } from '../errors.ts'
+import { type Clock, type Logger, type Random, toError } from '@mesh/core'
 import { MAX_LOCAL_CONNECTIONS } from '../limits.ts'
 import type { ServicesLedger } from '../ports.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
@@ -146,7 +145,7 @@ export class ConnectedService {
       })
     } catch (error) {
       this.#open.delete(end)
-      if (!ended.signal.aborted) this.#failed(asError(error))
+      if (!ended.signal.aborted) this.#failed(toError(error))
       reset(socket)
     }
   }

@@ -1,5 +1,5 @@
 /** The services of one node: what it offers to members, and what of theirs it makes reachable here. */
-import { delay } from '@mesh/core'
+import { BUCKETS, delay } from '@mesh/core'
 import { type ServicesErrorCode, servicesError } from '../errors.ts'
 import { createLegacyStreams } from '../legacy/open-legacy-stream.ts'
 import { serveLegacyService } from '../legacy/serve-legacy-service.ts'
@@ -52,7 +52,7 @@ class NodeServices implements Services {
     )
     this.#unsubscribe = ledger.subscribe((event) => {
       if (event.type !== 'committed') return
-      for (const { bucket, key } of event.changes) if (bucket === 'services') this.#tellService(key)
+      for (const { bucket, key } of event.changes) if (bucket === BUCKETS.services) this.#tellService(key)
     })
     for (const service of this.#init.services ?? []) await this.expose(service)
     for (const connection of this.#init.connections ?? []) await this.connect(connection)

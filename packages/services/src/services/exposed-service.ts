@@ -2,7 +2,7 @@
  * One service that this node offers: 1 its target is watched; 2 while that answers, the name is announced in the
  * ledger, else withdrawn; 3 connections of members are joined with the target.
  */
-import { type Clock, type Logger, type Random, serviceRecord } from '@mesh/core'
+import { BUCKETS, type Clock, type Logger, type Random, serviceRecord } from '@mesh/core'
 import type { Announcer, ServicesLedger } from '../ports.ts'
 import type { Traffic } from '../streams/splice.ts'
 import { type Endpoint, formatEndpoint, kindOf } from './endpoint.ts'
@@ -75,7 +75,7 @@ export class ExposedService {
   #owner(): { readonly owner: string | undefined; readonly isOurs: boolean } {
     const { ledger, clock } = this.#components
     const snapshot = ledger.snapshot()
-    const entry = snapshot.getLive('services', this.name)
+    const entry = snapshot.getLive(BUCKETS.services, this.name)
     if (entry === undefined) return { owner: undefined, isOurs: false }
     const owner = entry.owner === '' ? peerIdOf(entry.value) : entry.owner
     if (owner === ledger.self) return { owner, isOurs: true }
@@ -103,7 +103,7 @@ export class ExposedService {
   #announce(): void {
     const { ledger, announce } = this.#components
     this.#wasAnnounced = true
-    this.#stopAnnouncing ??= announce('services', this.name, () =>
+    this.#stopAnnouncing ??= announce(BUCKETS.services, this.name, () =>
       JSON.stringify({ PeerID: ledger.self, Name: this.name }),
     )
   }
@@ -114,7 +114,7 @@ export class ExposedService {
     if (!this.#wasAnnounced) return
     try {
       // what is still held is superseded by this
-      await this.#components.ledger.delete('services', this.name).settled
+      await this.#components.ledger.delete(BUCKETS.services, this.name).settled
     } catch {
       // another member's by now
     }

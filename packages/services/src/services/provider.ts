@@ -2,8 +2,8 @@
  * Who offers a name now, and being connected to it. Follows the ledger: another owner is another provider. While there
  * is one, a connection to it is kept, so that local connections find it made.
  */
-import { type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
-import { asError, servicesError } from '../errors.ts'
+import { BUCKETS, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import { servicesError } from '../errors.ts'
 import { findProvider } from '../find-provider.ts'
 import { LIVENESS_LOOK_MS, RECONNECT_LEAST_MS, RECONNECT_MOST_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
@@ -40,7 +40,7 @@ export function watchProvider(name: string, components: ProviderComponents): Pro
   function look(): void {
     if (ended.signal.aborted) return
     cancel()
-    const found = findProvider('services', name, components)
+    const found = findProvider(BUCKETS.services, name, components)
     const isConnected = found !== undefined && network.pathOf(found) !== undefined
     const isChanged = found !== provider || isConnected !== wasConnected
     if (found !== provider) backoff.succeeded()
@@ -69,7 +69,7 @@ export function watchProvider(name: string, components: ProviderComponents): Pro
     try {
       await network.connect(peer, ended.signal)
     } catch (error) {
-      lastError = asError(error).message
+      lastError = toError(error).message
       backoff.failed()
     }
     isDialling = false
@@ -80,8 +80,8 @@ export function watchProvider(name: string, components: ProviderComponents): Pro
     if (event.type !== 'committed') return
     const isOurs = event.changes.some(
       ({ bucket, key }) =>
-        (bucket === 'services' && key === name) ||
-        (bucket === 'healthcheck' && key === ownerOf(name, ledger)),
+        (bucket === BUCKETS.services && key === name) ||
+        (bucket === BUCKETS.healthcheck && key === ownerOf(name, ledger)),
     )
     if (isOurs) look()
   })
@@ -124,5 +124,5 @@ export function watchProvider(name: string, components: ProviderComponents): Pro
 }
 
 function ownerOf(name: string, ledger: ServicesLedger): string | undefined {
-  return ledger.snapshot().getLive('services', name)?.owner
+  return ledger.snapshot().getLive(BUCKETS.services, name)?.owner
 }

@@ -1,5 +1,5 @@
 /** The serving side: requests of members for the services of this node, over `/mesh/service/1`. */
-import { asError } from '../errors.ts'
+import { toError } from '@mesh/core'
 import { DIAL_MS } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import { pipeDatagrams } from '../streams/datagrams.ts'
@@ -106,7 +106,7 @@ async function reach<Socket>(
     return socket
   } catch (error) {
     signal.throwIfAborted()
-    const reason = asError(error).message
+    const reason = toError(error).message
     service.lastError = reason
     service.health.failed(reason)
     throw new RequestRefused('target_down', `the service's target does not answer: ${reason}`)

@@ -2,8 +2,7 @@
  * Does the target of a service answer? A connection is made and closed now and then; one of a client that came through
  * counts, too. UDP has no connections: such a target counts as up until it answers that nobody listens.
  */
-import { type Clock, createBackoff, type Random } from '@mesh/core'
-import { asError } from '../errors.ts'
+import { type Clock, createBackoff, type Random, toError } from '@mesh/core'
 import {
   CHECK_INTERVAL_MS,
   CHECK_TIMEOUT_MS,
@@ -80,7 +79,7 @@ export function watchTarget(target: Endpoint, components: TargetHealthComponents
       up()
     } catch (error) {
       isChecking = false
-      if (!ended.signal.aborted) down(asError(error).message)
+      if (!ended.signal.aborted) down(toError(error).message)
     }
   }
 

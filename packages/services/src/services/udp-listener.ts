@@ -3,8 +3,7 @@
  * goes over it. What cannot be sent at once is dropped, except the first few datagrams of a session being opened.
  */
 import type { Socket as UdpSocket } from 'node:dgram'
-import type { Clock } from '@mesh/core'
-import { asError } from '../errors.ts'
+import { type Clock, toError } from '@mesh/core'
 import { MAX_UDP_SESSIONS, MAX_WAITING_DATAGRAMS } from '../limits.ts'
 import { type DatagramPipe, pipeDatagrams } from '../streams/datagrams.ts'
 import type { Listener } from '../streams/listen.ts'
@@ -81,6 +80,6 @@ async function openSession(session: Session, init: SessionInit): Promise<void> {
     for (const datagram of session.waiting.splice(0)) session.pipe.send(datagram)
   } catch (error) {
     done()
-    if (!ended.signal.aborted) onError(asError(error))
+    if (!ended.signal.aborted) onError(toError(error))
   }
 }

@@ -1,7 +1,8 @@
 /** Listening sockets of the system. */
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { asError, servicesError } from '../errors.ts'
+import { toError } from '@mesh/core'
+import { servicesError } from '../errors.ts'
 
 /** Its owner and group may connect. */
 const SOCKET_MODE = 0o660
@@ -83,7 +84,7 @@ function cannotListen(
   error: unknown,
 ): Error {
   const place = 'path' in address ? address.path : `${address.host}:${address.port}`
-  const [words = asError(error).message, hint] = HINTS.get(codeOf(error) ?? '') ?? []
+  const [words = toError(error).message, hint] = HINTS.get(codeOf(error) ?? '') ?? []
   return servicesError('services.cannot_listen', `cannot listen on ${place}: ${words}`, {
     cause: error,
     ...(hint !== undefined && { hint }),

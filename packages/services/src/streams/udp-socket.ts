@@ -1,7 +1,8 @@
 /** UDP sockets of the system. */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
-import { asError, type ServicesErrorCode, servicesError } from '../errors.ts'
+import { toError } from '@mesh/core'
+import { type ServicesErrorCode, servicesError } from '../errors.ts'
 import { MAX_UDP_SEND_QUEUE_BYTES } from '../limits.ts'
 import { wordsOf } from './dial.ts'
 
@@ -48,6 +49,6 @@ async function open(
     socket.removeAllListeners('error')
     return socket
   } catch (error) {
-    throw servicesError(code, wordsOf(asError(error)), { cause: error })
+    throw servicesError(code, wordsOf(toError(error)), { cause: error })
   }
 }

@@ -3,13 +3,13 @@
  * is merged into the ledger, judged as everything else is; 2 the entry is looked up; 3 one that has not arrived is
  * waited for, for a moment.
  */
-import type { Clock, PeerId } from '@mesh/core'
+import { BUCKETS, type Clock, type PeerId } from '@mesh/core'
 import { decodeEntries } from '@mesh/ledger'
 import { USER_WAIT_MS } from '../limits.ts'
 import type { ServicesLedger } from '../ports.ts'
 
 /** Whatever a peer sends along, only its own two entries are looked at. */
-const BUCKETS = ['users', 'healthcheck']
+const ADMITTING_BUCKETS: readonly string[] = [BUCKETS.users, BUCKETS.healthcheck]
 
 export interface AdmitComponents {
   readonly ledger: ServicesLedger
@@ -40,7 +40,7 @@ export async function admitUser(
 
 export function isUser(peer: PeerId, { ledger, clock }: AdmitComponents): boolean {
   const snapshot = ledger.snapshot()
-  const entry = snapshot.getLive('users', peer)
+  const entry = snapshot.getLive(BUCKETS.users, peer)
   if (entry === undefined) return false
   const isOwn = entry.owner === peer || (entry.owner === '' && ledger.mode === 'off')
   return isOwn && snapshot.isOwnerLive(peer, clock.now())
@@ -51,9 +51,9 @@ function ownEntries(peer: PeerId, entries: Uint8Array) {
   // the heartbeat first: the other one is judged by it
   return decodeEntries(entries)
     .entries.filter(
-      ({ bucket, key, entry }) => BUCKETS.includes(bucket) && key === peer && entry.owner === peer,
+      ({ bucket, key, entry }) => ADMITTING_BUCKETS.includes(bucket) && key === peer && entry.owner === peer,
     )
-    .sort((one, other) => BUCKETS.indexOf(other.bucket) - BUCKETS.indexOf(one.bucket))
+    .sort((one, other) => ADMITTING_BUCKETS.indexOf(other.bucket) - ADMITTING_BUCKETS.indexOf(one.bucket))
 }
 
 /** Waits for a moment; false: it did not. */

@@ -2,7 +2,7 @@
  * This node's entry in `users`: 'I am about to connect to you' (specification, 2.2). Announced once for all that this
  * node connects to, and carried along with requests, so that the other side knows it before the first byte.
  */
-import type { Clock } from '@mesh/core'
+import { BUCKETS, type Clock } from '@mesh/core'
 import { encodeBlock, type KeyedEntry } from '@mesh/ledger'
 import { OWN_USER_MS } from '../limits.ts'
 import type { Announcer, ServicesLedger } from '../ports.ts'
@@ -40,7 +40,7 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
   const valueText = () => JSON.stringify({ PeerID: self, Timestamp: new Date(clock.now()).toISOString() })
 
   function look(): void {
-    const held = ledger.snapshot().getLive('users', self)
+    const held = ledger.snapshot().getLive(BUCKETS.users, self)
     if (held === undefined || (held.owner !== self && held.owner !== '')) {
       since = undefined
       return
@@ -57,7 +57,7 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
         if (event.type === 'committed' && event.changes.some(({ bucket, key }) => isUser(bucket, key, self)))
           look()
       })
-      stopAnnouncing = announce('users', self, valueText)
+      stopAnnouncing = announce(BUCKETS.users, self, valueText)
     },
     announced: (outer) =>
       within({ clock, ms: OWN_USER_MS, signal: outer }, async (signal) => {
@@ -71,7 +71,7 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
     },
     entries() {
       const snapshot = ledger.snapshot()
-      const own = ['users', 'healthcheck'].flatMap((bucket): KeyedEntry[] => {
+      const own = [BUCKETS.users, BUCKETS.healthcheck].flatMap((bucket): KeyedEntry[] => {
         const entry = snapshot.getLive(bucket, self)
         return entry === undefined ? [] : [{ bucket, key: self, entry }]
       })
@@ -85,7 +85,7 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
   }
 }
 
-const isUser = (bucket: string, key: string, self: string) => bucket === 'users' && key === self
+const isUser = (bucket: string, key: string, self: string) => bucket === BUCKETS.users && key === self
 
 function untilWoken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

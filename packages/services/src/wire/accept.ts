@@ -2,8 +2,7 @@
  * What every inbound stream of an own protocol goes through: 1 bounds on how many; 2 its request, in time and within
  * bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told why.
  */
-import type { Clock, Logger, PeerId } from '@mesh/core'
-import { asError } from '../errors.ts'
+import { type Clock, type Logger, type PeerId, toError } from '@mesh/core'
 import { MAX_PEER_CONNECTIONS, MAX_REQUEST_BYTES, MAX_SERVED_CONNECTIONS, REQUEST_MS } from '../limits.ts'
 import type { ByteStream, ServicesLedger } from '../ports.ts'
 import { admitUser } from '../users/admit-user.ts'
@@ -95,7 +94,7 @@ export async function acceptRequest<Request extends { readonly entries: Uint8Arr
     if (error instanceof RequestRefused) refuse(error)
     else {
       log.debug('request failed', { peer, protocol: init.protocol, error })
-      stream.abort(asError(error))
+      stream.abort(toError(error))
     }
   } finally {
     slots.release(peer)

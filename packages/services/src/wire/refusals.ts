@@ -2,7 +2,7 @@ import type { Logger, PeerId } from '@mesh/core'
 import type { AnswerCode } from './messages.ts'
 
 /** Why something that a peer asked for was refused. */
-export type Refusal =
+type Refusal =
   | `service.${Exclude<AnswerCode, 'ok'>}`
   | `egress.${Exclude<AnswerCode, 'ok'>}`
   | `legacy.${Exclude<AnswerCode, 'ok'>}`

@@ -1,6 +1,6 @@
 /** The asking side of the own protocols. */
-import { type Clock, MeshError, type PeerId } from '@mesh/core'
-import { asError, servicesError } from '../errors.ts'
+import { type Clock, MeshError, type PeerId, toError } from '@mesh/core'
+import { servicesError } from '../errors.ts'
 import { ANSWER_MS, MAX_REQUEST_BYTES } from '../limits.ts'
 import type { ByteStream, ServicesNetwork } from '../ports.ts'
 import { encodeFrame, readMessage } from './frames.ts'
@@ -44,7 +44,7 @@ export async function openRequest(
     if (answer.code !== 'ok') throw refusedBy(answer)
     return { stream, rest }
   } catch (error) {
-    stream.abort(asError(error))
+    stream.abort(toError(error))
     throw error
   }
 }

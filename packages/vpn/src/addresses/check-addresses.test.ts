@@ -1,5 +1,5 @@
-import { parseCidr, tryParseAddressInRange } from '@mesh/core'
-import { createLedger, createSigner, heartbeatValue } from '@mesh/ledger'
+import { heartbeatValue, parseCidr, tryParseAddressInRange } from '@mesh/core'
+import { createLedger, createSigner } from '@mesh/ledger'
 import { describe, expect, it } from 'vitest'
 import { checkAddressForms, checkHostNetworks, checkNotTaken } from './check-addresses.ts'
 import { machineText } from './own-machines.ts'

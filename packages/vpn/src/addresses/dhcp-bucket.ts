@@ -1,10 +1,10 @@
 /** What the ledger says to those who lease: who waits for an address, who leads, which addresses are used. */
-import { type IpAddress, type PeerId, tryParsePeerId } from '@mesh/core'
-import { type Change, type Entry, HEALTH_BUCKET, parseHeartbeat, type Snapshot } from '@mesh/ledger'
+import { BUCKETS, type IpAddress, parseHeartbeat, type PeerId, tryParsePeerId } from '@mesh/core'
+import type { Change, Entry, Snapshot } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
 import { canonicalIp } from '../table/prefix.ts'
 import { readMachine } from '../table/read-entry.ts'
-import { AVAILABLE_MS } from './limits.ts'
+import { AVAILABLE_MS } from '../legacy/limits.ts'
 
 export const MACHINES_BUCKET = 'machines'
 export const DHCP_BUCKET = 'dhcp'
@@ -17,14 +17,14 @@ export interface LeaderEntry {
   readonly by: string
 }
 
-/** Nodes with a heartbeat of the last 15 minutes and without a machine, as older nodes see them (wire 6.1). */
+/** Nodes with a heartbeat of the last 15 minutes and without a machine, as legacy nodes see them (wire 6.1). */
 export function readWaiting(snapshot: Snapshot, nowMs: number): readonly string[] {
   const placed = new Set<string>()
   for (const { key, entry } of snapshot.entries(MACHINES_BUCKET)) {
     if (!entry.deleted) placed.add(holderOf(key, entry))
   }
   const waiting: string[] = []
-  for (const { key, entry } of snapshot.entries(HEALTH_BUCKET)) {
+  for (const { key, entry } of snapshot.entries(BUCKETS.healthcheck)) {
     if (entry.deleted || placed.has(key)) continue
     const beat = parseHeartbeat(entry.value)
     if (beat !== undefined && beat + AVAILABLE_MS > nowMs) waiting.push(key)
@@ -106,7 +106,7 @@ export function otherHolder(
 /** Who waits, who leads, what is used; a heartbeat of a node that was there before tells nothing new. */
 export function concernsLeases({ bucket, entry, previous }: Change): boolean {
   if (bucket === MACHINES_BUCKET || bucket === DHCP_BUCKET) return true
-  return bucket === HEALTH_BUCKET && (entry.deleted || previous?.deleted !== false)
+  return bucket === BUCKETS.healthcheck && (entry.deleted || previous?.deleted !== false)
 }
 
 const MAX_LEADER_LENGTH = 128

@@ -38,7 +38,7 @@ describe('freeAddress', () => {
     expect(new Set(all).size).toBe(all.length)
   })
 
-  it('never gives .0 and .255 of a large range: older nodes take every network for a /24', () => {
+  it('never gives .0 and .255 of a large range: legacy nodes take every network for a /24', () => {
     const all = drain(parseCidr('10.1.0.0/22'))
     expect(all.filter((address) => /\.(0|255)$/.test(address))).toEqual([])
     expect(all.at(-1)).toBe('10.1.3.254')

@@ -2,8 +2,8 @@
 import { type Cidr, cidrContains, type IpAddress } from '@mesh/core'
 import { hostsOf, ipv4Of, numberOf, prefixLengthOf } from './ip-math.ts'
 
-/** Every node of older networks takes its range for a /24: there these end it. */
-const OLDER_PREFIX_LENGTH = 24
+/** Every legacy node takes its range for a /24: there these end it. */
+const LEGACY_PREFIX_LENGTH = 24
 
 /** May it be leased: a host's address, which no member takes for the address of a network or for broadcast? */
 export function isLeasable(range: Cidr, address: IpAddress): boolean {
@@ -36,11 +36,11 @@ export function freeAddress(range: Cidr, used: ReadonlySet<IpAddress>, skip = 0)
 export function countLeasable(range: Cidr): number {
   const { first, last } = hostsOf(range)
   const hosts = Number(last - first) + 1
-  if (prefixLengthOf(range) >= OLDER_PREFIX_LENGTH) return hosts
-  return 254 * 2 ** (OLDER_PREFIX_LENGTH - prefixLengthOf(range))
+  if (prefixLengthOf(range) >= LEGACY_PREFIX_LENGTH) return hosts
+  return 254 * 2 ** (LEGACY_PREFIX_LENGTH - prefixLengthOf(range))
 }
 
 function isEdge(range: Cidr, number: bigint): boolean {
   const octet = number & 0xffn
-  return prefixLengthOf(range) < OLDER_PREFIX_LENGTH && (octet === 0n || octet === 0xffn)
+  return prefixLengthOf(range) < LEGACY_PREFIX_LENGTH && (octet === 0n || octet === 0xffn)
 }

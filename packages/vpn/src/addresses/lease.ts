@@ -34,9 +34,10 @@ import {
 } from './dhcp-bucket.ts'
 import { countLeasable, freeAddress, isLeasable } from './free-address.ts'
 import { isIpv4, prefixLengthOf } from './ip-math.ts'
-import { CLAIM_SETTLE_MS, GATHER_MS, JOIN_MS, REWRITE_MS, TURN_DEADLINE_MS } from './limits.ts'
+import { CLAIM_RACE_MS, JOIN_MS } from './limits.ts'
+import { GATHER_MS, REWRITE_MS, ELECTION_DEADLINE_MS } from '../legacy/limits.ts'
 import type { PastAddresses } from './past-addresses.ts'
-import { createTurn } from './turn.ts'
+import { createLeaseElection } from '../legacy/lease-election.ts'
 import { watchLease } from './watch-lease.ts'
 
 /** Keeps one address as text over restarts. */
@@ -171,8 +172,8 @@ class Lease {
 
   async #turn(): Promise<void> {
     const { ledger, clock, random, isOurs } = this.#components
-    const turn = createTurn(ledger.self)
-    const deadline = clock.now() + TURN_DEADLINE_MS * (1 + random.float() / 2)
+    const turn = createLeaseElection(ledger.self)
+    const deadline = clock.now() + ELECTION_DEADLINE_MS * (1 + random.float() / 2)
     for (;;) {
       this.#checkRoom()
       const now = clock.now()
@@ -276,7 +277,7 @@ class Lease {
       log.info('address not free', { address, reason: error.message })
       return false
     }
-    const settleMs = isRenewal || neighbours() === 0 ? 0 : CLAIM_SETTLE_MS
+    const settleMs = isRenewal || neighbours() === 0 ? 0 : CLAIM_RACE_MS
     return this.#staysOurs(address, settleMs)
   }
 

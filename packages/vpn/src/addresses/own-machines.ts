@@ -15,7 +15,7 @@ export interface MachineTextInit {
 
 /**
  * The machine record of one of a node's addresses, JSON text. `Address` is the node's IPv4 address where it has one,
- * in the entry of an IPv6 address too: an older node that leases takes the greatest `Address` of all plus one (wire
+ * in the entry of an IPv6 address too: an legacy node that leases takes the greatest `Address` of all plus one (wire
  * 6.1), and would give itself an IPv6 address from an IPv4 range.
  */
 export function machineText(peer: PeerId, address: IpAddress, given: MachineTextInit): string {

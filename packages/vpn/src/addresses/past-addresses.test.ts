@@ -1,5 +1,5 @@
-import { type PeerId, peerIdFromPublicKey, silentLogger } from '@mesh/core'
-import { createLedger, createSigner, heartbeatValue, type Ledger } from '@mesh/ledger'
+import { heartbeatValue, type PeerId, peerIdFromPublicKey, silentLogger } from '@mesh/core'
+import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { MAX_PAST_ADDRESSES_PER_PEER, PAST_ADDRESS_MS, SAVE_PAST_SOON_MS } from './limits.ts'

@@ -7,7 +7,7 @@ import { type Clock, type IpAddress, type Logger, shortPeerId } from '@mesh/core
 import type { KeyedEntry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
 import { asksFor, holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
-import { CONFLICT_PATIENCE_MS, CONFLICT_SETTLE_MS, YOUNG_LEASE_MS } from './limits.ts'
+import { CONFLICT_PATIENCE_MS, CONFLICT_SEEN_MS, YOUNG_LEASE_MS } from './limits.ts'
 
 export interface LeaseWatchInit {
   readonly address: IpAddress
@@ -49,11 +49,11 @@ export function watchLease(
       log.debug('lost address not ended', { address, error })
     }
   }
-  /** Both see the conflict; the greater id gives up, and if it does not, as older nodes never do, the smaller. */
+  /** Both see the conflict; the greater id gives up, and if it does not, as legacy nodes never do, the smaller. */
   const giveUp = (to: string) => {
     if (!isYoung()) return
     cancel()
-    cancel = clock.after(ledger.self > to ? CONFLICT_SETTLE_MS : CONFLICT_PATIENCE_MS, () => letGo(to))
+    cancel = clock.after(ledger.self > to ? CONFLICT_SEEN_MS : CONFLICT_PATIENCE_MS, () => letGo(to))
   }
   /** A machine that was given the address finds it taken, and asks for it. */
   const hearWish = (keyed: KeyedEntry) => {

@@ -232,19 +232,19 @@ describe('routes', () => {
   })
 })
 
-it('gives the engine the ways, and what this node receives for', () => {
+it('gives the engine the tunnels, and what this node receives for', () => {
   const world = alive(A, B).machine('10.1.0.2', A).machine('10.1.0.3', B)
-  const way = { kind: 'plain' } as const
+  const tunnel = { kind: 'legacy' } as const
   const engine = buildEngineTable(build(world), {
     own: [ip('10.1.0.1'), ip('fd77::1')],
     advertised: [range('192.168.50.0/24')],
-    wayOf: (peer) => ({ way, mtu: peer === A ? 1200 : 1280 }),
+    tunnelOf: (peer) => ({ tunnel, mtu: peer === A ? 1200 : 1280 }),
   })
   expect(engine).toEqual({
     local: ['10.1.0.1/32', 'fd77::1/128', '192.168.50.0/24'],
     peers: [
-      { peer: A, allowed: ['10.1.0.2/32'], mtu: 1200, way },
-      { peer: B, allowed: ['10.1.0.3/32'], mtu: 1280, way },
+      { peer: A, allowed: ['10.1.0.2/32'], mtu: 1200, tunnel },
+      { peer: B, allowed: ['10.1.0.3/32'], mtu: 1280, tunnel },
     ],
   })
 })

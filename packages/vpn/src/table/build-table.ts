@@ -1,7 +1,7 @@
 /**
  * Which peer owns which addresses: pure, from the ledger as it is at `now` and what the person asked for. 1 the
  * machines, of the ledger or of the static table; 2 the router for what nobody else owns; 3 the networks behind
- * peers that this node accepts. The engine's form of it, with the ways, comes after (`engine-table.ts`).
+ * peers that this node accepts. The engine's form of it, with the tunnels, comes after (`engine-table.ts`).
  */
 import type { Cidr, IpAddress, PeerId } from '@mesh/core'
 import { createOwners, type Entry, type Owners, type OwnershipMode, type Snapshot } from '@mesh/ledger'

@@ -1,20 +1,20 @@
-/** The engine's form of a table: with the way to each peer, as it is known now. Pure. */
+/** The engine's form of a table: with the tunnel to each peer, as it is now. Pure. */
 import type { Cidr, IpAddress, PeerId } from '@mesh/core'
-import type { EnginePeer, EngineTable, Way } from '@mesh/engine'
+import type { EnginePeer, EngineTable, Tunnel } from '@mesh/engine'
 import type { VpnTable } from './build-table.ts'
 import { hostRange } from './prefix.ts'
 
 export interface EngineTableInput {
   readonly own: readonly IpAddress[]
   readonly advertised: readonly Cidr[]
-  readonly wayOf: (peer: PeerId) => { readonly way: Way; readonly mtu: number }
+  readonly tunnelOf: (peer: PeerId) => { readonly tunnel: Tunnel; readonly mtu: number }
 }
 
 export function buildEngineTable(
   { peers }: Pick<VpnTable, 'peers'>,
-  { own, advertised, wayOf }: EngineTableInput,
+  { own, advertised, tunnelOf }: EngineTableInput,
 ): EngineTable {
   const enginePeers: EnginePeer[] = []
-  for (const [peer, { allowed }] of peers) enginePeers.push({ peer, allowed, ...wayOf(peer) })
+  for (const [peer, { allowed }] of peers) enginePeers.push({ peer, allowed, ...tunnelOf(peer) })
   return { local: [...own.map(hostRange), ...advertised], peers: enginePeers }
 }

@@ -56,7 +56,7 @@ export function isBroad({ bytes, bits }: Prefix): boolean {
   return bits < (bytes.length === 4 ? BROAD_IPV4_BITS : BROAD_IPV6_BITS)
 }
 
-/** This host, links, groups: what is never behind a peer. */
+/** This host, tunnels, groups: what is never behind a peer. */
 const RESERVED = [
   '0.0.0.0/8',
   '127.0.0.0/8',

@@ -75,7 +75,7 @@ export function readRoute(key: string, entry: Entry): Read<Route> {
 
 /**
  * With `enforce` an entry speaks for its owner alone. The other modes store what anybody wrote, and go by the
- * record as older nodes do.
+ * record as legacy nodes do.
  */
 export function isOwnersWord(peer: PeerId, entry: Entry, mode: OwnershipMode): boolean {
   return mode !== 'enforce' || entry.owner === peer

@@ -9,7 +9,7 @@ const MAX_NAMED = 3
 const ROUTE_REASONS: Partial<Record<IgnoredReason, { readonly why: string; readonly hint: string }>> = {
   connectedNetwork: {
     why: 'this machine is connected to that network itself',
-    hint: 'Nothing to do: the direct way is used.',
+    hint: 'Nothing to do: the direct route is used.',
   },
   vpnRange: {
     why: "it lies in the VPN's own range",

@@ -2,8 +2,8 @@
  * Keeps the table as the ledger says: built anew when machines, accepted routes or who is alive changed, several
  * changes at once, and for a quarter of the time at most.
  */
-import type { Clock, Logger } from '@mesh/core'
-import { HEALTH_BUCKET, type LedgerEvent } from '@mesh/ledger'
+import { BUCKETS, type Clock, type Logger } from '@mesh/core'
+import type { LedgerEvent } from '@mesh/ledger'
 import {
   EXPIRY_SLACK_MS,
   HOST_CHECK_MS,
@@ -98,7 +98,7 @@ class Watch implements TableWatch {
       if (bucket === 'machines') return true
       if (bucket === 'routes') return followsRoutes
       // a heartbeat of somebody who is alive anyway changes nothing
-      return bucket === HEALTH_BUCKET && (entry.deleted || this.table.silent.has(key))
+      return bucket === BUCKETS.healthcheck && (entry.deleted || this.table.silent.has(key))
     })
     if (matters) this.#rebuildSoon()
   }

@@ -1,3 +1,4 @@
+import { BUCKETS } from '@mesh/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useRead } from '../../data/reads.ts'
@@ -6,7 +7,7 @@ import { buttonLink } from '../../parts/button.tsx'
 import { cx } from '../../parts/class-names.ts'
 import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
 import { StateShape } from '../../parts/state-mark.tsx'
-import { bucketRule, HEARTBEAT_BUCKET } from './bucket-rules.ts'
+import { bucketRule } from './bucket-rules.ts'
 import css from './ledger.module.css'
 
 /** The buckets that hold something, each with who may write it. */
@@ -65,7 +66,7 @@ export function BucketList({ selected }: { selected: string | undefined }) {
 
 /** The digest leaves heartbeats out; they are a bucket like any other to look at. */
 function namesOf(written: readonly string[], selected: string | undefined): readonly string[] {
-  const names = new Set([...written, HEARTBEAT_BUCKET])
+  const names = new Set([...written, BUCKETS.healthcheck])
   if (selected !== undefined) names.add(selected)
   return [...names].toSorted()
 }

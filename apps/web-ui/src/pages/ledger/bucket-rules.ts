@@ -1,4 +1,4 @@
-export const HEARTBEAT_BUCKET = 'healthcheck'
+import { BUCKETS } from '@mesh/core'
 
 interface BucketRule {
   /** Beside the bucket's name. */
@@ -27,7 +27,7 @@ const RULES: Readonly<Record<string, BucketRule>> = {
     short: 'owned',
     long: 'Each key belongs to who wrote it first, for as long as that member is alive.',
   },
-  [HEARTBEAT_BUCKET]: {
+  [BUCKETS.healthcheck]: {
     short: 'heartbeats',
     long: 'Each member writes the time here while it is alive; an entry ends by itself.',
   },

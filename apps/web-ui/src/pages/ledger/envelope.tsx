@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { SignedEntryView } from '@mesh/api-contract'
-import { tryParsePeerId } from '@mesh/core'
+import { BUCKETS, tryParsePeerId } from '@mesh/core'
 import { useMemo } from 'react'
 import { useRead } from '../../data/reads.ts'
 import { type Machine, nameOf } from '../../model/machine.ts'
@@ -10,7 +10,7 @@ import { Glyph } from '../../parts/glyph.tsx'
 import { Facts, PanelSection } from '../../parts/panel.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Age } from '../../parts/time.tsx'
-import { bucketRule, HEARTBEAT_BUCKET } from './bucket-rules.ts'
+import { bucketRule } from './bucket-rules.ts'
 import css from './ledger.module.css'
 
 interface EnvelopeProps {
@@ -81,7 +81,7 @@ function Owned({ id, machines }: { id: string; machines: readonly Machine[] }) {
 /** An owned key stays its owner's for as long as that one is heard. */
 function OwnedUntil({ owner }: { owner: string }) {
   const valid = tryParsePeerId(owner) !== undefined
-  const beat = useRead('getEntry', { bucket: HEARTBEAT_BUCKET, key: owner }, { enabled: valid })
+  const beat = useRead('getEntry', { bucket: BUCKETS.healthcheck, key: owner }, { enabled: valid })
   if (beat.isPending && valid) return '…'
   const at = typeof beat.data === 'string' ? Date.parse(beat.data) : Number.NaN
   if (Number.isNaN(at)) return 'its owner is not heard any more: others may take the key'

@@ -2,8 +2,7 @@
  * `/edgevpn/file/0.1`, serving: the bytes of the file and the end of the stream, nothing else. The protocol names no
  * file, so legacy members get the first that is offered, and no folder.
  */
-import type { Clock, Logger } from '@mesh/core'
-import { asError } from '../../errors.ts'
+import { type Clock, type Logger, toError } from '@mesh/core'
 import { admitLegacyUser } from '../../legacy/admit-legacy-user.ts'
 import { MAX_RECEIVERS, MAX_RECEIVERS_PER_PEER } from '../limits.ts'
 import type { FilesNetwork } from '../ports.ts'
@@ -34,7 +33,7 @@ export async function serveRawFiles(init: RawFilesInit): Promise<void> {
     sendRaw(stream, init)
       .catch((error: unknown) => {
         log.debug('raw file not sent', { peer: stream.peer, error: String(error) })
-        stream.abort(asError(error))
+        stream.abort(toError(error))
       })
       .finally(() => served--)
   })

@@ -1,0 +1,24 @@
+/** The VPN as the API shows it: the words of the contract and the metrics for how packets reach a peer stand here. */
+import type { VpnPort } from '@mesh/api-server'
+import type { TunnelKind, Vpn } from '@mesh/vpn'
+
+/** `Way` in the API and in metrics. */
+export const WAY_OF_TUNNEL = {
+  wireguard: 'sealed',
+  legacy: 'plain',
+  none: 'unknown',
+} as const satisfies Readonly<Record<TunnelKind, string>>
+
+export function createVpnPort(vpn: Pick<Vpn, 'status' | 'probe'>): VpnPort {
+  return {
+    status() {
+      const status = vpn.status()
+      return { ...status, peers: status.peers.map(withWay) }
+    },
+    probe: async (peer, signal) => withWay(await vpn.probe(peer, signal)),
+  }
+}
+
+function withWay<T extends { readonly tunnel: TunnelKind }>(told: T) {
+  return { ...told, way: WAY_OF_TUNNEL[told.tunnel] }
+}

@@ -1,0 +1,28 @@
+/** The ledger's buckets that nodes read and write, and what names a place in the ledger. */
+
+/** Names of the buckets; the comment of each says what its keys are. */
+export const BUCKETS = {
+  /** Peer id: when that node was last alive. */
+  healthcheck: 'healthcheck',
+  /** Address inside the private network, without mask. */
+  machines: 'machines',
+  /** Network that a machine routes, as a range. */
+  routes: 'routes',
+  /** Name of a service. */
+  services: 'services',
+  /** Name of an offered file or folder. */
+  files: 'files',
+  /** Peer id of a member that connects to services. */
+  users: 'users',
+  /** Peer id of a member through which others reach the Internet. */
+  egress: 'egress',
+  /** Pattern of names, a regular expression. */
+  dns: 'dns',
+  /** `leader`: the member that takes the next address. */
+  dhcp: 'dhcp',
+} as const
+
+/** One text for a bucket and key, for use as a map's key: no two places share it. */
+export function positionId({ bucket, key }: { readonly bucket: string; readonly key: string }): string {
+  return `${bucket.length}:${bucket}${key}`
+}

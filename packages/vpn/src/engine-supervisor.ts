@@ -1,0 +1,184 @@
+/**
+ * Where the engine sits: what uses it holds on to the supervisor, and finds a new engine there when the interface was taken
+ * away. Remembers what the new one has to be told. The key stays, so that peers need no new one.
+ */
+import type { AddressInRange, Cidr, Clock, Logger } from '@mesh/core'
+import type {
+  DropReason,
+  Engine,
+  EngineCounters,
+  EngineEvent,
+  EngineInit,
+  EngineInterface,
+  EngineStats,
+  EngineTable,
+} from '@mesh/engine'
+import { REOPEN_AFTER_MS, REOPEN_AGAIN_MS } from './limits.ts'
+
+export type SupervisedEngine = Pick<
+  Engine,
+  'publicKey' | 'take' | 'inject' | 'injectPackets' | 'restart' | 'retryHandshake'
+>
+
+export interface EngineSupervisor {
+  /** Lets what comes for a lost engine fall. */
+  readonly engine: SupervisedEngine
+  readonly interface: EngineInterface | undefined
+  setTable(table: EngineTable): void
+  setAddresses(addresses: readonly AddressInRange[]): void
+  /** To be called again after `onReopened`. @returns what the kernel refused them with */
+  setRoutes(routes: readonly Cidr[]): Error | undefined
+  /** Counters never fall: those of peers that left, and of engines that were lost, are with the device's. */
+  stats(): EngineStats
+  close(): void
+}
+
+export interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey'> {
+  /** All but `failed`. */
+  readonly onEvent: (event: EngineEvent) => void
+  /** The interface is lost, and comes again in a second; or, with `error`, does not. */
+  readonly onLost: (error: Error | undefined) => void
+  readonly onReopened: () => void
+}
+
+export interface EngineSupervisorComponents {
+  readonly openEngine: (init: EngineInit) => Engine
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const NO_COUNTERS: EngineCounters = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
+
+/** @throws MeshError `engine.*` */
+export function openEngineSupervisor(
+  init: EngineSupervisorInit,
+  components: EngineSupervisorComponents,
+): EngineSupervisor {
+  return new ReopeningEngine(init, components)
+}
+
+class ReopeningEngine implements EngineSupervisor {
+  readonly engine: SupervisedEngine
+  readonly #init: EngineSupervisorInit
+  readonly #components: EngineSupervisorComponents
+  #engine: Engine | undefined
+  #addresses: readonly AddressInRange[]
+  #table: EngineTable = { local: [], peers: [] }
+  #left = NO_COUNTERS
+  #reopenedAt = Number.NEGATIVE_INFINITY
+  #cancelReopen = () => {}
+  #closed = false
+
+  constructor(init: EngineSupervisorInit, components: EngineSupervisorComponents) {
+    this.#init = init
+    this.#components = components
+    this.#addresses = init.addresses
+    const first = this.#open()
+    this.#engine = first
+    this.engine = {
+      publicKey: first.publicKey,
+      take: (peer) => this.#engine?.take(peer),
+      inject: (peer, bytes) => this.#engine?.inject(peer, bytes) ?? true,
+      injectPackets: (peer, packets) => this.#engine?.injectPackets(peer, packets),
+      restart: (peer) => this.#engine?.restart(peer),
+      retryHandshake: (peer) => this.#engine?.retryHandshake(peer),
+    }
+  }
+
+  get interface(): EngineInterface | undefined {
+    return this.#engine?.interface
+  }
+
+  setTable(table: EngineTable): void {
+    const stays = new Set(table.peers.map(({ peer }) => peer))
+    const gone = this.#table.peers.filter(({ peer }) => !stays.has(peer))
+    if (gone.length > 0) {
+      const { peers } = this.#counted()
+      for (const { peer } of gone) this.#left = add(this.#left, peers.get(peer) ?? NO_COUNTERS)
+    }
+    this.#table = table
+    this.#engine?.setTable(table)
+  }
+
+  setAddresses(addresses: readonly AddressInRange[]): void {
+    this.#addresses = addresses
+    this.#engine?.setAddresses(addresses)
+  }
+
+  setRoutes(routes: readonly Cidr[]): Error | undefined {
+    try {
+      this.#engine?.setRoutes(routes)
+    } catch (error) {
+      this.#components.log.warn('routes not set', { error })
+      return error instanceof Error ? error : new Error(String(error))
+    }
+    return undefined
+  }
+
+  stats(): EngineStats {
+    const stats = this.#counted()
+    return { ...stats, device: add(stats.device, this.#left) }
+  }
+
+  #counted(): EngineStats {
+    return this.#engine?.stats() ?? { device: NO_COUNTERS, peers: new Map(), eventsDropped: 0 }
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#cancelReopen()
+    this.#engine?.close()
+    this.#engine = undefined
+  }
+
+  #open(): Engine {
+    const { name, mtu, privateKey, onEvent } = this.#init
+    return this.#components.openEngine({
+      name,
+      mtu,
+      privateKey,
+      addresses: this.#addresses,
+      onEvent: (event) => (event.type === 'failed' ? this.#lost(event.message) : onEvent(event)),
+    })
+  }
+
+  #lost(message: string): void {
+    if (this.#closed || this.#engine === undefined) return
+    const { clock, log } = this.#components
+    log.warn('interface lost', { interface: this.#init.name, message })
+    const { device, peers } = this.#counted()
+    this.#left = [device, ...peers.values()].reduce(add, this.#left)
+    this.#engine.close()
+    this.#engine = undefined
+    const isAgain = clock.now() < this.#reopenedAt + REOPEN_AGAIN_MS
+    this.#init.onLost(isAgain ? new Error(message) : undefined)
+    if (!isAgain) this.#cancelReopen = clock.after(REOPEN_AFTER_MS, () => this.#reopen())
+  }
+
+  #reopen(): void {
+    this.#reopenedAt = this.#components.clock.now()
+    try {
+      this.#engine = this.#open()
+      this.#engine.setTable(this.#table)
+    } catch (error) {
+      this.#engine?.close()
+      this.#engine = undefined
+      return this.#init.onLost(error instanceof Error ? error : new Error(String(error)))
+    }
+    this.#init.onReopened()
+  }
+}
+
+function add(one: EngineCounters, other: EngineCounters): EngineCounters {
+  const drops: Partial<Record<DropReason, number>> = { ...one.drops }
+  for (const [reason, count] of Object.entries(other.drops) as [DropReason, number][]) {
+    drops[reason] = (drops[reason] ?? 0) + count
+  }
+  return {
+    packetsIn: one.packetsIn + other.packetsIn,
+    bytesIn: one.bytesIn + other.bytesIn,
+    packetsOut: one.packetsOut + other.packetsOut,
+    bytesOut: one.bytesOut + other.bytesOut,
+    drops,
+  }
+}

@@ -1,0 +1,63 @@
+import { leaderOf } from '@mesh/ledger'
+import { describe, expect, it } from 'vitest'
+import { createLeaseElection, type ElectionView } from './lease-election.ts'
+
+const ids = ['a', 'b', 'c', 'self']
+/** The order of election. */
+const order = (waiting: readonly string[]): string[] => {
+  const first = leaderOf(waiting)
+  return first === undefined ? [] : [first, ...order(waiting.filter((id) => id !== first))]
+}
+const [first = '', second = '', third = ''] = order(ids)
+const view = (waiting: readonly string[], leader?: string, ours: readonly string[] = []): ElectionView => ({
+  waiting,
+  leader,
+  isLive: () => true,
+  isOurs: (peer) => ours.includes(peer),
+})
+
+describe('a turn', () => {
+  it('is at once when nobody else waits', () => {
+    expect(createLeaseElection('self').next(view(['self'], 'gone'), 0)).toEqual({ type: 'take' })
+  })
+
+  it('begins with naming oneself and comes when that has settled', () => {
+    const turn = createLeaseElection(first)
+    expect(turn.next(view(ids, 'gone'), 0)).toEqual({ type: 'lead' })
+    expect(turn.next(view(ids, first), 20)).toEqual({ type: 'wait', for: first, untilMs: 520 })
+    expect(turn.next(view(ids, first), 520)).toEqual({ type: 'take' })
+  })
+
+  it('waits for an legacy leader for 20 s and for one of ours for 5 s', () => {
+    expect(createLeaseElection(first).next(view(ids, third), 0)).toEqual({
+      type: 'wait',
+      for: third,
+      untilMs: 20_000,
+    })
+    const turn = createLeaseElection(first)
+    expect(turn.next(view(ids, third, [third]), 0)).toEqual({ type: 'wait', for: third, untilMs: 5_000 })
+    expect(turn.next(view(ids, third, [third]), 5_000)).toEqual({ type: 'lead' })
+    expect(turn.unheard).toBe(1)
+  })
+
+  it('passes over silent ones ever faster', () => {
+    const turn = createLeaseElection(third)
+    expect(turn.next(view(ids), 0)).toMatchObject({ for: first, untilMs: 12_000 })
+    expect(turn.next(view(ids), 12_000)).toMatchObject({ for: second, untilMs: 13_000 })
+    expect(turn.next(view(ids), 13_000)).toEqual({ type: 'lead' })
+    expect(turn.unheard).toBe(0)
+  })
+
+  it('gives whoever is named anew another chance', () => {
+    const turn = createLeaseElection(third)
+    turn.next(view(ids, first), 0)
+    turn.next(view(ids, first), 20_000)
+    turn.next(view(ids, second), 20_100)
+    expect(turn.next(view(ids, first), 20_200)).toEqual({ type: 'wait', for: first, untilMs: 40_200 })
+  })
+
+  it('skips those that are gone', () => {
+    const turn = createLeaseElection(second)
+    expect(turn.next({ ...view(ids, first), isLive: (peer) => peer !== first }, 0)).toEqual({ type: 'lead' })
+  })
+})

@@ -1,0 +1,62 @@
+/** One control channel: the exchange of keys on it, then whatever later versions say, bounded in time and number. */
+import type { Clock } from '@mesh/core'
+import type { VpnChannel } from '../ports.ts'
+import { asError } from './errors.ts'
+import type { KeyExchange } from './key-exchange.ts'
+import { CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
+import type { Refusal } from './refusals.ts'
+
+export interface ControlChannelEvents {
+  onEstablished(publicKey: Uint8Array, mtu: number): void
+  /** At most once; the channel is reset then. */
+  onRefused(code: Refusal): void
+}
+
+/** Resolves when the channel has ended, with the reason if there is one; never rejects. */
+export async function runControlChannel(
+  channel: VpnChannel,
+  exchange: KeyExchange,
+  { clock, onEstablished, onRefused }: ControlChannelEvents & { readonly clock: Clock },
+): Promise<Error | undefined> {
+  let refusal: Error | undefined
+  const refuse = (code: Refusal) => {
+    refusal = new Error(code)
+    onRefused(code)
+    channel.abort(refusal)
+  }
+  const cancelDeadline = clock.after(KEY_EXCHANGE_MS, () => refuse('key.timeout'))
+  const mayCome = createMessageBudget(clock)
+  try {
+    await channel.send(exchange.hello)
+    for await (const message of channel.messages()) {
+      if (refusal !== undefined) break
+      const step = mayCome() ? exchange.receive(message) : ({ kind: 'refused', code: 'key.flood' } as const)
+      if (step.kind === 'refused') {
+        refuse(step.code)
+        break
+      }
+      if (step.kind === 'send') await channel.send(step.message)
+      else if (step.kind === 'established') {
+        cancelDeadline()
+        onEstablished(step.publicKey, step.mtu)
+      }
+    }
+  } catch (error) {
+    refusal ??= asError(error)
+    channel.abort(refusal)
+  } finally {
+    cancelDeadline()
+  }
+  return refusal
+}
+
+function createMessageBudget(clock: Clock): () => boolean {
+  let minute = 0
+  let messages = 0
+  return () => {
+    const now = Math.floor(clock.now() / 60_000)
+    if (now !== minute) [minute, messages] = [now, 0]
+    messages++
+    return messages <= CONTROL_MESSAGES_PER_MINUTE
+  }
+}

@@ -1,0 +1,50 @@
+import { type Clock, MeshError } from '@mesh/core'
+
+/** Why a peer has no way. */
+export type TunnelErrorCode =
+  /** It speaks neither `/mesh/vpn/1` nor `/edgevpn/0.1`. */
+  | 'vpn.no_common_protocol'
+  /** The exchange of keys failed; the cause says why. */
+  | 'vpn.no_keys'
+  /** Its connection was lost. */
+  | 'vpn.unreachable'
+  /** No answer in time. */
+  | 'vpn.timeout'
+  | 'vpn.stopped'
+
+const HINTS: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
+  'vpn.no_common_protocol': 'Start the VPN on that peer, or update the program there.',
+  'vpn.no_keys': 'Restart the VPN on that peer if this lasts.',
+}
+
+export function tunnelError(
+  code: TunnelErrorCode,
+  message: string,
+  cause?: unknown,
+): MeshError<TunnelErrorCode> {
+  const hint = HINTS[code]
+  return new MeshError(code, message, {
+    ...(hint !== undefined && { hint }),
+    ...(cause !== undefined && { cause }),
+  })
+}
+
+/** For listeners that want an Error whatever was thrown. */
+export function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
+
+/** Runs `work` with a signal that aborts with `vpn.timeout` after `ms`, or with `signal`. */
+export async function within<T>(
+  { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController()
+  const onTime = () => limit.abort(tunnelError('vpn.timeout', `no answer within ${ms} ms`))
+  const cancel = clock.after(ms, onTime, { keepAlive: true })
+  try {
+    return await work(AbortSignal.any([signal, limit.signal]))
+  } finally {
+    cancel()
+  }
+}

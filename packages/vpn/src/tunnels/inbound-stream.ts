@@ -1,0 +1,97 @@
+/**
+ * One peer's stream to the engine: `inject`, and a pause until the engine has room. A newer stream takes the place of
+ * the one in use; the engine is told (`restart`), as frames begin anew. Coming directly while a relayed one still
+ * brings bytes, it is read when that one has ended, or half a second later.
+ */
+import type { Clock, PeerId } from '@mesh/core'
+import type { Engine } from '@mesh/engine'
+import type { ByteStream } from '../ports.ts'
+import { STREAM_MOVE_MS } from './limits.ts'
+
+export interface InboundComponents {
+  readonly engine: Pick<Engine, 'inject' | 'restart'>
+  readonly clock: Clock
+}
+
+export interface InboundStream {
+  /** The newest; it may wait for the one before. */
+  accept(stream: ByteStream): void
+  /** To be told when one of them has ended. */
+  ended(stream: ByteStream): void
+  /** The engine has room again. */
+  writable(): void
+  /** Ends what is open. */
+  reset(reason: Error): void
+  /** Of the one that is read; undefined: none. */
+  readonly direct: boolean | undefined
+}
+
+export function createInboundStream(peer: PeerId, { engine, clock }: InboundComponents): InboundStream {
+  let stream: ByteStream | undefined
+  /** Waits until `stream` has ended. */
+  let next: ByteStream | undefined
+  let paused = false
+  /** An earlier stream may have ended inside a frame. */
+  let used = false
+  let cancelMove = () => {}
+
+  function read(from: ByteStream): void {
+    const before = stream
+    cancelMove()
+    stream = from
+    next = undefined
+    paused = false
+    before?.abort(replaced())
+    // not for the first one: it would send a handshake again whose answer this stream is about to bring
+    if (used) engine.restart(peer)
+    used = true
+    from.onBytes((bytes) => {
+      if (stream !== from || engine.inject(peer, bytes) || paused) return
+      paused = true
+      from.pause()
+    })
+  }
+
+  function readNext(): void {
+    if (next !== undefined) read(next)
+  }
+
+  return {
+    accept(newer) {
+      cancelMove()
+      next?.abort(replaced())
+      next = undefined
+      if (stream === undefined || stream.direct || !newer.direct) return read(newer)
+      next = newer
+      cancelMove = clock.after(STREAM_MOVE_MS, readNext)
+    },
+    ended(gone) {
+      if (next === gone) {
+        cancelMove()
+        next = undefined
+      } else if (stream === gone) {
+        stream = undefined
+        readNext()
+      }
+    },
+    writable() {
+      if (!paused) return
+      paused = false
+      stream?.resume()
+    },
+    reset(reason) {
+      cancelMove()
+      const open = [stream, next]
+      stream = undefined
+      next = undefined
+      for (const one of open) one?.abort(reason)
+    },
+    get direct() {
+      return stream?.direct
+    },
+  }
+}
+
+function replaced(): Error {
+  return new Error('a newer stream took its place')
+}

@@ -1,0 +1,114 @@
+/**
+ * How two members tell each other their WireGuard keys and prove that they hold them (docs/PROTOCOLS.md, 'VPN').
+ * Pure: bytes in, a step out. Both ends do the same:
+ *
+ * 1. send `hello`
+ * 2. at the other's hello: judge its key, send the proof of one's own
+ * 3. at the other's proof: the key is taken
+ */
+import type { PeerId } from '@mesh/core'
+import { decodeControl, encodeHello, encodeProof, type HelloMessage } from './control-message.ts'
+import { HASH_BYTES } from './limits.ts'
+import { buildKeyProof, isKeyProof, sharedSecret } from './secrets.ts'
+
+export interface KeyExchangeInit {
+  readonly self: PeerId
+  readonly peer: PeerId
+  /** X25519, 32 bytes each. */
+  readonly privateKey: Uint8Array
+  readonly publicKey: Uint8Array
+  /** 32 random bytes, for this exchange only. */
+  readonly nonce: Uint8Array
+  /** The longest packet that this node's interface takes. */
+  readonly mtu: number
+  /** Does another peer hold this key now? */
+  readonly isHeld: (publicKey: Uint8Array) => boolean
+}
+
+/** Why an exchange ended; the codes of `RefusalCounter`. */
+export type KeyRefusal =
+  | 'key.bad_message'
+  /** Lengths that no key and nonce have, or an MTU that IP does not allow. */
+  | 'key.bad_hello'
+  /** It sends our own key. */
+  | 'key.own'
+  /** A point of low order: the secret would be no secret. */
+  | 'key.weak'
+  | 'key.held_by_another'
+  /** A second hello or proof. */
+  | 'key.twice'
+  /** A proof before the hello. */
+  | 'key.early_proof'
+  | 'key.wrong_proof'
+
+export type KeyExchangeStep =
+  | { readonly kind: 'send'; readonly message: Uint8Array }
+  | { readonly kind: 'established'; readonly publicKey: Uint8Array; readonly mtu: number }
+  | { readonly kind: 'refused'; readonly code: KeyRefusal }
+  /** A message of a later version. */
+  | { readonly kind: 'ignored' }
+
+export interface KeyExchange {
+  /** The first message. */
+  readonly hello: Uint8Array
+  /** Not to be called again after it refused. */
+  receive(message: Uint8Array): KeyExchangeStep
+}
+
+/** The least and the longest packet of IPv4: what an MTU can be. */
+const [LEAST_MTU, MOST_MTU] = [576, 65_535]
+
+export function createKeyExchange(init: KeyExchangeInit): KeyExchange {
+  const { self, peer, privateKey, publicKey, nonce, mtu } = init
+  /** Set by the other's hello. */
+  let other: { readonly hello: HelloMessage; readonly proof: Uint8Array } | undefined
+  let done = false
+
+  function onHello(hello: HelloMessage): KeyExchangeStep {
+    if (other !== undefined) return refused('key.twice')
+    const { length } = hello.publicKey
+    const lengthsFit = length === HASH_BYTES && hello.nonce.length === HASH_BYTES
+    if (!lengthsFit || hello.mtu < LEAST_MTU || hello.mtu > MOST_MTU) return refused('key.bad_hello')
+    if (Buffer.compare(hello.publicKey, publicKey) === 0) return refused('key.own')
+    if (init.isHeld(hello.publicKey)) return refused('key.held_by_another')
+    const secret = sharedSecret(privateKey, hello.publicKey)
+    if (secret === undefined) return refused('key.weak')
+    const [here, there] = [
+      { peer: self, publicKey, nonce },
+      { peer, publicKey: hello.publicKey, nonce: hello.nonce },
+    ]
+    other = { hello, proof: buildKeyProof(secret, there, here) }
+    return { kind: 'send', message: encodeProof(buildKeyProof(secret, here, there)) }
+  }
+
+  function onProof(mac: Uint8Array): KeyExchangeStep {
+    if (other === undefined) return refused('key.early_proof')
+    if (done) return refused('key.twice')
+    if (!isKeyProof(other.proof, mac)) return refused('key.wrong_proof')
+    // another exchange may have ended in between
+    if (init.isHeld(other.hello.publicKey)) return refused('key.held_by_another')
+    done = true
+    return { kind: 'established', publicKey: other.hello.publicKey, mtu: other.hello.mtu }
+  }
+
+  return {
+    hello: encodeHello({ publicKey, nonce, mtu }),
+    receive(message) {
+      const control = decodeControl(message)
+      switch (control?.kind) {
+        case undefined:
+          return refused('key.bad_message')
+        case 'hello':
+          return onHello(control.hello)
+        case 'proof':
+          return onProof(control.mac)
+        case 'unknown':
+          return { kind: 'ignored' }
+      }
+    },
+  }
+}
+
+function refused(code: KeyRefusal): KeyExchangeStep {
+  return { kind: 'refused', code }
+}

@@ -1,0 +1,79 @@
+/** Bounds and times of the tunnels to peers. First what the protocols fix, then what we chose. */
+
+/** The control channel between members, which tells keys (docs/PROTOCOLS.md, 'VPN'). */
+export const VPN_PROTOCOL = '/mesh/vpn/1'
+/** Frames of sealed datagrams, on one stream for each direction (docs/PROTOCOLS.md, 'VPN'). */
+export const PACKETS_PROTOCOL = '/mesh/packets/1'
+/** Length of nonces, macs and X25519 keys. */
+export const HASH_BYTES = 32
+
+// Control channels
+
+/** The longest message on a control channel; a hello has 73 bytes. */
+export const MAX_CONTROL_BYTES = 4 * 1024
+/** How long an exchange of keys may take, in ms; the remote needs one round trip. */
+export const KEY_EXCHANGE_MS = 10_000
+/** The most messages that a peer may send in a minute. */
+export const CONTROL_MESSAGES_PER_MINUTE = 60
+/** The most channels of one peer that are served: one of each side, and one that is being replaced. */
+export const CONTROL_CHANNELS_PER_PEER = 3
+/** The most exchanges that this node begins at a time; further peers wait. */
+export const MAX_OWN_EXCHANGES = 32
+/** The most exchanges of others that are served at a time: each costs one X25519. */
+export const MAX_SERVED_EXCHANGES = 256
+/** The most keys that are held, as long as their channels, of members that are not in the table. */
+export const MAX_KEYS_OUTSIDE_TABLE = 1024
+/** How long the greater peer id leaves the smaller one to open the channel, in ms: both see a connection at once. */
+export const SECOND_OPENER_MS = 2_000
+/** The wait after a first exchange that failed, in ms; it doubles with each failure. */
+export const EXCHANGE_RETRY_MS = 500
+/** The longest wait after an exchange that failed, in ms. */
+export const MAX_EXCHANGE_RETRY_MS = 60_000
+
+// Finding a path to peers for whom packets wait
+
+/** The most peers that are searched for at a time; each may take dials of many addresses. */
+export const MAX_SEARCHES = 32
+/** The most peers that wait for a search; others are left out until their next packets. */
+export const MAX_WAITING_SEARCHES = 1024
+/** How long one search may take, in ms: connection, identify and keys. */
+export const SEARCH_MS = 30_000
+/** The wait after a first search that failed, in ms; it doubles with each failure. */
+export const SEARCH_RETRY_MS = 500
+/** The longest wait after a search that failed, in ms. */
+export const MAX_SEARCH_RETRY_MS = 30_000
+/** Tunnels that change within this time, in ms, make one table, so that many peers at once do not mean many tables. */
+export const TUNNELS_GATHER_MS = 20
+
+// Streams of packets
+
+/** The wait after a first stream that failed, in ms; it doubles with each failure. */
+export const STREAM_RETRY_MS = 200
+/** The longest wait after a stream that failed, in ms. */
+export const MAX_STREAM_RETRY_MS = 10_000
+/** How long a stream has to live, in ms, not to count as one that failed. */
+export const STREAM_PROVEN_MS = 10_000
+/** How long opening a stream may take, in ms, with the connection that it may need. */
+export const STREAM_OPEN_MS = 30_000
+/** The least time between two tries to open a stream to a peer that came back, in ms. */
+export const STREAM_EARLY_RETRY_MS = 1_000
+/** How long a stream stays open without packets, in ms: thousands of peers must not hold streams for ever. */
+export const STREAM_IDLE_MS = 5 * 60_000
+/** How long a stream may take nothing, in ms, before it is given up for a new one. */
+export const STREAM_STALL_MS = 30_000
+/** How often idle and stalled streams are looked for, in ms. */
+export const STREAM_SWEEP_MS = 5_000
+/** The most batches (of at most 68 KiB) that are sent to one peer before others get their turn. */
+export const BATCHES_PER_TURN = 8
+/** The most streams of one peer that are served: the one in use, the one that replaces it, and one in between. */
+export const PACKET_STREAMS_PER_PEER = 3
+/** The most streams that one peer may open at once. */
+export const MAX_NEW_STREAMS = 16
+/** How often a peer may open one more stream after that, in ms. */
+export const NEW_STREAM_EVERY_MS = 2_000
+/** How long a stream is kept unread, in ms, that comes before its peer's key or entry in the ledger. */
+export const STREAM_HELD_MS = 10_000
+/** The most streams that are kept so. */
+export const MAX_HELD_STREAMS = 256
+/** How long a relayed stream may still bring what it has, in ms, after a direct one came. */
+export const STREAM_MOVE_MS = 500

@@ -1,0 +1,102 @@
+/** Looks for a way to the peers that packets wait for: some at a time, each again after growing waits. */
+import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
+import { asError, tunnelError, within } from './errors.ts'
+import { createWorkQueue } from './work-queue.ts'
+import {
+  MAX_SEARCH_RETRY_MS,
+  MAX_SEARCHES,
+  MAX_WAITING_SEARCHES,
+  SEARCH_MS,
+  SEARCH_RETRY_MS,
+} from './limits.ts'
+
+export interface SearchComponents {
+  /** Resolves when the peer has a way. */
+  readonly find: (peer: PeerId, signal: AbortSignal) => Promise<void>
+  /** Is there still none? */
+  readonly isNeeded: (peer: PeerId) => boolean
+  readonly clock: Clock
+  readonly random: Random
+}
+
+export interface Search {
+  /** The engine's event: packets wait for the peer. */
+  pathNeeded(peer: PeerId): void
+  /** No packets will wait for it any more. */
+  forget(peer: PeerId): void
+  lastErrorOf(peer: PeerId): Error | undefined
+  /** Peers that are looked for now, and those that wait for their turn. */
+  readonly running: number
+  readonly waiting: number
+  stop(): void
+}
+
+interface Failure {
+  readonly backoff: Backoff
+  lastError: Error | undefined
+  cancelRetry: (() => void) | undefined
+}
+
+export function createSearch({ find, isNeeded, clock, random }: SearchComponents): Search {
+  const failures = new Map<PeerId, Failure>()
+  const stopping = new AbortController()
+
+  const queue = createWorkQueue({
+    concurrency: MAX_SEARCHES,
+    maxWaiting: MAX_WAITING_SEARCHES,
+    async run(peer) {
+      if (!isNeeded(peer)) return
+      try {
+        await within({ clock, ms: SEARCH_MS, signal: stopping.signal }, (signal) => find(peer, signal))
+        forget(peer)
+      } catch (error) {
+        if (!stopping.signal.aborted && isNeeded(peer)) failed(peer, asError(error))
+      }
+    },
+  })
+
+  function failed(peer: PeerId, error: Error): void {
+    const limits = { leastMs: SEARCH_RETRY_MS, mostMs: MAX_SEARCH_RETRY_MS }
+    const failure = failures.get(peer) ?? {
+      backoff: createBackoff(limits, { clock, random }),
+      lastError: undefined,
+      cancelRetry: undefined,
+    }
+    failure.lastError = error
+    failure.backoff.failed()
+    failures.set(peer, failure)
+  }
+
+  function forget(peer: PeerId): void {
+    failures.get(peer)?.cancelRetry?.()
+    failures.delete(peer)
+    queue.remove(peer)
+  }
+
+  return {
+    pathNeeded(peer) {
+      if (stopping.signal.aborted || queue.has(peer) || !isNeeded(peer)) return
+      const failure = failures.get(peer)
+      const waitMs = failure?.backoff.remainingMs() ?? 0
+      if (failure === undefined || waitMs === 0) return void queue.enqueue(peer)
+      failure.cancelRetry ??= clock.after(waitMs, () => {
+        failure.cancelRetry = undefined
+        if (isNeeded(peer)) queue.enqueue(peer)
+      })
+    },
+    forget,
+    lastErrorOf: (peer) => failures.get(peer)?.lastError,
+    get running() {
+      return queue.running
+    },
+    get waiting() {
+      return queue.waiting
+    },
+    stop() {
+      stopping.abort(tunnelError('vpn.stopped', 'the VPN stops'))
+      queue.stop()
+      for (const { cancelRetry } of failures.values()) cancelRetry?.()
+      failures.clear()
+    },
+  }
+}

@@ -1,0 +1,57 @@
+/** Work on many peers, some at a time; the others wait in order, each peer once. */
+import type { PeerId } from '@mesh/core'
+
+export interface WorkQueue {
+  /** False: it waits or runs already, or too many wait. */
+  enqueue(peer: PeerId): boolean
+  /** Takes it out of those that wait. */
+  remove(peer: PeerId): void
+  has(peer: PeerId): boolean
+  readonly waiting: number
+  readonly running: number
+  stop(): void
+}
+
+/** @param init.run must not reject */
+export function createWorkQueue(init: {
+  readonly concurrency: number
+  readonly maxWaiting: number
+  readonly run: (peer: PeerId) => Promise<void>
+}): WorkQueue {
+  const waiting = new Set<PeerId>()
+  const running = new Set<PeerId>()
+  let stopped = false
+
+  function fill(): void {
+    for (const peer of waiting) {
+      if (stopped || running.size >= init.concurrency) return
+      waiting.delete(peer)
+      running.add(peer)
+      void init.run(peer).finally(() => {
+        running.delete(peer)
+        fill()
+      })
+    }
+  }
+
+  return {
+    enqueue(peer) {
+      if (stopped || waiting.has(peer) || running.has(peer) || waiting.size >= init.maxWaiting) return false
+      waiting.add(peer)
+      fill()
+      return true
+    },
+    remove: (peer) => void waiting.delete(peer),
+    has: (peer) => waiting.has(peer) || running.has(peer),
+    get waiting() {
+      return waiting.size
+    },
+    get running() {
+      return running.size
+    },
+    stop() {
+      stopped = true
+      waiting.clear()
+    },
+  }
+}
