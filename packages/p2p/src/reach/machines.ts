@@ -7,11 +7,12 @@ import {
   createPeerState,
   isConnected,
   isSearching,
+  openOf,
   type PeerEffect,
   type PeerInput,
   type PeerState,
 } from './peer-state.ts'
-import { plan, type Surroundings } from './plan.ts'
+import { plan, type Surroundings, wantsSomething } from './plan.ts'
 import { afterOutcome, INITIAL_SHARES, type Shares } from './shares.ts'
 import { step, wakeAt } from './step.ts'
 
@@ -37,6 +38,9 @@ const MAX_ROUNDS = 8
 export class Machines {
   readonly #init: MachinesInit
   readonly #states = new Map<string, PeerState>()
+  /** Those of them that want something. */
+  readonly #awake = new Map<string, PeerState>()
+  #openConnections = 0
   #shares: Shares = INITIAL_SHARES
 
   constructor(init: MachinesInit) {
@@ -61,7 +65,7 @@ export class Machines {
     if (before === undefined && !this.#admits(peer, input, now)) return []
     const { self, seed, onChange } = this.#init
     const { state, effects } = step(before ?? createPeerState({ peer, self, seed: seed() }), input, now)
-    this.#states.set(peer, state)
+    this.#keep(before, state)
     for (const effect of effects) {
       if (effect.type === 'relayedOutcome') this.#shares = afterOutcome(this.#shares, effect.direct, now)
     }
@@ -71,7 +75,7 @@ export class Machines {
 
   /** Lets time pass for those that waited for it. */
   tick(now: number): readonly MachineEffect[] {
-    return this.all().flatMap(({ peer }) => this.take(peer, { type: 'tick' }, now))
+    return [...this.#awake.keys()].flatMap((peer) => this.take(peer, { type: 'tick' }, now))
   }
 
   /**
@@ -91,7 +95,16 @@ export class Machines {
     const effects: MachineEffect[] = []
     let wake = Number.POSITIVE_INFINITY
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const planned = plan(this.all(), { shares: this.#shares, surroundings: given.surroundings }, now)
+      const planned = plan(
+        [...this.#awake.values()],
+        {
+          shares: this.#shares,
+          surroundings: given.surroundings,
+          everyone: () => this.all(),
+          openConnections: this.#openConnections,
+        },
+        now,
+      )
       this.#shares = planned.shares
       wake = planned.wakeAt
       if (planned.grants.length === 0) break
@@ -103,8 +116,17 @@ export class Machines {
         effects.push(...this.take(peer, { type: 'granted', grant, usable }, now))
       }
     }
-    for (const state of this.#states.values()) wake = Math.min(wake, wakeAt(state, now))
+    for (const state of this.#awake.values()) wake = Math.min(wake, wakeAt(state, now))
     return { effects, wakeAt: wake }
+  }
+
+  #keep(before: PeerState | undefined, state: PeerState): void {
+    const { peer } = state
+    this.#states.set(peer, state)
+    if (wantsSomething(state)) this.#awake.set(peer, state)
+    else this.#awake.delete(peer)
+    if (before?.connections === state.connections) return
+    this.#openConnections += openOf(state).length - (before === undefined ? 0 : openOf(before).length)
   }
 
   #admits(peer: string, input: PeerInput, now: number): boolean {
@@ -125,6 +147,8 @@ export class Machines {
       idle ??
       states.find(({ search }) => search === undefined) ??
       states.find(({ search }) => search?.kind === 'found' && (search.failures > 0 || search.needsRelay))
-    return worst !== undefined && this.#states.delete(worst.peer)
+    if (worst === undefined) return false
+    this.#awake.delete(worst.peer)
+    return this.#states.delete(worst.peer)
   }
 }

@@ -47,29 +47,38 @@ export interface Plan {
   readonly wakeAt: number
 }
 
-export function plan(
-  states: readonly PeerState[],
-  given: { readonly shares: Shares; readonly surroundings: Surroundings },
-  now: number,
-): Plan {
-  const { surroundings } = given
-  const planner = new Planner(states.filter(wantsSomething), withoutOldNewcomers(given.shares, now), now)
+export interface PlanInit {
+  readonly shares: Shares
+  readonly surroundings: Surroundings
+  /** All peers, for when there are too many connections. */
+  readonly everyone: () => readonly PeerState[]
+  /** Connections that stand, in all. */
+  readonly openConnections: number
+}
+
+/** `states`: the peers that want something (`wantsSomething`); most are connected and do not. */
+export function plan(states: readonly PeerState[], init: PlanInit, now: number): Plan {
+  const { surroundings } = init
+  const planner = new Planner(states, withoutOldNewcomers(init.shares, now), now)
   planner.grantDemands()
   planner.grantSearches()
   if (surroundings.canUpgrade) planner.grantUpgrades()
   planner.closeSurplusRelayed()
   planner.grantReservation(surroundings.reservations)
-  planner.prune(states, surroundings)
+  const tooMany = init.openConnections - Math.floor(surroundings.maxConnections * (1 - FREE_FOR_MEMBERS))
+  if (tooMany > 0) planner.prune(init.everyone(), { tooMany, isMember: surroundings.isMember })
   return planner.result()
 }
 
-/** Most peers are connected and want nothing. */
-function wantsSomething({ search, demand, upgrade, relayed, relay, dials }: PeerState): boolean {
+/** Time or a grant may change the peer's state. */
+export function wantsSomething(state: PeerState): boolean {
+  const { demand, upgrade, relayed, retireAt, relay, dials } = state
   return (
-    search !== undefined ||
+    (state.search !== undefined && !isConnected(state)) ||
     demand !== undefined ||
     upgrade !== undefined ||
     relayed !== undefined ||
+    retireAt !== undefined ||
     relay.offeredSince !== undefined ||
     dials.direct !== undefined ||
     dials.relay !== undefined
@@ -225,11 +234,10 @@ class Planner {
   }
 
   /** At the limit itself libp2p accepts nobody more, and strangers alone could keep all members out. */
-  prune(states: readonly PeerState[], { isMember, maxConnections }: Surroundings): void {
-    let open = 0
-    for (const { connections } of states) for (const { closing } of connections) if (!closing) open++
-    const tooMany = open - Math.floor(maxConnections * (1 - FREE_FOR_MEMBERS))
-    if (tooMany <= 0) return
+  prune(
+    states: readonly PeerState[],
+    { tooMany, isMember }: { readonly tooMany: number; readonly isMember: (peer: string) => boolean },
+  ): void {
     const strangers = states
       .filter(({ peer, configured, connections }) => connections.length > 0 && !configured && !isMember(peer))
       .flatMap(({ peer, connections }) =>
