@@ -4,13 +4,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { startEdgevpnBuild } from './edgevpn.mjs'
 
 const work = mkdtempSync(join(tmpdir(), 'mesh-check-'))
 const report = join(work, 'vitest.json')
 process.env.TURBO_TELEMETRY_DISABLED = '1'
 process.env.DO_NOT_TRACK = '1'
 
-/** Every step is one test, but vitest, which counts its own. `rust` waits for the linker much, so the others run beside it. */
+/** Every step is one test, but vitest, which counts its own. `rust` takes longest, and the others run beside it. */
 const beside = ['rust', 'node', ['packages/engine/scripts/check-rust.mjs']]
 const steps = [
   ['formatted', 'biome', ['format', '.']],
@@ -23,6 +24,7 @@ const steps = [
   ['docstrings', 'node', ['scripts/check-docstrings.mjs']],
 ]
 
+const edgevpn = startEdgevpnBuild()
 let passed = 0
 let failed = 0
 const rust = runStep(beside)
@@ -42,6 +44,10 @@ async function runStep([name, command, args]) {
   if (!ok) console.log(`${status instanceof Error ? status.message : ''}${stdout}${stderr}`)
   for (const line of stdout.split('\n')) if (line.startsWith('skipped: ')) console.log(`     ${line}`)
 }
+
+const { binary, skipped: whyNoEdgevpn } = await edgevpn
+if (binary === undefined) console.log(`     skipped: tests with EdgeVPN: ${whyNoEdgevpn}`)
+else process.env.EDGEVPN_BIN = binary
 
 const vitest = spawnSync(
   'vitest',

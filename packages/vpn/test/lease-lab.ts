@@ -1,14 +1,16 @@
 /** A network in virtual time whose members lease addresses: ours over real ledgers and replicators, and legacy ones. */
 import { type Cidr, type IpAddress, parseCidr, silentLogger, tryParseAddressInRange } from '@mesh/core'
-import { createManualClock, createSeededRandom, type ManualClock } from '@mesh/testkit'
-import { REPLICATION_PROTOCOL } from '../../replication/src/limits.ts'
-import { createSimNetwork, type SimNetwork, type SimNetworkInit } from '../../replication/test/sim-network.ts'
 import {
   createRetainingStore,
+  createSimNetwork,
   createSimSigner,
+  REPLICATION_PROTOCOL,
+  type SimNetwork,
+  type SimNetworkInit,
   type SimNode,
   startSimNode,
-} from '../../replication/test/sim-node.ts'
+} from '@mesh/replication/testing'
+import { createManualClock, createSeededRandom, type ManualClock } from '@mesh/testkit'
 import { deriveIpv6, deriveIpv6Range } from '../src/addresses/derive-ipv6.ts'
 import { type LeaseProgress, type LeaseStore, leaseAddress } from '../src/addresses/lease.ts'
 import { machineText } from '../src/addresses/own-machines.ts'
@@ -37,7 +39,7 @@ export interface Leaser {
   kill(): Promise<void>
 }
 
-export interface LeaserInit {
+interface LeaserInit {
   readonly range?: Cidr
   readonly store?: LeaseStore
   readonly pastStore?: LeaseStore
@@ -47,7 +49,7 @@ export interface LeaserInit {
 }
 
 /** A node of ours whose address was given. */
-export interface FixedNode {
+interface FixedNode {
   readonly node: SimNode
   /** Once the ledger says so. */
   readonly address: string | undefined
@@ -108,7 +110,7 @@ export function createLeaseLab(seed: number, count: number, init: SimNetworkInit
       const stopYielding = transferLeadership({
         ledger: node.ledger,
         arrived: () => node.replicator.ready(),
-        legacyMembers: () => node.replicator.status().olderMembers,
+        legacyMembers: () => node.replicator.status().legacyMembers,
         clock,
         random,
         log: silentLogger,
@@ -172,7 +174,7 @@ function startFixed(
       ledger,
       arrived: () => replicator.ready(),
       announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
-      neighbours: () => link.room.peers().length,
+      neighbours: () => link.topic.peers().length,
       isOurs: () => true,
       store: createMemoryLease(),
       pastStore: createMemoryLease(),
@@ -226,7 +228,7 @@ function lease(
   const components = {
     ledger,
     arrived: () => replicator.ready(),
-    neighbours: () => link.room.peers().length,
+    neighbours: () => link.topic.peers().length,
     isOurs: (peer: string) => link.channels.peersWith(REPLICATION_PROTOCOL).some((near) => near === peer),
     store,
     pastAddresses: rememberAddresses({ ledger, store: pastStore, clock, log: silentLogger }),

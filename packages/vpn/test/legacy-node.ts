@@ -1,12 +1,11 @@
 /**
- * A node of the kind before ours, as far as addresses go, written after the wire document: whole blocks (4.9),
+ * A node of the kind before ours, as far as addresses go, written after docs/WIRE.md: whole blocks (4.9),
  * heartbeat (4.8), and DHCP as it stands in 6.1, with its faults.
  */
 import { type Clock, heartbeatValue, parseHeartbeat, type PeerId, type Random } from '@mesh/core'
 import { createLedger, encodeBlock, leaderOf, type Ledger, type Signer } from '@mesh/ledger'
 import ipaddr from 'ipaddr.js'
-import type { SimNetwork } from '../../replication/test/sim-network.ts'
-import { verifySim } from '../../replication/test/sim-node.ts'
+import { type SimNetwork, verifySim } from '@mesh/replication/testing'
 
 const SECOND = 1000
 
@@ -56,9 +55,9 @@ export function startLegacyNode(
   }
   const send = () => {
     const snapshot = ledger.snapshot()
-    void link.room.publish(encodeBlock(snapshot.entries(), snapshot.head))
+    void link.topic.publish(encodeBlock(snapshot.entries(), snapshot.head))
   }
-  link.room.onMessage(({ author, plaintext }) => void ledger.receiveBlock(plaintext, author))
+  link.topic.onMessage(({ author, plaintext }) => void ledger.receiveBlock(plaintext, author))
   ledger.subscribe((event) => {
     if (event.type === 'committed' && event.changes.some(({ origin }) => origin === 'local')) send()
   })

@@ -20,7 +20,7 @@ import type { Sharing } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from './member-names.ts'
 import type { NodeDns } from './node-dns.ts'
-import { settleAfterPeers } from './settle.ts'
+import { trimAfterPeers } from './trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 export interface JoinInit
@@ -48,12 +48,12 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   const addresses = p2p.addresses()
   log.info('host listening', { id: identity.id, addresses, afterMs: Math.round(uptimeMs()) })
   ends.add(logMembers({ p2p, names: () => memberNames(ledger), clock, log: log.child('p2p') }))
-  ends.add(settleAfterPeers(p2p, clock))
+  ends.add(trimAfterPeers(p2p, clock))
 
   const { createReplicator } = await import('@mesh/replication')
   const replicator = createReplicator(replicationSettings(settings), {
     ledger,
-    room: p2p.room,
+    topic: p2p.room,
     channels: p2p.channels,
     clock,
     random,
@@ -89,7 +89,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   if (!init.hasVpn) {
     const { transferLeadership } = await import('@mesh/vpn')
     const arrived = () => replicator.ready()
-    const legacyMembers = () => replicator.status().olderMembers
+    const legacyMembers = () => replicator.status().legacyMembers
     ends.add(transferLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
   }
   return sharing
@@ -148,7 +148,7 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
   }
 }
 
-/** The same for replication. */
+/** What replication is told of the settings. */
 export function replicationSettings(settings: Settings): ReplicatorInit {
   return {
     heartbeatIntervalMs: settings.alivenessHealthcheckInterval,

@@ -82,7 +82,7 @@ function replicationMetrics({
   received,
   sessions,
   peers,
-  olderMembers,
+  legacyMembers,
 }: ReplicationStatus): readonly Metric[] {
   const sum = (pick: (peer: (typeof peers)[number]) => number) =>
     peers.reduce((total, peer) => total + pick(peer), 0)
@@ -91,7 +91,7 @@ function replicationMetrics({
     counter('mesh_entries_published_total', 'Entries sent over gossip.', published.entries),
     counter(
       'mesh_whole_ledgers_published_total',
-      'Whole ledgers sent for older members.',
+      'Whole ledgers sent for legacy members.',
       published.wholeLedgers,
     ),
     counter('mesh_publish_failures_total', 'Blocks that could not be sent over gossip.', published.failed),
@@ -118,8 +118,8 @@ function replicationMetrics({
       sum((peer) => peer.entriesOut),
     ),
     counts('mesh_catch_up_failures_total', 'Comparisons that failed, by reason.', sessions.failures),
-    gauge('mesh_older_members', 'Members of an older kind heard within ten minutes.', [
-      { value: olderMembers.length },
+    gauge('mesh_legacy_members', 'EdgeVPN-compatible members heard within ten minutes.', [
+      { value: legacyMembers.length },
     ]),
   ]
 }

@@ -1,5 +1,5 @@
 /**
- * What nodes of one network tell each other by mDNS, as packets (wire document, section 2.2; RFC 6762). Readers of the
+ * What nodes of one network tell each other by mDNS, as packets (docs/WIRE.md 2.2; RFC 6762). Readers of the
  * original drop an instance without SRV and a host address in the same packet, and keep only the last TXT record.
  */
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
@@ -33,7 +33,7 @@ const RESPONSE_FLAG = 0x80
 const OPCODE_MASK = 0x78
 const AUTHORITATIVE = 1 << 10
 
-export function serviceName(mdns: string): string {
+function serviceName(mdns: string): string {
   return mdns === '' ? '_p2p._udp.local' : `${mdns}.local`
 }
 
