@@ -121,7 +121,7 @@ export function punches(
   }
   for (let round = 0; round < 4; round++) {
     for (const [from, to] of [ends, ends.toReversed()] as [PunchEnd, PunchEnd][]) {
-      for (const text of [...targetsOf(from)]) {
+      for (const text of targetsOf(from)) {
         const [ip = '', port = ''] = text.split(' ')
         const target = { ip, port: Number(port) }
         const source = from.nat.send(from.port, target, now)

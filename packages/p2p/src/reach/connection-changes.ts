@@ -17,11 +17,11 @@ export function onConnections(draft: Draft, input: Extract<PeerInput, { type: 'c
   const opened = connections.filter(({ id }) => !before.has(id))
   for (const { id } of connections) before.delete(id)
   change(draft, { connections })
-  if (opened.length > 0) onOpened(draft, opened)
+  if (opened.length > 0) onOpened(draft)
   if (before.size > 0) onClosed(draft, [...before.values()], input)
 }
 
-function onOpened(draft: Draft, opened: readonly PeerConnection[]): void {
+function onOpened(draft: Draft): void {
   for (const { id } of superfluousConnections(draft.state.dialsFirst, openOf(draft.state))) {
     closeConnection(draft, id, 'another connection to the peer stands')
   }
