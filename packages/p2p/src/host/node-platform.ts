@@ -9,6 +9,8 @@ import { nativeSealCipher } from '@mesh/network/node'
 import { multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isLoopbackIp, isRelayed } from '../addresses/address-rules.ts'
 import type { Way } from '../discovery/discovery-methods.ts'
+import { createBulk } from '../bulk/create-bulk.ts'
+import { createTlsDoor } from '../bulk/tls-door.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
@@ -22,6 +24,7 @@ import {
   RELAY_RESERVATION_MS,
 } from '../limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
+import { interceptSockets } from '../upstream/tcp-sockets.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import type { Platform, PlatformContext, RelayLimits } from './mesh-node.ts'
 import { loadOptional } from './optional-package.ts'
@@ -34,8 +37,10 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
   const switches: Switches = { ...DEFAULT_SWITCHES, ...init.switches }
   const isPrivate = init.private === true
   const plan = planListening(init.listen, switches)
+  const door = createTlsDoor()
   return {
-    transports: switches.tcp ? [tcp()] : [],
+    transports: switches.tcp ? [(components) => interceptSockets(tcp()(components), door.intercept)] : [],
+    ...(switches.tcp && { bulk: (components) => createBulk({ door }, components) }),
     listen: plan.tcp.map(String),
     cipher: nativeSealCipher,
     async join(context) {
