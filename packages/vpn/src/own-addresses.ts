@@ -5,15 +5,18 @@
  */
 import {
   type AddressInRange,
+  BUCKETS,
   type Cidr,
   type Clock,
   delay,
   type IpAddress,
   type Logger,
   type Random,
+  toError,
+  untilAborted,
 } from '@mesh/core'
 import { checkNotTaken } from './addresses/check-addresses.ts'
-import { MACHINES_BUCKET, otherHolder } from './addresses/dhcp-bucket.ts'
+import { otherHolder } from './addresses/machines-bucket.ts'
 import { leaseAddress, type LeaseStore } from './addresses/lease.ts'
 import { LEASE_MOVES_MS, LOOK_AGAIN_MS, SAME_MOMENT_MS } from './addresses/limits.ts'
 import { forgetOldAddresses, machineText } from './addresses/own-machines.ts'
@@ -103,7 +106,7 @@ class Addresses implements OwnAddresses {
     const { leaseRange } = this.#init
     const begun = clock.now()
     if (leaseRange === undefined) {
-      await unlessAborted(arrived(), signal)
+      await untilAborted(arrived(), signal)
       await this.#waitForLeases(begun, signal)
     } else await this.#takeLease(leaseRange, signal)
     signal.throwIfAborted()
@@ -141,7 +144,7 @@ class Addresses implements OwnAddresses {
     forgetOldAddresses(ledger, this.#addresses())
     this.#endAnnouncing(derived.address)
     const text = () => machineText(ledger.self, derived.address, { own: [wanted], machine })
-    this.#announced.set(derived.address, announce(MACHINES_BUCKET, derived.address, text))
+    this.#announced.set(derived.address, announce(BUCKETS.machines, derived.address, text))
   }
 
   stop(): void {
@@ -195,7 +198,7 @@ class Addresses implements OwnAddresses {
         this.#announceAll()
       } catch (error) {
         if (signal.aborted) return
-        this.leaseError = error instanceof Error ? error : new Error(String(error))
+        this.leaseError = toError(error)
         this.#init.onChange()
         await delay(this.#components.clock, LEASE_RETRY_MS, signal).catch(() => {})
       }
@@ -213,7 +216,7 @@ class Addresses implements OwnAddresses {
       this.#endAnnouncing(address)
       const leased = this.#lease !== undefined
       const text = () => machineText(ledger.self, address, { own: this.#addresses(), machine, leased })
-      this.#announced.set(address, announce('machines', address, text))
+      this.#announced.set(address, announce(BUCKETS.machines, address, text))
     }
   }
 
@@ -225,13 +228,4 @@ class Addresses implements OwnAddresses {
   #addresses(): readonly IpAddress[] {
     return this.all().map(({ address }) => address)
   }
-}
-
-function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

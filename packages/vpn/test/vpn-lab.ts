@@ -18,8 +18,7 @@ import { createSeededRandom, eventually } from '@mesh/testkit'
 import { startAnnouncing } from '../../replication/src/keep-announced.ts'
 import ipaddr from 'ipaddr.js'
 import { createVpn, type HostNetwork, type Vpn, type VpnEvent, type VpnInit } from '../src/index.ts'
-import { createMemoryNetwork, type MemoryNetwork } from '../src/testing/memory-network.ts'
-import { packet as smallPacket } from '../src/testing/packet.ts'
+import { type MemoryNetwork, createMemoryNetwork, packet as smallPacket } from '@mesh/vpn/testing'
 
 export interface VpnNode {
   readonly peer: PeerId

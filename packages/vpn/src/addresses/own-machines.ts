@@ -1,8 +1,8 @@
 /** This node's own entries of `machines`. */
-import type { IpAddress, PeerId } from '@mesh/core'
+import { BUCKETS, type IpAddress, type PeerId } from '@mesh/core'
 import type { VpnLedger } from '../ports.ts'
 import type { MachineDescription } from '../vpn.ts'
-import { holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
+import { holderOf } from './machines-bucket.ts'
 import { isIpv4 } from './ip-math.ts'
 
 export interface MachineTextInit {
@@ -15,7 +15,7 @@ export interface MachineTextInit {
 
 /**
  * The machine record of one of a node's addresses, JSON text. `Address` is the node's IPv4 address where it has one,
- * in the entry of an IPv6 address too: an legacy node that leases takes the greatest `Address` of all plus one (wire
+ * in the entry of an IPv6 address too: an legacy node that leases takes the greatest `Address` of all plus one (docs/WIRE.md
  * 6.1), and would give itself an IPv6 address from an IPv4 range.
  */
 export function machineText(peer: PeerId, address: IpAddress, given: MachineTextInit): string {
@@ -40,9 +40,9 @@ export function machineText(peer: PeerId, address: IpAddress, given: MachineText
 export function forgetOldAddresses(ledger: VpnLedger, keep: readonly IpAddress[]): readonly string[] {
   const kept = new Set<string>(keep)
   const old: string[] = []
-  for (const { key, entry } of ledger.snapshot().entries(MACHINES_BUCKET)) {
+  for (const { key, entry } of ledger.snapshot().entries(BUCKETS.machines)) {
     if (!entry.deleted && !kept.has(key) && holderOf(key, entry) === ledger.self) old.push(key)
   }
-  for (const key of old) ledger.delete(MACHINES_BUCKET, key)
+  for (const key of old) ledger.delete(BUCKETS.machines, key)
   return old
 }

@@ -2,10 +2,10 @@
  * Which IPv4 addresses other members had in the last 30 days, kept over restarts: a lease takes none of them, so that
  * a machine that was away finds its address free, and nobody who has it written down reaches another machine.
  */
-import { type Clock, type IpAddress, type Logger, tryParseIp, tryParsePeerId } from '@mesh/core'
+import { BUCKETS, type Clock, type IpAddress, type Logger, tryParseIp, tryParsePeerId } from '@mesh/core'
 import type { Entry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
-import { holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
+import { holderOf } from './machines-bucket.ts'
 import { isIpv4 } from './ip-math.ts'
 import type { LeaseStore } from './lease.ts'
 import {
@@ -74,14 +74,14 @@ class AddressMemory implements PastAddresses {
   #hear(event: LedgerEvent): void {
     if (event.type !== 'committed') return
     for (const { bucket, key, entry, previous } of event.changes) {
-      if (bucket !== MACHINES_BUCKET) continue
+      if (bucket !== BUCKETS.machines) continue
       const isNew = this.#note(key, entry.deleted ? previous : entry)
       if (isNew) this.#saveBy(SAVE_PAST_SOON_MS)
     }
   }
 
   #lookThrough(): void {
-    for (const { key, entry } of this.#components.ledger.snapshot().entries(MACHINES_BUCKET)) {
+    for (const { key, entry } of this.#components.ledger.snapshot().entries(BUCKETS.machines)) {
       this.#note(key, entry)
     }
   }

@@ -3,10 +3,10 @@
  * this node was away ('Coming back'). A young lease is given up to a claimant of longer standing, too, and to a machine
  * that a person gave the address: nobody counts on it yet, and another address is as good, so no person need decide.
  */
-import { type Clock, type IpAddress, type Logger, shortPeerId } from '@mesh/core'
+import { BUCKETS, type Clock, type IpAddress, type Logger, shortPeerId } from '@mesh/core'
 import type { KeyedEntry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
-import { asksFor, holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
+import { asksFor, holderOf } from './machines-bucket.ts'
 import { CONFLICT_PATIENCE_MS, CONFLICT_SEEN_MS, YOUNG_LEASE_MS } from './limits.ts'
 
 export interface LeaseWatchInit {
@@ -44,7 +44,7 @@ export function watchLease(
   const letGo = (to: string) => {
     lose(to)
     try {
-      ledger.delete(MACHINES_BUCKET, address)
+      ledger.delete(BUCKETS.machines, address)
     } catch (error) {
       log.debug('lost address not ended', { address, error })
     }
@@ -66,7 +66,7 @@ export function watchLease(
     if (event.type === 'committed') {
       for (const change of event.changes) {
         const { bucket, key, entry } = change
-        if (bucket !== MACHINES_BUCKET || entry.deleted) continue
+        if (bucket !== BUCKETS.machines || entry.deleted) continue
         if (key !== address) {
           if (hearWish(change)) return
           continue
@@ -75,7 +75,7 @@ export function watchLease(
         if (holder !== ledger.self) return lose(holder)
       }
     } else if (event.type === 'yielded' || event.type === 'conflict') {
-      if (event.bucket !== MACHINES_BUCKET || event.key !== address) return
+      if (event.bucket !== BUCKETS.machines || event.key !== address) return
       if (event.type === 'yielded') return lose(event.to)
       const other = event.owners.find((owner) => owner !== ledger.self)
       if (event.resolved) cancel()
@@ -84,10 +84,10 @@ export function watchLease(
   }
   /** It may have been lost between the claim and this call. */
   const lookOnce = () => {
-    const entry = ledger.snapshot().getLive(MACHINES_BUCKET, address)
+    const entry = ledger.snapshot().getLive(BUCKETS.machines, address)
     const holder = entry && holderOf(address, entry)
     if (holder !== ledger.self) return lose(holder)
-    for (const keyed of ledger.snapshot().entries(MACHINES_BUCKET)) if (hearWish(keyed)) return
+    for (const keyed of ledger.snapshot().entries(BUCKETS.machines)) if (hearWish(keyed)) return
   }
   const unsubscribe = ledger.subscribe(hear)
   cancel = clock.after(0, lookOnce)

@@ -1,24 +1,21 @@
 /**
- * By which way each peer of the VPN is reached, and the streams that carry its packets.
+ * The tunnel to each peer of the VPN, and the streams that are its path.
  *
- * Ways are found on demand: 1 packets wait (`pathNeeded`); 2 connect; 3 the peer speaks `/mesh/vpn/1`: exchange keys, it
- * is `sealed`; else it speaks `/edgevpn/0.1`: it is `plain`. Members that connect anyway are `sealed` at once.
- *
- * A peer whose key we hold is `plain` only after a connection on which it says, authenticated as itself, that it
- * speaks `/edgevpn/0.1` and not `/mesh/vpn/1`, while no control channel with it stands: an older node took the
- * place of a newer one under the same identity. Nobody else can say so for it.
+ * Tunnels are found on demand: 1 packets wait (`pathNeeded`); 2 connect; 3 the peer speaks `/mesh/vpn/1`: exchange keys,
+ * its tunnel is `wireguard`; else it speaks `/edgevpn/0.1`: its tunnel is `legacy`. Members that connect anyway get
+ * theirs at once.
  */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import type { Engine, EngineEvent, Tunnel } from '@mesh/engine'
+import type { Engine, EngineEvent, Tunnel, TunnelPath } from '@mesh/engine'
+import { createLegacyTunnels, type LegacyTunnels } from '../legacy/legacy-tunnels.ts'
 import type { PeerPath, VpnNetwork } from '../ports.ts'
+import { type ChosenTunnel, chooseTunnel, noTunnel } from './choose-tunnel.ts'
 import { tunnelError } from './errors.ts'
-import { createKeyChannels, type PeerKey } from './key-channels.ts'
-import { VPN_PROTOCOL, TUNNELS_GATHER_MS } from './limits.ts'
-import { LEGACY_MTU, LEGACY_PROTOCOL } from '../legacy/limits.ts'
-import { createPacketStreams, type OpenStreams } from './packet-streams.ts'
-import { createLegacyTunnels } from '../legacy/legacy-tunnels.ts'
-import { createRefusalCounter, type Refusal } from './refusals.ts'
-import { createSearch } from './path-search.ts'
+import { createKeyChannels, type KeyChannels } from './key-channels.ts'
+import { TUNNELS_GATHER_MS, VPN_PROTOCOL } from './limits.ts'
+import { createPacketStreams, type OpenStreams, type PacketStreams } from './packet-streams.ts'
+import { createPathSearch, type PathSearch } from './path-search.ts'
+import { createRefusalCounter, type Refusal, type RefusalCounter } from './refusals.ts'
 
 export interface TunnelsInit {
   readonly self: PeerId
@@ -28,7 +25,7 @@ export interface TunnelsInit {
   readonly networkKey: string
   /** The interface's MTU in bytes. */
   readonly mtu: number
-  /** Take part in `/edgevpn/0.1`; default true. */
+  /** Whether this node takes part in `/edgevpn/0.1`; default true. */
   readonly legacy?: boolean
 }
 
@@ -42,8 +39,9 @@ export interface TunnelsComponents {
     'publicKey' | 'take' | 'inject' | 'injectPackets' | 'restart' | 'retryHandshake'
   >
   /**
-   * `tunnelOf` or `mtuOf` of some peers say something else. When it returns, the engine has a table with them: streams
-   * that came before their key are read from then on. At most every 20 ms; never from inside a call to `Tunnels`.
+   * Called when `tunnelOf` or `mtuOf` of some peers say something else, at most every 20 ms and never from inside a call
+   * to `Tunnels`. When it returns, the engine has a table with them: streams that came before their key are read from
+   * then on.
    */
   readonly onTunnels: () => void
   readonly clock: Clock
@@ -53,15 +51,15 @@ export interface TunnelsComponents {
 
 export interface TunnelStatus {
   readonly kind: Tunnel['kind']
-  /** Undefined: not connected now. */
-  readonly path: PeerPath | undefined
+  /** What carries the packets now, and how the peer is connected; undefined: it is not connected. */
+  readonly path: (TunnelPath & PeerPath) | undefined
   /** The longest packet for the peer, in bytes. */
   readonly mtu: number
   /** Unix ms of the last handshake; undefined: no session, or the peer has not answered for 90 s. */
   readonly sessionSince: number | undefined
-  /** False: open over a relay; undefined: not open. */
+  /** Which streams are open, and how many to a legacy member. */
   readonly streams: OpenStreams & { readonly legacy: number }
-  /** Packets to a plain peer whose streams were refused or broke. */
+  /** Number of packets to a legacy member whose streams were refused or broke. */
   readonly lost: number
   /** Why the peer was not reached when it was tried last. */
   readonly lastError: Error | undefined
@@ -75,15 +73,15 @@ export interface TunnelProbe {
 }
 
 export interface Tunnels {
-  /** Serves the protocols; `/edgevpn/0.1` last, so that no newer node takes this one for an older one. */
+  /** Serves the protocols; `/edgevpn/0.1` last, so that no node of ours takes this one for a legacy member. */
   start(): Promise<void>
-  /** The peers of the table, others get nothing. `tunnelOf` knows them when this returns. */
+  /** Names the peers of the table; others get nothing. `tunnelOf` knows them when this returns. */
   setPeers(peers: Iterable<PeerId>): void
   /** For the engine's table. The same object until something changes. */
   tunnelOf(peer: PeerId): Tunnel
-  /** The longest packet that the peer's way carries, in bytes. */
+  /** The longest packet that goes through the peer's tunnel, in bytes. */
   mtuOf(peer: PeerId): number
-  /** All events of the engine but `failed` are for this. */
+  /** Takes all events of the engine but `failed`. */
   engineEvent(event: EngineEvent): void
   status(peer: PeerId): TunnelStatus
   /** Connects first when need be. @throws MeshError `p2p.unreachable`, `vpn.unreachable`; the signal's reason */
@@ -93,252 +91,295 @@ export interface Tunnels {
   stop(): void
 }
 
-interface Linked {
-  readonly tunnel: Tunnel
-  readonly mtu: number
+export function createTunnels(init: TunnelsInit, components: TunnelsComponents): Tunnels {
+  return new PeerTunnels(init, { ...components, log: components.log.child('tunnels') })
 }
 
-const NONE: Tunnel = { kind: 'none' }
-const LEGACY: Tunnel = { kind: 'legacy' }
+/** What is known of one peer of the table. */
+interface PeerTunnel {
+  readonly peer: PeerId
+  chosen: ChosenTunnel
+  /** The engine told of frames for a tunnel that its table does not have yet. */
+  isReadable: boolean
+  /** Unix ms of the last handshake. */
+  sessionSince: number | undefined
+}
 
-export function createTunnels(init: TunnelsInit, components: TunnelsComponents): Tunnels {
-  const { network, engine, onTunnels, clock } = components
-  const { legacy: takesLegacy = true } = init
-  const log = components.log.child('tunnels')
-  const refusals = createRefusalCounter(log)
-  const none: Linked = { tunnel: NONE, mtu: init.mtu }
-  const legacy: Linked = { tunnel: LEGACY, mtu: Math.min(init.mtu, LEGACY_MTU) }
+/** What carries the packets of one kind of tunnel. */
+type Carrier = Pick<PacketStreams & LegacyTunnels, 'readable' | 'reach' | 'forget'>
+
+class PeerTunnels implements Tunnels {
+  readonly #init: TunnelsInit
+  readonly #components: TunnelsComponents
+  readonly #refusals: RefusalCounter
+  readonly #keys: KeyChannels
+  readonly #packets: PacketStreams
+  readonly #legacy: LegacyTunnels
+  readonly #search: PathSearch
+  readonly #carriers: Readonly<Record<Tunnel['kind'], Carrier | undefined>>
   /** Every peer of the table. */
-  const linked = new Map<PeerId, Linked>()
-  /** What differs from the engine's table. */
-  const changed = new Set<PeerId>()
-  /** Of those: the engine said that it has something for them. */
-  const owed = new Set<PeerId>()
-  const sessions = new Map<PeerId, number>()
-  const unwatch: (() => void)[] = []
-  let appliedAt = Number.NEGATIVE_INFINITY
-  let cancelApply: (() => void) | undefined
-  let stopped = false
+  readonly #peers = new Map<PeerId, PeerTunnel>()
+  /** Those of whom the engine's table says something else. */
+  readonly #pending = new Set<PeerTunnel>()
+  readonly #none: ChosenTunnel
+  readonly #unwatch: (() => void)[] = []
+  #appliedAt = Number.NEGATIVE_INFINITY
+  #cancelApply: (() => void) | undefined
+  #stopped = false
 
-  const kindInEngine = (peer: PeerId) => (changed.has(peer) ? undefined : linked.get(peer)?.tunnel.kind)
-
-  const keys = createKeyChannels(
-    { ...init, publicKey: engine.publicKey },
-    {
-      ...components,
-      log,
-      channels: network.channels,
-      refusals,
-      onKey(peer) {
-        sessions.delete(peer)
-        evaluate(peer)
+  constructor(init: TunnelsInit, components: TunnelsComponents) {
+    const { network, engine, log } = components
+    this.#init = init
+    this.#components = components
+    this.#none = noTunnel(init.mtu)
+    this.#refusals = createRefusalCounter(log)
+    const shared = { ...components, refusals: this.#refusals }
+    this.#keys = createKeyChannels(
+      { ...init, publicKey: engine.publicKey },
+      {
+        ...shared,
+        channels: network.channels,
+        onKey: (peer) => this.#onKey(peer),
+        onLost: (peer) => this.#evaluate(peer),
       },
-      onLost: evaluate,
-    },
-  )
-  const packets = createPacketStreams({
-    ...components,
-    log,
-    refusals,
-    isReady: (peer) => kindInEngine(peer) === 'wireguard',
-    onOpenFailed: evaluate,
-  })
-  const legacyTunnels = createLegacyTunnels({
-    ...components,
-    refusals,
-    refusal: refusalOfLegacy,
-    async prepare(peer, signal) {
-      await network.connect(peer, signal)
-      evaluate(peer)
-      if (linked.get(peer) !== legacy) throw tunnelError('vpn.no_common_protocol', 'the peer was updated')
-    },
-  })
-  const search = createSearch({
-    ...components,
-    find,
-    isNeeded: (peer) => linked.get(peer)?.tunnel.kind === 'none',
-  })
-
-  /** Looks at what is known of the peer now, and gives it the way that follows. */
-  function evaluate(peer: PeerId): void {
-    const before = linked.get(peer)
-    if (before === undefined || stopped) return
-    const after = decide(peer, before)
-    if (after !== before) give(peer, before, after)
+    )
+    this.#packets = createPacketStreams({
+      ...shared,
+      isReady: (peer) => this.#kindInEngine(peer) === 'wireguard',
+      onOpenFailed: (peer) => this.#evaluate(peer),
+    })
+    this.#legacy = createLegacyTunnels(init.legacy ?? true, {
+      ...shared,
+      refusal: (peer) => this.#refusalOfLegacy(peer),
+      prepare: (peer, signal) => this.#prepareLegacy(peer, signal),
+    })
+    this.#search = createPathSearch({
+      ...components,
+      find: (peer, signal) => this.#find(peer, signal),
+      isNeeded: (peer) => this.#kindOf(peer) === 'none',
+    })
+    this.#carriers = { none: undefined, wireguard: this.#packets, legacy: this.#legacy }
   }
 
-  function decide(peer: PeerId, before: Linked): Linked {
-    const sealable = network.speaks(peer, VPN_PROTOCOL)
-    const isLegacy = takesLegacy && sealable === false && network.speaks(peer, LEGACY_PROTOCOL) === true
-    const key = keys.keyOf(peer)
-    if (key !== undefined && !(isLegacy && !keys.isOpen(peer))) return sealed(key, before)
-    if (isLegacy) return legacy
-    // it was updated: nothing goes to it unsealed any more
-    return sealable === true ? none : before
+  async start(): Promise<void> {
+    const { network } = this.#components
+    this.#unwatch.push(
+      network.onPath((peer) => this.#onPath(peer)),
+      network.channels.onPeerWith(VPN_PROTOCOL, (peer) => this.#evaluate(peer)),
+    )
+    await this.#keys.start()
+    await this.#packets.start()
+    await this.#legacy.start()
   }
 
-  function sealed({ publicKey, presharedKey, mtu: theirs }: PeerKey, before: Linked): Linked {
-    const mtu = Math.min(init.mtu, theirs)
-    const same =
-      before.tunnel.kind === 'wireguard' && before.tunnel.publicKey === publicKey && before.mtu === mtu
-    return same
-      ? before
-      : { tunnel: { kind: 'wireguard', publicKey, presharedKey, path: { kind: 'stream' } }, mtu }
-  }
-
-  function give(peer: PeerId, before: Linked, after: Linked): void {
-    linked.set(peer, after)
-    const [from, to] = [before.tunnel.kind, after.tunnel.kind]
-    log.debug('tunnel to a peer', { peer, from, to })
-    if (from === 'legacy' && to !== 'legacy') legacyTunnels.forget(peer)
-    if (from === 'wireguard' && to !== 'wireguard') {
-      packets.forget(peer)
-      sessions.delete(peer)
+  setPeers(peers: Iterable<PeerId>): void {
+    const table = new Set(peers)
+    for (const known of this.#peers.values()) if (!table.has(known.peer)) this.#drop(known)
+    for (const peer of table) {
+      if (this.#peers.has(peer)) continue
+      this.#peers.set(peer, { peer, chosen: this.#none, isReadable: false, sessionSince: undefined })
+      this.#evaluate(peer)
     }
-    if (to !== 'none') search.forget(peer)
-    if (to === 'legacy') keys.forget(peer)
-    change(peer)
+    this.#keys.setPeers(table)
   }
 
-  function change(peer: PeerId): void {
-    changed.add(peer)
-    if (stopped) return
-    const waitMs = Math.max(0, appliedAt + TUNNELS_GATHER_MS - clock.now())
-    cancelApply ??= clock.after(waitMs, apply)
+  tunnelOf(peer: PeerId): Tunnel {
+    return this.#chosen(peer).tunnel
   }
 
-  function apply(): void {
-    cancelApply?.()
-    cancelApply = undefined
-    onTunnels()
-    appliedAt = clock.now()
-    const ready = [...changed]
-    changed.clear()
-    for (const peer of ready) {
-      if (linked.get(peer)?.tunnel.kind === 'wireguard') packets.ready(peer)
-      if (owed.delete(peer)) readable(peer)
+  mtuOf(peer: PeerId): number {
+    return this.#chosen(peer).mtu
+  }
+
+  engineEvent(event: EngineEvent): void {
+    if (this.#stopped) return
+    switch (event.type) {
+      case 'readable':
+        return this.#onReadable(event.peer)
+      case 'writable':
+        return this.#packets.writable(event.peer)
+      case 'pathNeeded':
+        return this.#search.pathNeeded(event.peer)
+      case 'session':
+        return this.#setSession(event.peer, this.#components.clock.now())
+      case 'silent':
+        return this.#onSilence(event.peer)
+      case 'broken':
+        return this.#packets.broken(event.peer)
+      case 'failed':
+        // whoever opened the engine closes it
+        return
     }
   }
 
-  function readable(peer: PeerId): void {
-    if (changed.has(peer)) return void owed.add(peer)
-    const kind = kindInEngine(peer)
-    if (kind === 'wireguard') packets.readable(peer)
-    else if (kind === 'legacy') legacyTunnels.readable(peer)
+  status(peer: PeerId): TunnelStatus {
+    const { tunnel, mtu } = this.#chosen(peer)
+    const path = this.#components.network.pathOf(peer)
+    const sent = this.#legacy.sentTo(peer)
+    return {
+      kind: tunnel.kind,
+      path: path && { kind: 'stream', ...path },
+      mtu,
+      sessionSince: this.#peers.get(peer)?.sessionSince,
+      streams: { ...this.#packets.streamsOf(peer), legacy: sent.open },
+      lost: sent.lost,
+      lastError: this.#search.lastErrorOf(peer) ?? this.#packets.lastErrorOf(peer) ?? sent.lastError,
+    }
   }
 
-  async function find(peer: PeerId, signal: AbortSignal): Promise<void> {
+  async probe(peer: PeerId, signal: AbortSignal): Promise<TunnelProbe> {
+    const { network } = this.#components
+    if (network.pathOf(peer) === undefined) await network.connect(peer, signal)
+    const rttMs = await network.ping(peer, signal)
+    const path = network.pathOf(peer)
+    if (path === undefined) throw tunnelError('vpn.unreachable', 'the connection to the peer was lost')
+    return { path: path.path, transport: path.transport, rttMs, mtu: this.mtuOf(peer) }
+  }
+
+  refusals(): Readonly<Partial<Record<Refusal, number>>> {
+    return this.#refusals.counts()
+  }
+
+  stop(): void {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.#cancelApply?.()
+    for (const end of this.#unwatch) end()
+    this.#search.stop()
+    this.#packets.stop()
+    this.#legacy.stop()
+    this.#keys.stop()
+  }
+
+  #chosen(peer: PeerId): ChosenTunnel {
+    return this.#peers.get(peer)?.chosen ?? this.#none
+  }
+
+  #kindOf(peer: PeerId): Tunnel['kind'] | undefined {
+    return this.#peers.get(peer)?.chosen.tunnel.kind
+  }
+
+  /** Undefined while the engine's table says something else. */
+  #kindInEngine(peer: PeerId): Tunnel['kind'] | undefined {
+    const known = this.#peers.get(peer)
+    return known === undefined || this.#pending.has(known) ? undefined : known.chosen.tunnel.kind
+  }
+
+  /** Looks at what is known of the peer now, and gives it the tunnel that follows. */
+  #evaluate(peer: PeerId): void {
+    const known = this.#peers.get(peer)
+    if (known === undefined || this.#stopped) return
+    const knowledge = {
+      key: this.#keys.keyOf(peer),
+      hasChannel: this.#keys.isOpen(peer),
+      speaksVpn: this.#components.network.speaks(peer, VPN_PROTOCOL),
+      speaksLegacy: this.#legacy.speaks(peer),
+    }
+    const after = chooseTunnel(known.chosen, knowledge, this.#init.mtu)
+    if (after !== known.chosen) this.#give(known, after)
+  }
+
+  #give(known: PeerTunnel, after: ChosenTunnel): void {
+    const { peer } = known
+    const [from, to] = [known.chosen.tunnel.kind, after.tunnel.kind]
+    known.chosen = after
+    this.#components.log.debug('tunnel to a peer', { peer, from, to })
+    if (from !== to) this.#carriers[from]?.forget(peer)
+    if (from === 'wireguard' && to !== from) known.sessionSince = undefined
+    if (to !== 'none') this.#search.forget(peer)
+    if (to === 'legacy') this.#keys.forget(peer)
+    this.#applyLater(known)
+  }
+
+  #applyLater(known: PeerTunnel): void {
+    this.#pending.add(known)
+    if (this.#stopped) return
+    const { clock } = this.#components
+    const waitMs = Math.max(0, this.#appliedAt + TUNNELS_GATHER_MS - clock.now())
+    this.#cancelApply ??= clock.after(waitMs, () => this.#apply())
+  }
+
+  #apply(): void {
+    this.#cancelApply?.()
+    this.#cancelApply = undefined
+    this.#components.onTunnels()
+    this.#appliedAt = this.#components.clock.now()
+    const applied = [...this.#pending]
+    this.#pending.clear()
+    for (const known of applied) {
+      if (known.chosen.tunnel.kind === 'wireguard') this.#packets.ready(known.peer)
+      if (!known.isReadable) continue
+      known.isReadable = false
+      this.#onReadable(known.peer)
+    }
+  }
+
+  #onReadable(peer: PeerId): void {
+    const known = this.#peers.get(peer)
+    if (known === undefined) return
+    if (this.#pending.has(known)) known.isReadable = true
+    else this.#carriers[known.chosen.tunnel.kind]?.readable(peer)
+  }
+
+  #onKey(peer: PeerId): void {
+    this.#setSession(peer, undefined)
+    this.#evaluate(peer)
+  }
+
+  #onPath(peer: PeerId): void {
+    this.#evaluate(peer)
+    if (this.#components.network.pathOf(peer) === undefined) return
+    this.#packets.reach(peer)
+    this.#legacy.reach(peer)
+  }
+
+  #onSilence(peer: PeerId): void {
+    this.#setSession(peer, undefined)
+    this.#packets.silent(peer)
+    this.#keys.renew(peer)
+  }
+
+  #setSession(peer: PeerId, since: number | undefined): void {
+    const known = this.#peers.get(peer)
+    if (known !== undefined) known.sessionSince = since
+  }
+
+  /** Resolves when the peer has a tunnel. */
+  async #find(peer: PeerId, signal: AbortSignal): Promise<void> {
+    const { network } = this.#components
     await network.connect(peer, signal)
-    evaluate(peer)
-    if (linked.get(peer)?.tunnel.kind !== 'none') return
-    if (network.speaks(peer, VPN_PROTOCOL) === true) await keys.exchange(peer, signal)
-    if (linked.get(peer)?.tunnel.kind !== 'none') return
+    this.#evaluate(peer)
+    if (this.#kindOf(peer) !== 'none') return
+    if (network.speaks(peer, VPN_PROTOCOL) === true) await this.#keys.exchange(peer, signal)
+    if (this.#kindOf(peer) !== 'none') return
     throw tunnelError('vpn.no_common_protocol', 'the peer has no VPN that this node could talk to')
   }
 
-  function refusalOfLegacy(peer: PeerId): Refusal | undefined {
-    if (!linked.has(peer)) return 'legacy.not_in_table'
-    evaluate(peer)
-    const kind = linked.get(peer)?.tunnel.kind
-    if (kind === 'wireguard' || network.speaks(peer, VPN_PROTOCOL) === true) return 'legacy.sealed_peer'
+  async #prepareLegacy(peer: PeerId, signal: AbortSignal): Promise<void> {
+    await this.#components.network.connect(peer, signal)
+    this.#evaluate(peer)
+    if (this.#kindOf(peer) !== 'legacy') throw tunnelError('vpn.no_common_protocol', 'the peer was updated')
+  }
+
+  #refusalOfLegacy(peer: PeerId): Refusal | undefined {
+    const known = this.#peers.get(peer)
+    if (known === undefined) return 'legacy.not_in_table'
+    this.#evaluate(peer)
+    const { kind } = known.chosen.tunnel
+    const speaksVpn = this.#components.network.speaks(peer, VPN_PROTOCOL) === true
+    if (kind === 'wireguard' || speaksVpn) return 'legacy.sealed_peer'
     if (kind !== 'legacy') return 'legacy.undecided'
     // its first packet is to find the engine ready
-    if (changed.has(peer)) apply()
+    if (this.#pending.has(known)) this.#apply()
     return undefined
   }
 
-  function drop(peer: PeerId): void {
-    linked.delete(peer)
-    changed.delete(peer)
-    owed.delete(peer)
-    sessions.delete(peer)
-    packets.forget(peer)
-    legacyTunnels.forget(peer)
-    search.forget(peer)
-  }
-
-  function onPath(peer: PeerId): void {
-    evaluate(peer)
-    if (network.pathOf(peer) === undefined) return
-    packets.reach(peer)
-    legacyTunnels.reach(peer)
-  }
-
-  function onSilence(peer: PeerId): void {
-    sessions.delete(peer)
-    packets.silent(peer)
-    keys.renew(peer)
-  }
-
-  return {
-    async start() {
-      unwatch.push(network.onPath(onPath), network.channels.onPeerWith(VPN_PROTOCOL, evaluate))
-      await keys.start()
-      await packets.start()
-      if (takesLegacy) await legacyTunnels.start()
-    },
-    setPeers(peers) {
-      const table = new Set(peers)
-      for (const peer of linked.keys()) if (!table.has(peer)) drop(peer)
-      for (const peer of table) {
-        if (linked.has(peer)) continue
-        linked.set(peer, none)
-        evaluate(peer)
-      }
-      keys.setPeers(table)
-    },
-    tunnelOf: (peer) => (linked.get(peer) ?? none).tunnel,
-    mtuOf: (peer) => (linked.get(peer) ?? none).mtu,
-    engineEvent(event) {
-      if (stopped) return
-      switch (event.type) {
-        case 'readable':
-          return readable(event.peer)
-        case 'writable':
-          return packets.writable(event.peer)
-        case 'pathNeeded':
-          return search.pathNeeded(event.peer)
-        case 'session':
-          return void sessions.set(event.peer, clock.now())
-        case 'silent':
-          return onSilence(event.peer)
-        case 'broken':
-          return packets.broken(event.peer)
-        case 'failed':
-          // whoever opened the engine closes it
-          return
-      }
-    },
-    status(peer) {
-      const { tunnel, mtu } = linked.get(peer) ?? none
-      const sent = legacyTunnels.sentTo(peer)
-      return {
-        kind: tunnel.kind,
-        path: network.pathOf(peer),
-        mtu,
-        sessionSince: sessions.get(peer),
-        streams: { ...packets.streamsOf(peer), legacy: sent.open },
-        lost: sent.lost,
-        lastError: search.lastErrorOf(peer) ?? packets.lastErrorOf(peer) ?? sent.lastError,
-      }
-    },
-    async probe(peer, signal) {
-      if (network.pathOf(peer) === undefined) await network.connect(peer, signal)
-      const rttMs = await network.ping(peer, signal)
-      const path = network.pathOf(peer)
-      if (path === undefined) throw tunnelError('vpn.unreachable', 'the connection to the peer was lost')
-      return { path: path.path, transport: path.transport, rttMs, mtu: this.mtuOf(peer) }
-    },
-    refusals: refusals.counts,
-    stop() {
-      if (stopped) return
-      stopped = true
-      cancelApply?.()
-      for (const end of unwatch) end()
-      search.stop()
-      packets.stop()
-      legacyTunnels.stop()
-      keys.stop()
-    },
+  #drop(known: PeerTunnel): void {
+    const { peer } = known
+    this.#peers.delete(peer)
+    this.#pending.delete(known)
+    this.#packets.forget(peer)
+    this.#legacy.forget(peer)
+    this.#search.forget(peer)
   }
 }
