@@ -2,16 +2,12 @@
  * Packets to one legacy member, as it reads them (docs/WIRE.md 5.1): each on a stream of its own, in one chunk, never
  * over a relay. What waits beyond the streams in flight stays in the engine.
  */
-import { type Backoff, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
 import { type Engine, framesOf } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
 import { tunnelError, within } from '../tunnels/errors.ts'
-import {
-  MAX_STREAM_RETRY_MS,
-  STREAM_EARLY_RETRY_MS,
-  STREAM_OPEN_MS,
-  STREAM_RETRY_MS,
-} from '../tunnels/limits.ts'
+import { STREAM_OPEN_MS } from '../tunnels/limits.ts'
+import { StreamRetry } from '../tunnels/stream-retry.ts'
 import { LEGACY_PROTOCOL, STREAM_MS, STREAMS_OUT_PER_PEER } from './limits.ts'
 
 export interface PacketSenderComponents {
@@ -52,19 +48,20 @@ class StreamPerPacketSender implements PacketSender {
   readonly #peer: PeerId
   readonly #components: PacketSenderComponents
   readonly #stopping = new AbortController()
-  readonly #backoff: Backoff
+  readonly #retry: StreamRetry
   /** What is left of the batch that was taken last. */
   #packets: Iterator<Uint8Array> | undefined
   #isReadable = false
   #preparing = false
-  /** How many streams may be open: one until a packet went through, so that a peer that is away is not asked 64 times. */
+  /**
+   * How many streams may be open: one until a packet went through, so that a peer that is away is not asked 64 times.
+   */
   #allowed = 1
-  #cancelRetry: (() => void) | undefined
 
   constructor(peer: PeerId, components: PacketSenderComponents) {
     this.#peer = peer
     this.#components = components
-    this.#backoff = createBackoff({ leastMs: STREAM_RETRY_MS, mostMs: MAX_STREAM_RETRY_MS }, components)
+    this.#retry = new StreamRetry(components, () => this.#drive())
   }
 
   readable(): void {
@@ -73,24 +70,19 @@ class StreamPerPacketSender implements PacketSender {
   }
 
   reach(): void {
-    this.#backoff.hasten(STREAM_EARLY_RETRY_MS)
-    this.#retry()
+    this.#retry.hasten()
   }
 
   stop(): void {
     this.#stopping.abort(tunnelError('vpn.stopped', 'the peer gets no unsealed packets any more'))
-    this.#cancelRetry?.()
+    this.#retry.stop()
     this.#packets = undefined
   }
 
   #drive(): void {
     if (this.#stopping.signal.aborted || this.#preparing || !this.#isReadable) return
-    const { clock, isDirect, acquire, release } = this.#components
-    const waitMs = this.#backoff.remainingMs()
-    if (waitMs > 0) {
-      this.#cancelRetry ??= clock.after(waitMs, () => this.#retry())
-      return
-    }
+    const { isDirect, acquire, release } = this.#components
+    if (this.#retry.isWaiting()) return
     if (!isDirect()) return void this.#connect()
     while (this.open < this.#allowed && acquire()) {
       const packet = this.#nextPacket()
@@ -101,12 +93,6 @@ class StreamPerPacketSender implements PacketSender {
       }
       void this.#send(packet)
     }
-  }
-
-  #retry(): void {
-    this.#cancelRetry?.()
-    this.#cancelRetry = undefined
-    this.#drive()
   }
 
   async #connect(): Promise<void> {
@@ -166,7 +152,7 @@ class StreamPerPacketSender implements PacketSender {
       }
       this.#finished()
     })
-    this.#backoff.succeeded()
+    this.#retry.succeeded()
     stream.send(packet)
     stream.close()
   }
@@ -180,6 +166,6 @@ class StreamPerPacketSender implements PacketSender {
   #failed(error: unknown): void {
     if (this.#stopping.signal.aborted) return
     this.lastError = toError(error)
-    this.#backoff.failed()
+    this.#retry.failed()
   }
 }

@@ -9,21 +9,19 @@
  *
  * The bytes of a batch belong to the stream from `send` on. No promise, closure or timer for a batch.
  */
-import { type Backoff, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
 import { tunnelError, within } from './errors.ts'
 import {
   BATCHES_PER_TURN,
-  MAX_STREAM_RETRY_MS,
   PACKETS_PROTOCOL,
-  STREAM_EARLY_RETRY_MS,
   STREAM_IDLE_MS,
   STREAM_OPEN_MS,
   STREAM_PROVEN_MS,
-  STREAM_RETRY_MS,
   STREAM_STALL_MS,
 } from './limits.ts'
+import { StreamRetry } from './stream-retry.ts'
 
 export interface OutboundComponents {
   readonly engine: Pick<Engine, 'take' | 'retryHandshake'>
@@ -60,7 +58,7 @@ class EngineOutboundStream implements OutboundStream {
   readonly #peer: PeerId
   readonly #components: OutboundComponents
   readonly #stopping = new AbortController()
-  readonly #backoff: Backoff
+  readonly #retry: StreamRetry
   #stream: ByteStream | undefined
   /** Unix ms at which the stream in use was opened. */
   #openedAt = 0
@@ -72,12 +70,11 @@ class EngineOutboundStream implements OutboundStream {
   /** Unix ms at which batches were sent last. */
   #sentAt = 0
   #cancelTurn: (() => void) | undefined
-  #cancelRetry: (() => void) | undefined
 
   constructor(peer: PeerId, components: OutboundComponents) {
     this.#peer = peer
     this.#components = components
-    this.#backoff = createBackoff({ leastMs: STREAM_RETRY_MS, mostMs: MAX_STREAM_RETRY_MS }, components)
+    this.#retry = new StreamRetry(components, () => this.#drive())
   }
 
   get direct(): boolean | undefined {
@@ -90,8 +87,7 @@ class EngineOutboundStream implements OutboundStream {
   }
 
   reach(): void {
-    this.#backoff.hasten(STREAM_EARLY_RETRY_MS)
-    this.#retry()
+    this.#retry.hasten()
   }
 
   sweep(): void {
@@ -116,7 +112,7 @@ class EngineOutboundStream implements OutboundStream {
     const reason = tunnelError('vpn.stopped', 'the VPN does not need this stream any more')
     this.#stopping.abort(reason)
     this.#cancelTurn?.()
-    this.#cancelRetry?.()
+    this.#retry.stop()
     this.#stream?.abort(reason)
     this.#stream = undefined
   }
@@ -156,11 +152,7 @@ class EngineOutboundStream implements OutboundStream {
 
   #openSoon(): void {
     if (this.#opening) return
-    const waitMs = this.#backoff.remainingMs()
-    if (waitMs > 0) {
-      this.#cancelRetry ??= this.#components.clock.after(waitMs, () => this.#retry())
-      return
-    }
+    if (this.#retry.isWaiting()) return
     this.#opening = true
     void this.#open()
   }
@@ -186,14 +178,8 @@ class EngineOutboundStream implements OutboundStream {
 
   #openFailed(error: Error): void {
     this.lastError = error
-    this.#backoff.failed()
+    this.#retry.failed()
     this.#components.onOpenFailed()
-    this.#drive()
-  }
-
-  #retry(): void {
-    this.#cancelRetry?.()
-    this.#cancelRetry = undefined
     this.#drive()
   }
 
@@ -202,7 +188,7 @@ class EngineOutboundStream implements OutboundStream {
     if (before !== undefined && !next.direct) {
       // no gain; the direct connection may have gone meanwhile
       next.close()
-      this.#backoff.failed()
+      this.#retry.failed()
       return this.#drive()
     }
     this.#stream = next
@@ -226,8 +212,8 @@ class EngineOutboundStream implements OutboundStream {
     this.#fullSince = undefined
     if (error !== undefined) this.lastError = error
     // one that lasted is opened again at once
-    if (this.#components.clock.now() - this.#openedAt >= STREAM_PROVEN_MS) this.#backoff.succeeded()
-    else this.#backoff.failed()
+    if (this.#components.clock.now() - this.#openedAt >= STREAM_PROVEN_MS) this.#retry.succeeded()
+    else this.#retry.failed()
     // a handshake may have been lost with it
     this.#components.engine.retryHandshake(this.#peer)
     this.#drive()
