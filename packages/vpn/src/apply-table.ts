@@ -1,4 +1,6 @@
-/** Gives a table to the interface, the tunnels, the engine, the kernel and libp2p; only what differs from the last one. */
+/**
+ * Gives a table to the interface, the tunnels, the engine, the kernel and libp2p; only what differs from the last one.
+ */
 import { type AddressInRange, type Cidr, type Logger, type PeerId, toError } from '@mesh/core'
 import type { EngineSupervisor } from './engine-supervisor.ts'
 import { addressTexts } from './status.ts'
@@ -7,7 +9,7 @@ import { buildEngineTable } from './table/engine-table.ts'
 import type { Tunnels } from './tunnels/tunnels.ts'
 import type { VpnNetwork } from './ports.ts'
 
-export interface TableApplierInit {
+interface TableApplierInit {
   /** This node's VPN ranges: libp2p keeps out of them and of the kernel's routes. */
   readonly ranges: readonly Cidr[]
   readonly advertised: readonly Cidr[]
@@ -17,7 +19,7 @@ export interface TableApplierInit {
   readonly onAddresses: (addresses: readonly AddressInRange[]) => void
 }
 
-export interface TableApplierComponents {
+interface TableApplierComponents {
   readonly supervisor: EngineSupervisor
   readonly tunnels: Tunnels
   readonly network: Pick<VpnNetwork, 'blockRanges'>

@@ -1,6 +1,6 @@
 /**
- * The VPN of one node. Up: 1 what was asked for is checked; 2 libp2p keeps out of the VPN's ranges; 3 the interface;
- * 4 the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
+ * The VPN of one node. Up: 1 what was asked for is checked; 2 libp2p keeps out of the VPN's ranges; 3 the interface; 4
+ * the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
  * be leased; 7 the networks behind it. Down: the reverse.
  */
 import { type AddressInRange, BUCKETS, type Cidr, parseCidr, type PeerId } from '@mesh/core'

@@ -28,7 +28,7 @@ import type { MachineDescription, VpnComponents } from './vpn.ts'
 
 export interface OwnAddresses {
   all(): readonly AddressInRange[]
-  /** An address is to be leased, and none is. */
+  /** True while an address is to be leased and none is. */
   readonly leasing: boolean
   /** Why no address could be leased when it was tried last; undefined while there is hope, or a lease. */
   readonly leaseError: Error | undefined
@@ -37,28 +37,28 @@ export interface OwnAddresses {
    * @throws MeshError `vpn.address_taken`, `vpn.range_full`, ...; the signal's reason
    */
   start(signal: AbortSignal): Promise<void>
-  /** The entries stay: they end with this node's heartbeat. */
+  /** Announces nothing any more. The entries stay until this node's heartbeat ends. */
   stop(): void
 }
 
-export interface OwnAddressesInit {
+interface OwnAddressesInit {
   readonly derived: AddressInRange
   readonly fixed: readonly AddressInRange[]
-  /** To lease in; without fixed ones. */
+  /** The range to lease in, where there are no fixed addresses. */
   readonly leaseRange: Cidr | undefined
   readonly machine: MachineDescription
-  /** `all()` or `leaseError` is another. */
+  /** Called when `all()` or `leaseError` has changed. */
   readonly onChange: () => void
 }
 
-export interface OwnAddressesComponents extends Pick<VpnComponents, 'arrived' | 'announce'> {
+interface OwnAddressesComponents extends Pick<VpnComponents, 'arrived' | 'announce'> {
   readonly ledger: VpnLedger
   readonly store: LeaseStore
   /** Keeps which addresses others had over restarts. */
   readonly pastStore: LeaseStore
-  /** Members that this node is connected to now. */
+  /** The number of members that this node is connected to now. */
   readonly neighbours: () => number
-  /** Does the peer run a VPN like this one? */
+  /** True for a peer that is known to be of our kind. */
   readonly isOurs: (peer: string) => boolean
   readonly clock: Clock
   readonly random: Random
@@ -74,16 +74,16 @@ class Addresses implements OwnAddresses {
   readonly #init: OwnAddressesInit
   readonly #components: OwnAddressesComponents
   readonly #stopping = new AbortController()
-  /** Ends the announcing, by address. */
+  /** What ends the announcing of each address. */
   readonly #announced = new Map<IpAddress, () => void>()
   #lease: AddressInRange | undefined
   #firstLeasedAt: number | undefined
-  /** Just lost: another's by now, or soon. */
+  /** Addresses that were just lost: they are another's by now, or soon. */
   #lost: readonly IpAddress[] = []
   #unwatch = () => {}
-  /** For nodes that lease. */
+  /** What others had; only nodes that lease remember it. */
   #past: PastAddresses | undefined
-  /** Another's lease that is asked for. */
+  /** The address for which another's lease was asked to move. */
   #asked: IpAddress | undefined
 
   constructor(init: OwnAddressesInit, components: OwnAddressesComponents) {
@@ -115,8 +115,9 @@ class Addresses implements OwnAddresses {
   }
 
   /**
-   * A lease of the same moment moves when it hears that its address was given to this node.
-   * @param begun unix ms: a lease that was claimed long before is held, and kept
+   * Waits while leases of the same moment have the fixed addresses: they move when they hear that those are this
+   * node's.
+   * @param begun when this node started, in Unix ms; a lease that was claimed long before is kept by its holder
    * @throws MeshError `vpn.address_taken`
    */
   async #waitForLeases(begun: number, signal: AbortSignal): Promise<void> {
@@ -135,7 +136,7 @@ class Addresses implements OwnAddresses {
     }
   }
 
-  /** By the record of the derived address, which nobody else can hold. */
+  /** Asks by the record of the derived address, which nobody else can hold. */
   #askFor(wanted: IpAddress): void {
     const { ledger, announce } = this.#components
     const { machine, derived } = this.#init
@@ -190,7 +191,7 @@ class Addresses implements OwnAddresses {
     void this.#leaseAnew(range, this.#stopping.signal)
   }
 
-  /** Until there is one, or the VPN ends. */
+  /** Tries again until there is a lease, or the VPN ends. */
   async #leaseAnew(range: Cidr, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && this.#lease === undefined) {
       try {
@@ -206,8 +207,9 @@ class Addresses implements OwnAddresses {
   }
 
   /**
-   * Each record says the IPv4 address, too, so that all are written again when that one changes. The derived one is
-   * first: who can reach a machine by the address that was given can reach it by that one as well.
+   * Announces every address. Each record says the IPv4 address, too, so that all are written again when that one
+   * changes. The derived one is first: who can reach a machine by the address that was given can reach it by that one
+   * as well.
    */
   #announceAll(): void {
     const { ledger, announce } = this.#components

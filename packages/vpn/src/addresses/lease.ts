@@ -31,7 +31,7 @@ import { holderOf, otherHolder, readUsed } from './machines-bucket.ts'
 import type { PastAddresses } from './past-addresses.ts'
 import { watchLease } from './watch-lease.ts'
 
-/** Keeps one address as text over restarts. */
+/** Keeps a text over restarts: an address, or those of others. */
 export interface LeaseStore {
   read(): string | undefined
   write(text: string): void
@@ -39,34 +39,34 @@ export interface LeaseStore {
 
 /** What a person who waits for an address is told. */
 export type LeaseProgress =
-  /** Learning what others hold. */
+  /** This node learns what others hold. */
   | { readonly state: 'arriving' }
   /** The election waits for the peer `for`, which is this node while others may name themselves, too. */
   | { readonly state: 'waiting'; readonly for: string }
   | { readonly state: 'claiming'; readonly address: IpAddress }
 
-export interface LeaseRequest {
-  /** IPv4, any prefix length. */
+interface LeaseRequest {
+  /** The IPv4 range to lease in, of any prefix length. */
   readonly range: Cidr
   /** The machine record for an address, JSON text. */
   readonly machineText: (address: IpAddress) => string
-  /** Not to be taken: an address that this node has just lost. */
+  /** Addresses that are not to be taken: this node has just lost them. */
   readonly avoid?: readonly IpAddress[]
-  /** Called at each change. */
+  /** Called whenever the progress changes. */
   readonly onProgress?: (progress: LeaseProgress) => void
   readonly signal?: AbortSignal
 }
 
-export interface LeaseComponents {
+interface LeaseComponents {
   readonly ledger: VpnLedger
   /** Resolves when this node knows what others hold. */
   readonly arrived: () => Promise<void>
-  /** Members that this node is connected to now: with none there is nobody to wait for. */
+  /** The number of members that this node is connected to now; with none there is nobody to wait for. */
   readonly neighbours: () => number
-  /** Is the peer known to be of our kind, as one that speaks `/mesh/vpn/1` is? */
+  /** True for a peer that is known to be of our kind, as one that speaks `/mesh/vpn/1` is. */
   readonly isOurs: (peer: string) => boolean
   readonly store: LeaseStore
-  /** Addresses that other members had lately, away or not. */
+  /** The addresses that other members had lately, whether they are away or not. */
   readonly pastAddresses: Pick<PastAddresses, 'ofOthers'>
   readonly clock: Clock
   readonly random: Random
@@ -74,7 +74,7 @@ export interface LeaseComponents {
 }
 
 /**
- * Resolves with an address that this node holds in the ledger; to be announced and watched (`watchLease`) from
+ * Resolves with an address that this node holds in the ledger, which is to be announced and watched (`watchLease`) from
  * then on. Nothing else of this node should be announced in `machines` before: who has a machine waits for none.
  * @throws MeshError `vpn.bad_address` for an IPv6 range, `vpn.range_full`; the signal's reason
  */
@@ -98,9 +98,9 @@ class Lease {
   readonly #request: LeaseRequest
   readonly #components: LeaseComponents
   readonly #signal: AbortSignal
-  /** Lost in a race: others have them, or will. */
+  /** Addresses that were lost in a race: others have them, or will. */
   readonly #lost: Set<IpAddress>
-  /** About how many may try for an address at the same moment as this node. */
+  /** About how many nodes may try for an address at the same moment as this one. */
   #racers = 0
   /** How many addresses others may have taken without this node having heard. */
   #unheard = 0
@@ -175,7 +175,7 @@ class Lease {
     this.#racers += outcome.racers
   }
 
-  /** The lowest that is free; where others may try at the same moment, one of the lowest. */
+  /** Picks the lowest free address; where others may try at the same moment, one of the lowest. */
   #pick(): IpAddress {
     const { random } = this.#components
     const { range } = this.#request
@@ -195,7 +195,7 @@ class Lease {
     if (freeAddress(range, this.#used()) === undefined) throw this.#full()
   }
 
-  /** What others have, and had lately. */
+  /** The addresses that others have, or had lately. */
   #used(): Set<IpAddress> {
     const { ledger, pastAddresses } = this.#components
     const used = readUsed(ledger.snapshot())
@@ -213,7 +213,7 @@ class Lease {
     })
   }
 
-  /** Does this node hold the address, and no claim of the same moment beats it? */
+  /** Claims the address. True when this node holds it, and no claim of the same moment beats it. */
   async #claim(address: IpAddress): Promise<boolean> {
     const { ledger, neighbours, log } = this.#components
     this.#tell({ state: 'claiming', address })
@@ -274,7 +274,7 @@ function describePeer({ hostname, peer }: { readonly hostname: string; readonly 
   return `${hostname} ${shortPeerId(peer)}`.trim()
 }
 
-/** The key is another's, or its version is ahead of the clock: another address is as good. */
+/** True when the key is another's, or its version is ahead of the clock: another address is as good. */
 function isRefusal(error: unknown): error is MeshError {
   return error instanceof MeshError && ['ledger.not_owner', 'ledger.bad_value'].includes(error.code)
 }

@@ -5,7 +5,7 @@ import type { VpnLedger } from '../ports.ts'
 import { canonicalIp } from '../table/prefix.ts'
 import { readMachine } from '../table/read-entry.ts'
 
-/** Addresses that have an entry or are named by one, whether their owners live or are not reaped yet. */
+/** The addresses that have an entry or are named by one, also of owners that are dead and not reaped yet. */
 export function readUsed(snapshot: Snapshot): Set<IpAddress> {
   const used = new Set<IpAddress>()
   for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {
@@ -32,22 +32,22 @@ export function asksFor(
   return holderOf(key, entry) === machine.peer ? machine.peer : undefined
 }
 
-/** Whom an entry of `machines` belongs to; '' for nobody that can be told. */
+/** The member whom an entry of `machines` belongs to; '' when that cannot be told. */
 export function holderOf(key: string, entry: Entry): string {
   if (entry.owner !== '') return entry.owner
   const machine = readMachine(key, entry)
   return typeof machine === 'string' ? '' : machine.peer
 }
 
-export interface OtherHolder {
+interface OtherHolder {
   readonly peer: string
   readonly hostname: string
   readonly leased: boolean
-  /** Unix ms by its clock. */
+  /** When it wrote the entry, in Unix ms by its clock. */
   readonly claimedAt: number
 }
 
-/** Another live member's entry; undefined when the address can be this node's. */
+/** The other live member that holds the address; undefined when it can be this node's. */
 export function otherHolder(
   ledger: Pick<VpnLedger, 'self' | 'snapshot'>,
   address: IpAddress,

@@ -1,7 +1,8 @@
 /**
- * A lease can be lost later: to another claim of the same moment ('Races'), or to whoever took the address while
- * this node was away ('Coming back'). A young lease is given up to a claimant of longer standing, too, and to a machine
- * that a person gave the address: nobody counts on it yet, and another address is as good, so no person need decide.
+ * Watches a lease, which can be lost later: to another claim of the same moment, or to whoever took the address while
+ * this node was away (docs/PROTOCOLS.md, 'Leases'). A young lease is given up to a claimant of longer standing, too,
+ * and to a machine that a person gave the address: nobody counts on it yet, and another address is as good, so no
+ * person need decide.
  */
 import { BUCKETS, type Clock, type IpAddress, type Logger, shortPeerId } from '@mesh/core'
 import type { KeyedEntry, LedgerEvent } from '@mesh/ledger'
@@ -9,22 +10,25 @@ import type { VpnLedger } from '../ports.ts'
 import { asksFor, holderOf } from './machines-bucket.ts'
 import { CONFLICT_PATIENCE_MS, CONFLICT_SEEN_MS, YOUNG_LEASE_MS } from './limits.ts'
 
-export interface LeaseWatchInit {
+interface LeaseWatchInit {
   readonly address: IpAddress
-  /** Unix ms of this node's first lease since it started. */
+  /** When this node leased an address first since it started, in Unix ms. */
   readonly firstLeasedAt: number
 }
 
-export interface LeaseWatchComponents {
+interface LeaseWatchComponents {
   readonly ledger: VpnLedger
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Called once; `to` is undefined when nobody else is known. The address must not be announced any more from this very call on. */
-export type OnLeaseLost = (loss: { readonly address: IpAddress; readonly to: string | undefined }) => void
+/**
+ * Called once, with the new holder; `to` is undefined when nobody else is known. From this very call on the address
+ * must not be announced any more.
+ */
+type OnLeaseLost = (loss: { readonly address: IpAddress; readonly to: string | undefined }) => void
 
-/** The returned function stops watching. */
+/** Calls `onLost` when the lease is lost. The returned function stops watching. */
 export function watchLease(
   { address, firstLeasedAt }: LeaseWatchInit,
   { ledger, clock, log }: LeaseWatchComponents,

@@ -5,7 +5,7 @@ import { concernsLeases, readLeader, readWaiting, writeLeader } from './dhcp-buc
 import { createLeaseElection, type ElectionStep } from './lease-election.ts'
 import { ELECTION_DEADLINE_MS, GATHER_MS, REWRITE_MS } from './limits.ts'
 
-export interface AwaitElectionInit {
+interface AwaitElectionInit {
   readonly signal: AbortSignal
   /** Called before each look at the ledger; it throws when there is no use in waiting. */
   readonly check: () => void
@@ -13,7 +13,7 @@ export interface AwaitElectionInit {
   readonly onWaiting: (peer: string) => void
 }
 
-export interface AwaitElectionComponents {
+interface AwaitElectionComponents {
   readonly ledger: VpnLedger
   /** True for a peer that is known to be of our kind, as one that speaks `/mesh/vpn/1` is. */
   readonly isOurs: (peer: string) => boolean
@@ -22,7 +22,7 @@ export interface AwaitElectionComponents {
   readonly log: Logger
 }
 
-export interface ElectionOutcome {
+interface ElectionOutcome {
   /** Number of addresses that others may have taken without this node having heard. */
   readonly unheard: number
   /** Number of nodes that may try for an address at the same moment: the election did not end in time. */

@@ -9,7 +9,7 @@ const LEADER_KEY = 'leader'
 const MAX_LEADER_LENGTH = 128
 
 /** Who says that somebody leads. */
-export interface LeaderEntry {
+interface LeaderEntry {
   readonly leader: PeerId
   /** The entry's owner; '' with ownership `off`. */
   readonly by: string

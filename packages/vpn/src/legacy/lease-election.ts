@@ -1,6 +1,6 @@
 /**
- * Who takes the next address (docs/WIRE.md 6.1), so that nodes of all kinds take one after another. Legacy nodes wait for
- * whoever leads, for ever; this one passes over those who do nothing. Pure: it is asked with what the ledger shows.
+ * Who takes the next address (docs/WIRE.md 6.1), so that nodes of all kinds take one after another. Legacy nodes wait
+ * for whoever leads, for ever; this one passes over those who do nothing. Pure: it is asked with what the ledger shows.
  */
 import { leaderOf } from '@mesh/ledger'
 import {
@@ -28,12 +28,12 @@ export type ElectionStep =
   /** This node is to name itself leader. */
   | { readonly type: 'lead' }
   /**
-   * The peer `for` is awaited: another whose turn it is, or this node while others may name themselves, too. To be asked
-   * again at `untilMs`.
+   * The peer `for` is awaited: another whose turn it is, or this node while others may name themselves, too. To be
+   * asked again at `untilMs`.
    */
   | { readonly type: 'wait'; readonly for: string; readonly untilMs: number }
 
-export interface LeaseElection {
+interface LeaseElection {
   next(view: ElectionView, nowMs: number): ElectionStep
   /** Number of nodes that led and still show no address: each may have taken one without this node having heard. */
   readonly unheard: number

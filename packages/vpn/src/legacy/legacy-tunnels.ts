@@ -1,6 +1,6 @@
 /**
- * `/edgevpn/0.1`: packets from and to legacy members (docs/WIRE.md 5.1). They come unsealed on streams that libp2p sealed
- * and signed; the engine's filter checks their sources. Never for a peer that speaks `/mesh/vpn/1`.
+ * `/edgevpn/0.1`: packets from and to legacy members (docs/WIRE.md 5.1). They come unsealed on streams that libp2p
+ * sealed and signed; the engine's filter checks their sources. Never for a peer that speaks `/mesh/vpn/1`.
  */
 import type { Clock, PeerId, Random } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
@@ -10,7 +10,7 @@ import { LEGACY_PROTOCOL, MAX_STREAMS_OUT, STREAMS_IN_PER_PEER } from './limits.
 import { PacketReceiver } from './packet-receiver.ts'
 import { createPacketSender, type PacketSender } from './packet-sender.ts'
 
-export interface LegacyTunnelsComponents {
+interface LegacyTunnelsComponents {
   readonly engine: Pick<Engine, 'take' | 'injectPackets'>
   readonly network: Pick<VpnNetwork, 'streams' | 'pathOf' | 'speaks'>
   readonly clock: Clock

@@ -6,7 +6,7 @@ import type { Refusal, RefusalCounter } from '../tunnels/refusals.ts'
 import { MAX_STREAM_BYTES, MAX_UNFINISHED_BYTES, MAX_UNFINISHED_BYTES_PER_PEER, STREAM_MS } from './limits.ts'
 import { createPacketGatherer, type PacketGatherer } from './split-packets.ts'
 
-export interface PacketReceiverComponents {
+interface PacketReceiverComponents {
   readonly engine: Pick<Engine, 'injectPackets'>
   readonly clock: Clock
   readonly refusals: RefusalCounter

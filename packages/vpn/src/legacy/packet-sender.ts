@@ -10,7 +10,7 @@ import { STREAM_OPEN_MS } from '../tunnels/limits.ts'
 import { StreamRetry } from '../tunnels/stream-retry.ts'
 import { LEGACY_PROTOCOL, STREAM_MS, STREAMS_OUT_PER_PEER } from './limits.ts'
 
-export interface PacketSenderComponents {
+interface PacketSenderComponents {
   readonly engine: Pick<Engine, 'take'>
   readonly streams: Pick<ByteStreams, 'open'>
   /** True while there is a direct connection to the peer. */

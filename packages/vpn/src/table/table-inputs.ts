@@ -1,11 +1,13 @@
-/** Gathers what a table is built from: the ledger, the person's options, this node's addresses and the host's networks. */
+/**
+ * Gathers what a table is built from: the ledger, the person's options, this node's addresses and the host's networks.
+ */
 import type { AddressInRange, Cidr, IpAddress, PeerId } from '@mesh/core'
 import { deriveIpv6 } from '../addresses/derive-ipv6.ts'
 import { DEFAULT_LIVENESS_MS, MAX_TABLE_PEERS } from '../limits.ts'
 import type { VpnComponents, VpnInit } from '../vpn.ts'
 import type { TableInput } from './build-table.ts'
 
-export interface TableInputsInit {
+interface TableInputsInit {
   /** What the person asked for. */
   readonly options: VpnInit
   readonly derived: AddressInRange

@@ -30,7 +30,7 @@ export interface MemoryMachine {
 }
 
 export interface MemoryMachineInit {
-  /** Machine n is peer n and owns 10.1.0.n and fd00::n. */
+  /** The machine's number: machine n is peer n and owns 10.1.0.n and fd00::n. */
   readonly number: number
   readonly peers: readonly number[]
   readonly legacy?: boolean

@@ -1,9 +1,9 @@
 /**
  * Which tunnel follows from what is known of a peer. Pure.
  *
- * A peer whose key we hold is `legacy` only after a connection on which it says, authenticated as itself, that it speaks
- * `/edgevpn/0.1` and not `/mesh/vpn/1`, while no control channel with it stands: a legacy node took the place of ours
- * under the same identity. Nobody else can say so for it.
+ * A peer whose key we hold is `legacy` only after a connection on which it says, authenticated as itself, that it
+ * speaks `/edgevpn/0.1` and not `/mesh/vpn/1`, while no control channel with it stands: a legacy node took the place of
+ * ours under the same identity. Nobody else can say so for it.
  */
 import type { Tunnel } from '@mesh/engine'
 import { LEGACY_MTU } from '../legacy/limits.ts'
@@ -15,7 +15,7 @@ export interface ChosenTunnel {
   readonly mtu: number
 }
 
-export interface PeerKnowledge {
+interface PeerKnowledge {
   /** What the peer proved. */
   readonly key: PeerKey | undefined
   /** A control channel with the peer stands. */

@@ -28,7 +28,7 @@ import type { Refusal, RefusalCounter } from './refusals.ts'
 import { derivePresharedKey } from './secrets.ts'
 import { createWorkQueue } from './work-queue.ts'
 
-export interface KeyChannelsInit {
+interface KeyChannelsInit {
   readonly self: PeerId
   /** This node's WireGuard key, 32 bytes. */
   readonly privateKey: Uint8Array
@@ -39,7 +39,7 @@ export interface KeyChannelsInit {
   readonly mtu: number
 }
 
-export interface KeyChannelsComponents {
+interface KeyChannelsComponents {
   readonly channels: VpnChannels
   readonly clock: Clock
   readonly random: Random

@@ -1,4 +1,6 @@
-/** Which member proved which WireGuard key: no key has two holders, and keys of members outside the table are bounded. */
+/**
+ * Which member proved which WireGuard key: no key has two holders, and keys of members outside the table are bounded.
+ */
 import type { PeerId } from '@mesh/core'
 import { MAX_KEYS_OUTSIDE_TABLE } from './limits.ts'
 

@@ -23,7 +23,7 @@ import {
 } from './limits.ts'
 import { StreamRetry } from './stream-retry.ts'
 
-export interface OutboundComponents {
+interface OutboundComponents {
   readonly engine: Pick<Engine, 'take' | 'retryHandshake'>
   readonly streams: Pick<ByteStreams, 'open'>
   /** True while there is a direct connection to the peer. */

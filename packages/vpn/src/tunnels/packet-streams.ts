@@ -25,7 +25,7 @@ import {
 import { createOutboundStream, type OutboundStream } from './outbound-stream.ts'
 import type { Refusal, RefusalCounter } from './refusals.ts'
 
-export interface PacketStreamsComponents {
+interface PacketStreamsComponents {
   readonly engine: Pick<Engine, 'take' | 'inject' | 'restart' | 'retryHandshake'>
   readonly network: Pick<VpnNetwork, 'streams' | 'pathOf'>
   readonly clock: Clock

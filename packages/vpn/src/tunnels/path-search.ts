@@ -10,7 +10,7 @@ import {
   SEARCH_RETRY_MS,
 } from './limits.ts'
 
-export interface PathSearchComponents {
+interface PathSearchComponents {
   /** Resolves when the peer has a tunnel. */
   readonly find: (peer: PeerId, signal: AbortSignal) => Promise<void>
   /** True while the peer has none. */

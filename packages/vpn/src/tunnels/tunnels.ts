@@ -1,9 +1,9 @@
 /**
  * The tunnel to each peer of the VPN, and the streams that are its path.
  *
- * Tunnels are found on demand: 1 packets wait (`pathNeeded`); 2 connect; 3 the peer speaks `/mesh/vpn/1`: exchange keys,
- * its tunnel is `wireguard`; else it speaks `/edgevpn/0.1`: its tunnel is `legacy`. Members that connect anyway get
- * theirs at once.
+ * Tunnels are found on demand: 1 packets wait (`pathNeeded`); 2 connect; 3 the peer speaks `/mesh/vpn/1`: exchange
+ * keys, its tunnel is `wireguard`; else it speaks `/edgevpn/0.1`: its tunnel is `legacy`. Members that connect anyway
+ * get theirs at once.
  */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineEvent, Tunnel, TunnelPath } from '@mesh/engine'
@@ -17,7 +17,7 @@ import { createPacketStreams, type OpenStreams, type PacketStreams } from './pac
 import { createPathSearch, type PathSearch } from './path-search.ts'
 import { createRefusalCounter, type Refusal, type RefusalCounter } from './refusals.ts'
 
-export interface TunnelsInit {
+interface TunnelsInit {
   readonly self: PeerId
   /** This node's WireGuard key, 32 bytes: the engine's. */
   readonly privateKey: Uint8Array
@@ -29,7 +29,7 @@ export interface TunnelsInit {
   readonly legacy?: boolean
 }
 
-export interface TunnelsComponents {
+interface TunnelsComponents {
   readonly network: Pick<
     VpnNetwork,
     'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping'
@@ -39,9 +39,9 @@ export interface TunnelsComponents {
     'publicKey' | 'take' | 'inject' | 'injectPackets' | 'restart' | 'retryHandshake'
   >
   /**
-   * Called when `tunnelOf` or `mtuOf` of some peers say something else, at most every 20 ms and never from inside a call
-   * to `Tunnels`. When it returns, the engine has a table with them: streams that came before their key are read from
-   * then on.
+   * Called when `tunnelOf` or `mtuOf` of some peers say something else, at most every 20 ms and never from inside a
+   * call to `Tunnels`. When it returns, the engine has a table with them: streams that came before their key are read
+   * from then on.
    */
   readonly onTunnels: () => void
   readonly clock: Clock
@@ -49,7 +49,7 @@ export interface TunnelsComponents {
   readonly log: Logger
 }
 
-export interface TunnelStatus {
+interface TunnelStatus {
   readonly kind: Tunnel['kind']
   /** What carries the packets now, and how the peer is connected; undefined: it is not connected. */
   readonly path: (TunnelPath & PeerPath) | undefined
@@ -65,7 +65,7 @@ export interface TunnelStatus {
   readonly lastError: Error | undefined
 }
 
-export interface TunnelProbe {
+interface TunnelProbe {
   readonly path: 'direct' | 'relayed'
   readonly transport: string | undefined
   readonly rttMs: number

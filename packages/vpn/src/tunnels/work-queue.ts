@@ -1,7 +1,7 @@
 /** A queue of work on many peers: some at a time, the others wait in order, each peer once. */
 import type { PeerId } from '@mesh/core'
 
-export interface WorkQueue {
+interface WorkQueue {
   /** False when the peer waits or runs already, or too many wait. */
   enqueue(peer: PeerId): boolean
   /** Takes the peer out of those that wait. */
