@@ -14,7 +14,8 @@ const MAY_IMPORT = {
   'packages/core': ['re2js'],
   'packages/ledger': ['@mesh/core'],
   'packages/replication': ['@mesh/core', '@mesh/ledger'],
-  'packages/p2p': ['@mesh/core', 'libp2p'],
+  'packages/network': ['@mesh/core'],
+  'packages/p2p': ['@mesh/core', '@mesh/network', 'libp2p'],
   'packages/engine': ['@mesh/core'],
   'packages/vpn': ['@mesh/core', '@mesh/ledger', '@mesh/engine'],
   'packages/services': ['@mesh/core', '@mesh/ledger'],
@@ -58,6 +59,7 @@ const BROWSER_SAFE = [
   'packages/core',
   'packages/ledger',
   'packages/replication',
+  'packages/network',
   'packages/p2p',
   'packages/api-contract',
   'packages/api-client',
@@ -65,7 +67,7 @@ const BROWSER_SAFE = [
 ]
 /** p2p: what only Node has stands in these folders, reached through `./node` alone. */
 const NODE_ONLY =
-  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/p2p\/src\/(nat\/|discovery\/multicast-sockets|host\/node-platform))/
+  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|discovery\/multicast-sockets|host\/node-platform))/
 
 const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench)\//
 

@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline'
 import type { ApiClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
 import { systemRandom } from '@mesh/core'
-import { encodeToken, generateNetworkConfig } from '@mesh/p2p'
+import { encodeToken, generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 
 /** Found on loopback alone, without public or local discovery. */

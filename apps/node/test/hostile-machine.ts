@@ -14,7 +14,7 @@ import {
 import type { Engine, EngineInit } from '@mesh/engine'
 import { createLedger } from '@mesh/ledger'
 import { createNodeSigner } from '@mesh/ledger/node'
-import { parseToken } from '@mesh/p2p'
+import { parseToken } from '@mesh/network'
 import { createP2pNode } from '@mesh/p2p/node'
 import { createReplicator } from '@mesh/replication'
 import { createVpn } from '@mesh/vpn'

@@ -3,9 +3,9 @@
  * every protocol of ours. What they send is refused, counted by reason, and told in events and `/metrics`.
  */
 import { gzipSync } from 'node:zlib'
+import { identify } from '@libp2p/identify'
 import type { Connection } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
-import { identify } from '@libp2p/identify'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import type { ApiEvent } from '@mesh/api-contract'
@@ -13,13 +13,13 @@ import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import {
   canonicalBytes,
   createSigner,
-  type Entry,
   encodeBlock,
+  type Entry,
   type KeyedEntry,
   type Signer,
 } from '@mesh/ledger'
+import { parseToken } from '@mesh/network'
 import { createP2pNode } from '@mesh/p2p/node'
-import { parseToken } from '@mesh/p2p'
 import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'

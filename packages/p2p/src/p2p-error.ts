@@ -2,8 +2,6 @@
 
 /** Codes of the `MeshError`s that this package throws. */
 export type P2pErrorCode =
-  | 'network.bad_config'
-  | 'network.bad_token'
   | 'p2p.unreachable'
   | 'p2p.not_member'
   | 'p2p.unsupported'

@@ -4,7 +4,7 @@
  * @example
  * ```ts
  * import { silentLogger, systemClock, systemRandom } from '@mesh/core'
- * import { generateNetworkConfig } from '@mesh/p2p'
+ * import { generateNetworkConfig } from '@mesh/network'
  * import { createMemoryNode } from '@mesh/p2p/testing'
  *
  * const network = generateNetworkConfig({}, systemRandom)

@@ -1,9 +1,9 @@
 /** Channels between members: bounded, with backpressure, and for nobody else. */
-import { delay, type PeerId, parsePeerId, systemClock, systemRandom } from '@mesh/core'
+import { delay, parsePeerId, type PeerId, systemClock, systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { writeFrame } from '../src/channels/frames.ts'
-import { generateNetworkConfig } from '../src/network-config.ts'
 import type { Channel } from '../src/p2p-node.ts'
 import { createTestNetwork, type TestMember, type TestNetwork } from './members.ts'
 

@@ -6,13 +6,13 @@ import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
-import type { RendezvousDht } from '../src/discovery/rendezvous.ts'
 import { joinDht } from '../src/discovery/dht.ts'
+import type { RendezvousDht } from '../src/discovery/rendezvous.ts'
 import { createMeshNode, type Platform } from '../src/host/mesh-node.ts'
-import { generateNetworkConfig } from '../src/index.ts'
 
 test('a peer that a person named lets into the DHT while its own doors do not answer', async () => {
   const stranger = await createLibp2p({

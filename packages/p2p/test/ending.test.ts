@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { systemRandom } from '@mesh/core'
-import { encodeToken, generateNetworkConfig } from '@mesh/p2p'
+import { encodeToken, generateNetworkConfig } from '@mesh/network'
 import { expect, test } from 'vitest'
 import type { MemberSettings } from './member-process.ts'
 

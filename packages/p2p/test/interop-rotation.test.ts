@@ -7,7 +7,7 @@ import { delay, systemClock } from '@mesh/core'
 import { multiaddr } from '@multiformats/multiaddr'
 import { afterAll, expect, test } from 'vitest'
 import { createTestNetwork, type TestMember } from './members.ts'
-import { buildBlock, keysOfBlock, ORIGINAL_BINARY, type Original, startOriginal } from './original.ts'
+import { buildBlock, keysOfBlock, type Original, ORIGINAL_BINARY, startOriginal } from './original.ts'
 
 const INTERVAL_MS = 20_000
 const ROTATIONS = 3

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { systemRandom } from '@mesh/core'
+import { encodeToken, generateNetworkConfig } from '@mesh/network'
 import { createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { encodeToken, generateNetworkConfig } from '../src/index.ts'
-import { hearEachOther, type Member, startMember } from './member.ts'
 import type { MemberSettings } from './member-process.ts'
+import { hearEachOther, type Member, startMember } from './member.ts'
 
 const why = whyNoNamespaces(['ip'])
 const edgevpn = process.env['EDGEVPN_BIN']

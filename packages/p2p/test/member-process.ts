@@ -4,10 +4,10 @@
  */
 import { createInterface } from 'node:readline'
 import { type LogFields, type Logger, silentLogger, systemClock, systemRandom } from '@mesh/core'
-import { parseToken } from '@mesh/p2p'
+import { parseToken } from '@mesh/network'
+import { createP2pNode, type P2pNodeInit } from '@mesh/p2p/node'
 import { startMdns } from '../src/discovery/mdns.ts'
 import { openMulticast } from '../src/discovery/multicast-sockets.ts'
-import { createP2pNode, type P2pNodeInit } from '@mesh/p2p/node'
 
 export interface MemberSettings extends Omit<P2pNodeInit, 'network' | 'identity'> {
   readonly token: string

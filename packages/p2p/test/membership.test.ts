@@ -1,6 +1,7 @@
 /** Who proves the network's key is a member; nobody else gets anywhere on `/mesh/...`. */
 import type { Connection, Stream } from '@libp2p/interface'
-import { type PeerId, parsePeerId, systemRandom } from '@mesh/core'
+import { parsePeerId, type PeerId, systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readFrames, writeFrame } from '../src/channels/frames.ts'
@@ -11,7 +12,6 @@ import {
   encodeHandshakeMessage,
   type HandshakeMessage,
 } from '../src/membership/handshake.ts'
-import { generateNetworkConfig } from '../src/network-config.ts'
 import { MEMBER_PROTOCOL } from '../src/protocols.ts'
 import { createTestNetwork, type TestHost, type TestMember, type TestNetwork } from './members.ts'
 

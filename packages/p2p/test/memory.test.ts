@@ -1,7 +1,7 @@
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { generateNetworkConfig } from '../src/index.ts'
 import { createMemoryNode, type MeshNode } from '../src/testing.ts'
 
 const components = { clock: systemClock, random: systemRandom, logger: silentLogger }

@@ -1,7 +1,7 @@
 import { systemRandom } from '@mesh/core'
+import { encodeToken, generateNetworkConfig } from '@mesh/network'
 import { createNatLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { encodeToken, generateNetworkConfig } from '../src/index.ts'
 import { hearEachOther, type Member, startMember } from './member.ts'
 
 const why = whyNoNamespaces(['ip', 'nft', 'sysctl'])

@@ -1,8 +1,8 @@
 import { createConnection } from 'node:net'
 import { type Cidr, parseCidr, parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { generateNetworkConfig } from '../src/index.ts'
 import { createP2pNode, type MeshNode, type P2pNodeInit } from '../src/node.ts'
 
 const components = { clock: systemClock, random: systemRandom, logger: silentLogger }

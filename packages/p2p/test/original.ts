@@ -1,10 +1,9 @@
 /** Original nodes as processes of their own, kept to loopback, for tests of living together. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { type AddressInfo, createServer } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { createServer } from 'node:net'
-import { type AddressInfo } from 'node:net'
+import { encodeToken, type NetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
-import { encodeToken, type NetworkConfig } from '../src/network-config.ts'
 
 /** Path of the original's binary; undefined: the tests that need it are skipped. */
 export const ORIGINAL_BINARY = process.env.EDGEVPN_BIN

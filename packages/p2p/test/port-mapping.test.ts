@@ -1,7 +1,7 @@
 import { systemRandom } from '@mesh/core'
+import { encodeToken, generateNetworkConfig } from '@mesh/network'
 import { eventually, whyNoNamespaces } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
-import { encodeToken, generateNetworkConfig } from '../src/index.ts'
 import { hearEachOther, type Member, startMember } from './member.ts'
 import { createPortMappingLab, type PortMappingLab } from './port-mapping-lab.ts'
 

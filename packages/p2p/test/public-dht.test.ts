@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { systemRandom } from '@mesh/core'
+import { encodeToken, generateNetworkConfig } from '@mesh/network'
 import { bridge, createLab, createNatLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { encodeToken, generateNetworkConfig } from '../src/index.ts'
-import { ORIGINAL_BINARY } from './original.ts'
 import { hearEachOther, type Member, startMember } from './member.ts'
+import { ORIGINAL_BINARY } from './original.ts'
 
 const why = whyNoNamespaces(['ip', 'nft', 'sysctl'])
 const DHT_PROCESS = fileURLToPath(new URL('dht-process.ts', import.meta.url))

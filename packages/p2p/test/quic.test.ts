@@ -1,7 +1,7 @@
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { generateNetworkConfig } from '../src/index.ts'
 import { createP2pNode, type MeshNode } from '../src/node.ts'
 
 const STREAMS = 1_000

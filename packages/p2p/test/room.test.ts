@@ -1,14 +1,12 @@
 /** The room over real hosts: who is heard, who is not, and what happens to streams and connections underneath. */
 import type { Connection } from '@libp2p/interface'
 import { delay, parsePeerId, systemClock, systemRandom } from '@mesh/core'
+import { createNetworkSecrets, createSealer, generateNetworkConfig } from '@mesh/network'
+import { nativeSealCipher } from '@mesh/network/node'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { writeFrame } from '../src/channels/frames.ts'
-import { generateNetworkConfig } from '../src/network-config.ts'
-import { nativeSealCipher } from '../src/node/seal-cipher.ts'
 import { encodeEnvelope } from '../src/gossip/envelope.ts'
-import { createNetworkSecrets } from '../src/secrets/network-secrets.ts'
-import { createSealer } from '../src/secrets/seal.ts'
 import { createTestNetwork, type TestHost, type TestMember, type TestNetwork } from './members.ts'
 
 let network: TestNetwork

@@ -2,13 +2,13 @@
 import { circuitRelayServer } from '@libp2p/circuit-relay-v2'
 import { tcp } from '@libp2p/tcp'
 import { parseCidr, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
+import { createMeshNode, type MeshNode, type Platform } from '../src/host/mesh-node.ts'
 import { joinService } from '../src/libp2p/base-host.ts'
 import { joinCircuits } from '../src/nat/circuits.ts'
-import { createMeshNode, type MeshNode, type Platform } from '../src/host/mesh-node.ts'
 import { startRelayClient } from '../src/reach/relay-client.ts'
-import { generateNetworkConfig } from '../src/index.ts'
 
 const LEAVES = 6
 const ECHO = '/mesh/echo/1'

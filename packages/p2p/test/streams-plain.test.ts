@@ -1,13 +1,12 @@
 /** Streams of older members: one packet each, to and from peers that prove nothing. */
 import { parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { createNetworkSecrets, createSealer } from '@mesh/network'
+import { nativeSealCipher } from '@mesh/network/node'
 import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createP2pNode, type MeshNode } from '../src/node.ts'
-import { nativeSealCipher } from '../src/node/seal-cipher.ts'
 import { encodeEnvelope } from '../src/gossip/envelope.ts'
-import { createNetworkSecrets } from '../src/secrets/network-secrets.ts'
-import { createSealer } from '../src/secrets/seal.ts'
+import { createP2pNode, type MeshNode } from '../src/node.ts'
 import { createTestNetwork, type TestHost, type TestNetwork } from './members.ts'
 
 const PLAIN = '/edgevpn/0.1'

@@ -2,9 +2,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { generateNetworkConfig } from '../src/index.ts'
 import { createP2pNode, type MeshNode } from '../src/node.ts'
 
 const PROTOCOL = '/mesh/test/1'

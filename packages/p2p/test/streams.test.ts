@@ -1,8 +1,8 @@
 /** Raw bytes between members, over a network without sockets. */
 import { parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { generateNetworkConfig } from '../src/index.ts'
 import type { ByteStream } from '../src/p2p-node.ts'
 import { createByteStreams } from '../src/streams/byte-streams.ts'
 import { createMemoryNode, type MemoryNodeInit, type MeshNode } from '../src/testing.ts'

@@ -9,7 +9,7 @@ export const runRoot: Run = async (call) => {
 }
 
 async function generate({ settings, out }: Call): Promise<number> {
-  const { encodeToken, formatNetworkConfig, generateNetworkConfig } = await import('@mesh/p2p')
+  const { encodeToken, formatNetworkConfig, generateNetworkConfig } = await import('@mesh/network')
   const config = generateNetworkConfig({ intervalS: settings.keyOtpInterval }, systemRandom)
   if (settings.base64) out(`${encodeToken(config)}\n`)
   else out(formatNetworkConfig(config))

@@ -1,6 +1,6 @@
 import type { Logger, PeerId } from '@mesh/core'
 import type { EngineCounters } from '@mesh/engine'
-import { generateNetworkConfig } from '@mesh/p2p'
+import { generateNetworkConfig } from '@mesh/network'
 import { createSeededRandom } from '@mesh/testkit'
 import type { Vpn, VpnEvent, VpnPeerStatus, VpnStatus } from '@mesh/vpn'
 import { describe, expect, test } from 'vitest'

@@ -6,7 +6,7 @@
  */
 import type { Stream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { SEND_LOW_WATER_BYTES, READ_HIGH_WATER_BYTES } from '../limits.ts'
+import { READ_HIGH_WATER_BYTES, SEND_LOW_WATER_BYTES } from '../limits.ts'
 
 /** A frame's announced length is over the bound, or its prefix is no length. */
 export class FrameTooLongError extends Error {

@@ -2,13 +2,13 @@
 import type { AbortOptions, PeerDiscoveryEvents, PeerId, TypedEventTarget } from '@libp2p/interface'
 import { kadDHT, passthroughMapper, type SingleKadDHT } from '@libp2p/kad-dht'
 import { multiaddr } from '@multiformats/multiaddr'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
-import { sha256 } from '@noble/hashes/sha2.js'
-import type { RendezvousDht } from './rendezvous.ts'
-import { MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
-import { joinService } from '../libp2p/base-host.ts'
 import type { PlatformContext } from '../host/mesh-node.ts'
+import { joinService } from '../libp2p/base-host.ts'
+import { MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
+import type { RendezvousDht } from './rendezvous.ts'
 
 /** Wire: the public DHT. */
 const PUBLIC_PROTOCOL = '/ipfs/kad/1.0.0'

@@ -1,6 +1,6 @@
 /** What each way of finding and reaching peers did, for people who ask why nodes do not see each other. */
-import type { P2pNode } from '../p2p-node.ts'
 import { inWords } from '../libp2p/describe-dial-error.ts'
+import type { P2pNode } from '../p2p-node.ts'
 
 export interface Way {
   /** A peer was found; each counts once. */

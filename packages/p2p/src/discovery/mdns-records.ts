@@ -3,7 +3,7 @@
  * original drop an instance without SRV and a host address in the same packet, and keep only the last TXT record.
  */
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { type DecodedPacket, decode, encode } from 'dns-packet'
+import { decode, type DecodedPacket, encode } from 'dns-packet'
 import { isRelayed, peerIn, transportOf } from '../addresses/address-rules.ts'
 import { MAX_MDNS_PACKET_BYTES, MAX_MDNS_RECORDS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { Find } from './find.ts'

@@ -9,7 +9,7 @@ import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
 import { type Clock, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { isLoopbackIp, ipOf } from '../addresses/address-rules.ts'
+import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import {
   EXCHANGE_BURST,

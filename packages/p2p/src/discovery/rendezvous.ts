@@ -3,13 +3,13 @@
  * windows before, at and after now that it can be found, and looks there for others. Clocks may differ by a window.
  */
 import type { Clock, Logger, Random } from '@mesh/core'
+import type { Rendezvous } from '@mesh/network'
 import {
   RENDEZVOUS_INTERVAL_MS,
   RENDEZVOUS_LONELY_INTERVAL_MS,
   RENDEZVOUS_START_MS,
   RENDEZVOUS_TIMEOUT_MS,
 } from '../limits.ts'
-import type { Rendezvous } from '../secrets/network-secrets.ts'
 import type { Find } from './find.ts'
 
 /** What rendezvous needs from a DHT. */

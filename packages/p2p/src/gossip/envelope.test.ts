@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
 import { publicKeyFromRaw } from '@libp2p/crypto/keys'
 import { RPC } from '@libp2p/gossipsub/message'
 import { peerIdFromPublicKey } from '@libp2p/peer-id'
+import {
+  createNetworkSecrets,
+  createSealer,
+  parseToken,
+  portableSealCipher,
+  sealedLength,
+} from '@mesh/network'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
-import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { parseToken } from '../network-config.ts'
-import { portableSealCipher } from '../secrets/seal-cipher.ts'
-import { createNetworkSecrets } from '../secrets/network-secrets.ts'
-import { createSealer, sealedLength } from '../secrets/seal.ts'
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts'
 import { buildMessageId } from './gossipsub-settings.ts'
 

@@ -18,9 +18,9 @@ import {
   STREAM_REPLACE_MIN_MS,
 } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
-import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 import { createHeldBytes, TooMuchHeldError } from './held-bytes.ts'
 

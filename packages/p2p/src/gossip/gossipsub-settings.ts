@@ -1,6 +1,6 @@
 import { type GossipsubOpts, type Message, StrictSign } from '@libp2p/gossipsub'
+import type { NetworkConfig } from '@mesh/network'
 import { LINK_BACKOFF_MS, MAX_TOPIC_BYTES_PER_PEER, OUTBOUND_SPARE_BYTES } from '../limits.ts'
-import type { NetworkConfig } from '../network-config.ts'
 
 /**
  * How gossipsub must be set for the room: `gossipsub(gossipsubSettings(config))`. The degrees are

@@ -1,5 +1,5 @@
-import type { Overlap } from './rotation.ts'
 import { MAX_REPUBLISHED, MAX_REPUBLISHED_BYTES } from '../limits.ts'
+import type { Overlap } from './rotation.ts'
 
 /** One of our own publications; its nonce stays, so that members know a repetition. */
 export interface Publication {

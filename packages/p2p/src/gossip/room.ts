@@ -8,27 +8,32 @@ import { type GossipSub, type GossipsubMessage, type Message, TopicValidatorResu
 import type { Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
 import { type Clock, type Logger, MeshError, type PeerId, type Random, tryParsePeerId } from '@mesh/core'
 import {
+  createNetworkSecrets,
+  createSealer,
+  type NetworkConfig,
+  portableSealCipher,
+  SEAL_NONCE_BYTES,
+  type SealCipher,
+  sealedLength,
+} from '@mesh/network'
+import {
   FLOOD_PUBLISH_SETTLE_MS,
   MAX_REMEMBERED_ENVELOPES,
   ROOM_OVERHEAD_BYTES,
   ROOM_TICK_MS,
 } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
-import type { NetworkConfig } from '../network-config.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import type { Room, RoomMessage } from '../p2p-node.ts'
-import type { Refusals } from '../refusals.ts'
-import { createNetworkSecrets } from '../secrets/network-secrets.ts'
-import { createSealer, SEAL_NONCE_BYTES, sealedLength } from '../secrets/seal.ts'
-import { portableSealCipher, type SealCipher } from '../secrets/seal-cipher.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
+import type { Refusals } from '../refusals.ts'
+import { openInternals } from '../upstream/gossipsub-internals.ts'
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts'
 import { createGossipStreams } from './gossip-streams.ts'
-import { openInternals } from '../upstream/gossipsub-internals.ts'
 import { maxFrameBytes } from './gossipsub-settings.ts'
-import { createMeshCare } from './topology.ts'
 import { createPublications, type Publication } from './publications.ts'
 import { overlapOf, planRotation, type RotationPlan } from './rotation.ts'
+import { createMeshCare } from './topology.ts'
 
 export interface RoomComponents {
   /** With gossipsub set as `gossipsubSettings` says. */

@@ -25,8 +25,8 @@ import {
   PRUNED_AT_ONCE_MS,
   USEFUL_LINK_MIN_MS,
 } from '../limits.ts'
-import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
+import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 import { createLinks, type Links } from './mesh-peers.ts'
 import { apartFromRelayed, pickNeighbours } from './overlay.ts'

@@ -3,8 +3,8 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import { parseCidr } from '@mesh/core'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import { createAddressRules } from '../addresses/address-rules.ts'
+import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import { createConnectionGate, RELAY_HOP, RELAY_STOP } from './connection-gate.ts'
 
 const MEMBER = peerIdFromString('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')

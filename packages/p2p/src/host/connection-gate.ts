@@ -1,8 +1,8 @@
 /** Who and what may connect: the VPN's ranges and blocked peers never, relaying for members only. */
 import type { Connection, ConnectionGater, MultiaddrConnection } from '@libp2p/interface'
+import { type AddressRules, transportOf } from '../addresses/address-rules.ts'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
-import { type AddressRules, transportOf } from '../addresses/address-rules.ts'
 
 export interface GateInit {
   readonly rules: AddressRules

@@ -4,10 +4,15 @@
  */
 import { tcp } from '@libp2p/tcp'
 import { MeshError } from '@mesh/core'
+import { createNetworkSecrets } from '@mesh/network'
+import { nativeSealCipher } from '@mesh/network/node'
 import { multiaddr } from '@multiformats/multiaddr'
+import { ipOf, isLoopbackIp, isRelayed } from '../addresses/address-rules.ts'
+import type { Way } from '../discovery/discovery-methods.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
-import type { Way } from '../discovery/discovery-methods.ts'
+import { joinService, joinTransport } from '../libp2p/base-host.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
 import {
   MAX_RELAY_CIRCUITS_PER_PEER,
   MAX_RELAY_RESERVATIONS,
@@ -16,16 +21,11 @@ import {
   RELAY_MAX_DURATION_MS,
   RELAY_RESERVATION_MS,
 } from '../limits.ts'
-import { nativeSealCipher } from '../node/seal-cipher.ts'
-import { createNetworkSecrets } from '../secrets/network-secrets.ts'
-import { ipOf, isLoopbackIp, isRelayed } from '../addresses/address-rules.ts'
-import { joinService, joinTransport } from '../libp2p/base-host.ts'
-import { connectionsTo } from '../libp2p/connections.ts'
 import { startDirectUpgrade } from '../reach/direct-upgrade.ts'
+import { type RelayClient, startRelayClient } from '../reach/relay-client.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import type { Platform, PlatformContext, RelayLimits } from './mesh-node.ts'
 import { loadOptional } from './optional-package.ts'
-import { type RelayClient, startRelayClient } from '../reach/relay-client.ts'
 import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
 
 type Stop = () => void | Promise<void>

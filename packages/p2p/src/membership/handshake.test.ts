@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { parsePeerId } from '@mesh/core'
+import { networkId, parseNetworkConfig } from '@mesh/network'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { networkId, parseNetworkConfig } from '../network-config.ts'
 import {
   buildProof,
   decodeHandshakeMessage,
@@ -14,10 +14,7 @@ import {
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 const vector = JSON.parse(read('../../test/vectors/member.json')) as Record<string, string>
-const { configs } = JSON.parse(read('../../test/vectors/p2p.json')) as {
-  configs: Record<string, { yaml: string }>
-}
-const config = parseNetworkConfig(configs.default43?.yaml ?? '')
+const config = parseNetworkConfig(vector['config_yaml'] ?? '')
 const memberKey = deriveMemberKey(config)
 const of = (name: string) => vector[name] ?? ''
 const ends = {

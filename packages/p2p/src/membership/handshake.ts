@@ -10,13 +10,12 @@
  * that one from another connection, another peer or the other side does not fit.
  */
 import type { PeerId } from '@mesh/core'
+import { frameTexts, type NetworkConfig } from '@mesh/network'
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { reader, writer } from 'protons-runtime'
-import type { NetworkConfig } from '../network-config.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
-import { framed } from '../secrets/framed.ts'
 
 export const NONCE_BYTES = 32
 export const PROOF_BYTES = 32
@@ -37,7 +36,7 @@ export interface HandshakeMessage {
 
 /** 32 bytes that only members can derive. */
 export function deriveMemberKey(config: NetworkConfig): Uint8Array {
-  const secret = framed(config.crypto.key, config.room)
+  const secret = frameTexts(config.crypto.key, config.room)
   return hkdf(sha256, secret, undefined, new TextEncoder().encode('mesh member 1'), 32)
 }
 
@@ -48,10 +47,10 @@ export function buildProof(
 ): Uint8Array {
   return hmac
     .create(sha256, memberKey)
-    .update(framed(MEMBER_PROTOCOL, initiator, responder))
+    .update(frameTexts(MEMBER_PROTOCOL, initiator, responder))
     .update(initiatorNonce)
     .update(responderNonce)
-    .update(framed(side))
+    .update(frameTexts(side))
     .digest()
 }
 

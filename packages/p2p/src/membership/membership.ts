@@ -4,16 +4,16 @@
  */
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import { type Clock, type Logger, type PeerId, type Random, tryParsePeerId } from '@mesh/core'
+import type { NetworkConfig } from '@mesh/network'
 import {
   DIALLED_SIDE_WAITS_MS,
   HANDSHAKE_RETRY_MS,
   MAX_HANDSHAKES_PER_CONNECTION,
   MEMBER_HANDSHAKE_MS,
 } from '../limits.ts'
-import type { NetworkConfig } from '../network-config.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
-import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { deriveMemberKey } from './handshake.ts'
 import { createHeardMembers } from './heard-members.ts'
 import { type Outcome, proveAsInitiator, proveAsResponder } from './prove.ts'

@@ -5,11 +5,11 @@
 import { autoNATv2 } from '@libp2p/autonat-v2'
 import type { Connection } from '@libp2p/interface'
 import type { AddressManager } from '@libp2p/interface-internal'
+import { relayOf } from '../addresses/relayed-address.ts'
+import type { PlatformContext } from '../host/mesh-node.ts'
+import { joinService } from '../libp2p/base-host.ts'
 import { AUTONAT_ASK_MS, MAX_AUTONAT_ASKED } from '../limits.ts'
 import { AUTONAT_REQUEST_PROTOCOL } from '../protocols.ts'
-import { relayOf } from '../addresses/relayed-address.ts'
-import { joinService } from '../libp2p/base-host.ts'
-import type { PlatformContext } from '../host/mesh-node.ts'
 
 /** @returns stops asking; libp2p stops the service */
 export async function joinAutoNat(context: PlatformContext): Promise<() => void> {

@@ -1,5 +1,5 @@
-import type { Connection, Libp2p } from '@libp2p/interface'
 import { generateKeyPair } from '@libp2p/crypto/keys'
+import type { Connection, Libp2p } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'

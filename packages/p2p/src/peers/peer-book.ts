@@ -6,10 +6,10 @@ import type { Connection, IdentifyResult, Libp2p, Peer } from '@libp2p/interface
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { Clock } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
-import type { PeerStatus } from '../p2p-node.ts'
 import { transportOf } from '../addresses/address-rules.ts'
 import { bestConnections, connectionsTo } from '../libp2p/connections.ts'
+import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
+import type { PeerStatus } from '../p2p-node.ts'
 
 export interface PeerBook {
   all(): readonly PeerStatus[]

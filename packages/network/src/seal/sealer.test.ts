@@ -1,67 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { describe, expect, test } from 'vitest'
-import { parseNetworkConfig } from '../network-config.ts'
-import { nativeSealCipher } from '../node/seal-cipher.ts'
-import { createNetworkSecrets } from './network-secrets.ts'
-import { createSealer } from './seal.ts'
+import { parseNetworkConfig } from '../config/config-file.ts'
+import { createNetworkSecrets } from '../secrets/network-secrets.ts'
+import { nativeSealCipher } from './native-seal-cipher.ts'
 import { portableSealCipher } from './seal-cipher.ts'
+import { createSealer } from './sealer.ts'
 
 interface Vectors {
-  configs: Record<string, { yaml: string; at: WindowVector[] }>
+  configs: Record<string, { yaml: string }>
   seal: { key_ascii: string; nonce_hex: string; cases: { plaintext_hex: string; sealed_hex: string }[] }
 }
-interface WindowVector {
-  unix: number
-  counter_crypto: number
-  gossip_topic: string
-  public_topic: string
-  seal_key_ascii: string
-  dht_rendezvous: string
-}
 const vectors = JSON.parse(
-  readFileSync(new URL('../../test/vectors/p2p.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../test/vectors/network.json', import.meta.url), 'utf8'),
 ) as Vectors
 const YAML = vectors.configs.default43?.yaml ?? ''
 const T0 = 1_786_540_000_000
 const config = parseNetworkConfig(YAML)
 const ascii = (text: string) => new TextEncoder().encode(text)
-
-describe.each(Object.entries(vectors.configs))('secrets of %s', (_name, { yaml, at }) => {
-  const parsed = parseNetworkConfig(yaml)
-  const secrets = createNetworkSecrets(parsed)
-  test.each(at)('at unix $unix', (expected) => {
-    const window = secrets.windowAt(expected.unix * 1000 + 999)
-    expect(window).toBe(expected.counter_crypto)
-    expect(secrets.ofWindow(window)).toEqual({
-      window,
-      startMs: window * parsed.crypto.intervalS * 1000,
-      topic: expected.gossip_topic,
-      publicTopic: expected.public_topic,
-      sealKey: ascii(expected.seal_key_ascii),
-    })
-    expect(secrets.rendezvousAt(expected.unix * 1000)?.current).toBe(expected.dht_rendezvous)
-  })
-})
-
-test('the rendezvous of the windows around a time meet at the boundary', () => {
-  const secrets = createNetworkSecrets(config)
-  const before = secrets.rendezvousAt(1_786_540_319_999)
-  const after = secrets.rendezvousAt(1_786_540_320_000)
-  expect(before?.changesAtMs).toBe(1_786_540_320_000)
-  expect([before?.current, before?.next]).toEqual([after?.previous, after?.current])
-})
-
-test('without otp.dht the rendezvous is the static one, or none', () => {
-  const fixed = { ...config, dht: undefined }
-  expect(createNetworkSecrets(fixed).rendezvousAt(T0)).toEqual({
-    previous: config.rendezvous,
-    current: config.rendezvous,
-    next: config.rendezvous,
-    changesAtMs: undefined,
-  })
-  expect(createNetworkSecrets({ ...fixed, rendezvous: '' }).rendezvousAt(T0)).toBeUndefined()
-})
 
 describe.each([
   ['portable', portableSealCipher],
@@ -72,7 +28,7 @@ describe.each([
   const window = secrets.windowAt(T0)
   const nonce = hexToBytes(vectors.seal.nonce_hex)
 
-  test.each(vectors.seal.cases)('is that of existing nodes', ({ plaintext_hex, sealed_hex }) => {
+  test.each(vectors.seal.cases)('is that of legacy nodes', ({ plaintext_hex, sealed_hex }) => {
     expect(bytesToHex(secrets.ofWindow(window).sealKey)).toBe(bytesToHex(ascii(vectors.seal.key_ascii)))
     expect(sealer.seal(hexToBytes(plaintext_hex), window, nonce)).toBe(sealed_hex)
     for (const hex of [sealed_hex, sealed_hex.toUpperCase()]) {

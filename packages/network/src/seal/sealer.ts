@@ -1,33 +1,37 @@
-/** Sealing as the network does it: hex of nonce, ciphertext and tag (wire document, 3.2). */
+/** How members seal what they say: hex of nonce, ciphertext and tag (docs/WIRE.md 3.2). */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
-import type { NetworkSecrets } from './network-secrets.ts'
+import type { NetworkSecrets } from '../secrets/network-secrets.ts'
 import type { SealCipher } from './seal-cipher.ts'
 
-/** Wire. */
+/** The length of a seal's nonce, which the wire fixes. */
 export const SEAL_NONCE_BYTES = 12
 const TAG_BYTES = 16
 const SHORTEST_HEX = (SEAL_NONCE_BYTES + TAG_BYTES) * 2
 
-/** What sealing adds, and that hex doubles everything: characters for so many bytes. */
+/** The length in characters of a sealed message with so many bytes: sealing adds nonce and tag, and hex doubles all. */
 export function sealedLength(plaintextBytes: number): number {
   return SHORTEST_HEX + plaintextBytes * 2
 }
 
+/** Seals and opens messages with the keys of their windows. */
 export interface Sealer {
-  /** Seals for one window; `nonce` must be fresh for each message. */
+  /** Seals for one window; `nonce` must be a fresh one for each message. */
   seal(plaintext: Uint8Array, window: number, nonce: Uint8Array): string
   /**
    * Opens what was sealed in the current, the previous or the next window, so that clocks may differ and messages
-   * may cross a boundary. Undefined when none of their keys fits.
+   * may cross a boundary. Gives undefined when none of their keys fits.
    */
   unseal(sealedHex: string, nowMs: number): Unsealed | undefined
 }
 
+/** An opened message. */
 export interface Unsealed {
   readonly plaintext: Uint8Array
+  /** The window with whose key it was sealed. */
   readonly window: number
 }
 
+/** Creates the sealer of one network. */
 export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Sealer {
   return {
     seal(plaintext, window, nonce) {

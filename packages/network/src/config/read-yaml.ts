@@ -1,4 +1,4 @@
-/** Reads the YAML of a network configuration: scalars as raw text, then each field by its own rule. */
+/** Reads the YAML of a network configuration: scalars as raw text first, then each field by its own rule. */
 import type { Issue } from '@mesh/core'
 import { FAILSAFE_SCHEMA, load, realMapTag, YAMLException } from 'js-yaml'
 import {
@@ -10,18 +10,18 @@ import {
   MAX_OTP_INTERVAL_S,
   MAX_OTP_LENGTH,
   MIN_MAX_MESSAGE_BYTES,
-} from './limits.ts'
+} from '../limits.ts'
 import type { NetworkConfig, OtpConfig } from './network-config.ts'
 
-/** No numbers, dates or booleans, so that a key that looks like one stays as it was written. */
+/** A schema without numbers, dates and booleans: a key that looks like one of these stays as it was written. */
 const RAW_TEXTS = FAILSAFE_SCHEMA.withTags(realMapTag)
 
 type Read =
   | { readonly config: NetworkConfig; readonly issues?: undefined }
   | { readonly config?: undefined; readonly issues: readonly Issue[] }
 
-/** Either a configuration or at least one issue. */
-export function readNetworkConfig(yaml: string): Read {
+/** Gives either a configuration or at least one issue. */
+export function readYaml(yaml: string): Read {
   const issues: Issue[] = []
   const root = parseMapping(yaml, issues)
   if (root === undefined) return { issues }
@@ -50,7 +50,7 @@ function readCrypto(fields: FieldReader): OtpConfig {
   return readOtp(fields, 'otp.crypto', DEFAULT_CRYPTO_OTP_LENGTH)
 }
 
-/** Without a key the network has a static rendezvous, and the other two fields mean nothing. */
+/** Gives undefined without a key: the network has a static rendezvous then, and the other two fields mean nothing. */
 function readDht(fields: FieldReader): OtpConfig | undefined {
   if (!fields.has('otp.dht') || fields.text('otp.dht.key') === '') return undefined
   return readOtp(fields, 'otp.dht', DEFAULT_DHT_OTP_LENGTH)
@@ -69,15 +69,15 @@ interface IntegerRule {
   readonly min: number
   readonly max: number
   readonly unit?: string
-  /** In place of an absent field; without it the field must be there. */
+  /** The value of an absent field; a field without a default must be there. */
   readonly default?: number
 }
 
 interface FieldReader {
   has(path: string): boolean
-  /** Empty when absent. */
+  /** Gives the field's text, which is empty when the field is absent. */
   text(path: string): string
-  /** Must be there and not empty; its value never shows in an issue. */
+  /** Gives a text that must be there and not empty; its value never shows in an issue. */
   secret(path: string): string
   integer(path: string, rule: IntegerRule): number
   refuse(field: string, value: string | undefined, expected: string): void
@@ -146,7 +146,7 @@ function parseMapping(yaml: string, issues: Issue[]): ReadonlyMap<unknown, unkno
     const value = load(yaml, { schema: RAW_TEXTS, maxAliases: 10 })
     if (value instanceof Map) return value
   } catch (error) {
-    // its reason may quote the text, and so a secret
+    // the parser's reason may quote the text, and so a secret
     const line = error instanceof YAMLException ? error.mark?.line : undefined
     const where = line === undefined ? {} : { value: `(line ${line + 1})` }
     issues.push({ field: 'configuration', ...where, expected: 'valid YAML' })

@@ -3,23 +3,17 @@ import { MeshError, systemRandom } from '@mesh/core'
 import { createSeededRandom } from '@mesh/testkit'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  encodeToken,
-  formatNetworkConfig,
-  generateNetworkConfig,
-  networkId,
-  parseNetworkConfig,
-  parseToken,
-} from './network-config.ts'
+import { formatNetworkConfig, parseNetworkConfig } from './config-file.ts'
+import { generateNetworkConfig } from './generate-network.ts'
+import { networkId } from './network-config.ts'
+import { encodeToken, parseToken } from './token.ts'
 
-const { configs } = JSON.parse(
-  readFileSync(new URL('../test/vectors/p2p.json', import.meta.url), 'utf8'),
+const { configs, recorded } = JSON.parse(
+  readFileSync(new URL('../../test/vectors/network.json', import.meta.url), 'utf8'),
 ) as {
   configs: Record<string, { yaml: string; token: string; config: Record<string, unknown> }>
+  recorded: { yaml: string; token: string }
 }
-const recorded = JSON.parse(
-  readFileSync(new URL('../test/vectors/recorded-ledger.json', import.meta.url), 'utf8'),
-) as { yaml: string; token: string }
 const { yaml: YAML, token: TOKEN } = configs.default43 ?? { yaml: '', token: '' }
 
 /** The error's code, and each issue as `field: expected`. */

@@ -1,8 +1,8 @@
 /**
- * Texts joined so that no two lists give the same bytes: each as an 8-byte big-endian length and its UTF-8 (the
- * form in which ledger entries are signed, wire document 4.3).
+ * Joins texts so that no two lists give the same bytes: each becomes an 8-byte big-endian length and its UTF-8, as
+ * in the form in which ledger entries are signed (docs/WIRE.md 4.3).
  */
-export function framed(...texts: readonly string[]): Uint8Array {
+export function frameTexts(...texts: readonly string[]): Uint8Array {
   const parts = texts.map((text) => new TextEncoder().encode(text))
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + 8 + part.length, 0))
   const view = new DataView(bytes.buffer)

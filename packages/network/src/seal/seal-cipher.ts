@@ -1,14 +1,14 @@
 import { gcm } from '@noble/ciphers/aes.js'
 
-/** AES-256-GCM without additional data; synchronous, so that a message is judged in one go. */
+/** AES-256-GCM without additional data. It is synchronous, so that a message is judged in one go. */
 export interface SealCipher {
-  /** @returns ciphertext and its 16-byte tag */
+  /** Encrypts with a 32-byte key and a 12-byte nonce; gives the ciphertext and its 16-byte tag. */
   seal(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array): Uint8Array
-  /** Undefined when the tag does not fit: another key, or changed bytes. */
+  /** Decrypts; gives undefined when the tag does not fit: another key, or changed bytes. */
   open(key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array): Uint8Array | undefined
 }
 
-/** For browsers; Node has a faster one under `./node`. */
+/** The cipher in JavaScript, for browsers; `@mesh/network/node` has a faster one. */
 export const portableSealCipher: SealCipher = {
   seal: (key, nonce, plaintext) => gcm(key, nonce).encrypt(plaintext),
   open(key, nonce, sealed) {

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
-import type { SealCipher } from '../secrets/seal-cipher.ts'
+import type { SealCipher } from './seal-cipher.ts'
 
 const TAG_BYTES = 16
 
-/** By OpenSSL, with the processor's AES instructions. */
+/** The cipher by Node's OpenSSL, which uses the processor's AES instructions. */
 export const nativeSealCipher: SealCipher = {
   seal(key, nonce, plaintext) {
     const cipher = createCipheriv('aes-256-gcm', key, nonce)

@@ -1,26 +1,26 @@
-/** The secrets that rotate with time, made from what members share (wire document, section 2). Pure: time comes in. */
+/** The secrets that rotate with time, made from what members share (docs/WIRE.md 2). Pure: the time comes in. */
 import { hmac } from '@noble/hashes/hmac.js'
 import { md5 } from '@noble/hashes/legacy.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { base64pad } from 'multiformats/bases/base64'
-import type { NetworkConfig, OtpConfig } from '../network-config.ts'
+import type { NetworkConfig, OtpConfig } from '../config/network-config.ts'
 
 /** What one window of `otp.crypto` gives. */
 export interface WindowSecrets {
-  /** Number of the window: unix seconds divided by the interval. */
+  /** The window's number: unix seconds divided by the interval. */
   readonly window: number
   /** Unix ms at which the window begins. */
   readonly startMs: number
-  /** Name of the sealed ledger topic. */
+  /** The name of the sealed ledger topic. */
   readonly topic: string
-  /** Name of the topic that not yet trusted nodes may speak on. */
+  /** The name of the topic on which nodes that are not trusted yet may speak. */
   readonly publicTopic: string
-  /** AES-256 key: wire: the 32 ASCII characters of a hex text. */
+  /** The AES-256 key: the 32 ASCII characters of a hex text, which the wire fixes. */
   readonly sealKey: Uint8Array
 }
 
-/** Names in the DHT, of the windows before, at and after a time; all equal when the rendezvous is static. */
+/** The network's names in the DHT for the windows before, at and after a time; all equal when they are static. */
 export interface Rendezvous {
   readonly previous: string
   readonly current: string
@@ -30,17 +30,20 @@ export interface Rendezvous {
 }
 
 export interface NetworkSecrets {
-  /** Milliseconds that a window of topic and seal key lasts. */
+  /** How long a window of topic and seal key lasts, in ms. */
   readonly intervalMs: number
+  /** Gives the number of the window at a time in unix ms. */
   windowAt(nowMs: number): number
-  /** Of a window by its number; the last few are kept ready. */
+  /** Gives the secrets of a window by its number; those of the last few are kept ready. */
   ofWindow(window: number): WindowSecrets
-  /** Undefined when the network names no rendezvous at all. */
+  /** Gives undefined when the network names no rendezvous at all. */
   rendezvousAt(nowMs: number): Rendezvous | undefined
 }
 
+/** Windows whose secrets are kept: the current one, its neighbours, and a few for clocks that jump. */
 const KEPT_WINDOWS = 8
 
+/** Derives the rotating secrets of a network, each window's once. */
 export function createNetworkSecrets(config: NetworkConfig): NetworkSecrets {
   const intervalMs = config.crypto.intervalS * 1000
   const kept = new Map<number, WindowSecrets>()
@@ -87,7 +90,7 @@ function buildRendezvous({ dht, rendezvous }: NetworkConfig, nowMs: number): Ren
   }
 }
 
-/** Wire: the first characters of base64(HMAC-SHA-256(key as UTF-8, window as 64-bit big-endian)), not truncated. */
+/** Derives a rotating text as the wire fixes it: the first characters of base64(HMAC-SHA-256(key as UTF-8, window as 64-bit big-endian)), not truncated. */
 function totp(key: string, window: number, length: number): string {
   const counter = new Uint8Array(8)
   new DataView(counter.buffer).setBigUint64(0, BigInt(window))
