@@ -28,7 +28,8 @@ import { TableInputs } from './table/table-inputs.ts'
 import { type TableWatch, watchTable } from './table/watch-table.ts'
 import { within } from './tunnels/errors.ts'
 import { VPN_PROTOCOL } from './tunnels/limits.ts'
-import { createTunnels, type Tunnels } from './tunnels/tunnels.ts'
+import { createTunnels } from './tunnels/create-tunnels.ts'
+import type { Tunnels } from './tunnels/tunnels.ts'
 import { VpnListeners } from './vpn-listeners.ts'
 import type {
   Vpn,

@@ -13,7 +13,8 @@ import {
 } from '@mesh/core'
 import type { EngineEvent } from '@mesh/engine'
 import { type MemoryEngine, openMemoryEngine } from '@mesh/engine/testing'
-import { createTunnels, type Tunnels } from '../tunnels/tunnels.ts'
+import { createTunnels } from '../tunnels/create-tunnels.ts'
+import type { Tunnels } from '../tunnels/tunnels.ts'
 import type { MemoryMember, MemoryNetwork } from './memory-network.ts'
 
 export interface MemoryMachine {
