@@ -65,7 +65,7 @@ const vpn = createVpn(
     openEngine: hostileEngine,
     openLeaseFile: () => ({ read: () => undefined, write() {} }),
     announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
-    arrived: () => replicator.ready(),
+    initialSync: () => replicator.ready(),
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,

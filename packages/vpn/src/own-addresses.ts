@@ -51,7 +51,7 @@ interface OwnAddressesInit {
   readonly onChange: () => void
 }
 
-interface OwnAddressesComponents extends Pick<VpnComponents, 'arrived' | 'announce'> {
+interface OwnAddressesComponents extends Pick<VpnComponents, 'initialSync' | 'announce'> {
   readonly ledger: VpnLedger
   readonly store: LeaseStore
   /** Keeps which addresses others had over restarts. */
@@ -102,11 +102,11 @@ class Addresses implements OwnAddresses {
 
   async start(given: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([given, this.#stopping.signal])
-    const { arrived, ledger, clock } = this.#components
+    const { initialSync, ledger, clock } = this.#components
     const { leaseRange } = this.#init
     const begun = clock.now()
     if (leaseRange === undefined) {
-      await untilAborted(arrived(), signal)
+      await untilAborted(initialSync(), signal)
       await this.#waitForLeases(begun, signal)
     } else await this.#takeLease(leaseRange, signal)
     signal.throwIfAborted()

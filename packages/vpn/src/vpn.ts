@@ -65,7 +65,7 @@ export interface VpnComponents {
   /** Keeps an owned entry in the ledger, as the replicator's `keepAnnounced` does; the returned function stops it. */
   readonly announce: (bucket: string, key: string, valueText: () => string) => () => void
   /** Resolves when this node knows what others hold, as the replicator's `ready` does. */
-  readonly arrived: () => Promise<void>
+  readonly initialSync: () => Promise<void>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

@@ -136,7 +136,7 @@ class LabNode implements VpnNode {
     const { addresses = [], networks = [], remotes = [], forwards = true, ...init } = given
     const { ledger, network } = surroundings
     const random = createSeededRandom(number)
-    const arrived = async () => {}
+    const initialSync = async () => {}
     this.peer = ledger.self
     this.ledger = ledger
     this.vpn = createVpn(
@@ -163,9 +163,9 @@ class LabNode implements VpnNode {
         announce: (bucket, key, valueText) =>
           startAnnouncing(
             { bucket, key, valueText },
-            { ledger, arrival: { wait: arrived, ready: true }, clock, random, logger: silentLogger },
+            { ledger, arrival: { wait: initialSync, ready: true }, clock, random, logger: silentLogger },
           ),
-        arrived,
+        initialSync,
         clock,
         random,
         log: silentLogger,

@@ -40,7 +40,7 @@ export interface LeaseStore {
 /** What a person who waits for an address is told. */
 export type LeaseProgress =
   /** This node learns what others hold. */
-  | { readonly state: 'arriving' }
+  | { readonly state: 'syncing' }
   /** The election waits for the peer `for`, which is this node while others may name themselves, too. */
   | { readonly state: 'waiting'; readonly for: string }
   | { readonly state: 'claiming'; readonly address: IpAddress }
@@ -60,7 +60,7 @@ interface LeaseRequest {
 interface LeaseComponents {
   readonly ledger: VpnLedger
   /** Resolves when this node knows what others hold. */
-  readonly arrived: () => Promise<void>
+  readonly initialSync: () => Promise<void>
   /** The number of members that this node is connected to now; with none there is nobody to wait for. */
   readonly neighbours: () => number
   /** True for a peer that is known to be of our kind, as one that speaks `/mesh/vpn/1` is. */
@@ -114,10 +114,10 @@ class Lease {
   }
 
   async take(): Promise<AddressInRange> {
-    const { arrived, neighbours, clock } = this.#components
+    const { initialSync, neighbours, clock } = this.#components
     this.#signal.throwIfAborted()
-    this.#tell({ state: 'arriving' })
-    await untilAborted(arrived(), this.#signal)
+    this.#tell({ state: 'syncing' })
+    await untilAborted(initialSync(), this.#signal)
     const known = this.#remembered() ?? this.#heldBefore()
     if (known !== undefined && (await this.#claim(known))) return this.#keep(known)
     if (neighbours() > 0) await delay(clock, JOIN_MS, this.#signal)

@@ -60,10 +60,10 @@ export function watchLease(
     cancel = clock.after(ledger.self > to ? CONFLICT_SEEN_MS : CONFLICT_PATIENCE_MS, () => letGo(to))
   }
   /** A machine that was given the address finds it taken, and asks for it. */
-  const hearWish = (keyed: KeyedEntry) => {
-    const wisher = isYoung() ? asksFor(keyed, address) : undefined
-    if (wisher === undefined || wisher === ledger.self) return false
-    letGo(wisher)
+  const hearRequest = (keyed: KeyedEntry) => {
+    const requester = isYoung() ? asksFor(keyed, address) : undefined
+    if (requester === undefined || requester === ledger.self) return false
+    letGo(requester)
     return true
   }
   const hear = (event: LedgerEvent) => {
@@ -72,7 +72,7 @@ export function watchLease(
         const { bucket, key, entry } = change
         if (bucket !== BUCKETS.machines || entry.deleted) continue
         if (key !== address) {
-          if (hearWish(change)) return
+          if (hearRequest(change)) return
           continue
         }
         const holder = holderOf(key, entry)
@@ -91,7 +91,7 @@ export function watchLease(
     const entry = ledger.snapshot().getLive(BUCKETS.machines, address)
     const holder = entry && holderOf(address, entry)
     if (holder !== ledger.self) return lose(holder)
-    for (const keyed of ledger.snapshot().entries(BUCKETS.machines)) if (hearWish(keyed)) return
+    for (const keyed of ledger.snapshot().entries(BUCKETS.machines)) if (hearRequest(keyed)) return
   }
   const unsubscribe = ledger.subscribe(hear)
   cancel = clock.after(0, lookOnce)

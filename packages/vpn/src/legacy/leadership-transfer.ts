@@ -18,7 +18,7 @@ import {
 export interface TransferComponents {
   readonly ledger: VpnLedger
   /** Resolves when this node knows what others hold. */
-  readonly arrived: () => Promise<void>
+  readonly initialSync: () => Promise<void>
   /** Peer ids of legacy members that were heard lately. */
   readonly legacyMembers: () => readonly string[]
   readonly clock: Clock
@@ -52,7 +52,7 @@ class LeadershipTransfer {
 
   constructor(components: TransferComponents) {
     this.#components = components
-    void components.arrived().then(() => this.#begin())
+    void components.initialSync().then(() => this.#begin())
   }
 
   stop(): void {
