@@ -88,7 +88,7 @@ export const EXCHANGE_RETRY_MS = 10_000
 /** Messages of one peer per minute; more are dropped. */
 export const MAX_EXCHANGE_MESSAGES_PER_MINUTE = 60
 
-// mDNS (RFC 6762; wire document, section 2.2)
+// mDNS (RFC 6762; docs/WIRE.md 2.2)
 
 /** Wire: fixed by RFC 6762. */
 export const MDNS_PORT = 5353
@@ -101,7 +101,7 @@ export const MAX_MDNS_RECORDS = 64
 export const MAX_MDNS_PACKETS_PER_SECOND = 200
 export const MAX_MDNS_INTERFACES = 16
 
-// DHT rendezvous (wire document, section 2.1)
+// DHT rendezvous (docs/WIRE.md 2.1)
 
 /** Between two runs in the end: they begin close together. There is one at each change of the window, too. */
 export const RENDEZVOUS_INTERVAL_MS = 720_000
@@ -112,7 +112,7 @@ export const RENDEZVOUS_TIMEOUT_MS = 60_000
 /** Providers read for one key. */
 export const MAX_PROVIDERS = 100
 
-// Relays (wire document, section 6.4)
+// Relays (docs/WIRE.md 6.4)
 
 /** Wire 6.4: circuits that one peer may hold over us. */
 export const MAX_RELAY_CIRCUITS_PER_PEER = 64
@@ -202,7 +202,7 @@ export const HEARD_MEMBER_MS = 600_000
 /** Peers remembered as heard; the one heard longest ago makes room. */
 export const MAX_HEARD_MEMBERS = 4096
 
-// Room (wire document, section 3)
+// Room (docs/WIRE.md 3)
 
 /** What an envelope and its signed pubsub frame add to the sealed hex, generously. */
 export const ROOM_OVERHEAD_BYTES = 1024

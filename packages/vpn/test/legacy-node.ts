@@ -57,7 +57,7 @@ class SimLegacyNode implements LegacyNode {
   start(kind: 'dhcp' | 'api'): void {
     const { ledger } = this
     const { clock } = this.#surroundings
-    this.#link.room.onMessage(({ author, plaintext }) => void ledger.receiveBlock(plaintext, author))
+    this.#link.topic.onMessage(({ author, plaintext }) => void ledger.receiveBlock(plaintext, author))
     ledger.subscribe((event) => {
       if (event.type === 'committed' && event.changes.some(({ origin }) => origin === 'local')) this.#send()
     })
@@ -134,7 +134,7 @@ class SimLegacyNode implements LegacyNode {
 
   #send(): void {
     const snapshot = this.ledger.snapshot()
-    void this.#link.room.publish(encodeBlock(snapshot.entries(), snapshot.head))
+    void this.#link.topic.publish(encodeBlock(snapshot.entries(), snapshot.head))
   }
 }
 

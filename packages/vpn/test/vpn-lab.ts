@@ -15,7 +15,7 @@ import type { EngineEvent, EngineInit } from '@mesh/engine'
 import { type MemoryEngine, openMemoryEngine } from '@mesh/engine/testing'
 import { createLedger, createSigner, type Ledger, type OwnershipMode } from '@mesh/ledger'
 import { createSeededRandom, eventually } from '@mesh/testkit'
-import { startAnnouncing } from '../../replication/src/keep-announced.ts'
+import { startAnnouncing } from '../../replication/src/presence/keep-announced.ts'
 import ipaddr from 'ipaddr.js'
 import { createVpn, type HostNetwork, type Vpn, type VpnEvent, type VpnInit } from '../src/index.ts'
 import { type MemoryNetwork, createMemoryNetwork, packet as smallPacket } from '@mesh/vpn/testing'
@@ -163,7 +163,7 @@ class LabNode implements VpnNode {
         announce: (bucket, key, valueText) =>
           startAnnouncing(
             { bucket, key, valueText },
-            { ledger, arrival: { wait: initialSync, ready: true }, clock, random, logger: silentLogger },
+            { ledger, initialSync: { wait: initialSync, ready: true }, clock, random, logger: silentLogger },
           ),
         initialSync,
         clock,

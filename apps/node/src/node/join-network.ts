@@ -53,7 +53,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   const { createReplicator } = await import('@mesh/replication')
   const replicator = createReplicator(replicationSettings(settings), {
     ledger,
-    room: p2p.room,
+    topic: p2p.room,
     channels: p2p.channels,
     clock,
     random,
@@ -89,7 +89,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   if (!init.hasVpn) {
     const { transferLeadership } = await import('@mesh/vpn')
     const initialSync = () => replicator.ready()
-    const legacyMembers = () => replicator.status().olderMembers
+    const legacyMembers = () => replicator.status().legacyMembers
     ends.add(transferLeadership({ ledger, initialSync, legacyMembers, clock, random, log: log.child('vpn') }))
   }
   return sharing

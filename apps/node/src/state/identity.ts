@@ -1,6 +1,6 @@
 /**
  * Who this node is: an Ed25519 key. The file has libp2p's form of a private key, as existing nodes keep it
- * (wire document, section 0): `08 01 12 40`, 32 bytes of seed, 32 bytes of public key; mode 0600.
+ * (docs/WIRE.md 0): `08 01 12 40`, 32 bytes of seed, 32 bytes of public key; mode 0600.
  */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import {

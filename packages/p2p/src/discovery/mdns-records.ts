@@ -1,5 +1,5 @@
 /**
- * What nodes of one network tell each other by mDNS, as packets (wire document, section 2.2; RFC 6762). Readers of the
+ * What nodes of one network tell each other by mDNS, as packets (docs/WIRE.md 2.2; RFC 6762). Readers of the
  * original drop an instance without SRV and a host address in the same packet, and keep only the last TXT record.
  */
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'

@@ -1,4 +1,4 @@
-/** What a gossip message carries: JSON with the sealed text in it (wire document, 3.2). */
+/** What a gossip message carries: JSON with the sealed text in it (docs/WIRE.md 3.2). */
 
 /** The bytes that existing nodes write for a sealed text. */
 export function encodeEnvelope(sealedHex: string): Uint8Array {

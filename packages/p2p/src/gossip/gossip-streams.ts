@@ -1,6 +1,6 @@
 /**
- * Keeps one gossip stream to and one from each peer, whatever happens to streams and connections underneath (wire
- * document, 3.3 [A] 1). Original nodes rebuild their gossip at each rotation and leave our stream with nobody who
+ * Keeps one gossip stream to and one from each peer, whatever happens to streams and connections underneath (docs/WIRE.md
+ * 3.3). Legacy members rebuild their gossip at each rotation and leave our stream with nobody who
  * reads it; connections that were opened twice lose one; gossipsub repairs neither.
  *
  * 1. inbound streams are read here, with backpressure and one frame at a time

@@ -1,4 +1,4 @@
-/** When which topic is in use (wire document, 3.3 [A]). Pure: windows by their number, time as unix ms. */
+/** When which topic is in use (docs/WIRE.md 3.3). Pure: windows by their number, time as unix ms. */
 import { REPUBLISH_BEFORE_MS, REPUBLISH_DELAY_MS, TOPIC_LEAD_MS, TOPIC_LINGER_MS } from '../limits.ts'
 
 export interface RotationPlan {

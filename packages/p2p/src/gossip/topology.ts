@@ -1,6 +1,6 @@
 /**
  * Which peers get every message. Gossipsub fills its mesh at random and at heartbeats, seconds apart, and knows
- * nothing of peers that never let themselves be grafted: original nodes whose bootstrap node we are (wire document,
+ * nothing of peers that never let themselves be grafted: original nodes whose bootstrap node we are (docs/WIRE.md
  * 3.1 and D40).
  *
  * 1. when subscriptions or connections change, links are picked soon after (overlay.ts); with few peers, at once. Not

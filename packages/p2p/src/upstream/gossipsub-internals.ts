@@ -1,7 +1,7 @@
 /**
  * The parts of gossipsub 17.1.1 behind its public face that the room needs: streams, mesh, and what it tells its
  * peers. Rotation among nodes that rebuild their gossip, and links that died on one side, cannot be repaired from
- * outside (wire document, 3.3). The version is pinned, and `openInternals` checks that all of it is there.
+ * outside (docs/WIRE.md 3.3). The version is pinned, and `openInternals` checks that all of it is there.
  */
 import type { GossipSub } from '@libp2p/gossipsub'
 import type { Connection, PeerId, Stream } from '@libp2p/interface'
