@@ -18,7 +18,7 @@ import { parseToken } from '@mesh/network'
 import { createP2pNode } from '@mesh/p2p/node'
 import { createReplicator } from '@mesh/replication'
 import { createVpn } from '@mesh/vpn'
-import { createPeerNetwork } from '../src/node/peer-network.ts'
+import { peerPorts } from '../src/node/peer-ports.ts'
 
 const ADDRESS = '10.1.0.66/24'
 /** All that it sends, so that a run ends. */
@@ -56,7 +56,7 @@ const vpn = createVpn(
   {
     ledger,
     network: {
-      ...createPeerNetwork(p2p),
+      ...peerPorts(p2p),
       channels: p2p.channels,
       blockRanges() {},
       ping: (peer, signal) => p2p.ping(peer, signal),

@@ -15,14 +15,7 @@ import { vpnError } from './errors.ts'
 import { DEFAULT_MTU, PROBE_MS } from './limits.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
 import { announceRoutes } from './own-routes.ts'
-import {
-  addressTexts,
-  interfaceLost,
-  notForwarding,
-  peerStatuses,
-  problemOf,
-  routesNotSet,
-} from './status.ts'
+import { interfaceLost, notForwarding, peerStatuses, problemOf, routesNotSet } from './status.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { TableInputs } from './table/table-inputs.ts'
 import { type TableWatch, watchTable } from './table/watch-table.ts'

@@ -31,7 +31,7 @@ import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, StartOptions } from './create-node.ts'
 import type { Ends } from './ends.ts'
 import { createNodeOffers } from './node-offers.ts'
-import { createPeerNetwork } from './peer-network.ts'
+import { peerPorts } from './peer-ports.ts'
 
 export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'onService'> {
   readonly settings: Settings
@@ -140,5 +140,5 @@ function filesNetwork(p2p: MeshNode): FilesNetwork {
 }
 
 function servicesNetwork(p2p: MeshNode): ServicesNetwork {
-  return { ...createPeerNetwork(p2p), self: p2p.self }
+  return { self: p2p.self, ...peerPorts(p2p) }
 }

@@ -24,7 +24,7 @@ import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, StartOptions } from './create-node.ts'
 import type { Ends } from './ends.ts'
 import { addressTexts, logVpn } from './log-vpn.ts'
-import { createPeerNetwork } from './peer-network.ts'
+import { peerPorts } from './peer-ports.ts'
 import { createVpnHost, describeMachine } from './vpn-host.ts'
 
 export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
@@ -99,8 +99,8 @@ function blacklistedRanges({ blacklist }: Settings): readonly Cidr[] {
 
 function vpnNetwork(p2p: MeshNode, blacklisted: readonly Cidr[]): VpnNetwork {
   return {
-    ...createPeerNetwork(p2p),
     channels: p2p.channels,
+    ...peerPorts(p2p),
     blockRanges: (ranges) => p2p.blockRanges([...blacklisted, ...ranges]),
     ping: (peer, signal) => p2p.ping(peer, signal),
   }
