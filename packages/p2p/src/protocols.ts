@@ -6,6 +6,9 @@ export const MEMBER_PROTOCOL = '/mesh/member/1'
 /** Members pass on members' signed peer records (docs/PROTOCOLS.md). */
 export const PEERS_PROTOCOL = '/mesh/peers/1'
 
+/** Agrees on TLS connections beside libp2p's (docs/PROTOCOLS.md, 'Bulk: `/mesh/bulk/1`'). */
+export const BULK_PROTOCOL = '/mesh/bulk/1'
+
 /** All own protocols begin with this; their streams are between proven members only. */
 export const OWN_PROTOCOL_PREFIX = '/mesh/'
 /** AutoNAT's: while such a stream is open, the one that answers it dials the one that asked. */

@@ -18,8 +18,10 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Libp2pOptions } from 'libp2p'
 import { type AddressRules, createAddressRules, ipOf } from '../addresses/address-rules.ts'
 import { chooseAnnounced } from '../addresses/announced-addresses.ts'
+import type { CreateBulk } from '../bulk/bulk.ts'
 import { createBandwidth } from '../bandwidth/bandwidth.ts'
 import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
+import { createBulkChannels } from '../channels/bulk-channels.ts'
 import { createChannels } from '../channels/channels.ts'
 import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
 import { createWays, type Way, type Ways } from '../discovery/discovery-methods.ts'
@@ -112,6 +114,8 @@ export interface Platform {
   readonly transports: NonNullable<Libp2pOptions['transports']>
   /** Where the transports above listen. */
   readonly listen: readonly string[]
+  /** Streams over connections of their own. Default: none. */
+  readonly bulk?: CreateBulk
   /** Default: one that runs everywhere. */
   readonly cipher?: SealCipher
   /** Adds what may come later; what fails is told to its way. @returns stops what it added */
@@ -191,6 +195,16 @@ export async function createMeshNode(
     connect: async (peer, signal) => late.reach?.connect(peer, signal),
   })
   const channels = createChannels({ streams, membership, spoken, clock, refusals, logger })
+  const bulk = platform.bulk?.({
+    ...components,
+    host,
+    channels,
+    bandwidth,
+    refusals,
+    speaks: (peer, protocol) => spoken.speaks(peer, protocol),
+    rttMs: (peer) => book.get(peer)?.rttMs,
+    isBlocked: rules.isBlockedIp,
+  })
   const paths = createPeerPaths({ libp2p: host, streams, spoken })
   const room = createRoom(
     { config: init.network, self },
@@ -246,6 +260,7 @@ export async function createMeshNode(
   await membership.start()
   await startListening(host)
   await room.start()
+  await bulk?.start()
   stops.push(startPingMonitor({ host, onRtt: (peer, rttMs) => book.noteRtt(peer, rttMs) }, components))
   for (const find of bootstrap) reach.found(configured, find)
 
@@ -303,6 +318,7 @@ export async function createMeshNode(
     reach.stop()
     for (const stopPart of stops) stopPart()
     await (await joined)()
+    bulk?.stop()
     channels.stop()
     await streams.stop()
     await room.stop()
@@ -317,8 +333,8 @@ export async function createMeshNode(
   return {
     self,
     room,
-    channels,
-    streams: createByteStreams({ streams, clock, logger }),
+    channels: bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals }),
+    streams: createByteStreams({ streams, bulk, clock, logger }),
     bandwidth,
     allTransportsReady: joined.then(() => {}),
     addresses: () => host.getMultiaddrs().map(String),
@@ -339,6 +355,7 @@ export async function createMeshNode(
     remoteAddresses: () => host.getConnections().flatMap(({ remoteAddr }) => ipOf(remoteAddr) ?? []),
     blockRanges(ranges) {
       rules.block(ranges)
+      bulk?.closeBlocked()
       for (const connection of host.getConnections()) {
         if (rules.isBlocked(connection.remoteAddr)) connection.abort(new Error('lies in a blocked range'))
       }
