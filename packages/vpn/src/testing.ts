@@ -12,7 +12,6 @@ export {
   type MemoryMember,
   type MemoryNetwork,
   type MemoryPath,
-  type OpenedStream,
 } from './testing/memory-network.ts'
 export { createMemoryChannel, createStreamPair, readAll, type StreamPair } from './testing/memory-stream.ts'
 export { markOf, packet } from './testing/packet.ts'

@@ -37,7 +37,7 @@ export interface TunnelsComponents {
   readonly log: Logger
 }
 
-interface TunnelStatus {
+export interface TunnelStatus {
   readonly kind: Tunnel['kind']
   /** What carries the packets now, and how the peer is connected; undefined: it is not connected. */
   readonly path: (TunnelPath & PeerPath) | undefined
@@ -53,7 +53,7 @@ interface TunnelStatus {
   readonly lastError: Error | undefined
 }
 
-interface TunnelProbe {
+export interface TunnelProbe {
   readonly path: 'direct' | 'relayed'
   readonly transport: string | undefined
   readonly rttMs: number
