@@ -8,10 +8,8 @@ export {
 } from './testing/memory-machine.ts'
 export {
   createMemoryNetwork,
-  type MemberNetwork,
   type MemoryMember,
   type MemoryNetwork,
-  type MemoryPath,
 } from './testing/memory-network.ts'
 export { createMemoryChannel, createStreamPair, readAll, type StreamPair } from './testing/memory-stream.ts'
 export { markOf, packet } from './testing/packet.ts'

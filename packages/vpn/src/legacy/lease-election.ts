@@ -22,7 +22,7 @@ export interface ElectionView {
   readonly isOurs: (peer: string) => boolean
 }
 
-type ElectionStep =
+export type ElectionStep =
   /** This node may take an address. */
   | { readonly type: 'take' }
   /** This node is to name itself leader. */
