@@ -11,5 +11,9 @@ export const BULK_PROTOCOL = '/mesh/bulk/1'
 
 /** All own protocols begin with this; their streams are between proven members only. */
 export const OWN_PROTOCOL_PREFIX = '/mesh/'
+/** A stream that asks a relay for a reservation or a circuit. */
+export const RELAY_HOP = '/libp2p/circuit/relay/0.2.0/hop'
+/** A stream by which a relay brings a circuit. */
+export const RELAY_STOP = '/libp2p/circuit/relay/0.2.0/stop'
 /** AutoNAT's: while such a stream is open, the one that answers it dials the one that asked. */
 export const AUTONAT_REQUEST_PROTOCOL = '/libp2p/autonat/2/dial-request'

@@ -3,7 +3,6 @@
  * platforms have (transports, multicast, a memory network) comes in as `Platform`.
  */
 import type { GossipsubOpts } from '@libp2p/gossipsub'
-import type { Connection } from '@libp2p/interface'
 import {
   type Cidr,
   type Clock,
@@ -14,7 +13,6 @@ import {
   type Random,
 } from '@mesh/core'
 import type { NetworkConfig, SealCipher } from '@mesh/network'
-import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Libp2pOptions } from 'libp2p'
 import { type AddressRules, createAddressRules, ipOf } from '../addresses/address-rules.ts'
 import { chooseAnnounced } from '../addresses/announced-addresses.ts'
@@ -24,7 +22,7 @@ import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
 import { createBulkChannels } from '../channels/bulk-channels.ts'
 import { createChannels } from '../channels/channels.ts'
 import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
-import { createWays, type Way, type Ways } from '../discovery/discovery-methods.ts'
+import { createWays, type Ways } from '../discovery/discovery-methods.ts'
 import type { Find } from '../discovery/find.ts'
 import { type PeerExchange, startPeerExchange } from '../discovery/peer-exchange.ts'
 import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
@@ -39,12 +37,10 @@ import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pEvent, P2pNode } from '../p2p-node.ts'
 import { createPeerBook, type PeerBook } from '../peers/peer-book.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
+import { watchConnections } from '../peers/watch-connections.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
-import { closeDuplicates } from '../reach/duplicates.ts'
-import { favourMembers } from '../reach/favour-members.ts'
+import { createDials, type Dials } from '../reach/dials.ts'
 import { createReach, type Reach } from '../reach/reach.ts'
-import { createUnaskedRelays, type UnaskedRelays } from '../reach/unasked-relays.ts'
-import { watchConnections } from '../reach/watch-connections.ts'
 import { createRefusals } from '../refusals.ts'
 import { createByteStreams } from '../streams/byte-streams.ts'
 import { createMemberStreams } from '../streams/member-streams.ts'
@@ -128,12 +124,11 @@ export interface PlatformContext extends MeshNodeComponents {
   readonly membership: Membership
   readonly spoken: SpokenProtocols
   readonly book: PeerBook
-  readonly unasked: UnaskedRelays
+  readonly reach: Reach
+  readonly dialOne: Dials['dialOne']
   readonly rules: AddressRules
   readonly ways: Ways
   readonly bootstrap: readonly Find[]
-  readonly found: (way: Way, find: Find) => void
-  readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
   /** Members that answer STUN, with the port. */
   readonly stunPorts: ReadonlyMap<string, number>
   /** Tells members that this node answers STUN. */
@@ -221,41 +216,21 @@ export async function createMeshNode(
   const ways = createWays()
   const configured = ways.open('bootstrap', bootstrap.length > 0)
   const isConfigured = (peer: string) => bootstrap.some((find) => find.peer === peer)
-  const unasked = createUnaskedRelays({ host, onFree: () => late.reach?.relayFree() }, components)
+  const dials = createDials({ host, rules }, components)
   const reach = createReach(
     {
-      host,
-      rules,
-      book,
-      unasked,
       self,
+      isConfigured,
       onError(peer, error) {
         book.noteError(peer, inWords(error))
         if (isConfigured(peer)) configured.failed(error)
       },
+      ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
     },
-    components,
+    { ...components, host, dials, rules, book, membership, spoken },
   )
   late.reach = reach
-  const stops = [
-    unasked.stop,
-    closeDuplicates(host),
-    favourMembers(
-      {
-        host,
-        membership,
-        isConfigured,
-        ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
-      },
-      components,
-    ),
-    watchConnections({
-      host,
-      emit,
-      reach,
-      isMissed: (peer) => membership.isMember(peer) || isConfigured(peer),
-    }),
-  ]
+  const stops = [watchConnections({ host, emit })]
 
   await membership.start()
   await startListening(host)
@@ -295,12 +270,11 @@ export async function createMeshNode(
       membership,
       spoken,
       book,
-      unasked,
+      reach,
+      dialOne: (address, signal) => dials.dialOne(address, signal),
       rules,
       ways,
       bootstrap,
-      found: reach.found,
-      dialOne: reach.dialOne,
       stunPorts,
       setStunPort(port) {
         own.stunPort = port
@@ -339,8 +313,11 @@ export async function createMeshNode(
     allTransportsReady: joined.then(() => {}),
     addresses: () => host.getMultiaddrs().map(String),
     protocols: () => host.getProtocols(),
-    peers: book.all,
-    peer: book.get,
+    peers: () => book.all().map((status) => ({ ...status, reach: reach.describe(status.id) })),
+    peer(id) {
+      const status = book.get(id)
+      return status === undefined ? undefined : { ...status, reach: reach.describe(id) }
+    },
     speaks: paths.speaks,
     connect: paths.connect,
     onPath: paths.onPath,
