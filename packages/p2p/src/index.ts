@@ -20,9 +20,9 @@ export type {
   Channel,
   ChannelOptions,
   Channels,
+  GossipTopic,
   P2pEvent,
   P2pNode,
   PeerStatus,
-  Room,
-  RoomMessage,
+  TopicMessage,
 } from './p2p-node.ts'

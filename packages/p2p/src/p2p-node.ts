@@ -1,18 +1,18 @@
 import type { PeerId } from '@mesh/core'
 
 /** One message of the network's ledger topic, opened and its signature checked. */
-export interface RoomMessage {
+export interface TopicMessage {
   /** The signed author, never the hop that forwarded it. */
   readonly author: PeerId
   /** The unsealed bytes. */
   readonly plaintext: Uint8Array
 }
 
-/** The network's sealed gossip topic; key and topic rotate underneath. */
-export interface Room {
+/** The network's sealed gossip topic; its key and name rotate underneath. */
+export interface GossipTopic {
   /** Seals and sends; resolves with how many peers it went to (0 while alone). Never loses a message to rotation. */
   publish(plaintext: Uint8Array): Promise<number>
-  onMessage(listener: (message: RoomMessage) => void): () => void
+  onMessage(listener: (message: TopicMessage) => void): () => void
   /** Other members on the topic now. */
   peers(): readonly PeerId[]
   /** Tells members that come to the topic and go from it. */
@@ -97,7 +97,7 @@ export interface ByteStream {
 export interface ByteStreams {
   /**
    * Serves a protocol. `from`: `proven` holds a stream back until its connection proved membership; `heard` takes
-   * members of older networks too, who authored a sealed message. Others, and more than `maxPerPeer` at a time, are
+   * legacy members too, who authored a sealed message. Others, and more than `maxPerPeer` at a time, are
    * reset and counted. Relayed streams come only with `relayed`.
    */
   handle(
@@ -188,7 +188,7 @@ export type P2pEvent =
 /** A running libp2p host in one network. */
 export interface P2pNode {
   readonly self: PeerId
-  readonly room: Room
+  readonly topic: GossipTopic
   readonly channels: Channels
   readonly streams: ByteStreams
   readonly bandwidth: Bandwidth
@@ -208,9 +208,10 @@ export interface P2pNode {
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
   /** After each connection that opened or closed, so too when a relayed one became direct. */
   onPath(listener: (peer: PeerId) => void): () => void
-  /** What each way of finding and reaching peers did and what went wrong, for health and diagnostics. */
+  /** Says what each method of finding and reaching peers did and what went wrong, for health and diagnostics. */
   discovery(): readonly {
-    readonly way: string
+    /** The method's name, such as `mdns` or `dht`. */
+    readonly method: string
     readonly enabled: boolean
     /** Peers; undefined for what finds none but helps to be reached, as relays and transports do. */
     readonly found: number | undefined

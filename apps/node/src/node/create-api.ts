@@ -9,7 +9,7 @@ import {
 } from '@mesh/api-server'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
-import type { MeshNode } from '@mesh/p2p/node'
+import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Egress, FileSharing, Proxy, Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
@@ -33,7 +33,7 @@ export interface NodeApiComponents {
 export interface NodeApi {
   listen(address: ListenAddress): Promise<ApiListener>
   /** The host listens: peers, traffic and their events are served from now on. */
-  attach(p2p: MeshNode): void
+  attach(p2p: P2pMember): void
   /** This node has a VPN, which may not stand yet. */
   attachVpn(vpn: Vpn): void
   /** Services of this node, which may not run yet. */
@@ -52,7 +52,7 @@ export function createApi(
   { ledger, dns, clock, random, log }: NodeApiComponents,
 ): NodeApi {
   const startedAt = clock.now()
-  let p2p: MeshNode | undefined
+  let p2p: P2pMember | undefined
   let replicator: Replicator | undefined
   let vpn: Vpn | undefined
   let services: Services | undefined
@@ -106,7 +106,7 @@ export function createApi(
     attach(node) {
       p2p = node
       server.attachNetwork({
-        members: () => node.room.peers(),
+        members: () => node.topic.peers(),
         peers: () => node.peers(),
         probe: (peer, signal) => probePeer(node, peer, signal),
         traffic: node.bandwidth,
@@ -136,7 +136,7 @@ export function createApi(
 }
 
 /** @throws MeshError `p2p.unreachable` */
-async function probePeer(node: MeshNode, peer: PeerId, signal: AbortSignal): Promise<PeerProbe> {
+async function probePeer(node: P2pMember, peer: PeerId, signal: AbortSignal): Promise<PeerProbe> {
   await node.connect(peer, signal)
   const rttMs = await node.ping(peer, signal)
   const status = node.peer(peer)

@@ -53,7 +53,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   const { createReplicator } = await import('@mesh/replication')
   const replicator = createReplicator(replicationSettings(settings), {
     ledger,
-    room: p2p.room,
+    room: p2p.topic,
     channels: p2p.channels,
     clock,
     random,

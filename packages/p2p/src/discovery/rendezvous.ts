@@ -1,5 +1,5 @@
 /**
- * Members meet in a DHT under a name that rotates (wire document, section 2.1): each says under the names of the
+ * Members meet in a DHT under a name that rotates (docs/WIRE.md 2.1): each says under the names of the
  * windows before, at and after now that it can be found, and looks there for others. Clocks may differ by a window.
  */
 import type { Clock, Logger, Random } from '@mesh/core'

@@ -1,26 +1,45 @@
-/** Who and what may connect: the VPN's ranges and blocked peers never, relaying for members only. */
-import type { Connection, ConnectionGater, MultiaddrConnection } from '@libp2p/interface'
+/** Who and what may connect: the VPN's ranges and blocked peers never, and relays serve members only. */
+import type { Connection, ConnectionGater, Libp2p, MultiaddrConnection } from '@libp2p/interface'
 import { type AddressRules, transportOf } from '../addresses/address-rules.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
+import { RELAY_HOP_PROTOCOL, RELAY_STOP_PROTOCOL } from '../protocols.ts'
 
 export interface GateInit {
   readonly rules: AddressRules
   readonly isBlockedPeer: (peer: string) => boolean
   readonly isMember: (peer: string) => boolean
   readonly connections: (peer: string) => readonly Connection[]
-  /** Default `MAX_RELAY_CIRCUITS_PER_PEER`. */
+  /** The most circuits of one peer; `MAX_RELAY_CIRCUITS_PER_PEER` by default. */
   readonly maxCircuitsPerPeer?: number
-  /** Counted and told to subscribers. */
+  /** Called for each refusal, to be counted and told to subscribers. */
   readonly onRefused: (
     code: RefusalCode,
     from: { readonly peer?: string; readonly protocol?: string },
   ) => void
 }
 
-export const RELAY_HOP = '/libp2p/circuit/relay/0.2.0/hop'
-export const RELAY_STOP = '/libp2p/circuit/relay/0.2.0/stop'
+/** What the gate knows of the host and its members: nobody, until both stand. */
+export class HostView {
+  #host: Pick<Libp2p, 'getConnections'> | undefined
+  #membership: { isMember(peer: string): boolean } | undefined
 
+  attach(host: Pick<Libp2p, 'getConnections'>, membership: { isMember(peer: string): boolean }): void {
+    this.#host = host
+    this.#membership = membership
+  }
+
+  isMember(peer: string): boolean {
+    return this.#membership?.isMember(peer) === true
+  }
+
+  connections(peer: string): readonly Connection[] {
+    return this.#host === undefined ? [] : connectionsTo(this.#host, peer)
+  }
+}
+
+/** Creates the gate that libp2p asks before it dials, accepts and relays. */
 export function createConnectionGate(init: GateInit): ConnectionGater {
   const { rules, isBlockedPeer, isMember, onRefused, maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER } = init
   const refuse = (when: boolean, code: RefusalCode, peer?: string, protocol?: string) => {
@@ -42,18 +61,18 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyOutboundEncryptedConnection: (peer, raw) => isBlockedPeer(peer.toString()) || isPhantom(raw),
     filterMultiaddrForPeer: (_peer, address) => !rules.isBlocked(address),
     denyInboundRelayReservation: (peer) =>
-      refuse(!isMember(peer.toString()), 'relay.not_member', peer.toString(), RELAY_HOP),
+      refuse(!isMember(peer.toString()), 'relay.not_member', peer.toString(), RELAY_HOP_PROTOCOL),
     denyOutboundRelayedConnection: (source, destination) => {
       const [from, to] = [source.toString(), destination.toString()]
-      if (refuse(!isMember(from) || !isMember(to), 'relay.not_member', from, RELAY_HOP)) return true
+      if (refuse(!isMember(from) || !isMember(to), 'relay.not_member', from, RELAY_HOP_PROTOCOL)) return true
       // the stream that asks is among the asker's own
       const full =
         circuits(init.connections(from)) > maxCircuitsPerPeer ||
         circuits(init.connections(to)) >= maxCircuitsPerPeer
-      return refuse(full, 'relay.too_many_circuits', from, RELAY_HOP)
+      return refuse(full, 'relay.too_many_circuits', from, RELAY_HOP_PROTOCOL)
     },
     denyInboundRelayedConnection: (relay) =>
-      refuse(!isMember(relay.toString()), 'relay.not_member', relay.toString(), RELAY_STOP),
+      refuse(!isMember(relay.toString()), 'relay.not_member', relay.toString(), RELAY_STOP_PROTOCOL),
   }
 }
 
@@ -67,14 +86,14 @@ function isPhantom(raw: MultiaddrConnection): boolean {
   return peerConnection?.connectionState !== 'connected'
 }
 
-/** Circuits that run over these connections. */
+/** Counts the circuits that run over these connections. */
 function circuits(connections: readonly Connection[]): number {
   let count = 0
   for (const { streams } of connections) {
     for (const { protocol, direction } of streams) {
       if (
-        (protocol === RELAY_HOP && direction === 'inbound') ||
-        (protocol === RELAY_STOP && direction === 'outbound')
+        (protocol === RELAY_HOP_PROTOCOL && direction === 'inbound') ||
+        (protocol === RELAY_STOP_PROTOCOL && direction === 'outbound')
       )
         count++
     }

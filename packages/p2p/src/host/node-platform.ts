@@ -8,7 +8,7 @@ import { createNetworkSecrets } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isLoopbackIp, isRelayed } from '../addresses/address-rules.ts'
-import type { Way } from '../discovery/discovery-methods.ts'
+import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
@@ -24,8 +24,9 @@ import {
 import { startDirectUpgrade } from '../reach/direct-upgrade.ts'
 import { type RelayClient, startRelayClient } from '../reach/relay-client.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
-import type { Platform, PlatformContext, RelayLimits } from './mesh-node.ts'
 import { loadOptional } from './optional-package.ts'
+import type { RelayLimits } from './p2p-member.ts'
+import type { Platform, PlatformContext } from './platform.ts'
 import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
 
 type Stop = () => void | Promise<void>
@@ -42,8 +43,12 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
     async join(context) {
       confirmOwnAddresses(context)
       const stops: Stop[] = []
-      const join = async (name: string, enabled: boolean, start: (way: Way) => Promise<Stop | undefined>) => {
-        const way = context.ways.open(name, enabled)
+      const join = async (
+        name: string,
+        enabled: boolean,
+        start: (way: DiscoveryMethod) => Promise<Stop | undefined>,
+      ) => {
+        const way = context.methods.open(name, enabled)
         if (!enabled) return
         try {
           const stop = await start(way)
@@ -103,7 +108,7 @@ function confirmOwnAddresses({ host }: PlatformContext): void {
 interface MdnsParts {
   readonly service: string
   readonly plan: ListenPlan
-  readonly way: Way
+  readonly way: DiscoveryMethod
 }
 
 async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsParts): Promise<Stop> {
@@ -138,7 +143,7 @@ async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsPa
 interface RendezvousParts {
   readonly init: P2pNodeInit
   readonly isPrivate: boolean
-  readonly way: Way
+  readonly way: DiscoveryMethod
 }
 
 async function joinRendezvous(
@@ -266,7 +271,7 @@ async function joinWebRtc(context: PlatformContext, { switches, plan, relays }: 
     {
       host,
       dialOne,
-      addressesOf: book.addressesOf,
+      addressesOf: (peer) => book.addressesOf(peer),
       isAsked: unasked.isAsked,
       onFailed(peer, words) {
         book.noteError(peer, words)

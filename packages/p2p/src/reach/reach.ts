@@ -7,20 +7,20 @@ import { delay } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Find } from '../discovery/find.ts'
 import { createDialler, NeedsRelayError } from './dialler.ts'
-import type { Way } from '../discovery/discovery-methods.ts'
+import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
 import { ASKED_RELAY_STAGGER_MS, CONNECT_RETRY_MS, UNASKED_SPREAD_MS } from '../limits.ts'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import { relayOf } from '../addresses/relayed-address.ts'
 import { oneForEachRelay } from '../addresses/announced-addresses.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
-import type { MeshNodeComponents } from '../host/mesh-node.ts'
+import type { P2pComponents } from '../p2p-components.ts'
 import type { PeerBook } from '../peers/peer-book.ts'
 import { raceDial } from './race-dial.ts'
 import type { UnaskedRelays } from './unasked-relays.ts'
 
 export interface Reach {
-  found(way: Way, find: Find): void
+  found(way: DiscoveryMethod, find: Find): void
   /** A member that went: dialled again where it was last known to be. */
   lost(peer: string): void
   /** There may be room for one more relayed connection that nobody asked for. */
@@ -43,7 +43,7 @@ export function createReach(
     readonly self: string
     readonly onError: (peer: string, error: unknown) => void
   },
-  components: MeshNodeComponents,
+  components: P2pComponents,
 ): Reach {
   const { host, rules, book, unasked, self } = parts
   const { clock, random } = components

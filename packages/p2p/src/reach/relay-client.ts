@@ -9,7 +9,7 @@ import { RELAYS_WANTED } from '../limits.ts'
 import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
 import { relayOf } from '../addresses/relayed-address.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
-import { RELAY_HOP } from '../host/connection-gate.ts'
+import { RELAY_HOP_PROTOCOL } from '../protocols.ts'
 
 export interface RelayClientInit {
   readonly host: MeshHost
@@ -57,7 +57,7 @@ export function startRelayClient(
         (peer) =>
           !held.includes(peer) &&
           isMember(peer) &&
-          speaks(peer, RELAY_HOP) &&
+          speaks(peer, RELAY_HOP_PROTOCOL) &&
           now - (refusedAt.get(peer) ?? Number.NEGATIVE_INFINITY) > RETRY_MS,
       )
   }

@@ -1,0 +1,119 @@
+/** The parts of a member, in the order in which each needs the ones before it. */
+import { parsePeerId, type PeerId } from '@mesh/core'
+import type { AddressRules } from '../addresses/address-rules.ts'
+import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
+import { createChannels } from '../channels/channels.ts'
+import {
+  createDiscoveryMethods,
+  type DiscoveryMethod,
+  type DiscoveryMethods,
+} from '../discovery/discovery-methods.ts'
+import type { Find } from '../discovery/find.ts'
+import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
+import type { MeshHost } from '../libp2p/base-host.ts'
+import { describeDialError } from '../libp2p/describe-dial-error.ts'
+import { createMembership, type Membership } from '../membership/membership.ts'
+import type { P2pComponents } from '../p2p-components.ts'
+import type { ByteStreams } from '../p2p-node.ts'
+import { createPeerBook, type PeerBook } from '../peers/peer-book.ts'
+import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
+import { createReach, type Reach } from '../reach/reach.ts'
+import { createUnaskedRelays, type UnaskedRelays } from '../reach/unasked-relays.ts'
+import type { Refusals } from '../refusals.ts'
+import { createByteStreams } from '../streams/byte-streams.ts'
+import { createMemberStreams, type MemberStreams } from '../streams/member-streams.ts'
+import { createPeerPaths, type PeerPaths } from '../streams/peer-paths.ts'
+import type { HostView } from './connection-gate.ts'
+import type { MemberEvents } from './member-events.ts'
+import type { P2pMemberInit } from './p2p-member.ts'
+import type { Platform } from './platform.ts'
+
+/** The libp2p host and what it was made with. */
+export interface HostParts {
+  readonly host: MeshHost
+  readonly view: HostView
+  readonly events: MemberEvents
+  readonly refusals: Refusals
+  readonly rules: AddressRules
+  readonly bandwidth: BandwidthCounter
+}
+
+/** What a person configured, and where this member runs. */
+export interface Given extends HostParts {
+  readonly init: P2pMemberInit
+  readonly platform: Platform
+  readonly bootstrap: readonly Find[]
+}
+
+export interface MemberParts extends ReachParts {
+  readonly self: PeerId
+  readonly spoken: SpokenProtocols
+  readonly membership: Membership
+  readonly book: PeerBook
+  readonly methods: DiscoveryMethods
+  readonly streams: MemberStreams
+  readonly byteStreams: ByteStreams
+  readonly channels: ReturnType<typeof createChannels>
+  readonly paths: PeerPaths
+  readonly topic: GossipTopicService
+}
+
+interface ReachParts {
+  readonly reach: Reach
+  readonly unasked: UnaskedRelays
+  /** Where the bootstrap peers report. */
+  readonly configured: DiscoveryMethod
+}
+
+/** Creates the parts around a host that does not listen yet; none of them is started. */
+export function createMemberParts(given: Given, components: P2pComponents): MemberParts {
+  const { init, platform, host, refusals } = given
+  const { clock, logger } = components
+  const self = parsePeerId(host.peerId.toString())
+  const spoken = createSpokenProtocols({ libp2p: host })
+  const network = { config: init.network, self }
+  const shared = { ...components, libp2p: host, spoken, refusals }
+  const membership = createMembership(network, shared)
+  const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
+  const methods = createDiscoveryMethods()
+  const reached = createReachParts({ ...given, book, methods, self }, components)
+  const streams = createMemberStreams({
+    ...shared,
+    membership,
+    connect: (peer, signal) => reached.reach.connect(peer, signal),
+  })
+  const cipher = platform.cipher === undefined ? {} : { cipher: platform.cipher }
+  return {
+    ...reached,
+    self,
+    spoken,
+    membership,
+    book,
+    methods,
+    streams,
+    byteStreams: createByteStreams({ streams, clock, logger }),
+    channels: createChannels({ streams, membership, spoken, clock, refusals, logger }),
+    paths: createPeerPaths({ libp2p: host, streams, spoken }),
+    topic: createGossipTopic(network, { ...shared, membership, ...cipher }),
+  }
+}
+
+function createReachParts(
+  given: Pick<Given, 'host' | 'rules' | 'bootstrap'> & Pick<MemberParts, 'book' | 'methods' | 'self'>,
+  components: P2pComponents,
+): ReachParts {
+  const { host, rules, bootstrap, book, methods, self } = given
+  const configured = methods.open('bootstrap', bootstrap.length > 0)
+  const unasked = createUnaskedRelays({ host, onFree: () => reach.relayFree() }, components)
+  const onError = (peer: string, error: unknown) => {
+    book.noteError(peer, describeDialError(error))
+    if (isConfigured(bootstrap, peer)) configured.failed(error)
+  }
+  const reach = createReach({ host, rules, book, unasked, self, onError }, components)
+  return { reach, unasked, configured }
+}
+
+/** Tells whether a person configured the peer. */
+export function isConfigured(bootstrap: readonly Find[], peer: string): boolean {
+  return bootstrap.some((find) => find.peer === peer)
+}
