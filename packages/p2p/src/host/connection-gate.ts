@@ -1,10 +1,11 @@
 /** Who and what may connect: the VPN's ranges and blocked peers never, and relays serve members only. */
-import type { Connection, ConnectionGater, Libp2p, MultiaddrConnection } from '@libp2p/interface'
-import { type AddressRules, transportOf } from '../addresses/address-rules.ts'
+import type { Connection, ConnectionGater, Libp2p } from '@libp2p/interface'
+import type { AddressRules } from '../addresses/address-rules.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP_PROTOCOL, RELAY_STOP_PROTOCOL } from '../protocols.ts'
+import { isPhantomWebRtc } from '../upstream/phantom-webrtc.ts'
 
 export interface GateInit {
   readonly rules: AddressRules
@@ -57,8 +58,8 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyInboundConnection: (raw) => refuse(rules.isBlocked(raw.remoteAddr), 'host.blocked_range'),
     denyOutboundConnection: (_peer, raw) => rules.isBlocked(raw.remoteAddr),
     denyInboundEncryptedConnection: (peer, raw) =>
-      refuse(isBlockedPeer(peer.toString()), 'host.blocked_peer', peer.toString()) || isPhantom(raw),
-    denyOutboundEncryptedConnection: (peer, raw) => isBlockedPeer(peer.toString()) || isPhantom(raw),
+      refuse(isBlockedPeer(peer.toString()), 'host.blocked_peer', peer.toString()) || isPhantomWebRtc(raw),
+    denyOutboundEncryptedConnection: (peer, raw) => isBlockedPeer(peer.toString()) || isPhantomWebRtc(raw),
     filterMultiaddrForPeer: (_peer, address) => !rules.isBlocked(address),
     denyInboundRelayReservation: (peer) =>
       refuse(!isMember(peer.toString()), 'relay.not_member', peer.toString(), RELAY_HOP_PROTOCOL),
@@ -74,16 +75,6 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyInboundRelayedConnection: (relay) =>
       refuse(!isMember(relay.toString()), 'relay.not_member', relay.toString(), RELAY_STOP_PROTOCOL),
   }
-}
-
-/**
- * A WebRTC connection that never came about: `@libp2p/webrtc` takes the end of signalling for success, whatever ended
- * it, and would hand out a connection through which nothing passes.
- */
-function isPhantom(raw: MultiaddrConnection): boolean {
-  if (transportOf(raw.remoteAddr) !== 'webrtc' || !('peerConnection' in raw)) return false
-  const { peerConnection } = raw as { readonly peerConnection?: { readonly connectionState?: string } }
-  return peerConnection?.connectionState !== 'connected'
 }
 
 /** Counts the circuits that run over these connections. */

@@ -1,6 +1,7 @@
 /**
- * AutoNAT v2: others dial an address that may be reachable from outside, and only then is it told. The library asks a
- * peer when it connects; an address that came later, as by a port mapping, would wait for strangers.
+ * AutoNAT v2: others dial an address that may be reachable from outside, and only then is it told. The library
+ * (@libp2p/autonat-v2 2.0.15) asks a peer when it connects; an address that came later, as by a port mapping, would
+ * wait for strangers. So members are asked again here while an address is unconfirmed (`test/port-mapping.test.ts`).
  */
 import { autoNATv2 } from '@libp2p/autonat-v2'
 import type { Connection } from '@libp2p/interface'

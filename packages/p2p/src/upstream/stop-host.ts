@@ -2,7 +2,7 @@
  * Stops libp2p and what it leaves behind: timers that keep a process alive for up to three seconds and do nothing any
  * more. Gossipsub 17.1.1 sets its next heartbeat while it stops; libp2p 3.3.11 puts off a last note of its addresses,
  * and identify 4.1.14 a last push, past their own stop. The names reached into are internal to these versions; a part
- * that keeps its timer elsewhere is stopped as far as it goes, and `test/ending.test.ts` fails when that is not enough.
+ * that keeps its timer elsewhere is stopped as far as it goes, and `test/ending.test.ts` covers it.
  */
 import type { Startable } from '@libp2p/interface'
 
