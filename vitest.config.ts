@@ -4,7 +4,10 @@ import { defineConfig } from 'vitest/config'
 const source = { conditions: ['mesh-source'] }
 const base = { resolve: source, ssr: { resolve: source } }
 
-/** `unit` runs beside itself in parallel; `system` starts processes and owns the machine, so it runs alone. */
+/**
+ * `system` starts processes and waits for them most of the time, so two of its files run at once, and nothing else
+ * beside them; `unit` and `ui` keep every core busy, and run after it.
+ */
 export default defineConfig({
   ...base,
   test: {
@@ -20,11 +23,17 @@ export default defineConfig({
             'examples/**/*.test.ts',
           ],
           testTimeout: 30_000,
+          sequence: { groupOrder: 1 },
         },
       },
       {
         ...base,
-        test: { name: 'ui', environment: 'jsdom', include: ['apps/web-ui/src/**/*.test.{ts,tsx}'] },
+        test: {
+          name: 'ui',
+          environment: 'jsdom',
+          include: ['apps/web-ui/src/**/*.test.{ts,tsx}'],
+          sequence: { groupOrder: 1 },
+        },
       },
       {
         ...base,
@@ -33,7 +42,8 @@ export default defineConfig({
           include: ['apps/*/test/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
         },
       },
     ],

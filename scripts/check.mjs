@@ -1,21 +1,22 @@
 /** The whole of the tests, in one order: what is cheap first. Ends with the line `N passed, N failed`. */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 
 const work = mkdtempSync(join(tmpdir(), 'mesh-check-'))
 const report = join(work, 'vitest.json')
 process.env.TURBO_TELEMETRY_DISABLED = '1'
 process.env.DO_NOT_TRACK = '1'
 
-/** Every step is one test, but vitest, which counts its own. */
+/** Every step is one test, but vitest, which counts its own. `rust` waits for the linker much, so the others run beside it. */
+const beside = ['rust', 'node', ['packages/engine/scripts/check-rust.mjs']]
 const steps = [
   ['formatted', 'biome', ['format', '.']],
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['import table', 'node', ['scripts/check-imports.mjs']],
   ['dead code', 'knip', []],
-  ['rust', 'node', ['packages/engine/scripts/check-rust.mjs']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['build', 'turbo', ['run', 'build', 'build:addon', '--output-logs=errors-only']],
   ['published packages', 'node', ['scripts/check-packages.mjs']],
@@ -24,15 +25,22 @@ const steps = [
 
 let passed = 0
 let failed = 0
-for (const [name, command, args] of steps) {
+const rust = runStep(beside)
+for (const step of steps) await runStep(step)
+await rust
+
+async function runStep([name, command, args]) {
   const began = Date.now()
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 28 })
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const texts = Promise.all([text(child.stdout), text(child.stderr)])
+  const status = await new Promise((resolve) => child.once('error', resolve).once('close', resolve))
+  const [stdout, stderr] = await texts
   const ok = status === 0
   if (ok) passed++
   else failed++
   console.log(`${ok ? 'ok  ' : 'FAIL'} ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`)
-  if (!ok) console.log(`${stdout ?? ''}${stderr ?? ''}`)
-  for (const line of (stdout ?? '').split('\n')) if (line.startsWith('skipped: ')) console.log(`     ${line}`)
+  if (!ok) console.log(`${status instanceof Error ? status.message : ''}${stdout}${stderr}`)
+  for (const line of stdout.split('\n')) if (line.startsWith('skipped: ')) console.log(`     ${line}`)
 }
 
 const vitest = spawnSync(

@@ -1,4 +1,7 @@
-/** What the documents say of this checkout is there: files that they link to, and commands that they name. */
+/**
+ * What the documents say of this checkout is there: files that they link to, commands that they name; and what code and
+ * documents cite is there too.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -36,6 +39,55 @@ describe.each(documents)('%s', (file) => {
       return scripts?.[script] === undefined
     })
     expect(unknown.map(([call]) => call)).toEqual([])
+  })
+})
+
+describe('what code and documents cite is there:', () => {
+  const sources = globSync(['*.md', '{apps,docs,examples,packages,scripts}/**/*.{ts,tsx,mjs,rs,md}'], {
+    cwd: root,
+    exclude: (path) => /(^|\/)(node_modules|dist|target)(\/|$)/.test(path),
+  })
+  /** Lines joined, comment signs left out, so that a citation may go on in the next line. */
+  const texts = sources.map((file) => ({
+    file,
+    text: read(file).replaceAll(/\r?\n[ \t]*(?:\*(?!\/)|\/\/[/!]?)?[ \t]*/g, ' '),
+  }))
+  const citedIn = (pattern: RegExp) =>
+    texts.flatMap(({ file, text }) => [...text.matchAll(pattern)].map(([, cited = '']) => ({ file, cited })))
+
+  test('sections and known faults of docs/WIRE.md', () => {
+    const wire = read('docs/WIRE.md')
+    const sections = [...wire.matchAll(/^#+ (\d(?:\.\d+)?)/gm)].map(([, number]) => number)
+    const faults = [...wire.matchAll(/^\| (D\d+) \|/gm)].map(([, number]) => number)
+    const places = new Set([...sections, ...faults])
+    const lists = citedIn(/WIRE\.md\)?,? ((?:section )?(?:D?\d+(?:\.\d+)?(?:,? and |,? to |, )?)+)/g)
+    const dead = lists.flatMap(({ file, cited }) =>
+      [...cited.matchAll(/D?\d+(?:\.\d+)?/g)]
+        .filter(([place]) => !places.has(place))
+        .map(([place]) => `${file}: ${place}`),
+    )
+    expect(lists.length).toBeGreaterThan(20)
+    expect(dead).toEqual([])
+  })
+
+  test('headings of docs/PROTOCOLS.md', () => {
+    const headings = [...read('docs/PROTOCOLS.md').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
+    const cited = citedIn(/PROTOCOLS\.md,? '([^']+)'/g)
+    const dead = cited.filter(
+      ({ cited: name }) => !headings.some((heading) => heading === name || heading.startsWith(`${name}:`)),
+    )
+    expect(cited.length).toBeGreaterThan(5)
+    expect(dead).toEqual([])
+  })
+
+  test.each([
+    ['wire', ' document'],
+    ['api', '-decisions'],
+    ['edgevpn', '-wire'],
+    ['mesh-node', '-http-api'],
+  ])('nothing cites a document outside of the repository: %s%s', (...parts) => {
+    const name = parts.join('')
+    expect(texts.filter(({ text }) => text.includes(name)).map(({ file }) => file)).toEqual([])
   })
 })
 

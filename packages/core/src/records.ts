@@ -1,5 +1,5 @@
 /**
- * What nodes write into the ledger's own buckets (specification, 2.3). Read loosely, as members of older networks
+ * What nodes write into the ledger's own buckets (docs/WIRE.md 4.4). Read loosely, as legacy members
  * write them: unknown fields stay, missing text reads as empty.
  */
 

@@ -1,7 +1,7 @@
 /** Signing, verifying and merging, each against raw node:crypto with a cached key. */
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { systemClock } from '@mesh/core'
-import { canonicalBytes } from '../src/canonical.ts'
+import { canonicalBytes } from '../src/entries/canonical.ts'
 import { createLedger, encodeBlock, type KeyedEntry } from '../src/index.ts'
 import { createNodeSigner, createNodeVerifier } from '../src/node.ts'
 import { seedOf, signedEntries } from './signed-entries.ts'

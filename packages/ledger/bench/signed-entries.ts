@@ -1,7 +1,7 @@
 /** Entries as members write them, for the measures. */
-import { canonicalBytes } from '../src/canonical.ts'
-import type { KeyedEntry } from '../src/entry.ts'
-import type { Signer } from '../src/signer.ts'
+import { canonicalBytes } from '../src/entries/canonical.ts'
+import type { KeyedEntry } from '../src/entries/entry.ts'
+import type { Signer } from '../src/entries/signer.ts'
 
 export function seedOf(byte: number): Uint8Array {
   return new Uint8Array(32).fill(byte)

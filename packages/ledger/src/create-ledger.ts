@@ -2,12 +2,12 @@
  * A ledger: the state, and the two ways into it.
  *
  * Local write: 1 form and rules, refused at once; 2 queue; 3 version and signature; 4 the same rules again; 5 store,
- * then the new snapshot; 6 events. Entries of others: 1 decode; 2 judge, verify; 3 store; 4 events; 5 rivalry.
+ * then the new snapshot; 6 events. Entries of others: 1 decode; 2 judge, verify; 3 store; 4 events; 5 races.
  */
 import { type Clock, type Logger, type MeshError, type PeerId, silentLogger, systemClock } from '@mesh/core'
-import { createAdmission, verifyEntry } from './admission.ts'
-import { createIntake, type Intake, type Refused } from './block-intake.ts'
-import type { Entry, KeyedEntry } from './entry.ts'
+import { createAdmission, verifyEntry } from './rules/admission.ts'
+import { type BlockIntake, createBlockIntake, type Refused } from './blocks/block-intake.ts'
+import type { Entry, KeyedEntry } from './entries/entry.ts'
 import type {
   BucketDelete,
   Change,
@@ -19,56 +19,31 @@ import type {
   ReapResult,
   RejectionCode,
   Write,
-  WriteOutcome,
 } from './ledger.ts'
-import { notStored, overQuota, stopped } from './ledger-errors.ts'
+import { notStored, stopped } from './ledger-errors.ts'
+import type { LedgerComponents, LedgerInit } from './ledger-init.ts'
 import { createLedgerEvents, type LedgerEvents } from './ledger-events.ts'
-import { createLedgerState, type LedgerState, type StateEdit } from './ledger-state.ts'
+import { createLedgerState, type LedgerState, type StateEdit } from './state/ledger-state.ts'
 import {
   DEFAULT_LIVENESS_MS,
   DEFAULT_TOMBSTONE_TTL_MS,
   defaultLedgerLimits,
-  type LedgerLimits,
   MAX_COLLECTED_AT_ONCE,
 } from './limits.ts'
-import { isLiveAt } from './liveness.ts'
-import { createLocalWriter, type LocalWrite, type LocalWriter, signEntry } from './local-write.ts'
-import { type BucketPolicy, defaultPolicies, holderOf, type PolicyTable } from './policy.ts'
-import { createReceiver, type Receiver } from './receiver.ts'
-import { findReapable, reapingLeader } from './reap.ts'
-import { createRetractions } from './retractions.ts'
-import { createRivalry, type Rivalry } from './rivalry.ts'
-import { type Signer, type Verify, verifySignature } from './signer.ts'
-import type { Position, Snapshot } from './snapshot.ts'
-import { createMemoryStore, type Store } from './store.ts'
-import { adoptBlock } from './whole-block.ts'
-import { createWriteQueue, type PendingWrite, type WriteQueue } from './write-queue.ts'
-
-export interface LedgerInit {
-  /** Default `enforce`. */
-  readonly mode?: OwnershipMode
-  /** Owned buckets; default `defaultPolicies`. To add one: `{ ...defaultPolicies, notes: ownedByKey }`. */
-  readonly policies?: PolicyTable
-  /** How long a heartbeat keeps its owner's entries; default 480 s. */
-  readonly livenessMs?: number
-  /** Age at which tombstones are collected; default 2700 s. */
-  readonly tombstoneTtlMs?: number
-  /** Bounds that differ from `defaultLedgerLimits`. */
-  readonly limits?: Partial<LedgerLimits>
-}
-
-export interface LedgerComponents {
-  /** Signs as this node; its peer id is `ledger.self`. */
-  readonly signer: Signer
-  /** Default: plain JavaScript; `createNodeVerifier` of `@mesh/ledger/node` is ten times faster there. */
-  readonly verify?: Verify
-  readonly clock?: Clock
-  /** Default: memory only. Closed by `stop`. */
-  readonly store?: Store
-  readonly logger?: Logger
-  /** False for owners whose entries are refused (`GATED`). */
-  readonly admits?: (owner: string) => boolean
-}
+import { isLiveAt } from './rules/liveness.ts'
+import { createLocalWriter, type LocalWrite, type LocalWriter, signEntry } from './writes/local-write.ts'
+import { type BucketPolicy, defaultPolicies, holderOf } from './rules/policy.ts'
+import { createEntryMerger, type EntryMerger } from './merging/entry-merger.ts'
+import { findReapable, reapingLeader } from './rules/reap.ts'
+import { createRetractions } from './merging/retractions.ts'
+import { createOwnershipRaces, type OwnershipRaces } from './merging/ownership-races.ts'
+import { verifySignature } from './entries/signer.ts'
+import type { Position, Snapshot } from './state/snapshot.ts'
+import { createMemoryStore, type Store } from './state/store.ts'
+import { receiveWholeBlock } from './legacy/whole-block.ts'
+import { combinedOutcome } from './writes/combined-outcome.ts'
+import { createWriteCommitter } from './writes/write-committer.ts'
+import { createWriteQueue, type WriteQueue } from './writes/write-queue.ts'
 
 /**
  * Opens a ledger over its store; nothing runs until it is used.
@@ -83,6 +58,9 @@ export function createLedger(init: LedgerInit, components: LedgerComponents): Le
   }
 }
 
+/** What judging the entries of others takes from outside. */
+type MergerParts = Required<Pick<LedgerComponents, 'signer' | 'verify' | 'admits'>>
+
 class MeshLedger implements Ledger {
   readonly self: PeerId
   readonly mode: OwnershipMode
@@ -93,13 +71,15 @@ class MeshLedger implements Ledger {
   readonly #events: LedgerEvents
   readonly #writer: LocalWriter
   readonly #queue: WriteQueue
-  readonly #receiver: Receiver
-  readonly #intake: Intake
-  readonly #rivalry: Rivalry
+  readonly #merger: EntryMerger
+  readonly #intake: BlockIntake
+  readonly #races: OwnershipRaces
   readonly #policies: ReadonlyMap<string, BucketPolicy>
   readonly #livenessMs: number
   readonly #tombstoneTtlMs: number
   readonly #stopping = new AbortController()
+  readonly #policyOf = (bucket: string): BucketPolicy | undefined =>
+    this.mode === 'off' ? undefined : this.#policies.get(bucket)
 
   constructor(init: LedgerInit, components: LedgerComponents) {
     const { signer, verify = verifySignature, admits = () => true } = components
@@ -109,56 +89,20 @@ class MeshLedger implements Ledger {
     this.#log = (components.logger ?? silentLogger).child('ledger')
     this.#store = components.store ?? createMemoryStore()
     this.#policies = new Map(Object.entries(init.policies ?? defaultPolicies))
-    const livenessMs = init.livenessMs ?? DEFAULT_LIVENESS_MS
-    this.#livenessMs = livenessMs
+    this.#livenessMs = init.livenessMs ?? DEFAULT_LIVENESS_MS
     this.#tombstoneTtlMs = init.tombstoneTtlMs ?? DEFAULT_TOMBSTONE_TTL_MS
-    const now = () => this.#clock.now()
-    const policyOf = this.#policyOf
-    const state = createLedgerState({
+    this.#state = createLedgerState({
       store: this.#store,
       limits: { ...defaultLedgerLimits, ...init.limits },
-      livenessMs: this.mode === 'off' ? undefined : livenessMs,
-      now,
+      livenessMs: this.mode === 'off' ? undefined : this.#livenessMs,
+      now: () => this.#clock.now(),
     })
-    this.#state = state
     this.#events = createLedgerEvents(this.#log)
-    this.#writer = createLocalWriter({ mode: this.mode, signer, policyOf, livenessMs })
-    const isOwned = (bucket: string) => policyOf(bucket) !== undefined
-    this.#queue = createWriteQueue({
-      clock: this.#clock,
-      isOwned,
-      commit: (writes) => this.#commitWrites(writes),
-    })
-    this.#rivalry = createRivalry(this.self)
-    this.#receiver = createReceiver({
-      self: this.self,
-      livenessMs,
-      policyOf,
-      state,
-      now,
-      admit: createAdmission({ mode: this.mode, state, policyOf, livenessMs, verify, admits }),
-      commit: (edit, changes) => this.#commit(edit, changes) === undefined,
-      events: this.#events,
-      rivalry: this.#rivalry,
-      queue: this.#queue,
-      retract: createRetractions({
-        self: this.self,
-        mayEnd: (bucket, owner) =>
-          this.leader() === this.self &&
-          (policyOf(bucket) === undefined || !isLiveAt(state.tree, owner, now(), livenessMs)),
-        verify: (keyed) => verifyEntry(keyed, verify),
-        sign: (unsigned) => signEntry(unsigned, signer),
-      }),
-    })
-    this.#intake = createIntake({
-      clock: this.#clock,
-      signal: this.#stopping.signal,
-      begin: (author) => {
-        const health = state.tree
-        return (entries) => this.#receiver.take(entries, toAuthor(author), health)
-      },
-      refuse: (refused, author) => this.#refuseUnread(refused, toAuthor(author)),
-    })
+    this.#races = createOwnershipRaces(this.self)
+    this.#writer = createLocalWriter({ ...this.#rules(), signer })
+    this.#queue = this.#createQueue()
+    this.#merger = this.#createMerger({ signer, verify, admits })
+    this.#intake = this.#createIntake()
   }
 
   snapshot(): Snapshot {
@@ -190,19 +134,30 @@ class MeshLedger implements Ledger {
     if (firstRefusal !== undefined && deletable.length + waiting.length === 0) throw firstRefusal
     for (const { position } of waiting) this.#queue.cancel(position, { state: 'superseded' })
     const outcomes = deletable.map((position) => this.#queue.submit({ position, value: undefined }))
-    return { refused, deleting: deletable.length, settled: this.#settleAll(outcomes) }
+    return {
+      refused,
+      deleting: deletable.length,
+      settled: combinedOutcome(outcomes, () => this.#state.head.index),
+    }
   }
 
   merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined): MergeResult {
     if (this.mode === 'off' || this.#stopping.signal.aborted) return NOTHING
-    return this.#receiver.take(entries, author, this.#state.tree)
+    return this.#merger.merge(entries, author, this.#state.tree)
   }
 
   async receiveBlock(json: Uint8Array, author: PeerId | undefined): Promise<MergeResult> {
     if (this.#stopping.signal.aborted) return NOTHING
-    if (this.mode === 'off') return this.#adopt(json, author)
+    if (this.mode === 'off') {
+      return receiveWholeBlock(json, {
+        state: this.#state,
+        events: this.#events,
+        log: this.#log,
+        refuse: (refused) => this.#refuseUnread(refused, author),
+      })
+    }
     try {
-      return await this.#intake(json, author ?? '')
+      return await this.#intake.take(json, author ?? '')
     } catch (error) {
       if (this.#stopping.signal.aborted) return NOTHING
       throw error
@@ -219,7 +174,7 @@ class MeshLedger implements Ledger {
 
   conflicts() {
     this.#resolveConflicts()
-    return this.#rivalry.conflicts.list()
+    return this.#races.conflicts.list()
   }
 
   leader(): string | undefined {
@@ -259,8 +214,67 @@ class MeshLedger implements Ledger {
     this.#store.close()
   }
 
-  readonly #policyOf = (bucket: string): BucketPolicy | undefined =>
-    this.mode === 'off' ? undefined : this.#policies.get(bucket)
+  /** What the parts of a ledger share. */
+  #rules() {
+    return {
+      self: this.self,
+      mode: this.mode,
+      livenessMs: this.#livenessMs,
+      policyOf: this.#policyOf,
+      state: this.#state,
+      races: this.#races,
+      now: () => this.#clock.now(),
+    }
+  }
+
+  #createQueue(): WriteQueue {
+    return createWriteQueue({
+      clock: this.#clock,
+      isOwned: (bucket) => this.#policyOf(bucket) !== undefined,
+      commit: createWriteCommitter({
+        ...this.#rules(),
+        writer: this.#writer,
+        commit: (edit, changes) => this.#commit(edit, changes),
+      }),
+    })
+  }
+
+  #createMerger({ signer, verify, admits }: MergerParts): EntryMerger {
+    const rules = this.#rules()
+    return createEntryMerger({
+      ...rules,
+      admit: createAdmission({ ...rules, verify, admits }),
+      commit: (edit, changes) => this.#commit(edit, changes) === undefined,
+      events: this.#events,
+      queue: this.#queue,
+      retract: createRetractions({
+        self: this.self,
+        mayEnd: (bucket, owner) => this.#mayEnd(bucket, owner),
+        verify: (keyed) => verifyEntry(keyed, verify),
+        sign: (unsigned) => signEntry(unsigned, signer),
+      }),
+    })
+  }
+
+  #createIntake(): BlockIntake {
+    return createBlockIntake({
+      clock: this.#clock,
+      signal: this.#stopping.signal,
+      begin: (author) => {
+        const health = this.#state.tree
+        return (entries) => this.#merger.merge(entries, toAuthor(author), health)
+      },
+      refuse: (refused, author) => this.#refuseUnread(refused, toAuthor(author)),
+    })
+  }
+
+  #mayEnd(bucket: string, owner: string): boolean {
+    if (this.leader() !== this.self) return false
+    return (
+      this.#policyOf(bucket) === undefined ||
+      !isLiveAt(this.#state.tree, owner, this.#clock.now(), this.#livenessMs)
+    )
+  }
 
   #write(write: LocalWrite): Write {
     this.#checkRunning()
@@ -278,50 +292,13 @@ class MeshLedger implements Ledger {
 
   #refusalOf(write: LocalWrite): MeshError<LedgerErrorCode> | undefined {
     const existing = this.snapshot().get(write.position.bucket, write.position.key)
-    const buried = this.#state.burials.versionOf(write.position)
-    return this.#writer.refusal(write, { existing, buried, tree: this.#state.tree, nowMs: this.#clock.now() })
-  }
-
-  /** One block of local writes. */
-  #commitWrites(writes: Iterable<PendingWrite>): void {
-    const edit = this.#state.edit()
-    const changes: Change[] = []
-    const applied: PendingWrite[] = []
-    for (const write of writes) {
-      const outcome = this.#applyWrite(write, edit, changes)
-      if (outcome === undefined) applied.push(write)
-      else write.settle(outcome)
-    }
-    const failure = this.#commit(edit, changes)
-    const block = this.#state.head.index
-    for (const { settle } of applied) {
-      settle(failure === undefined ? { state: 'committed', block } : { state: 'refused', error: failure })
-    }
-  }
-
-  /** Undefined when the write is part of the edit; else what became of it. */
-  #applyWrite(write: PendingWrite, edit: StateEdit, changes: Change[]): WriteOutcome | undefined {
-    const before = edit.get(write.position)
-    const nowMs = this.#clock.now()
-    const buried = this.#state.burials.versionOf(write.position)
-    const ground = { existing: before?.entry, buried, tree: edit.tree, nowMs }
-    if (this.#writer.changesNothing(write, before?.entry)) return undefined
-    const refusal = this.#writer.refusal(write, ground)
-    if (refusal !== undefined) return { state: 'refused', error: refusal }
-    const row = this.#writer.build(write, ground)
-    if (!this.#state.quota.admits(row, before)) return { state: 'refused', error: overQuota(row) }
-    if (this.mode === 'off' && row.entry.deleted) edit.remove(row)
-    else edit.put(row)
-    changes.push({ ...row, previous: before?.entry, origin: 'local' })
-    this.#noteClaim(row, before, nowMs)
-    return undefined
-  }
-
-  #noteClaim(row: KeyedEntry, before: KeyedEntry | undefined, nowMs: number): void {
-    const policy = this.#policyOf(row.bucket)
-    if (policy === undefined || row.entry.deleted) return
-    const held = before !== undefined && !before.entry.deleted && before.entry.owner === this.self
-    if (!held) this.#rivalry.claimed(row, row.entry.version, nowMs)
+    const prunedVersion = this.#state.pruned.versionOf(write.position)
+    return this.#writer.refusal(write, {
+      existing,
+      prunedVersion,
+      tree: this.#state.tree,
+      nowMs: this.#clock.now(),
+    })
   }
 
   /** Makes the edit a block and tells of it; the failure when the store would not take it. */
@@ -344,19 +321,6 @@ class MeshLedger implements Ledger {
     return this.#commit(edit, []) === undefined ? tombstones.length : 0
   }
 
-  async #adopt(json: Uint8Array, author: PeerId | undefined): Promise<MergeResult> {
-    try {
-      const adoption = adoptBlock(json, this.#state, (refused) => this.#refuseUnread(refused, author))
-      if (adoption.changes.length > 0) {
-        this.#events.emit({ type: 'committed', head: this.#state.head, changes: adoption.changes })
-      }
-      return adoption.result
-    } catch (error) {
-      this.#log.error('block not stored', { error })
-      return NOTHING
-    }
-  }
-
   #refuseUnread({ bucket, key, code }: Refused, author: PeerId | undefined): void {
     this.#events.reject({ bucket, key, entry: UNREAD }, code, author)
   }
@@ -365,7 +329,7 @@ class MeshLedger implements Ledger {
   #resolveConflicts(): void {
     const { tree } = this.#state
     const nowMs = this.#clock.now()
-    const over = this.#rivalry.conflicts.resolve(({ bucket, key, owners: [holder, ...claimants] }) => {
+    const over = this.#races.conflicts.resolve(({ bucket, key, owners: [holder, ...claimants] }) => {
       const entry = this.snapshot().getLive(bucket, key)
       if (entry === undefined || holderOf(this.#policyOf(bucket), key, entry) !== holder) return true
       return !claimants.some((claimant) => isLiveAt(tree, claimant, nowMs, this.#livenessMs))
@@ -373,17 +337,6 @@ class MeshLedger implements Ledger {
     for (const { bucket, key, owners } of over) {
       this.#events.emit({ type: 'conflict', bucket, key, owners, resolved: true })
     }
-  }
-
-  async #settleAll(outcomes: readonly Promise<WriteOutcome>[]): Promise<WriteOutcome> {
-    const settled = await Promise.all(outcomes)
-    const refused = settled.find(({ state }) => state === 'refused')
-    if (refused !== undefined) return refused
-    const blocks = settled.map((outcome) => (outcome.state === 'committed' ? outcome.block : 0))
-    const block = blocks.reduce((last, next) => Math.max(last, next), 0)
-    return block > 0 || settled.length === 0
-      ? { state: 'committed', block: block || this.#state.head.index }
-      : { state: 'superseded' }
   }
 
   #checkRunning(): void {

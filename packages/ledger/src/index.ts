@@ -11,14 +11,14 @@
  * console.log(ledger.snapshot().getLive('notes', 'hello')?.value)
  * ```
  */
-export { genesisHead, hashByDigest, hashByPrint } from './block-hash.ts'
-export { canonicalBytes } from './canonical.ts'
-export { createLedger, type LedgerComponents, type LedgerInit } from './create-ledger.ts'
-export { decodeEntries } from './decode-block.ts'
-export { encodeBlock, encodeEntry } from './encode-block.ts'
-export type { Entry, KeyedEntry } from './entry.ts'
-export { entryHash } from './entry-hash.ts'
-export { leaderOf } from './leader.ts'
+export { genesisHead, hashByDigest, hashByPrint } from './blocks/block-hash.ts'
+export { canonicalBytes } from './entries/canonical.ts'
+export { createLedger } from './create-ledger.ts'
+export { decodeEntries } from './blocks/decode-block.ts'
+export { encodeBlock, encodeEntry } from './blocks/encode-block.ts'
+export type { Entry, KeyedEntry } from './entries/entry.ts'
+export { entryHash } from './entries/entry-hash.ts'
+export { leaderOf } from './rules/leader.ts'
 export type {
   BucketDelete,
   Change,
@@ -32,8 +32,9 @@ export type {
   Write,
   WriteOutcome,
 } from './ledger.ts'
+export type { LedgerComponents, LedgerInit } from './ledger-init.ts'
 export { defaultLedgerLimits, type LedgerLimits } from './limits.ts'
-export { createOwners, type Owners, type OwnersInit } from './owners.ts'
+export { createOwners, type Owners, type OwnersInit } from './rules/owners.ts'
 export {
   type BucketPolicy,
   defaultPolicies,
@@ -41,8 +42,8 @@ export {
   ownedBySigner,
   ownedByValue,
   type PolicyTable,
-} from './policy.ts'
-export { createSigner, type Signer, type Verify, verifySignature } from './signer.ts'
+} from './rules/policy.ts'
+export { createSigner, type Signer, type Verify, verifySignature } from './entries/signer.ts'
 export type {
   BlockHead,
   LedgerDigest,
@@ -50,12 +51,12 @@ export type {
   PositionRange,
   RangeSummary,
   Snapshot,
-} from './snapshot.ts'
+} from './state/snapshot.ts'
 export {
-  type Burial,
+  type PrunedTombstone,
   createMemoryStore,
   type Store,
   type StoreBatch,
   type StoredLedger,
   type StoreErrorCode,
-} from './store.ts'
+} from './state/store.ts'

@@ -1,7 +1,7 @@
 /** What a ledger says when a write cannot be taken, beside the rules (`local-write.ts`). */
 import { MeshError } from '@mesh/core'
 import type { LedgerErrorCode } from './ledger.ts'
-import type { Position } from './snapshot.ts'
+import type { Position } from './state/snapshot.ts'
 
 export function stopped(): MeshError<LedgerErrorCode> {
   return new MeshError('ledger.stopped', 'the ledger has been stopped')

@@ -1,6 +1,6 @@
 /** Tells listeners what happened, in order, and counts refusals. */
 import { type Logger, type PeerId, shortPeerId } from '@mesh/core'
-import type { KeyedEntry } from './entry.ts'
+import type { KeyedEntry } from './entries/entry.ts'
 import type { LedgerEvent, RejectionCode } from './ledger.ts'
 
 export interface LedgerEvents {

@@ -1,11 +1,11 @@
 import type { MeshError, PeerId } from '@mesh/core'
-import type { Entry, KeyedEntry } from './entry.ts'
-import type { BlockHead, Snapshot } from './snapshot.ts'
+import type { Entry, KeyedEntry } from './entries/entry.ts'
+import type { BlockHead, Snapshot } from './state/snapshot.ts'
 
 /** How entries of others are judged: refuse what breaks ownership, count it only, or know no ownership. */
 export type OwnershipMode = 'enforce' | 'observe' | 'off'
 
-/** Why an entry was refused (wire document, 4.5, and our stricter rules). Metrics, events and logs use these words. */
+/** Why an entry was refused (docs/WIRE.md 4.5, and our stricter rules). Metrics, events and logs use these words. */
 export type RejectionCode =
   | 'BAD_SIG'
   | 'TOMB_UNKNOWN'
@@ -146,7 +146,7 @@ export interface Ledger {
     readonly since: number
   }[]
   /**
-   * Who ends expired entries: elected among the nodes with a heartbeat of the last 15 minutes (wire document, 4.8).
+   * Who ends expired entries: elected among the nodes with a heartbeat of the last 15 minutes (docs/WIRE.md 4.8).
    * Undefined when the elected one is not alive, as after a suspension of this machine.
    */
   leader(): string | undefined

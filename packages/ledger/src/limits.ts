@@ -1,67 +1,82 @@
 /** Bounds and constants of the ledger. */
 
-// What the wire fixes (wire document, section 4).
+// What the wire fixes (docs/WIRE.md 4).
 
-/** How long a heartbeat keeps its owner's entries: four intervals of 120 s. */
+/** How long a heartbeat keeps its owner's entries, in ms: four intervals of 120 s. */
 export const DEFAULT_LIVENESS_MS = 480_000
-/** Heartbeats younger than this name the nodes that elect the reaping leader. */
+/** Nodes whose heartbeat is younger than this, in ms, elect the reaping leader. */
 export const AVAILABLE_MS = 900_000
-/** Tombstones are collected this long after their `UpdatedAt`: three times `AVAILABLE_MS`, as older nodes do. */
+/**
+ * Tombstones are collected this long after their `UpdatedAt`, in ms: three times `AVAILABLE_MS`, as legacy members do.
+ */
 export const DEFAULT_TOMBSTONE_TTL_MS = 2_700_000
+/** Bytes of an Ed25519 signature. */
 export const SIGNATURE_BYTES = 64
+/** The greatest version: 64 bits without a sign. */
 export const MAX_VERSION = 0xffff_ffff_ffff_ffffn
 
 // What we chose.
 
-/** Versions, `UpdatedAt` and heartbeats further ahead are refused for now: clocks differ, but not by minutes. */
+/**
+ * Versions, `UpdatedAt` and heartbeats further ahead than this, in ms, are refused for now: clocks differ, but not by
+ * minutes.
+ */
 export const MAX_FUTURE_MS = 120_000
-/** Two claims of one key this close together are a race, not a theft. */
+/** Two claims of one key that are this close together, in ms, are a race and no theft. */
 export const RACE_WINDOW_MS = 10_000
 /** Low bits of our versions that come from the writer's identity, so that ties do not happen by accident. */
 export const VERSION_TAG_BITS = 12n
+/** Bytes of the longest bucket name. */
 export const MAX_BUCKET_BYTES = 256
+/** Bytes of the longest key. */
 export const MAX_KEY_BYTES = 1024
+/** Bytes of the longest value. */
 export const MAX_VALUE_BYTES = 65_536
-/** A base58 peer id has 52 characters; older forms a few more. */
+/** Bytes of the longest owner: a base58 peer id has 52 characters, other forms a few more. */
 export const MAX_OWNER_BYTES = 128
-/** One block, inflated. */
+/** Bytes of the largest block, inflated. */
 export const MAX_BLOCK_BYTES = 64 * 1024 * 1024
+/** Entries that one block may hold. */
 export const MAX_BLOCK_ENTRIES = 100_000
-/** Nesting of JSON that is skipped or looked into; what Go accepts. */
+/** How deep JSON that is skipped or looked into may nest; legacy members accept as much. */
 export const MAX_JSON_DEPTH = 10_000
+/** Bytes that a ledger holds unless it is told otherwise. */
 export const MAX_LEDGER_BYTES = 256 * 1024 * 1024
+/** Entries that a ledger holds unless it is told otherwise. */
 export const MAX_LEDGER_ENTRIES = 200_000
-/** One signer's share, so that no single member fills the ledger. */
+/** Bytes that one signer may hold, so that no single member fills the ledger. */
 export const MAX_SIGNER_BYTES = 160 * 1024 * 1024
+/** Entries that one signer may hold. */
 export const MAX_SIGNER_ENTRIES = 120_000
-/** What nobody signed, all of it together. */
+/** Bytes that all unsigned entries together may have. */
 export const MAX_UNSIGNED_BYTES = 16 * 1024 * 1024
+/** How many unsigned entries there may be. */
 export const MAX_UNSIGNED_ENTRIES = 10_000
-/** Counted for each entry beside its text: object, tree and signature. */
+/** Bytes that are counted for each entry beside its text: object, tree and signature. */
 export const ENTRY_OVERHEAD_BYTES = 256
-/** Writes that wait are committed together after at most this time. */
+/** How long writes may wait to be committed together, in ms. */
 export const MAX_COMMIT_DELAY_MS = 20
-/** Decoding, checking and signing give way to other work after this time. */
+/** How long decoding, checking and signing may take before other work has its turn, in ms. */
 export const SLICE_MS = 10
 /** One author gets at most one part in this many of the time. */
 export const AUTHOR_TIME_SHARE = 4
-/** Blocks of one author that wait to be decoded. */
+/** Blocks of one author that may wait to be decoded. */
 export const MAX_WAITING_BLOCKS = 1024
-/** Collected tombstones whose hash and version are remembered (about 100 bytes each). */
+/** Pruned tombstones whose hash and version are remembered, about 100 bytes each. */
 export const MAX_REMEMBERED_TOMBSTONES = 65_536
-/** Tombstones collected by one call of `reap`, about 50 ms of work. */
+/** Tombstones that one call of `reap` collects: about 50 ms of work. */
 export const MAX_COLLECTED_AT_ONCE = 10_000
-/** One key is announced again above others' tombstones at most this often, whatever they send. */
+/** Least time between two announcements of one key above others' tombstones, in ms, whatever they send. */
 export const ANNOUNCE_PAUSE_MS = 1_000
-/** A stale entry is answered by a tombstone once in this time. */
+/** Least time between two tombstones that answer one stale entry, in ms. */
 export const RETRACTION_PAUSE_MS = 60_000
-/** Stale entries checked and answered in one merge: what others replay must not keep this node busy. */
+/** Stale entries that one merge checks and answers: what others replay must not keep this node busy. */
 export const MAX_RETRACTIONS_AT_ONCE = 64
 /** Stale entries whose answer is remembered. */
 export const MAX_REMEMBERED_RETRACTIONS = 4096
-/** Conflicts that are listed; further ones are judged the same, but not told. */
+/** Conflicts that are listed; further ones are judged the same and not told. */
 export const MAX_CONFLICTS = 1024
-/** Parsed public keys kept by the verifier. */
+/** Parsed public keys that a verifier keeps. */
 export const MAX_CACHED_KEYS = 4096
 
 /** Bounds that a caller may set. */

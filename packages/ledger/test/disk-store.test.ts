@@ -56,10 +56,10 @@ test('versions above 2^63 survive', () => {
   const store = openDiskStore({ path: file() })
   const entry = { value: '1', owner: '', version: 2n ** 64n - 1n, updatedAt: -5, deleted: false, sig: null }
   const head = { index: 1, timestamp: 't', hash: 'h', prevHash: 'p' }
-  const burials = [{ hash: 'aa', version: 2n ** 64n - 2n }]
+  const pruned = [{ hash: 'aa', version: 2n ** 64n - 2n }]
   const puts = [{ bucket: 'b', key: 'k', entry }]
-  store.commit({ head, fingerprint: 'f', puts, removes: [], burials, exhumed: [] })
-  expect(store.load()).toEqual({ head, fingerprint: 'f', entries: puts, burials })
+  store.commit({ head, fingerprint: 'f', puts, removes: [], pruned, forgotten: [] })
+  expect(store.load()).toEqual({ head, fingerprint: 'f', entries: puts, pruned })
   store.close()
 })
 

@@ -1,7 +1,7 @@
 /** Ledgers of several members around one clock, and entries as hostile members make them. */
 import { heartbeatValue } from '@mesh/core'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
-import { canonicalBytes } from '../src/canonical.ts'
+import { canonicalBytes } from '../src/entries/canonical.ts'
 import {
   createLedger,
   encodeBlock,

@@ -10,9 +10,9 @@ import { createManualClock } from '@mesh/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createLedger, encodeBlock, type KeyedEntry } from '../src/index.ts'
-import { verifyEntry } from '../src/admission.ts'
+import { verifyEntry } from '../src/rules/admission.ts'
 import { createNodeSigner, createNodeVerifier } from '../src/node.ts'
-import { ownedByKey, ownedBySigner } from '../src/policy.ts'
+import { ownedByKey, ownedBySigner } from '../src/rules/policy.ts'
 import { forge } from './members.ts'
 
 const START = Date.UTC(2026, 0, 1)

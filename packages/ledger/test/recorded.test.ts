@@ -4,8 +4,8 @@ import { peerIdFromPublicKey } from '@mesh/core'
 import { hexToBytes } from '@noble/hashes/utils.js'
 import { createLedger, createSigner, decodeEntries, encodeBlock, hashByPrint } from '../src/index.ts'
 import { createNodeVerifier } from '../src/node/node-crypto.ts'
-import { verifyEntry } from '../src/admission.ts'
-import type { KeyedEntry } from '../src/entry.ts'
+import { verifyEntry } from '../src/rules/admission.ts'
+import type { KeyedEntry } from '../src/entries/entry.ts'
 import recorded from './vectors/recorded.json' with { type: 'json' }
 
 interface Message {

@@ -42,7 +42,7 @@ describe('what is from the future', () => {
 })
 
 describe('open buckets', () => {
-  test('a forged signature is refused, which older nodes do not look at', () => {
+  test('a forged signature is refused, which legacy members do not look at', () => {
     const { ledger } = createMember(1, createManualClock())
     const forged = forge(stranger, 'notes', 'k', { sig: new Uint8Array(64).fill(1) })
     const unsigned = { ...forged, entry: { ...forged.entry, sig: null } }

@@ -1,16 +1,16 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { expect, test } from 'vitest'
-import { canonicalBytes } from '../src/canonical.ts'
-import { fnv1a32 } from '../src/leader.ts'
+import { canonicalBytes } from '../src/entries/canonical.ts'
+import { fnv1a32 } from '../src/rules/leader.ts'
 import { decodeEntries, encodeBlock, encodeEntry, hashByPrint, leaderOf } from '../src/index.ts'
-import { genesisHead } from '../src/block-hash.ts'
-import { judgeByWire } from '../src/judge.ts'
-import { createSigner, verifySignature } from '../src/signer.ts'
+import { genesisHead } from '../src/blocks/block-hash.ts'
+import { judgeByWire } from '../src/rules/judge.ts'
+import { createSigner, verifySignature } from '../src/entries/signer.ts'
 import { createNodeSigner, createNodeVerifier } from '../src/node/node-crypto.ts'
-import { defaultPolicies } from '../src/policy.ts'
+import { defaultPolicies } from '../src/rules/policy.ts'
 import { parsePeerId } from '@mesh/core'
-import type { Entry } from '../src/entry.ts'
-import { versionAfter } from '../src/version.ts'
+import type { Entry } from '../src/entries/entry.ts'
+import { versionAfter } from '../src/entries/version.ts'
 import vectors from './vectors/ledger.json' with { type: 'json' }
 
 const text = new TextDecoder()
@@ -56,7 +56,7 @@ test.each(vectors.signed_entries)('signed entry $bucket/$key has its bytes, sign
   expect(decodeEntries(bytes(block)).entries).toEqual([keyed])
 })
 
-test('a bare entry of older nodes is its Value', () => {
+test('a bare entry of legacy members is its Value', () => {
   const { entry_json, value } = vectors.legacy_bare_entry
   const { entries } = decodeEntries(bytes(`{"Storage":{"b":{"k":${entry_json}}}}`))
   const bare: Entry = { value, owner: '', version: 0n, updatedAt: 0, deleted: false, sig: null }
@@ -80,7 +80,7 @@ test('the block vector reads, prints and hashes byte for byte', () => {
   expect(hashByPrint(head, entries)).toBe(block.hash)
 })
 
-test('a partial block is the smallest that older nodes take', () => {
+test('a partial block is the smallest that legacy members take', () => {
   const { entries } = decodeEntries(bytes(vectors.block.json))
   const heartbeat = entries.filter(({ bucket }) => bucket === 'healthcheck')
   expect(text.decode(encodeBlock(heartbeat))).toBe(vectors.block.minimal_partial_block_json)

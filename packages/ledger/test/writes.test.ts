@@ -2,7 +2,7 @@ import { createManualClock } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { createLedger, type LedgerEvent } from '../src/index.ts'
 import { createNodeSigner } from '../src/node.ts'
-import { versionTag } from '../src/version.ts'
+import { versionTag } from '../src/entries/version.ts'
 import { createMember, createPair, exchange, forge, nanos } from './members.ts'
 
 const caught = (run: () => unknown) => {

@@ -9,8 +9,8 @@ it('has these public names', () => {
     'createCompression',
     'createReplicator',
     'createSession',
-    'decodeTurn',
-    'encodeTurn',
+    'decodeSyncMessage',
+    'encodeSyncMessage',
     'estimateIdleTraffic',
   ])
 })

@@ -1,147 +1,155 @@
 /** Bounds and constants of replication. First what the protocols fix, then what we chose. */
 
-/** Range reconciliation between two members; its turns are described in `turn.ts`. */
+/** Protocol id of range reconciliation between two members (docs/PROTOCOLS.md, 'Replication'). */
 export const REPLICATION_PROTOCOL = '/mesh/replication/1'
 
 // --- a reconciliation session -------------------------------------------------------------------------------
 
-/** A differing range is cut into this many parts. */
+/** How many parts a differing range is cut into. */
 export const RANGE_FANOUT = 16
-/** A range with at most this many own entries is answered by a list instead of fingerprints. */
+/** A range in which this node holds at most this many entries is answered by a list instead of fingerprints. */
 export const LEAF_ENTRIES = 32
-/** A turn is sent when it is this long; the next follows the remote's answer, so this is all that is in flight. */
-export const TURN_BYTES = 192 * 1024
-/** Longest turn taken: `TURN_BYTES` and the one largest entry that went over it. */
-export const MAX_TURN_BYTES = 384 * 1024
-/** Longest list taken in one range. */
+/** Bytes at which a sync message is sent. The next follows the remote's answer, so this is all that is in flight. */
+export const MESSAGE_BYTES = 192 * 1024
+/** Bytes of the longest sync message that is taken: `MESSAGE_BYTES`, and the largest entry that went over it. */
+export const MAX_SYNC_MESSAGE_BYTES = 384 * 1024
+/** Items of the longest list that is taken for one range. */
 export const MAX_LIST_ITEMS = 256
-/** Ranges in one turn: all are answered with up to 16 each, and wait until then. */
-export const MAX_RANGES_IN_TURN = 512
-/** Lists in one turn. */
-export const MAX_LISTS_IN_TURN = 256
-/** Parts of any kind in one turn. */
-export const MAX_TURN_ITEMS = 16_384
-/** UTF-16 code units of a bucket's and a key's name. */
+/** Ranges that one message may ask about. Each is answered with up to 16, which wait until then. */
+export const MAX_RANGES_IN_MESSAGE = 512
+/** Lists that one message may hold. */
+export const MAX_LISTS_IN_MESSAGE = 256
+/** Parts of any kind that one message may hold. */
+export const MAX_MESSAGE_ITEMS = 16_384
+/** UTF-16 code units of the longest bucket name in a message. */
 export const MAX_BUCKET_UNITS = 256
+/** UTF-16 code units of the longest key in a message. */
 export const MAX_KEY_UNITS = 1024
 /** Entries of a session that are given to the ledger at once: about as many signatures as are checked in 10 ms. */
 export const MERGE_SLICE_ENTRIES = 32
-/** Heartbeats that the periodic check looks at. */
+/** Heartbeats that the comparison of two ledgers looks at. */
 export const MAX_HEARTBEATS_COMPARED = 10_000
-/** Turns of one session between ledgers of that size: twice what two full ones without a common entry need. */
-export const MAX_SESSION_TURNS = 8_192
-/** Turns in a row that say 'more' and bring nothing. */
-export const MAX_IDLE_TURNS = 3
-/** Ranges that wait for their answer; more means that the remote asks without listening. */
+/** Messages of one session between ledgers of `MAX_LEDGER_ENTRIES`: twice what two without a common entry need. */
+export const MAX_SESSION_MESSAGES = 8_192
+/** Messages in a row that may say 'more' and bring nothing. */
+export const MAX_IDLE_MESSAGES = 3
+/** Ranges that may wait for their answer. With more of them the remote asks without listening. */
 export const MAX_PENDING_TASKS = 8_192
-/** Entries with a broken form or signature in one session; then the remote is no honest member. */
+/** Entries with a broken form or signature that an honest member may send in one session. */
 export const MAX_BAD_ENTRIES = 64
-/** Entries that a ledger holds unless its node is told to hold more; a session serves ledgers of this size at least. */
+/** Entries that a ledger holds unless its node is told to hold more. A session serves ledgers of this size at least. */
 export const MAX_LEDGER_ENTRIES = 200_000
-/** Silence of the remote in a session. */
-export const TURN_TIMEOUT_MS = 30_000
-/** A whole session; what is missing then comes with the next. */
+/** How long the remote of a session may be silent, in ms. */
+export const MESSAGE_TIMEOUT_MS = 30_000
+/** How long a whole session may last, in ms. What is missing then comes with the next. */
 export const SESSION_TIMEOUT_MS = 10 * 60_000
-/** Sessions that one peer may open in a minute, and at once. */
+/** Sessions that one peer may open in a minute; as many may come at once. */
 export const SESSIONS_PER_MINUTE = 30
-/** Sessions of our own at a time. */
+/** Sessions that this node opens at a time. */
 export const MAX_OWN_SESSIONS = 4
 
 /** Bytes of an entry's hash that lists and refusals carry. */
 export const SHORT_HASH_BYTES = 16
-/** Hashes of refused entries that are remembered, ours and theirs each. */
+/** Hashes of refused entries that are remembered: as many of ours, and as many of all peers'. */
 export const REFUSALS_REMEMBERED = 16_384
-/** A refusal that time may change is tried again after this. */
+/** How long a refusal stands that time may change, in ms. */
 export const REFUSAL_RETRY_MS = 60_000
-/** A refusal that hangs on a lease is tried again after this (less than the lease). */
+/** How long a refusal stands that hangs on a lease, in ms: less than the lease. */
 export const REFUSAL_LEASE_MS = 5 * 60_000
-/** Any other refusal stands this long. */
+/** How long any other refusal stands, in ms. */
 export const REFUSAL_KEPT_MS = 60 * 60_000
 
-// --- the room ---------------------------------------------------------------------------------------------
+// --- the topic ---------------------------------------------------------------------------------------------
 
-/** One published block's JSON; longer lists of entries are cut. */
+/** Bytes of JSON at which a published block is cut; what is left goes into further ones. */
 export const PUBLISH_BYTES = 512 * 1024
-/** What one message may inflate to ('Bounds'). */
+/** Bytes that one gossip message may inflate to. */
 export const MAX_INFLATED_BYTES = 64 * 1024 * 1024
-/** Messages of one author that wait to be judged, and their bytes. */
+/** Messages of one author that may wait to be judged. */
 export const MAX_WAITING_MESSAGES = 256
+/** Bytes of one author's messages that may wait to be judged. */
 export const MAX_WAITING_BYTES = 32 * 1024 * 1024
-/** An author's block that equals its last one is skipped for this long; later, time may have changed its verdict. */
+/** How long a block that equals the author's last one is skipped, in ms. Later, time may have changed its verdict. */
 export const REPEATED_BLOCK_MS = 60_000
-/** Authors and peers that are remembered. */
+/** Authors and peers of whom something is remembered; the one heard longest ago is forgotten first. */
 export const MAX_MEMBERS_REMEMBERED = 1024
-/** Inflating and checking give way to other work after this time. */
+/** How long inflating and checking may take before other work has its turn, in ms. */
 export const SLICE_MS = 10
 
-// --- older members ----------------------------------------------------------------------------------------
+// --- legacy members ----------------------------------------------------------------------------------------
 
-/** A member that does not speak `/mesh/replication` counts as present this long after it was heard. */
-export const OLDER_MEMBER_MS = 10 * 60_000
-/** The elected one of us sends the whole ledger this often while an older member is about, */
+/** How long a legacy member counts as present after it was heard, in ms. */
+export const LEGACY_MEMBER_MS = 10 * 60_000
+/** How often the elected node sends the whole ledger while a legacy member is about, in ms. */
 export const WHOLE_LEDGER_INTERVAL_MS = 10_000
-/** but never more bytes a second than this on average. */
+/** Bytes a second that whole ledgers may take on average; after a large one the sender waits longer. */
 export const WHOLE_LEDGER_BYTES_PER_S = 512 * 1024
-/** Another sender that was heard within this time, and stands before us by `Leader`, makes us keep silent. */
+/** How long another sender that would win the election keeps this node silent after it was heard, in ms. */
 export const WHOLE_LEDGER_HEARD_MS = 15_000
-/** How often the topic is looked at for new members. */
+/** How often the topic is looked at for new members, in ms. */
 export const TOPIC_POLL_MS = 2_000
-/** A new member on the topic has this long to show that it speaks `/mesh/replication`. */
+/** How long a new member on the topic has to show that it speaks `REPLICATION_PROTOCOL`, in ms. */
 export const NEWCOMER_GRACE_MS = 3_000
-/** Own entries are sent again to older newcomers at most this often. */
+/** Least time between two times that own entries are sent again to legacy newcomers, in ms. */
 export const REPUBLISH_INTERVAL_MS = 10_000
 
 // --- catching up ------------------------------------------------------------------------------------------
 
-/** Each node compares digests with one random peer this often: about 250 bytes each time. */
+/** How often each node compares digests with one random peer, in ms; it costs about 250 bytes. */
 export const DIGEST_CHECK_INTERVAL_MS = 60_000
-/** Of two that met, the one with the greater id waits this long for the other to begin. */
+/** How long the one with the greater id of two that met waits for the other to begin, in ms. */
 export const SECOND_CALLER_MS = 3_000
-/** After a session that brought news, this many further peers are asked soon, so that a healed partition heals at once. */
+/** Peers that are asked soon after a session that brought news, so that a healed partition heals everywhere. */
 export const SPREAD_PEERS = 3
+/** How long after such a session they are asked, in ms. */
 export const SPREAD_DELAY_MS = 1_000
-/** A peer whose session failed is asked again after this, doubled with each failure, */
+/** How long after a failed session its peer is asked again, in ms; doubled with each further failure. */
 export const RETRY_MS = 2_000
-/** up to this. */
+/** The longest wait before a peer whose sessions fail is asked again, in ms. */
 export const MAX_RETRY_MS = 60_000
-/** Two states that a session could not make equal are not compared again for this long. */
-export const SETTLED_MS = 5 * 60_000
-/** What a peer refused for a live owner's sake is told to that owner within this time, unless it is settled by then, */
+/** How long two states that a session could not make equal are not compared again, in ms. */
+export const KNOWN_DIFFERENCE_MS = 5 * 60_000
+/**
+ * How long a refusal for a live owner's sake waits before that owner is told of the claim, in ms: the two may have
+ * agreed by then.
+ */
 export const CONTESTED_DELAY_MS = 5_000
-/** this many entries at a time. */
+/** Claims that may wait to be told to the owner. */
 export const MAX_CONTESTED = 256
-/** A peer that broke the protocol is left alone for this long. */
+/** How long a peer that broke the protocol is left alone, in ms. */
 export const FAULT_PAUSE_MS = 10 * 60_000
 
 // --- coming back ------------------------------------------------------------------------------------------
 
-/** Without anybody on the topic for this long, a node is alone and begins. */
+/** How long nobody may be on the topic before a starting node takes itself for alone and begins, in ms. */
 export const ALONE_MS = 5_000
-/** The same, where it knows of nobody whom it could meet. */
+/** The same as `ALONE_MS` where the node knows of nobody whom it could meet. */
 export const ALONE_UNKNOWN_MS = 1_000
-/** With older members only, one whole ledger is waited for this long. */
-export const OLDER_LEDGER_WAIT_MS = 20_000
-/** A first session that lasts longer no longer holds back heartbeat and claims. */
+/** How long a node that starts among legacy members only waits for one whole ledger, in ms. */
+export const LEGACY_LEDGER_WAIT_MS = 20_000
+/** How long a first session may hold back heartbeat and claims, in ms. */
 export const FIRST_SESSION_MS = 2 * 60_000
 
-// --- heartbeats, leader, reaper: the intervals that the network fixes (wire document, 4.4 and 4.8) ----------
+// --- heartbeats, leader, reaper: the intervals that the network fixes (docs/WIRE.md 4.4 and 4.8) -------------------
 
-/** An owner is alive this long after its heartbeat. */
+/** How long an owner is alive after its heartbeat, in ms. */
 export const LIVENESS_MS = 480_000
-/** A liveness window must hold this many heartbeats. */
+/** Heartbeats that a liveness window must have room for. */
 export const HEARTBEATS_PER_LEASE = 4
+/** How often a node says that it is alive, in ms. */
 export const HEARTBEAT_INTERVAL_MS = 120_000
-/** While an older member is about: some have a window of 120 s. */
-export const OLDER_HEARTBEAT_INTERVAL_MS = 40_000
-/** By default every node looks for what to collect, and the leader for what to reap, at multiples of this time. */
+/** The same while a legacy member is about, in ms: some have a window of 120 s. */
+export const LEGACY_HEARTBEAT_INTERVAL_MS = 40_000
+/** At multiples of this time, in ms, every node looks for what to collect, and the leader for what to reap. */
 export const SCRUB_INTERVAL_MS = 600_000
-/** Ownership `off`: the last block is sent this often. */
+/** How often a node with ownership `off` sends its last block, in ms. */
 export const OFF_SYNC_INTERVAL_MS = 10_000
 
 // --- announcing -------------------------------------------------------------------------------------------
 
-/** After giving a key up in a race it is left alone for this long: by then the other's word for it is found. */
+/** How long a key that was given up in a race is left alone, in ms: by then the other's word for it is found. */
 export const YIELD_PAUSE_MS = 2 * 60_000
-/** A key that another holds is tried again after this at the latest, and not sooner than the least. */
+/** The longest wait before a key that another holds is tried again, in ms. */
 export const ANNOUNCE_RETRY_MS = 10_000
+/** The least wait before a key that another holds is tried again, in ms. */
 export const ANNOUNCE_LEAST_RETRY_MS = 1_000

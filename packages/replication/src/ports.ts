@@ -1,7 +1,7 @@
 /** What replication needs from the network; `@mesh/p2p`'s `P2pNode` fits it, and so does the simulation. */
 import type { PeerId } from '@mesh/core'
 
-export interface ReplicationRoom {
+export interface ReplicationTopic {
   publish(plaintext: Uint8Array): Promise<number>
   onMessage(
     listener: (message: { readonly author: PeerId; readonly plaintext: Uint8Array }) => void,

@@ -1,18 +1,18 @@
 /**
- * Keeps a ledger equal to those of the other members. Out: what this node writes, over the room. In: the room's
+ * Keeps a ledger equal to those of the other members. Out: what this node writes, over the topic. In: the topic's
  * blocks, and sessions that find what was missed. Beside that it says that this node is alive, reaps, and serves
- * older members. It holds no rule of its own about entries: the ledger judges.
+ * legacy members. It holds no rule of its own about entries: the ledger judges.
  */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger, LedgerEvent } from '@mesh/ledger'
-import { type Arrival, createArrival } from './arrival.ts'
-import type { BlockForm } from './block-form.ts'
-import { type CatchUp, createCatchUp } from './catch-up.ts'
-import { type Compression, createCompression } from './compression.ts'
+import { type InitialSync, createInitialSync } from './presence/initial-sync.ts'
+import type { BlockForm } from './legacy/block-form.ts'
+import { type CatchUp, createCatchUp } from './reconcile/catch-up.ts'
+import { type Compression, createCompression } from './gossip/compression.ts'
 import { replicationError } from './errors.ts'
-import { type Contested, createContested } from './contested.ts'
-import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
-import { startAnnouncing } from './keep-announced.ts'
+import { type Contested, createContested } from './reconcile/contested.ts'
+import { createHeartbeat, type Heartbeat } from './presence/heartbeat.ts'
+import { startAnnouncing } from './presence/keep-announced.ts'
 import {
   HEARTBEAT_INTERVAL_MS,
   HEARTBEATS_PER_LEASE,
@@ -20,18 +20,19 @@ import {
   MAX_LEDGER_ENTRIES,
   SCRUB_INTERVAL_MS,
 } from './limits.ts'
-import { createMembers, type Members } from './members.ts'
-import { createOlderMembers, type OlderMembers } from './older-members.ts'
-import type { ReplicationChannels, ReplicationRoom } from './ports.ts'
-import { createPublisher, type Publisher } from './publisher.ts'
-import { startReaper } from './reaper.ts'
-import { createReceiver, type Receiver } from './receiver.ts'
-import { createReconciler, type Reconciler, type SessionResult } from './reconciler.ts'
+import { createMembers, type Members } from './presence/members.ts'
+import { createLegacyMembers, type LegacyMembers } from './legacy/legacy-members.ts'
+import type { ReplicationChannels, ReplicationTopic } from './ports.ts'
+import { createPublisher, type Publisher } from './gossip/publisher.ts'
+import { startReaper } from './presence/reaper.ts'
+import { createBlockReceiver, type BlockReceiver } from './gossip/block-receiver.ts'
+import { createReconciler, type Reconciler } from './reconcile/reconciler.ts'
+import type { SessionResult } from './reconcile/session-result.ts'
 import type { ReplicationStatus } from './status.ts'
-import { startWholeBlocks } from './whole-blocks.ts'
+import { startWholeBlocks } from './legacy/whole-blocks.ts'
 
 export interface ReplicatorInit {
-  /** Default 120 s; 40 s at most while an older member is about. */
+  /** Default 120 s; 40 s at most while a legacy member is about. */
   readonly heartbeatIntervalMs?: number
   /** The ledger's liveness window; default 480 s. Must hold four heartbeats. */
   readonly livenessMs?: number
@@ -43,7 +44,7 @@ export interface ReplicatorInit {
 
 export interface ReplicatorComponents {
   readonly ledger: Ledger
-  readonly room: ReplicationRoom
+  readonly topic: ReplicationTopic
   readonly channels: ReplicationChannels
   readonly clock: Clock
   readonly random: Random
@@ -102,15 +103,15 @@ class LedgerReplicator implements Replicator {
   readonly #scrubIntervalMs: number
   readonly #members: Members
   readonly #publisher: Publisher
-  readonly #receiver: Receiver
+  readonly #receiver: BlockReceiver
   readonly #contested: Contested
   readonly #reconciler: Reconciler
   readonly #catchUp: CatchUp
-  readonly #arrival: Arrival
+  readonly #initialSync: InitialSync
   readonly #heartbeat: Heartbeat
-  readonly #older: OlderMembers
+  readonly #legacy: LegacyMembers
   readonly #announcing = new Set<() => void>()
-  #arrivedAt: number | undefined
+  #syncedAt: number | undefined
   #ends: (() => void)[] = []
   #state: 'new' | 'started' | 'stopped' = 'new'
 
@@ -123,7 +124,10 @@ class LedgerReplicator implements Replicator {
     this.#scrubIntervalMs = init.scrubIntervalMs
     this.#members = createMembers(components)
     this.#publisher = createPublisher(components)
-    this.#receiver = createReceiver({ onBlock: (author, form) => this.#blockTaken(author, form) }, components)
+    this.#receiver = createBlockReceiver(
+      { onBlock: (author, form) => this.#blockTaken(author, form) },
+      components,
+    )
     this.#contested = createContested({ ...components, publisher: this.#publisher })
     this.#reconciler = createReconciler(
       {
@@ -134,43 +138,43 @@ class LedgerReplicator implements Replicator {
       components,
     )
     this.#catchUp = createCatchUp({ ...components, reconciler: this.#reconciler })
-    this.#arrival = createArrival({ ...components, running: () => this.#reconciler.running })
+    this.#initialSync = createInitialSync({ ...components, running: () => this.#reconciler.running })
     this.#heartbeat = createHeartbeat(
       {
         intervalMs: init.heartbeatIntervalMs,
         livenessMs: init.livenessMs,
-        olderAbout: this.#members.olderAbout,
+        hasLegacy: this.#members.hasLegacy,
       },
-      { ...components, arrival: this.#arrival },
+      { ...components, initialSync: this.#initialSync },
     )
-    this.#older = createOlderMembers({ ...components, members: this.#members, publisher: this.#publisher })
+    this.#legacy = createLegacyMembers({ ...components, members: this.#members, publisher: this.#publisher })
   }
 
   async start(): Promise<void> {
     if (this.#state !== 'new') return
     this.#state = 'started'
-    const { ledger, room, clock } = this.#components
-    this.#arrival.begin()
-    void this.#arrival.wait().then(() => {
-      this.#arrivedAt = clock.now()
+    const { ledger, topic, clock } = this.#components
+    this.#initialSync.begin()
+    void this.#initialSync.wait().then(() => {
+      this.#syncedAt = clock.now()
     })
-    this.#ends.push(room.onMessage((message) => this.#receiver.take(message)))
+    this.#ends.push(topic.onMessage((message) => this.#receiver.take(message)))
     this.#ends.push(
       startReaper({
         ...this.#components,
         intervalMs: this.#scrubIntervalMs,
-        arrivedAt: () => this.#arrivedAt,
+        syncedAt: () => this.#syncedAt,
       }),
     )
     this.#heartbeat.start()
     if (ledger.mode === 'off') {
       // No catch-up in this mode, so nothing to wait for: the greater block wins whenever it comes.
-      this.#arrival.sessionSucceeded()
+      this.#initialSync.sessionSucceeded()
       this.#ends.push(startWholeBlocks({ ...this.#components, publisher: this.#publisher }))
       return
     }
     this.#ends.push(ledger.subscribe((event) => this.#publishOwn(event)))
-    this.#older.start()
+    this.#legacy.start()
     await this.#reconciler.start()
     if (this.#isRunning()) this.#catchUp.start()
   }
@@ -182,19 +186,22 @@ class LedgerReplicator implements Replicator {
     this.#catchUp.stop()
     this.#contested.stop()
     this.#heartbeat.stop()
-    this.#older.stop()
-    this.#arrival.stop()
+    this.#legacy.stop()
+    this.#initialSync.stop()
     this.#receiver.stop()
     this.#reconciler.stop()
     this.#publisher.stop()
   }
 
   ready(): Promise<void> {
-    return this.#arrival.wait()
+    return this.#initialSync.wait()
   }
 
   keepAnnounced(bucket: string, key: string, valueText: () => string): () => void {
-    const stop = startAnnouncing({ bucket, key, valueText }, { ...this.#components, arrival: this.#arrival })
+    const stop = startAnnouncing(
+      { bucket, key, valueText },
+      { ...this.#components, initialSync: this.#initialSync },
+    )
     this.#announcing.add(stop)
     return () => {
       this.#announcing.delete(stop)
@@ -209,12 +216,12 @@ class LedgerReplicator implements Replicator {
   status(): ReplicationStatus {
     const { failures, refusedHere, refusedThere, running } = this.#reconciler
     return {
-      ready: this.#arrival.ready,
-      readyReason: this.#arrival.reason,
+      ready: this.#initialSync.ready,
+      readyReason: this.#initialSync.reason,
       lastHeartbeatAt: this.#heartbeat.lastAt,
       leader: this.#components.ledger.leader(),
-      olderMembers: this.#members.older(),
-      published: { ...this.#publisher.counts, wholeLedgers: this.#older.wholeLedgersSent },
+      legacyMembers: this.#members.legacy(),
+      published: { ...this.#publisher.counts, wholeLedgers: this.#legacy.wholeLedgersSent },
       received: { ...this.#receiver.counts, refused: { ...this.#receiver.refused } },
       sessions: {
         running,
@@ -249,16 +256,16 @@ class LedgerReplicator implements Replicator {
   }
 
   #blockTaken(author: PeerId, form: BlockForm): void {
-    if (form === 'whole') this.#older.heardWhole(author)
-    if (form !== 'older' || this.#components.ledger.mode === 'off') return
-    const wasAbout = this.#members.olderAbout()
-    this.#members.heardOlder(author)
-    this.#arrival.olderBlockTaken()
-    if (!wasAbout) this.#heartbeat.olderHeard()
+    if (form === 'whole') this.#legacy.heardWhole(author)
+    if (form !== 'legacy' || this.#components.ledger.mode === 'off') return
+    const wasAbout = this.#members.hasLegacy()
+    this.#members.heardLegacy(author)
+    this.#initialSync.legacyBlockTaken()
+    if (!wasAbout) this.#heartbeat.legacyHeard()
   }
 
   #sessionEnded(result: SessionResult): void {
-    if (result.outcome !== 'failed') this.#arrival.sessionSucceeded()
+    if (result.outcome !== 'failed') this.#initialSync.sessionSucceeded()
     this.#catchUp.sessionEnded(result)
   }
 }

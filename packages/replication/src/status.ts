@@ -1,8 +1,8 @@
 /** What replication can say of itself, for the API, health and metrics. */
 import type { PeerId } from '@mesh/core'
-import type { ArrivalReason } from './arrival.ts'
-import type { ReceiveRefusal } from './receiver.ts'
-import type { ReconcileFailure } from './reconciler.ts'
+import type { InitialSyncReason } from './presence/initial-sync.ts'
+import type { ReceiveRefusal } from './gossip/block-receiver.ts'
+import type { ReconcileFailure } from './reconcile/session-result.ts'
 
 /** Sessions with one peer. */
 export interface PeerReplicationStatus {
@@ -22,14 +22,14 @@ export interface PeerReplicationStatus {
 export interface ReplicationStatus {
   /** May this node say that it is alive and claim keys? And why. */
   readonly ready: boolean
-  readonly readyReason: ArrivalReason | undefined
+  readonly readyReason: InitialSyncReason | undefined
   /** Unix ms of this node's last heartbeat. */
   readonly lastHeartbeatAt: number | undefined
   /** Who ends expired entries, as this node sees it. */
   readonly leader: string | undefined
-  /** Older members heard within ten minutes. */
-  readonly olderMembers: readonly PeerId[]
-  /** Blocks over the room. */
+  /** Legacy members heard within ten minutes. */
+  readonly legacyMembers: readonly PeerId[]
+  /** Blocks over the topic. */
   readonly published: {
     readonly blocks: number
     readonly entries: number

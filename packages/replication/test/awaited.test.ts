@@ -15,14 +15,14 @@ const clock = {
   after: (delayMs, run, options) => systemClock.after(delayMs / 100, run, options),
 }
 const ledger = createLedger({}, { signer: createSigner(systemRandom.bytes(32)), clock })
-const room = { publish: async () => 0, onMessage: () => () => {}, peers: () => [] }
+const topic = { publish: async () => 0, onMessage: () => () => {}, peers: () => [] }
 const channels = {
   handle: async () => {},
   open: () => new Promise(() => {}),
   peersWith: () => [],
   onPeerWith: () => () => {},
 }
-const components = { ledger, room, channels, clock, random: systemRandom, logger: silentLogger }
+const components = { ledger, topic, channels, clock, random: systemRandom, logger: silentLogger }
 const replicator = createReplicator({}, components)
 await replicator.start()
 `

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto'
 import { type Clock, heartbeatValue, type PeerId, type Random } from '@mesh/core'
 import { canonicalBytes, encodeBlock, type KeyedEntry, type Signer } from '@mesh/ledger'
 import { REPLICATION_PROTOCOL } from '../src/limits.ts'
-import type { Turn } from '../src/turn.ts'
-import { encodeTurn } from '../src/turn-codec.ts'
+import type { SyncMessage } from '../src/session/sync-message.ts'
+import { encodeSyncMessage } from '../src/session/sync-message-codec.ts'
 import type { SimNetwork } from './sim-network.ts'
 
 export interface Hostile {
@@ -88,7 +88,7 @@ export function createHostile(
 
 function lie(random: Random): Uint8Array {
   if (random.float() < 0.3) return random.bytes(50)
-  const turn: Turn = {
+  const message: SyncMessage = {
     hello: { size: 1e9, digest: random.bytes(16), heartbeats: random.bytes(16) },
     ranges: [{ from: undefined, to: undefined, count: 1000, fingerprint: random.bytes(32) }],
     lists: [],
@@ -97,5 +97,5 @@ function lie(random: Random): Uint8Array {
     refused: [],
     more: random.float() < 0.5,
   }
-  return encodeTurn(turn)
+  return encodeSyncMessage(message)
 }

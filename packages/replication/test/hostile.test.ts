@@ -3,17 +3,17 @@ import { encodeBlock, type Entry, type KeyedEntry } from '@mesh/ledger'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { gzipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
-import { createCompression } from '../src/compression.ts'
+import { createCompression } from '../src/gossip/compression.ts'
 import { REPLICATION_PROTOCOL } from '../src/limits.ts'
 import type { ReplicationChannel } from '../src/ports.ts'
-import type { Turn } from '../src/turn.ts'
-import { decodeTurn, encodeTurn } from '../src/turn-codec.ts'
+import type { SyncMessage } from '../src/session/sync-message.ts'
+import { decodeSyncMessage, encodeSyncMessage } from '../src/session/sync-message-codec.ts'
 import { createSimNetwork } from './sim-network.ts'
 import { contentOf, createSimSigner, startSimNode } from './sim-node.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
-const silent: Turn = { ranges: [], lists: [], wants: [], entries: [], refused: [], more: false }
+const silent: SyncMessage = { ranges: [], lists: [], wants: [], entries: [], refused: [], more: false }
 const hello = { size: 1000, digest: new Uint8Array(16).fill(9), heartbeats: new Uint8Array(16) }
 
 function createStage() {
@@ -35,16 +35,16 @@ function forged(count: number, owner: PeerId): KeyedEntry[] {
   return Array.from({ length: count }, (_, at) => ({ bucket: 'dns', key: `forged ${at}`, entry }))
 }
 
-type Reply = (turn: Turn, turns: number) => Turn | Uint8Array | undefined
+type Reply = (message: SyncMessage, messages: number) => SyncMessage | Uint8Array | undefined
 
 /** A member that speaks the protocol, in its own way. */
 function answerWith(reply: Reply) {
   return async (channel: ReplicationChannel) => {
-    let turns = 0
-    for await (const message of channel.messages()) {
-      const turn = decodeTurn(message)
-      const next = turn === undefined ? undefined : reply(turn, ++turns)
-      if (next !== undefined) await channel.send(next instanceof Uint8Array ? next : encodeTurn(next))
+    let messages = 0
+    for await (const bytes of channel.messages()) {
+      const message = decodeSyncMessage(bytes)
+      const next = message === undefined ? undefined : reply(message, ++messages)
+      if (next !== undefined) await channel.send(next instanceof Uint8Array ? next : encodeSyncMessage(next))
     }
   }
 }
@@ -63,17 +63,17 @@ describe('a peer that lies in reconciliation', () => {
   const somewhere = { from: undefined, to: undefined, count: 900, fingerprint: new Uint8Array(32) }
 
   it.each<[string, string, Reply]>([
-    ['sends bytes that are no turn', 'malformed', () => Uint8Array.of(0xff, 0xff)],
+    ['sends bytes that are no message', 'malformed', () => Uint8Array.of(0xff, 0xff)],
     ['asks the same without end', 'endless', () => ({ ...silent, hello, ranges: [somewhere] })],
     ['says more and brings nothing', 'no_progress', () => ({ ...silent, hello, more: true })],
     ['says nothing', 'timeout', () => undefined],
     [
       'sends forged entries',
       'bad_entries',
-      (_, turns) => ({
+      (_, messages) => ({
         ...silent,
         hello,
-        entries: forged(100 * turns, createSimSigner(createSeededRandom(1)).peerId),
+        entries: forged(100 * messages, createSimSigner(createSeededRandom(1)).peerId),
       }),
     ],
   ])('%s, is given up, counted and left alone', async (_, failure, reply) => {
@@ -92,7 +92,7 @@ describe('a peer that lies in reconciliation', () => {
     await node.kill()
   })
 
-  it('does not hold up the node’s arrival for ever', async () => {
+  it('does not hold up the node’s initialSync for ever', async () => {
     const { at, node } = await meet(() => undefined)
     await at.clock.advance(2 * MINUTE + SECOND)
     expect(node.replicator.status().ready).toBe(true)
@@ -105,7 +105,7 @@ describe('a peer that lies in reconciliation', () => {
     const link = at.network.join(createSimSigner(at.random).peerId)
     for (let call = 0; call < 100; call++) {
       const channel = await link.channels.open(node.id, REPLICATION_PROTOCOL, { maxMessageBytes: 1e6 })
-      await channel.send(encodeTurn({ ...silent, hello }))
+      await channel.send(encodeSyncMessage({ ...silent, hello }))
       await at.clock.advance(200)
     }
     expect(node.replicator.status().sessions.failures.too_often).toBeGreaterThan(40)
@@ -138,8 +138,8 @@ describe('a peer that lies in reconciliation', () => {
       ownerTag: 1,
       deleted: false,
     }
-    const lie: Reply = (turn) =>
-      turn.wants.length > 0
+    const lie: Reply = (message) =>
+      message.wants.length > 0
         ? { ...silent, entries: forged(1, anna.id).map((each) => ({ ...each, key: 'name' })) }
         : { ...silent, hello, lists: [{ from: undefined, to: undefined, items: [item] }] }
     await liar.channels.handle(REPLICATION_PROTOCOL, { maxMessageBytes: 1e6 }, answerWith(lie))
@@ -159,7 +159,7 @@ describe('a peer that lies in reconciliation', () => {
   })
 })
 
-describe('the room', () => {
+describe('the topic', () => {
   it('counts what is no gzip, or inflates beyond its bound, and stays open', async () => {
     const at = createStage()
     const compression = createCompression(at.clock)

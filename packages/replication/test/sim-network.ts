@@ -1,6 +1,6 @@
 /** A network in virtual time: gossip to everybody in reach, channels between neighbours, and all that goes wrong. */
 import type { Clock, PeerId, Random } from '@mesh/core'
-import type { ReplicationChannel, ReplicationChannels, ReplicationRoom } from '../src/ports.ts'
+import type { ReplicationChannel, ReplicationChannels, ReplicationTopic } from '../src/ports.ts'
 
 export interface SimNetworkInit {
   /** Of one gossip message to one receiver, 0 to 1. */
@@ -11,7 +11,7 @@ export interface SimNetworkInit {
 }
 
 export interface SimLink {
-  readonly room: ReplicationRoom
+  readonly topic: ReplicationTopic
   readonly channels: ReplicationChannels
   /** As if the process was killed: channels break, nothing is delivered any more. */
   unplug(): void
@@ -34,7 +34,7 @@ export interface SimNetwork {
     channelBytes: number
     channels: number
   }
-  /** Turns loss and duplication off, for the end of a simulation. */
+  /** Messages loss and duplication off, for the end of a simulation. */
   calm(): void
 }
 
@@ -152,7 +152,7 @@ export function createSimNetwork(
       }
       members.set(self, member)
       rewire()
-      const room: ReplicationRoom = {
+      const topic: ReplicationTopic = {
         publish: async (plaintext) => gossip(self, plaintext),
         onMessage(listener) {
           member.listeners.add(listener)
@@ -161,7 +161,7 @@ export function createSimNetwork(
         peers: () => [...member.connected],
       }
       return {
-        room,
+        topic,
         channels: channelsOf(member),
         unplug() {
           if (members.get(self) !== member) return

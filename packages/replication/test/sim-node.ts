@@ -12,7 +12,7 @@ import {
   type StoreBatch,
   type Verify,
 } from '@mesh/ledger'
-import type { Compression } from '../src/compression.ts'
+import type { Compression } from '../src/gossip/compression.ts'
 import { createReplicator, type Replicator, type ReplicatorInit } from '../src/replicator.ts'
 import type { SimLink, SimNetwork } from './sim-network.ts'
 
@@ -31,7 +31,7 @@ function simSignature(peer: PeerId, bytes: Uint8Array): Uint8Array {
 /** A store that outlives its ledger, as a disk does. */
 export function createRetainingStore(): Store {
   const entries = new Map<string, KeyedEntry>()
-  const burials = new Map<string, bigint>()
+  const pruned = new Map<string, bigint>()
   let last: { head: StoreBatch['head']; fingerprint: string } | undefined
   const idOf = ({ bucket, key }: { bucket: string; key: string }) => JSON.stringify([bucket, key])
   return {
@@ -39,14 +39,14 @@ export function createRetainingStore(): Store {
       last && {
         ...last,
         entries: [...entries.values()],
-        burials: [...burials].map(([hash, version]) => ({ hash, version })),
+        pruned: [...pruned].map(([hash, version]) => ({ hash, version })),
       },
     commit(batch) {
       last = { head: batch.head, fingerprint: batch.fingerprint }
       for (const position of batch.removes) entries.delete(idOf(position))
       for (const keyed of batch.puts) entries.set(idOf(keyed), keyed)
-      for (const hash of batch.exhumed) burials.delete(hash)
-      for (const { hash, version } of batch.burials) burials.set(hash, version)
+      for (const hash of batch.forgotten) pruned.delete(hash)
+      for (const { hash, version } of batch.pruned) pruned.set(hash, version)
     },
     close() {},
   }
@@ -111,7 +111,7 @@ export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Prom
   const link = at.network.join(signer.peerId, init.neighbours)
   const replicator = createReplicator(init.replicator ?? {}, {
     ledger,
-    room: link.room,
+    topic: link.topic,
     channels: link.channels,
     clock,
     random: at.random,

@@ -28,7 +28,7 @@ function expectEqual(...nodes: readonly SimNode[]) {
 }
 
 describe('two members', () => {
-  it('read what the other writes, over the room', async () => {
+  it('read what the other writes, over the topic', async () => {
     const { clock, start } = createStage()
     const [anna, bert] = [await start(0), await start(1)]
     await clock.advance(10 * SECOND)

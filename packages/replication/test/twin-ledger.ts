@@ -1,12 +1,12 @@
 /** A naive ledger for tests of the protocol: a sorted array, and the newer version wins. */
 import { createHash } from 'node:crypto'
 import type { Entry, KeyedEntry, Position, PositionRange, Snapshot } from '@mesh/ledger'
-import { createRefusalMemory } from '../src/refusals.ts'
-import { createSession, type Session } from '../src/session.ts'
-import { comparePositions, hexOf } from '../src/position.ts'
-import { helloOf } from '../src/hello.ts'
-import type { Refusal, Turn } from '../src/turn.ts'
-import { decodeTurn, encodeTurn } from '../src/turn-codec.ts'
+import { createRefusalMemory } from '../src/reconcile/refusals.ts'
+import { createSession, type Session } from '../src/session/session.ts'
+import { comparePositions, hexOf } from '../src/session/position.ts'
+import { helloOf } from '../src/session/hello.ts'
+import type { Refusal, SyncMessage } from '../src/session/sync-message.ts'
+import { decodeSyncMessage, encodeSyncMessage } from '../src/session/sync-message-codec.ts'
 
 const MODULUS = 2n ** 256n
 
@@ -123,7 +123,7 @@ export function createTwinSnapshot(entries: readonly KeyedEntry[]): Snapshot {
 export function createTwinSession(
   twin: TwinLedger,
   role: 'initiator' | 'responder',
-  isSettled = () => false,
+  isKnownDifference = () => false,
 ): Session {
   const snapshot = twin.snapshot()
   return createSession({
@@ -131,44 +131,44 @@ export function createTwinSession(
     snapshot,
     hello: helloOf(snapshot),
     current: () => twin.snapshot(),
-    isSettled,
+    isKnownDifference,
     isRefused: (hash) => twin.refusals.has(hexOf(hash), twin.nowMs),
     isRefusedThere: (hashOf) => twin.refusedThere.has(hexOf(hashOf()), twin.nowMs),
   })
 }
 
 export interface Reconciled {
-  readonly turns: number
+  readonly messages: number
   readonly bytes: number
-  readonly longestTurn: number
+  readonly longestMessage: number
   readonly entriesSent: number
   readonly fault: string | undefined
 }
 
-/** Runs one session to its end, every turn through its encoding. */
+/** Runs one session to its end, every message through its encoding. */
 export function reconcileTwins(initiator: TwinLedger, responder: TwinLedger): Reconciled {
   const sides = [
     { twin: responder, session: createTwinSession(responder, 'responder') },
     { twin: initiator, session: createTwinSession(initiator, 'initiator') },
   ]
-  let turn: Turn | undefined = sides[1]?.session.open()
-  const seen = { turns: 0, bytes: 0, longestTurn: 0, entriesSent: 0 }
-  for (let at = 0; turn !== undefined; at++) {
+  let message: SyncMessage | undefined = sides[1]?.session.open()
+  const seen = { messages: 0, bytes: 0, longestMessage: 0, entriesSent: 0 }
+  for (let at = 0; message !== undefined; at++) {
     const side = sides[at % 2]
     if (side === undefined) break
-    const bytes = encodeTurn(turn)
-    seen.turns++
+    const bytes = encodeSyncMessage(message)
+    seen.messages++
     seen.bytes += bytes.length
-    seen.longestTurn = Math.max(seen.longestTurn, bytes.length)
-    seen.entriesSent += turn.entries.length
-    turn = undefined
-    const decoded = decodeTurn(bytes)
-    if (decoded === undefined) throw new Error('a turn did not decode')
+    seen.longestMessage = Math.max(seen.longestMessage, bytes.length)
+    seen.entriesSent += message.entries.length
+    message = undefined
+    const decoded = decodeSyncMessage(bytes)
+    if (decoded === undefined) throw new Error('a message did not decode')
     const { entries, refused } = side.session.receive(decoded)
     for (const { hash, code } of refused) side.twin.refusedThere.add(hexOf(hash), code, side.twin.nowMs)
     const ours = side.twin.merge(entries)
     for (const { hash, code } of ours) side.twin.refusals.add(hexOf(hash), code, side.twin.nowMs)
-    turn = side.session.answer(ours)
+    message = side.session.answer(ours)
   }
   return { ...seen, fault: sides[0]?.session.fault ?? sides[1]?.session.fault }
 }

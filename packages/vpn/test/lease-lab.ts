@@ -108,7 +108,7 @@ export function createLeaseLab(seed: number, count: number, init: SimNetworkInit
       const stopYielding = transferLeadership({
         ledger: node.ledger,
         arrived: () => node.replicator.ready(),
-        legacyMembers: () => node.replicator.status().olderMembers,
+        legacyMembers: () => node.replicator.status().legacyMembers,
         clock,
         random,
         log: silentLogger,
@@ -172,7 +172,7 @@ function startFixed(
       ledger,
       arrived: () => replicator.ready(),
       announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
-      neighbours: () => link.room.peers().length,
+      neighbours: () => link.topic.peers().length,
       isOurs: () => true,
       store: createMemoryLease(),
       pastStore: createMemoryLease(),
@@ -226,7 +226,7 @@ function lease(
   const components = {
     ledger,
     arrived: () => replicator.ready(),
-    neighbours: () => link.room.peers().length,
+    neighbours: () => link.topic.peers().length,
     isOurs: (peer: string) => link.channels.peersWith(REPLICATION_PROTOCOL).some((near) => near === peer),
     store,
     pastAddresses: rememberAddresses({ ledger, store: pastStore, clock, log: silentLogger }),

@@ -1,5 +1,5 @@
 /**
- * A node of the kind before ours, as far as addresses go, written after the wire document: whole blocks (4.9),
+ * A node of the kind before ours, as far as addresses go, written after docs/WIRE.md: whole blocks (4.9),
  * heartbeat (4.8), and DHCP as it stands in 6.1, with its faults.
  */
 import { type Clock, heartbeatValue, parseHeartbeat, type PeerId, type Random } from '@mesh/core'
@@ -56,9 +56,9 @@ export function startLegacyNode(
   }
   const send = () => {
     const snapshot = ledger.snapshot()
-    void link.room.publish(encodeBlock(snapshot.entries(), snapshot.head))
+    void link.topic.publish(encodeBlock(snapshot.entries(), snapshot.head))
   }
-  link.room.onMessage(({ author, plaintext }) => void ledger.receiveBlock(plaintext, author))
+  link.topic.onMessage(({ author, plaintext }) => void ledger.receiveBlock(plaintext, author))
   ledger.subscribe((event) => {
     if (event.type === 'committed' && event.changes.some(({ origin }) => origin === 'local')) send()
   })

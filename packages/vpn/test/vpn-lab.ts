@@ -15,7 +15,7 @@ import type { EngineEvent, EngineInit } from '@mesh/engine'
 import { type MemoryEngine, openMemoryEngine } from '@mesh/engine/testing'
 import { createLedger, createSigner, type Ledger, type OwnershipMode } from '@mesh/ledger'
 import { createSeededRandom, eventually } from '@mesh/testkit'
-import { startAnnouncing } from '../../replication/src/keep-announced.ts'
+import { startAnnouncing } from '../../replication/src/presence/keep-announced.ts'
 import ipaddr from 'ipaddr.js'
 import { createVpn, type HostNetwork, type Vpn, type VpnEvent, type VpnInit } from '../src/index.ts'
 import { createMemoryNetwork, type MemoryNetwork } from '../src/testing/memory-network.ts'
@@ -125,7 +125,7 @@ export function createVpnLab({ mode = 'enforce' }: { readonly mode?: OwnershipMo
         announce: (bucket, key, valueText) =>
           startAnnouncing(
             { bucket, key, valueText },
-            { ledger, arrival: { wait: arrived, ready: true }, clock, random, logger: silentLogger },
+            { ledger, initialSync: { wait: arrived, ready: true }, clock, random, logger: silentLogger },
           ),
         arrived,
         clock,

@@ -1,8 +1,9 @@
 /** Commands that a node which runs here can do for them: it is asked, and goes on with it after the command has ended. */
 import type { ApiClient } from '@mesh/api-client'
-import { MeshError, stringifyExactJson } from '@mesh/core'
+import { MeshError } from '@mesh/core'
 import type { Call } from './command.ts'
 import { findCommonNode } from './find-node.ts'
+import { printableJson } from '../log/printable.ts'
 
 /** One thing to ask for, and what to tell the person. */
 export interface Asked {
@@ -25,7 +26,7 @@ export async function askCommonNode(call: Call, asked: readonly Asked[]): Promis
   const facts = await node.client.getNode()
   for (const { ask, told, undo } of asked) {
     const view = await ask(node.client)
-    if (call.settings.json) call.out(`${stringifyExactJson(view)}\n`)
+    if (call.settings.json) call.out(printableJson(view))
     else {
       const name = facts.Name === '' ? 'The node that runs here' : `The node ${facts.Name}, which runs here,`
       call.out(`${name} does it from now on, also after a restart: ${told}\n`)

@@ -1,8 +1,8 @@
 /** `mesh dns resolve NAME`: who answers for a name, and why not somebody else. */
 import type { NameResolutionView } from '@mesh/api-contract'
-import { shortPeerId, stringifyExactJson } from '@mesh/core'
+import { shortPeerId } from '@mesh/core'
 import { EXIT } from '../errors.ts'
-import { printable } from '../log/printable.ts'
+import { printable, printableJson } from '../log/printable.ts'
 import type { Run } from './command.ts'
 import { findNode } from './find-node.ts'
 import { formatTable } from './format-table.ts'
@@ -11,7 +11,7 @@ export const runDnsResolve: Run = async (call) => {
   const [name = ''] = call.positionals
   const client = await findNode(call)
   const resolved = await client.resolveName({ name, type: call.settings.type })
-  call.out(call.settings.json ? `${stringifyExactJson(resolved, 2)}\n` : formatResolution(resolved))
+  call.out(call.settings.json ? printableJson(resolved, 2) : formatResolution(resolved))
   return resolved.Code === null || resolved.Records.length > 0 ? EXIT.ok.code : EXIT.notFound.code
 }
 

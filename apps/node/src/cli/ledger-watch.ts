@@ -2,7 +2,7 @@
 import type { ApiClient } from '@mesh/api-client'
 import type { ApiEvent } from '@mesh/api-contract'
 import { shortPeerId, stringifyExactJson } from '@mesh/core'
-import { printable } from '../log/printable.ts'
+import { printable, printableJson } from '../log/printable.ts'
 import type { Call, Run } from './command.ts'
 import { findNode } from './find-node.ts'
 
@@ -85,5 +85,5 @@ async function changeLines(
 }
 
 function print({ human, json }: WatchLine, { settings, out }: Call): void {
-  out(settings.json ? `${stringifyExactJson(json)}\n` : `${printable(human)}\n`)
+  out(settings.json ? printableJson(json) : `${printable(human)}\n`)
 }

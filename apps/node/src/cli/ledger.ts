@@ -1,7 +1,7 @@
 /** `mesh ledger get|put|delete|list`: the ledger of a running node. */
 import { MAX_VALUE_BYTES } from '@mesh/api-contract'
 import { MeshError, parseExactJson, stringifyExactJson } from '@mesh/core'
-import { printable } from '../log/printable.ts'
+import { printable, printableJson } from '../log/printable.ts'
 import type { Call, Run } from './command.ts'
 import { findNode } from './find-node.ts'
 import { formatTable } from './format-table.ts'
@@ -113,7 +113,7 @@ function parseValue(text: string): unknown {
 }
 
 function formatJson(value: unknown): string {
-  return `${stringifyExactJson(value, INDENT)}\n`
+  return printableJson(value, INDENT)
 }
 
 function oneLine(value: unknown): string {

@@ -1,9 +1,9 @@
 /** `mesh ping MACHINE`: one line for each answer, with the way it came. */
 import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { PeerPingView, VpnPingView } from '@mesh/api-contract'
-import { stringifyExactJson, systemClock } from '@mesh/core'
+import { systemClock } from '@mesh/core'
 import { EXIT } from '../errors.ts'
-import { printable } from '../log/printable.ts'
+import { printable, printableJson } from '../log/printable.ts'
 import type { Call, Run } from './command.ts'
 import { findNode } from './find-node.ts'
 
@@ -23,7 +23,7 @@ export const runPing: Run = async (call) => {
     try {
       const answer = await ping(client, machine, asked.signal)
       answers++
-      call.out(settings.json ? `${stringifyExactJson(answer)}\n` : `${formatPing(answer)}\n`)
+      call.out(settings.json ? printableJson(answer) : `${formatPing(answer)}\n`)
     } catch (error) {
       if (asked.signal.aborted) break
       if (!(error instanceof ApiError) || !UNREACHABLE.has(error.code)) throw error
@@ -93,6 +93,6 @@ function pause(signal: AbortSignal): Promise<void> {
 }
 
 function tellFailure(machine: string, { code, message }: ApiError, { settings, out, note }: Call): void {
-  if (settings.json) out(`${stringifyExactJson({ Code: code, Message: message })}\n`)
+  if (settings.json) out(printableJson({ Code: code, Message: message }))
   else note(printable(`no answer from ${machine}: ${message}`))
 }

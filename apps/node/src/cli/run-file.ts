@@ -1,9 +1,9 @@
 /** `mesh file-send` and `mesh file-receive`: files and folders between members. */
 import { resolve } from 'node:path'
-import { MeshError, shortPeerId, stringifyExactJson, systemClock } from '@mesh/core'
+import { MeshError, shortPeerId, systemClock } from '@mesh/core'
 import type { ReceivedFile } from '@mesh/services'
 import { EXIT } from '../errors.ts'
-import { printable } from '../log/printable.ts'
+import { printable, printableJson } from '../log/printable.ts'
 import { shellWord } from '../log/shell-word.ts'
 import { parseFile } from '../settings/service-values.ts'
 import type { Call, Run } from './command.ts'
@@ -109,5 +109,5 @@ function jsonLine(name: string, { path, bytes, isVerified, provider }: ReceivedF
     Verified: isVerified,
     Provider: provider,
   }
-  return `${stringifyExactJson(view)}\n`
+  return printableJson(view)
 }

@@ -8,8 +8,7 @@ import { settle } from '../node/settle.ts'
 import { findListenPlace } from '../settings/listen-place.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
-import { describeExposedFile, findExposedFile } from '../state/exposed-file.ts'
-import { requireNetwork } from '../state/network.ts'
+import { describeExposedNetwork, requireNetwork } from '../state/network.ts'
 import { checkoutOf } from './called-as.ts'
 import type { Call, Run } from './command.ts'
 import { runUntilSignal } from './run-until-signal.ts'
@@ -42,8 +41,8 @@ export async function runNode(call: Call, role: Role): Promise<number> {
   const network = requireNetwork(settings, command.name)
   if (hasVpn) await requireEngine(checkoutOf(surroundings.environment))
   const log = createNodeLogger(call)
-  const exposed = findExposedFile(settings)
-  if (exposed !== undefined) log.warn(describeExposedFile(exposed))
+  const exposed = describeExposedNetwork(settings)
+  if (exposed !== undefined) log.warn(exposed)
   const { environment } = surroundings
   const listen =
     place === undefined

@@ -7,16 +7,17 @@ import type {
   NodeServiceView,
   ServiceView,
 } from '@mesh/api-contract'
-import { shortPeerId, stringifyExactJson } from '@mesh/core'
+import { shortPeerId } from '@mesh/core'
 import type { Call, Run } from './command.ts'
 import { requireCommonNode } from './common-node.ts'
 import { findNode } from './find-node.ts'
 import { formatBytes } from './format-quantity.ts'
 import { formatTable } from './format-table.ts'
+import { printableJson } from '../log/printable.ts'
 
 export const runServices: Run = async (call) => {
   const view = await readServices(await findNode(call))
-  call.out(call.settings.json ? `${stringifyExactJson(view, 2)}\n` : formatServices(view))
+  call.out(call.settings.json ? printableJson(view, 2) : formatServices(view))
   return 0
 }
 
@@ -34,7 +35,7 @@ async function remove(
 ): Promise<number> {
   const [name = ''] = call.positionals
   const view = await ask(await requireCommonNode(call), name)
-  call.out(call.settings.json ? `${stringifyExactJson(view)}\n` : `${name} ${told}\n`)
+  call.out(call.settings.json ? printableJson(view) : `${name} ${told}\n`)
   return 0
 }
 

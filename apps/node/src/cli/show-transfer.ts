@@ -1,7 +1,6 @@
 /** A transfer on the command line: one line that is drawn again on a terminal, else a line now and then. */
 import type { ReceiveState } from '@mesh/services'
-import { stringifyExactJson } from '@mesh/core'
-import { printable } from '../log/printable.ts'
+import { printable, printableJson } from '../log/printable.ts'
 import type { Call } from './command.ts'
 import { formatBytes, formatDuration } from './format-quantity.ts'
 
@@ -33,7 +32,7 @@ export function createTransferDisplay(
   }
   return {
     show(state) {
-      if (call.settings.json) return call.out(`${stringifyExactJson({ Name: name, ...jsonOf(state) })}\n`)
+      if (call.settings.json) return call.out(printableJson({ Name: name, ...jsonOf(state) }))
       const line = printable(wordsOf(name, state, nameOf))
       const isProgress = state.type === 'receiving'
       if (call.isErrorTerminal && isProgress) draw(line)

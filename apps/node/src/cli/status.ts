@@ -8,8 +8,8 @@ import type {
   VpnPeerView,
   VpnView,
 } from '@mesh/api-contract'
-import { shortPeerId, stringifyExactJson } from '@mesh/core'
-import { printable } from '../log/printable.ts'
+import { shortPeerId } from '@mesh/core'
+import { printable, printableJson } from '../log/printable.ts'
 import { CONTROL_SOCKET } from '../state/instance-folder.ts'
 import type { Run } from './command.ts'
 import { findNode } from './find-node.ts'
@@ -18,7 +18,7 @@ import { formatTable } from './format-table.ts'
 
 export const runStatus: Run = async (call) => {
   const status = await readStatus(await findNode(call))
-  if (call.settings.json) call.out(`${stringifyExactJson(status, 2)}\n`)
+  if (call.settings.json) call.out(printableJson(status, 2))
   else call.out(formatStatus(status))
   return 0
 }

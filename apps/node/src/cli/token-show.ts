@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
 import { encodeToken } from '@mesh/network'
 import type { Settings } from '../settings/options.ts'
-import { describeExposedFile, findExposedFile } from '../state/exposed-file.ts'
-import { readNetwork } from '../state/network.ts'
+import { describeExposedNetwork, readNetwork } from '../state/network.ts'
 import { checkoutOf } from './called-as.ts'
 import type { Run } from './command.ts'
 
@@ -20,8 +19,8 @@ export const runTokenShow: Run = async ({ command, settings: given, surroundings
       hint: 'Name it as for the node that runs: --token-file FILE, --config FILE, MESHTOKEN or MESHCONFIG.',
     })
   }
-  const exposed = findExposedFile(settings)
-  if (exposed !== undefined) note(`mesh: ${describeExposedFile(exposed)}`)
+  const exposed = describeExposedNetwork(settings)
+  if (exposed !== undefined) note(`mesh: ${exposed}`)
   out(`${encodeToken(network.config)}\n`)
   return 0
 }

@@ -5,7 +5,7 @@
 import { type Clock, type LogFields, type Logger, MeshError, stringifyExactJson } from '@mesh/core'
 import { humanSentence, humanValue } from './human-lines.ts'
 import { type LogLevel, parseLogLevels } from './log-level.ts'
-import { printable } from './printable.ts'
+import { printable, printableJson } from './printable.ts'
 
 export interface LoggerInit {
   readonly format: 'human' | 'json'
@@ -67,14 +67,14 @@ function formatJson({ time, level, subsystem, message, fields }: Line, init: Log
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) plain[name in head ? `${name}_` : name] = plainValue(value, init.debug)
   }
-  return `${stringifyExactJson({ ...head, ...plain })}\n`
+  return printableJson({ ...head, ...plain })
 }
 
 function formatHuman({ time, level, subsystem, message, fields }: Line, init: LoggerInit): string {
   const paint = (color: number, text: string) => (init.color ? `\u001B[${color}m${text}\u001B[0m` : text)
   const clock = new Date(time).toTimeString().slice(0, 8)
   const sentence = humanSentence(message, fields)
-  const shown = sentence === undefined ? message : printable(sentence)
+  const shown = printable(sentence ?? message)
   const parts = [paint(90, clock), paint(COLORS[level], level.padEnd(5)), shown]
   if (subsystem !== '') parts.splice(2, 0, paint(90, subsystem.padEnd(6)))
   for (const [name, value] of sentence === undefined ? Object.entries(fields) : []) {

@@ -1,10 +1,11 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MeshError } from '@mesh/core'
+import { MeshError, parseExactJson } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { createLogger, type LoggerInit } from './create-logger.ts'
 import { formatError } from './print-error.ts'
+import { printableJson } from './printable.ts'
 import { SUBSYSTEMS } from './subsystems.ts'
 
 function record(init: Partial<LoggerInit> = {}) {
@@ -28,6 +29,18 @@ test('a line for people cannot steer their terminal', () => {
   const { lines, log } = record({ format: 'human' })
   log.warn('refused', { name: 'evil\u001B[2J\nname', plain: 'x' })
   expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d warn  refused name="evil\\u001b\[2J\\nname" plain=x\n$/)
+})
+
+test('JSON cannot steer a terminal either, and reads back as what it was', () => {
+  const value = { Name: 'a\u007F\u009B2J\u202Eb\u061C\n', Version: 1795228706793270807n }
+  const text = printableJson(value, 2)
+  expect(text).toBe(
+    '{\n  "Name": "a\\u007f\\u009b2J\\u202eb\\u061c\\n",\n  "Version": 1795228706793270807\n}\n',
+  )
+  expect(parseExactJson(text)).toEqual(value)
+  const { lines, log } = record()
+  log.warn('refused', { name: '\u009B2J' })
+  expect(lines[0]).toContain('"name":"\\u009b2J"')
 })
 
 test('a subsystem has its own level, which holds below it', () => {

@@ -53,7 +53,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   const { createReplicator } = await import('@mesh/replication')
   const replicator = createReplicator(replicationSettings(settings), {
     ledger,
-    room: p2p.topic,
+    topic: p2p.topic,
     channels: p2p.channels,
     clock,
     random,
@@ -89,7 +89,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   if (!init.hasVpn) {
     const { transferLeadership } = await import('@mesh/vpn')
     const arrived = () => replicator.ready()
-    const legacyMembers = () => replicator.status().olderMembers
+    const legacyMembers = () => replicator.status().legacyMembers
     ends.add(transferLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
   }
   return sharing

@@ -84,7 +84,7 @@ function replicationMetrics({
   received,
   sessions,
   peers,
-  olderMembers,
+  legacyMembers,
 }: ReplicationStatus): readonly Metric[] {
   const sum = (pick: (peer: (typeof peers)[number]) => number) =>
     peers.reduce((total, peer) => total + pick(peer), 0)
@@ -121,7 +121,7 @@ function replicationMetrics({
     ),
     counts('mesh_catch_up_failures_total', 'Comparisons that failed, by reason.', sessions.failures),
     gauge('mesh_older_members', 'Members of an older kind heard within ten minutes.', [
-      { value: olderMembers.length },
+      { value: legacyMembers.length },
     ]),
   ]
 }

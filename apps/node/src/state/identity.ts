@@ -1,11 +1,12 @@
 /**
  * Who this node is: an Ed25519 key. The file has libp2p's form of a private key, as existing nodes keep it
- * (wire document, section 0): `08 01 12 40`, 32 bytes of seed, 32 bytes of public key; mode 0600.
+ * (docs/WIRE.md 0): `08 01 12 40`, 32 bytes of seed, 32 bytes of public key; mode 0600.
  */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
+  constants,
   fsyncSync,
   linkSync,
   openSync,
@@ -16,6 +17,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, MeshError, type PeerId, peerIdFromPublicKey, type Random } from '@mesh/core'
+import { shellWord } from '../log/shell-word.ts'
+import { currentUser, isForeign } from './file-owners.ts'
 
 export interface Identity {
   readonly id: PeerId
@@ -54,9 +57,19 @@ function identityFromSeed(seed: Uint8Array): Identity {
 function readIdentity(file: string, log: Logger): Identity | undefined {
   let bytes: Uint8Array
   try {
-    bytes = readFileSync(file)
+    bytes = readOwnFile(file)
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    if (code === 'ELOOP') {
+      throw new MeshError(
+        'node.bad_identity',
+        `the identity ${file} is a symbolic link, which is not followed`,
+        {
+          hint: 'Put the file itself there, owned by the user that the node runs as.',
+        },
+      )
+    }
     throw new MeshError('node.bad_identity', `cannot read the identity ${file}`, { cause })
   }
   const identity = decodeIdentity(bytes)
@@ -65,11 +78,30 @@ function readIdentity(file: string, log: Logger): Identity | undefined {
       hint: 'Restore it from a copy, or remove it: the node then gets a new name, and its old keys are free when their lease ends.',
     })
   }
-  if ((statSync(file).mode & 0o077) !== 0) {
+  const stat = statSync(file)
+  const user = currentUser()
+  if (user !== undefined && isForeign(stat, user)) {
+    log.warn('the identity belongs to another user of this machine, who can read and change it', {
+      file,
+      uid: stat.uid,
+      hint: `chown ${user.uid} ${shellWord(file)}`,
+    })
+  }
+  if ((stat.mode & 0o077) !== 0) {
     chmodSync(file, 0o600)
     log.warn('the identity could be read by other users of this machine; its mode is 0600 now', { file })
   }
   return identity
+}
+
+/** @throws the system's error; ELOOP for a symbolic link */
+function readOwnFile(file: string): Uint8Array {
+  const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  try {
+    return readFileSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 function decodeIdentity(bytes: Uint8Array): Identity | undefined {

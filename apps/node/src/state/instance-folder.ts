@@ -1,7 +1,9 @@
 /** Where things are kept: `STATE/NETWORK/INSTANCE/` with identity, ledger, lock, pid and control.sock. */
-import { readdirSync, rmdirSync } from 'node:fs'
+import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
+import { shellWord } from '../log/shell-word.ts'
+import { currentUser, isWritableByOthers } from './file-owners.ts'
 import { type InstanceLock, acquireInstanceLock } from './instance-lock.ts'
 import { makeFolder } from './make-folder.ts'
 
@@ -47,6 +49,7 @@ export function openInstanceFolder(name: InstanceName): InstanceFolder {
       hint: '--state-dir takes another folder; --ephemeral keeps no identity or ledger but needs it too.',
     })
   }
+  refuseSharedFolders(name)
   const lock: InstanceLock = acquireInstanceLock(path, name.instance)
   return {
     path,
@@ -56,6 +59,26 @@ export function openInstanceFolder(name: InstanceName): InstanceFolder {
       lock.release()
       if (remove) removeIfEmpty(path)
     },
+  }
+}
+
+/**
+ * Whoever can put files into one of the folders could give the node another identity or ledger.
+ * @throws MeshError `node.state_unusable`
+ */
+function refuseSharedFolders(name: InstanceName): void {
+  const user = currentUser()
+  if (user === undefined) return
+  const { stateDir, networkId } = name
+  for (const folder of [stateDir, join(stateDir, networkId), instancePath(name)]) {
+    if (!isWritableByOthers(statSync(folder), user)) continue
+    throw new MeshError(
+      'node.state_unusable',
+      `other users of this machine can write to the folder ${folder}`,
+      {
+        hint: `They could give this node another identity or ledger: chmod go-w ${shellWord(folder)}, or choose another --state-dir.`,
+      },
+    )
   }
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { MeshError } from '@mesh/core'
 import { type NetworkConfig, networkId, parseNetworkConfig, parseToken } from '@mesh/network'
 import type { Settings } from '../settings/options.ts'
+import { describeExposedFile, foreignLinkOwner } from './file-owners.ts'
 
 export interface Network {
   /** 20 hex digits; tells nothing of the secrets. */
@@ -20,6 +21,12 @@ const MAX_FILE_BYTES = 128 * 1024
 export function readNetwork(settings: Settings): Network | undefined {
   const config = readConfig(settings)
   return config === undefined ? undefined : { id: networkId(config), config }
+}
+
+/** A warning for people when other users of this machine can read or change the file of `--token-file` or `--config`. */
+export function describeExposedNetwork({ tokenFile, config }: Settings): string | undefined {
+  const file = tokenFile ?? config
+  return file === undefined ? undefined : describeExposedFile(file)
 }
 
 /** @throws MeshError as `readNetwork`, and `node.no_network`, saying how to make one */
@@ -45,12 +52,21 @@ function readConfig({ config, token, tokenFile }: Settings): NetworkConfig | und
 function readText(file: string, flag: string): string {
   let content: Buffer
   try {
+    const stranger = foreignLinkOwner(file)
+    if (stranger !== undefined) throw foreignLink(`${file} (${flag})`, stranger)
     content = readFileSync(file)
   } catch (cause) {
+    if (cause instanceof MeshError) throw cause
     throw new MeshError('node.unreadable', `cannot read ${file} (${flag})`, { cause })
   }
   if (content.length > MAX_FILE_BYTES) {
     throw new MeshError('node.unreadable', `${file} (${flag}) is too large to be a network's`)
   }
   return content.toString('utf8')
+}
+
+function foreignLink(file: string, uid: number): MeshError {
+  return new MeshError('node.unreadable', `${file} is a symbolic link of another user (uid ${uid})`, {
+    hint: 'That user could let it lead to another network: name the file that it leads to.',
+  })
 }

@@ -1,5 +1,14 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MeshError, silentLogger, systemRandom } from '@mesh/core'
@@ -59,6 +68,32 @@ test('a damaged identity is refused and left alone', () => {
     expect(refusal(() => openIdentity(folder, systemRandom, silentLogger)).code).toBe('node.bad_identity')
     expect(readFileSync(join(folder, 'identity'))).toEqual(Buffer.from(damaged))
   }
+})
+
+test('an identity that is a symbolic link is not followed', () => {
+  const elsewhere = join(folder, 'elsewhere')
+  writeFileSync(elsewhere, encodeIdentity(createIdentity(systemRandom)), { mode: 0o600 })
+  symlinkSync(elsewhere, join(folder, 'identity'))
+  expect(refusal(() => openIdentity(folder, systemRandom, silentLogger))).toMatchObject({
+    code: 'node.bad_identity',
+    message: expect.stringContaining('is a symbolic link') as string,
+  })
+})
+
+test('a folder that others can write to is refused, saying which and what to type', () => {
+  const name = { stateDir: folder, networkId: 'a'.repeat(20), instance: 'node' }
+  openInstanceFolder(name).release()
+  const network = join(folder, name.networkId)
+  for (const shared of [folder, network, join(network, 'node')]) {
+    chmodSync(shared, 0o777)
+    const error = refusal(() => openInstanceFolder(name))
+    expect(error).toMatchObject({ code: 'node.state_unusable' })
+    expect(error.hint).toContain(`chmod go-w ${shared},`)
+    chmodSync(shared, 0o1777)
+    openInstanceFolder(name).release()
+    chmodSync(shared, 0o755)
+  }
+  openInstanceFolder(name).release()
 })
 
 test('an instance belongs to one process; the second is told which, and what to do', () => {

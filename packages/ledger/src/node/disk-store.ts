@@ -6,10 +6,10 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { MeshError } from '@mesh/core'
-import type { Entry, KeyedEntry } from '../entry.ts'
+import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { MAX_LEDGER_BYTES } from '../limits.ts'
-import type { BlockHead } from '../snapshot.ts'
-import type { Burial, Store, StoreBatch, StoredLedger, StoreErrorCode } from '../store.ts'
+import type { BlockHead } from '../state/snapshot.ts'
+import type { PrunedTombstone, Store, StoreBatch, StoredLedger, StoreErrorCode } from '../state/store.ts'
 
 /** Raised when tables change; a file of another version is refused. */
 const SCHEMA_VERSION = 1
@@ -69,8 +69,8 @@ class DiskStore implements Store {
   readonly #putHead: StatementSync
   readonly #putEntry: StatementSync
   readonly #removeEntry: StatementSync
-  readonly #bury: StatementSync
-  readonly #exhume: StatementSync
+  readonly #rememberPruned: StatementSync
+  readonly #forgetPruned: StatementSync
   #closed = false
 
   constructor(database: DatabaseSync, location: string) {
@@ -79,8 +79,8 @@ class DiskStore implements Store {
     this.#putHead = database.prepare('INSERT OR REPLACE INTO head VALUES (1, ?, ?, ?, ?, ?)')
     this.#putEntry = database.prepare('INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
     this.#removeEntry = database.prepare('DELETE FROM entry WHERE bucket = ? AND key = ?')
-    this.#bury = database.prepare('INSERT OR REPLACE INTO burial (hash, version) VALUES (?, ?)')
-    this.#exhume = database.prepare('DELETE FROM burial WHERE hash = ?')
+    this.#rememberPruned = database.prepare('INSERT OR REPLACE INTO burial (hash, version) VALUES (?, ?)')
+    this.#forgetPruned = database.prepare('DELETE FROM burial WHERE hash = ?')
   }
 
   load(): StoredLedger | undefined {
@@ -94,7 +94,7 @@ class DiskStore implements Store {
           'SELECT bucket, key, value, owner, version, updated_at, deleted, sig FROM entry',
           (row) => readEntry(row, share),
         ),
-        burials: this.#rows('SELECT hash, version FROM burial ORDER BY sequence', readBurial),
+        pruned: this.#rows('SELECT hash, version FROM burial ORDER BY sequence', readPruned),
       }
     })
   }
@@ -119,14 +119,14 @@ class DiskStore implements Store {
     this.#database.close()
   }
 
-  #write({ head, fingerprint, puts, removes, burials, exhumed }: StoreBatch): void {
+  #write({ head, fingerprint, puts, removes, pruned, forgotten }: StoreBatch): void {
     for (const { bucket, key, entry } of puts) {
       const { value, owner, version, updatedAt, deleted, sig } = entry
       this.#putEntry.run(bucket, key, value, owner, toSigned(version), updatedAt, deleted ? 1 : 0, sig)
     }
     for (const { bucket, key } of removes) this.#removeEntry.run(bucket, key)
-    for (const hash of exhumed) this.#exhume.run(hash)
-    for (const { hash, version } of burials) this.#bury.run(hash, toSigned(version))
+    for (const hash of forgotten) this.#forgetPruned.run(hash)
+    for (const { hash, version } of pruned) this.#rememberPruned.run(hash, toSigned(version))
     this.#putHead.run(head.index, head.timestamp, head.hash, head.prevHash, fingerprint)
   }
 
@@ -260,7 +260,7 @@ function createSharing(): (text: string) => string {
   }
 }
 
-function readBurial([hash, version]: Row): Burial {
+function readPruned([hash, version]: Row): PrunedTombstone {
   return { hash: text(hash), version: toUnsigned(version) }
 }
 

@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { BoundedMap, type PeerId, peerIdFromPublicKey, publicKeyOf } from '@mesh/core'
 import { MAX_CACHED_KEYS } from '../limits.ts'
-import type { Signer, Verify } from '../signer.ts'
+import type { Signer, Verify } from '../entries/signer.ts'
 
 /** DER before the 32 bytes of an Ed25519 private key (PKCS #8) and public key (SPKI). */
 const PRIVATE_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')

@@ -1,5 +1,5 @@
 /**
- * Streams to legacy members (wire document, 5.2 to 5.4). They send no answer: a stream is accepted by not being reset.
+ * Streams to legacy members (docs/WIRE.md 5.2 to 5.4). They send no answer: a stream is accepted by not being reset.
  * They reset it until this node's entry of `users` has spread to them, so the first streams are tried, and only one
  * that stays open for a moment is used.
  */

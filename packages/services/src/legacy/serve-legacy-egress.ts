@@ -1,5 +1,5 @@
 /**
- * Egress for legacy members (wire document, 5.4): each stream brings one HTTP request, and takes the answer. What goes
+ * Egress for legacy members (docs/WIRE.md 5.4): each stream brings one HTTP request, and takes the answer. What goes
  * wrong is a reset. Where to is judged as for our own protocol.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

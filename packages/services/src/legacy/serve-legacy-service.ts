@@ -1,5 +1,5 @@
 /**
- * Legacy members that connect to a service of this node (wire document, 5.2). Their protocol has no name, so they get
+ * Legacy members that connect to a service of this node (docs/WIRE.md 5.2). Their protocol has no name, so they get
  * the first TCP or unix service that this node offers; a refusal is a reset.
  */
 import { type Clock, toError } from '@mesh/core'

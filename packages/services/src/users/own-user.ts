@@ -1,5 +1,5 @@
 /**
- * This node's entry in `users`: 'I am about to connect to you' (specification, 2.2). Announced once for all that this
+ * This node's entry in `users`: 'I am about to connect to you' (docs/WIRE.md 5.2). Announced once for all that this
  * node connects to, and carried along with requests, so that the other side knows it before the first byte.
  */
 import { BUCKETS, type Clock } from '@mesh/core'

@@ -17,7 +17,7 @@ export interface LeaderEntry {
   readonly by: string
 }
 
-/** Nodes with a heartbeat of the last 15 minutes and without a machine, as legacy nodes see them (wire 6.1). */
+/** Nodes with a heartbeat of the last 15 minutes and without a machine, as legacy nodes see them (docs/WIRE.md 6.1). */
 export function readWaiting(snapshot: Snapshot, nowMs: number): readonly string[] {
   const placed = new Set<string>()
   for (const { key, entry } of snapshot.entries(MACHINES_BUCKET)) {

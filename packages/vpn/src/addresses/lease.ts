@@ -1,5 +1,5 @@
 /**
- * Takes an IPv4 address of a range for this node (wire 6.1):
+ * Takes an IPv4 address of a range for this node (docs/WIRE.md 6.1):
  *
  * 1. wait until this node knows what others hold;
  * 2. the address of the last run, or one that the ledger still has for this node, when no other live member has it;

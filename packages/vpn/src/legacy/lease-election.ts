@@ -1,5 +1,5 @@
 /**
- * Whose turn it is to take an address (wire 6.1), so that nodes of all kinds take one after another. Legacy nodes
+ * Whose turn it is to take an address (docs/WIRE.md 6.1), so that nodes of all kinds take one after another. Legacy nodes
  * wait for whoever leads, for ever; this one passes over those who do nothing.
  */
 import { leaderOf } from '@mesh/ledger'

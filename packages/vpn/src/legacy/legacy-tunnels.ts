@@ -1,5 +1,5 @@
 /**
- * `/edgevpn/0.1`: packets from and to members of older networks (wire document, 5.1). They come unsealed on streams
+ * `/edgevpn/0.1`: packets from and to members of older networks (docs/WIRE.md 5.1). They come unsealed on streams
  * that libp2p sealed and signed; the engine's filter checks their sources. Never for a peer that speaks `/mesh/vpn/1`.
  */
 import type { Clock, PeerId, Random } from '@mesh/core'

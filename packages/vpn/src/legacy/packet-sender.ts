@@ -1,5 +1,5 @@
 /**
- * Packets to one member of an older network, as it reads them (wire document, 5.1): each on a stream of its own, in
+ * Packets to one member of an older network, as it reads them (docs/WIRE.md 5.1): each on a stream of its own, in
  * one chunk, never over a relay. What waits beyond the streams in flight stays in the engine.
  */
 import { type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'

@@ -1,4 +1,4 @@
-/** Cuts a stream of bytes into IP packets by the lengths in their headers (wire document, 5.1). Pure. */
+/** Cuts a stream of bytes into IP packets by the lengths in their headers (docs/WIRE.md 5.1). Pure. */
 
 /** IPv4's length stands in the first 4 bytes, IPv6's in the first 6. */
 const LENGTH_KNOWN_BYTES = 6

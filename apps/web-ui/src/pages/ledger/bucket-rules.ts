@@ -7,7 +7,7 @@ interface BucketRule {
   readonly long: string
 }
 
-/** Who may write a bucket and when that ends, in words (specification, 2.1 and 2.2). */
+/** Who may write a bucket and when that ends, in words (docs/WIRE.md 4.4). */
 export function bucketRule(bucket: string): BucketRule {
   return Object.hasOwn(RULES, bucket) ? (RULES[bucket] ?? OPEN) : OPEN
 }

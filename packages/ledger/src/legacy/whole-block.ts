@@ -1,0 +1,98 @@
+/** Mode `off` (docs/WIRE.md 4.7): the block with the greater index, then hash, takes the place of the whole ledger. */
+import { type Logger, positionId } from '@mesh/core'
+import type { Refused } from '../blocks/block-intake.ts'
+import { type Decoded, decodeBlock } from '../blocks/decode-block.ts'
+import type { KeyedEntry } from '../entries/entry.ts'
+import { isSameEntry } from '../rules/judge.ts'
+import type { Change, MergeResult } from '../ledger.ts'
+import type { LedgerEvents } from '../ledger-events.ts'
+import type { LedgerState } from '../state/ledger-state.ts'
+import type { BlockHead } from '../state/snapshot.ts'
+import { leavesFrom } from '../state/tree.ts'
+
+interface Adoption {
+  readonly result: MergeResult
+  readonly changes: readonly Change[]
+}
+
+export interface WholeBlockComponents {
+  readonly state: LedgerState
+  readonly events: Pick<LedgerEvents, 'emit'>
+  readonly log: Logger
+  /** Counts an entry that could not be read, or for which there is no room. */
+  readonly refuse: (refused: Refused) => void
+}
+
+/** Judges a block of another member and tells what it changed. */
+export function receiveWholeBlock(
+  json: Uint8Array,
+  { state, events, log, refuse }: WholeBlockComponents,
+): MergeResult {
+  try {
+    const { changes, result } = adoptBlock(json, state, refuse)
+    if (changes.length > 0) events.emit({ type: 'committed', head: state.head, changes })
+    return result
+  } catch (error) {
+    log.error('block not stored', { error })
+    return { accepted: 0, unchanged: 0, rejected: [] }
+  }
+}
+
+/** A block with an entry that cannot be read is not taken: it would delete that entry. */
+function adoptBlock(json: Uint8Array, state: LedgerState, refuse: (refused: Refused) => void): Adoption {
+  const { entries, refused, head } = decodeAll(decodeBlock(json))
+  for (const each of refused) refuse(each)
+  const result = { accepted: 0, unchanged: 0, rejected: refused }
+  if (refused.length > 0 || !isNewer(head, state.head)) {
+    return { result: { ...result, unchanged: entries.length }, changes: [] }
+  }
+  const edit = state.edit()
+  const changes: Change[] = []
+  const kept = new Set<string>()
+  for (const row of entries) {
+    kept.add(positionId(row))
+    const before = edit.get(row)
+    if (before !== undefined && isSameEntry(before.entry, row.entry)) continue
+    if (!state.quota.admits(row, before)) {
+      const over: Refused = { bucket: row.bucket, key: row.key, code: 'QUOTA' }
+      refuse(over)
+      edit.discard()
+      return { result: { ...result, rejected: [over] }, changes: [] }
+    }
+    edit.put(row)
+    changes.push({ ...row, previous: before?.entry, origin: 'remote' })
+  }
+  for (const rows of leavesFrom(state.tree, undefined)) {
+    for (const row of rows) {
+      if (kept.has(positionId(row))) continue
+      edit.remove(row)
+      changes.push({
+        ...row,
+        entry: { ...row.entry, value: '', deleted: true },
+        previous: row.entry,
+        origin: 'remote',
+      })
+    }
+  }
+  edit.commit(Object.freeze(head))
+  return {
+    result: { ...result, accepted: changes.length, unchanged: entries.length - changes.length },
+    changes,
+  }
+}
+
+function decodeAll(steps: Generator<Decoded, BlockHead>) {
+  const entries: KeyedEntry[] = []
+  const refused: Refused[] = []
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return { entries, refused, head: step.value }
+    if (step.value.type === 'entry') entries.push(step.value.keyed)
+    else refused.push(step.value)
+  }
+}
+
+function isNewer(head: BlockHead, than: BlockHead): boolean {
+  if (!Number.isSafeInteger(head.index) || head.index < 0) return false
+  return head.index > than.index || (head.index === than.index && head.hash > than.hash)
+}

@@ -1,0 +1,148 @@
+/**
+ * What happens when another live owner claims a key (docs/PROTOCOLS.md, 'Ownership races'): of two claims within
+ * 10 s the later one, or the one that its bucket's rule lets give way, is given up by whoever made it, as long as its
+ * own claim is that fresh; any other is a conflict that is told until one lets go.
+ */
+import { BoundedMap, positionId } from '@mesh/core'
+import { type Conflict, type Conflicts, createConflicts } from './conflicts.ts'
+import type { Entry, KeyedEntry } from '../entries/entry.ts'
+import { ANNOUNCE_PAUSE_MS, MAX_CONFLICTS, RACE_WINDOW_MS } from '../limits.ts'
+import type { Position } from '../state/snapshot.ts'
+
+const RACE_WINDOW_NS = BigInt(RACE_WINDOW_MS) * 1_000_000n
+
+/** A refused claim of another owner. */
+export interface ForeignClaim {
+  readonly incoming: KeyedEntry
+  readonly existing: Entry
+  /** Who holds the stored entry. */
+  readonly holder: string
+  readonly holderIsLive: boolean
+  readonly claimantIsLive: boolean
+  /** Of the bucket: which Values give way. */
+  readonly yields?: ((valueText: string) => boolean) | undefined
+  readonly nowMs: number
+}
+
+export type Reaction =
+  | { readonly type: 'none' }
+  /** This node gives its entry up with a tombstone above both. */
+  | { readonly type: 'yield'; readonly above: bigint }
+  /** The other let go: this node writes its entry again above that tombstone. */
+  | { readonly type: 'announce'; readonly above: bigint; readonly resolved: Conflict | undefined }
+  | { readonly type: 'conflict'; readonly conflict: Conflict }
+  | { readonly type: 'resolved'; readonly conflict: Conflict }
+
+export interface OwnershipRaces {
+  readonly conflicts: Conflicts
+  /** This node took a key that it did not hold. */
+  claimed(position: Position, version: bigint, nowMs: number): void
+  reactTo(claim: ForeignClaim): Reaction
+}
+
+export function createOwnershipRaces(self: string): OwnershipRaces {
+  return new Races(self)
+}
+
+class Races implements OwnershipRaces {
+  readonly conflicts = createConflicts()
+  readonly #self: string
+  /** Claims of this node not older than the window, in order of time. */
+  readonly #fresh = new Map<string, { version: bigint; atMs: number }>()
+  /** When keys were announced again last. */
+  readonly #announced = new BoundedMap<string, number>(MAX_CONFLICTS)
+
+  constructor(self: string) {
+    this.#self = self
+  }
+
+  claimed(position: Position, version: bigint, nowMs: number): void {
+    this.#forgetOld(nowMs)
+    const id = positionId(position)
+    this.#fresh.delete(id)
+    this.#fresh.set(id, { version, atMs: nowMs })
+  }
+
+  reactTo(claim: ForeignClaim): Reaction {
+    this.#forgetOld(claim.nowMs)
+    return claim.incoming.entry.deleted ? this.#reactToTombstone(claim) : this.#reactToClaim(claim)
+  }
+
+  #forgetOld(nowMs: number): void {
+    for (const [id, { atMs }] of this.#fresh) {
+      if (atMs + RACE_WINDOW_MS >= nowMs && this.#fresh.size <= MAX_CONFLICTS) return
+      this.#fresh.delete(id)
+    }
+  }
+
+  /**
+   * Who took this node for gone, or its own entry for the key's, has ended what others hold by now: they take this
+   * node's entry again only above that.
+   */
+  #reactToTombstone({ incoming, existing, holder, nowMs }: ForeignClaim): Reaction {
+    const { owner, version } = incoming.entry
+    const resolved = this.conflicts.letGo(incoming, owner)
+    const isAbove = holder === this.#self && !existing.deleted && version > existing.version
+    if (isAbove && this.#mayAnnounce(incoming, nowMs)) {
+      return { type: 'announce', above: version, resolved }
+    }
+    return resolved === undefined ? { type: 'none' } : { type: 'resolved', conflict: resolved }
+  }
+
+  #reactToClaim(claim: ForeignClaim): Reaction {
+    const { incoming, existing, holder, nowMs } = claim
+    const { owner, version } = incoming.entry
+    const self = this.#self
+    // What this node once claimed and has given up does not race with who holds it now.
+    if (owner === self || !claim.holderIsLive) return { type: 'none' }
+    if (!claim.claimantIsLive) return this.#answerStaleClaim(claim)
+    const own = holder === self ? this.#fresh.get(positionId(incoming)) : undefined
+    if (own !== undefined && isWithinWindow(own.version, version)) {
+      if (!givesWay(claim, own.version, self)) return { type: 'none' }
+      return { type: 'yield', above: version > existing.version ? version : existing.version }
+    }
+    if (holder !== self && isFreshRace(claim)) return { type: 'none' }
+    const conflict = this.conflicts.add(incoming, holder, owner, nowMs)
+    return conflict === undefined ? { type: 'none' } : { type: 'conflict', conflict }
+  }
+
+  /** Whoever holds such a claim took this node for gone; its own entry counts there again only above the claim. */
+  #answerStaleClaim({ incoming, existing, holder, nowMs }: ForeignClaim): Reaction {
+    const { version } = incoming.entry
+    const isAbove = holder === this.#self && !existing.deleted && version >= existing.version
+    return isAbove && this.#mayAnnounce(incoming, nowMs)
+      ? { type: 'announce', above: version, resolved: undefined }
+      : { type: 'none' }
+  }
+
+  #mayAnnounce(position: Position, nowMs: number): boolean {
+    const id = positionId(position)
+    const last = this.#announced.get(id)
+    if (last !== undefined && nowMs - last < ANNOUNCE_PAUSE_MS) return false
+    this.#announced.set(id, nowMs)
+    return true
+  }
+}
+
+/** Is this a race of two others that began just now? They end it between themselves. */
+function isFreshRace({ incoming, existing, nowMs }: ForeignClaim): boolean {
+  const { version } = incoming.entry
+  const nowNs = BigInt(Math.floor(nowMs)) * 1_000_000n
+  return isWithinWindow(version, existing.version) && nowNs - version <= RACE_WINDOW_NS
+}
+
+/** Is this node's claim the one to be given up? */
+function givesWay({ incoming, existing, yields }: ForeignClaim, version: bigint, self: string): boolean {
+  const [ours, theirs] = [yields?.(existing.value) === true, yields?.(incoming.entry.value) === true]
+  if (ours !== theirs) return ours
+  return isGreater(version, self, incoming.entry.version, incoming.entry.owner)
+}
+
+function isWithinWindow(a: bigint, b: bigint): boolean {
+  const distance = a > b ? a - b : b - a
+  return distance <= RACE_WINDOW_NS
+}
+
+function isGreater(version: bigint, id: string, otherVersion: bigint, otherId: string): boolean {
+  return version === otherVersion ? id > otherId : version > otherVersion
+}

@@ -1,0 +1,68 @@
+/**
+ * Answers to entries that somebody still holds although they have been ended: a member that missed a tombstone
+ * refuses what came after it, and nobody may hold that tombstone any more. Who can end the entry signs a new one
+ * for it: its owner, or the leader where the owner is gone. The answer is sent, and stored by those who need it.
+ */
+import { BoundedMap, positionId } from '@mesh/core'
+import type { Entry, KeyedEntry } from '../entries/entry.ts'
+import type { RejectionCode } from '../ledger.ts'
+import { MAX_REMEMBERED_RETRACTIONS, MAX_RETRACTIONS_AT_ONCE, RETRACTION_PAUSE_MS } from '../limits.ts'
+
+/** A refused entry, and what stands in its place here. */
+export interface StaleEntry {
+  readonly keyed: KeyedEntry
+  readonly existing: Entry | undefined
+  readonly code: RejectionCode
+}
+
+export interface RetractionsInit {
+  readonly self: string
+  /** May this node end entries of that owner: is it the leader, and the owner gone or the bucket open? */
+  readonly mayEnd: (bucket: string, owner: string) => boolean
+  readonly verify: (keyed: KeyedEntry) => boolean
+  readonly sign: (unsigned: KeyedEntry) => KeyedEntry
+}
+
+/** Tombstones to send for what was refused. */
+export type Retract = (stale: Iterable<StaleEntry>, nowMs: number) => KeyedEntry[]
+
+export function createRetractions(init: RetractionsInit): Retract {
+  const answered = new BoundedMap<string, number>(MAX_REMEMBERED_RETRACTIONS)
+
+  const isDue = (keyed: KeyedEntry, nowMs: number): boolean => {
+    const id = `${keyed.entry.version} ${positionId(keyed)}`
+    const last = answered.get(id)
+    if (last !== undefined && nowMs - last < RETRACTION_PAUSE_MS) return false
+    answered.set(id, nowMs)
+    return true
+  }
+  return (stale, nowMs) => {
+    const tombstones: KeyedEntry[] = []
+    let checked = 0
+    for (const each of stale) {
+      if (!isEnded(each, init) || !isDue(each.keyed, nowMs)) continue
+      if (++checked > MAX_RETRACTIONS_AT_ONCE) break
+      if (!init.verify(each.keyed)) continue
+      const { bucket, key, entry } = each.keyed
+      const ended: Entry = {
+        value: '',
+        owner: init.self,
+        version: entry.version + 1n,
+        updatedAt: Math.floor(nowMs / 1000),
+        deleted: true,
+        sig: null,
+      }
+      tombstones.push(init.sign({ bucket, key, entry: ended }))
+    }
+    return tombstones
+  }
+}
+
+function isEnded({ keyed, existing, code }: StaleEntry, { self, mayEnd }: RetractionsInit): boolean {
+  const { owner, deleted, version } = keyed.entry
+  if (deleted) return false
+  if (code === 'REPLAYED') return owner === self || mayEnd(keyed.bucket, owner)
+  // Another holds the key after this node, or ended it for this node while it was away.
+  if (code !== 'NOT_OWNER' && code !== 'RECLAIM_STALE') return false
+  return owner === self && existing !== undefined && existing.owner !== self && version < existing.version
+}

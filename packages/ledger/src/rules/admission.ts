@@ -1,0 +1,98 @@
+/** One entry against the ledger: its verdict, and whether it is stored (in mode `observe` refusals may be). */
+import { type PeerId, tryParsePeerId } from '@mesh/core'
+import { canonicalBytes } from '../entries/canonical.ts'
+import type { KeyedEntry } from '../entries/entry.ts'
+import { checkBounds } from '../entries/entry-bounds.ts'
+import { type Claim, judge, type Verdict, winsTie } from './judge.ts'
+import type { OwnershipMode, RejectionCode } from '../ledger.ts'
+import type { LedgerState, StateEdit } from '../state/ledger-state.ts'
+import { MAX_CACHED_KEYS, SIGNATURE_BYTES } from '../limits.ts'
+import { isLiveAt } from './liveness.ts'
+import type { BucketPolicy } from './policy.ts'
+import type { Verify } from '../entries/signer.ts'
+import type { Tree } from '../state/tree-node.ts'
+
+export interface AdmissionInit {
+  readonly mode: OwnershipMode
+  readonly state: LedgerState
+  readonly policyOf: (bucket: string) => BucketPolicy | undefined
+  readonly livenessMs: number
+  readonly verify: Verify
+  readonly admits: (owner: string) => boolean
+}
+
+/** Where and when an entry is judged. */
+export interface Occasion {
+  readonly edit: StateEdit
+  /** The ledger before this block: its heartbeats decide who is alive. */
+  readonly health: Tree
+  readonly nowMs: number
+}
+
+/** Puts the entry into the edit where it is to be stored. */
+export type Admit = (keyed: KeyedEntry, occasion: Occasion) => Verdict
+
+/** What `observe` stores although ownership forbids it: all that is no rollback and breaks no bound. */
+const OBSERVED: ReadonlySet<Verdict> = new Set<RejectionCode>([
+  'BAD_SIG',
+  'TOMB_UNKNOWN',
+  'TOMB_NOT_OWNER',
+  'OWNER_MISMATCH',
+  'NOT_OWNER',
+])
+
+export function createAdmission(init: AdmissionInit): Admit {
+  const { state, livenessMs } = init
+  const peerOf = createPeerCache()
+  const verify = (keyed: KeyedEntry) => verifyEntry(keyed, init.verify, peerOf)
+  return (incoming, { edit, health, nowMs }) => {
+    const unfit = checkBounds(incoming)
+    if (unfit !== undefined) return unfit
+    const before = edit.get(incoming)
+    const claim: Claim = { incoming, existing: before?.entry, policy: init.policyOf(incoming.bucket) }
+    const verdict = judge(claim, {
+      nowMs,
+      livenessMs,
+      isLive: (owner) => isLiveAt(health, owner, nowMs, livenessMs),
+      verify: () => verify(incoming),
+      admits: init.admits,
+      prunedVersion: () => state.pruned.versionOf(incoming),
+    })
+    const stores = verdict === 'accept' || (init.mode === 'observe' && isObserved(verdict, claim))
+    if (!stores) return verdict
+    if (!state.quota.admits(incoming, before)) return 'QUOTA'
+    edit.put(incoming)
+    return verdict
+  }
+}
+
+/** What cannot be right costs no cryptography. */
+export function verifyEntry(
+  keyed: KeyedEntry,
+  verify: Verify,
+  peerOf: (owner: string) => PeerId | undefined = tryParsePeerId,
+): boolean {
+  const { owner, sig } = keyed.entry
+  if (sig === null || sig.length !== SIGNATURE_BYTES) return false
+  const peer = peerOf(owner)
+  return peer !== undefined && verify(peer, canonicalBytes(keyed), sig)
+}
+
+/** Reading a peer id takes a quarter of the time that verifying a signature takes. */
+function createPeerCache(): (owner: string) => PeerId | undefined {
+  const known = new Map<string, PeerId>()
+  return (owner) => {
+    const cached = known.get(owner)
+    if (cached !== undefined) return cached
+    const peer = tryParsePeerId(owner)
+    if (known.size >= MAX_CACHED_KEYS) known.clear()
+    if (peer !== undefined) known.set(owner, peer)
+    return peer
+  }
+}
+
+function isObserved(verdict: Verdict, { incoming: { entry }, existing }: Claim): boolean {
+  if (!OBSERVED.has(verdict)) return false
+  if (existing === undefined || entry.version > existing.version) return true
+  return entry.version === existing.version && winsTie(entry, existing)
+}

@@ -1,0 +1,85 @@
+/** Which buckets are owned, by whom, and when ownership ends (docs/WIRE.md 4.4). Buckets not named are open. */
+import { BUCKETS } from '@mesh/core'
+import { foldKey } from '../blocks/decode-block.ts'
+import type { Entry } from '../entries/entry.ts'
+import { createJsonScanner } from '../legacy/json-scanner.ts'
+
+/** The rule of one owned bucket. */
+export interface BucketPolicy {
+  /**
+   * Whom a live entry must belong to, from its key and its Value (JSON text); '' is nobody. Without it any signer
+   * may claim a free key.
+   */
+  readonly ownerOf?: (key: string, valueText: string) => string
+  /**
+   * When others may take an entry: `liveness`, when its owner's heartbeat is older than the liveness window;
+   * `absolute`, when its own `UpdatedAt` is; `never`.
+   */
+  readonly expiry: 'liveness' | 'absolute' | 'never'
+  /**
+   * Of two claims of one moment the one whose Value (JSON text) is so gives way to one whose Value is not, whichever
+   * came first. Without it the later one gives way.
+   */
+  readonly yields?: (valueText: string) => boolean
+}
+
+/** Bucket name to rule. */
+export type PolicyTable = Readonly<Record<string, BucketPolicy>>
+
+/** The owner is named by the Value's `PeerID`. */
+export const ownedByValue: BucketPolicy = {
+  ownerOf: (_key, valueText) => peerIdInValue(valueText),
+  expiry: 'liveness',
+}
+/** As `ownedByValue`; a leased address gives way to one that a person gave a machine. */
+const machines: BucketPolicy = { ...ownedByValue, yields: isLeased }
+/** The key is the owner. */
+export const ownedByKey: BucketPolicy = { ownerOf: (key) => key, expiry: 'liveness' }
+/** Who signs first, owns. */
+export const ownedBySigner: BucketPolicy = { expiry: 'liveness' }
+
+/** The buckets that all networks know, and ours (`routes`). */
+export const defaultPolicies: PolicyTable = {
+  machines,
+  services: ownedByValue,
+  files: ownedByValue,
+  routes: ownedByValue,
+  users: ownedByKey,
+  egress: ownedByKey,
+  [BUCKETS.healthcheck]: { ownerOf: (key) => key, expiry: 'absolute' },
+  dns: ownedBySigner,
+}
+
+/** A text member of a JSON object whose name is `PeerID` in any case, the last one as in Go; else ''. */
+export function peerIdInValue(valueText: string): string {
+  const scanner = createJsonScanner(new TextEncoder().encode(valueText))
+  let owner = ''
+  try {
+    if (scanner.kind() !== 'object') return ''
+    const nextField = scanner.openObject()
+    for (let field = nextField(); field !== undefined; field = nextField()) {
+      if (foldKey(field) !== 'peerid' || scanner.kind() === 'null') scanner.skip()
+      else owner = scanner.string()
+    }
+    scanner.end()
+    return owner
+  } catch {
+    return ''
+  }
+}
+
+/** Does a machine's record say that its address is a lease, so that another would do as well? */
+function isLeased(valueText: string): boolean {
+  try {
+    const record: unknown = JSON.parse(valueText)
+    return typeof record === 'object' && record !== null && 'Leased' in record && record.Leased === true
+  } catch {
+    return false
+  }
+}
+
+/** Who holds a stored entry: its signer, or for an unsigned one of a legacy member whom the rule implies. */
+export function holderOf(policy: BucketPolicy | undefined, key: string, entry: Entry): string {
+  if (entry.owner !== '' || policy?.ownerOf === undefined) return entry.owner
+  return policy.ownerOf(key, entry.value)
+}

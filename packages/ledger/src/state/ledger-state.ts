@@ -1,0 +1,207 @@
+/**
+ * The one mutable cell of a ledger: the current root, the head, how much each signer holds, and the remembered
+ * tombstones. A commit changes all of it or nothing: the store takes the batch first.
+ */
+import { MeshError, positionId } from '@mesh/core'
+import { genesisHead, hashByDigest, hashByPrint } from '../blocks/block-hash.ts'
+import { type PrunedTombstones, createPrunedTombstones } from './pruned-tombstones.ts'
+import { canonicalBytesWithSig } from '../entries/canonical.ts'
+import type { KeyedEntry } from '../entries/entry.ts'
+import { hashLimbs, limbsToHex } from '../entries/fingerprint.ts'
+import { formatGoTime } from '../legacy/go-time.ts'
+import { createSnapshot, digestOf } from './ledger-snapshot.ts'
+import type { LedgerLimits } from '../limits.ts'
+import { createQuota, type Quota } from './quota.ts'
+import type { BlockHead, Position, Snapshot } from './snapshot.ts'
+import type { Store, StoreErrorCode } from './store.ts'
+import { leavesFrom, treeGet } from './tree.ts'
+import { treeDelete, treeFrom, treeSet } from './tree-edit.ts'
+import { comparePositions, type Tree } from './tree-node.ts'
+
+export interface StateInit {
+  readonly store: Store
+  readonly limits: LedgerLimits
+  /** Undefined when ownership is off: blocks then carry the legacy hash over all entries. */
+  readonly livenessMs: number | undefined
+  readonly now: () => number
+}
+
+export interface LedgerState {
+  readonly tree: Tree
+  readonly head: BlockHead
+  readonly quota: Quota
+  readonly pruned: PrunedTombstones
+  snapshot(): Snapshot
+  /** Begins a set of changes on the present state; nothing is seen of it before `commit`. */
+  edit(): StateEdit
+}
+
+/** Changes that will be one block. */
+export interface StateEdit {
+  readonly tree: Tree
+  /** Entries put and tombstones collected so far. */
+  readonly size: number
+  /** What was put so far, each key once, with what the ledger held of it. */
+  puts(): Iterable<{ readonly row: KeyedEntry; readonly before: KeyedEntry | undefined }>
+  get(position: Position): KeyedEntry | undefined
+  put(keyed: KeyedEntry): void
+  remove(position: Position): void
+  /** Makes the changes the next block, or takes over a foreign head (mode `off`). Throws what the store throws. */
+  commit(head?: BlockHead): BlockHead
+  /** Gives back what the quota counted. */
+  discard(): void
+}
+
+export function createLedgerState(init: StateInit): LedgerState {
+  return new State(init)
+}
+
+class State implements LedgerState {
+  tree: Tree
+  head: BlockHead
+  readonly quota: Quota
+  readonly pruned: PrunedTombstones
+  readonly init: StateInit
+  #snapshot: Snapshot | undefined
+
+  constructor(init: StateInit) {
+    this.init = init
+    this.quota = createQuota(init.limits)
+    const stored = init.store.load()
+    this.tree = treeFrom((stored?.entries ?? []).toSorted(comparePositions), hashOf)
+    this.head = stored?.head ?? genesisHead(formatGoTime(init.now()))
+    this.pruned = createPrunedTombstones(init.limits.maxRememberedTombstones, stored?.pruned ?? [])
+    if (stored !== undefined && limbsToHex(this.tree.sums) !== stored.fingerprint) throw damaged(init.store)
+    for (const rows of leavesFrom(this.tree, undefined)) {
+      for (const row of rows) this.quota.count(row)
+    }
+  }
+
+  snapshot(): Snapshot {
+    this.#snapshot ??= createSnapshot({
+      head: this.head,
+      tree: this.tree,
+      livenessMs: this.init.livenessMs,
+    })
+    return this.#snapshot
+  }
+
+  edit(): StateEdit {
+    return new Edit(this)
+  }
+
+  replace(tree: Tree, head: BlockHead): void {
+    this.tree = tree
+    this.head = head
+    this.#snapshot = undefined
+  }
+}
+
+class Edit implements StateEdit {
+  readonly #state: State
+  #tree: Tree
+  /** By bucket and key; the last change of a key counts. Undefined: removed. */
+  readonly #changes = new Map<string, { position: Position; row: KeyedEntry | undefined }>()
+
+  constructor(state: State) {
+    this.#state = state
+    this.#tree = state.tree
+  }
+
+  get tree(): Tree {
+    return this.#tree
+  }
+
+  get size(): number {
+    return this.#changes.size
+  }
+
+  *puts() {
+    for (const { row } of this.#changes.values()) {
+      if (row !== undefined) yield { row, before: treeGet(this.#state.tree, row) }
+    }
+  }
+
+  get(position: Position): KeyedEntry | undefined {
+    return treeGet(this.#tree, position)
+  }
+
+  put(keyed: KeyedEntry): void {
+    const before = this.get(keyed)
+    if (before !== undefined) this.#state.quota.uncount(before)
+    this.#state.quota.count(keyed)
+    this.#tree = treeSet(this.#tree, keyed, hashOf(keyed))
+    this.#changes.set(positionId(keyed), { position: keyed, row: keyed })
+  }
+
+  remove(position: Position): void {
+    const before = this.get(position)
+    if (before === undefined) return
+    this.#state.quota.uncount(before)
+    this.#tree = treeDelete(this.#tree, position)
+    this.#changes.set(positionId(position), { position: before, row: undefined })
+  }
+
+  commit(foreignHead?: BlockHead): BlockHead {
+    const { store } = this.#state.init
+    const head = foreignHead ?? this.#nextHead()
+    const puts: KeyedEntry[] = []
+    const removes: KeyedEntry[] = []
+    for (const { position, row } of this.#changes.values()) {
+      const before = treeGet(this.#state.tree, position)
+      if (row !== undefined) puts.push(row)
+      else if (before !== undefined) removes.push(before)
+    }
+    const pruned = this.#state.pruned.plan(
+      removes.filter(({ entry }) => entry.deleted),
+      puts,
+    )
+    try {
+      store.commit({
+        head,
+        fingerprint: limbsToHex(this.#tree.sums),
+        puts,
+        removes,
+        pruned: pruned.added,
+        forgotten: pruned.dropped,
+      })
+    } catch (error) {
+      this.discard()
+      throw error
+    }
+    this.#state.pruned.apply(pruned)
+    this.#state.replace(this.#tree, head)
+    return head
+  }
+
+  discard(): void {
+    for (const { position, row } of this.#changes.values()) {
+      if (row !== undefined) this.#state.quota.uncount(row)
+      const before = treeGet(this.#state.tree, position)
+      if (before !== undefined) this.#state.quota.count(before)
+    }
+    this.#changes.clear()
+    this.#tree = this.#state.tree
+  }
+
+  #nextHead(): BlockHead {
+    const { head: before, init } = this.#state
+    const next = { index: before.index + 1, timestamp: formatGoTime(init.now()), prevHash: before.hash }
+    const hash =
+      init.livenessMs === undefined
+        ? hashByPrint(next, [...leavesFrom(this.#tree, undefined)].flat())
+        : hashByDigest(next, digestOf(this.#tree).digest)
+    return Object.freeze({ ...next, hash })
+  }
+}
+
+function hashOf(row: KeyedEntry): Uint32Array {
+  return hashLimbs(canonicalBytesWithSig(row).bytes)
+}
+
+function damaged(store: Store): MeshError<StoreErrorCode> {
+  return new MeshError('ledger.store_damaged', 'the stored ledger is not what was written', {
+    hint: `Move ${store.location ?? 'the store'} away and start again: the other members have the entries.`,
+    details: { location: store.location },
+  })
+}

@@ -1,0 +1,52 @@
+/** Where a ledger outlives its process. */
+import type { KeyedEntry } from '../entries/entry.ts'
+import type { BlockHead, Position } from './snapshot.ts'
+
+/** A collected tombstone, so that what it ended is not taken for a first claim. */
+export interface PrunedTombstone {
+  /** 24 hexadecimal digits: the start of SHA-256 over bucket and key. */
+  readonly hash: string
+  readonly version: bigint
+}
+
+/** What one commit changes. */
+export interface StoreBatch {
+  readonly head: BlockHead
+  /** Fingerprint over all entries after this batch, hexadecimal: proves at opening that nothing is missing. */
+  readonly fingerprint: string
+  readonly puts: readonly KeyedEntry[]
+  readonly removes: readonly Position[]
+  /** Remembered in this order; the oldest are forgotten first. */
+  readonly pruned: readonly PrunedTombstone[]
+  /** Hashes no longer remembered. */
+  readonly forgotten: readonly string[]
+}
+
+export interface StoredLedger {
+  readonly head: BlockHead
+  readonly fingerprint: string
+  readonly entries: readonly KeyedEntry[]
+  /** Oldest first. */
+  readonly pruned: readonly PrunedTombstone[]
+}
+
+/**
+ * A store commits each batch as a whole, or throws and changes nothing. Synchronous, so that a write is durable
+ * before anyone hears of it.
+ */
+export interface Store {
+  /** Where it is, for people; undefined for memory. */
+  readonly location?: string
+  /** Undefined in a fresh store. */
+  load(): StoredLedger | undefined
+  commit(batch: StoreBatch): void
+  close(): void
+}
+
+/** What a store says when it cannot serve; `ledger.store_failed` may pass (a full disk), the others do not. */
+export type StoreErrorCode = 'ledger.store_damaged' | 'ledger.store_locked' | 'ledger.store_failed'
+
+/** Keeps nothing beyond the ledger's own memory. */
+export function createMemoryStore(): Store {
+  return { load: () => undefined, commit() {}, close() {} }
+}

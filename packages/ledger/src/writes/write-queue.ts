@@ -1,0 +1,151 @@
+/**
+ * Local writes that wait for their block: at once when idle, at most 20 ms later otherwise. The last write of a key
+ * is what stays; large bursts are signed in slices, so that other work gets its turn. Writes that must be
+ * held wait apart until they are released.
+ */
+import { type Clock, positionId } from '@mesh/core'
+import type { WriteOutcome } from '../ledger.ts'
+import { MAX_COMMIT_DELAY_MS, SLICE_MS } from '../limits.ts'
+import type { Position } from '../state/snapshot.ts'
+
+export interface PendingWrite {
+  readonly position: Position
+  /** The Value to write; undefined deletes. */
+  readonly value: string | undefined
+  /** The version must lie above this; such a write happens even when the Value stays the same. */
+  above?: bigint
+  /** Tells whoever asked for the write what became of it. */
+  readonly resolve: (outcome: WriteOutcome) => void
+}
+
+export interface WriteQueue {
+  /** Takes the place of a pending write of the same key. */
+  submit(write: Omit<PendingWrite, 'resolve'>): Promise<WriteOutcome>
+  /** Ends the pending write of a key, if there is one. */
+  cancel(position: Position, outcome: WriteOutcome): void
+  pending(position: Position): PendingWrite | undefined
+  /** Pending puts of a bucket. */
+  puts(bucket: string): readonly PendingWrite[]
+  /** Commits all that waits and is not held, now. */
+  flush(): void
+  /** From now on writes of owned buckets wait for `release`. */
+  hold(): void
+  /** Are writes of this bucket held now? */
+  holds(bucket: string): boolean
+  /** Held writes get their turn, in the order in which they came. */
+  release(): void
+  /** Ends the held writes. */
+  dropHeld(outcome: WriteOutcome): void
+}
+
+export interface WriteQueueInit {
+  readonly clock: Clock
+  readonly isOwned: (bucket: string) => boolean
+  /** Makes one block of the writes that it draws, and resolves each. */
+  readonly commit: (writes: Iterable<PendingWrite>) => void
+}
+
+export function createWriteQueue(init: WriteQueueInit): WriteQueue {
+  return new BlockWriteQueue(init)
+}
+
+class BlockWriteQueue implements WriteQueue {
+  readonly #init: WriteQueueInit
+  readonly #waiting = new Map<string, PendingWrite>()
+  readonly #held = new Map<string, PendingWrite>()
+  #holding = false
+  #scheduled = false
+  #lastCommitMs = Number.NEGATIVE_INFINITY
+
+  constructor(init: WriteQueueInit) {
+    this.#init = init
+  }
+
+  submit({ position, value, above }: Omit<PendingWrite, 'resolve'>): Promise<WriteOutcome> {
+    const { promise, resolve } = Promise.withResolvers<WriteOutcome>()
+    this.cancel(position, { state: 'superseded' })
+    const write = { position, value, resolve, ...(above === undefined ? {} : { above }) }
+    if (this.holds(position.bucket)) this.#held.set(positionId(position), write)
+    else {
+      this.#waiting.set(positionId(position), write)
+      this.#scheduleNext()
+    }
+    return promise
+  }
+
+  cancel(position: Position, outcome: WriteOutcome): void {
+    const id = positionId(position)
+    this.pending(position)?.resolve(outcome)
+    this.#waiting.delete(id)
+    this.#held.delete(id)
+  }
+
+  pending(position: Position): PendingWrite | undefined {
+    const id = positionId(position)
+    return this.#waiting.get(id) ?? this.#held.get(id)
+  }
+
+  puts(bucket: string): readonly PendingWrite[] {
+    return [...this.#waiting.values(), ...this.#held.values()].filter(
+      ({ position, value }) => position.bucket === bucket && value !== undefined,
+    )
+  }
+
+  flush(): void {
+    if (this.#waiting.size > 0) this.#init.commit(this.#draw(Number.POSITIVE_INFINITY))
+  }
+
+  hold(): void {
+    this.#holding = true
+  }
+
+  holds(bucket: string): boolean {
+    return this.#holding && this.#init.isOwned(bucket)
+  }
+
+  release(): void {
+    this.#holding = false
+    if (this.#held.size === 0) return
+    for (const [id, write] of this.#held) this.#waiting.set(id, write)
+    this.#held.clear()
+    this.#scheduleNext()
+  }
+
+  dropHeld(outcome: WriteOutcome): void {
+    for (const { resolve } of this.#held.values()) resolve(outcome)
+    this.#held.clear()
+  }
+
+  /** Draws until `budgetMs` is used, at least one. */
+  *#draw(budgetMs: number): Generator<PendingWrite> {
+    const { clock } = this.#init
+    const end = clock.now() + budgetMs
+    for (const [id, write] of this.#waiting) {
+      this.#waiting.delete(id)
+      yield write
+      if (clock.now() >= end) return
+    }
+  }
+
+  #scheduleNext(): void {
+    const dueMs = this.#lastCommitMs + MAX_COMMIT_DELAY_MS
+    const nowMs = this.#init.clock.now()
+    this.#schedule(dueMs <= nowMs ? 'at once' : dueMs - nowMs)
+  }
+
+  #schedule(delayMs: number | 'at once'): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    const run = () => this.#commitSlice()
+    if (delayMs === 'at once') queueMicrotask(run)
+    else this.#init.clock.after(delayMs, run, { keepAlive: true })
+  }
+
+  #commitSlice(): void {
+    this.#scheduled = false
+    if (this.#waiting.size === 0) return
+    this.#init.commit(this.#draw(SLICE_MS))
+    this.#lastCommitMs = this.#init.clock.now()
+    if (this.#waiting.size > 0) this.#schedule(0)
+  }
+}

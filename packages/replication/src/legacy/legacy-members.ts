@@ -1,0 +1,123 @@
+/**
+ * What members that know no other way need from us: the whole ledger now and then, sent by one elected node, and our
+ * own entries when one of them appears on the topic.
+ */
+import { BoundedMap, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
+import { type KeyedEntry, type Ledger, leaderOf } from '@mesh/ledger'
+import {
+  MAX_MEMBERS_REMEMBERED,
+  NEWCOMER_GRACE_MS,
+  REPUBLISH_INTERVAL_MS,
+  TOPIC_POLL_MS,
+  WHOLE_LEDGER_BYTES_PER_S,
+  WHOLE_LEDGER_HEARD_MS,
+  WHOLE_LEDGER_INTERVAL_MS,
+} from '../limits.ts'
+import type { Members } from '../presence/members.ts'
+import type { ReplicationTopic } from '../ports.ts'
+import type { Publisher } from '../gossip/publisher.ts'
+import { startTimer } from '../timer.ts'
+
+export interface LegacyMembersComponents {
+  readonly ledger: Pick<Ledger, 'self' | 'snapshot'>
+  readonly topic: ReplicationTopic
+  readonly members: Members
+  readonly publisher: Publisher
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
+
+export interface LegacyMembers {
+  start(): void
+  /** One of ours sent a whole ledger. */
+  heardWhole(author: PeerId): void
+  /** Whole ledgers that this node sent. */
+  readonly wholeLedgersSent: number
+  stop(): void
+}
+
+export function createLegacyMembers(components: LegacyMembersComponents): LegacyMembers {
+  return new ServedLegacyMembers(components)
+}
+
+class ServedLegacyMembers implements LegacyMembers {
+  wholeLedgersSent = 0
+  readonly #components: LegacyMembersComponents
+  readonly #senders = new BoundedMap<PeerId, number>(MAX_MEMBERS_REMEMBERED)
+  /** Peers on the topic: since when, and whether they were seen to. */
+  readonly #onTopic = new Map<PeerId, { readonly since: number; served: boolean }>()
+  #republishedAt = Number.NEGATIVE_INFINITY
+  #notBefore = 0
+  #sending = false
+  #ends: (() => void)[] = []
+
+  constructor(components: LegacyMembersComponents) {
+    this.#components = components
+  }
+
+  start(): void {
+    this.#ends = [
+      startTimer({ everyMs: () => WHOLE_LEDGER_INTERVAL_MS, run: () => this.#sendWhole() }, this.#components),
+      startTimer({ everyMs: () => TOPIC_POLL_MS, run: () => this.#lookAtTopic() }, this.#components),
+    ]
+  }
+
+  heardWhole(author: PeerId): void {
+    this.#senders.set(author, this.#components.clock.now())
+  }
+
+  stop(): void {
+    for (const end of this.#ends) end()
+  }
+
+  #sendWhole(): void {
+    const { clock, ledger, members, publisher } = this.#components
+    const now = clock.now()
+    if (this.#sending || now < this.#notBefore || !members.hasLegacy() || !this.#isSender(now)) return
+    this.#sending = true
+    const snapshot = ledger.snapshot()
+    // Index 0 and no hash as in any of our blocks; the time marks it as a whole ledger, for others of ours.
+    const head = { index: 0, timestamp: snapshot.head.timestamp || 'whole', hash: '', prevHash: '' }
+    void publisher.send(snapshot.entries(), head).then((bytes) => {
+      this.wholeLedgersSent++
+      this.#notBefore = now + (bytes / WHOLE_LEDGER_BYTES_PER_S) * 1000
+      this.#sending = false
+    })
+  }
+
+  /** Elected among those in sight; of two that do not see each other, the one that would win goes on. */
+  #isSender(now: number): boolean {
+    const { ledger, members } = this.#components
+    if (members.leader() !== ledger.self) return false
+    const heard = [...this.#senders].filter(([, at]) => at + WHOLE_LEDGER_HEARD_MS > now).map(([id]) => id)
+    return leaderOf([ledger.self, ...heard].toSorted()) === ledger.self
+  }
+
+  #lookAtTopic(): void {
+    const { clock, topic, members } = this.#components
+    const now = clock.now()
+    const present = new Set(topic.peers())
+    for (const peer of this.#onTopic.keys()) if (!present.has(peer)) this.#onTopic.delete(peer)
+    const ours = new Set(members.ours())
+    let hasNewcomer = false
+    for (const peer of present) {
+      const seen = this.#onTopic.get(peer) ?? { since: now, served: false }
+      this.#onTopic.set(peer, seen)
+      if (seen.served || now - seen.since < NEWCOMER_GRACE_MS) continue
+      if (!ours.has(peer)) {
+        if (now - this.#republishedAt < REPUBLISH_INTERVAL_MS) continue
+        hasNewcomer = true
+      }
+      seen.served = true
+    }
+    if (!hasNewcomer) return
+    this.#republishedAt = now
+    this.#components.publisher.publish(ownEntries(this.#components.ledger))
+  }
+}
+
+/** Tombstones too: a legacy member knows no other way to learn of them. */
+function* ownEntries(ledger: Pick<Ledger, 'self' | 'snapshot'>): Generator<KeyedEntry> {
+  for (const keyed of ledger.snapshot().entries()) if (keyed.entry.owner === ledger.self) yield keyed
+}

@@ -1,0 +1,92 @@
+/** Says that this node is alive: at once when it has arrived, then in time for four to fit into a lease. */
+import { BUCKETS, type Clock, heartbeatValue, type Logger, type Random } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
+import type { InitialSync } from './initial-sync.ts'
+import { LEGACY_HEARTBEAT_INTERVAL_MS } from '../limits.ts'
+
+export interface HeartbeatInit {
+  readonly intervalMs: number
+  readonly livenessMs: number
+  /** Is a legacy member about, whose window may be 120 s? */
+  readonly hasLegacy: () => boolean
+}
+
+export interface HeartbeatComponents {
+  readonly ledger: Pick<Ledger, 'self' | 'put'>
+  readonly initialSync: Pick<InitialSync, 'wait' | 'begin'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
+
+export interface Heartbeat {
+  start(): void
+  /** A legacy member was heard: the next beat is due within its interval. */
+  legacyHeard(): void
+  /** Unix ms. */
+  readonly lastAt: number | undefined
+  stop(): void
+}
+
+export function createHeartbeat(init: HeartbeatInit, components: HeartbeatComponents): Heartbeat {
+  return new LedgerHeartbeat(init, components)
+}
+
+class LedgerHeartbeat implements Heartbeat {
+  lastAt: number | undefined
+  readonly #init: HeartbeatInit
+  readonly #components: HeartbeatComponents
+  #cancel: () => void = () => {}
+  #stopped = false
+
+  constructor(init: HeartbeatInit, components: HeartbeatComponents) {
+    this.#init = init
+    this.#components = components
+  }
+
+  start(): void {
+    void this.#components.initialSync.wait().then(() => this.#beat())
+  }
+
+  legacyHeard(): void {
+    if (this.lastAt === undefined || this.#stopped) return
+    const dueMs = this.lastAt + this.#intervalMs() - this.#components.clock.now()
+    this.#waitFor(Math.max(0, dueMs))
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#cancel()
+  }
+
+  #beat(): void {
+    if (this.#stopped) return
+    const { ledger, clock, random, logger } = this.#components
+    this.lastAt = clock.now()
+    try {
+      ledger.put(BUCKETS.healthcheck, ledger.self, heartbeatValue(this.lastAt))
+    } catch (error) {
+      logger.warn('heartbeat refused', { error })
+    }
+    this.#waitFor(this.#intervalMs() * (0.9 + random.float() / 10))
+  }
+
+  #waitFor(delayMs: number): void {
+    this.#cancel()
+    this.#cancel = this.#components.clock.after(delayMs, () => this.#due())
+  }
+
+  /** After a sleep that outlasted the lease others may have taken what was ours: that is learned first. */
+  #due(): void {
+    const { clock, initialSync } = this.#components
+    const silentMs = clock.now() - (this.lastAt ?? clock.now())
+    if (silentMs <= this.#init.livenessMs) return this.#beat()
+    initialSync.begin()
+    this.start()
+  }
+
+  #intervalMs(): number {
+    const { intervalMs, hasLegacy } = this.#init
+    return hasLegacy() ? Math.min(intervalMs, LEGACY_HEARTBEAT_INTERVAL_MS) : intervalMs
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Coming back: what others did meanwhile is learned before this node says that it is alive or claims anything. Done
+ * after one session with a peer, or one block of a legacy member where there are only such, or when nobody is there.
+ * Until then the ledger holds what this node writes to owned buckets.
+ */
+import type { Clock, PeerId } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
+import {
+  ALONE_MS,
+  ALONE_UNKNOWN_MS,
+  FIRST_SESSION_MS,
+  LEGACY_LEDGER_WAIT_MS,
+  REPLICATION_PROTOCOL,
+} from '../limits.ts'
+import type { ReplicationChannels, ReplicationTopic } from '../ports.ts'
+
+/** Why a node may begin. */
+export type InitialSyncReason = 'reconciled' | 'legacy_ledger' | 'alone' | 'waited_long_enough'
+
+export interface InitialSync {
+  /** Begins to wait, at the start and after a long suspension. */
+  begin(): void
+  readonly ready: boolean
+  readonly reason: InitialSyncReason | undefined
+  /** Resolves when the node may begin; never when it is stopped before. */
+  wait(): Promise<void>
+  sessionSucceeded(): void
+  legacyBlockTaken(): void
+  stop(): void
+}
+
+export interface InitialSyncComponents {
+  readonly ledger: Pick<Ledger, 'holdClaims' | 'releaseClaims'>
+  readonly topic: ReplicationTopic
+  readonly channels: ReplicationChannels
+  readonly clock: Clock
+  /** Sessions that run now. */
+  readonly running: () => number
+  /** Is there no peer known that could be met? */
+  readonly knowsNobody?: () => boolean
+}
+
+export function createInitialSync(components: InitialSyncComponents): InitialSync {
+  const { ledger, topic, channels, clock, knowsNobody = () => false } = components
+  let reason: InitialSyncReason | undefined
+  let begunAt = clock.now()
+  let cancel = () => {}
+  let waiting = Promise.withResolvers<void>()
+  let stopped = false
+
+  const finish = (why: InitialSyncReason) => {
+    if (reason !== undefined || stopped) return
+    cancel()
+    reason = why
+    ledger.releaseClaims()
+    waiting.resolve()
+  }
+  const ours = (): readonly PeerId[] => channels.peersWith(REPLICATION_PROTOCOL)
+  /** Looks again at each of the times when waiting may end. */
+  const look = () => {
+    const waitedMs = clock.now() - begunAt
+    if (waitedMs >= FIRST_SESSION_MS) return finish('waited_long_enough')
+    const isAlone = ours().length === 0 && topic.peers().length === 0
+    if (isAlone && waitedMs >= (knowsNobody() ? ALONE_UNKNOWN_MS : ALONE_MS)) return finish('alone')
+    if (waitedMs >= LEGACY_LEDGER_WAIT_MS && components.running() === 0) return finish('waited_long_enough')
+    lookLater()
+  }
+  /** Somebody awaits `ready()`, or a write that is held until then. */
+  const lookLater = () => {
+    cancel = clock.after(LOOK_AGAIN_MS, look, { keepAlive: true })
+  }
+  return {
+    begin() {
+      if (reason !== undefined) waiting = Promise.withResolvers<void>()
+      reason = undefined
+      ledger.holdClaims()
+      begunAt = clock.now()
+      cancel()
+      lookLater()
+    },
+    get ready() {
+      return reason !== undefined
+    },
+    get reason() {
+      return reason
+    },
+    wait: () => waiting.promise,
+    sessionSucceeded: () => finish('reconciled'),
+    legacyBlockTaken() {
+      if (ours().length === 0) finish('legacy_ledger')
+    },
+    stop() {
+      stopped = true
+      cancel()
+    },
+  }
+}
+
+const LOOK_AGAIN_MS = 1_000

@@ -1,0 +1,35 @@
+import { silentLogger } from '@mesh/core'
+import { createManualClock, createSeededRandom } from '@mesh/testkit'
+import { expect, test } from 'vitest'
+import { SCRUB_INTERVAL_MS } from '../limits.ts'
+import { startReaper } from './reaper.ts'
+
+/** Whole intervals since the epoch at which it reaped. */
+async function reapedAt(intervalMs: number | undefined, advanceMs: number): Promise<number[]> {
+  const clock = createManualClock(0)
+  const times: number[] = []
+  const stop = startReaper({
+    ledger: {
+      reap: () => {
+        times.push(Math.floor(clock.now() / (intervalMs ?? SCRUB_INTERVAL_MS)))
+        return { collected: 0, ended: 0 }
+      },
+    },
+    clock,
+    random: createSeededRandom(1),
+    logger: silentLogger,
+    syncedAt: () => 0,
+    ...(intervalMs === undefined ? {} : { intervalMs }),
+  })
+  await clock.advance(advanceMs)
+  stop()
+  return times
+}
+
+test('reaps at every multiple of ten minutes', async () => {
+  expect(await reapedAt(undefined, 31 * 60_000)).toEqual([1, 2, 3])
+})
+
+test('or of the interval that it was given', async () => {
+  expect(await reapedAt(60_000, 190_000)).toEqual([1, 2, 3])
+})

@@ -1,0 +1,41 @@
+/**
+ * Calls the ledger's reaper at multiples of its interval in wall-clock time, ten minutes by default: all nodes collect the same tombstones at
+ * about the same time, so that their ledgers do not differ by them meanwhile. Who leads also ends what has expired.
+ */
+import type { Clock, Logger, Random } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
+import { SCRUB_INTERVAL_MS } from '../limits.ts'
+
+export interface ReaperComponents {
+  readonly ledger: Pick<Ledger, 'reap'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  /** Unix ms since when this node has been part of the network; undefined while it arrives. */
+  readonly syncedAt: () => number | undefined
+  /** Default `SCRUB_INTERVAL_MS`. */
+  readonly intervalMs?: number
+}
+
+/** Spread of one scrub over the nodes. */
+const JITTER_MS = 5_000
+
+/** The returned function stops. */
+export function startReaper(components: ReaperComponents): () => void {
+  const { ledger, clock, random, logger, syncedAt, intervalMs = SCRUB_INTERVAL_MS } = components
+  let cancel = () => {}
+  const wait = () => {
+    const untilNext = intervalMs - (clock.now() % intervalMs)
+    cancel = clock.after(untilNext + random.float() * JITTER_MS, scrub)
+  }
+  const scrub = () => {
+    wait()
+    const since = syncedAt()
+    // Whoever has just come judges nobody: it may have missed their heartbeats.
+    if (since === undefined || clock.now() - since < intervalMs) return
+    const { collected, ended } = ledger.reap()
+    if (collected + ended > 0) logger.debug('scrubbed', { collected, ended })
+  }
+  wait()
+  return () => cancel()
+}

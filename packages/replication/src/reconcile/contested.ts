@@ -1,0 +1,55 @@
+/**
+ * Entries of this ledger that a peer refused for the sake of a live owner: a tombstone or a claim made where that owner
+ * was out of sight, or this node's own claim. The owner alone can settle it, by announcing above the tombstone or by letting
+ * go, and may be no neighbour of ours: so it is told over the topic, after a while, if nothing has changed by then.
+ */
+import { type Clock, positionId, type Random } from '@mesh/core'
+import type { KeyedEntry, Ledger } from '@mesh/ledger'
+import { CONTESTED_DELAY_MS, MAX_CONTESTED } from '../limits.ts'
+import type { Publisher } from '../gossip/publisher.ts'
+
+export interface Contested {
+  refusedThere(keyed: KeyedEntry, code: string): void
+  stop(): void
+}
+
+export interface ContestedComponents {
+  readonly ledger: Pick<Ledger, 'self' | 'snapshot'>
+  readonly publisher: Pick<Publisher, 'publish'>
+  readonly clock: Clock
+  readonly random: Random
+}
+
+export function createContested({ ledger, publisher, clock, random }: ContestedComponents): Contested {
+  const waiting = new Map<string, KeyedEntry>()
+  let cancel: (() => void) | undefined
+  const tell = () => {
+    cancel = undefined
+    const snapshot = ledger.snapshot()
+    const unchanged = [...waiting.values()].filter(({ bucket, key, entry }) => {
+      const held = snapshot.get(bucket, key)
+      return held?.version === entry.version && held.owner === entry.owner
+    })
+    waiting.clear()
+    publisher.publish(unchanged)
+  }
+  /** Of a conflict between two that live each tells the other itself; for one that is gone others must speak. */
+  const isOfInterest = ({ entry }: KeyedEntry, code: string): boolean => {
+    if (code === 'TOMB_NOT_OWNER') return true
+    const isClaim = code === 'NOT_OWNER' && entry.owner !== ''
+    return (
+      isClaim && (entry.owner === ledger.self || !ledger.snapshot().isOwnerLive(entry.owner, clock.now()))
+    )
+  }
+  return {
+    refusedThere(keyed, code) {
+      if (!isOfInterest(keyed, code) || waiting.size >= MAX_CONTESTED) return
+      waiting.set(positionId(keyed), keyed)
+      cancel ??= clock.after(CONTESTED_DELAY_MS * (0.2 + 0.8 * random.float()), tell)
+    },
+    stop() {
+      cancel?.()
+      waiting.clear()
+    },
+  }
+}

@@ -1,0 +1,55 @@
+/** What is known of each peer that sessions were held with; bounded, the one met longest ago is forgotten first. */
+import { BoundedMap, type Clock, createTokenBucket, type PeerId, type TokenBucket } from '@mesh/core'
+import { MAX_MEMBERS_REMEMBERED, SESSIONS_PER_MINUTE } from '../limits.ts'
+
+export interface PeerSync {
+  /** Unix ms of the last session that went well. */
+  lastSyncAt: number | undefined
+  /** Do both hold the same? Undefined after an exchange, until the next comparison. */
+  equal: boolean | undefined
+  lastFailure: string | undefined
+  sessions: number
+  entriesIn: number
+  entriesOut: number
+  bytesIn: number
+  bytesOut: number
+  /** Not to be asked before this time, unix ms. */
+  pausedUntil: number
+  /** A state of the two that a session could not make equal. */
+  knownDifference: { readonly state: string; readonly until: number } | undefined
+  /** Sessions that the peer may open. */
+  readonly calls: TokenBucket
+}
+
+export interface PeerSessions {
+  of(peer: PeerId): PeerSync
+  /** Takes one of the calls that the peer has in a minute; false when none is left. */
+  mayCall(peer: PeerId): boolean
+  all(): ReadonlyMap<PeerId, Readonly<PeerSync>>
+}
+
+export function createPeerSessions(clock: Clock): PeerSessions {
+  const peers = new BoundedMap<PeerId, PeerSync>(MAX_MEMBERS_REMEMBERED)
+  const of = (peer: PeerId): PeerSync => {
+    const sync = peers.get(peer) ?? unknownPeer(clock)
+    peers.set(peer, sync)
+    return sync
+  }
+  return { of, mayCall: (peer) => of(peer).calls.take(), all: () => peers }
+}
+
+function unknownPeer(clock: Clock): PeerSync {
+  return {
+    lastSyncAt: undefined,
+    equal: undefined,
+    lastFailure: undefined,
+    sessions: 0,
+    entriesIn: 0,
+    entriesOut: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    pausedUntil: 0,
+    knownDifference: undefined,
+    calls: createTokenBucket({ perSecond: SESSIONS_PER_MINUTE / 60, burst: SESSIONS_PER_MINUTE }, clock),
+  }
+}

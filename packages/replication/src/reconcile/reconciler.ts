@@ -1,0 +1,308 @@
+/**
+ * Runs sessions over channels: messages from bytes, entries to the ledger, refusals to memory, and every way in which a
+ * remote can misbehave to an abort that is counted.
+ */
+import type { Clock, Logger, PeerId } from '@mesh/core'
+import { entryHash, type KeyedEntry, type Ledger, type Snapshot } from '@mesh/ledger'
+import { within } from './deadline.ts'
+import { replicationError } from '../errors.ts'
+import { helloOf, stateKey } from '../session/hello.ts'
+import {
+  FAULT_PAUSE_MS,
+  MAX_BAD_ENTRIES,
+  MAX_SYNC_MESSAGE_BYTES,
+  REPLICATION_PROTOCOL,
+  SESSION_TIMEOUT_MS,
+  KNOWN_DIFFERENCE_MS,
+  SHORT_HASH_BYTES,
+  MESSAGE_TIMEOUT_MS,
+} from '../limits.ts'
+import { mergeBatch } from './merge-batch.ts'
+import { createPeerSessions, type PeerSessions } from './peer-sessions.ts'
+import type { ReplicationChannel, ReplicationChannels } from '../ports.ts'
+import { hexOf } from '../session/position.ts'
+import {
+  createTally,
+  failureOf,
+  isFault,
+  noteSession,
+  outcomeOf,
+  ReconcileError,
+  type ReconcileFailure,
+  type SessionResult,
+  type Tally,
+} from './session-result.ts'
+import { createRefusalMemory, type RefusalMemory } from './refusals.ts'
+import { createSession, type Session } from '../session/session.ts'
+import type { SyncMessage } from '../session/sync-message.ts'
+import { decodeSyncMessage, encodeSyncMessage } from '../session/sync-message-codec.ts'
+
+export interface Reconciler {
+  /** Answers inbound sessions from now on. */
+  start(): Promise<void>
+  /** Runs a session, or joins the one that runs with this peer. Never rejects. */
+  reconcile(peer: PeerId, signal?: AbortSignal): Promise<SessionResult>
+  /** Not to be asked now: it broke the protocol. */
+  isPaused(peer: PeerId): boolean
+  /** Sessions that run now. */
+  readonly running: number
+  readonly peers: PeerSessions
+  readonly failures: Readonly<Partial<Record<ReconcileFailure, number>>>
+  /** What this node refused in sessions, and what was refused of what it sent, by code. */
+  readonly refusedHere: Readonly<Record<string, number>>
+  readonly refusedThere: Readonly<Record<string, number>>
+  stop(): void
+}
+
+export interface ReconcilerInit {
+  /** Entries that a ledger of this network may hold. */
+  readonly maxEntries: number
+  readonly onSession: (result: SessionResult) => void
+  /** A peer refused this entry of ours. */
+  readonly onRefusedThere: (keyed: KeyedEntry, code: string) => void
+}
+
+export interface ReconcilerComponents {
+  readonly ledger: Pick<Ledger, 'merge' | 'snapshot'>
+  readonly channels: ReplicationChannels
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export function createReconciler(init: ReconcilerInit, components: ReconcilerComponents): Reconciler {
+  return new ChannelReconciler(init, components)
+}
+
+class ChannelReconciler implements Reconciler {
+  readonly peers: PeerSessions
+  readonly failures: Partial<Record<ReconcileFailure, number>> = {}
+  readonly refusedHere: Record<string, number> = {}
+  readonly refusedThere: Record<string, number> = {}
+  readonly #init: ReconcilerInit
+  readonly #components: ReconcilerComponents
+  readonly #ours: RefusalMemory = createRefusalMemory()
+  readonly #theirs: RefusalMemory = createRefusalMemory()
+  readonly #own = new Map<PeerId, Promise<SessionResult>>()
+  readonly #channels = new Set<ReplicationChannel>()
+  #stopped = false
+
+  constructor(init: ReconcilerInit, components: ReconcilerComponents) {
+    this.#init = init
+    this.#components = components
+    this.peers = createPeerSessions(components.clock)
+  }
+
+  get running(): number {
+    return this.#channels.size
+  }
+
+  async start(): Promise<void> {
+    const options = { maxMessageBytes: MAX_SYNC_MESSAGE_BYTES, maxPerPeer: 1 }
+    await this.#components.channels.handle(REPLICATION_PROTOCOL, options, (channel) => this.#accept(channel))
+  }
+
+  reconcile(peer: PeerId, signal?: AbortSignal): Promise<SessionResult> {
+    const running = this.#own.get(peer)
+    if (running !== undefined) return running
+    const session = this.#call(peer, signal).finally(() => this.#own.delete(peer))
+    this.#own.set(peer, session)
+    return session
+  }
+
+  isPaused(peer: PeerId): boolean {
+    return this.peers.of(peer).pausedUntil > this.#components.clock.now()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    for (const channel of this.#channels) channel.abort(new Error('this node stops'))
+    this.#channels.clear()
+  }
+
+  async #call(peer: PeerId, signal: AbortSignal | undefined): Promise<SessionResult> {
+    const { channels, clock } = this.#components
+    const options = { maxMessageBytes: MAX_SYNC_MESSAGE_BYTES, ...(signal === undefined ? {} : { signal }) }
+    const opening = channels.open(peer, REPLICATION_PROTOCOL, options)
+    let channel: ReplicationChannel
+    try {
+      channel = await within(clock, MESSAGE_TIMEOUT_MS, opening)
+    } catch (error) {
+      // One that opens after all has nobody left to use it.
+      opening.then(
+        (late) => late.abort(replicationError('replication.timeout', 'opened too late')),
+        () => {},
+      )
+      this.#components.logger.debug('peer not reached', { peer, error })
+      return this.#finish({ peer, role: 'initiator' }, createTally(), { failure: 'unreachable', messages: 0 })
+    }
+    return this.#converse(channel, 'initiator')
+  }
+
+  async #accept(channel: ReplicationChannel): Promise<void> {
+    const { peer } = channel
+    if (this.#stopped || this.isPaused(peer) || !this.peers.mayCall(peer)) {
+      this.#count('too_often')
+      channel.abort(replicationError('replication.fault', 'too many sessions'))
+      return
+    }
+    await this.#converse(channel, 'responder')
+  }
+
+  async #converse(channel: ReplicationChannel, role: 'initiator' | 'responder'): Promise<SessionResult> {
+    const { clock, ledger, logger } = this.#components
+    const { peer } = channel
+    const tally = createTally()
+    const session = this.#createSession(peer, role, { snapshot: ledger.snapshot(), tally })
+    this.#channels.add(channel)
+    const overtime = clock.after(SESSION_TIMEOUT_MS, () =>
+      channel.abort(replicationError('replication.timeout', 'a session lasted too long')),
+    )
+    let failure: ReconcileFailure | undefined
+    try {
+      await this.#exchange(channel, session, tally)
+      await channel.close()
+    } catch (error) {
+      failure = failureOf(error)
+      logger.debug('session failed', { peer, role, failure, error })
+      channel.abort(replicationError('replication.fault', failure))
+    } finally {
+      overtime()
+      this.#channels.delete(channel)
+    }
+    const outcome = session.theirs === undefined ? undefined : outcomeOf(session, tally, ledger.snapshot())
+    if (failure === undefined && session.theirs !== undefined) {
+      this.#rememberDifference(peer, stateKey(helloOf(ledger.snapshot())) + stateKey(session.theirs))
+    }
+    return this.#finish({ peer, role }, tally, { failure, outcome, messages: session.messages })
+  }
+
+  #createSession(
+    peer: PeerId,
+    role: 'initiator' | 'responder',
+    { snapshot, tally }: { snapshot: Snapshot; tally: Tally },
+  ): Session {
+    const now = () => this.#components.clock.now()
+    const hello = helloOf(snapshot)
+    return createSession({
+      role,
+      maxEntries: this.#init.maxEntries,
+      snapshot,
+      hello,
+      current: () => this.#components.ledger.snapshot(),
+      isRefused: (hash) => this.#ours.has(hexOf(hash), now()),
+      isRefusedThere: (hashOf) => this.#theirs.size > 0 && this.#theirs.has(peer + hexOf(hashOf()), now()),
+      isKnownDifference: (theirs) => {
+        const { knownDifference } = this.peers.of(peer)
+        const state = stateKey(hello) + stateKey(theirs)
+        tally.isKnownDifference = knownDifference?.state === state && knownDifference.until > now()
+        return tally.isKnownDifference
+      },
+    })
+  }
+
+  /** Message for message, until neither has more to say. */
+  async #exchange(channel: ReplicationChannel, session: Session, tally: Tally): Promise<void> {
+    const { clock } = this.#components
+    const messages = channel.messages()[Symbol.asyncIterator]()
+    let lastSent: readonly KeyedEntry[] = []
+    const send = async (message: SyncMessage) => {
+      const bytes = encodeSyncMessage(message)
+      tally.bytesOut += bytes.length
+      tally.sent += message.entries.length
+      lastSent = message.entries
+      await within(clock, MESSAGE_TIMEOUT_MS, channel.send(bytes))
+    }
+    try {
+      if (session.messages === 0 && session.role === 'initiator') await send(session.open())
+      while (!session.done) {
+        const next = await within(clock, MESSAGE_TIMEOUT_MS, messages.next())
+        if (next.done === true) throw new ReconcileError('closed')
+        tally.bytesIn += next.value.length
+        const message = decodeSyncMessage(next.value)
+        if (message === undefined) throw new ReconcileError('malformed')
+        const { entries, refused } = session.receive(message)
+        this.#rememberTheirs(channel.peer, refused, lastSent)
+        const merged = await mergeBatch(entries, channel.peer, this.#components)
+        tally.accepted += merged.accepted
+        tally.news ||= merged.news
+        this.#rememberOurs(merged.refused, tally)
+        const answer = session.answer(merged.refused)
+        if (session.fault !== undefined) throw new ReconcileError(session.fault)
+        if (answer !== undefined) await send(answer)
+      }
+    } finally {
+      // Not awaited: a reader that waits for a message ends only with its channel.
+      messages.return?.().catch(() => {})
+    }
+  }
+
+  /** @param sent the entries of the message that was answered */
+  #rememberTheirs(peer: PeerId, refused: SyncMessage['refused'], sent: readonly KeyedEntry[]): void {
+    if (refused.length === 0) return
+    const now = this.#components.clock.now()
+    const byHash = new Map(sent.map((keyed) => [hexOf(shortHash(keyed)), keyed]))
+    for (const { hash, code } of refused) {
+      const keyed = byHash.get(hexOf(hash))
+      if (keyed === undefined) continue
+      this.#theirs.add(peer + hexOf(hash), code, now)
+      this.#init.onRefusedThere(keyed, code)
+      // Codes are a remote's words: only those that look like ours get a counter.
+      const known = /^[A-Z_]{3,16}$/.test(code) && Object.keys(this.refusedThere).length < 32
+      const name = known || code in this.refusedThere ? code : 'OTHER'
+      this.refusedThere[name] = (this.refusedThere[name] ?? 0) + 1
+    }
+  }
+
+  #rememberOurs(refused: SyncMessage['refused'], tally: Tally): void {
+    const now = this.#components.clock.now()
+    for (const { hash, code } of refused) {
+      this.#ours.add(hexOf(hash), code, now)
+      this.refusedHere[code] = (this.refusedHere[code] ?? 0) + 1
+      if (code === 'BAD_SIG' || code === 'MALFORMED' || code === 'TOO_LARGE') tally.bad++
+    }
+    if (tally.bad > MAX_BAD_ENTRIES) throw new ReconcileError('bad_entries')
+  }
+
+  #rememberDifference(peer: PeerId, state: string): void {
+    this.peers.of(peer).knownDifference = { state, until: this.#components.clock.now() + KNOWN_DIFFERENCE_MS }
+  }
+
+  #count(failure: ReconcileFailure): void {
+    this.failures[failure] = (this.failures[failure] ?? 0) + 1
+  }
+
+  #finish(
+    of: Pick<SessionResult, 'peer' | 'role'>,
+    tally: Tally,
+    end: {
+      failure: ReconcileFailure | undefined
+      outcome?: SessionResult['outcome'] | undefined
+      messages: number
+    },
+  ): SessionResult {
+    const { failure, messages } = end
+    const { accepted, news, sent, bytesIn, bytesOut } = tally
+    const outcome = failure === undefined ? (end.outcome ?? 'failed') : 'failed'
+    const result: SessionResult = {
+      ...of,
+      outcome,
+      failure,
+      accepted,
+      news,
+      sent,
+      bytesIn,
+      bytesOut,
+      messages,
+    }
+    const now = this.#components.clock.now()
+    noteSession(this.peers.of(of.peer), result, now)
+    if (failure !== undefined) this.#count(failure)
+    if (failure !== undefined && isFault(failure)) this.peers.of(of.peer).pausedUntil = now + FAULT_PAUSE_MS
+    if (!this.#stopped) this.#init.onSession(result)
+    return result
+  }
+}
+
+function shortHash(keyed: KeyedEntry): Uint8Array {
+  return entryHash(keyed).subarray(0, SHORT_HASH_BYTES)
+}

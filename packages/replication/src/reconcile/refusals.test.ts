@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { REFUSAL_KEPT_MS, REFUSAL_RETRY_MS } from '../limits.ts'
+import { createRefusalMemory } from './refusals.ts'
+
+it('forgets a refusal for the future soon, and one for a bad signature late', () => {
+  const memory = createRefusalMemory()
+  memory.add('early', 'FUTURE', 0)
+  memory.add('forged', 'BAD_SIG', 0)
+  expect(memory.has('early', REFUSAL_RETRY_MS - 1)).toBe(true)
+  expect(memory.has('early', REFUSAL_RETRY_MS)).toBe(false)
+  expect(memory.has('forged', REFUSAL_RETRY_MS)).toBe(true)
+  expect(memory.has('forged', REFUSAL_KEPT_MS)).toBe(false)
+})
+
+it('does not hold back a tombstone that came before what it ends', () => {
+  const memory = createRefusalMemory()
+  memory.add('tombstone', 'TOMB_UNKNOWN', 0)
+  expect(memory.has('tombstone', 0)).toBe(false)
+})
+
+it('forgets the oldest first when it is full', () => {
+  const memory = createRefusalMemory(2)
+  for (const id of ['a', 'b', 'a', 'c']) memory.add(id, 'BAD_SIG', 0)
+  expect(['a', 'b', 'c'].filter((id) => memory.has(id, 1))).toEqual(['a', 'c'])
+  expect(memory.size).toBe(2)
+})

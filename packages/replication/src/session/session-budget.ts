@@ -1,0 +1,91 @@
+/** What an honest remote may ask and send in one session, from the two ledgers' sizes. */
+import {
+  LEAF_ENTRIES,
+  MAX_KEY_UNITS,
+  MAX_BUCKET_UNITS,
+  MAX_LEDGER_ENTRIES,
+  MAX_LISTS_IN_MESSAGE,
+  MAX_RANGES_IN_MESSAGE,
+  RANGE_FANOUT,
+  SHORT_HASH_BYTES,
+} from '../limits.ts'
+import { isRange } from './position.ts'
+import type { SyncMessage } from './sync-message.ts'
+import type { Position } from '@mesh/ledger'
+
+export interface SessionBudget {
+  /** False when less than `amount` is left. */
+  take(kind: keyof Amounts, amount: number): boolean
+}
+
+interface Amounts {
+  /** Received. */
+  ranges: number
+  lists: number
+  items: number
+  wants: number
+  entries: number
+  /** Done for the remote: ranges cut, entries listed and entries sent. */
+  splits: number
+  listed: number
+  sent: number
+}
+
+/** For small ledgers, and for what is written while the session lasts. */
+const SLACK = 1024
+
+/** A range is cut while it holds more than a leaf's entries, on each of a few levels. */
+const splitsOf = (size: number) => Math.ceil((8 * size) / LEAF_ENTRIES) + SLACK
+
+/** @param most entries that a remote may claim to hold; beyond, it is treated as one with that many */
+export function createBudget(
+  ours: number,
+  claimed: number,
+  most: number = MAX_LEDGER_ENTRIES,
+): SessionBudget {
+  const theirs = Math.min(claimed, most)
+  const left: Amounts = {
+    ranges: RANGE_FANOUT * splitsOf(theirs),
+    lists: RANGE_FANOUT * splitsOf(ours),
+    items: theirs + SLACK,
+    wants: ours + SLACK,
+    entries: theirs + SLACK,
+    splits: splitsOf(ours),
+    listed: 2 * (ours + RANGE_FANOUT * splitsOf(theirs)),
+    sent: 2 * ours + SLACK,
+  }
+  return {
+    take(kind, amount) {
+      left[kind] -= amount
+      return left[kind] >= 0
+    },
+  }
+}
+
+const FINGERPRINT_BYTES = 32
+
+/** Are all sizes and orders as the protocol says? */
+export function isWellFormed(message: SyncMessage): boolean {
+  return (
+    message.ranges.length <= MAX_RANGES_IN_MESSAGE &&
+    message.lists.length <= MAX_LISTS_IN_MESSAGE &&
+    message.ranges.every((range) => isRange(range) && range.fingerprint.length === FINGERPRINT_BYTES) &&
+    [...message.ranges, ...message.lists].every(({ from, to }) => isPlace(from) && isPlace(to)) &&
+    message.lists.every((list) => list.items.every((item) => item.hash.length === SHORT_HASH_BYTES)) &&
+    message.wants.every(isPlace) &&
+    message.refused.every((refusal) => refusal.hash.length === SHORT_HASH_BYTES) &&
+    (message.hello === undefined || isHello(message.hello))
+  )
+}
+
+function isHello({ digest, heartbeats }: NonNullable<SyncMessage['hello']>): boolean {
+  return digest.length === SHORT_HASH_BYTES && heartbeats.length === SHORT_HASH_BYTES
+}
+
+/** Bounds are entries' places, and one unit longer where a single key is meant. */
+function isPlace(position: Position | undefined): boolean {
+  return (
+    position === undefined ||
+    (position.bucket.length <= MAX_BUCKET_UNITS + 1 && position.key.length <= MAX_KEY_UNITS + 1)
+  )
+}

@@ -1,0 +1,254 @@
+/**
+ * One reconciliation between two ledgers, without IO: messages in, messages out. Each side
+ * 1 compares the remote's ranges with its own: equal ones are done, large ones are cut into 16 and asked back,
+ *   small ones are answered by a list of what it holds;
+ * 2 compares lists with what it holds: wants what it lacks, sends what the remote lacks;
+ * 3 serves what was wanted, and says what it refused.
+ * Work waits on a stack, so that the deepest ranges go first and little waits; a message takes from it what fits.
+ */
+import type { KeyedEntry, Position, PositionRange, Snapshot } from '@mesh/ledger'
+import { type CompareInit, compareList, type Difference, isOrderly } from './compare-list.ts'
+import { differingRange } from './hello.ts'
+import {
+  LEAF_ENTRIES,
+  MAX_IDLE_MESSAGES,
+  MAX_LEDGER_ENTRIES,
+  MAX_PENDING_TASKS,
+  MAX_SESSION_MESSAGES,
+  RANGE_FANOUT,
+} from '../limits.ts'
+import { equalBytes, isRange, listItem } from './position.ts'
+import { createBudget, isWellFormed, type SessionBudget } from './session-budget.ts'
+import type { Hello, RangeClaim, Refusal, SyncMessage } from './sync-message.ts'
+import { createSyncMessageBuilder, type SyncMessageBuilder } from './sync-message-builder.ts'
+
+/** Why a session was given up: always the remote's doing. */
+export type SessionFault =
+  | 'malformed'
+  /** More messages, ranges, list items, wants or entries than an honest ledger of that size needs. */
+  | 'endless'
+  | 'no_progress'
+
+export interface SessionInit extends CompareInit {
+  readonly role: 'initiator' | 'responder'
+  /** Entries that a ledger of this network may hold; default `MAX_LEDGER_ENTRIES`. */
+  readonly maxEntries?: number
+  /** Where this ledger stands. */
+  readonly hello: Hello
+  /** Asked by the responder: did a session in this very state end already, with the two still unequal? */
+  readonly isKnownDifference: (theirs: Hello) => boolean
+  /** What the remote wanted is served from here, as it may be newer than the session's snapshot. */
+  readonly current: () => Snapshot
+}
+
+/** What a remote's message asks of the caller before `answer`. */
+export interface Received {
+  /** To merge. */
+  readonly entries: readonly KeyedEntry[]
+  /** What the remote refused of the entries sent before; to be remembered. */
+  readonly refused: readonly Refusal[]
+}
+
+export interface Session {
+  readonly role: 'initiator' | 'responder'
+  /** The initiator's first message. */
+  open(): SyncMessage
+  receive(message: SyncMessage): Received
+  /**
+   * The message that answers the last one; undefined when nothing is left to say, or after a fault.
+   * @param refused what the ledger refused of the entries received
+   */
+  answer(refused: readonly Refusal[]): SyncMessage | undefined
+  /** Neither side has more to say; the last answer, if any, is still to be sent. */
+  readonly done: boolean
+  readonly fault: SessionFault | undefined
+  /** Known after the remote's first message. */
+  readonly theirs: Hello | undefined
+  /** Messages received. */
+  readonly messages: number
+}
+
+type Task =
+  | { readonly kind: 'range'; readonly claim: RangeClaim }
+  | { readonly kind: 'differences'; readonly rest: Iterator<Difference> }
+  | { readonly kind: 'serve'; readonly rest: Iterator<Position> }
+
+export function createSession(init: SessionInit): Session {
+  return new ReconcileSession(init)
+}
+
+class ReconcileSession implements Session {
+  readonly role: 'initiator' | 'responder'
+  done = false
+  fault: SessionFault | undefined
+  theirs: Hello | undefined
+  messages = 0
+  readonly #init: SessionInit
+  readonly #tasks: Task[] = []
+  #budget: SessionBudget | undefined
+  #idleMessages = 0
+  #remoteHasMore = false
+  #answerExpected = false
+
+  constructor(init: SessionInit) {
+    this.#init = init
+    this.role = init.role
+  }
+
+  open(): SyncMessage {
+    return createSyncMessageBuilder().build(false, this.#init.hello)
+  }
+
+  receive(message: SyncMessage): Received {
+    this.messages++
+    const fault = this.#judge(message)
+    if (fault !== undefined) return this.#giveUp(fault)
+    const idle =
+      message.ranges.length + message.lists.length + message.wants.length + message.entries.length === 0
+    this.#remoteHasMore = message.more
+    this.#answerExpected = !idle || message.more || this.#isGreeting()
+    this.#idleMessages = idle && message.more ? this.#idleMessages + 1 : 0
+    if (this.#idleMessages > MAX_IDLE_MESSAGES) return this.#giveUp('no_progress')
+    this.#takeTasks(message)
+    if (this.#tasks.length > MAX_PENDING_TASKS) return this.#giveUp('endless')
+    return { entries: message.entries, refused: message.refused }
+  }
+
+  answer(refused: readonly Refusal[]): SyncMessage | undefined {
+    if (this.fault !== undefined || this.done) return undefined
+    const builder = createSyncMessageBuilder()
+    for (const refusal of refused) builder.addRefusal(refusal)
+    while (!builder.full && this.fault === undefined) {
+      const task = this.#tasks.pop()
+      if (task === undefined) break
+      this.#run(task, builder)
+    }
+    if (this.fault !== undefined) return undefined
+    const more = this.#tasks.length > 0
+    if (builder.idle && !more && !this.#remoteHasMore) {
+      this.done = true
+      if (!this.#answerExpected && refused.length === 0) return undefined
+    }
+    return builder.build(more, this.#isGreeting() ? this.#init.hello : undefined)
+  }
+
+  /** The remote's first message, which its responder greets back. */
+  #isGreeting(): boolean {
+    return this.messages === 1 && this.role === 'responder'
+  }
+
+  #giveUp(fault: SessionFault): Received {
+    this.fault = fault
+    this.done = true
+    this.#tasks.length = 0
+    return { entries: [], refused: [] }
+  }
+
+  #judge(message: SyncMessage): SessionFault | undefined {
+    const { maxEntries = MAX_LEDGER_ENTRIES } = this.#init
+    if (this.messages > (MAX_SESSION_MESSAGES * maxEntries) / MAX_LEDGER_ENTRIES) return 'endless'
+    if (this.theirs === undefined) {
+      if (message.hello === undefined) return 'malformed'
+      this.theirs = message.hello
+      this.#budget = createBudget(this.#init.snapshot.size, message.hello.size, maxEntries)
+    }
+    if (!isWellFormed(message) || !message.lists.every(isOrderly)) return 'malformed'
+    const items = message.lists.reduce((sum, list) => sum + list.items.length, 0)
+    const budget = this.#budget
+    const within =
+      budget?.take('ranges', message.ranges.length) === true &&
+      budget.take('items', items) &&
+      budget.take('lists', message.lists.length) &&
+      budget.take('wants', message.wants.length) &&
+      budget.take('entries', message.entries.length)
+    return within ? undefined : 'endless'
+  }
+
+  #takeTasks(message: SyncMessage): void {
+    if (message.wants.length > 0) this.#tasks.push({ kind: 'serve', rest: message.wants.values() })
+    for (const list of message.lists) {
+      this.#tasks.push({ kind: 'differences', rest: compareList(this.#init, list) })
+    }
+    for (const claim of message.ranges) this.#tasks.push({ kind: 'range', claim })
+    if (this.#isGreeting() && this.theirs !== undefined && !this.#init.isKnownDifference(this.theirs)) {
+      const range = differingRange(this.#init.hello, this.theirs)
+      // Its fingerprint is not known yet; an empty one equals none.
+      const claim = { count: this.theirs.size, fingerprint: new Uint8Array() }
+      if (range !== undefined) this.#tasks.push({ kind: 'range', claim: { ...range, ...claim } })
+    }
+  }
+
+  #run(task: Task, builder: SyncMessageBuilder): void {
+    switch (task.kind) {
+      case 'range':
+        return this.#compareRange(task.claim, builder)
+      case 'differences':
+        return this.#tellDifferences(task, builder)
+      case 'serve':
+        return this.#serve(task, builder)
+    }
+  }
+
+  #compareRange(claim: RangeClaim, builder: SyncMessageBuilder): void {
+    const { snapshot } = this.#init
+    const ours = snapshot.summarize(claim)
+    if (equalBytes(ours.fingerprint, claim.fingerprint)) return
+    const { from, to } = claim
+    if (claim.count === 0) {
+      this.#tasks.push({ kind: 'differences', rest: compareList(this.#init, { from, to, items: [] }) })
+    } else if (ours.count <= LEAF_ENTRIES) {
+      if (this.#spend('listed', ours.count + 1)) builder.addList(listRange(snapshot, { from, to }))
+    } else if (this.#spend('splits', 1)) {
+      for (const part of splitRange(snapshot, { from, to }, ours.count)) builder.addRange(part)
+    }
+  }
+
+  #spend(kind: 'listed' | 'splits' | 'sent', amount: number): boolean {
+    if (this.#budget?.take(kind, amount) === true) return true
+    this.#giveUp('endless')
+    return false
+  }
+
+  #tellDifferences(task: Task & { kind: 'differences' }, builder: SyncMessageBuilder): void {
+    while (!builder.full) {
+      const next = task.rest.next()
+      if (next.done === true) return
+      if (next.value.kind === 'want') builder.addWant(next.value.item)
+      else if (this.#spend('sent', 1)) builder.addEntry(next.value.keyed)
+      else return
+    }
+    this.#tasks.push(task)
+  }
+
+  #serve(task: Task & { kind: 'serve' }, builder: SyncMessageBuilder): void {
+    const snapshot = this.#init.current()
+    while (!builder.full) {
+      const next = task.rest.next()
+      if (next.done === true) return
+      const { bucket, key } = next.value
+      const entry = snapshot.get(bucket, key)
+      if (entry !== undefined) builder.addEntry({ bucket, key, entry })
+    }
+    this.#tasks.push(task)
+  }
+}
+
+function listRange(snapshot: Snapshot, range: PositionRange) {
+  const items = []
+  for (const keyed of snapshot.entriesIn(range)) items.push(listItem(snapshot, keyed))
+  return { ...range, items }
+}
+
+/** Cuts a range into parts that hold equally many of our entries. */
+function splitRange(snapshot: Snapshot, range: PositionRange, count: number): RangeClaim[] {
+  const parts: RangeClaim[] = []
+  let { from } = range
+  for (let part = 1; part <= RANGE_FANOUT; part++) {
+    const at = Math.floor((part * count) / RANGE_FANOUT)
+    const to = part === RANGE_FANOUT ? range.to : snapshot.positionAt(range, at)
+    const bounds = { from, to }
+    if (isRange(bounds)) parts.push({ ...bounds, ...snapshot.summarize(bounds) })
+    from = to
+  }
+  return parts
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import { createSeededRandom } from '@mesh/testkit'
+import { describe, expect, it } from 'vitest'
+import { twinEntry } from '../../test/twin-ledger.ts'
+import type { SyncMessage } from './sync-message.ts'
+import { decodeSyncMessage, encodeSyncMessage } from './sync-message-codec.ts'
+
+const item = (key: string) => ({
+  bucket: 'b',
+  key,
+  version: 0xffff_ffff_ffff_ffffn,
+  hash: new Uint8Array(16).fill(7),
+  ownerTag: 0xffff_ffff,
+  deleted: key === 'y',
+})
+
+const full: SyncMessage = {
+  hello: { size: 5, digest: new Uint8Array(16).fill(1), heartbeats: new Uint8Array(16).fill(2) },
+  ranges: [
+    { from: undefined, to: { bucket: 'a', key: 'm' }, count: 3, fingerprint: new Uint8Array(32).fill(3) },
+    {
+      from: { bucket: 'a', key: 'm' },
+      to: { bucket: 'b', key: '' },
+      count: 0,
+      fingerprint: new Uint8Array(32),
+    },
+    { from: { bucket: 'b', key: '' }, to: undefined, count: 9, fingerprint: new Uint8Array(32).fill(4) },
+  ],
+  lists: [{ from: { bucket: 'b', key: 'x' }, to: undefined, items: [item('x'), item('y')] }],
+  wants: [{ bucket: 'ключ', key: '__proto__' }],
+  entries: [
+    { bucket: 'b', key: '\0', entry: twinEntry(1n) },
+    {
+      bucket: 'c',
+      key: '',
+      entry: { ...twinEntry(2n, ''), deleted: true, updatedAt: -5, owner: 'o', sig: new Uint8Array(64) },
+    },
+  ],
+  refused: [{ hash: new Uint8Array(16), code: 'FUTURE' }],
+  more: true,
+}
+
+const silent: SyncMessage = { ranges: [], lists: [], wants: [], entries: [], refused: [], more: false }
+const middle = { bucket: 'a', key: 'm' }
+const questions: SyncMessage = {
+  ...silent,
+  ranges: [
+    { from: undefined, to: middle, count: 3, fingerprint: new Uint8Array(32).fill(3) },
+    { from: middle, to: undefined, count: 0, fingerprint: new Uint8Array(32) },
+  ],
+  wants: [{ bucket: 'a', key: 'k' }],
+  more: true,
+}
+const greeting: SyncMessage = {
+  ...silent,
+  hello: { size: 0, digest: new Uint8Array(16).fill(1), heartbeats: new Uint8Array(16).fill(2) },
+}
+
+describe('the encoding of messages', () => {
+  it('is that of the vectors in docs/PROTOCOLS.md', () => {
+    const text = readFileSync(new URL('../../../../docs/PROTOCOLS.md', import.meta.url), 'utf8')
+      .split('## Replication')[1]
+      ?.split('\n## ')[0]
+    const vectors = [...(text ?? '').matchAll(/^[0-9a-f]{20,}$/gm)].map(([hex]) => hex)
+    expect(vectors).toEqual(
+      [greeting, questions].map((message) => Buffer.from(encodeSyncMessage(message)).toString('hex')),
+    )
+    expect(vectors.map((hex) => decodeSyncMessage(Buffer.from(hex, 'hex'))?.more)).toEqual([false, true])
+  })
+
+  it('gives back what went in', () => {
+    expect(decodeSyncMessage(encodeSyncMessage(full))).toEqual(full)
+  })
+
+  it('ignores fields of later versions, and takes none of another wire type for its own', () => {
+    const unknown = [0x7a, 2, 9, 9, 0x38 | 5, 1, 2, 3, 4]
+    expect(decodeSyncMessage(Uint8Array.of(...encodeSyncMessage(full), ...unknown))).toEqual(full)
+  })
+
+  it('refuses truncated bytes, or reads a shorter message, but never throws', () => {
+    const bytes = encodeSyncMessage(full)
+    const cut = Array.from(bytes.keys(), (length) => decodeSyncMessage(bytes.subarray(0, length)))
+    expect(cut.filter((message) => message?.more === true)).toEqual([])
+    expect(cut.filter((message) => message === undefined).length).toBeGreaterThan(bytes.length / 2)
+  })
+
+  it('never throws at random or altered bytes', () => {
+    const random = createSeededRandom(4)
+    const bytes = encodeSyncMessage(full)
+    let refused = 0
+    for (let run = 0; run < 3000; run++) {
+      const altered = bytes.slice()
+      for (let hit = 0; hit < 3; hit++)
+        altered[Math.floor(random.float() * bytes.length)] = random.bytes(1)[0] ?? 0
+      if (decodeSyncMessage(altered) === undefined) refused++
+      if (decodeSyncMessage(random.bytes(40)) === undefined) refused++
+    }
+    expect(refused).toBeGreaterThan(1000)
+  })
+
+  it('refuses a list over its bound', () => {
+    const items = Array.from({ length: 257 }, (_, at) => item(`k${at}`))
+    const lists = [{ from: undefined, to: undefined, items }]
+    expect(decodeSyncMessage(encodeSyncMessage({ ...full, lists }))).toBeUndefined()
+  })
+
+  it('refuses nested groups without end', () => {
+    expect(decodeSyncMessage(new Uint8Array(300_000).fill(0x7b))).toBeUndefined()
+  })
+})

@@ -1,0 +1,174 @@
+/** Reads a sync message from protobuf, within bounds; throws where it is none. */
+import type { Entry, KeyedEntry, Position } from '@mesh/ledger'
+import type { Reader } from 'protons-runtime'
+import { MAX_LIST_ITEMS, MAX_MESSAGE_ITEMS } from '../limits.ts'
+import type { Hello, ListItem, RangeClaim, RangeList, Refusal, SyncMessage } from './sync-message.ts'
+import { type Context, ENTRY, HELLO, ITEM, MESSAGE, POSITION, RANGE, REFUSED } from './sync-message-fields.ts'
+
+export function readSyncMessage(reader: Reader, length?: number): SyncMessage {
+  const context: Context = { bucket: '', end: undefined }
+  const ranges: RangeClaim[] = []
+  const lists: RangeList[] = []
+  const wants: Position[] = []
+  const entries: KeyedEntry[] = []
+  const refused: Refusal[] = []
+  let hello: Hello | undefined
+  let more = false
+  let parts = 0
+  readFields(reader, length === undefined ? reader.len : reader.pos + length, (id) => {
+    if (++parts > MAX_MESSAGE_ITEMS) throw new RangeError('too many parts')
+    if (id === MESSAGE.hello) hello = readHello(reader)
+    else if (id === MESSAGE.range) ranges.push(readRange(reader, context))
+    else if (id === MESSAGE.list) lists.push(readList(reader, context))
+    else if (id === MESSAGE.want) wants.push(readPosition(reader, context))
+    else if (id === MESSAGE.entry) entries.push(readEntry(reader, context))
+    else if (id === MESSAGE.refused) refused.push(readRefusal(reader))
+    else if (id === MESSAGE.more) more = reader.bool()
+    else return false
+    return true
+  })
+  return { ...(hello === undefined ? {} : { hello }), ranges, lists, wants, entries, refused, more }
+}
+
+/** The end of a nested message whose length comes next. */
+function endOf(reader: Reader): number {
+  const length = reader.uint32()
+  return reader.pos + length
+}
+
+function readHello(reader: Reader): Hello {
+  let size = 0
+  let digest: Uint8Array = new Uint8Array()
+  let heartbeats: Uint8Array = new Uint8Array()
+  readFields(reader, endOf(reader), (id) => {
+    if (id === HELLO.size) size = reader.uint32()
+    else if (id === HELLO.digest) digest = reader.bytes()
+    else if (id === HELLO.heartbeats) heartbeats = reader.bytes()
+    else return false
+    return true
+  })
+  return { size, digest, heartbeats }
+}
+
+function readPosition(reader: Reader, context: Context): Position {
+  let { bucket } = context
+  let key = ''
+  readFields(reader, endOf(reader), (id) => {
+    if (id === POSITION.bucket) bucket = reader.string()
+    else if (id === POSITION.key) key = reader.string()
+    else return false
+    return true
+  })
+  context.bucket = bucket
+  return { bucket, key }
+}
+
+function readBounds(reader: Reader, context: Context, other: (id: number) => boolean) {
+  let from: Position | undefined
+  let to: Position | undefined
+  const previousEnd = context.end
+  readFields(reader, endOf(reader), (id) => {
+    if (id === RANGE.from) from = readPosition(reader, context)
+    else if (id === RANGE.to) to = readPosition(reader, context)
+    else if (id === RANGE.continued) {
+      if (reader.bool()) from = previousEnd
+    } else return other(id)
+    return true
+  })
+  context.end = to
+  return { from, to }
+}
+
+function readRange(reader: Reader, context: Context): RangeClaim {
+  let count = 0
+  let fingerprint: Uint8Array = new Uint8Array()
+  const bounds = readBounds(reader, context, (id) => {
+    if (id === RANGE.count) count = reader.uint32()
+    else if (id === RANGE.fingerprint) fingerprint = reader.bytes()
+    else return false
+    return true
+  })
+  return { ...bounds, count, fingerprint }
+}
+
+function readList(reader: Reader, context: Context): RangeList {
+  const items: ListItem[] = []
+  const bounds = readBounds(reader, context, (id) => {
+    if (id !== RANGE.item) return false
+    if (items.length === MAX_LIST_ITEMS) throw new RangeError('a list is too long')
+    items.push(readItem(reader, context))
+    return true
+  })
+  return { ...bounds, items }
+}
+
+function readItem(reader: Reader, context: Context): ListItem {
+  let position: Position = { bucket: context.bucket, key: '' }
+  let version = 0n
+  let hash: Uint8Array = new Uint8Array()
+  let ownerTag = 0
+  let deleted = false
+  readFields(reader, endOf(reader), (id) => {
+    if (id === ITEM.position) position = readPosition(reader, context)
+    else if (id === ITEM.version) version = BigInt.asUintN(64, reader.fixed64())
+    else if (id === ITEM.hash) hash = reader.bytes()
+    else if (id === ITEM.owner) ownerTag = reader.fixed32()
+    else if (id === ITEM.deleted) deleted = reader.bool()
+    else return false
+    return true
+  })
+  return { ...position, version, hash, ownerTag, deleted }
+}
+
+function readEntry(reader: Reader, context: Context): KeyedEntry {
+  let position: Position = { bucket: context.bucket, key: '' }
+  const entry: { -readonly [Field in keyof Entry]: Entry[Field] } = {
+    value: '',
+    owner: '',
+    version: 0n,
+    updatedAt: 0,
+    deleted: false,
+    sig: null,
+  }
+  readFields(reader, endOf(reader), (id) => {
+    if (id === ENTRY.position) position = readPosition(reader, context)
+    else if (id === ENTRY.value) entry.value = reader.string()
+    else if (id === ENTRY.owner) entry.owner = reader.string()
+    else if (id === ENTRY.version) entry.version = BigInt.asUintN(64, reader.fixed64())
+    else if (id === ENTRY.updatedAt) entry.updatedAt = readSafeInteger(reader)
+    else if (id === ENTRY.deleted) entry.deleted = reader.bool()
+    // A copy: the entry outlives the message's buffer.
+    else if (id === ENTRY.sig) entry.sig = reader.bytes().slice()
+    else return false
+    return true
+  })
+  return { ...position, entry }
+}
+
+function readSafeInteger(reader: Reader): number {
+  const value = Number(reader.int64())
+  if (!Number.isSafeInteger(value)) throw new RangeError('a time out of range')
+  return value
+}
+
+function readRefusal(reader: Reader): Refusal {
+  let hash: Uint8Array = new Uint8Array()
+  let code = ''
+  readFields(reader, endOf(reader), (id) => {
+    if (id === REFUSED.hash) hash = reader.bytes().slice()
+    else if (id === REFUSED.code) code = reader.string()
+    else return false
+    return true
+  })
+  return { hash, code: code.slice(0, 32) }
+}
+
+/** Calls `field` with each tag; it returns false for one that it does not know, which is then skipped. */
+function readFields(reader: Reader, end: number, field: (id: number) => boolean): void {
+  if (end > reader.len) throw new RangeError('a field ends behind the message')
+  while (reader.pos < end) {
+    const id = reader.uint32()
+    if (!field(id)) reader.skipType(id & 7)
+  }
+  if (reader.pos !== end) throw new RangeError('a field runs over its end')
+}

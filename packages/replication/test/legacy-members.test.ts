@@ -1,0 +1,148 @@
+import { createManualClock, createSeededRandom } from '@mesh/testkit'
+import { leaderOf } from '@mesh/ledger'
+import { describe, expect, it } from 'vitest'
+import { createSimNetwork } from './sim-network.ts'
+import { contentOf, createRetainingStore, createSimSigner, startSimNode } from './sim-node.ts'
+import { startOlderMember } from './sim-legacy-member.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+
+function createStage() {
+  const clock = createManualClock(Date.UTC(2026, 10, 21, 12, 3))
+  const random = createSeededRandom(5)
+  const network = createSimNetwork({}, { clock, random })
+  return { clock, random, network }
+}
+
+describe('with a member of the older kind', () => {
+  it('a node alone with it waits for one whole ledger, then begins', async () => {
+    const at = createStage()
+    const store = createRetainingStore()
+    const signer = createSimSigner(at.random)
+    const older = startOlderMember(createSimSigner(at.random), at)
+    older.ledger.put('notes', 'a', '"older"')
+    await at.clock.advance(SECOND)
+    const node = await startSimNode({ signer, store }, at)
+    await at.clock.advance(500)
+    expect(node.replicator.status().ready).toBe(false)
+    await at.clock.advance(16 * SECOND)
+    expect(node.replicator.status()).toMatchObject({ ready: true, readyReason: 'legacy_ledger' })
+    expect(contentOf(node.ledger)).toEqual(contentOf(older.ledger))
+    await Promise.all([node.kill(), older.stop()])
+  })
+
+  it('writes and deletes pass both ways', async () => {
+    const at = createStage()
+    const older = startOlderMember(createSimSigner(at.random), at)
+    const node = await startSimNode({ signer: createSimSigner(at.random) }, at)
+    node.ledger.put('notes', 'ours', '1')
+    older.ledger.put('notes', 'theirs', '2')
+    await at.clock.advance(SECOND)
+    expect(contentOf(older.ledger)).toHaveLength(2)
+    node.ledger.delete('notes', 'theirs')
+    await at.clock.advance(SECOND)
+    expect(contentOf(older.ledger)).toEqual(contentOf(node.ledger))
+    expect(contentOf(node.ledger)).toHaveLength(1)
+    await Promise.all([node.kill(), older.stop()])
+  })
+
+  it('one elected node sends the whole ledger while it is about, and nobody ten minutes after', async () => {
+    const at = createStage()
+    const nodes = await Promise.all(
+      [1, 2, 3].map(() => startSimNode({ signer: createSimSigner(at.random) }, at)),
+    )
+    for (const [number, node] of nodes.entries()) node.ledger.put('notes', `of ${number}`, '1')
+    await at.clock.advance(5 * MINUTE)
+    const wholeSent = () => nodes.map(({ replicator }) => replicator.status().published.wholeLedgers)
+    expect(wholeSent()).toEqual([0, 0, 0])
+
+    const older = startOlderMember(createSimSigner(at.random), at)
+    await at.clock.advance(MINUTE)
+    expect(contentOf(older.ledger)).toHaveLength(3)
+    const leader = leaderOf(nodes.map(({ id }) => id).toSorted())
+    const senders = nodes.filter(({ replicator }) => replicator.status().published.wholeLedgers > 0)
+    expect(senders.map(({ id }) => id)).toEqual([leader])
+    expect(senders[0]?.replicator.status().published.wholeLedgers).toBeGreaterThan(3)
+
+    await older.stop()
+    await at.clock.advance(11 * MINUTE)
+    const before = wholeSent()
+    await at.clock.advance(5 * MINUTE)
+    expect(wholeSent()).toEqual(before)
+    expect(nodes[0]?.replicator.status().legacyMembers).toEqual([])
+    await Promise.all(nodes.map((node) => node.kill()))
+  })
+
+  it('nodes that do not see each other do not all send', async () => {
+    const at = createStage()
+    const signers = [1, 2, 3, 4, 5, 6].map(() => createSimSigner(at.random))
+    const hub = signers[0]?.peerId
+    const nodes = await Promise.all(
+      signers.map((signer) => startSimNode({ signer, neighbours: (peer) => peer === hub }, at)),
+    )
+    const older = startOlderMember(createSimSigner(at.random), at)
+    await at.clock.advance(2 * MINUTE)
+    const before = nodes.map(({ replicator }) => replicator.status().published.wholeLedgers)
+    await at.clock.advance(2 * MINUTE)
+    const after = nodes.map(({ replicator }) => replicator.status().published.wholeLedgers)
+    expect(after.filter((count, at_) => count > (before[at_] ?? 0))).toHaveLength(1)
+    await Promise.all([...nodes.map((node) => node.kill()), older.stop()])
+  })
+
+  it('heartbeats come every 40 s, soon after it is first heard, and every 120 s without', async () => {
+    const at = createStage()
+    const node = await startSimNode({ signer: createSimSigner(at.random) }, at)
+    const beats: number[] = []
+    node.ledger.subscribe((event) => {
+      const own = event.type === 'committed' && event.changes.some(({ origin }) => origin === 'local')
+      if (own) beats.push(at.clock.now())
+    })
+    const gaps = () => beats.slice(1).map((beat, index) => (beat - (beats[index] ?? 0)) / SECOND)
+    await at.clock.advance(20 * MINUTE)
+    expect(Math.min(...gaps())).toBeGreaterThanOrEqual(108)
+    expect(Math.max(...gaps())).toBeLessThanOrEqual(120.1)
+    beats.length = 0
+    const older = startOlderMember(createSimSigner(at.random), at)
+    const from = at.clock.now()
+    await at.clock.advance(5 * MINUTE)
+    expect((beats[0] ?? Number.NaN) - from).toBeLessThanOrEqual(40.1 * SECOND)
+    expect(Math.max(...gaps())).toBeLessThanOrEqual(40.1)
+    await Promise.all([node.kill(), older.stop()])
+  })
+
+  it('own entries are sent again when it comes back to the topic', async () => {
+    const at = createStage()
+    const signer = createSimSigner(at.random)
+    const node = await startSimNode({ signer: createSimSigner(at.random) }, at)
+    node.ledger.put('notes', 'mine', '1')
+    await at.clock.advance(10 * SECOND)
+    const older = startOlderMember(signer, at)
+    await at.clock.advance(6 * SECOND)
+    expect(older.received.some(({ author, text }) => author === node.id && text.includes('"mine"'))).toBe(
+      true,
+    )
+    expect(older.received.every(({ text }) => text.startsWith('{"Index":0,'))).toBe(true)
+    await Promise.all([node.kill(), older.stop()])
+  })
+})
+
+describe('with ownership off', () => {
+  it('the greater block wins as a whole, and there is no catch-up', async () => {
+    const at = createStage()
+    const nodes = await Promise.all(
+      [1, 2].map(() => startSimNode({ signer: createSimSigner(at.random), ledger: { mode: 'off' } }, at)),
+    )
+    const [anna, bert] = nodes
+    if (anna === undefined || bert === undefined) throw new Error('unreachable')
+    await at.clock.advance(20 * SECOND)
+    anna.ledger.put('notes', 'a', '1')
+    await at.clock.advance(SECOND)
+    bert.ledger.put('notes', 'b', '2')
+    await at.clock.advance(20 * SECOND)
+    expect(contentOf(anna.ledger)).toHaveLength(2)
+    expect(contentOf(bert.ledger)).toEqual(contentOf(anna.ledger))
+    expect(at.network.counts.channels).toBe(0)
+    await Promise.all(nodes.map((node) => node.kill()))
+  })
+})
