@@ -32,7 +32,7 @@ function platformAt(ip: string): Platform {
       const client = startRelayClient(
         {
           host,
-          isMember: membership.isMember,
+          isMember: (peer) => membership.isMember(peer),
           speaks: spoken.speaks,
           allowLoopback: true,
         },
