@@ -56,7 +56,7 @@ describe('finding each other', () => {
     ])
     // what only helps to be reached counts none
     expect(a.discovery()).toContainEqual({
-      way: 'relay',
+      method: 'relay',
       enabled: true,
       found: undefined,
       lastError: undefined,
