@@ -6,7 +6,7 @@ import type { Channel } from '../p2p-node.ts'
 import { closeWriting } from '../streams/close-stream.ts'
 import { isLive } from '../streams/member-streams.ts'
 
-export interface ChannelInit {
+interface ChannelInit {
   readonly stream: Stream
   readonly connection: Connection
   readonly peer: PeerId

@@ -9,7 +9,7 @@ import type { MemberStream, MemberStreams } from '../streams/member-streams.ts'
 import { createChannel } from './channel.ts'
 import { createPresence } from './presence.ts'
 
-export interface ChannelsComponents {
+interface ChannelsComponents {
   readonly streams: MemberStreams
   readonly membership: Membership
   readonly spoken: SpokenProtocols

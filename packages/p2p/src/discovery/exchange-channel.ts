@@ -11,7 +11,7 @@ import type { Channel } from '../p2p-node.ts'
 import type { PeerRecords } from './peer-records.ts'
 import { encodePeers } from './peers-message.ts'
 
-export interface ExchangeChannelInit {
+interface ExchangeChannelInit {
   readonly records: PeerRecords
   readonly isMember: (peer: string) => boolean
   /** The UDP port on which this node answers STUN; 0 when it does not. */

@@ -8,7 +8,7 @@ import { isRelayed, peerIn, transportOf } from '../addresses/address-rules.ts'
 import { MAX_MDNS_PACKET_BYTES, MAX_MDNS_RECORDS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { Find } from './find.ts'
 
-export interface Announcement {
+interface Announcement {
   /** Single label of mixed case, compared exactly; empty: libp2p's shared name. */
   readonly service: string
   /** Random label that stands for this node as long as it runs. */
@@ -33,7 +33,7 @@ const RESPONSE_FLAG = 0x80
 const OPCODE_MASK = 0x78
 const AUTHORITATIVE = 1 << 10
 
-export function serviceName(mdns: string): string {
+function serviceName(mdns: string): string {
   return mdns === '' ? '_p2p._udp.local' : `${mdns}.local`
 }
 

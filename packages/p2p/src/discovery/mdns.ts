@@ -26,7 +26,7 @@ export interface Multicast {
   close(): Promise<void>
 }
 
-export interface MdnsInit {
+interface MdnsInit {
   readonly self: string
   /** The service name, from the network's configuration. */
   readonly service: string
@@ -42,7 +42,7 @@ const ANSWER_SPREAD_MS = 20
 /** When a new node announces itself a second time, in ms, for those who lost the first announcement. */
 const ANNOUNCE_AGAIN_MS = 1_000
 
-export interface Mdns {
+interface Mdns {
   stop(): Promise<void>
 }
 

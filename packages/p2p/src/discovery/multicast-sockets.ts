@@ -10,7 +10,7 @@ import type { Multicast, MulticastLink } from './mdns.ts'
 const GROUP = { 4: '224.0.0.251', 6: 'ff02::fb' } as const
 const HOP_LIMIT = 255
 
-export interface MulticastInit {
+interface MulticastInit {
   /** The IPs on which the host listens: `0.0.0.0` and `::` stand for all interfaces of their family. */
   readonly listen: readonly string[]
   readonly isBlockedIp: (ip: IpAddress) => boolean
@@ -121,7 +121,7 @@ class MulticastSockets implements Multicast {
 }
 
 /** Gives one link for each interface and family on which the host listens; loopback only when it listens nowhere else. */
-export function suitableLinks({
+function suitableLinks({
   listen,
   isBlockedIp,
 }: Pick<MulticastInit, 'listen' | 'isBlockedIp'>): readonly Omit<OpenLink, 'socket'>[] {

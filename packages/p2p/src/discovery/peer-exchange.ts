@@ -17,7 +17,7 @@ import type { Find } from './find.ts'
 import { addressesOf, isSameHost, PeerRecords, usableAddresses, verifyRecord } from './peer-records.ts'
 import { decodePeers } from './peers-message.ts'
 
-export interface PeerExchangeInit {
+interface PeerExchangeInit {
   readonly host: Libp2p
   readonly channels: Channels
   readonly isMember: (peer: string) => boolean

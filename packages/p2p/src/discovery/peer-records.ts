@@ -7,7 +7,7 @@ import { connectionsTo } from '../libp2p/connections.ts'
 import { MAX_PEER_ADDRESSES, MAX_PEER_RECORD_BYTES, MAX_PEER_RECORDS } from '../limits.ts'
 
 /** A record as its subject signed it. */
-export interface KnownRecord {
+interface KnownRecord {
   readonly seq: bigint
   readonly envelope: Uint8Array
   /** The addresses that it names, which tell news from a record that was only signed again. */

@@ -20,7 +20,7 @@ export interface RendezvousDht {
   findProviders(name: string, signal: AbortSignal): AsyncIterable<Find>
 }
 
-export interface RendezvousInit {
+interface RendezvousInit {
   readonly rendezvousAt: (nowMs: number) => Rendezvous | undefined
   readonly dht: RendezvousDht
   readonly found: (find: Find) => void

@@ -21,7 +21,7 @@ import { InboundStreams } from './inbound-streams.ts'
 import { OutboundStreams } from './outbound-streams.ts'
 import { TimerSet } from './timers.ts'
 
-export interface GossipStreamsComponents {
+interface GossipStreamsComponents {
   readonly libp2p: Libp2p
   readonly pubsub: GossipInternals
   readonly membership: Pick<Membership, 'isMember'>

@@ -8,7 +8,7 @@ import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 import { createHeldBytes, TooMuchHeldError } from './held-bytes.ts'
 
 /** An inbound stream and how it ended, if it did. */
-export interface InboundStream {
+interface InboundStream {
   readonly stream: Stream
   readonly connection: Connection
   end: 'closed' | 'reset' | undefined
@@ -16,12 +16,12 @@ export interface InboundStream {
   onEnd: () => void
 }
 
-export interface InboundStreamsInit {
+interface InboundStreamsInit {
   /** The longest gossip frame that is read; longer ones end the stream. */
   readonly maxFrameBytes: number
 }
 
-export interface InboundStreamsComponents {
+interface InboundStreamsComponents {
   readonly pubsub: GossipInternals
   readonly membership: Pick<Membership, 'isMember'>
   readonly refusals: Refusals

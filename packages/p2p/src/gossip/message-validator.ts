@@ -9,13 +9,13 @@ import type { TopicMessage } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
 import { decodeEnvelope } from './envelope.ts'
 
-export interface MessageValidatorInit {
+interface MessageValidatorInit {
   readonly self: PeerId
   /** The longest message that the network allows, in bytes. */
   readonly maxMessageBytes: number
 }
 
-export interface MessageValidatorComponents {
+interface MessageValidatorComponents {
   readonly sealer: Sealer
   readonly clock: Clock
   readonly refusals: Refusals

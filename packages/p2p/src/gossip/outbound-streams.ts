@@ -18,7 +18,7 @@ interface Outbound {
   replacedAtMs: number
 }
 
-export interface OutboundStreamsComponents {
+interface OutboundStreamsComponents {
   readonly libp2p: Pick<Libp2p, 'getConnections'>
   readonly pubsub: GossipInternals
   readonly spoken: SpokenProtocols

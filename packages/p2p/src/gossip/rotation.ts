@@ -13,7 +13,7 @@ export interface RotationPlan {
 }
 
 /** How far before and after a boundary two topics are in use. */
-export interface Overlap {
+interface Overlap {
   readonly leadMs: number
   readonly lingerMs: number
   /** Publications from `beforeMs` before a boundary to `afterMs` after it are repeated `afterMs` after it. */

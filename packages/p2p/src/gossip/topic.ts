@@ -34,7 +34,7 @@ import { overlapOf, planRotation, type RotationPlan } from './rotation.ts'
 import { TopicMembers } from './topic-members.ts'
 import { GossipTopology } from './topology.ts'
 
-export interface GossipTopicComponents {
+interface GossipTopicComponents {
   /** The host, with gossipsub set as `gossipsubSettings` says. */
   readonly libp2p: Libp2p<{ readonly pubsub: GossipSub }>
   readonly membership: Membership
@@ -47,7 +47,7 @@ export interface GossipTopicComponents {
   readonly cipher?: SealCipher
 }
 
-export interface GossipTopicInit {
+interface GossipTopicInit {
   readonly config: NetworkConfig
   readonly self: PeerId
 }

@@ -29,7 +29,7 @@ import { createMeshPeers, type MeshPeers } from './mesh-peers.ts'
 import { apartFromRelayed, pickNeighbours } from './overlay.ts'
 import { DelayedCall } from './timers.ts'
 
-export interface GossipTopologyComponents {
+interface GossipTopologyComponents {
   readonly self: PeerId
   readonly libp2p: Pick<Libp2p, 'getConnections' | 'addEventListener' | 'removeEventListener'>
   readonly pubsub: GossipInternals

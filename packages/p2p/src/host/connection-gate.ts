@@ -7,7 +7,7 @@ import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP_PROTOCOL, RELAY_STOP_PROTOCOL } from '../protocols.ts'
 import { isPhantomWebRtc } from '../upstream/phantom-webrtc.ts'
 
-export interface GateInit {
+interface GateInit {
   readonly rules: AddressRules
   readonly isBlockedPeer: (peer: string) => boolean
   readonly isMember: (peer: string) => boolean

@@ -11,7 +11,7 @@ import type { PeerBook } from '../peers/peer-book.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
 
-export interface MemberExchangeInit {
+interface MemberExchangeInit {
   readonly host: MeshHost
   readonly channels: Channels
   readonly membership: Membership

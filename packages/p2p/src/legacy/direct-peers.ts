@@ -8,7 +8,7 @@ import type { Clock, Logger } from '@mesh/core'
 import { PRUNED_AT_ONCE_MS } from '../limits.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 
-export interface LegacyDirectPeersComponents {
+interface LegacyDirectPeersComponents {
   readonly pubsub: GossipInternals
   readonly clock: Clock
   readonly logger: Logger

@@ -5,14 +5,14 @@
 import type { Connection } from '@libp2p/interface'
 import { STREAM_END_GRACE_MS } from '../limits.ts'
 
-export interface LegacyGossipRestartsInit {
+interface LegacyGossipRestartsInit {
   readonly timers: { later(delayMs: number, run: () => void): void }
   /** Resets our stream to the peer of the connection and opens a new one. */
   readonly replaceOutbound: (connection: Connection) => void
 }
 
 /** The stream that a peer had opened before it opened another one. */
-export interface PreviousStream {
+interface PreviousStream {
   readonly connection: Connection
   readonly end: 'closed' | 'reset' | undefined
   onEnd: () => void

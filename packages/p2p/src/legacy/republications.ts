@@ -5,7 +5,7 @@
 import { MAX_REPUBLISHED, MAX_REPUBLISHED_BYTES } from '../limits.ts'
 
 /** How far around a boundary publications are repeated: from `beforeMs` before it to `afterMs` after it, at `afterMs`. */
-export interface RepublishSpan {
+interface RepublishSpan {
   readonly beforeMs: number
   readonly afterMs: number
 }

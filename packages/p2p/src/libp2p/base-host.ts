@@ -40,7 +40,7 @@ export type MeshHost = Libp2p<{
   readonly parts: { readonly components: HostComponents }
 }>
 
-export interface BaseHostInit {
+interface BaseHostInit {
   readonly privateKey: Ed25519PrivateKey
   readonly listen: readonly string[]
   /** The addresses to announce in place of those that the transports say. */

@@ -10,7 +10,7 @@ import type { Clock, Logger, Random } from '@mesh/core'
 import { PING_INTERVAL_MS, PING_TIMEOUT_MS } from '../limits.ts'
 import { pingConnection } from './ping.ts'
 
-export interface PingMonitorInit {
+interface PingMonitorInit {
   readonly host: Libp2p
   readonly onRtt: (peer: string, rttMs: number) => void
   /** The time between two pings of a connection; `PING_INTERVAL_MS` by default. */

@@ -40,7 +40,7 @@ export interface Membership {
   noteAuthor(peer: PeerId): void
 }
 
-export interface MembershipComponents {
+interface MembershipComponents {
   readonly libp2p: Libp2p
   readonly spoken: SpokenProtocols
   readonly clock: Clock
@@ -49,7 +49,7 @@ export interface MembershipComponents {
   readonly logger: Logger
 }
 
-export interface MembershipInit {
+interface MembershipInit {
   readonly config: NetworkConfig
   readonly self: PeerId
 }

@@ -15,7 +15,7 @@ import {
 /** How a handshake went: `broken` when the stream ended or something that is no handshake came. */
 export type Outcome = 'proven' | 'bad proof' | 'malformed' | 'broken'
 
-export interface ProveInit {
+interface ProveInit {
   readonly stream: Stream
   readonly self: PeerId
   readonly remote: PeerId

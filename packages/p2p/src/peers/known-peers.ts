@@ -17,7 +17,7 @@ export interface KnownPeer {
   readonly since: number
 }
 
-export interface KnownPeersInit {
+interface KnownPeersInit {
   readonly clock: Clock
   readonly limit: number
   readonly isMember: (peer: string) => boolean

@@ -30,7 +30,7 @@ export interface PeerBook {
   stop(): void
 }
 
-export interface PeerBookInit {
+interface PeerBookInit {
   readonly host: Libp2p
   readonly isMember: (peer: string) => boolean
   readonly clock: Clock

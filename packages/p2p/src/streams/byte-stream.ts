@@ -15,7 +15,7 @@ import { ByteWriter } from './byte-writer.ts'
 import { closeWriting } from './close-stream.ts'
 import { isLive } from './member-streams.ts'
 
-export interface ByteStreamInit {
+interface ByteStreamInit {
   readonly stream: Stream
   readonly connection: Connection
   readonly peer: PeerId

@@ -4,7 +4,7 @@ import type { ByteStreams } from '../p2p-node.ts'
 import { createByteStream } from './byte-stream.ts'
 import type { MemberStreams } from './member-streams.ts'
 
-export interface ByteStreamsComponents {
+interface ByteStreamsComponents {
   readonly streams: MemberStreams
   readonly clock: Clock
   readonly logger: Logger

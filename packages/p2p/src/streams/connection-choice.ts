@@ -5,7 +5,7 @@ import { MeshError, type PeerId } from '@mesh/core'
 import type { Membership } from '../membership/membership.ts'
 import type { StreamRules } from './stream-admission.ts'
 
-export interface ConnectionChoiceComponents {
+interface ConnectionChoiceComponents {
   readonly libp2p: Libp2p
   readonly membership: Membership
   /** Makes a connection to a peer that has none. */

@@ -55,7 +55,7 @@ export interface MemberStreams {
   stop(): Promise<void>
 }
 
-export interface MemberStreamsComponents {
+interface MemberStreamsComponents {
   readonly libp2p: Libp2p
   readonly membership: Membership
   readonly clock: Clock

@@ -7,7 +7,7 @@
 import type { Startable } from '@libp2p/interface'
 
 /** What is stopped: the host, its gossipsub and its inner parts by name. */
-export interface StoppableHost {
+interface StoppableHost {
   stop(): unknown
   readonly services: {
     readonly pubsub: unknown
