@@ -60,3 +60,4 @@ export {
   type StoredLedger,
   type StoreErrorCode,
 } from './state/store.ts'
+export type { StoreFailure } from './state/watched-store.ts'

@@ -7,7 +7,7 @@ import { eventually, type Lab } from '@mesh/testkit'
 import type { PeerStatus } from '../src/p2p-node.ts'
 import type { MemberSettings } from './member-process.ts'
 
-export interface MemberStatus {
+interface MemberStatus {
   readonly addresses: readonly string[]
   readonly peers: readonly PeerStatus[]
   readonly discovery: readonly { method: string; enabled: boolean; found: number; lastError?: string }[]

@@ -15,7 +15,7 @@ import type {
 } from '@mesh/engine'
 import { REOPEN_AFTER_MS, REOPEN_AGAIN_MS } from './limits.ts'
 
-export type SupervisedEngine = Pick<
+type SupervisedEngine = Pick<
   Engine,
   'publicKey' | 'take' | 'inject' | 'injectPackets' | 'restart' | 'retryHandshake'
 >

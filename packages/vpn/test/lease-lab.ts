@@ -39,7 +39,7 @@ export interface Leaser {
   kill(): Promise<void>
 }
 
-export interface LeaserInit {
+interface LeaserInit {
   readonly range?: Cidr
   readonly store?: LeaseStore
   readonly pastStore?: LeaseStore
@@ -49,7 +49,7 @@ export interface LeaserInit {
 }
 
 /** A node of ours whose address was given. */
-export interface FixedNode {
+interface FixedNode {
   readonly node: SimNode
   /** Once the ledger says so. */
   readonly address: string | undefined

@@ -40,7 +40,7 @@ export interface VpnNode {
   engineSays(event: EngineEvent): void
 }
 
-export interface VpnNodeInit extends Partial<Omit<VpnInit, 'addresses'>> {
+interface VpnNodeInit extends Partial<Omit<VpnInit, 'addresses'>> {
   readonly addresses?: readonly string[]
   readonly networks?: readonly HostNetwork[]
   readonly remotes?: readonly string[]

@@ -22,7 +22,7 @@ export interface ElectionView {
   readonly isOurs: (peer: string) => boolean
 }
 
-export type ElectionStep =
+type ElectionStep =
   /** This node may take an address. */
   | { readonly type: 'take' }
   /** This node is to name itself leader. */

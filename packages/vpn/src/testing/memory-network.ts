@@ -3,14 +3,14 @@ import { MeshError, type PeerId } from '@mesh/core'
 import type { ByteStream, VpnChannel, VpnNetwork } from '../ports.ts'
 import { createMemoryChannel, createStreamPair, type StreamPair } from './memory-stream.ts'
 
-export type MemoryPath = 'direct' | 'relayed'
+type MemoryPath = 'direct' | 'relayed'
 
-export type MemberNetwork = Pick<
+type MemberNetwork = Pick<
   VpnNetwork,
   'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping'
 >
 
-export interface OpenedStream {
+interface OpenedStream {
   readonly from: PeerId
   readonly to: PeerId
   readonly protocol: string

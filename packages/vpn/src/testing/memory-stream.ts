@@ -3,7 +3,7 @@ import type { PeerId } from '@mesh/core'
 import type { ByteStream, VpnChannel } from '../ports.ts'
 
 /** What a stream takes before `send` says no. */
-export const WINDOW_BYTES = 256 * 1024
+const WINDOW_BYTES = 256 * 1024
 const DRAINED_BYTES = 32 * 1024
 
 export interface StreamPair {

@@ -41,7 +41,7 @@ export type KeyRefusal =
   | 'key.early_proof'
   | 'key.wrong_proof'
 
-export type KeyExchangeStep =
+type KeyExchangeStep =
   | { readonly kind: 'send'; readonly message: Uint8Array }
   | { readonly kind: 'established'; readonly publicKey: Uint8Array; readonly mtu: number }
   | { readonly kind: 'refused'; readonly code: KeyRefusal }

@@ -51,7 +51,7 @@ export interface TunnelsComponents {
   readonly log: Logger
 }
 
-export interface TunnelStatus {
+interface TunnelStatus {
   readonly kind: Tunnel['kind']
   /** Undefined: not connected now. */
   readonly path: PeerPath | undefined
@@ -67,7 +67,7 @@ export interface TunnelStatus {
   readonly lastError: Error | undefined
 }
 
-export interface TunnelProbe {
+interface TunnelProbe {
   readonly path: 'direct' | 'relayed'
   readonly transport: string | undefined
   readonly rttMs: number
