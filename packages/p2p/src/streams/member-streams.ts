@@ -11,8 +11,6 @@ import type { Refusals } from '../refusals.ts'
 import { chooseConnection } from './connection-choice.ts'
 import { countDown, StreamAdmission, type StreamRules } from './stream-admission.ts'
 
-export type { StreamRules } from './stream-admission.ts'
-
 /** An open stream, the connection that carries it and the member at its other end. */
 export interface MemberStream {
   readonly stream: Stream
