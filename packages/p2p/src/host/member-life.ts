@@ -21,6 +21,7 @@ export async function startParts(
   await given.membership.start()
   await startListening(host)
   await topic.start()
+  await given.bulk?.start()
   const onRtt = (peer: string, rttMs: number) => book.noteRtt(peer, rttMs)
   const stopPings = startPingMonitor({ host, onRtt }, components)
   for (const find of bootstrap) reach.found(configured, find)
@@ -90,6 +91,7 @@ async function joinPlatform(
 }
 
 async function stopMember(given: Given & MemberParts): Promise<void> {
+  given.bulk?.stop()
   given.channels.stop()
   await given.streams.stop()
   await given.topic.stop()

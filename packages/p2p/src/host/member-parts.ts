@@ -2,6 +2,8 @@
 import { parsePeerId, type PeerId } from '@mesh/core'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
+import type { Bulk } from '../bulk/bulk.ts'
+import { createBulkChannels } from '../channels/bulk-channels.ts'
 import { createChannels } from '../channels/channels.ts'
 import {
   createDiscoveryMethods,
@@ -14,7 +16,7 @@ import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import type { ByteStreams } from '../p2p-node.ts'
+import type { ByteStreams, Channels } from '../p2p-node.ts'
 import { createPeerBook, type PeerBook } from '../peers/peer-book.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { createReach, type Reach } from '../reach/reach.ts'
@@ -53,7 +55,11 @@ export interface MemberParts extends ReachParts {
   readonly methods: DiscoveryMethods
   readonly streams: MemberStreams
   readonly byteStreams: ByteStreams
+  /** The channels over libp2p alone. */
   readonly channels: ReturnType<typeof createChannels>
+  /** The channels that others are given, which may go over TLS connections, too. */
+  readonly offeredChannels: Channels
+  readonly bulk: Bulk | undefined
   readonly paths: PeerPaths
   readonly topic: GossipTopicService
 }
@@ -82,6 +88,8 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     membership,
     connect: (peer, signal) => reached.reach.connect(peer, signal),
   })
+  const channels = createChannels({ ...shared, streams, membership })
+  const bulk = createBulkParts({ ...given, channels, spoken, book }, components)
   const cipher = platform.cipher === undefined ? {} : { cipher: platform.cipher }
   return {
     ...reached,
@@ -91,11 +99,31 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     book,
     methods,
     streams,
-    byteStreams: createByteStreams({ streams, clock, logger }),
-    channels: createChannels({ streams, membership, spoken, clock, refusals, logger }),
+    bulk,
+    byteStreams: createByteStreams({ streams, bulk, clock, logger }),
+    channels,
+    offeredChannels:
+      bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals }),
     paths: createPeerPaths({ libp2p: host, streams, spoken }),
     topic: createGossipTopic(network, { ...shared, membership, ...cipher }),
   }
+}
+
+function createBulkParts(
+  given: Given & Pick<MemberParts, 'channels' | 'spoken' | 'book'>,
+  components: P2pComponents,
+): Bulk | undefined {
+  const { platform, host, channels, bandwidth, refusals, rules, spoken, book } = given
+  return platform.bulk?.({
+    ...components,
+    host,
+    channels,
+    bandwidth,
+    refusals,
+    speaks: (peer, protocol) => spoken.speaks(peer, protocol),
+    rttMs: (peer) => book.get(peer)?.rttMs,
+    isBlocked: rules.isBlockedIp,
+  })
 }
 
 function createReachParts(

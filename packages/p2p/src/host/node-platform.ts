@@ -8,6 +8,8 @@ import { createNetworkSecrets } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isLoopbackIp, isRelayed } from '../addresses/address-rules.ts'
+import { createBulk } from '../bulk/create-bulk.ts'
+import { createTlsDoor } from '../bulk/tls-door.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
@@ -23,6 +25,7 @@ import {
 } from '../limits.ts'
 import { startDirectUpgrade } from '../reach/direct-upgrade.ts'
 import { type RelayClient, startRelayClient } from '../reach/relay-client.ts'
+import { interceptSockets } from '../upstream/tcp-sockets.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { loadOptional } from './optional-package.ts'
 import type { RelayLimits } from './p2p-member.ts'
@@ -36,8 +39,10 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
   const switches: Switches = { ...DEFAULT_SWITCHES, ...init.switches }
   const isPrivate = init.private === true
   const plan = planListening(init.listen, switches)
+  const door = createTlsDoor()
   return {
-    transports: switches.tcp ? [tcp()] : [],
+    transports: switches.tcp ? [(components) => interceptSockets(tcp()(components), door.intercept)] : [],
+    ...(switches.tcp && { bulk: (components) => createBulk({ door }, components) }),
     listen: plan.tcp.map(String),
     cipher: nativeSealCipher,
     async join(context) {

@@ -138,7 +138,7 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
   return {
     self: parts.self,
     topic: parts.topic,
-    channels: parts.channels,
+    channels: parts.offeredChannels,
     streams: parts.byteStreams,
     bandwidth: parts.bandwidth,
     allTransportsReady: parts.joined.then(() => {}),
@@ -157,6 +157,7 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
     remoteAddresses: () => host.getConnections().flatMap(({ remoteAddr }) => ipOf(remoteAddr) ?? []),
     blockRanges(ranges) {
       rules.block(ranges)
+      parts.bulk?.closeBlocked()
       for (const connection of host.getConnections()) {
         if (rules.isBlocked(connection.remoteAddr)) connection.abort(new Error('lies in a blocked range'))
       }

@@ -4,6 +4,7 @@ import type { SealCipher } from '@mesh/network'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Libp2pOptions } from 'libp2p'
 import type { AddressRules } from '../addresses/address-rules.ts'
+import type { CreateBulk } from '../bulk/bulk.ts'
 import type { DiscoveryMethod, DiscoveryMethods } from '../discovery/discovery-methods.ts'
 import type { Find } from '../discovery/find.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
@@ -17,6 +18,8 @@ export interface Platform {
   readonly transports: NonNullable<Libp2pOptions['transports']>
   /** Where the transports above listen, as multiaddrs. */
   readonly listen: readonly string[]
+  /** Makes streams over TLS connections of their own; a platform without it has none. */
+  readonly bulk?: CreateBulk
   /** The seal's cipher; the one that runs everywhere by default. */
   readonly cipher?: SealCipher
   /** Adds what may come later; what fails is told to its discovery method. Gives the function that stops what it added. */
