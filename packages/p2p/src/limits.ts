@@ -75,7 +75,7 @@ export const MEMBER_BACKOFF_MAX_MS = 60_000
 /** The number of failed dials in a row after which a peer that nobody mentions any more is dropped. */
 export const MAX_DIAL_FAILURES = 10
 
-// Passing on peers (docs/PROTOCOLS.md, 'Peers: `/mesh/peers/1`')
+// Passing on peers (docs/PROTOCOLS.md, 'Peers')
 
 /** The most signed records in one message. */
 export const MAX_RECORDS_PER_MESSAGE = 64
@@ -143,6 +143,10 @@ export const RELAY_RESERVATION_MS = 3_600_000
 export const MAX_RELAY_RESERVATIONS = 128
 /** The number of relays on which this node holds a reservation at a time. */
 export const RELAYS_WANTED = 2
+/** How long a member that relays is known before it is asked for a reservation: several may appear at once. */
+export const RELAY_CHECK_DELAY_MS = 100
+/** How long a member that refused a reservation is left alone. */
+export const RELAY_REFUSED_MS = 120_000
 /** The waits before each try to make a relayed connection direct, in ms; the last one repeats. */
 export const UPGRADE_RETRY_MS: readonly number[] = [500, 15_000, 60_000, 600_000]
 /**
@@ -152,36 +156,27 @@ export const UPGRADE_RETRY_MS: readonly number[] = [500, 15_000, 60_000, 600_000
 export const MAX_PARALLEL_UPGRADES = 4
 /** How long one try to become direct may take, in ms: ICE gathers addresses, checks them and gives up. */
 export const UPGRADE_TIMEOUT_MS = 10_000
+/** The greater id gives the smaller one's tries to make a connection direct this much time. */
+export const UPGRADE_GREATER_ID_WAITS_MS = 5_000
 /** How long a relayed connection stays beside the direct one that replaces it, in ms, so that streams can move. */
 export const RELAYED_GRACE_MS = 5_000
 
-// Speculative relays: relayed connections that nobody asked for
+// Speculative relays: relayed connections that nobody asked for (`reach/plan.ts`)
 
-/**
- * The most speculative relayed connections that are open or being dialled: each costs its relay as much as a member
- * of its own.
- */
-export const MAX_UNASKED_RELAYED = 4
-/**
- * The time over which the first speculative dials are spread at random, in ms, or all would go to the member that
- * is named first.
- */
-export const UNASKED_SPREAD_MS = 1_500
-/**
- * The wait after a speculative connection that did not become direct, in ms; each further one in a row doubles it.
- */
-export const UNASKED_PACE_MIN_MS = 10_000
-/** The longest wait after a speculative connection that did not become direct, in ms. */
-export const UNASKED_PACE_MAX_MS = 600_000
-/**
- * How long a peer is left alone after a speculative connection to it that did not become direct, in ms; each
- * further one doubles it, as NATs seldom change.
- */
-export const UNASKED_REST_MIN_MS = 600_000
-/** The longest time that a peer is left alone, in ms. */
-export const UNASKED_REST_MAX_MS = 7_200_000
-/** How long a speculative connection may take to become direct, in ms, where nothing else says that it will not. */
-export const UNASKED_TRY_MS = 30_000
+/** Speculative relayed connections open or being dialled at a time: each costs its relay as much as a member does. */
+export const MAX_SPECULATIVE_RELAYED = 4
+/** First dials over a relay are drawn by lot over this time, or all would go to the member that is named first. */
+export const SPECULATIVE_SPREAD_MS = 1_500
+/** The pause after a speculative connection that did not become direct; each more in a row doubles it. */
+export const SPECULATIVE_PACE_MIN_MS = 10_000
+/** The longest pause between two speculative connections. */
+export const SPECULATIVE_PACE_MAX_MS = 600_000
+/** How long one peer rests after a speculative connection to it failed: NATs seldom change. Each more doubles it. */
+export const SPECULATIVE_REST_MIN_MS = 600_000
+/** The longest rest of one peer. */
+export const SPECULATIVE_REST_MAX_MS = 7_200_000
+/** A relayed connection that is not direct after this time counts as failed, where nothing said so before. */
+export const SPECULATIVE_TRY_MS = 30_000
 /** How long a relayed connection that was asked for stays, in ms, whether it is used or not. */
 export const ASKED_FOR_MS = 600_000
 /** The head start of direct addresses where a connection is asked for, in ms: the caller waits. */

@@ -180,6 +180,8 @@ export interface PeerStatus {
   readonly lastError: string | undefined
   /** The agent version that the peer told by libp2p's identify. */
   readonly agent: string | undefined
+  /** What is known of reaching it, what was tried and what comes next, in one line; undefined: nothing yet. */
+  readonly reach: string | undefined
   /** What a proven member says that it is called: a DNS label, which others may have too. */
   readonly name: string | undefined
 }

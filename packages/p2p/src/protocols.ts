@@ -19,6 +19,6 @@ export const OWN_PROTOCOL_PREFIX = '/mesh/'
 /** AutoNAT's request: while such a stream is open, the peer that answers it dials the one that asked. */
 export const AUTONAT_REQUEST_PROTOCOL = '/libp2p/autonat/2/dial-request'
 /** The stream on which a peer asks a relay for a reservation or a circuit. */
-export const RELAY_HOP_PROTOCOL = '/libp2p/circuit/relay/0.2.0/hop'
+export const RELAY_HOP = '/libp2p/circuit/relay/0.2.0/hop'
 /** The stream on which a relay brings a circuit to its destination. */
-export const RELAY_STOP_PROTOCOL = '/libp2p/circuit/relay/0.2.0/stop'
+export const RELAY_STOP = '/libp2p/circuit/relay/0.2.0/stop'

@@ -17,7 +17,7 @@ interface MemberStatus {
   readonly refusals: Readonly<Record<string, number>>
 }
 
-export interface Echoed {
+interface Echoed {
   readonly text?: string
   /** `libp2p`, or what the stream's `transport` says. */
   readonly transport?: string

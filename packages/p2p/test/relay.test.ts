@@ -18,7 +18,7 @@ import { writeFrame } from '../src/libp2p/frames.ts'
 import { createMembership } from '../src/membership/membership.ts'
 import { createP2pNode, type P2pMember, type P2pNodeInit } from '../src/node.ts'
 import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
-import { RELAY_HOP_PROTOCOL as RELAY_HOP, RELAY_STOP_PROTOCOL as RELAY_STOP } from '../src/protocols.ts'
+import { RELAY_HOP, RELAY_STOP } from '../src/protocols.ts'
 import { createRefusals } from '../src/refusals.ts'
 
 const network = generateNetworkConfig({}, systemRandom)

@@ -9,7 +9,7 @@ import { createP2pMember, type P2pMember } from '../src/host/p2p-member.ts'
 import type { Platform } from '../src/host/platform.ts'
 import { joinService } from '../src/libp2p/base-host.ts'
 import { joinCircuits } from '../src/nat/circuits.ts'
-import { startRelayClient } from '../src/reach/relay-client.ts'
+import { createRelayReservations } from '../src/reach/relay-reservations.ts'
 
 const LEAVES = 6
 const ECHO = '/mesh/echo/1'
@@ -26,23 +26,11 @@ function platformAt(ip: string): Platform {
     transports: [tcp()],
     listen: [`/ip4/${ip}/tcp/0`],
     async join(context) {
-      const { host, membership, spoken } = context
+      const { host, reach } = context
       await joinCircuits(host)
       await joinService(host, 'relay', circuitRelayServer())
-      const client = startRelayClient(
-        {
-          host,
-          isMember: (peer) => membership.isMember(peer),
-          speaks: spoken.speaks,
-          allowLoopback: true,
-        },
-        context,
-      )
-      const stopLooking = membership.onChange(client.check)
-      return async () => {
-        stopLooking()
-        client.stop()
-      }
+      reach.startReserving(createRelayReservations({ host, allowLoopback: true }))
+      return async () => {}
     },
   }
 }

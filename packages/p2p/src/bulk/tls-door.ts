@@ -18,7 +18,7 @@ export interface TlsDoor {
   close(): void
 }
 
-export interface TlsDoorInit {
+interface TlsDoorInit {
   readonly isKnown: (identity: string) => boolean
   /** The socket is as it was accepted: nothing of it is read. */
   readonly take: (socket: Socket, identity: string) => void

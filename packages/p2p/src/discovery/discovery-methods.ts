@@ -4,6 +4,7 @@ import type { P2pNode } from '../p2p-node.ts'
 
 /** Where one method reports what it found and what went wrong. */
 export interface DiscoveryMethod {
+  readonly name: string
   /** A peer was found; each counts once. */
   found(peer: string): void
   /** Something went wrong; undefined says that it goes well again. */
@@ -29,6 +30,7 @@ export function createDiscoveryMethods(): DiscoveryMethods {
       const state = { enabled, peers: new Set<string>(), lastError: undefined as string | undefined }
       methods.set(method, state)
       return {
+        name: method,
         found(peer) {
           if (state.peers.size < MAX_COUNTED) state.peers.add(peer)
         },

@@ -5,7 +5,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
 import { createAddressRules } from '../addresses/address-rules.ts'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
-import { RELAY_HOP_PROTOCOL as RELAY_HOP, RELAY_STOP_PROTOCOL as RELAY_STOP } from '../protocols.ts'
+import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
 import { createConnectionGate } from './connection-gate.ts'
 
 const MEMBER = peerIdFromString('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')

@@ -4,7 +4,7 @@ import type { AddressRules } from '../addresses/address-rules.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
-import { RELAY_HOP_PROTOCOL, RELAY_STOP_PROTOCOL } from '../protocols.ts'
+import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
 import { isPhantomWebRtc } from '../upstream/phantom-webrtc.ts'
 
 interface GateInit {
@@ -62,18 +62,18 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyOutboundEncryptedConnection: (peer, raw) => isBlockedPeer(peer.toString()) || isPhantomWebRtc(raw),
     filterMultiaddrForPeer: (_peer, address) => !rules.isBlocked(address),
     denyInboundRelayReservation: (peer) =>
-      refuse(!isMember(peer.toString()), 'relay.not_member', peer.toString(), RELAY_HOP_PROTOCOL),
+      refuse(!isMember(peer.toString()), 'relay.not_member', peer.toString(), RELAY_HOP),
     denyOutboundRelayedConnection: (source, destination) => {
       const [from, to] = [source.toString(), destination.toString()]
-      if (refuse(!isMember(from) || !isMember(to), 'relay.not_member', from, RELAY_HOP_PROTOCOL)) return true
+      if (refuse(!isMember(from) || !isMember(to), 'relay.not_member', from, RELAY_HOP)) return true
       // the stream that asks is among the asker's own
       const full =
         circuits(init.connections(from)) > maxCircuitsPerPeer ||
         circuits(init.connections(to)) >= maxCircuitsPerPeer
-      return refuse(full, 'relay.too_many_circuits', from, RELAY_HOP_PROTOCOL)
+      return refuse(full, 'relay.too_many_circuits', from, RELAY_HOP)
     },
     denyInboundRelayedConnection: (relay) =>
-      refuse(!isMember(relay.toString()), 'relay.not_member', relay.toString(), RELAY_STOP_PROTOCOL),
+      refuse(!isMember(relay.toString()), 'relay.not_member', relay.toString(), RELAY_STOP),
   }
 }
 
@@ -83,8 +83,8 @@ function circuits(connections: readonly Connection[]): number {
   for (const { streams } of connections) {
     for (const { protocol, direction } of streams) {
       if (
-        (protocol === RELAY_HOP_PROTOCOL && direction === 'inbound') ||
-        (protocol === RELAY_STOP_PROTOCOL && direction === 'outbound')
+        (protocol === RELAY_HOP && direction === 'inbound') ||
+        (protocol === RELAY_STOP && direction === 'outbound')
       )
         count++
     }

@@ -4,12 +4,10 @@ import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { startPingMonitor } from '../libp2p/ping-monitor.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import { closeDuplicates } from '../reach/duplicates.ts'
-import { favourMembers } from '../reach/favour-members.ts'
-import { watchConnections } from '../reach/watch-connections.ts'
+import { watchConnections } from '../peers/watch-connections.ts'
 import { stopHost } from '../upstream/stop-host.ts'
 import { MemberExchange } from './member-exchange.ts'
-import { type Given, isConfigured, type MemberParts } from './member-parts.ts'
+import type { Given, MemberParts } from './member-parts.ts'
 
 /** Makes the host listen and starts its parts; what takes longer joins afterwards. Gives what stops all of it. */
 export async function startParts(
@@ -17,7 +15,7 @@ export async function startParts(
   components: P2pComponents,
 ): Promise<{ readonly joined: Promise<unknown>; readonly stop: () => Promise<void> }> {
   const { init, host, topic, book, reach, bootstrap, configured } = given
-  const stopKeeping = keepConnected(given, components)
+  const stopWatching = watchConnections({ host, emit: given.events.emit })
   await given.membership.start()
   await startListening(host)
   await topic.start()
@@ -29,38 +27,24 @@ export async function startParts(
   const method = given.methods.open('members', isExchanging)
   const exchange = new MemberExchange()
   await exchange.start(
-    { ...given, name: init.name, method: isExchanging ? method : undefined, found: reach.found },
+    {
+      ...given,
+      name: init.name,
+      method: isExchanging ? method : undefined,
+      found: (from, find) => reach.found(from, find),
+    },
     components,
   )
   const joined = joinPlatform(given, exchange, components)
   async function stop(): Promise<void> {
     exchange.stop()
     reach.stop()
-    stopKeeping()
+    stopWatching()
     stopPings()
     await (await joined)()
     await stopMember(given)
   }
   return { joined, stop }
-}
-
-/** Starts what closes, prunes and watches connections; gives what stops it. */
-function keepConnected(given: Given & MemberParts, components: P2pComponents): () => void {
-  const { init, host, membership, events, reach, unasked, bootstrap } = given
-  const limit = init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }
-  const isMissed = (peer: string) => membership.isMember(peer) || isConfigured(bootstrap, peer)
-  const stops = [
-    unasked.stop,
-    closeDuplicates(host),
-    favourMembers(
-      { host, membership, isConfigured: (peer) => isConfigured(bootstrap, peer), ...limit },
-      components,
-    ),
-    watchConnections({ host, emit: events.emit, reach, isMissed }),
-  ]
-  return () => {
-    for (const stop of stops) stop()
-  }
 }
 
 async function joinPlatform(
@@ -75,12 +59,11 @@ async function joinPlatform(
       membership: given.membership,
       spoken: given.spoken,
       book: given.book,
-      unasked: given.unasked,
+      reach: given.reach,
+      dialOne: (address, signal) => given.dials.dialOne(address, signal),
       rules: given.rules,
       methods: given.methods,
       bootstrap: given.bootstrap,
-      found: given.reach.found,
-      dialOne: given.reach.dialOne,
       stunPorts: exchange.stunPorts,
       setStunPort: (port) => exchange.setStunPort(port),
     })

@@ -19,8 +19,8 @@ import type { P2pComponents } from '../p2p-components.ts'
 import type { ByteStreams, Channels } from '../p2p-node.ts'
 import { createPeerBook, type PeerBook } from '../peers/peer-book.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
+import { createDials, type Dials } from '../reach/dials.ts'
 import { createReach, type Reach } from '../reach/reach.ts'
-import { createUnaskedRelays, type UnaskedRelays } from '../reach/unasked-relays.ts'
 import type { Refusals } from '../refusals.ts'
 import { createByteStreams } from '../streams/byte-streams.ts'
 import { createMemberStreams, type MemberStreams } from '../streams/member-streams.ts'
@@ -66,7 +66,7 @@ export interface MemberParts extends ReachParts {
 
 interface ReachParts {
   readonly reach: Reach
-  readonly unasked: UnaskedRelays
+  readonly dials: Dials
   /** Where the bootstrap peers report. */
   readonly configured: DiscoveryMethod
 }
@@ -82,7 +82,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   const membership = createMembership(network, shared)
   const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
-  const reached = createReachParts({ ...given, book, methods, self }, components)
+  const reached = createReachParts({ ...given, book, methods, self, membership, spoken }, components)
   const streams = createMemberStreams({
     ...shared,
     membership,
@@ -127,21 +127,29 @@ function createBulkParts(
 }
 
 function createReachParts(
-  given: Pick<Given, 'host' | 'rules' | 'bootstrap'> & Pick<MemberParts, 'book' | 'methods' | 'self'>,
+  given: Given & Pick<MemberParts, 'book' | 'methods' | 'self' | 'membership' | 'spoken'>,
   components: P2pComponents,
 ): ReachParts {
-  const { host, rules, bootstrap, book, methods, self } = given
+  const { init, host, rules, bootstrap, book, methods, self, membership, spoken } = given
   const configured = methods.open('bootstrap', bootstrap.length > 0)
-  const unasked = createUnaskedRelays({ host, onFree: () => reach.relayFree() }, components)
-  const onError = (peer: string, error: unknown) => {
-    book.noteError(peer, describeDialError(error))
-    if (isConfigured(bootstrap, peer)) configured.failed(error)
-  }
-  const reach = createReach({ host, rules, book, unasked, self, onError }, components)
-  return { reach, unasked, configured }
+  const dials = createDials({ host, rules }, components)
+  const limit = init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }
+  const reach = createReach(
+    {
+      self,
+      isConfigured: (peer) => isConfigured(bootstrap, peer),
+      onError(peer, error) {
+        book.noteError(peer, describeDialError(error))
+        if (isConfigured(bootstrap, peer)) configured.failed(error)
+      },
+      ...limit,
+    },
+    { ...components, host, dials, rules, book, membership, spoken },
+  )
+  return { reach, dials, configured }
 }
 
 /** Tells whether a person configured the peer. */
-export function isConfigured(bootstrap: readonly Find[], peer: string): boolean {
+function isConfigured(bootstrap: readonly Find[], peer: string): boolean {
   return bootstrap.some((find) => find.peer === peer)
 }

@@ -144,8 +144,11 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
     allTransportsReady: parts.joined.then(() => {}),
     addresses: () => host.getMultiaddrs().map(String),
     protocols: () => host.getProtocols(),
-    peers: () => book.all(),
-    peer: (id) => book.get(id),
+    peers: () => book.all().map((status) => ({ ...status, reach: parts.reach.describe(status.id) })),
+    peer(id) {
+      const status = book.get(id)
+      return status === undefined ? undefined : { ...status, reach: parts.reach.describe(id) }
+    },
     speaks: paths.speaks,
     connect: paths.connect,
     onPath: paths.onPath,

@@ -1,18 +1,17 @@
 /** What differs between a machine, a browser and a test: transports, and the parts that join the running host. */
-import type { Connection } from '@libp2p/interface'
 import type { SealCipher } from '@mesh/network'
-import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Libp2pOptions } from 'libp2p'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { CreateBulk } from '../bulk/bulk.ts'
-import type { DiscoveryMethod, DiscoveryMethods } from '../discovery/discovery-methods.ts'
+import type { DiscoveryMethods } from '../discovery/discovery-methods.ts'
 import type { Find } from '../discovery/find.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { PeerBook } from '../peers/peer-book.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
-import type { UnaskedRelays } from '../reach/unasked-relays.ts'
+import type { Dials } from '../reach/dials.ts'
+import type { Reach } from '../reach/reach.ts'
 
 export interface Platform {
   readonly transports: NonNullable<Libp2pOptions['transports']>
@@ -32,12 +31,11 @@ export interface PlatformContext extends P2pComponents {
   readonly membership: Membership
   readonly spoken: SpokenProtocols
   readonly book: PeerBook
-  readonly unasked: UnaskedRelays
+  readonly reach: Reach
+  readonly dialOne: Dials['dialOne']
   readonly rules: AddressRules
   readonly methods: DiscoveryMethods
   readonly bootstrap: readonly Find[]
-  readonly found: (method: DiscoveryMethod, find: Find) => void
-  readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
   /** The UDP ports of the members that answer STUN, by peer. */
   readonly stunPorts: ReadonlyMap<string, number>
   /** Tells members that this node answers STUN. */

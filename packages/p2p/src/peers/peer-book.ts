@@ -11,9 +11,12 @@ import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
 import { type KnownPeer, KnownPeers } from './known-peers.ts'
 
+/** What the book says of a peer; how the peer is reached is known elsewhere. */
+type BookedPeer = Omit<PeerStatus, 'reach'>
+
 export interface PeerBook {
-  all(): readonly PeerStatus[]
-  get(peer: string): PeerStatus | undefined
+  all(): readonly BookedPeer[]
+  get(peer: string): BookedPeer | undefined
   /** Gives the addresses that the peer itself named last, and those that others told of it. */
   addressesOf(peer: string): readonly Multiaddr[]
   /** Somebody told of the peer, and where it may be. */
@@ -76,12 +79,12 @@ class HostPeerBook implements PeerBook {
     host.removeEventListener('connection:close', this.#onClose)
   }
 
-  all(): readonly PeerStatus[] {
+  all(): readonly BookedPeer[] {
     const used = bestConnections(this.#init.host)
     return [...this.#known.all()].map(([peer, from]) => this.#status(peer, from, used.get(peer)))
   }
 
-  get(peer: string): PeerStatus | undefined {
+  get(peer: string): BookedPeer | undefined {
     const from = this.#known.get(peer)
     if (from === undefined) return undefined
     return this.#status(peer, from, connectionsTo(this.#init.host, peer)[0])
@@ -118,7 +121,7 @@ class HostPeerBook implements PeerBook {
     return this.#known.get(peer)?.protocols ?? []
   }
 
-  #status(peer: string, from: KnownPeer, used: Connection | undefined): PeerStatus {
+  #status(peer: string, from: KnownPeer, used: Connection | undefined): BookedPeer {
     return {
       id: peer,
       connected: used !== undefined,

@@ -1,14 +1,14 @@
-import { type Clock, MeshError } from '@mesh/core'
+import { type Clock, MeshError, withDeadline } from '@mesh/core'
 
-/** Why a peer has no way. */
+/** Why a peer has no tunnel. */
 export type TunnelErrorCode =
-  /** It speaks neither `/mesh/vpn/1` nor `/edgevpn/0.1`. */
+  /** The peer speaks neither `/mesh/vpn/1` nor `/edgevpn/0.1`. */
   | 'vpn.no_common_protocol'
   /** The exchange of keys failed; the cause says why. */
   | 'vpn.no_keys'
-  /** Its connection was lost. */
+  /** The connection to it was lost. */
   | 'vpn.unreachable'
-  /** No answer in time. */
+  /** It did not answer in time. */
   | 'vpn.timeout'
   | 'vpn.stopped'
 
@@ -29,22 +29,11 @@ export function tunnelError(
   })
 }
 
-/** For listeners that want an Error whatever was thrown. */
-export function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
-}
-
 /** Runs `work` with a signal that aborts with `vpn.timeout` after `ms`, or with `signal`. */
-export async function within<T>(
+export function within<T>(
   { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const limit = new AbortController()
-  const onTime = () => limit.abort(tunnelError('vpn.timeout', `no answer within ${ms} ms`))
-  const cancel = clock.after(ms, onTime, { keepAlive: true })
-  try {
-    return await work(AbortSignal.any([signal, limit.signal]))
-  } finally {
-    cancel()
-  }
+  const reason = () => tunnelError('vpn.timeout', `no answer within ${ms} ms`)
+  return withDeadline({ clock, ms, signal, reason }, work)
 }
