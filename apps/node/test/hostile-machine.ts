@@ -43,7 +43,7 @@ const p2p = await createP2pNode(
   },
   surroundings,
 )
-const replicator = createReplicator({}, { ledger, topic: p2p.room, channels: p2p.channels, ...surroundings })
+const replicator = createReplicator({}, { ledger, topic: p2p.topic, channels: p2p.channels, ...surroundings })
 await replicator.start()
 const address = tryParseAddressInRange(ADDRESS)
 const vpn = createVpn(

@@ -59,10 +59,10 @@ async function joinAsMember(victim: NodeProcess, token: string) {
     { clock: systemClock, random: systemRandom, logger: silentLogger },
   )
   cleanUps.push(() => node.stop())
-  await eventually(() => expect(node.room.peers()).toContain(victim.id), { withinMs: 15_000 })
+  await eventually(() => expect(node.topic.peers()).toContain(victim.id), { withinMs: 15_000 })
   const signer = createSigner(seed)
   const send = async (json: Uint8Array) => {
-    expect(await node.room.publish(new Uint8Array(gzipSync(json)))).toBe(1)
+    expect(await node.topic.publish(new Uint8Array(gzipSync(json)))).toBe(1)
   }
   return { signer, send, sendEntries: (...entries: KeyedEntry[]) => send(encodeBlock(entries)) }
 }

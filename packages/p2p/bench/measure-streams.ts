@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { encodeToken, generateNetworkConfig, parseToken } from '@mesh/network'
-import { createP2pNode, type MeshNode } from '../src/node.ts'
+import { createP2pNode, type P2pMember } from '../src/node.ts'
 import type { ByteStream } from '../src/p2p-node.ts'
 
 const BULK = '/mesh/bulk/1'
@@ -37,7 +37,7 @@ interface Settings {
   readonly relay: boolean
 }
 
-async function start({ token, transport, bootstrapPeers, relay }: Settings): Promise<MeshNode> {
+async function start({ token, transport, bootstrapPeers, relay }: Settings): Promise<P2pMember> {
   const listen = transport === 'relayed' ? [] : [TRANSPORTS['tcp'] ?? '', TRANSPORTS[transport] ?? '']
   const node = await createP2pNode(
     {

@@ -1,6 +1,6 @@
 /**
- * What a member of a mesh network can do: the interface of a running node. Browser-safe; `@mesh/p2p/node` starts one
- * on a machine, `@mesh/p2p/testing` in memory.
+ * What a member of a mesh network can do: the interface of a running node. These are types alone; `@mesh/p2p/node`
+ * starts a node on a machine, `@mesh/p2p/testing` in memory.
  *
  * @example
  * ```ts
@@ -20,9 +20,9 @@ export type {
   Channel,
   ChannelOptions,
   Channels,
+  GossipTopic,
   P2pEvent,
   P2pNode,
   PeerStatus,
-  Room,
-  RoomMessage,
+  TopicMessage,
 } from './p2p-node.ts'

@@ -1,143 +1,167 @@
-/** Bounds and times of this package. What the wire fixes is said so; the rest is our choice. */
+/** Bounds and times of this package. What a protocol fixes is said so; the rest is our choice. */
 
 // Refusals
 
-/** Refusals beyond this are counted and not told one by one. */
+/** How many refusals of one code are told as events in a second; more are only counted. */
 export const REFUSAL_EVENTS_PER_SECOND = 10
 
 // Host
 
-/** Connections at most; beyond it those to peers that are no members go first. */
+/** The most connections at a time; beyond it those to peers that are no members go first. */
 export const MAX_CONNECTIONS = 300
-/** The part of these that strangers leave free: at the limit itself nobody more is accepted. */
+/** The part of all connections that strangers leave free: at the limit itself nobody more is accepted. */
 export const FREE_FOR_MEMBERS = 0.1
-/** From a connection's opening: proofs may come late, and original nodes show what they are every 10 s. */
+/**
+ * How long a connection stays before its peer counts as a stranger, in ms: proofs may come late, and legacy nodes
+ * show what they are every 10 s.
+ */
 export const STRANGER_STAYS_MS = 30_000
-/** Inbound connections per second from one address: a whole office may sit behind one. */
+/** The most inbound connections in a second from one address, behind which a whole office may sit. */
 export const MAX_INBOUND_PER_SECOND = 64
-/** Inbound connections that have not finished their handshake yet. */
+/** The most inbound connections that have not finished their handshake yet. */
 export const MAX_PENDING_INBOUND = 64
 /**
  * What a stream's window may grow to (from 256 KiB, which yamux fixes), and so what waits at most ahead of other
- * streams of the connection. 16 MiB (the default) overruns libp2p's read buffer of 4 MiB when a reader pauses. With
- * 256 KiB, 512 KiB and 1 MiB fixed, a short message beside bulk took 5, 15 and 14 to 70 ms over loopback on a machine
- * busy with other work; `streams/receive-window.ts` lets a window grow only as the path's round trip asks for it:
- * 1 MiB are 84 Mbit/s at 100 ms.
+ * streams of the connection. The default of 16 MiB overruns libp2p's read buffer of 4 MiB when a reader pauses. A
+ * window grows only as the round trip of its path asks for it (`upstream/receive-window.ts`): 1 MiB carries 84
+ * Mbit/s at 100 ms.
  */
 export const STREAM_WINDOW_BYTES = 1 << 20
 /**
- * Streams that may come before the accepting side is done with the connection; one more ends all of them. The dialling
- * side is done earlier, and 10 (the default) are opened at once by who has as many packets waiting.
+ * The most streams that may come before the accepting side is done with the connection; one more ends all of them.
+ * The dialling side is done earlier, and a peer with as many packets waiting opens 10, the default, at once.
  */
 export const MAX_EARLY_STREAMS = 32
-/** More unsent bytes on one stream reset it. */
+/** The most unsent bytes on one stream; more reset it. */
 export const STREAM_WRITE_BUFFER_BYTES = 8 << 20
-/** Between two pings of one connection: at 10 s pings would cost more than gossip. */
+/** The time between two pings of one connection, in ms: every 10 s they would cost more than gossip. */
 export const PING_INTERVAL_MS = 60_000
-/** An unanswered ping; two in a row end the connection. */
+/** How long a ping may be unanswered, in ms; two such in a row end the connection. */
 export const PING_TIMEOUT_MS = 10_000
-/** Protocols that bandwidth is counted for one by one. */
+/** The most protocols whose bandwidth is counted one by one. */
 export const MAX_METERED_PROTOCOLS = 256
-/** Peers that bandwidth is counted for one by one. */
+/** The most peers whose bandwidth is counted one by one. */
 export const MAX_METERED_PEERS = 1024
-/** Peers whose state is kept, connected or not. */
+/** The most peers whose state is kept, connected or not. */
 export const MAX_KNOWN_PEERS = 1024
-/** Addresses kept and told for one peer. */
+/** The most addresses that are kept and told for one peer. */
 export const MAX_PEER_ADDRESSES = 16
 
 // Dialling
 
-/** One dial with all its addresses. */
+/** How long one dial with all its addresses may take, in ms. */
 export const DIAL_TIMEOUT_MS = 10_000
-/** Head start of each address over the next one. */
+/** The head start of each address over the next one, in ms. */
 export const DIAL_STAGGER_MS = 250
-/** Head start of all direct addresses over relayed ones. */
+/** The head start of all direct addresses over relayed ones, in ms. */
 export const RELAY_STAGGER_MS = 1_000
-/** Peers that are dialled at the same time. */
+/** The most peers that are dialled at the same time. */
 export const MAX_PARALLEL_DIALS = 16
-/** Peers first heard of from others that are dialled per minute. */
+/** The most peers first heard of from others that are dialled in a minute. */
 export const MAX_NEW_DIALS_PER_MINUTE = 30
-/** Two peers that find each other at once: the greater id waits this long for the smaller one's dial. */
+/** How long the greater id waits for the smaller one's dial when two peers find each other at once, in ms. */
 export const GREATER_ID_WAITS_MS = 1_500
+/** The wait after the first failed dial of a peer, in ms; it doubles with each further one. */
 export const DIAL_BACKOFF_MIN_MS = 2_000
+/** The longest wait between two dials of a peer, in ms. */
 export const DIAL_BACKOFF_MAX_MS = 600_000
-/** Peers given by configuration are what everything hangs on, so they are tried more often. */
+/**
+ * The longest wait between two dials of a configured peer, in ms: everything hangs on these, so they are tried more
+ * often.
+ */
 export const BOOTSTRAP_BACKOFF_MAX_MS = 15_000
-/** Members that were connected before. */
+/** The longest wait between two dials of a member that was connected before, in ms. */
 export const MEMBER_BACKOFF_MAX_MS = 60_000
-/** Failed dials in a row until a peer that nobody mentions any more is dropped. */
+/** The number of failed dials in a row after which a peer that nobody mentions any more is dropped. */
 export const MAX_DIAL_FAILURES = 10
 
-// Passing on peers (`/mesh/peers/1`)
+// Passing on peers (docs/PROTOCOLS.md, 'Peers')
 
-/** Signed records in one message. */
+/** The most signed records in one message. */
 export const MAX_RECORDS_PER_MESSAGE = 64
-/** One signed peer record. */
+/** The longest signed peer record. */
 export const MAX_PEER_RECORD_BYTES = 4_096
+/** The longest message: as many records as it may carry, with what frames them. */
 export const MAX_EXCHANGE_MESSAGE_BYTES = MAX_RECORDS_PER_MESSAGE * (MAX_PEER_RECORD_BYTES + 16)
-/** Records remembered for passing on. */
+/** The most records that are remembered for passing on. */
 export const MAX_PEER_RECORDS = 512
-/** Changes are gathered this long before they are passed on. */
+/** How long changes are gathered before they are passed on, in ms. */
 export const EXCHANGE_DELAY_MS = 200
-/** The first messages to a member need not keep the gap. */
+/** The number of first messages to a member that need not keep the gap. */
 export const EXCHANGE_BURST = 16
-/** Least time between two messages to one member. */
+/** The least time between two messages to one member, in ms. */
 export const EXCHANGE_GAP_MS = 2_000
-/** After a channel that could not be opened, or broke. */
+/** The wait after a channel that could not be opened, or broke, in ms. */
 export const EXCHANGE_RETRY_MS = 10_000
-/** Messages of one peer per minute; more are dropped. */
+/** The most messages of one peer in a minute; more are dropped. */
 export const MAX_EXCHANGE_MESSAGES_PER_MINUTE = 60
 
 // mDNS (RFC 6762; docs/WIRE.md 2.2)
 
-/** Wire: fixed by RFC 6762. */
+/** The UDP port of mDNS, which RFC 6762 fixes. */
 export const MDNS_PORT = 5353
+/** The time from the first question to the second, in ms; it grows from question to question. */
 export const MDNS_QUERY_MIN_MS = 4_000
-/** At 10 s queries would cost 40 kB a minute among 20 nodes. */
+/** The longest time between two questions, in ms: every 10 s they would cost 40 kB a minute among 20 nodes. */
 export const MDNS_QUERY_MAX_MS = 60_000
-/** Larger packets and packets with more records are dropped unread. */
+/** The longest mDNS packet that is read. */
 export const MAX_MDNS_PACKET_BYTES = 9_000
+/** The most records of an mDNS packet that is read. */
 export const MAX_MDNS_RECORDS = 64
+/** The most mDNS packets that are read in a second. */
 export const MAX_MDNS_PACKETS_PER_SECOND = 200
+/** The most interfaces and address families on which mDNS runs. */
 export const MAX_MDNS_INTERFACES = 16
 
 // DHT rendezvous (docs/WIRE.md 2.1)
 
-/** Between two runs in the end: they begin close together. There is one at each change of the window, too. */
+/**
+ * The time between two looks into the DHT once members were found, in ms; there is one at each change of the name,
+ * too.
+ */
 export const RENDEZVOUS_INTERVAL_MS = 720_000
-/** The same while nobody was found yet. */
+/** The time between two looks while nobody was found yet, in ms. */
 export const RENDEZVOUS_LONELY_INTERVAL_MS = 15_000
+/** The wait before the first look, in ms. */
 export const RENDEZVOUS_START_MS = 500
+/** How long one look may take, in ms. */
 export const RENDEZVOUS_TIMEOUT_MS = 60_000
-/** Providers read for one key. */
+/** The most providers that are read for one name. */
 export const MAX_PROVIDERS = 100
 
 // Relays (docs/WIRE.md 6.4)
 
-/** Wire 6.4: circuits that one peer may hold over us. */
+/** The most circuits that one peer may hold over this node (docs/WIRE.md 6.4). */
 export const MAX_RELAY_CIRCUITS_PER_PEER = 64
+/** The most bytes that one circuit carries, both directions together. */
 export const RELAY_MAX_BYTES = 2 ** 30
+/** How long one circuit may last, in ms. */
 export const RELAY_MAX_DURATION_MS = 1_800_000
+/** How long a reservation on this node lasts, in ms. */
 export const RELAY_RESERVATION_MS = 3_600_000
+/** The most reservations that this node grants at a time. */
 export const MAX_RELAY_RESERVATIONS = 128
-/** Relays on which we hold a reservation at a time. */
+/** The number of relays on which this node holds a reservation at a time. */
 export const RELAYS_WANTED = 2
 /** How long a member that relays is known before it is asked for a reservation: several may appear at once. */
 export const RELAY_CHECK_DELAY_MS = 100
 /** How long a member that refused a reservation is left alone. */
 export const RELAY_REFUSED_MS = 120_000
-/** Waits before each try to make a relayed connection direct; the last one repeats. */
+/** The waits before each try to make a relayed connection direct, in ms; the last one repeats. */
 export const UPGRADE_RETRY_MS: readonly number[] = [500, 15_000, 60_000, 600_000]
-/** Tried at the same time; each gathers addresses, sends checks to all of the peer's, and holds the relay's time. */
+/**
+ * The most connections that are upgraded at the same time: each gathers addresses, sends checks to all of the
+ * peer's, and holds the relay's time.
+ */
 export const MAX_PARALLEL_UPGRADES = 4
-/** One try: ICE gathers, checks and gives up. */
+/** How long one try to become direct may take, in ms: ICE gathers addresses, checks them and gives up. */
 export const UPGRADE_TIMEOUT_MS = 10_000
 /** The greater id gives the smaller one's tries to make a connection direct this much time. */
 export const UPGRADE_GREATER_ID_WAITS_MS = 5_000
-/** A relayed connection stays this long beside the direct one that replaces it, so that streams can move. */
+/** How long a relayed connection stays beside the direct one that replaces it, in ms, so that streams can move. */
 export const RELAYED_GRACE_MS = 5_000
 
-// Speculative relays: relayed connections that nobody asked for (reach/plan.ts)
+// Speculative relays: relayed connections that nobody asked for (`reach/plan.ts`)
 
 /** Speculative relayed connections open or being dialled at a time: each costs its relay as much as a member does. */
 export const MAX_SPECULATIVE_RELAYED = 4
@@ -153,116 +177,133 @@ export const SPECULATIVE_REST_MIN_MS = 600_000
 export const SPECULATIVE_REST_MAX_MS = 7_200_000
 /** A relayed connection that is not direct after this time counts as failed, where nothing said so before. */
 export const SPECULATIVE_TRY_MS = 30_000
-/** A relayed connection that was asked for stays so long, whether it is used or not. */
+/** How long a relayed connection that was asked for stays, in ms, whether it is used or not. */
 export const ASKED_FOR_MS = 600_000
-/** Head start of direct addresses where a connection is asked for: who asks waits. */
+/** The head start of direct addresses where a connection is asked for, in ms: the caller waits. */
 export const ASKED_RELAY_STAGGER_MS = 250
-/** From a failed try to the only other one, where a connection is asked for. */
+/** The wait from a failed try to the only other one, where a connection is asked for, in ms. */
 export const CONNECT_RETRY_MS = 500
 
 // AutoNAT
 
-/** How often members are asked to dial addresses that nobody has confirmed. */
+/** How often members are asked to dial addresses that nobody has confirmed, in ms. */
 export const AUTONAT_ASK_MS = 5_000
-/** Peers asked at a time; the library itself asks three at once. */
+/** The most peers that are asked at a time; the library itself asks three at once. */
 export const MAX_AUTONAT_ASKED = 8
 
 // STUN (RFC 8489)
 
+/** The longest STUN request that is read. */
 export const MAX_STUN_PACKET_BYTES = 576
+/** The most STUN requests that are answered in a second. */
 export const MAX_STUN_PER_SECOND = 200
-/** Servers named to WebRTC, which warns of five or more. */
+/** The most servers that are named to WebRTC, which warns of five or more. */
 export const MAX_STUN_SERVERS = 2
 
 // Streams
 
-/** Bytes waiting for a slow reader beyond which the stream is paused; one frame may be longer. */
+/** How many bytes may wait for a slow reader before the stream is paused; one frame may be longer. */
 export const READ_HIGH_WATER_BYTES = 256 * 1024
-/** Bytes waiting to go out below which a writer may go on. */
+/** How many bytes may still wait to go out when a writer is told to go on. */
 export const SEND_LOW_WATER_BYTES = 64 * 1024
-/** A peer that takes nothing for so long gets its channel reset. */
+/** How long a peer may take nothing before its channel is reset, in ms. */
 export const SEND_STALL_MS = 60_000
-/** How long both sides of a closed channel may take to say so. */
+/** How long both sides of a closed channel may take to say so, in ms. */
 export const CHANNEL_CLOSE_MS = 10_000
-/** A channel that was accepted and has heard nothing yet stays open for so long after it was closed. */
+/** How long a channel that was accepted and has heard nothing yet stays open after it was closed, in ms. */
 export const ACCEPTED_CLOSE_DELAY_MS = 500
-/** Dialling, negotiating and proving together, when a channel is opened. */
+/** How long dialling, negotiating and proving may take together when a channel is opened, in ms. */
 export const CHANNEL_OPEN_MS = 15_000
-/** Inbound channels of one peer at a time, where the protocol's handler does not say. */
+/** The most inbound channels of one peer at a time, where the protocol's handler does not say. */
 export const DEFAULT_CHANNELS_PER_PEER = 8
-/** Inbound streams of a connection that wait for its proof; more are reset. */
+/** The most inbound streams of a connection that wait for its proof; more are reset. */
 export const MAX_UNPROVEN_STREAMS = 8
 
 // Membership
 
-/** From a connection's first handshake stream to its proof. */
+/** How long a handshake may take, and a stream may wait for its connection's proof, in ms. */
 export const MEMBER_HANDSHAKE_MS = 10_000
-/** Nonces and proofs are 32 bytes each. */
+/** The longest handshake message; nonces and proofs are 32 bytes each. */
 export const MAX_MEMBER_MESSAGE_BYTES = 256
-/** Handshakes that a connection may begin; one is enough, others make up for lost ones. */
+/** The most handshakes on one connection; one is enough, others make up for lost ones. */
 export const MAX_HANDSHAKES_PER_CONNECTION = 8
-/** The side that was dialled waits so long for the other's handshake before it begins one. */
+/** How long the side that was dialled waits for the other's handshake before it begins one, in ms. */
 export const DIALLED_SIDE_WAITS_MS = 2_000
-/** Waits between handshakes that were not answered. */
+/** The waits between handshakes that were not answered, in ms. */
 export const HANDSHAKE_RETRY_MS = [2_000, 8_000, 30_000] as const
-/** A peer counts as a member so long after it authored a sealed message or its proven connection ended. */
+/** How long a peer counts as a member after it authored a sealed message or its proven connection ended, in ms. */
 export const HEARD_MEMBER_MS = 600_000
-/** Peers remembered as heard; the one heard longest ago makes room. */
+/** The most peers that are remembered as heard; the one heard longest ago makes room. */
 export const MAX_HEARD_MEMBERS = 4096
 
-// Room (docs/WIRE.md 3)
+// Gossip (docs/WIRE.md 3)
 
 /** What an envelope and its signed pubsub frame add to the sealed hex, generously. */
-export const ROOM_OVERHEAD_BYTES = 1024
-/** Subscribed to the next topic so long before it begins; less where windows are short. */
+export const GOSSIP_OVERHEAD_BYTES = 1024
+/** How long before a window begins its topic is subscribed to, in ms; less where windows are short. */
 export const TOPIC_LEAD_MS = 3_000
-/** Still on the previous topic so long after it ended; less where windows are short. */
+/** How long after a window ended its topic stays in use, in ms; less where windows are short. */
 export const TOPIC_LINGER_MS = 5_000
-/** Original nodes look at the clock once a second, then need their new streams: what was published around a
- * boundary is published again so long after it. */
+/**
+ * How long after a boundary the publications around it are repeated, in ms: legacy nodes look at the clock once a
+ * second, and then need new streams.
+ */
 export const REPUBLISH_DELAY_MS = 2_000
-/** How long before a boundary a publication counts as being around it. */
+/** How long before a boundary a publication counts as being around it, in ms. */
 export const REPUBLISH_BEFORE_MS = 1_500
-/** Publications kept for that, by number and by bytes. */
+/** The most publications that are kept to be repeated. */
 export const MAX_REPUBLISHED = 256
+/** The most bytes of publications that are kept to be repeated. */
 export const MAX_REPUBLISHED_BYTES = 4 * 1024 * 1024
-/** Envelopes remembered so that one that came on two topics is told once. */
+/** The number of envelopes that are remembered, so that one that came on two topics is told once. */
 export const MAX_REMEMBERED_ENVELOPES = 16_384
-/** The room looks at the clock at least so often: the machine may have slept. */
-export const ROOM_TICK_MS = 1_000
-/** Up to so many peers on the topic, publications go to each of them directly. */
+/** The longest time between two looks at the clock, in ms: the machine may have slept. */
+export const GOSSIP_TICK_MS = 1_000
+/** The most peers on the topic with which publications go to each of them directly. */
 export const FLOOD_PUBLISH_PEERS = 8
-/** So long after peers or topics changed, they do too: the mesh may not have formed yet. */
-export const FLOOD_PUBLISH_SETTLE_MS = 10_000
-/** A first inbound gossip stream that did not end so long after a second one came counts as closed. */
+/**
+ * How long after peers or topics changed publications go to each peer directly, in ms: the mesh may not have formed
+ * yet.
+ */
+export const FLOOD_PUBLISH_AFTER_CHANGE_MS = 10_000
+/**
+ * How long a legacy peer's first inbound gossip stream may outlive its second one before it counts as closed, in
+ * ms.
+ */
 export const STREAM_END_GRACE_MS = 200
-/** A peer without an outbound gossip stream gets one so long after its inbound one. */
+/** How long after its inbound gossip stream a peer without an outbound one gets one, in ms. */
 export const STREAM_REPAIR_MS = 500
-/** Waits between tries to open a gossip stream again; the last one repeats. */
+/** The waits between tries to open a gossip stream again, in ms; the last one repeats. */
 export const STREAM_REPAIR_BACKOFF_MS = [0, 1_000, 2_000, 5_000, 15_000, 30_000] as const
-/** Least time between two replacements of one peer's outbound gossip stream. */
+/** The least time between two replacements of one peer's outbound gossip stream, in ms. */
 export const STREAM_REPLACE_MIN_MS = 1_000
-/** A PRUNE so soon after our GRAFT says that the peer never takes us into its mesh. */
+/** How soon after our GRAFT a PRUNE says that a legacy peer never takes us into its mesh, in ms. */
 export const PRUNED_AT_ONCE_MS = 3_000
-/** Links that nobody picks any more are given up when peers did not change for so long. */
-export const MESH_SETTLE_MS = 5_000
-/** A link that was given up is not taken up again for so long; gossipsub tells it in whole seconds. */
-export const LINK_BACKOFF_MS = 1_000
-/** A link beyond those that are picked, by which something came that came by no other, stays for so long. */
-export const USEFUL_LINK_MIN_MS = 30_000
-/** So many times, which a burst of writes seldom outlasts; from then on four times as long each time. */
-export const USEFUL_LINK_TRIALS = 4
-/** Until so long. */
-export const USEFUL_LINK_MAX_MS = 4 * 3_600_000
-/** With so few peers on a topic each is linked to at once. */
+/** How long peers must not have changed before mesh peers that nobody picks any more are given up, in ms. */
+export const MESH_TRIM_DELAY_MS = 5_000
+/** How long a mesh peer that was given up is not grafted again, in ms; gossipsub tells it in whole seconds. */
+export const MESH_PEER_BACKOFF_MS = 1_000
+/** How long a peer that had a message which no mesh peer had sent stays a mesh peer at first, in ms. */
+export const USEFUL_MESH_PEER_MIN_MS = 30_000
+/**
+ * How often it stays for the least time, which a burst of writes seldom outlasts; from then on four times as long
+ * each time.
+ */
+export const USEFUL_MESH_PEER_TRIALS = 4
+/** The longest time that such a peer stays a mesh peer before it is tried again, in ms. */
+export const USEFUL_MESH_PEER_MAX_MS = 4 * 3_600_000
+/** The most peers on a topic with which each becomes a mesh peer at once. */
 export const FEW_PEERS = 3
-/** Links are picked so long after what they are subscribed to changed. */
+/** How long after subscriptions changed mesh peers are picked, in ms. */
 export const MESH_FILL_DELAY_MS = 250
-/** Gossip that may wait for a slow peer, besides one message of the greatest size. */
+/** How many bytes of gossip may wait for a slow peer, besides one message of the greatest size. */
 export const OUTBOUND_SPARE_BYTES = 1024 * 1024
-/** Unfinished gossip frames of peers that are not known as members, all together; a frame may be 20 MiB long. */
+/**
+ * How many bytes the unfinished gossip frames of peers that are not known as members may hold, all together; a
+ * frame may be 20 MiB long.
+ */
 export const MAX_STRANGERS_HELD_BYTES = 64 * 1024 * 1024
-/** What each of them may hold in any case: most messages are smaller. */
+/** How many bytes each such peer may hold in any case: most messages are smaller. */
 export const FREE_HELD_BYTES = 256 * 1024
-/** Topics that one peer may be subscribed to, about one for each KiB. */
+/** How many bytes of topics one peer may be subscribed to, about one topic for each KiB. */
 export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024

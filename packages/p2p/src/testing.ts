@@ -18,26 +18,23 @@
  * ```
  */
 import { memory } from '@libp2p/memory'
-import {
-  createMeshNode,
-  type MeshNode,
-  type MeshNodeComponents,
-  type MeshNodeInit,
-} from './host/mesh-node.ts'
+import { createP2pMember, type P2pMember, type P2pMemberInit } from './host/p2p-member.ts'
+import type { P2pComponents } from './p2p-components.ts'
 
-export type { MeshNode, MeshNodeComponents, MeshNodeInit } from './host/mesh-node.ts'
+export type { P2pMember, P2pMemberInit } from './host/p2p-member.ts'
+export type { P2pComponents } from './p2p-components.ts'
 
-export interface MemoryNodeInit extends MeshNodeInit {
-  /** Milliseconds that every buffer is under way. Default 0. */
+export interface MemoryNodeInit extends P2pMemberInit {
+  /** How long every buffer is under way, in ms; 0 by default. */
   readonly latencyMs?: number
 }
 
 let nodes = 0
 
-/** A member that only members of the same process can reach, at `/memory/...`. */
-export function createMemoryNode(init: MemoryNodeInit, components: MeshNodeComponents): Promise<MeshNode> {
+/** Starts a member that only members of the same process can reach, at `/memory/...`. */
+export function createMemoryNode(init: MemoryNodeInit, components: P2pComponents): Promise<P2pMember> {
   const { latencyMs = 0 } = init
-  return createMeshNode(
+  return createP2pMember(
     init,
     {
       transports: [memory({ latency: latencyMs })],

@@ -5,15 +5,15 @@ import { type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { generateNetworkConfig } from '@mesh/network'
-import { createP2pNode, type MeshNode } from '../src/node.ts'
+import { createP2pNode, type P2pMember } from '../src/node.ts'
 import type { ByteStream } from '../src/p2p-node.ts'
 
 const PROTOCOL = '/mesh/test/1'
 const RULES = { from: 'proven', relayed: true, halfClose: true, bulk: true } as const
 const network = generateNetworkConfig({}, systemRandom)
-const nodes: MeshNode[] = []
+const nodes: P2pMember[] = []
 
-async function start(bootstrapPeers: readonly string[] = []): Promise<MeshNode> {
+async function start(bootstrapPeers: readonly string[] = []): Promise<P2pMember> {
   const node = await createP2pNode(
     {
       network,
@@ -29,7 +29,7 @@ async function start(bootstrapPeers: readonly string[] = []): Promise<MeshNode> 
   return node
 }
 
-async function startPair(): Promise<readonly [MeshNode, MeshNode]> {
+async function startPair(): Promise<readonly [P2pMember, P2pMember]> {
   const a = await start()
   const b = await start(a.addresses())
   await eventually(() => {
@@ -53,7 +53,7 @@ function echo(stream: ByteStream): void {
   stream.onRemoteEnd(() => stream.end())
 }
 
-async function say(from: MeshNode, to: PeerId, text: string) {
+async function say(from: P2pMember, to: PeerId, text: string) {
   const stream = await from.streams.open(to, PROTOCOL, RULES)
   const heard = collect(stream)
   stream.send(Buffer.from(text))
@@ -63,7 +63,7 @@ async function say(from: MeshNode, to: PeerId, text: string) {
 }
 
 /** Until connections are ready, streams may go over libp2p. */
-async function untilReady(from: MeshNode, to: PeerId): Promise<void> {
+async function untilReady(from: P2pMember, to: PeerId): Promise<void> {
   from.streams.prepare(to)
   await eventually(async () => expect((await say(from, to, 'ready')).transport).toBe('tcp tls'))
 }

@@ -3,7 +3,7 @@ import { delay, parsePeerId, type PeerId, systemClock, systemRandom } from '@mes
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { writeFrame } from '../src/channels/frames.ts'
+import { writeFrame } from '../src/libp2p/frames.ts'
 import type { Channel } from '../src/p2p-node.ts'
 import { createTestNetwork, type TestMember, type TestNetwork } from './members.ts'
 

@@ -12,7 +12,8 @@ import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
 import { joinDht } from '../src/discovery/dht.ts'
 import type { RendezvousDht } from '../src/discovery/rendezvous.ts'
-import { createMeshNode, type Platform } from '../src/host/mesh-node.ts'
+import { createP2pMember } from '../src/host/p2p-member.ts'
+import type { Platform } from '../src/host/platform.ts'
 
 test('a peer that a person named lets into the DHT while its own doors do not answer', async () => {
   const stranger = await createLibp2p({
@@ -43,7 +44,7 @@ test('a peer that a person named lets into the DHT while its own doors do not an
       return async () => {}
     },
   }
-  const node = await createMeshNode(
+  const node = await createP2pMember(
     {
       network: generateNetworkConfig({}, systemRandom),
       identity: systemRandom.bytes(32),

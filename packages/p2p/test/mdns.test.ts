@@ -64,8 +64,10 @@ describe.skipIf(why !== undefined)(`mDNS${reason(why)}`, () => {
       },
       { withinMs: 5_000, everyMs: 200 },
     )
-    const ways = [...(await a.status()).discovery, ...(await b.status()).discovery]
-    expect(ways.some(({ way, enabled, found }) => way === 'mdns' && enabled && found === 1)).toBe(true)
+    const methods = [...(await a.status()).discovery, ...(await b.status()).discovery]
+    expect(methods.some(({ method, enabled, found }) => method === 'mdns' && enabled && found === 1)).toBe(
+      true,
+    )
   })
 
   test('two on a link that has IPv6 alone find each other', async () => {
@@ -87,7 +89,7 @@ describe.skipIf(why !== undefined)(`mDNS${reason(why)}`, () => {
     await hearEachOther(a, b)
   }, 60_000)
 
-  const startOriginal = (in_: Lab, host: string) => {
+  const startLegacyNode = (in_: Lab, host: string) => {
     const argv = in_.inside(host, [
       edgevpn ?? '',
       'api',
@@ -120,25 +122,25 @@ describe.skipIf(why !== undefined)(`mDNS${reason(why)}`, () => {
       },
       { withinMs: 45_000, everyMs: 250 },
     )
-  const original = { connected: true, member: true, path: 'direct', agent: 'edgevpn' }
+  const legacyNode = { connected: true, member: true, path: 'direct', agent: 'edgevpn' }
 
   test.skipIf(whyNoGo !== undefined)(
-    `finds an original node${reason(whyNoGo)}`,
+    `finds a legacy node${reason(whyNoGo)}`,
     async () => {
       const in_ = makeLab()
-      startOriginal(in_, 'b')
-      expect(await seesMember(await start(in_, 'a'))).toMatchObject(original)
+      startLegacyNode(in_, 'b')
+      expect(await seesMember(await start(in_, 'a'))).toMatchObject(legacyNode)
     },
     60_000,
   )
 
   test.skipIf(whyNoGo !== undefined)(
-    `is found by an original node${reason(whyNoGo)}`,
+    `is found by a legacy node${reason(whyNoGo)}`,
     async () => {
       const in_ = makeLab()
-      startOriginal(in_, 'b')
+      startLegacyNode(in_, 'b')
       const ours = await start(in_, 'a', { answersOnly: true, switches: { mdns: false } })
-      expect(await seesMember(ours)).toMatchObject(original)
+      expect(await seesMember(ours)).toMatchObject(legacyNode)
     },
     60_000,
   )

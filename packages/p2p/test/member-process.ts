@@ -48,7 +48,7 @@ const node = await createP2pNode(
     logger: process.env['MEMBER_LOG'] === undefined ? silentLogger : stderrLogger,
   },
 )
-node.room.onMessage(({ author, plaintext }) => say({ heard: Buffer.from(plaintext).toString(), author }))
+node.topic.onMessage(({ author, plaintext }) => say({ heard: Buffer.from(plaintext).toString(), author }))
 node.subscribe((event) => say({ event }))
 const ECHO = '/mesh/test-echo/1'
 const echoRules = { from: 'proven', relayed: true, halfClose: true, bulk: true } as const
@@ -102,13 +102,13 @@ for await (const line of createInterface({ input: process.stdin })) {
         addresses: node.addresses(),
         peers: node.peers(),
         discovery: node.discovery(),
-        room: node.room.peers(),
+        topic: node.topic.peers(),
         connections: process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length,
         refusals: node.refusals(),
       },
     })
   } else if (command === 'publish') {
-    say({ published: await node.room.publish(Buffer.from(argument)) })
+    say({ published: await node.topic.publish(Buffer.from(argument)) })
   } else if (command === 'echo') {
     say({ echoed: await echo(argument).catch((error: unknown) => ({ error: toError(error).message })) })
   } else {

@@ -10,8 +10,8 @@ import type { MemberSettings } from './member-process.ts'
 interface MemberStatus {
   readonly addresses: readonly string[]
   readonly peers: readonly PeerStatus[]
-  readonly discovery: readonly { way: string; enabled: boolean; found: number; lastError?: string }[]
-  readonly room: readonly string[]
+  readonly discovery: readonly { method: string; enabled: boolean; found: number; lastError?: string }[]
+  readonly topic: readonly string[]
   /** Open TCP connections of the process. */
   readonly connections: number
   readonly refusals: Readonly<Record<string, number>>

@@ -12,7 +12,7 @@ import { nativeSealCipher } from '@mesh/network/node'
 import { createLibp2p } from 'libp2p'
 import { type ChannelService, createChannels } from '../src/channels/channels.ts'
 import { gossipsubSettings } from '../src/gossip/gossipsub-settings.ts'
-import { createRoom, type RoomService } from '../src/gossip/room.ts'
+import { createGossipTopic, type GossipTopicService } from '../src/gossip/topic.ts'
 import { muxer } from '../src/libp2p/muxer.ts'
 import { createMembership, type Membership } from '../src/membership/membership.ts'
 import type { P2pEvent } from '../src/p2p-node.ts'
@@ -28,10 +28,10 @@ export interface TestMember {
   readonly membership: Membership
   readonly streams: MemberStreams
   readonly channels: ChannelService
-  readonly room: RoomService
+  readonly topic: GossipTopicService
   readonly refusals: Refusals
   readonly events: readonly P2pEvent[]
-  /** Texts that the room told, in order. */
+  /** Texts that the topic told, in order. */
   readonly heard: readonly string[]
   say(text: string): Promise<number>
   connect(other: { readonly libp2p: TestHost }): Promise<void>
@@ -103,14 +103,14 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
     connect: (peer, signal) => libp2p.dial(peerIdFromString(peer), { signal }),
   })
   const channels = createChannels({ ...parts, streams, membership })
-  const room = createRoom({ config, self: id }, { ...parts, membership, cipher: nativeSealCipher })
-  room.onMessage(({ plaintext }) => heard.push(new TextDecoder().decode(plaintext)))
+  const topic = createGossipTopic({ config, self: id }, { ...parts, membership, cipher: nativeSealCipher })
+  topic.onMessage(({ plaintext }) => heard.push(new TextDecoder().decode(plaintext)))
   await membership.start()
-  await room.start()
+  await topic.start()
   await libp2p.start()
   let stopping: Promise<void> | undefined
   const stop = async () => {
-    await room.stop()
+    await topic.stop()
     channels.stop()
     await streams.stop()
     await membership.stop()
@@ -123,11 +123,11 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
     membership,
     streams,
     channels,
-    room,
+    topic,
     refusals,
     events,
     heard,
-    say: (text) => room.publish(new TextEncoder().encode(text)),
+    say: (text) => topic.publish(new TextEncoder().encode(text)),
     connect: async (other) => {
       await libp2p.dial(other.libp2p.getMultiaddrs())
     },

@@ -4,7 +4,7 @@ import { parsePeerId, type PeerId, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readFrames, writeFrame } from '../src/channels/frames.ts'
+import { readFrames, writeFrame } from '../src/libp2p/frames.ts'
 import {
   buildProof,
   decodeHandshakeMessage,

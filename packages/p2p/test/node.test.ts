@@ -3,13 +3,13 @@ import { type Cidr, parseCidr, parsePeerId, silentLogger, systemClock, systemRan
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createP2pNode, type MeshNode, type P2pNodeInit } from '../src/node.ts'
+import { createP2pNode, type P2pMember, type P2pNodeInit } from '../src/node.ts'
 
 const components = { clock: systemClock, random: systemRandom, logger: silentLogger }
 const network = generateNetworkConfig({}, systemRandom)
-const nodes: MeshNode[] = []
+const nodes: P2pMember[] = []
 
-async function start(init: Partial<P2pNodeInit> = {}): Promise<MeshNode> {
+async function start(init: Partial<P2pNodeInit> = {}): Promise<P2pMember> {
   const node = await createP2pNode(
     {
       network,
@@ -25,7 +25,7 @@ async function start(init: Partial<P2pNodeInit> = {}): Promise<MeshNode> {
   return node
 }
 
-const connected = (node: MeshNode, other: MeshNode) => node.peer(other.self)?.connected === true
+const connected = (node: P2pMember, other: P2pMember) => node.peer(other.self)?.connected === true
 
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()))
@@ -48,15 +48,15 @@ describe('finding each other', () => {
       expect(b.peer(a.self)).toMatchObject({ connected: true, member: true })
       expect(a.peer(b.self)?.rttMs).toBeLessThan(1_000)
     })
-    const ways = [...a.discovery(), ...b.discovery()].filter(({ way }) => way === 'members')
-    expect(ways.some(({ found = 0 }) => found > 0)).toBe(true)
-    expect(ways.map(({ enabled, lastError }) => [enabled, lastError])).toEqual([
+    const methods = [...a.discovery(), ...b.discovery()].filter(({ method }) => method === 'members')
+    expect(methods.some(({ found = 0 }) => found > 0)).toBe(true)
+    expect(methods.map(({ enabled, lastError }) => [enabled, lastError])).toEqual([
       [true, undefined],
       [true, undefined],
     ])
     // what only helps to be reached counts none
     expect(a.discovery()).toContainEqual({
-      way: 'relay',
+      method: 'relay',
       enabled: true,
       found: undefined,
       lastError: undefined,
@@ -88,8 +88,8 @@ describe('finding each other', () => {
     // the DHT itself may have dialled first, on its way to the answer
     await eventually(
       () => {
-        const ways = [...a.discovery(), ...b.discovery()].filter(({ way }) => way === 'dht')
-        expect(ways.some(({ found = 0 }) => found > 0)).toBe(true)
+        const methods = [...a.discovery(), ...b.discovery()].filter(({ method }) => method === 'dht')
+        expect(methods.some(({ found = 0 }) => found > 0)).toBe(true)
       },
       { withinMs: 25_000 },
     )

@@ -7,15 +7,15 @@ import { systemRandom } from '@mesh/core'
 import { encodeToken, generateNetworkConfig } from '@mesh/network'
 import { bridge, createLab, createNatLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
+import { LEGACY_BINARY } from './legacy-node.ts'
 import { hearEachOther, type Member, startMember } from './member.ts'
-import { ORIGINAL_BINARY } from './original.ts'
 
 const why = whyNoNamespaces(['ip', 'nft', 'sysctl'])
 const DHT_PROCESS = fileURLToPath(new URL('dht-process.ts', import.meta.url))
 /** Public addresses: a DHT keeps no private ones. */
 const STRANGERS = { one: '5.5.5.11', two: '5.5.5.12', three: '5.5.5.13' } as const
 const MEMBERS = { a: '5.5.5.21', b: '5.5.5.22' } as const
-const whyNoOriginal = ORIGINAL_BINARY === undefined ? 'EDGEVPN_BIN names no binary' : undefined
+const whyNoLegacyNode = LEGACY_BINARY === undefined ? 'EDGEVPN_BIN names no binary' : undefined
 
 const ends: (() => Promise<unknown> | void)[] = []
 afterEach(async () => {
@@ -54,10 +54,10 @@ async function startIn(lab: Lab, host: string, bootstrap: string): Promise<Membe
   return member
 }
 
-/** An original node that looks in the DHT every few seconds. */
-function startOriginalIn(lab: Lab, host: keyof typeof MEMBERS, bootstrap: string): void {
+/** A legacy node that looks in the DHT every few seconds. */
+function startLegacyNodeIn(lab: Lab, host: keyof typeof MEMBERS, bootstrap: string): void {
   const [file, ...argv] = lab.inside(host, [
-    ORIGINAL_BINARY ?? '',
+    LEGACY_BINARY ?? '',
     'api',
     '--listen=127.0.0.1:8080',
     `--listen-maddrs=/ip4/${MEMBERS[host]}/tcp/4001`,
@@ -104,12 +104,12 @@ describe.skipIf(why !== undefined)(`the public DHT${why === undefined ? '' : ` (
     await eventually(
       async () => {
         const ways = [...(await a.status()).discovery, ...(await b.status()).discovery]
-        expect(ways.some(({ way, found }) => way === 'dht' && found > 0)).toBe(true)
+        expect(ways.some(({ method, found }) => method === 'dht' && found > 0)).toBe(true)
       },
       { withinMs: 30_000, everyMs: 500 },
     )
     const ofA = await a.status()
-    expect(ofA.room).toEqual([b.self])
+    expect(ofA.topic).toEqual([b.self])
     for (const { id, member } of ofA.peers) expect(member).toBe(id === b.self)
   }, 120_000)
 
@@ -132,12 +132,12 @@ describe.skipIf(why !== undefined)(`the public DHT${why === undefined ? '' : ` (
     await hearEachOther(a, b)
   }, 150_000)
 
-  test.skipIf(whyNoOriginal !== undefined)(
-    `an original node is found there${whyNoOriginal === undefined ? '' : ` (skipped: ${whyNoOriginal})`}`,
+  test.skipIf(whyNoLegacyNode !== undefined)(
+    `a legacy node is found there${whyNoLegacyNode === undefined ? '' : ` (skipped: ${whyNoLegacyNode})`}`,
     async () => {
       const lab = openLab()
       const [first = '', second = ''] = await startStrangers(lab)
-      startOriginalIn(lab, 'b', second)
+      startLegacyNodeIn(lab, 'b', second)
       const a = await startIn(lab, 'a', first)
       await eventually(
         async () => {

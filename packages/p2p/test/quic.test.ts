@@ -2,18 +2,18 @@ import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { createP2pNode, type MeshNode } from '../src/node.ts'
+import { createP2pNode, type P2pMember } from '../src/node.ts'
 
 const STREAMS = 1_000
 const AT_A_TIME = 25
 const PROTOCOL = '/mesh/test/1'
 const network = generateNetworkConfig({}, systemRandom)
-const nodes: MeshNode[] = []
+const nodes: P2pMember[] = []
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()))
 })
 
-async function start(bootstrapPeers: readonly string[] = []): Promise<MeshNode> {
+async function start(bootstrapPeers: readonly string[] = []): Promise<P2pMember> {
   const node = await createP2pNode(
     {
       network,

@@ -13,10 +13,10 @@ import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { afterEach, expect, test } from 'vitest'
-import { writeFrame } from '../src/channels/frames.ts'
 import type { HostComponents } from '../src/libp2p/base-host.ts'
+import { writeFrame } from '../src/libp2p/frames.ts'
 import { createMembership } from '../src/membership/membership.ts'
-import { createP2pNode, type MeshNode, type P2pNodeInit } from '../src/node.ts'
+import { createP2pNode, type P2pMember, type P2pNodeInit } from '../src/node.ts'
 import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
 import { RELAY_HOP, RELAY_STOP } from '../src/protocols.ts'
 import { createRefusals } from '../src/refusals.ts'
@@ -27,7 +27,7 @@ afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()))
 })
 
-async function startNode(init: Partial<P2pNodeInit> = {}): Promise<MeshNode> {
+async function startNode(init: Partial<P2pNodeInit> = {}): Promise<P2pMember> {
   const node = await createP2pNode(
     {
       network,

@@ -5,7 +5,8 @@ import { parseCidr, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { createMeshNode, type MeshNode, type Platform } from '../src/host/mesh-node.ts'
+import { createP2pMember, type P2pMember } from '../src/host/p2p-member.ts'
+import type { Platform } from '../src/host/platform.ts'
 import { joinService } from '../src/libp2p/base-host.ts'
 import { joinCircuits } from '../src/nat/circuits.ts'
 import { createRelayReservations } from '../src/reach/relay-reservations.ts'
@@ -14,7 +15,7 @@ const LEAVES = 6
 const ECHO = '/mesh/echo/1'
 const OPTIONS = { maxMessageBytes: 1_024 }
 const network = generateNetworkConfig({}, systemRandom)
-const nodes: MeshNode[] = []
+const nodes: P2pMember[] = []
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()))
 })
@@ -34,8 +35,8 @@ function platformAt(ip: string): Platform {
   }
 }
 
-async function start(ip: string, bootstrapPeers: readonly string[] = []): Promise<MeshNode> {
-  const node = await createMeshNode(
+async function start(ip: string, bootstrapPeers: readonly string[] = []): Promise<P2pMember> {
+  const node = await createP2pMember(
     {
       network,
       identity: systemRandom.bytes(32),
@@ -52,14 +53,15 @@ async function start(ip: string, bootstrapPeers: readonly string[] = []): Promis
   return node
 }
 
-const relayedOf = (node: MeshNode) => node.peers().flatMap(({ id, path }) => (path === 'relayed' ? [id] : []))
+const relayedOf = (node: P2pMember) =>
+  node.peers().flatMap(({ id, path }) => (path === 'relayed' ? [id] : []))
 
 test('leaves know all others and hold few connections over the hub, until they want one', async () => {
   const hub = await start('127.0.0.1')
   const leaves = await Promise.all(
     Array.from({ length: LEAVES }, (_, at) => start(`127.1.0.${at + 1}`, hub.addresses())),
   )
-  const others = (leaf: MeshNode) => leaves.filter((other) => other !== leaf)
+  const others = (leaf: P2pMember) => leaves.filter((other) => other !== leaf)
   await eventually(
     () => {
       for (const leaf of leaves) {
@@ -92,11 +94,11 @@ test('leaves know all others and hold few connections over the hub, until they w
   expect(to.peer(from.self)).toMatchObject({ path: 'relayed', member: true })
 
   // gossip needs none of them
-  const heard = new Set<MeshNode>()
-  for (const leaf of leaves) leaf.room.onMessage(() => heard.add(leaf))
+  const heard = new Set<P2pMember>()
+  for (const leaf of leaves) leaf.topic.onMessage(() => heard.add(leaf))
   await eventually(
     async () => {
-      await from.room.publish(new TextEncoder().encode('to all'))
+      await from.topic.publish(new TextEncoder().encode('to all'))
       await eventually(() => expect(heard.size).toBe(LEAVES - 1), { withinMs: 1_000 })
     },
     { withinMs: 15_000 },

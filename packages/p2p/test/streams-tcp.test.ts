@@ -5,16 +5,16 @@ import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { createP2pNode, type MeshNode } from '../src/node.ts'
+import { createP2pNode, type P2pMember } from '../src/node.ts'
 
 const PROTOCOL = '/mesh/test/1'
 const RULES = { from: 'proven', relayed: false } as const
 const BLOCK = 65_536
 const BLOCKS = 1_600
 const network = generateNetworkConfig({}, systemRandom)
-const nodes: MeshNode[] = []
+const nodes: P2pMember[] = []
 
-async function start(bootstrapPeers: readonly string[] = []): Promise<MeshNode> {
+async function start(bootstrapPeers: readonly string[] = []): Promise<P2pMember> {
   const node = await createP2pNode(
     {
       network,

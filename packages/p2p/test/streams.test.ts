@@ -5,7 +5,7 @@ import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ByteStream } from '../src/p2p-node.ts'
 import { createByteStreams } from '../src/streams/byte-streams.ts'
-import { createMemoryNode, type MemoryNodeInit, type MeshNode } from '../src/testing.ts'
+import { createMemoryNode, type MemoryNodeInit, type P2pMember } from '../src/testing.ts'
 import { createTestNetwork } from './members.ts'
 
 const PROTOCOL = '/mesh/test/1'
@@ -13,16 +13,16 @@ const PROVEN = { from: 'proven', relayed: true } as const
 const MANY = { ...PROVEN, maxPerPeer: 64 } as const
 const components = { clock: systemClock, random: systemRandom, logger: silentLogger }
 const network = generateNetworkConfig({}, systemRandom)
-const nodes: MeshNode[] = []
+const nodes: P2pMember[] = []
 
-async function start(init: Partial<MemoryNodeInit> = {}): Promise<MeshNode> {
+async function start(init: Partial<MemoryNodeInit> = {}): Promise<P2pMember> {
   const node = await createMemoryNode({ network, identity: systemRandom.bytes(32), ...init }, components)
   nodes.push(node)
   return node
 }
 
-let a: MeshNode
-let b: MeshNode
+let a: P2pMember
+let b: P2pMember
 beforeEach(async () => {
   a = await start()
   b = await start({ bootstrapPeers: a.addresses() })
@@ -32,7 +32,7 @@ afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()))
 })
 
-async function connected(from: MeshNode, to: MeshNode): Promise<void> {
+async function connected(from: P2pMember, to: P2pMember): Promise<void> {
   await eventually(() => expect(from.speaks(to.self, '/mesh/member/1')).toBe(true))
 }
 
@@ -61,7 +61,7 @@ async function pair(reads = true): Promise<{ near: Watched; far: Watched }> {
 }
 
 /** Gives time to what must not happen: the round trips of another stream over the same connection. */
-async function settle(): Promise<void> {
+async function letRoundTripsPass(): Promise<void> {
   for (let round = 0; round < 5; round++) await a.ping(b.self)
 }
 
@@ -87,7 +87,7 @@ describe('a byte stream', () => {
     await eventually(() => expect([near.ends, far.ends]).toEqual([[undefined], [undefined]]))
     expect(far.bytes()).toEqual(Buffer.from(sent))
     expect(near.stream.send(Uint8Array.of(1))).toBe(false)
-    await settle()
+    await letRoundTripsPass()
     expect([near.ends, far.ends]).toEqual([[undefined], [undefined]])
   })
 
@@ -95,7 +95,7 @@ describe('a byte stream', () => {
     const { near, far } = await pair(false)
     near.stream.send(Uint8Array.of(1, 2, 3))
     near.stream.close()
-    await settle()
+    await letRoundTripsPass()
     expect(far.ends).toEqual([])
     const got: Uint8Array[] = []
     far.stream.onBytes((bytes) => got.push(bytes))
@@ -123,7 +123,7 @@ describe('a byte stream', () => {
     await eventually(() => expect([near.ends, far.ends.length]).toEqual([[message], 1]))
     far.stream.close()
     near.stream.abort(new Error('again'))
-    await settle()
+    await letRoundTripsPass()
     expect([near.ends, far.ends.length]).toEqual([[message], 1])
   })
 
@@ -189,7 +189,7 @@ describe('a byte stream whose directions end apart', () => {
     const { done } = pump(far.stream, 2 ** 21)
     await done
     far.stream.onEnd((error) => far.ends.push(error?.message))
-    await settle()
+    await letRoundTripsPass()
     expect([told('near'), near.bytes().byteLength]).toEqual([[], 2 ** 21])
     far.stream.end()
     await eventually(() => expect([near.ends, far.ends]).toEqual([[undefined], [undefined]]))
@@ -204,7 +204,7 @@ describe('a byte stream whose directions end apart', () => {
     near.stream.onEnd((error) => near.ends.push(error?.message))
     far.stream.end()
     await eventually(() => expect(told('near')).toEqual(['remote']))
-    await settle()
+    await letRoundTripsPass()
     expect([told('far'), near.ends]).toEqual([[], []])
     far.stream.resume()
     await done
@@ -238,7 +238,7 @@ describe('backpressure', () => {
     const { near, far } = await pair(false)
     const { sent, done } = pump(near.stream, 8 * 2 ** 20)
     await eventually(() => expect(sent()).toBeGreaterThan(0))
-    await settle()
+    await letRoundTripsPass()
     expect(sent()).toBeLessThan(2 ** 21)
     let received = 0
     let intact = true
@@ -261,7 +261,7 @@ describe('backpressure', () => {
     })
     const { sent, done } = pump(near.stream, 4 * 2 ** 20)
     await eventually(() => expect(got).toHaveLength(1))
-    await settle()
+    await letRoundTripsPass()
     expect(got).toHaveLength(1)
     expect(sent()).toBeLessThan(2 ** 21)
     let total = got[0] ?? 0

@@ -10,7 +10,7 @@ import {
 } from '@mesh/api-server'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
-import type { MeshNode } from '@mesh/p2p/node'
+import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Egress, FileSharing, Proxy, Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
@@ -34,7 +34,7 @@ export interface NodeApiComponents {
 export interface NodeApi {
   listen(address: ListenAddress): Promise<ApiListener>
   /** The host listens: peers, traffic and their events are served from now on. */
-  attach(p2p: MeshNode): void
+  attach(p2p: P2pMember): void
   /** This node has a VPN, which may not stand yet. */
   attachVpn(vpn: Vpn): void
   /** Services of this node, which may not run yet. */
@@ -56,7 +56,7 @@ export function createApi(init: NodeApiInit, components: NodeApiComponents): Nod
 
 /** What has joined the API since it was made, for health and metrics. */
 interface Attached {
-  p2p?: MeshNode
+  p2p?: P2pMember
   replicator?: Replicator
   vpn?: Vpn
   services?: Services
@@ -102,10 +102,10 @@ class AttachedApi implements NodeApi {
     return this.#server.listen(address)
   }
 
-  attach(node: MeshNode): void {
+  attach(node: P2pMember): void {
     this.#attached.p2p = node
     this.#server.attachNetwork({
-      members: () => node.room.peers(),
+      members: () => node.topic.peers(),
       peers: () => node.peers(),
       probe: (peer, signal) => probePeer(node, peer, signal),
       traffic: node.bandwidth,
@@ -169,7 +169,7 @@ class AttachedApi implements NodeApi {
 }
 
 /** @throws MeshError `p2p.unreachable` */
-async function probePeer(node: MeshNode, peer: PeerId, signal: AbortSignal): Promise<PeerProbe> {
+async function probePeer(node: P2pMember, peer: PeerId, signal: AbortSignal): Promise<PeerProbe> {
   await node.connect(peer, signal)
   const rttMs = await node.ping(peer, signal)
   const status = node.peer(peer)

@@ -112,11 +112,10 @@ function networkProblems({ p2p, now, startedAt, bootstrapPeers }: HealthView): H
   }
   const isAlone = !p2p.peers().some((peer) => peer.connected && peer.member)
   if (!isAlone || now - startedAt < ALONE_AFTER_MS) return problems
-  const ways = p2p.discovery()
-  const tried = ways.filter(({ enabled }) => enabled)
-  const looking = tried.flatMap(({ way, found }) => (found === undefined ? [] : [way]))
-  const errors = tried.flatMap(({ way, lastError }) =>
-    lastError === undefined ? [] : [`${way}: ${lastError}`],
+  const tried = p2p.discovery().filter(({ enabled }) => enabled)
+  const looking = tried.flatMap(({ method, found }) => (found === undefined ? [] : [method]))
+  const errors = tried.flatMap(({ method, lastError }) =>
+    lastError === undefined ? [] : [`${method}: ${lastError}`],
   )
   const dialled = p2p
     .peers()

@@ -53,7 +53,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   const { createReplicator } = await import('@mesh/replication')
   const replicator = createReplicator(replicationSettings(settings), {
     ledger,
-    topic: p2p.room,
+    topic: p2p.topic,
     channels: p2p.channels,
     clock,
     random,

@@ -5,7 +5,7 @@
 import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
 import type { Ledger } from '@mesh/ledger'
-import type { MeshNode } from '@mesh/p2p/node'
+import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import {
   createEgress,
@@ -40,7 +40,7 @@ export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'on
   /** The folder that relative paths of sockets count from. */
   readonly base: string
   readonly ledger: Ledger
-  readonly p2p: MeshNode
+  readonly p2p: P2pMember
   readonly replicator: Replicator
   readonly api: NodeApi
 }
@@ -135,10 +135,10 @@ function tellWhenReady(services: Services, tell: (line: string) => void): () => 
   })
 }
 
-function filesNetwork(p2p: MeshNode): FilesNetwork {
+function filesNetwork(p2p: P2pMember): FilesNetwork {
   return { ...servicesNetwork(p2p), channels: p2p.channels }
 }
 
-function servicesNetwork(p2p: MeshNode): ServicesNetwork {
+function servicesNetwork(p2p: P2pMember): ServicesNetwork {
   return { self: p2p.self, ...peerPorts(p2p) }
 }

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { type AddressInRange, type Cidr, parsePeerId, tryParseAddressInRange } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
-import type { MeshNode } from '@mesh/p2p/node'
+import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { LeaseInit, VpnInit, VpnNetwork } from '@mesh/vpn'
 import { nameInForce } from '../settings/node-name.ts'
@@ -33,7 +33,7 @@ export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInter
   /** The instance's. */
   readonly folder: string
   readonly ledger: Ledger
-  readonly p2p: MeshNode
+  readonly p2p: P2pMember
   readonly replicator: Replicator
   readonly api: NodeApi
 }
@@ -97,7 +97,7 @@ function blacklistedRanges({ blacklist }: Settings): readonly Cidr[] {
   return blacklist.flatMap((text) => tryParseAddressInRange(text)?.range ?? [])
 }
 
-function vpnNetwork(p2p: MeshNode, blacklisted: readonly Cidr[]): VpnNetwork {
+function vpnNetwork(p2p: P2pMember, blacklisted: readonly Cidr[]): VpnNetwork {
   return {
     channels: p2p.channels,
     ...peerPorts(p2p),

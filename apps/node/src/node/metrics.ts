@@ -72,7 +72,9 @@ function networkMetrics(p2p: P2pNode): readonly Metric[] {
       type: 'counter',
       samples: p2p
         .discovery()
-        .flatMap(({ way, found }) => (found === undefined ? [] : [{ labels: { way }, value: found }])),
+        .flatMap(({ method, found }) =>
+          found === undefined ? [] : [{ labels: { way: method }, value: found }],
+        ),
     },
   ]
 }

@@ -75,8 +75,8 @@ describe('health', () => {
       addresses: () => ['/ip4/127.0.0.1/tcp/1'],
       peers: () => [],
       discovery: () => [
-        { way: 'mdns', enabled: true, found: 0, lastError: 'no multicast' },
-        { way: 'ws', enabled: true, found: undefined, lastError: undefined },
+        { method: 'mdns', enabled: true, found: 0, lastError: 'no multicast' },
+        { method: 'ws', enabled: true, found: undefined, lastError: undefined },
       ],
       ...over,
     }) as unknown as NonNullable<HealthView['p2p']>

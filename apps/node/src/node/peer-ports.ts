@@ -1,9 +1,9 @@
 /** What the ports of services and of the VPN have in common: reaching a peer, and knowing how it is reached. */
 import type { PeerId } from '@mesh/core'
-import type { MeshNode } from '@mesh/p2p/node'
+import type { P2pMember } from '@mesh/p2p/node'
 
 /** The host as both packages take it; each adds what it needs besides. */
-export function peerPorts(p2p: MeshNode) {
+export function peerPorts(p2p: P2pMember) {
   return {
     streams: p2p.streams,
     speaks: (peer: PeerId, protocol: string) => p2p.speaks(peer, protocol),

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { tryParseAddressInRange } from '@mesh/core'
-import type { MeshNode } from '@mesh/p2p/node'
+import type { P2pMember } from '@mesh/p2p/node'
 import type { HostNetwork, MachineDescription, VpnHost } from '@mesh/vpn'
 import { version } from '../version.ts'
 
-export function createVpnHost(p2p: Pick<MeshNode, 'remoteAddresses'>): VpnHost {
+export function createVpnHost(p2p: Pick<P2pMember, 'remoteAddresses'>): VpnHost {
   return {
     networks: () => hostNetworks(networkInterfaces()),
     remoteAddresses: () => p2p.remoteAddresses(),

@@ -32,7 +32,7 @@ function refusal(run: () => unknown): { code: string; issues: string[]; text: st
 }
 
 test.each([...Object.values(configs), recorded])(
-  'a configuration of existing nodes is read and written byte for byte',
+  'a configuration of legacy nodes is read and written byte for byte',
   ({ yaml, token }) => {
     expect(formatNetworkConfig(parseNetworkConfig(yaml))).toBe(yaml)
     expect(encodeToken(parseToken(token))).toBe(token)
@@ -56,13 +56,13 @@ test('only otp.dht may be missing, and unknown keys do no harm', () => {
   expect(parseNetworkConfig(formatNetworkConfig(config))).toEqual(config)
 })
 
-test('a length that is missing or 0 means the default of existing nodes', () => {
+test('a length that is missing or 0 means the default of legacy nodes', () => {
   const config = parseNetworkConfig(YAML.replaceAll('length: 43', 'length: 0'))
   expect([config.crypto.length, config.dht?.length]).toEqual([6, 12])
   expect(parseNetworkConfig(YAML.replaceAll(/ {4}length: 43\n/g, '')).crypto.length).toBe(6)
 })
 
-describe('what would crash or silence an existing node is refused by field', () => {
+describe('what would crash or silence legacy nodes is refused by field', () => {
   const edit = (pattern: RegExp, text: string) => () => parseNetworkConfig(YAML.replace(pattern, text))
   test.each([
     ['otp.crypto.interval', edit(/(crypto:\n.*interval:) 360/, '$1 0')],
@@ -104,7 +104,7 @@ test('all that is wrong is said at once, and no secret with it', () => {
   expect(text).not.toContain('abcdefgh')
 })
 
-test('line ends inside a token are skipped, as existing nodes do', () => {
+test('line ends inside a token are skipped, as legacy nodes do', () => {
   expect(parseToken(`${TOKEN.slice(0, 76)}\r\n${TOKEN.slice(76)}\n`)).toEqual(parseNetworkConfig(YAML))
 })
 

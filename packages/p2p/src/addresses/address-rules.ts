@@ -3,13 +3,14 @@ import { type Cidr, cidrContains, type IpAddress, tryParseIp } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 export interface AddressRules {
-  /** Lies in a range that libp2p must keep out of: the VPN's own, which would route libp2p through itself. */
+  /** True for an address in a range that libp2p must keep out of: the VPN's own would route libp2p through itself. */
   isBlocked(address: Multiaddr): boolean
   isBlockedIp(ip: IpAddress): boolean
-  /** Replaces the ranges. */
+  /** Replaces the ranges that are kept out. */
   block(ranges: readonly Cidr[]): void
 }
 
+/** Creates the rules with the ranges that are kept out at first. */
 export function createAddressRules(ranges: readonly Cidr[]): AddressRules {
   let blockedRanges = ranges
   const isBlockedIp = (ip: IpAddress) => blockedRanges.some((range) => cidrContains(range, ip))
@@ -25,7 +26,7 @@ export function createAddressRules(ranges: readonly Cidr[]): AddressRules {
   }
 }
 
-/** The first IP address in it (a relayed address: the relay's); undefined for names and other networks. */
+/** Gives the first IP address in a multiaddr, which is the relay's in a relayed one; undefined for names and other networks. */
 export function ipOf(address: Multiaddr): IpAddress | undefined {
   for (const { name, value } of address.getComponents()) {
     if ((name === 'ip4' || name === 'ip6') && value !== undefined) return unmapped(value)
@@ -45,22 +46,23 @@ function unmapped(text: string): IpAddress | undefined {
   return tryParseIp(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`)
 }
 
+/** True for 127.0.0.0/8 and ::1. */
 export function isLoopbackIp(ip: IpAddress): boolean {
   return ip === '::1' || ip.startsWith('127.')
 }
 
-/** Leads over a relay, and no further (`/p2p-circuit/webrtc` does). */
+/** True for an address that leads over a relay and no further, as `/p2p-circuit/webrtc` does. */
 export function isRelayed(address: Multiaddr): boolean {
   const names = address.getComponents().map(({ name }) => name)
   return names.includes('p2p-circuit') && !names.includes('webrtc')
 }
 
-/** The last `/p2p/` part. */
+/** Gives the peer that the address leads to: its last `/p2p/` part. */
 export function peerIn(address: Multiaddr): string | undefined {
   return address.getComponents().findLast(({ name }) => name === 'p2p')?.value
 }
 
-/** `tcp`, `ws`, `quic-v1`, `webrtc-direct`, `webrtc`, `memory`: what carries the bytes. */
+/** Gives what carries the bytes: `tcp`, `ws`, `quic-v1`, `webrtc-direct`, `webrtc`, `memory` and the like. */
 export function transportOf(address: Multiaddr): string | undefined {
   const names = address.getComponents().map(({ name }) => name)
   const known = ['webrtc', 'webrtc-direct', 'webtransport', 'quic-v1', 'wss', 'ws', 'tcp', 'memory']

@@ -1,6 +1,6 @@
 import type { Multiaddr } from '@multiformats/multiaddr'
 
-/** The relay between `/p2p/` and `/p2p-circuit`; undefined for addresses that lead straight to their peer. */
+/** Gives the relay that an address leads over; undefined for one that leads straight to its peer. */
 export function relayOf(address: Multiaddr): string | undefined {
   const components = address.getComponents()
   const circuit = components.findIndex(({ name }) => name === 'p2p-circuit')

@@ -1,12 +1,12 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import { type Clock, MeshError, type PeerId } from '@mesh/core'
+import { FrameTooLongError, readFrames, writeFrame } from '../libp2p/frames.ts'
 import { CHANNEL_CLOSE_MS, SEND_STALL_MS } from '../limits.ts'
 import type { Channel } from '../p2p-node.ts'
 import { closeWriting } from '../streams/close-stream.ts'
 import { isLive } from '../streams/member-streams.ts'
-import { FrameTooLongError, readFrames, writeFrame } from './frames.ts'
 
-export interface ChannelInit {
+interface ChannelInit {
   readonly stream: Stream
   readonly connection: Connection
   readonly peer: PeerId

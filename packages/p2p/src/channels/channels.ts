@@ -10,7 +10,7 @@ import { createChannel } from './channel.ts'
 import { createPresence } from './presence.ts'
 import { serveChannel } from './serve-channel.ts'
 
-export interface ChannelsComponents {
+interface ChannelsComponents {
   readonly streams: MemberStreams
   readonly membership: Membership
   readonly spoken: SpokenProtocols
@@ -19,7 +19,7 @@ export interface ChannelsComponents {
   readonly logger: Logger
 }
 
-/** `Channels` with an end; the channels end with their streams. */
+/** `Channels` that can be stopped; the channels themselves end with their streams. */
 export interface ChannelService extends Channels {
   stop(): void
 }

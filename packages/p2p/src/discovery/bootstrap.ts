@@ -5,8 +5,9 @@ import { peerIn } from '../addresses/address-rules.ts'
 import type { Find } from './find.ts'
 
 /**
- * One find for each peer named.
- * @throws MeshError `p2p.bad_bootstrap_peer` with an issue for each address that cannot be used
+ * Gives one find for each peer that the addresses name.
+ *
+ * @throws MeshError `p2p.bad_bootstrap_peer` with a reason for each address that cannot be used
  */
 export function parseBootstrapPeers(texts: readonly string[]): readonly Find[] {
   const addresses = new Map<string, Multiaddr[]>()

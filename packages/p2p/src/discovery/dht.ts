@@ -1,19 +1,25 @@
 /** The DHT that members meet in: the public one, or one that only nodes of ours speak. */
-import type { AbortOptions, PeerDiscoveryEvents, PeerId, TypedEventTarget } from '@libp2p/interface'
+import type {
+  AbortOptions,
+  Connection,
+  PeerDiscoveryEvents,
+  PeerId,
+  TypedEventTarget,
+} from '@libp2p/interface'
 import { kadDHT, passthroughMapper, type SingleKadDHT } from '@libp2p/kad-dht'
-import { multiaddr } from '@multiformats/multiaddr'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
-import type { PlatformContext } from '../host/mesh-node.ts'
-import { joinService } from '../libp2p/base-host.ts'
+import { joinService, type MeshHost } from '../libp2p/base-host.ts'
 import { MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { RendezvousDht } from './rendezvous.ts'
 
-/** Wire: the public DHT. */
+/** The public DHT's protocol. */
 const PUBLIC_PROTOCOL = '/ipfs/kad/1.0.0'
 const PRIVATE_PROTOCOL = '/mesh/kad/1.0.0'
-/** Wire 2.1: who lets newcomers into the public DHT. */
+/** The peers that let newcomers into the public DHT (docs/WIRE.md 2.1). */
 const PUBLIC_BOOTSTRAP = [
   'QmNnooDu7bfjPFoTZYxMNLWUQJyrVwtbZg5gBMjTezGAJN',
   'QmQCU2EcMqAqQPR2i9bChDtGNJchTbq5TbXJJ16u19uLTa',
@@ -24,7 +30,11 @@ const RAW_CODEC = 0x55
 const SHA2_256 = 0x12
 
 export async function joinDht(
-  context: PlatformContext,
+  context: {
+    readonly host: MeshHost
+    readonly spoken: Pick<SpokenProtocols, 'speaks'>
+    readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+  },
   { isPrivate }: { readonly isPrivate: boolean },
 ): Promise<RendezvousDht> {
   const { host, spoken, dialOne } = context
@@ -90,7 +100,7 @@ export async function joinDht(
   }
 }
 
-/** Wire: CIDv1 of the name's text; the DHT's key is its multihash. */
+/** Makes the key under which a name is provided: a CIDv1 of its text, as docs/WIRE.md 2.1 says. */
 function keyOf(name: string): CID {
   return CID.createV1(RAW_CODEC, createDigest(SHA2_256, sha256(new TextEncoder().encode(name))))
 }

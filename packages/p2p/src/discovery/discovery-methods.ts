@@ -1,46 +1,49 @@
-/** What each way of finding and reaching peers did, for people who ask why nodes do not see each other. */
-import { inWords } from '../libp2p/describe-dial-error.ts'
+/** What each method of finding and reaching peers did, for people who ask why nodes do not see each other. */
+import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import type { P2pNode } from '../p2p-node.ts'
 
-export interface Way {
+/** Where one method reports what it found and what went wrong. */
+export interface DiscoveryMethod {
   readonly name: string
   /** A peer was found; each counts once. */
   found(peer: string): void
-  /** Undefined: it goes well again. */
+  /** Something went wrong; undefined says that it goes well again. */
   failed(error: unknown): void
 }
 
-export interface Ways {
-  open(way: string, enabled: boolean): Way
+export interface DiscoveryMethods {
+  /** Adds a method by its name. */
+  open(method: string, enabled: boolean): DiscoveryMethod
   list(): ReturnType<P2pNode['discovery']>
 }
 
-/** The others help to be reached. */
+/** The methods that find peers; the others help to be reached. */
 const FINDERS = new Set(['bootstrap', 'members', 'mdns', 'dht'])
-/** More peers are counted no further. */
+/** The most peers that are counted for one method. */
 const MAX_COUNTED = 1_024
 
-export function createWays(): Ways {
-  const ways = new Map<string, { enabled: boolean; peers: Set<string>; lastError: string | undefined }>()
+/** Creates the record of one node's methods. */
+export function createDiscoveryMethods(): DiscoveryMethods {
+  const methods = new Map<string, { enabled: boolean; peers: Set<string>; lastError: string | undefined }>()
   return {
-    open(way, enabled) {
+    open(method, enabled) {
       const state = { enabled, peers: new Set<string>(), lastError: undefined as string | undefined }
-      ways.set(way, state)
+      methods.set(method, state)
       return {
-        name: way,
+        name: method,
         found(peer) {
           if (state.peers.size < MAX_COUNTED) state.peers.add(peer)
         },
         failed(error) {
-          state.lastError = error === undefined ? undefined : inWords(error)
+          state.lastError = error === undefined ? undefined : describeDialError(error)
         },
       }
     },
     list: () =>
-      [...ways].map(([way, { enabled, peers, lastError }]) => ({
-        way,
+      [...methods].map(([method, { enabled, peers, lastError }]) => ({
+        method,
         enabled,
-        found: FINDERS.has(way) ? peers.size : undefined,
+        found: FINDERS.has(method) ? peers.size : undefined,
         lastError,
       })),
   }

@@ -1,6 +1,6 @@
 /**
- * What nodes of one network tell each other by mDNS, as packets (docs/WIRE.md 2.2; RFC 6762). Readers of the
- * original drop an instance without SRV and a host address in the same packet, and keep only the last TXT record.
+ * What nodes of one network tell each other by mDNS, as packets (docs/WIRE.md 2.2; RFC 6762). Legacy
+ * readers drop an instance without SRV and a host address in the same packet, and keep only the last TXT record.
  */
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { decode, type DecodedPacket, encode } from 'dns-packet'
@@ -8,7 +8,7 @@ import { isRelayed, peerIn, transportOf } from '../addresses/address-rules.ts'
 import { MAX_MDNS_PACKET_BYTES, MAX_MDNS_RECORDS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { Find } from './find.ts'
 
-export interface Announcement {
+interface Announcement {
   /** Single label of mixed case, compared exactly; empty: libp2p's shared name. */
   readonly service: string
   /** Random label that stands for this node as long as it runs. */
@@ -23,9 +23,9 @@ export interface Announcement {
 
 /** Seconds. */
 const DEFAULT_TTL = 120
-/** Ignored by all readers, as the addresses carry their own ports; the original says 4001. */
+/** The SRV record's port, which all readers ignore, as the addresses carry their own; legacy nodes say 4001. */
 const IGNORED_PORT = 4001
-/** Fits one Ethernet frame, with room for the other records. */
+/** The most bytes of addresses, so that they fit one Ethernet frame with the other records. */
 const MAX_TXT_BYTES = 1_000
 const DNSADDR = 'dnsaddr='
 const HEADER_BYTES = 12
@@ -94,7 +94,7 @@ function isSane(bytes: Uint8Array): boolean {
   return (questions ?? 0) <= (isResponse ? 4 : 32) && records <= MAX_MDNS_RECORDS
 }
 
-/** Tcp and quic as the original does: readers need no relays, browsers do no mDNS. */
+/** Chooses TCP and QUIC addresses, as legacy nodes do: readers on the link need no relay, and browsers do no mDNS. */
 function addressTexts(addresses: readonly string[]): string[] {
   const texts: string[] = []
   let left = MAX_TXT_BYTES

@@ -19,7 +19,7 @@ const answer = (ttl?: number) =>
     ...(ttl === undefined ? {} : { ttl }),
   })
 
-test('an answer holds what readers of the original want: PTR, SRV, one TXT and an address of the target', () => {
+test('an answer holds what legacy readers want: PTR, SRV, one TXT and an address of the target', () => {
   const { answers, additionals } = decode(Buffer.from(answer()))
   expect(answers).toEqual([
     expect.objectContaining({ type: 'PTR', name: `${SERVICE}.local`, data: `i.${SERVICE}.local` }),

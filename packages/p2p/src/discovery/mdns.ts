@@ -7,11 +7,11 @@ import { MAX_MDNS_PACKETS_PER_SECOND, MDNS_QUERY_MAX_MS, MDNS_QUERY_MIN_MS } fro
 import type { Find } from './find.ts'
 import { buildAnswer, buildQuery, readPacket } from './mdns-records.ts'
 
-/** One network interface and family that multicast goes out on. */
+/** One network interface and address family on which multicast goes out. */
 export interface MulticastLink {
   readonly id: string
   readonly family: 4 | 6
-  /** This machine's address on it. */
+  /** This machine's address on the interface. */
   readonly address: string
 }
 
@@ -19,130 +19,157 @@ export interface MulticastLink {
 export interface Multicast {
   links(): readonly MulticastLink[]
   send(link: MulticastLink, packet: Uint8Array): void
-  /** Packets that came from any link, our own among them. */
+  /** Calls the listener with packets that came from any link, our own among them. */
   onPacket(listener: (packet: Uint8Array) => void): void
   /** Looks for interfaces that came or went. */
   refresh(): Promise<void>
   close(): Promise<void>
 }
 
-export interface MdnsInit {
+interface MdnsInit {
   readonly self: string
-  /** From the network's configuration. */
+  /** The service name, from the network's configuration. */
   readonly service: string
-  /** Addresses to tell on this link, each with `/p2p/`. */
+  /** Gives the addresses to tell on a link, each with `/p2p/`. */
   readonly addresses: (link: MulticastLink) => readonly string[]
   readonly found: (find: Find) => void
 }
 
-/** No second answer on a link within this time (RFC 6762, section 6, says one second). */
+/** The least time between two answers on a link, in ms; RFC 6762, section 6, says one second. */
 const ANSWER_GAP_MS = 1_000
-/** Answers are spread over this time, as all nodes hear the question at once. */
+/** The time over which answers are spread, in ms, as all nodes hear the question at once. */
 const ANSWER_SPREAD_MS = 20
-/** The second announcement of a new node, for those who lost the first. */
+/** When a new node announces itself a second time, in ms, for those who lost the first announcement. */
 const ANNOUNCE_AGAIN_MS = 1_000
 
-export interface Mdns {
+interface Mdns {
   stop(): Promise<void>
 }
 
-export function startMdns(
-  init: MdnsInit,
-  components: {
-    readonly multicast: Multicast
-    readonly clock: Clock
-    readonly random: Random
-    readonly logger: Logger
-  },
-): Mdns {
-  const { multicast, clock, random } = components
-  const log = components.logger.child('mdns')
-  const instance = Array.from(random.bytes(40), (byte) => (byte % 36).toString(36)).join('')
-  const lastAnswer = new Map<string, number>()
-  const answering = new Set<string>()
-  const timers = new Set<() => void>()
-  let interval = MDNS_QUERY_MIN_MS
-  let cancelQuery: (() => void) | undefined
-  let stopped = false
-  let second = 0
-  let packets = 0
+interface MdnsComponents {
+  readonly multicast: Multicast
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
 
-  function later(delayMs: number, run: () => void): void {
-    const cancel = clock.after(delayMs, () => {
-      timers.delete(cancel)
-      run()
-    })
-    timers.add(cancel)
+/** Begins to ask, to answer and to announce this node. */
+export function startMdns(init: MdnsInit, components: MdnsComponents): Mdns {
+  const mdns = new MdnsService(init, components)
+  mdns.start()
+  return mdns
+}
+
+class MdnsService implements Mdns {
+  readonly #init: MdnsInit
+  readonly #components: MdnsComponents
+  readonly #log: Logger
+  /** The random label that stands for this node as long as it runs. */
+  readonly #instance: string
+  /** When this node answered last on each link, in unix ms. */
+  readonly #lastAnswerMs = new Map<string, number>()
+  readonly #answering = new Set<string>()
+  readonly #timers = new Set<() => void>()
+  #intervalMs = MDNS_QUERY_MIN_MS
+  #cancelQuery: (() => void) | undefined
+  #isStopped = false
+  #second = 0
+  #packetsInSecond = 0
+
+  constructor(init: MdnsInit, components: MdnsComponents) {
+    this.#init = init
+    this.#components = components
+    this.#log = components.logger.child('mdns')
+    this.#instance = Array.from(components.random.bytes(40), (byte) => (byte % 36).toString(36)).join('')
   }
 
-  function tell(link: MulticastLink, ttl?: number): void {
-    lastAnswer.set(link.id, clock.now())
-    const addresses = init.addresses(link)
-    if (addresses.length === 0) return
-    const more = ttl === undefined ? {} : { ttl }
-    multicast.send(link, buildAnswer({ service: init.service, instance, addresses, host: link, ...more }))
+  start(): void {
+    this.#components.multicast.onPacket((bytes) => this.#onPacket(bytes))
+    void this.#ask()
+    this.#answerSoon()
+    this.#later(ANNOUNCE_AGAIN_MS, () => this.#answerSoon())
   }
 
-  /** On each link soon, or when its gap is over; one answer serves all who asked until then. */
-  function answerSoon(): void {
+  readonly stop = async (): Promise<void> => {
+    if (this.#isStopped) return
+    const { multicast } = this.#components
+    for (const link of multicast.links()) this.#answer(link, 0)
+    this.#isStopped = true
+    this.#cancelQuery?.()
+    for (const cancel of this.#timers) cancel()
+    await multicast.close()
+  }
+
+  #onPacket(bytes: Uint8Array): void {
+    if (this.#isStopped || this.#isFlooded()) return
+    const packet = readPacket(bytes, this.#init.service)
+    if (packet === undefined) return
+    if (packet.kind === 'query') {
+      this.#answerSoon()
+      // once the backoff has ended, somebody's question serves all; jitter decides who asks next
+      const isSlow = this.#intervalMs >= MDNS_QUERY_MAX_MS
+      if (isSlow) this.#scheduleQuery(this.#intervalMs * (1 + this.#components.random.float() / 2))
+      return
+    }
+    for (const find of packet.finds) if (find.peer !== this.#init.self) this.#init.found(find)
+  }
+
+  // asking
+
+  #scheduleQuery(delayMs: number): void {
+    this.#cancelQuery?.()
+    this.#cancelQuery = this.#components.clock.after(delayMs, () => void this.#ask())
+  }
+
+  async #ask(): Promise<void> {
+    const { multicast, random } = this.#components
+    await multicast
+      .refresh()
+      .catch((error: unknown) => this.#log.debug('interfaces not read', { reason: String(error) }))
+    if (this.#isStopped) return
+    const query = buildQuery(this.#init.service)
+    for (const link of multicast.links()) multicast.send(link, query)
+    this.#intervalMs = Math.min(MDNS_QUERY_MAX_MS, this.#intervalMs * (1.5 + random.float()))
+    this.#scheduleQuery(this.#intervalMs)
+  }
+
+  // answering
+
+  /** Answers on each link soon, or when its gap is over; one answer serves all who asked until then. */
+  #answerSoon(): void {
+    const { multicast, clock, random } = this.#components
     for (const link of multicast.links()) {
-      if (answering.has(link.id)) continue
-      answering.add(link.id)
-      const gapEnds = (lastAnswer.get(link.id) ?? 0) + ANSWER_GAP_MS
-      later(Math.max(random.float() * ANSWER_SPREAD_MS, gapEnds - clock.now()), () => {
-        answering.delete(link.id)
-        tell(link)
+      if (this.#answering.has(link.id)) continue
+      this.#answering.add(link.id)
+      const gapEndsMs = (this.#lastAnswerMs.get(link.id) ?? 0) + ANSWER_GAP_MS
+      this.#later(Math.max(random.float() * ANSWER_SPREAD_MS, gapEndsMs - clock.now()), () => {
+        this.#answering.delete(link.id)
+        this.#answer(link)
       })
     }
   }
 
-  function scheduleQuery(delayMs: number): void {
-    cancelQuery?.()
-    cancelQuery = clock.after(delayMs, () => void ask())
+  #answer(link: MulticastLink, ttl?: number): void {
+    const { service, addresses: addressesOn } = this.#init
+    this.#lastAnswerMs.set(link.id, this.#components.clock.now())
+    const addresses = addressesOn(link)
+    if (addresses.length === 0) return
+    const more = ttl === undefined ? {} : { ttl }
+    const answer = buildAnswer({ service, instance: this.#instance, addresses, host: link, ...more })
+    this.#components.multicast.send(link, answer)
   }
 
-  async function ask(): Promise<void> {
-    await multicast
-      .refresh()
-      .catch((error: unknown) => log.debug('interfaces not read', { reason: String(error) }))
-    if (stopped) return
-    const query = buildQuery(init.service)
-    for (const link of multicast.links()) multicast.send(link, query)
-    interval = Math.min(MDNS_QUERY_MAX_MS, interval * (1.5 + random.float()))
-    scheduleQuery(interval)
+  #later(delayMs: number, run: () => void): void {
+    const cancel = this.#components.clock.after(delayMs, () => {
+      this.#timers.delete(cancel)
+      run()
+    })
+    this.#timers.add(cancel)
   }
 
-  multicast.onPacket((bytes) => {
-    if (stopped || isFlooded()) return
-    const packet = readPacket(bytes, init.service)
-    if (packet === undefined) return
-    if (packet.kind === 'query') {
-      answerSoon()
-      // once the backoff has ended, somebody's question serves all; jitter decides who asks next
-      if (interval >= MDNS_QUERY_MAX_MS) scheduleQuery(interval * (1 + random.float() / 2))
-      return
-    }
-    for (const find of packet.finds) if (find.peer !== init.self) init.found(find)
-  })
-
-  function isFlooded(): boolean {
-    const now = Math.floor(clock.now() / 1_000)
-    if (now !== second) [second, packets] = [now, 0]
-    return ++packets > MAX_MDNS_PACKETS_PER_SECOND
-  }
-
-  void ask()
-  answerSoon()
-  later(ANNOUNCE_AGAIN_MS, answerSoon)
-
-  return {
-    async stop() {
-      if (stopped) return
-      for (const link of multicast.links()) tell(link, 0)
-      stopped = true
-      cancelQuery?.()
-      for (const cancel of timers) cancel()
-      await multicast.close()
-    },
+  #isFlooded(): boolean {
+    const now = Math.floor(this.#components.clock.now() / 1_000)
+    if (now !== this.#second) [this.#second, this.#packetsInSecond] = [now, 0]
+    return ++this.#packetsInSecond > MAX_MDNS_PACKETS_PER_SECOND
   }
 }

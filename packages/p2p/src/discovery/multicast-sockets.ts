@@ -10,8 +10,8 @@ import type { Multicast, MulticastLink } from './mdns.ts'
 const GROUP = { 4: '224.0.0.251', 6: 'ff02::fb' } as const
 const HOP_LIMIT = 255
 
-export interface MulticastInit {
-  /** The host's listen IPs: `0.0.0.0` and `::` stand for all interfaces of their family. */
+interface MulticastInit {
+  /** The IPs on which the host listens: `0.0.0.0` and `::` stand for all interfaces of their family. */
   readonly listen: readonly string[]
   readonly isBlockedIp: (ip: IpAddress) => boolean
   readonly onError: (error: unknown) => void
@@ -22,36 +22,72 @@ interface OpenLink extends MulticastLink {
   readonly socket: Socket
 }
 
-/** @throws when neither family can be bound */
+/** Opens sockets on every suitable interface. @throws when neither family can be bound */
 export async function openMulticast(
   init: MulticastInit,
   components: { readonly logger: Logger },
 ): Promise<Multicast> {
-  const log = components.logger.child('mdns')
-  const listeners = new Set<(packet: Uint8Array) => void>()
-  const receivers = new Map<4 | 6, Socket>()
-  const links = new Map<string, OpenLink>()
-  let closed = false
+  const sockets = new MulticastSockets(init, components.logger.child('mdns'))
+  await sockets.refresh()
+  return sockets
+}
 
-  const heard = (packet: Uint8Array) => {
-    for (const listener of listeners) listener(packet)
+class MulticastSockets implements Multicast {
+  readonly #init: MulticastInit
+  readonly #log: Logger
+  readonly #listeners = new Set<(packet: Uint8Array) => void>()
+  readonly #receivers = new Map<4 | 6, Socket>()
+  readonly #links = new Map<string, OpenLink>()
+  #isClosed = false
+
+  constructor(init: MulticastInit, log: Logger) {
+    this.#init = init
+    this.#log = log
   }
 
-  async function receiver(family: 4 | 6): Promise<Socket> {
-    const open = receivers.get(family)
-    if (open !== undefined) return open
-    // bound to the group, so that unicast to the port goes to whoever it is for (Windows cannot)
-    const address = process.platform === 'win32' ? undefined : GROUP[family]
-    const socket = await bind(`udp${family}`, family === 4 ? address : undefined)
-    socket.on('message', heard)
-    socket.on('error', init.onError)
-    receivers.set(family, socket)
-    return socket
+  links(): readonly MulticastLink[] {
+    return [...this.#links.values()]
   }
 
-  async function join(link: Omit<OpenLink, 'socket'>): Promise<void> {
+  send(link: MulticastLink, packet: Uint8Array): void {
+    const open = this.#links.get(link.id)
+    open?.socket.send(packet, MDNS_PORT, GROUP[link.family], (error) => {
+      if (error !== null) this.#init.onError(error)
+    })
+  }
+
+  onPacket(listener: (packet: Uint8Array) => void): void {
+    this.#listeners.add(listener)
+  }
+
+  async refresh(): Promise<void> {
+    const wanted = new Map(suitableLinks(this.#init).map((link) => [link.id, link]))
+    for (const [id, { socket }] of this.#links) {
+      if (wanted.has(id)) continue
+      this.#links.delete(id)
+      socket.close()
+    }
+    for (const link of wanted.values()) {
+      if (this.#isClosed || this.#links.has(link.id)) continue
+      await this.#join(link).catch((error: unknown) => {
+        this.#log.debug('link left out', { link: link.id, reason: String(error) })
+        this.#init.onError(error)
+      })
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#listeners.clear()
+    const sockets = [...this.#receivers.values(), ...[...this.#links.values()].map(({ socket }) => socket)]
+    this.#receivers.clear()
+    this.#links.clear()
+    await Promise.all(sockets.map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))))
+  }
+
+  async #join(link: Omit<OpenLink, 'socket'>): Promise<void> {
     const { family, device, address } = link
-    const group = await receiver(family)
+    const group = await this.#receiver(family)
     const at = family === 4 ? address : `::%${device}`
     try {
       group.addMembership(GROUP[family], at)
@@ -59,55 +95,32 @@ export async function openMulticast(
       if (!isCode(error, 'EADDRINUSE')) throw error
     }
     const socket = await bind(`udp${family}`, family === 4 ? address : undefined)
-    socket.on('error', init.onError)
-    if (family === 4) socket.on('message', heard)
+    socket.on('error', this.#init.onError)
+    if (family === 4) socket.on('message', this.#onMessage)
     socket.setMulticastTTL(HOP_LIMIT)
     socket.setMulticastLoopback(true)
     socket.setMulticastInterface(at)
-    links.set(link.id, { ...link, socket })
+    this.#links.set(link.id, { ...link, socket })
   }
 
-  async function refresh(): Promise<void> {
-    const wanted = new Map(suitableLinks(init).map((link) => [link.id, link]))
-    for (const [id, { socket }] of links) {
-      if (wanted.has(id)) continue
-      links.delete(id)
-      socket.close()
-    }
-    for (const link of wanted.values()) {
-      if (closed || links.has(link.id)) continue
-      await join(link).catch((error: unknown) => {
-        log.debug('link left out', { link: link.id, reason: String(error) })
-        init.onError(error)
-      })
-    }
+  async #receiver(family: 4 | 6): Promise<Socket> {
+    const open = this.#receivers.get(family)
+    if (open !== undefined) return open
+    // bound to the group, so that unicast to the port goes to whoever it is for (Windows cannot)
+    const address = process.platform === 'win32' ? undefined : GROUP[family]
+    const socket = await bind(`udp${family}`, family === 4 ? address : undefined)
+    socket.on('message', this.#onMessage)
+    socket.on('error', this.#init.onError)
+    this.#receivers.set(family, socket)
+    return socket
   }
 
-  await refresh()
-  return {
-    links: () => [...links.values()],
-    send(link, packet) {
-      const open = links.get(link.id)
-      open?.socket.send(packet, MDNS_PORT, GROUP[link.family], (error) => {
-        if (error !== null) init.onError(error)
-      })
-    },
-    onPacket: (listener) => void listeners.add(listener),
-    refresh,
-    async close() {
-      closed = true
-      listeners.clear()
-      const sockets = [...receivers.values(), ...[...links.values()].map(({ socket }) => socket)]
-      receivers.clear()
-      links.clear()
-      await Promise.all(
-        sockets.map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))),
-      )
-    },
+  readonly #onMessage = (packet: Uint8Array): void => {
+    for (const listener of this.#listeners) listener(packet)
   }
 }
 
-/** One link for each interface and family on which the host listens; loopback only when it listens nowhere else. */
+/** Gives one link for each interface and family on which the host listens; loopback only when it listens nowhere else. */
 function suitableLinks({
   listen,
   isBlockedIp,

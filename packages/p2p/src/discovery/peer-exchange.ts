@@ -1,45 +1,34 @@
 /**
  * Members tell each other, over `/mesh/peers/1`, how the members they are connected to can be reached: the addresses
- * that each of those signed itself. So one reachable bootstrap peer is enough for all behind it.
+ * that each of those signed itself (docs/PROTOCOLS.md, 'Peers: `/mesh/peers/1`'). So one reachable bootstrap peer is
+ * enough for all behind it.
  * 1. identify brings a peer's signed record; the newest is kept while the peer is connected
  * 2. who does not have it yet is told, gathered over a moment, once the peer is a member
- * 3. what others tell is verified, cut to addresses that may be dialled, and handed to the dialler
+ * 3. what others tell is verified, cut to addresses that may be dialled, and handed on as a find
  */
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
-import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
-import { type Clock, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
-import type { Multiaddr } from '@multiformats/multiaddr'
-import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
+import { type Clock, createTokenBucket, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
 import { connectionsTo } from '../libp2p/connections.ts'
-import {
-  EXCHANGE_BURST,
-  EXCHANGE_DELAY_MS,
-  EXCHANGE_GAP_MS,
-  EXCHANGE_RETRY_MS,
-  MAX_EXCHANGE_MESSAGE_BYTES,
-  MAX_EXCHANGE_MESSAGES_PER_MINUTE,
-  MAX_PEER_ADDRESSES,
-  MAX_PEER_RECORD_BYTES,
-  MAX_PEER_RECORDS,
-  MAX_RECORDS_PER_MESSAGE,
-} from '../limits.ts'
+import { EXCHANGE_RETRY_MS, MAX_EXCHANGE_MESSAGE_BYTES, MAX_EXCHANGE_MESSAGES_PER_MINUTE } from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
+import { ExchangeChannel } from './exchange-channel.ts'
 import type { Find } from './find.ts'
-import { decodePeers, encodePeers } from './peers-message.ts'
+import { addressesOf, isSameHost, PeerRecords, usableAddresses, verifyRecord } from './peer-records.ts'
+import { decodePeers } from './peers-message.ts'
 
-export interface PeerExchangeInit {
+interface PeerExchangeInit {
   readonly host: Libp2p
   readonly channels: Channels
   readonly isMember: (peer: string) => boolean
   /** Tells each peer that becomes a member, which may be long after it connected. */
   readonly onMember: (listener: (peer: PeerId) => void) => () => void
-  /** UDP port on which this node answers STUN; 0 when it does not. */
+  /** The UDP port on which this node answers STUN; 0 when it does not. */
   readonly stunPort: () => number
   /** What this node is called; members alone are told, and strangers, as in the public DHT, never. */
   readonly name: string | undefined
   readonly found: (find: Find) => void
-  /** A member answers STUN on this port of the address we reach it at. */
+  /** A member answers STUN on this port of the address at which it is reached. */
   readonly onStunPort: (peer: string, port: number) => void
   /** A member says what it is called. */
   readonly onName: (peer: string, name: string) => void
@@ -49,235 +38,172 @@ export interface PeerExchangeInit {
   ) => void
 }
 
+interface PeerExchangeComponents {
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
 export interface PeerExchange {
   /** Tells every member what changed about this node itself. */
   announceSelf(): void
   stop(): void
 }
 
-interface KnownRecord {
-  readonly seq: bigint
-  readonly envelope: Uint8Array
-  /** What it says, to tell news from a record that was only signed again. */
-  readonly says: string
-}
-
-interface Link {
-  readonly channel: Channel
-  /** What the other end knows, by subject. */
-  readonly has: Map<string, string>
-  cancel: (() => void) | undefined
-  lastSent: number
-  sent: number
-  greeted: boolean
-}
-
 const OPTIONS = { maxMessageBytes: MAX_EXCHANGE_MESSAGE_BYTES, maxPerPeer: 2 }
 
+/** Starts exchanging with every member that is connected or comes. */
 export async function startPeerExchange(
   init: PeerExchangeInit,
-  components: { readonly clock: Clock; readonly logger: Logger },
+  components: PeerExchangeComponents,
 ): Promise<PeerExchange> {
-  const { host, channels, isMember } = init
-  const { clock } = components
-  const log = components.logger.child('peers')
-  const self = host.peerId.toString()
-  const records = new Map<string, KnownRecord>()
-  const links = new Map<string, Link>()
-  const stopped = new AbortController()
+  const exchange = new RecordExchange(init, components)
+  await exchange.start()
+  return exchange
+}
 
-  function keep(subject: string, envelope: Uint8Array): void {
-    if (envelope.length > MAX_PEER_RECORD_BYTES) return
-    const record = PeerRecord.createFromProtobuf(RecordEnvelope.createFromProtobuf(envelope).payload)
-    const known = records.get(subject)
-    if (known !== undefined && known.seq >= record.seqNumber) return
-    if (known === undefined && records.size >= MAX_PEER_RECORDS) return
-    records.set(subject, { seq: record.seqNumber, envelope, says: record.multiaddrs.join(' ') })
-    for (const link of links.values()) sendSoon(link)
+class RecordExchange implements PeerExchange {
+  readonly #init: PeerExchangeInit
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #self: string
+  readonly #records = new PeerRecords()
+  readonly #channels = new Map<string, ExchangeChannel>()
+  readonly #stopped = new AbortController()
+  #stopListening = () => {}
+
+  constructor(init: PeerExchangeInit, { clock, logger }: PeerExchangeComponents) {
+    this.#init = init
+    this.#clock = clock
+    this.#log = logger.child('peers')
+    this.#self = init.host.peerId.toString()
   }
 
-  /** Until now its record was held back from the others. */
-  const onMember = (peer: PeerId) => {
-    if (records.has(peer)) for (const link of links.values()) sendSoon(link)
+  async start(): Promise<void> {
+    const { host, channels } = this.#init
+    host.addEventListener('peer:update', this.#onPeer)
+    host.addEventListener('peer:identify', this.#onIdentify)
+    host.addEventListener('peer:disconnect', this.#onDisconnect)
+    await channels.handle(PEERS_PROTOCOL, OPTIONS, (channel) => this.#run(channel))
+    const stopMembers = this.#init.onMember(this.#onMember)
+    const stopPresence = channels.onPeerWith(PEERS_PROTOCOL, (peer, present) => {
+      if (present) this.#open(peer)
+    })
+    this.#stopListening = () => {
+      stopMembers()
+      stopPresence()
+    }
+    for (const peer of channels.peersWith(PEERS_PROTOCOL)) this.#open(peer)
   }
 
-  const learn = ({ id, peerRecordEnvelope }: Peer) => {
+  announceSelf(): void {
+    for (const channel of this.#channels.values()) channel.greetAgain()
+  }
+
+  stop(): void {
+    const { host } = this.#init
+    this.#stopped.abort(new Error('stopped'))
+    host.removeEventListener('peer:update', this.#onPeer)
+    host.removeEventListener('peer:identify', this.#onIdentify)
+    host.removeEventListener('peer:disconnect', this.#onDisconnect)
+    this.#stopListening()
+    for (const own of this.#channels.values()) {
+      own.cancel()
+      own.channel.abort(new Error('stopped'))
+    }
+    this.#channels.clear()
+    this.#records.clear()
+  }
+
+  // records of connected peers
+
+  readonly #learn = ({ id, peerRecordEnvelope }: Peer): void => {
     const subject = id.toString()
-    if (subject === self || peerRecordEnvelope === undefined || connectionsTo(host, subject).length === 0)
-      return
-    keep(subject, peerRecordEnvelope)
-  }
-  const onPeer = (event: CustomEvent<{ peer: Peer }>) => learn(event.detail.peer)
-  /** Who comes back with the record that the peer store has changes nothing there. */
-  const onIdentify = ({ detail: { peerId } }: CustomEvent<IdentifyResult>) => {
-    if (records.has(peerId.toString())) return
-    host.peerStore.get(peerId).then(learn, (error: unknown) => {
-      log.debug('identified peer is not in the peer store', { peer: peerId.toString(), error: String(error) })
-    })
-  }
-  const onDisconnect = (event: CustomEvent<{ toString(): string }>) => {
-    records.delete(event.detail.toString())
+    if (subject === this.#self || peerRecordEnvelope === undefined) return
+    if (connectionsTo(this.#init.host, subject).length === 0) return
+    if (this.#records.keep(subject, peerRecordEnvelope)) this.#sendSoon()
   }
 
-  function sendSoon(link: Link): void {
-    if (link.cancel !== undefined) return
-    const gap = link.sent < EXCHANGE_BURST ? EXCHANGE_DELAY_MS : EXCHANGE_GAP_MS
-    const wait = Math.max(EXCHANGE_DELAY_MS, link.lastSent + gap - clock.now())
-    link.cancel = clock.after(link.greeted ? wait : 0, () => {
-      link.cancel = undefined
-      send(link).catch((error: unknown) => link.channel.abort(toError(error)))
+  readonly #onPeer = (event: CustomEvent<{ peer: Peer }>): void => this.#learn(event.detail.peer)
+
+  /** A peer that comes back with the record that the peer store has changes nothing there. */
+  readonly #onIdentify = ({ detail: { peerId } }: CustomEvent<IdentifyResult>): void => {
+    const peer = peerId.toString()
+    if (this.#records.has(peer)) return
+    this.#init.host.peerStore.get(peerId).then(this.#learn, (error: unknown) => {
+      this.#log.debug('identified peer is not in the peer store', { peer, error: String(error) })
     })
   }
 
-  async function send(link: Link): Promise<void> {
-    const news: Uint8Array[] = []
-    for (const [subject, { envelope, says }] of records) {
-      if (subject === link.channel.peer || !isMember(subject) || link.has.get(subject) === says) continue
-      link.has.set(subject, says)
-      news.push(envelope)
-      if (news.length === MAX_RECORDS_PER_MESSAGE) break
-    }
-    if (news.length === 0 && link.greeted) return
-    const name = link.greeted ? undefined : init.name
-    link.greeted = true
-    link.lastSent = clock.now()
-    link.sent++
-    await link.channel.send(encodePeers({ records: news, stunPort: init.stunPort(), name }))
-    if (news.length === MAX_RECORDS_PER_MESSAGE) sendSoon(link)
+  readonly #onDisconnect = (event: CustomEvent<{ toString(): string }>): void => {
+    this.#records.forget(event.detail.toString())
   }
 
-  async function run(channel: Channel): Promise<void> {
-    const link: Link = { channel, has: new Map(), cancel: undefined, lastSent: 0, sent: 0, greeted: false }
-    links.get(channel.peer)?.channel.abort(new Error('replaced by a newer channel'))
-    links.set(channel.peer, link)
-    sendSoon(link)
-    const allowance = createAllowance(clock)
-    try {
-      for await (const bytes of channel.messages()) {
-        if (!allowance()) {
-          init.onRefused('peers.too_many', channel.peer)
-          continue
-        }
-        await receive(link, bytes)
-      }
-      await channel.close()
-    } finally {
-      link.cancel?.()
-      if (links.get(channel.peer) === link) links.delete(channel.peer)
-    }
+  /** Until the peer became a member its record was held back from the others. */
+  readonly #onMember = (peer: PeerId): void => {
+    if (this.#records.has(peer)) this.#sendSoon()
   }
 
-  async function receive(link: Link, bytes: Uint8Array): Promise<void> {
-    const { peer } = link.channel
-    const message = decodePeers(bytes)
-    if (message === undefined) return init.onRefused('peers.bad_message', peer)
-    init.onStunPort(peer, message.stunPort)
-    if (message.name !== undefined) init.onName(peer, message.name)
-    const sameHost = isSameHost(host, peer)
-    for (const envelope of message.records) {
-      const record = await verify(envelope)
-      if (record === undefined) {
-        init.onRefused('peers.bad_record', peer)
-        continue
-      }
-      const subject = record.peerId.toString()
-      if (link.has.size < MAX_PEER_RECORDS) link.has.set(subject, record.multiaddrs.join(' '))
-      if (subject === self || tryParsePeerId(subject) === undefined) continue
-      const addresses = usable(record.multiaddrs, { self, sameHost })
-      if (addresses.length > 0) init.found({ peer: subject, addresses })
-    }
+  #sendSoon(): void {
+    for (const channel of this.#channels.values()) channel.sendSoon()
   }
 
-  function reach(peer: PeerId): void {
+  // channels to members
+
+  #open(peer: PeerId): void {
     // the smaller id opens: one channel serves both directions
-    if (self > peer || links.has(peer) || stopped.signal.aborted) return
+    if (this.#self > peer || this.#channels.has(peer) || this.#stopped.signal.aborted) return
+    const { channels } = this.#init
     channels
-      .open(peer, PEERS_PROTOCOL, { ...OPTIONS, signal: stopped.signal })
-      .then(run)
+      .open(peer, PEERS_PROTOCOL, { ...OPTIONS, signal: this.#stopped.signal })
+      .then((channel) => this.#run(channel))
       .catch((error: unknown) => {
-        log.debug('peers not exchanged', { peer, reason: String(error) })
-        clock.after(EXCHANGE_RETRY_MS, () => {
-          if (channels.peersWith(PEERS_PROTOCOL).includes(peer)) reach(peer)
+        this.#log.debug('peers not exchanged', { peer, reason: String(error) })
+        this.#clock.after(EXCHANGE_RETRY_MS, () => {
+          if (channels.peersWith(PEERS_PROTOCOL).includes(peer)) this.#open(peer)
         })
       })
   }
 
-  host.addEventListener('peer:update', onPeer)
-  host.addEventListener('peer:identify', onIdentify)
-  host.addEventListener('peer:disconnect', onDisconnect)
-  await channels.handle(PEERS_PROTOCOL, OPTIONS, run)
-  const stopMembers = init.onMember(onMember)
-  const unsubscribe = channels.onPeerWith(PEERS_PROTOCOL, (peer, present) => {
-    if (present) reach(peer)
-  })
-  for (const peer of channels.peersWith(PEERS_PROTOCOL)) reach(peer)
-
-  return {
-    announceSelf() {
-      for (const link of links.values()) {
-        link.greeted = false
-        sendSoon(link)
+  async #run(channel: Channel): Promise<void> {
+    const { isMember, stunPort, name } = this.#init
+    const parts = { records: this.#records, isMember, stunPort, name, clock: this.#clock }
+    const own = new ExchangeChannel(channel, parts)
+    this.#channels.get(channel.peer)?.channel.abort(new Error('replaced by a newer channel'))
+    this.#channels.set(channel.peer, own)
+    own.sendSoon()
+    const rate = { perSecond: MAX_EXCHANGE_MESSAGES_PER_MINUTE / 60, burst: MAX_EXCHANGE_MESSAGES_PER_MINUTE }
+    const allowance = createTokenBucket(rate, this.#clock)
+    try {
+      for await (const bytes of channel.messages()) {
+        if (allowance.take()) await this.#receive(own, bytes)
+        else this.#init.onRefused('peers.too_many', channel.peer)
       }
-    },
-    stop() {
-      stopped.abort(new Error('stopped'))
-      host.removeEventListener('peer:update', onPeer)
-      host.removeEventListener('peer:identify', onIdentify)
-      host.removeEventListener('peer:disconnect', onDisconnect)
-      unsubscribe()
-      stopMembers()
-      for (const link of links.values()) {
-        link.cancel?.()
-        link.channel.abort(new Error('stopped'))
+      await channel.close()
+    } finally {
+      own.cancel()
+      if (this.#channels.get(channel.peer) === own) this.#channels.delete(channel.peer)
+    }
+  }
+
+  async #receive(own: ExchangeChannel, bytes: Uint8Array): Promise<void> {
+    const { host, onRefused, onStunPort, onName, found } = this.#init
+    const { peer } = own.channel
+    const message = decodePeers(bytes)
+    if (message === undefined) return onRefused('peers.bad_message', peer)
+    onStunPort(peer, message.stunPort)
+    if (message.name !== undefined) onName(peer, message.name)
+    const sameHost = isSameHost(host, peer)
+    for (const envelope of message.records) {
+      const record = await verifyRecord(envelope)
+      if (record === undefined) {
+        onRefused('peers.bad_record', peer)
+        continue
       }
-      links.clear()
-      records.clear()
-    },
+      const subject = record.peerId.toString()
+      own.noteKnown(subject, addressesOf(record))
+      if (subject === this.#self || tryParsePeerId(subject) === undefined) continue
+      const addresses = usableAddresses(record.multiaddrs, { self: this.#self, sameHost })
+      if (addresses.length > 0) found({ peer: subject, addresses })
+    }
   }
-}
-
-async function verify(envelope: Uint8Array): Promise<PeerRecord | undefined> {
-  try {
-    const opened = await RecordEnvelope.openAndCertify(envelope, PeerRecord.DOMAIN)
-    const record = PeerRecord.createFromProtobuf(opened.payload)
-    return record.peerId.publicKey?.equals(opened.publicKey) === true ? record : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Loopback means something on the same machine only, and a circuit over ourselves leads nowhere. */
-function usable(
-  addresses: readonly Multiaddr[],
-  { self, sameHost }: { readonly self: string; readonly sameHost: boolean },
-): readonly Multiaddr[] {
-  return addresses
-    .filter((address) => {
-      const ip = ipOf(address)
-      return (sameHost || ip === undefined || !isLoopbackIp(ip)) && !address.toString().includes(self)
-    })
-    .slice(0, MAX_PEER_ADDRESSES)
-}
-
-/** Connected over loopback, or over one address at both ends. */
-function isSameHost(host: Libp2p, peer: string): boolean {
-  const own = new Set(host.getMultiaddrs().map(ipOf))
-  return connectionsTo(host, peer).some(({ remoteAddr, direct }) => {
-    const ip = ipOf(remoteAddr)
-    return direct && (ip === undefined || isLoopbackIp(ip) || own.has(ip))
-  })
-}
-
-/** True for as many calls a minute as one peer's messages may be. */
-function createAllowance(clock: Clock): () => boolean {
-  let since = clock.now()
-  let used = 0
-  return () => {
-    if (clock.now() - since >= 60_000) [since, used] = [clock.now(), 0]
-    return ++used <= MAX_EXCHANGE_MESSAGES_PER_MINUTE
-  }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

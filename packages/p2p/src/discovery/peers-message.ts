@@ -7,7 +7,7 @@ import { isNodeName } from '@mesh/core'
 import { reader, writer } from 'protons-runtime'
 import { MAX_PEER_RECORD_BYTES, MAX_RECORDS_PER_MESSAGE } from '../limits.ts'
 
-export interface PeersMessage {
+interface PeersMessage {
   /** Envelopes as their subjects signed them. */
   readonly records: readonly Uint8Array[]
   /** UDP port on which the sender answers STUN; 0 when it does not. */

@@ -2,7 +2,7 @@
  * Members meet in a DHT under a name that rotates (docs/WIRE.md 2.1): each says under the names of the
  * windows before, at and after now that it can be found, and looks there for others. Clocks may differ by a window.
  */
-import type { Clock, Logger, Random } from '@mesh/core'
+import { type Clock, type Logger, type Random, withDeadline } from '@mesh/core'
 import type { Rendezvous } from '@mesh/network'
 import {
   RENDEZVOUS_INTERVAL_MS,
@@ -20,17 +20,17 @@ export interface RendezvousDht {
   findProviders(name: string, signal: AbortSignal): AsyncIterable<Find>
 }
 
-export interface RendezvousInit {
+interface RendezvousInit {
   readonly rendezvousAt: (nowMs: number) => Rendezvous | undefined
   readonly dht: RendezvousDht
   readonly found: (find: Find) => void
-  /** Told after each run: what went wrong, undefined when nothing did. */
+  /** Called after each run with what went wrong, or undefined when nothing did. */
   readonly ran: (error: unknown) => void
-  /** Between two runs in the end. Default `RENDEZVOUS_INTERVAL_MS`. */
+  /** The time between two runs once members were found, in ms; `RENDEZVOUS_INTERVAL_MS` by default. */
   readonly intervalMs?: number
 }
 
-/** @returns stops it */
+/** Begins to look; gives the function that stops it. */
 export function startRendezvous(
   init: RendezvousInit,
   components: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
@@ -44,23 +44,13 @@ export function startRendezvous(
   let finds = 0
   let interval = RENDEZVOUS_START_MS
 
-  async function within<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = new AbortController()
-    const onStop = () => limit.abort(stopped.signal.reason)
-    stopped.signal.addEventListener('abort', onStop, { once: true })
-    const cancelLimit = clock.after(RENDEZVOUS_TIMEOUT_MS, () =>
-      limit.abort(new Error('the DHT is too slow')),
-    )
-    try {
-      return await run(limit.signal)
-    } finally {
-      cancelLimit()
-      stopped.signal.removeEventListener('abort', onStop)
-    }
+  const inTime = <T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const reason = () => new Error('the DHT is too slow')
+    return withDeadline({ clock, ms: RENDEZVOUS_TIMEOUT_MS, signal: stopped.signal, reason }, run)
   }
 
   async function look(name: string): Promise<void> {
-    await within(async (signal) => {
+    await inTime(async (signal) => {
       for await (const find of dht.findProviders(name, signal)) {
         finds++
         init.found(find)
@@ -68,11 +58,11 @@ export function startRendezvous(
     })
   }
 
-  /** Once for each window and interval: that is what spreads over many nodes and costs. */
+  /** Provides the names once for each window and interval: that is what spreads over many nodes and costs. */
   async function provide(names: readonly string[]): Promise<void> {
     const due = provided.names !== names.join() || clock.now() - provided.at >= intervalMs
     if (!due) return
-    await Promise.all(names.map((name) => within((signal) => dht.provide(name, signal))))
+    await Promise.all(names.map((name) => inTime((signal) => dht.provide(name, signal))))
     provided = { names: names.join(), at: clock.now() }
   }
 
@@ -82,7 +72,7 @@ export function startRendezvous(
     const names = [...new Set([rendezvous.current, rendezvous.previous, rendezvous.next])]
     try {
       // a question to nobody has no answer
-      if ((await within(dht.join)) > 0) {
+      if ((await inTime(dht.join)) > 0) {
         await Promise.all(names.map(look))
         await provide(names)
       }
@@ -95,7 +85,7 @@ export function startRendezvous(
     schedule(rendezvous.changesAtMs)
   }
 
-  /** At the next window at the latest; all members at once would be a burst, so each a little later. */
+  /** Plans the next run: at the next window at the latest, a little later for each member, or all would come at once. */
   function schedule(changesAtMs: number | undefined): void {
     if (stopped.signal.aborted) return
     // those who start together are not there yet at the first look

@@ -71,7 +71,7 @@ async function openSigned(protobufHex: string) {
   return { valid, id, author: peerIdFromPublicKey(author).toString(), ...unsigned, key }
 }
 
-test('the envelope is that of existing nodes', () => {
+test('the envelope is that of legacy nodes', () => {
   const sealed = vectors.seal.cases.at(-1)?.sealed_hex ?? ''
   expect(text(encodeEnvelope(sealed))).toBe(vectors.gossip_payload_json)
   expect(decodeEnvelope(bytes(vectors.gossip_payload_json))).toBe(sealed)
@@ -79,7 +79,7 @@ test('the envelope is that of existing nodes', () => {
   expect(encodeEnvelope('0'.repeat(sealedLength(1000))).length).toBeLessThan(sealedLength(1000) + 100)
 })
 
-test('a signed message of existing nodes verifies and has their id', async () => {
+test('a signed message of legacy nodes verifies and has their id', async () => {
   const vector = vectors.pubsub_message
   const opened = await openSigned(vector.signed_protobuf_hex)
   expect(opened.valid).toBe(true)
@@ -105,7 +105,7 @@ describe('what a node sent in a real network', () => {
   })
 })
 
-test('an envelope is read as existing nodes read it: any case, other keys ignored', () => {
+test('an envelope is read as legacy nodes read it: any case, other keys ignored', () => {
   for (const json of [
     '{"message":"ab","x":1}',
     '{"MESSAGE":"ab"}',

@@ -1,11 +1,14 @@
 /** What a gossip message carries: JSON with the sealed text in it (docs/WIRE.md 3.2). */
 
-/** The bytes that existing nodes write for a sealed text. */
+/** Writes the bytes that legacy nodes write for a sealed text. */
 export function encodeEnvelope(sealedHex: string): Uint8Array {
   return new TextEncoder().encode(`{"Message":"${sealedHex}","SenderID":"","Annotations":null}`)
 }
 
-/** The sealed text; undefined for what is no envelope. Read as existing nodes do: any case of the key, other keys ignored. */
+/**
+ * Gives the sealed text, or undefined for what is no envelope. It is read as legacy nodes read it: the key in any
+ * case, other keys ignored.
+ */
 export function decodeEnvelope(bytes: Uint8Array): string | undefined {
   let envelope: unknown
   try {

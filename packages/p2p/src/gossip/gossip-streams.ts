@@ -1,38 +1,27 @@
 /**
- * Keeps one gossip stream to and one from each peer, whatever happens to streams and connections underneath (docs/WIRE.md
- * 3.3). Legacy members rebuild their gossip at each rotation and leave our stream with nobody who
- * reads it; connections that were opened twice lose one; gossipsub repairs neither.
+ * Keeps one gossip stream to and one from each peer, whatever happens to streams and connections underneath.
+ * Gossipsub repairs neither streams that a legacy node left when it rebuilt its gossip (docs/WIRE.md 3.3) nor those
+ * that a second connection took over.
  *
- * 1. inbound streams are read here, with backpressure and one frame at a time
- * 2. a second inbound stream says that the peer began anew: our outbound one is replaced, or our subscriptions told
- *    again
- * 3. a peer that is connected and has no outbound stream gets one, with growing waits
+ * 1. inbound streams are read here, with backpressure and one frame at a time (`inbound-streams.ts`)
+ * 2. a second inbound stream says that the peer began anew: our subscriptions are told again, or, to legacy peers,
+ *    our outbound stream is replaced (`legacy/gossip-restart.ts`)
+ * 3. a peer that is connected and has no outbound stream gets one, with growing waits (`outbound-streams.ts`)
  */
 import type { Connection, Libp2p, PeerId, Stream } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
-import { FrameTooLongError, readFrames } from '../channels/frames.ts'
-import {
-  STREAM_END_GRACE_MS,
-  STREAM_REPAIR_BACKOFF_MS,
-  STREAM_REPAIR_MS,
-  STREAM_REPLACE_MIN_MS,
-} from '../limits.ts'
+import { LegacyGossipRestarts } from '../legacy/gossip-restart.ts'
+import { STREAM_REPAIR_MS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
-import { createHeldBytes, TooMuchHeldError } from './held-bytes.ts'
+import { InboundStreams } from './inbound-streams.ts'
+import { OutboundStreams } from './outbound-streams.ts'
+import { TimerSet } from './timers.ts'
 
-export interface GossipStreams {
-  /** Takes gossipsub's streams over; before or after gossipsub itself started. */
-  start(): Promise<void>
-  stop(): void
-  /** Looks at all peers; to be called now and then. */
-  checkAll(): void
-}
-
-export interface GossipStreamsComponents {
+interface GossipStreamsComponents {
   readonly libp2p: Libp2p
   readonly pubsub: GossipInternals
   readonly membership: Pick<Membership, 'isMember'>
@@ -42,265 +31,100 @@ export interface GossipStreamsComponents {
   readonly logger: Logger
 }
 
-/** An inbound stream and how it ended, if it did. */
-interface Inbound {
-  readonly stream: Stream
-  readonly connection: Connection
-  end: 'closed' | 'reset' | undefined
-  onEnd: () => void
-}
+export class GossipStreams {
+  readonly #components: GossipStreamsComponents
+  readonly #timers: TimerSet
+  readonly #inbound: InboundStreams
+  readonly #outbound: OutboundStreams
+  readonly #restarts: LegacyGossipRestarts
+  readonly #removePeer: GossipInternals['removePeer']
+  #isStopped = false
 
-/** What is known of our outbound stream to one peer. */
-interface Outbound {
-  opening: boolean
-  connection: Connection | undefined
-  failures: number
-  notBeforeMs: number
-  replacedAtMs: number
-}
-
-export function createGossipStreams(
-  init: { readonly maxFrameBytes: number },
-  components: GossipStreamsComponents,
-): GossipStreams {
-  const { libp2p, pubsub, membership, spoken, clock, refusals } = components
-  const log = components.logger.child('gossip')
-  /** By connection: the newest inbound stream and the one before it, which may still hold unread frames. */
-  const inbound = new Map<string, readonly Inbound[]>()
-  const outbound = new Map<string, Outbound>()
-  const timers = new Set<() => void>()
-  const strangers = createHeldBytes((peer) => membership.isMember(peer))
-  let stopped = false
-
-  const later = (delayMs: number, run: () => void) => {
-    const cancel = clock.after(delayMs, () => {
-      timers.delete(cancel)
-      if (!stopped) run()
+  constructor(init: { readonly maxFrameBytes: number }, components: GossipStreamsComponents) {
+    const { pubsub, clock } = components
+    this.#components = components
+    this.#timers = new TimerSet(clock)
+    this.#inbound = new InboundStreams(init, components)
+    const logger = components.logger.child('gossip')
+    this.#outbound = new OutboundStreams({ ...components, logger, timers: this.#timers })
+    this.#restarts = new LegacyGossipRestarts({
+      timers: this.#timers,
+      replaceOutbound: (connection) => this.#outbound.replace(connection),
     })
-    timers.add(cancel)
+    this.#removePeer = pubsub.removePeer.bind(pubsub)
   }
 
-  /** Ours never rebuild their gossip. */
-  const isOurs = (peer: string) => spoken.speaks(peer, MEMBER_PROTOCOL)
-  const speaksGossip = (peer: string) =>
-    pubsub.peers.has(peer) || pubsub.protocols.some((protocol) => spoken.speaks(peer, protocol))
-
-  function stateOf(peer: string): Outbound {
-    const known = outbound.get(peer)
-    if (known !== undefined) return known
-    const state = {
-      opening: false,
-      connection: undefined,
-      failures: 0,
-      notBeforeMs: 0,
-      replacedAtMs: Number.NEGATIVE_INFINITY,
+  /** Takes gossipsub's streams over; gossipsub itself may have started before or start later. */
+  async start(): Promise<void> {
+    const { libp2p, pubsub } = this.#components
+    pubsub.onIncomingStream = this.#onIncomingStream
+    pubsub.createOutboundStream = async (peerId, connection) => {
+      if (!this.#isStopped) this.#outbound.open(peerId, connection)
     }
-    outbound.set(peer, state)
-    return state
+    pubsub.removePeer = (peerId) => this.#removeUnlessConnected(peerId)
+    libp2p.addEventListener('connection:close', this.#onConnectionClose)
+    if (!pubsub.isStarted()) return
+    // gossipsub's handlers stand already, bound to what was there before
+    const options = { force: true, runOnLimitedConnection: true } as const
+    for (const protocol of pubsub.protocols) await libp2p.handle(protocol, this.#onIncomingStream, options)
+    for (const connection of libp2p.getConnections()) {
+      const stream = connection.streams.find(
+        ({ direction, protocol }) => direction === 'inbound' && pubsub.protocols.includes(protocol),
+      )
+      if (stream !== undefined) this.#inbound.note(stream, connection)
+      this.#checkLater(0, connection.remotePeer)
+    }
   }
 
-  const openConnections = (peerId: PeerId) =>
-    libp2p.getConnections(peerId).filter(({ status }) => status === 'open')
+  stop(): void {
+    this.#isStopped = true
+    this.#components.libp2p.removeEventListener('connection:close', this.#onConnectionClose)
+    this.#timers.stop()
+    this.#inbound.clear()
+    this.#outbound.clear()
+  }
 
-  // inbound
+  /** Looks at all peers, and opens the streams that are missing; to be called now and then. */
+  checkAll(): void {
+    if (this.#isStopped) return
+    for (const { remotePeer } of this.#components.libp2p.getConnections()) this.#outbound.check(remotePeer)
+  }
 
-  function onIncomingStream(stream: Stream, connection: Connection): void {
-    if (stopped || !pubsub.isStarted()) return stream.abort(new Error('not started'))
+  readonly #onIncomingStream = (stream: Stream, connection: Connection): void => {
+    const { pubsub } = this.#components
+    if (this.#isStopped || !pubsub.isStarted()) return stream.abort(new Error('not started'))
     const peerId = connection.remotePeer
-    const peer = peerId.toString()
     pubsub.addPeer(peerId, connection.direction, connection.remoteAddr)
-    const [previous, beforeThat] = inbound.get(connection.id) ?? []
-    beforeThat?.stream.abort(new Error('too many gossip streams'))
-    const current = watchEnd(stream, connection)
-    inbound.set(connection.id, previous === undefined ? [current] : [current, previous])
-    void pubsub.streamsInbound.get(peer)?.close()
-    const handle = { close: () => closeQuietly(stream) }
-    pubsub.streamsInbound.set(peer, handle)
-    void read(current).finally(() => {
-      if (pubsub.streamsInbound.get(peer) === handle) pubsub.streamsInbound.delete(peer)
-    })
+    const previous = this.#inbound.take(stream, connection)
     pubsub.outboundInflightQueue.push({ peerId, connection })
-    if (previous !== undefined) answerRestart(previous)
-    else followNewer(connection)
-    later(STREAM_REPAIR_MS, () => check(peerId))
+    if (previous === undefined) this.#outbound.followNewer(connection)
+    else if (this.#isOurs(peerId)) {
+      pubsub.sendSubscriptions(peerId.toString(), pubsub.getTopics(), true)
+    } else this.#restarts.answer(previous)
+    this.#checkLater(STREAM_REPAIR_MS, peerId)
   }
 
-  async function read({ stream, connection }: Inbound): Promise<void> {
-    const from = { peer: connection.remotePeer.toString(), protocol: stream.protocol }
-    try {
-      const held = strangers.track(from.peer)
-      for await (const frame of readFrames(stream, init.maxFrameBytes, held)) {
-        try {
-          await pubsub.handleReceivedRpc(connection.remotePeer, pubsub.decodeRpc(frame))
-        } catch {
-          refusals.refuse('room.bad_frame', from)
-        }
-      }
-    } catch (error) {
-      if (error instanceof TooMuchHeldError) refusals.refuse('room.too_much_held', from)
-      else if (error instanceof FrameTooLongError) refusals.refuse('room.bad_frame', from)
-      else return
-      stream.abort(error)
-    }
+  readonly #onConnectionClose = ({ detail }: CustomEvent<Connection>): void => {
+    this.#inbound.forget(detail)
+    if (this.#outbound.openConnections(detail.remotePeer).length === 0) return
+    this.#checkLater(0, detail.remotePeer)
+    this.#checkLater(STREAM_REPAIR_MS, detail.remotePeer)
   }
 
-  /** The peer opened a second stream on a connection: it may have begun anew, and know nothing of us. */
-  function answerRestart(previous: Inbound): void {
-    const { connection } = previous
-    const peer = connection.remotePeer.toString()
-    if (isOurs(peer)) {
-      pubsub.sendSubscriptions(peer, pubsub.getTopics(), true)
-      return
-    }
-    let answered = false
-    const answer = () => {
-      if (answered) return
-      answered = true
-      // a reset is how we and others replace a stream: answering it with another one would never end
-      if (previous.end !== 'reset') replaceOutbound(connection)
-    }
-    if (previous.end !== undefined) return answer()
-    previous.onEnd = answer
-    later(STREAM_END_GRACE_MS, answer)
+  /** A broken stream or a late event must not make gossipsub forget a peer that is connected. */
+  #removeUnlessConnected(peerId: PeerId): void {
+    const isConnected = this.#outbound.openConnections(peerId).length > 0
+    if (!this.#isStopped && isConnected) return this.#checkLater(0, peerId)
+    this.#outbound.forget(peerId.toString())
+    this.#removePeer(peerId)
   }
 
-  /** The peer speaks on a newer connection than we do: the older one may be dead without having been told so. */
-  function followNewer(connection: Connection): void {
-    const used = outbound.get(connection.remotePeer.toString())?.connection
-    if (used === undefined || used.id === connection.id || used.timeline.open >= connection.timeline.open)
-      return
-    replaceOutbound(connection)
+  #checkLater(delayMs: number, peerId: PeerId): void {
+    this.#timers.later(delayMs, () => this.#outbound.check(peerId))
   }
 
-  // outbound
-
-  function replaceOutbound(connection: Connection): void {
-    const peer = connection.remotePeer.toString()
-    const state = stateOf(peer)
-    const now = clock.now()
-    if (stopped || now - state.replacedAtMs < STREAM_REPLACE_MIN_MS) return
-    state.replacedAtMs = now
-    const old = pubsub.streamsOutbound.get(peer)
-    pubsub.streamsOutbound.delete(peer)
-    old?.rawStream.abort(new Error('replaced by a new gossip stream'))
-    log.debug('gossip stream replaced', { peer })
-    pubsub.outboundInflightQueue.push({ peerId: connection.remotePeer, connection })
-  }
-
-  const createOutboundStream = pubsub.createOutboundStream.bind(pubsub)
-
-  /** Gossipsub opens streams one after another; a peer that does not answer must not hold up the others. */
-  async function openOutbound(peerId: PeerId, connection: Connection): Promise<void> {
-    const peer = peerId.toString()
-    const state = stateOf(peer)
-    if (stopped || state.opening || pubsub.streamsOutbound.has(peer)) return
-    state.opening = true
-    void createOutboundStream(peerId, connection).finally(() => {
-      state.opening = false
-      const opened = pubsub.streamsOutbound.get(peer)
-      if (opened === undefined) {
-        const waits = STREAM_REPAIR_BACKOFF_MS
-        state.failures = Math.min(state.failures + 1, waits.length - 1)
-        const wait = waits[state.failures] ?? 0
-        state.notBeforeMs = clock.now() + wait
-        return later(wait, () => check(peerId))
-      }
-      state.connection = connection
-      const openedAtMs = clock.now()
-      const onClose = () => {
-        // a stream that lived for a while is opened again at once, one that died young after a wait
-        if (clock.now() - openedAtMs > STREAM_REPAIR_MS * 4) state.failures = 0
-        state.notBeforeMs = clock.now() + (STREAM_REPAIR_BACKOFF_MS[state.failures] ?? 0)
-        state.failures = Math.min(state.failures + 1, STREAM_REPAIR_BACKOFF_MS.length - 1)
-        later(0, () => check(peerId))
-      }
-      if (opened.rawStream.status === 'open') {
-        opened.rawStream.addEventListener('close', onClose, { once: true })
-      } else onClose()
-    })
-  }
-
-  /** Opens the outbound stream of a connected peer that has none. */
-  function check(peerId: PeerId): void {
-    const peer = peerId.toString()
-    if (stopped || !pubsub.isStarted() || !speaksGossip(peer)) return
-    const connections = openConnections(peerId)
-    const connection = connections.find(({ direct }) => direct) ?? connections[0]
-    if (connection === undefined) return
-    const stream = pubsub.streamsOutbound.get(peer)
-    if (stream !== undefined && stream.rawStream.status !== 'open') pubsub.streamsOutbound.delete(peer)
-    const state = stateOf(peer)
-    if (pubsub.streamsOutbound.has(peer) || state.opening) return
-    const wait = state.notBeforeMs - clock.now()
-    if (wait > 0) return later(wait, () => check(peerId))
-    pubsub.addPeer(peerId, connection.direction, connection.remoteAddr)
-    pubsub.outboundInflightQueue.push({ peerId, connection })
-  }
-
-  // life
-
-  const removePeer = pubsub.removePeer.bind(pubsub)
-  /** A broken stream or a late event must not make us forget a peer that is connected. */
-  function removeUnlessConnected(peerId: PeerId): void {
-    if (!stopped && openConnections(peerId).length > 0) return later(0, () => check(peerId))
-    outbound.delete(peerId.toString())
-    removePeer(peerId)
-  }
-
-  const onConnectionClose = ({ detail }: CustomEvent<Connection>) => {
-    inbound.delete(detail.id)
-    if (openConnections(detail.remotePeer).length === 0) return
-    later(0, () => check(detail.remotePeer))
-    later(STREAM_REPAIR_MS, () => check(detail.remotePeer))
-  }
-
-  return {
-    async start() {
-      pubsub.onIncomingStream = onIncomingStream
-      pubsub.createOutboundStream = openOutbound
-      pubsub.removePeer = removeUnlessConnected
-      libp2p.addEventListener('connection:close', onConnectionClose)
-      if (!pubsub.isStarted()) return
-      // its handlers stand already, bound to what was there before
-      const options = { force: true, runOnLimitedConnection: true } as const
-      for (const protocol of pubsub.protocols) await libp2p.handle(protocol, onIncomingStream, options)
-      for (const connection of libp2p.getConnections()) {
-        const stream = connection.streams.find(
-          ({ direction, protocol }) => direction === 'inbound' && pubsub.protocols.includes(protocol),
-        )
-        if (stream !== undefined) inbound.set(connection.id, [watchEnd(stream, connection)])
-        later(0, () => check(connection.remotePeer))
-      }
-    },
-    stop() {
-      stopped = true
-      libp2p.removeEventListener('connection:close', onConnectionClose)
-      for (const cancel of timers) cancel()
-      timers.clear()
-      inbound.clear()
-      outbound.clear()
-    },
-    checkAll() {
-      for (const connection of libp2p.getConnections()) check(connection.remotePeer)
-    },
-  }
-}
-
-function watchEnd(stream: Stream, connection: Connection): Inbound {
-  const inbound: Inbound = { stream, connection, end: undefined, onEnd: () => {} }
-  const end = (how: 'closed' | 'reset') => {
-    inbound.end ??= how
-    inbound.onEnd()
-  }
-  stream.addEventListener('remoteCloseWrite', () => end('closed'), { once: true })
-  stream.addEventListener('close', () => end(stream.status === 'reset' ? 'reset' : 'closed'), { once: true })
-  return inbound
-}
-
-async function closeQuietly(stream: Stream): Promise<void> {
-  try {
-    await stream.close()
-  } catch (error) {
-    stream.abort(error instanceof Error ? error : new Error(String(error)))
+  /** Mesh nodes never rebuild their gossip. */
+  #isOurs(peerId: PeerId): boolean {
+    return this.#components.spoken.speaks(peerId.toString(), MEMBER_PROTOCOL)
   }
 }

@@ -1,14 +1,14 @@
 import { type GossipsubOpts, type Message, StrictSign } from '@libp2p/gossipsub'
 import type { NetworkConfig } from '@mesh/network'
-import { LINK_BACKOFF_MS, MAX_TOPIC_BYTES_PER_PEER, OUTBOUND_SPARE_BYTES } from '../limits.ts'
+import { MAX_TOPIC_BYTES_PER_PEER, MESH_PEER_BACKOFF_MS, OUTBOUND_SPARE_BYTES } from '../limits.ts'
 
 /**
- * How gossipsub must be set for the room: `gossipsub(gossipsubSettings(config))`. The degrees are
- * chosen so that an idle network costs little and a star around one node loses nothing.
+ * Gives the settings that the gossip topic needs: `gossipsub(gossipsubSettings(config))`. The degrees are chosen so
+ * that an idle network costs little and a star around one node loses nothing.
  */
 export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts> {
   return {
-    // wire: section 3.1
+    // fixed by docs/WIRE.md 3.1
     globalSignaturePolicy: StrictSign,
     msgIdFn: buildMessageId,
     allowPublishToZeroTopicPeers: true,
@@ -19,22 +19,22 @@ export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts>
     // whom to dial is the host's business
     directConnectTicks: Number.MAX_SAFE_INTEGER,
 
-    // the room floods while it is small or changing, and says so at each publication
+    // the topic floods while it is small or changing, and says so at each publication
     floodPublish: false,
     // hints of members' addresses are for members: `/mesh/peers/1` passes them on
     doPX: false,
     tagMeshPeers: false,
 
-    // the room picks the mesh itself (overlay.ts); what a heartbeat adds is for emergencies: one link is enough for a
-    // leaf of a star, to which a second one over the relay would bring everything twice
+    // the mesh is picked by `topology.ts`; what a heartbeat adds is for emergencies: one mesh peer is enough for a leaf
+    // of a star, to which a second one over the relay would bring everything twice
     D: 2,
     Dlo: 1,
     Dout: 0,
     // above every number of connections: a hub that prunes a leaf cuts it off
     Dhi: 1024,
-    // a link that was given up may be wanted again
-    unsubcribeBackoff: LINK_BACKOFF_MS,
-    // who was missed is told at a heartbeat, and linked to
+    // a mesh peer that was given up may be wanted again
+    unsubcribeBackoff: MESH_PEER_BACKOFF_MS,
+    // who was missed is told at a heartbeat, and becomes a mesh peer
     Dlazy: 1,
     gossipFactor: 0,
     mcacheGossip: 1,
@@ -60,12 +60,15 @@ export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts>
   }
 }
 
-/** Longest gossip frame: one message of the greatest size and what carries it. */
+/** Gives the longest gossip frame in bytes: one message of the greatest size and what carries it. */
 export function maxFrameBytes(config: NetworkConfig): number {
   return config.maxMessageBytes
 }
 
-/** Wire 3.1: the author's multihash and the sequence number; gossipsub's own default matches no other software's. */
+/**
+ * Builds a message's id: the author's multihash and the sequence number (docs/WIRE.md 3.1). Gossipsub's own default
+ * matches no other software's.
+ */
 export function buildMessageId(message: Message): Uint8Array {
   if (message.type !== 'signed') throw new Error('every message is signed here')
   const author = message.from.toMultihash().bytes

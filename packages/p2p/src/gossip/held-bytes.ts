@@ -1,5 +1,6 @@
 import { FREE_HELD_BYTES, MAX_STRANGERS_HELD_BYTES } from '../limits.ts'
 
+/** Strangers hold more unfinished frames than this node keeps for them. */
 export class TooMuchHeldError extends Error {
   override readonly name = 'TooMuchHeldError'
 }
@@ -8,7 +9,7 @@ export class TooMuchHeldError extends Error {
 export function createHeldBytes(isMember: (peer: string) => boolean) {
   let all = 0
   return {
-    /** For one stream: to be told what it holds. @throws TooMuchHeldError */
+    /** Gives the function that is told what one stream of the peer holds. @throws TooMuchHeldError */
     track(peer: string): (bytes: number) => void {
       let own = 0
       return (bytes) => {

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { createLinks } from './mesh-peers.ts'
+import { createMeshPeers } from './mesh-peers.ts'
 
 test('a link that only this end wanted goes when it wants it no more', () => {
-  const links = createLinks('b')
+  const links = createMeshPeers('b')
   expect([links.want('a'), links.want('a')]).toEqual([true, false])
   expect(links.giveUp('a', 0)).toBe(true)
 })
 
 test('a link that both ends wanted is given up by the smaller one, on trial', () => {
-  const smaller = createLinks('a')
+  const smaller = createMeshPeers('a')
   smaller.want('b')
   smaller.wantedBy('b')
   expect(smaller.giveUp('b', 0)).toBe(true)
@@ -16,13 +16,13 @@ test('a link that both ends wanted is given up by the smaller one, on trial', ()
   smaller.wantedBy('b')
   expect(smaller.giveUp('b', 0)).toBe(false)
 
-  const greater = createLinks('b')
+  const greater = createMeshPeers('b')
   greater.wantedBy('a')
   expect(greater.giveUp('a', 0)).toBe(false)
 })
 
 test('a link that proved useful stays for a while, longer each time that it is missed, up to a bound', () => {
-  const links = createLinks('a')
+  const links = createMeshPeers('a')
   let now = 1_000_000
   const stays = () => {
     const from = now
@@ -36,14 +36,14 @@ test('a link that proved useful stays for a while, longer each time that it is m
 })
 
 test('what a link brings while it stays does not prolong its stay', () => {
-  const links = createLinks('a')
+  const links = createMeshPeers('a')
   links.useful('b', 0)
   links.useful('b', 29_000)
   expect([links.giveUp('b', 29_999), links.giveUp('b', 30_000)]).toEqual([false, true])
 })
 
 test('a link that is gone is told anew', () => {
-  const links = createLinks('a')
+  const links = createMeshPeers('a')
   links.want('b')
   links.gone('b')
   expect(links.want('b')).toBe(true)

@@ -1,17 +1,17 @@
 /**
- * Which peers of a topic pass messages on to each other. Gossipsub's random choice needs five or six links a node to
- * be safe, and each link carries a copy of every message. Members who see the same peers choose alike instead: a
- * ring in an order that the topic shuffles, and one chord each. That is three links a node, always in one piece, and
- * a way of about log2(n) steps between any two. Pure.
+ * Which peers of a topic pass messages on to each other. Gossipsub's random choice needs five or six mesh peers
+ * a node to be safe, and each is sent a copy of every message. Members who see the same peers choose alike instead: a
+ * ring in an order that the topic shuffles, and one chord each. That is three mesh peers a node, always in one
+ * piece, and about log2(n) steps between any two. Pure.
  */
 import type { Connection } from '@libp2p/interface'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { relayOf } from '../addresses/relayed-address.ts'
 
-/** So few peers are all taken. */
+/** Up to so many peers are all taken. */
 const ALL_OF = 3
 
-/** Peers that this node links to; those that link to it, as its predecessor on the ring does, are not among them. */
+/** Picks the peers that this node grafts; those that graft it, as its predecessor on the ring does, are not among them. */
 export function pickNeighbours(self: string, peers: readonly string[], topic: string): readonly string[] {
   if (peers.length <= ALL_OF) return peers
   const encoder = new TextEncoder()
@@ -33,7 +33,7 @@ export function pickNeighbours(self: string, peers: readonly string[], topic: st
   return [...new Set([successor, ...chords])].filter((peer) => peer !== undefined)
 }
 
-/** Of the peers of a topic all but those that only a relay joins which is one of these peers, and passes messages on. */
+/** Leaves out the peers of a topic that only a relay joins which is on the topic itself, and passes messages on. */
 export function apartFromRelayed(
   peers: readonly string[],
   connections: readonly Pick<Connection, 'remotePeer' | 'remoteAddr' | 'direct' | 'status'>[],

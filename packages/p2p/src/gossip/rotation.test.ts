@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createPublications } from './publications.ts'
+import { createRepublications } from '../legacy/republications.ts'
 import { overlapOf, planRotation } from './rotation.ts'
 
 const INTERVAL = 360_000
@@ -61,7 +61,7 @@ test('even windows of five seconds never need more than two topics', () => {
 
 describe('publications around a boundary', () => {
   const publish = (...offsets: number[]) => {
-    const publications = createPublications(INTERVAL, overlapOf(INTERVAL))
+    const publications = createRepublications(INTERVAL, overlapOf(INTERVAL).republish)
     publications.takeDue(BOUNDARY - 10_000)
     for (const offset of offsets) {
       const plaintext = Uint8Array.of(1)
@@ -80,7 +80,7 @@ describe('publications around a boundary', () => {
   })
 
   test('are not due in the window in which this node started', () => {
-    const publications = createPublications(INTERVAL, overlapOf(INTERVAL))
+    const publications = createRepublications(INTERVAL, overlapOf(INTERVAL).republish)
     expect(publications.takeDue(BOUNDARY + 1000)).toEqual([])
     expect(publications.takeDue(BOUNDARY + 5000)).toEqual([])
   })
@@ -88,7 +88,7 @@ describe('publications around a boundary', () => {
   test('are bounded in number and in bytes', () => {
     const many = publish(...Array.from({ length: 1000 }, (_, index) => index))
     expect(many.takeDue(BOUNDARY + 3000)).toHaveLength(256)
-    const big = createPublications(INTERVAL, overlapOf(INTERVAL))
+    const big = createRepublications(INTERVAL, overlapOf(INTERVAL).republish)
     big.takeDue(BOUNDARY - 10_000)
     for (let index = 0; index < 10; index++) {
       big.note({ plaintext: new Uint8Array(1024 * 1024), nonce: new Uint8Array(12), atMs: BOUNDARY + index })

@@ -1,26 +1,26 @@
-/** When which topic is in use (docs/WIRE.md 3.3). Pure: windows by their number, time as unix ms. */
+/** When which topic is in use around a rotation (docs/WIRE.md 3.3). Pure: windows by their number, time as unix ms. */
 import { REPUBLISH_BEFORE_MS, REPUBLISH_DELAY_MS, TOPIC_LEAD_MS, TOPIC_LINGER_MS } from '../limits.ts'
 
 export interface RotationPlan {
   /** The window whose key seals. */
   readonly current: number
-  /** Windows whose topics must be subscribed to: the next one early, the previous one for a while. */
+  /** The windows whose topics must be subscribed to: the next one early, the previous one for a while. */
   readonly subscribed: readonly number[]
-  /** Windows whose topics every publication goes to. */
+  /** The windows to whose topics every publication goes. */
   readonly published: readonly number[]
-  /** Unix ms of the next change to any of this. */
+  /** The time of the next change to any of this, in unix ms. */
   readonly changesAtMs: number
 }
 
 /** How far before and after a boundary two topics are in use. */
-export interface Overlap {
+interface Overlap {
   readonly leadMs: number
   readonly lingerMs: number
-  /** Around a boundary: publications from `before` it to `after` it are repeated `after` it. */
+  /** Publications from `beforeMs` before a boundary to `afterMs` after it are repeated `afterMs` after it. */
   readonly republish: { readonly beforeMs: number; readonly afterMs: number }
 }
 
-/** Short windows get a share, so that never more than two topics overlap. */
+/** Gives the overlap for windows of this length; short windows get a share, so that never more than two topics overlap. */
 export function overlapOf(intervalMs: number): Overlap {
   return {
     leadMs: Math.min(TOPIC_LEAD_MS, intervalMs * 0.3),
@@ -32,6 +32,7 @@ export function overlapOf(intervalMs: number): Overlap {
   }
 }
 
+/** Plans which topics are in use at a time. */
 export function planRotation(nowMs: number, intervalMs: number): RotationPlan {
   const { leadMs, lingerMs } = overlapOf(intervalMs)
   const current = Math.floor(nowMs / intervalMs)

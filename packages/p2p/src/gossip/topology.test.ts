@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
-import { createMeshCare } from './topology.ts'
+import { GossipTopology } from './topology.ts'
 
 const TOPIC = 'topic'
 const [SELF, HUB, LEAF, STRANGER] = [
@@ -43,7 +43,7 @@ function build() {
   })
   const connections: Connection[] = []
   const spoken = { of: () => new Set([MEMBER_PROTOCOL]), onChange: () => () => {} }
-  const care = createMeshCare({
+  const topology = new GossipTopology({
     self: parsePeerId(SELF),
     libp2p: Object.assign(events, { getConnections: () => connections }) as never,
     pubsub: pubsub as unknown as GossipInternals,
@@ -51,7 +51,7 @@ function build() {
     clock,
     logger: silentLogger,
   })
-  care.start()
+  topology.start()
   const connect = (peer: string, address: string) => {
     const connection = {
       remotePeer: peerIdFromString(peer),
@@ -68,7 +68,7 @@ function build() {
     pubsub.dispatchEvent(new CustomEvent('subscription-change'))
   }
   const offer = (peer: string) => pubsub.handleIHave(...([peer, [{ topicID: TOPIC }]] as unknown as []))
-  return { care, clock, mesh, pruned, connect, subscribe, offer }
+  return { topology, clock, mesh, pruned, connect, subscribe, offer }
 }
 
 const OVER_HUB = `/ip4/192.0.2.1/tcp/4001/p2p/${HUB}/p2p-circuit/p2p/${LEAF}`
@@ -84,31 +84,31 @@ async function leafOfAStar() {
 }
 
 test('a leaf links to its hub alone, and to another leaf when it is connected directly', async () => {
-  const { care, clock, mesh, connect } = await leafOfAStar()
+  const { topology, clock, mesh, connect } = await leafOfAStar()
   expect([...mesh]).toEqual([HUB])
-  expect(care.isFew(TOPIC)).toBe(false)
+  expect(topology.isFew(TOPIC)).toBe(false)
   connect(LEAF, '/ip4/192.0.2.2/tcp/4001')
   await clock.advance(1_000)
   expect([...mesh]).toEqual([HUB, LEAF])
-  expect(care.isFew(TOPIC)).toBe(true)
-  care.stop()
+  expect(topology.isFew(TOPIC)).toBe(true)
+  topology.stop()
   expect(clock.pending).toBe(0)
 })
 
 test('a peer that had what came by no link is linked to for a while', async () => {
-  const { care, clock, mesh, pruned, offer } = await leafOfAStar()
+  const { topology, clock, mesh, pruned, offer } = await leafOfAStar()
   offer(LEAF)
   expect([...mesh]).toEqual([HUB, LEAF])
   await clock.advance(25_000)
   expect(pruned).toEqual([])
   await clock.advance(10_000)
   expect([[...mesh], pruned]).toEqual([[HUB], [LEAF]])
-  care.stop()
+  topology.stop()
   expect(clock.pending).toBe(0)
 })
 
 test('strangers that come and go do not keep links that nobody picks', async () => {
-  const { care, clock, mesh, connect } = await leafOfAStar()
+  const { topology, clock, mesh, connect } = await leafOfAStar()
   mesh.add(LEAF)
   connect(LEAF, OVER_HUB)
   for (let second = 0; second < 10; second++) {
@@ -116,5 +116,5 @@ test('strangers that come and go do not keep links that nobody picks', async () 
     await clock.advance(1_000)
   }
   expect([...mesh]).toEqual([HUB])
-  care.stop()
+  topology.stop()
 })

@@ -1,24 +1,46 @@
-/** Who and what may connect: the VPN's ranges and blocked peers never, relaying for members only. */
-import type { Connection, ConnectionGater, MultiaddrConnection } from '@libp2p/interface'
-import { type AddressRules, transportOf } from '../addresses/address-rules.ts'
+/** Who and what may connect: the VPN's ranges and blocked peers never, and relays serve members only. */
+import type { Connection, ConnectionGater, Libp2p } from '@libp2p/interface'
+import type { AddressRules } from '../addresses/address-rules.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
+import { isPhantomWebRtc } from '../upstream/phantom-webrtc.ts'
 
-export interface GateInit {
+interface GateInit {
   readonly rules: AddressRules
   readonly isBlockedPeer: (peer: string) => boolean
   readonly isMember: (peer: string) => boolean
   readonly connections: (peer: string) => readonly Connection[]
-  /** Default `MAX_RELAY_CIRCUITS_PER_PEER`. */
+  /** The most circuits of one peer; `MAX_RELAY_CIRCUITS_PER_PEER` by default. */
   readonly maxCircuitsPerPeer?: number
-  /** Counted and told to subscribers. */
+  /** Called for each refusal, to be counted and told to subscribers. */
   readonly onRefused: (
     code: RefusalCode,
     from: { readonly peer?: string; readonly protocol?: string },
   ) => void
 }
 
+/** What the gate knows of the host and its members: nobody, until both stand. */
+export class HostView {
+  #host: Pick<Libp2p, 'getConnections'> | undefined
+  #membership: { isMember(peer: string): boolean } | undefined
+
+  attach(host: Pick<Libp2p, 'getConnections'>, membership: { isMember(peer: string): boolean }): void {
+    this.#host = host
+    this.#membership = membership
+  }
+
+  isMember(peer: string): boolean {
+    return this.#membership?.isMember(peer) === true
+  }
+
+  connections(peer: string): readonly Connection[] {
+    return this.#host === undefined ? [] : connectionsTo(this.#host, peer)
+  }
+}
+
+/** Creates the gate that libp2p asks before it dials, accepts and relays. */
 export function createConnectionGate(init: GateInit): ConnectionGater {
   const { rules, isBlockedPeer, isMember, onRefused, maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER } = init
   const refuse = (when: boolean, code: RefusalCode, peer?: string, protocol?: string) => {
@@ -36,8 +58,8 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyInboundConnection: (raw) => refuse(rules.isBlocked(raw.remoteAddr), 'host.blocked_range'),
     denyOutboundConnection: (_peer, raw) => rules.isBlocked(raw.remoteAddr),
     denyInboundEncryptedConnection: (peer, raw) =>
-      refuse(isBlockedPeer(peer.toString()), 'host.blocked_peer', peer.toString()) || isPhantom(raw),
-    denyOutboundEncryptedConnection: (peer, raw) => isBlockedPeer(peer.toString()) || isPhantom(raw),
+      refuse(isBlockedPeer(peer.toString()), 'host.blocked_peer', peer.toString()) || isPhantomWebRtc(raw),
+    denyOutboundEncryptedConnection: (peer, raw) => isBlockedPeer(peer.toString()) || isPhantomWebRtc(raw),
     filterMultiaddrForPeer: (_peer, address) => !rules.isBlocked(address),
     denyInboundRelayReservation: (peer) =>
       refuse(!isMember(peer.toString()), 'relay.not_member', peer.toString(), RELAY_HOP),
@@ -55,17 +77,7 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
   }
 }
 
-/**
- * A WebRTC connection that never came about: `@libp2p/webrtc` takes the end of signalling for success, whatever ended
- * it, and would hand out a connection through which nothing passes.
- */
-function isPhantom(raw: MultiaddrConnection): boolean {
-  if (transportOf(raw.remoteAddr) !== 'webrtc' || !('peerConnection' in raw)) return false
-  const { peerConnection } = raw as { readonly peerConnection?: { readonly connectionState?: string } }
-  return peerConnection?.connectionState !== 'connected'
-}
-
-/** Circuits that run over these connections. */
+/** Counts the circuits that run over these connections. */
 function circuits(connections: readonly Connection[]): number {
   let count = 0
   for (const { streams } of connections) {

@@ -4,13 +4,13 @@ import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { transportOf } from '../addresses/address-rules.ts'
 import type { Switches } from './switches.ts'
 
-/** By transport; empty for one that only dials. */
+/** The addresses to listen on, by transport; empty for one that only dials. */
 export interface ListenPlan {
   readonly tcp: readonly Multiaddr[]
   readonly ws: readonly Multiaddr[]
   readonly quic: readonly Multiaddr[]
   readonly webrtcDirect: readonly Multiaddr[]
-  /** All IPs listened on, for mDNS and STUN. */
+  /** All IPs that are listened on, for mDNS and STUN. */
   readonly ips: readonly string[]
 }
 
@@ -25,7 +25,11 @@ const KINDS = { tcp: 'tcp', ws: 'ws', 'quic-v1': 'quic', 'webrtc-direct': 'webrt
 
 type Kind = keyof typeof ANY
 
-/** @throws MeshError `p2p.bad_listen_address` with an issue for each address that no transport takes */
+/**
+ * Sorts the listen addresses by transport.
+ *
+ * @throws MeshError `p2p.bad_listen_address` with a reason for each address that no transport takes
+ */
 export function planListening(texts: readonly string[] | undefined, switches: Switches): ListenPlan {
   const plan: Record<Kind, Multiaddr[]> = { tcp: [], ws: [], quic: [], webrtcDirect: [] }
   const issues: Issue[] = []

@@ -8,9 +8,9 @@ import { createNetworkSecrets } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isLoopbackIp, isRelayed } from '../addresses/address-rules.ts'
-import type { Way } from '../discovery/discovery-methods.ts'
 import { createBulk } from '../bulk/create-bulk.ts'
 import { createTlsDoor } from '../bulk/tls-door.ts'
+import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
@@ -26,8 +26,9 @@ import {
 import { createRelayReservations } from '../reach/relay-reservations.ts'
 import { interceptSockets } from '../upstream/tcp-sockets.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
-import type { Platform, PlatformContext, RelayLimits } from './mesh-node.ts'
 import { loadOptional } from './optional-package.ts'
+import type { RelayLimits } from './p2p-member.ts'
+import type { Platform, PlatformContext } from './platform.ts'
 import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
 
 type Stop = () => void | Promise<void>
@@ -46,8 +47,12 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
     async join(context) {
       confirmOwnAddresses(context)
       const stops: Stop[] = []
-      const join = async (name: string, enabled: boolean, start: (way: Way) => Promise<Stop | undefined>) => {
-        const way = context.ways.open(name, enabled)
+      const join = async (
+        name: string,
+        enabled: boolean,
+        start: (way: DiscoveryMethod) => Promise<Stop | undefined>,
+      ) => {
+        const way = context.methods.open(name, enabled)
         if (!enabled) return
         try {
           const stop = await start(way)
@@ -104,7 +109,7 @@ function confirmOwnAddresses({ host }: PlatformContext): void {
 interface MdnsParts {
   readonly service: string
   readonly plan: ListenPlan
-  readonly way: Way
+  readonly way: DiscoveryMethod
 }
 
 async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsParts): Promise<Stop> {
@@ -139,7 +144,7 @@ async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsPa
 interface RendezvousParts {
   readonly init: P2pNodeInit
   readonly isPrivate: boolean
-  readonly way: Way
+  readonly way: DiscoveryMethod
 }
 
 async function joinRendezvous(

@@ -2,7 +2,7 @@
 import { MeshError } from '@mesh/core'
 import type { P2pErrorCode } from '../p2p-error.ts'
 
-export interface OptionalPackages {
+interface OptionalPackages {
   /** What works when they are installed: `QUIC`. */
   readonly feature: string
   readonly packages: readonly string[]

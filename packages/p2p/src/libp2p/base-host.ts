@@ -40,23 +40,23 @@ export type MeshHost = Libp2p<{
   readonly parts: { readonly components: HostComponents }
 }>
 
-export interface BaseHostInit {
+interface BaseHostInit {
   readonly privateKey: Ed25519PrivateKey
   readonly listen: readonly string[]
-  /** In place of what the transports say. */
+  /** The addresses to announce in place of those that the transports say. */
   readonly announce: readonly string[]
   readonly transports: NonNullable<Libp2pOptions['transports']>
   readonly gossip: Partial<GossipsubOpts>
   readonly gate: ConnectionGater
-  /** Chooses from all of this node's addresses. */
+  /** Chooses, of all addresses of this node, those that others are told. */
   readonly announced: (addresses: readonly Multiaddr[]) => Multiaddr[]
   readonly metrics: (connections: () => readonly Connection[]) => Metrics
   readonly userAgent: string
-  /** Default `MAX_CONNECTIONS`. */
+  /** The most connections at a time; `MAX_CONNECTIONS` by default. */
   readonly maxConnections?: number
 }
 
-/** Made and not started: `start()` makes it listen. */
+/** Creates the host; its `start()` makes it listen. */
 export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
   const { maxConnections = MAX_CONNECTIONS } = init
   const host = await createLibp2p({

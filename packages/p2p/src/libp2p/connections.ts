@@ -1,6 +1,6 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
 
-/** The open ones of one peer, direct ones first. */
+/** Gives the open connections to one peer, direct ones first. */
 export function connectionsTo(host: Pick<Libp2p, 'getConnections'>, peer: string): readonly Connection[] {
   return host
     .getConnections()
@@ -8,7 +8,7 @@ export function connectionsTo(host: Pick<Libp2p, 'getConnections'>, peer: string
     .sort((a, b) => Number(b.direct) - Number(a.direct))
 }
 
-/** Of each connected peer the one to use: a direct one where there is one. */
+/** Gives, for each connected peer, the connection to use: a direct one where there is one. */
 export function bestConnections(host: Pick<Libp2p, 'getConnections'>): ReadonlyMap<string, Connection> {
   const best = new Map<string, Connection>()
   for (const connection of host.getConnections()) {

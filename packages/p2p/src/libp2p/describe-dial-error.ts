@@ -24,8 +24,8 @@ const BY_NAME: Readonly<Record<string, string>> = {
   LimitedConnectionError: 'only a relayed connection stands',
 }
 
-/** At most a line; the first cause that is known wins. */
-export function inWords(error: unknown): string {
+/** Says in at most a line why a dial or stream failed; the first cause that is known wins. */
+export function describeDialError(error: unknown): string {
   for (const cause of causes(error)) {
     const words = BY_CODE[codeOf(cause)] ?? BY_NAME[nameOf(cause)]
     if (words !== undefined) return words

@@ -1,23 +1,26 @@
 /**
- * Pings each connection soon after it opens and then once a minute; a connection that misses two in a row ends. libp2p's
- * own monitor pings every ten seconds, which costs more than all gossip.
+ * Pings each connection soon after it opens and then once a minute; a connection that misses two in a row ends.
+ *
+ * libp2p's own monitor (libp2p 3.3.11, `connectionMonitor: { pingInterval }`) can be set to a minute, and is off here
+ * because it measures a round trip only after the first whole interval, pings all connections at the same moment, and
+ * ends a connection at the first ping that is lost.
  */
 import type { Connection, Libp2p } from '@libp2p/interface'
 import type { Clock, Logger, Random } from '@mesh/core'
 import { PING_INTERVAL_MS, PING_TIMEOUT_MS } from '../limits.ts'
 import { pingConnection } from './ping.ts'
 
-export interface PingMonitorInit {
+interface PingMonitorInit {
   readonly host: Libp2p
   readonly onRtt: (peer: string, rttMs: number) => void
-  /** Default `PING_INTERVAL_MS`. */
+  /** The time between two pings of a connection; `PING_INTERVAL_MS` by default. */
   readonly intervalMs?: number
 }
 
-/** The first ping waits until identify and the membership proof are through. */
+/** When the first ping goes out, in ms, so that identify and the membership proof are through. */
 const FIRST_PING_MS = 1_000
 
-/** @returns stops it */
+/** Begins to ping; gives the function that stops it. */
 export function startPingMonitor(
   init: PingMonitorInit,
   components: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },

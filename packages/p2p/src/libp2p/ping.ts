@@ -1,16 +1,17 @@
 /** libp2p's ping over one given connection (the service pings a peer over any). */
 import type { Connection, Libp2p } from '@libp2p/interface'
-import { type Clock, MeshError, type PeerId, type Random } from '@mesh/core'
+import { type Clock, MeshError, type PeerId, type Random, toError } from '@mesh/core'
 import { PING_TIMEOUT_MS } from '../limits.ts'
 import { connectionsTo } from './connections.ts'
-import { inWords } from './describe-dial-error.ts'
+import { describeDialError } from './describe-dial-error.ts'
 
 const PING_PROTOCOL = '/ipfs/ping/1.0.0'
-/** Fixed by the protocol. */
+/** The length of a ping, which the protocol fixes. */
 const PING_BYTES = 32
 
 /**
- * The round trip in milliseconds.
+ * Measures a round trip over one connection, in ms.
+ *
  * @throws the signal's reason, or what broke the stream
  */
 export async function pingConnection(
@@ -34,10 +35,10 @@ export async function pingConnection(
     stream.send(random.bytes(PING_BYTES))
     await answer
     const rttMs = clock.now() - sent
-    stream.close().catch((error: unknown) => stream.abort(error instanceof Error ? error : new Error('ping')))
+    stream.close().catch((error: unknown) => stream.abort(toError(error)))
     return rttMs
   } catch (error) {
-    stream.abort(error instanceof Error ? error : new Error(String(error)))
+    stream.abort(toError(error))
     throw error
   } finally {
     signal.removeEventListener('abort', onAbort)
@@ -45,8 +46,9 @@ export async function pingConnection(
 }
 
 /**
- * Over the best connection to the peer. A connection that closes under the ping, as the second of two that were dialled
+ * Measures a round trip over the best connection to the peer, in ms. A connection that closes under the ping, as the second of two that were dialled
  * at once does, proves nothing while there is another: that one is tried.
+ *
  * @throws MeshError `p2p.unreachable`
  */
 export async function pingPeer(
@@ -81,5 +83,5 @@ export async function pingPeer(
 
 function unanswered(peer: PeerId, cause: unknown): MeshError {
   if (cause === undefined) return new MeshError('p2p.unreachable', `not connected to ${peer}`)
-  return new MeshError('p2p.unreachable', `${peer} does not answer: ${inWords(cause)}`, { cause })
+  return new MeshError('p2p.unreachable', `${peer} does not answer: ${describeDialError(cause)}`, { cause })
 }

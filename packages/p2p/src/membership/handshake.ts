@@ -1,5 +1,5 @@
 /**
- * Proof that both ends of a connection hold the network's key, without telling it (docs/PROTOCOLS.md, 'Member').
+ * Proof that both ends of a connection hold the network's key, without telling it (docs/PROTOCOLS.md, 'Member: `/mesh/member/1`').
  * Pure: bytes in, bytes out.
  *
  * 1. initiator -> responder: its nonce
@@ -21,7 +21,7 @@ export const NONCE_BYTES = 32
 const PROOF_BYTES = 32
 
 /** The two ends as they stand in one handshake. */
-export interface Handshake {
+interface Handshake {
   readonly initiator: PeerId
   readonly responder: PeerId
   readonly initiatorNonce: Uint8Array
@@ -34,7 +34,7 @@ export interface HandshakeMessage {
   readonly proof?: Uint8Array | undefined
 }
 
-/** 32 bytes that only members can derive. */
+/** Derives the 32 bytes that only members can derive. */
 export function deriveMemberKey(config: NetworkConfig): Uint8Array {
   const secret = frameTexts(config.crypto.key, config.room)
   return hkdf(sha256, secret, undefined, new TextEncoder().encode('mesh member 1'), 32)
@@ -54,7 +54,7 @@ export function buildProof(
     .digest()
 }
 
-/** In constant time. */
+/** Compares two proofs in constant time. */
 export function isProof(expected: Uint8Array, given: Uint8Array): boolean {
   if (given.length !== expected.length) return false
   let difference = 0
@@ -62,7 +62,7 @@ export function isProof(expected: Uint8Array, given: Uint8Array): boolean {
   return difference === 0
 }
 
-/** Protobuf `message { bytes nonce = 1; bytes proof = 2; }`. */
+/** Encodes a message as protobuf: `message { bytes nonce = 1; bytes proof = 2; }`. */
 export function encodeHandshakeMessage({ nonce, proof }: HandshakeMessage): Uint8Array {
   const out = writer()
   if (nonce !== undefined) out.uint32((1 << 3) | 2).bytes(nonce)
@@ -70,7 +70,7 @@ export function encodeHandshakeMessage({ nonce, proof }: HandshakeMessage): Uint
   return out.finish()
 }
 
-/** Undefined for what is no such message; fields of later versions are skipped. */
+/** Decodes a message; gives undefined for what is none, and skips fields of later versions. */
 export function decodeHandshakeMessage(bytes: Uint8Array): HandshakeMessage | undefined {
   try {
     const input = reader(bytes)

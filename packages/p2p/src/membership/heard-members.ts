@@ -3,7 +3,7 @@ import { HEARD_MEMBER_MS, MAX_HEARD_MEMBERS } from '../limits.ts'
 
 /** Peers that showed lately that they hold the network's key, by what they authored or by an earlier proof. */
 export interface HeardMembers {
-  /** True when the peer was none of these before. */
+  /** Notes the peer; gives true when it was none of these before. */
   note(peer: PeerId): boolean
   has(peer: string): boolean
 }

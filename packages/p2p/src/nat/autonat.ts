@@ -1,18 +1,25 @@
 /**
- * AutoNAT v2: others dial an address that may be reachable from outside, and only then is it told. The library asks a
- * peer when it connects; an address that came later, as by a port mapping, would wait for strangers.
+ * AutoNAT v2: others dial an address that may be reachable from outside, and only then is it told. The library
+ * (@libp2p/autonat-v2 2.0.15) asks a peer when it connects; an address that came later, as by a port mapping, would
+ * wait for strangers. So members are asked again here while an address is unconfirmed (`test/port-mapping.test.ts`).
  */
 import { autoNATv2 } from '@libp2p/autonat-v2'
 import type { Connection } from '@libp2p/interface'
 import type { AddressManager } from '@libp2p/interface-internal'
 import { relayOf } from '../addresses/relayed-address.ts'
-import type { PlatformContext } from '../host/mesh-node.ts'
-import { joinService } from '../libp2p/base-host.ts'
+import { joinService, type MeshHost } from '../libp2p/base-host.ts'
 import { AUTONAT_ASK_MS, MAX_AUTONAT_ASKED } from '../limits.ts'
+import type { P2pComponents } from '../p2p-components.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { AUTONAT_REQUEST_PROTOCOL } from '../protocols.ts'
 
-/** @returns stops asking; libp2p stops the service */
-export async function joinAutoNat(context: PlatformContext): Promise<() => void> {
+/** Adds the service to the host; gives the function that stops asking, and libp2p stops the service. */
+export async function joinAutoNat(
+  context: Pick<P2pComponents, 'clock' | 'random'> & {
+    readonly host: MeshHost
+    readonly spoken: Pick<SpokenProtocols, 'speaks'>
+  },
+): Promise<() => void> {
   const { host, spoken, clock, random } = context
   const { peerStore, connectionManager, registrar, addressManager, randomWalk, logger } =
     host.services.parts.components

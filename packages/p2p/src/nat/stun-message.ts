@@ -9,7 +9,7 @@ const HEADER_BYTES = 20
 const TRANSACTION_AT = 8
 
 /** Where a packet came from. */
-export interface PacketSource {
+interface PacketSource {
   readonly address: Uint8Array
   readonly port: number
 }

@@ -9,7 +9,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { MAX_STUN_PER_SECOND } from '../limits.ts'
 import { answerStun } from './stun-message.ts'
 
-export interface StunServer {
+interface StunServer {
   readonly port: number
   close(): Promise<void>
 }

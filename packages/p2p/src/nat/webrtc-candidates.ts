@@ -13,7 +13,7 @@ type IsBlocked = (ip: IpAddress) => boolean
 const rules = new Set<IsBlocked>()
 let wrapped = false
 
-/** @returns takes the rule away */
+/** Adds a rule; gives the function that takes it away. */
 export function blockCandidates(isBlocked: IsBlocked): () => void {
   if (!wrapped) wrap()
   wrapped = true
@@ -21,7 +21,7 @@ export function blockCandidates(isBlocked: IsBlocked): () => void {
   return () => rules.delete(isBlocked)
 }
 
-/** Is it a line like `candidate:1 1 UDP 2122317823 10.1.0.2 50000 typ host` whose address some rule blocks? */
+/** True for a line like `candidate:1 1 UDP 2122317823 10.1.0.2 50000 typ host` whose address the rule blocks. */
 export function isBlockedCandidate(candidate: string, isBlocked: IsBlocked): boolean {
   const ip = tryParseIp(candidate.trim().split(/\s+/)[4] ?? '')
   return ip !== undefined && isBlocked(ip)

@@ -1,5 +1,5 @@
 /**
- * The native library below WebRTC has threads of its own: unless it is told that nobody needs it any more, they keep
+ * Ends the native library below WebRTC (node-datachannel 0.33.4), which has threads of its own: unless it is told that nobody needs it any more, they keep
  * the process alive for seconds, or end it with an abort when it exits. There is one such library for a whole process,
  * so its users are counted for the process too.
  */
@@ -7,7 +7,7 @@ import { cleanup } from 'node-datachannel'
 
 let users = 0
 
-/** @returns gives it back, once all connections are closed; calls after the first do nothing */
+/** Holds the library; gives the function that lets it go, once all connections are closed, and once only. */
 export function holdWebRtcLibrary(): () => void {
   users++
   let held = true

@@ -1,6 +1,5 @@
 /**
  * What this node knows of each peer, readable without waiting: a mirror of libp2p's peer store, with what went wrong.
- * Bounded: beyond the limit the unconnected peer that was silent longest is forgotten, strangers before members.
  */
 import type { Connection, IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
@@ -10,173 +9,161 @@ import { transportOf } from '../addresses/address-rules.ts'
 import { bestConnections, connectionsTo } from '../libp2p/connections.ts'
 import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
+import { type KnownPeer, KnownPeers } from './known-peers.ts'
 
-/** How the peer is reached is known elsewhere. */
+/** What the book says of a peer; how the peer is reached is known elsewhere. */
 type BookedPeer = Omit<PeerStatus, 'reach'>
 
 export interface PeerBook {
   all(): readonly BookedPeer[]
   get(peer: string): BookedPeer | undefined
-  /** What the peer itself said last, and what others told of it. */
+  /** Gives the addresses that the peer itself named last, and those that others told of it. */
   addressesOf(peer: string): readonly Multiaddr[]
-  /** Heard of, with where it may be. */
+  /** Somebody told of the peer, and where it may be. */
   noteFound(peer: string, addresses: readonly Multiaddr[]): void
+  /** A dial or stream to the peer failed, said in words. */
   noteError(peer: string, words: string): void
   noteRtt(peer: string, rttMs: number): void
-  /** What a member says that it is called. */
+  /** A member says what it is called. */
   noteName(peer: string, name: string): void
-  /** Something came from the peer, or went wrong no more. */
+  /** Something came from the peer. */
   noteSeen(peer: string): void
-  /** Protocols that identify named. */
+  /** Gives the protocols that the peer named by identify. */
   protocols(peer: string): readonly string[]
   stop(): void
 }
 
-export interface PeerBookInit {
+interface PeerBookInit {
   readonly host: Libp2p
   readonly isMember: (peer: string) => boolean
   readonly clock: Clock
-  /** Default `MAX_KNOWN_PEERS`. */
+  /** The most peers that are kept; `MAX_KNOWN_PEERS` by default. */
   readonly limit?: number
 }
 
+/** The longest agent version that is kept, in characters. */
 const MAX_AGENT_LENGTH = 128
 
-interface Known {
-  /** By identify. */
-  addresses: readonly string[]
-  /** By those who found it. */
-  told: readonly string[]
-  protocols: readonly string[]
-  agent: string | undefined
-  name: string | undefined
-  rttMs: number | undefined
-  lastSeen: number | undefined
-  lastError: string | undefined
-  /** Order of arrival, for peers that were never seen alive. */
-  readonly since: number
+/** Creates the book of one host, which it listens to until `stop`. */
+export function createPeerBook(init: PeerBookInit): PeerBook {
+  return new HostPeerBook(init)
 }
 
-export function createPeerBook(init: PeerBookInit): PeerBook {
-  const { host, isMember, clock, limit = MAX_KNOWN_PEERS } = init
-  const known = new Map<string, Known>()
-  const self = host.peerId.toString()
+class HostPeerBook implements PeerBook {
+  readonly #init: PeerBookInit
+  readonly #self: string
+  readonly #known: KnownPeers
 
-  function entry(peer: string): Known {
-    const found = known.get(peer)
-    if (found !== undefined) return found
-    const made: Known = {
-      addresses: [],
-      told: [],
-      protocols: [],
-      agent: undefined,
-      name: undefined,
-      rttMs: undefined,
-      lastSeen: undefined,
-      lastError: undefined,
-      since: clock.now(),
-    }
-    known.set(peer, made)
-    if (known.size > limit) forgetOne()
-    return made
+  constructor(init: PeerBookInit) {
+    const { host, isMember, clock, limit = MAX_KNOWN_PEERS } = init
+    this.#init = init
+    this.#self = host.peerId.toString()
+    this.#known = new KnownPeers({
+      clock,
+      limit,
+      isMember,
+      connected: () => new Set(host.getConnections().map(({ remotePeer }) => remotePeer.toString())),
+      onForgotten: (peer) => void host.peerStore.delete(peerIdFromString(peer)).catch(() => {}),
+    })
+    host.addEventListener('peer:update', this.#onPeer)
+    host.addEventListener('peer:identify', this.#onIdentify)
+    host.addEventListener('connection:open', this.#onOpen)
+    host.addEventListener('connection:close', this.#onClose)
   }
 
-  /** Members first to stay, then the ones seen last. */
-  function forgetOne(): void {
-    const connected = new Set(host.getConnections().map(({ remotePeer }) => remotePeer.toString()))
-    let worst: string | undefined
-    let worstRank = Number.POSITIVE_INFINITY
-    for (const [peer, { lastSeen, since }] of known) {
-      if (connected.has(peer)) continue
-      const rank = (isMember(peer) ? 1e15 : 0) + (lastSeen ?? since)
-      if (rank < worstRank) [worst, worstRank] = [peer, rank]
-    }
-    if (worst === undefined) return
-    known.delete(worst)
-    host.peerStore.delete(peerIdFromString(worst)).catch(() => {})
+  stop(): void {
+    const { host } = this.#init
+    host.removeEventListener('peer:update', this.#onPeer)
+    host.removeEventListener('peer:identify', this.#onIdentify)
+    host.removeEventListener('connection:open', this.#onOpen)
+    host.removeEventListener('connection:close', this.#onClose)
   }
 
-  function onPeer(event: CustomEvent<{ peer: Peer }>): void {
-    const { id, addresses, protocols } = event.detail.peer
-    const peer = id.toString()
-    if (peer === self) return
-    const target = entry(peer)
-    target.addresses = addresses.slice(0, MAX_PEER_ADDRESSES).map(({ multiaddr }) => multiaddr.toString())
-    target.protocols = protocols
+  all(): readonly BookedPeer[] {
+    const used = bestConnections(this.#init.host)
+    return [...this.#known.all()].map(([peer, from]) => this.#status(peer, from, used.get(peer)))
   }
-  const onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => {
-    entry(detail.peerId.toString()).agent = detail.agentVersion?.slice(0, MAX_AGENT_LENGTH)
-  }
-  const onOpen = (event: CustomEvent<Connection>) => {
-    const target = entry(event.detail.remotePeer.toString())
-    target.lastSeen = clock.now()
-    target.lastError = undefined
-  }
-  const onClose = (event: CustomEvent<Connection>) => {
-    const target = known.get(event.detail.remotePeer.toString())
-    if (target !== undefined) target.lastSeen = clock.now()
-  }
-  host.addEventListener('peer:update', onPeer)
-  host.addEventListener('peer:identify', onIdentify)
-  host.addEventListener('connection:open', onOpen)
-  host.addEventListener('connection:close', onClose)
 
-  function status(peer: string, from: Known, used: Connection | undefined): BookedPeer {
+  get(peer: string): BookedPeer | undefined {
+    const from = this.#known.get(peer)
+    if (from === undefined) return undefined
+    return this.#status(peer, from, connectionsTo(this.#init.host, peer)[0])
+  }
+
+  addressesOf(peer: string): readonly Multiaddr[] {
+    const from = this.#known.get(peer)
+    const texts = new Set([...(from?.addresses ?? []), ...(from?.told ?? [])])
+    return [...texts].map((text) => multiaddr(text))
+  }
+
+  noteFound(peer: string, addresses: readonly Multiaddr[]): void {
+    if (peer === this.#self) return
+    this.#known.entry(peer).told = addresses.slice(0, MAX_PEER_ADDRESSES).map(String)
+  }
+
+  noteError(peer: string, words: string): void {
+    this.#known.entry(peer).lastError = words
+  }
+
+  noteRtt(peer: string, rttMs: number): void {
+    this.#known.entry(peer).rttMs = rttMs
+  }
+
+  noteName(peer: string, name: string): void {
+    this.#known.entry(peer).name = name
+  }
+
+  noteSeen(peer: string): void {
+    this.#known.entry(peer).lastSeen = this.#init.clock.now()
+  }
+
+  protocols(peer: string): readonly string[] {
+    return this.#known.get(peer)?.protocols ?? []
+  }
+
+  #status(peer: string, from: KnownPeer, used: Connection | undefined): BookedPeer {
     return {
       id: peer,
       connected: used !== undefined,
-      member: isMember(peer),
+      member: this.#init.isMember(peer),
       path: used === undefined ? undefined : used.direct ? 'direct' : 'relayed',
       transport: used === undefined ? undefined : transportOf(used.remoteAddr),
       addresses: addressesIn(from, used),
       rttMs: from.rttMs,
-      lastSeen: used === undefined ? from.lastSeen : clock.now(),
+      lastSeen: used === undefined ? from.lastSeen : this.#init.clock.now(),
       lastError: from.lastError,
       agent: from.agent,
       name: from.name,
     }
   }
 
-  return {
-    all() {
-      const used = bestConnections(host)
-      return [...known].map(([peer, from]) => status(peer, from, used.get(peer)))
-    },
-    get(peer) {
-      const from = known.get(peer)
-      return from === undefined ? undefined : status(peer, from, connectionsTo(host, peer)[0])
-    },
-    addressesOf(peer) {
-      const from = known.get(peer)
-      return [...new Set([...(from?.addresses ?? []), ...(from?.told ?? [])])].map((text) => multiaddr(text))
-    },
-    noteFound(peer, addresses) {
-      if (peer !== self) entry(peer).told = addresses.slice(0, MAX_PEER_ADDRESSES).map(String)
-    },
-    noteError(peer, words) {
-      entry(peer).lastError = words
-    },
-    noteRtt(peer, rttMs) {
-      entry(peer).rttMs = rttMs
-    },
-    noteName(peer, name) {
-      entry(peer).name = name
-    },
-    noteSeen(peer) {
-      entry(peer).lastSeen = clock.now()
-    },
-    protocols: (peer) => known.get(peer)?.protocols ?? [],
-    stop() {
-      host.removeEventListener('peer:update', onPeer)
-      host.removeEventListener('peer:identify', onIdentify)
-      host.removeEventListener('connection:open', onOpen)
-      host.removeEventListener('connection:close', onClose)
-    },
+  readonly #onPeer = (event: CustomEvent<{ peer: Peer }>): void => {
+    const { id, addresses, protocols } = event.detail.peer
+    const peer = id.toString()
+    if (peer === this.#self) return
+    const target = this.#known.entry(peer)
+    target.addresses = addresses.slice(0, MAX_PEER_ADDRESSES).map((address) => address.multiaddr.toString())
+    target.protocols = protocols
+  }
+
+  readonly #onIdentify = ({ detail }: CustomEvent<IdentifyResult>): void => {
+    this.#known.entry(detail.peerId.toString()).agent = detail.agentVersion?.slice(0, MAX_AGENT_LENGTH)
+  }
+
+  readonly #onOpen = (event: CustomEvent<Connection>): void => {
+    const target = this.#known.entry(event.detail.remotePeer.toString())
+    target.lastSeen = this.#init.clock.now()
+    target.lastError = undefined
+  }
+
+  readonly #onClose = (event: CustomEvent<Connection>): void => {
+    const target = this.#known.get(event.detail.remotePeer.toString())
+    if (target !== undefined) target.lastSeen = this.#init.clock.now()
   }
 }
 
-/** For people: what it says of itself, else what is used, else what others told. */
-function addressesIn({ addresses, told }: Known, used: Connection | undefined): readonly string[] {
+/** Chooses for people: the addresses that the peer itself named, else the one in use, else what others told. */
+function addressesIn({ addresses, told }: KnownPeer, used: Connection | undefined): readonly string[] {
   if (addresses.length > 0) return addresses
   return used === undefined ? told : [used.remoteAddr.toString()]
 }

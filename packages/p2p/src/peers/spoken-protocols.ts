@@ -3,7 +3,7 @@ import type { IdentifyResult, Libp2p, PeerId as Libp2pPeerId } from '@libp2p/int
 /** What connected peers speak, as identify last said; readable without waiting. */
 export interface SpokenProtocols {
   speaks(peer: string, protocol: string): boolean
-  /** Undefined until identify has answered. */
+  /** Gives what the peer speaks; undefined until identify has answered. */
   of(peer: string): ReadonlySet<string> | undefined
   onChange(listener: (peer: string) => void): () => void
   stop(): void

@@ -7,9 +7,9 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import { type Clock, type Logger, type Random, toError } from '@mesh/core'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { Find } from '../discovery/find.ts'
-import type { Way } from '../discovery/discovery-methods.ts'
+import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
-import { inWords } from '../libp2p/describe-dial-error.ts'
+import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { MAX_CONNECTIONS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { PeerBook } from '../peers/peer-book.ts'
@@ -47,7 +47,7 @@ export interface ReachComponents {
 
 /** Reaches peers: everything that dials, and everything that closes a connection for want of room, goes through here. */
 export interface Reach {
-  found(way: Way, find: Find): void
+  found(way: DiscoveryMethod, find: Find): void
   /**
    * A connection now, wherever the peer was ever heard of to be; a second try follows a first that failed. Resolves
    * when one stands, direct or relayed.
@@ -108,7 +108,7 @@ class ReachShell implements Reach {
     this.#listen()
   }
 
-  found(way: Way, find: Find): void {
+  found(way: DiscoveryMethod, find: Find): void {
     way.found(find.peer)
     const { rules, book } = this.#parts
     const addresses = find.addresses.filter((address) => !rules.isBlocked(address))
@@ -318,7 +318,7 @@ class ReachShell implements Reach {
       (error: unknown) => {
         const errors = this.#waiting.get(peer)?.errors
         if (errors !== undefined && errors.length < MAX_KEPT_ERRORS) errors.push(error)
-        this.#take(peer, { type: 'dialled', route, attempt, error: inWords(error) })
+        this.#take(peer, { type: 'dialled', route, attempt, error: describeDialError(error) })
       },
     )
   }

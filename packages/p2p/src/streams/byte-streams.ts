@@ -1,11 +1,11 @@
 /** Raw bytes between members, over the streams of `member-streams.ts`. */
-import type { Clock, Logger } from '@mesh/core'
+import { type Clock, type Logger, toError } from '@mesh/core'
 import type { Bulk } from '../bulk/bulk.ts'
 import type { ByteStreams } from '../p2p-node.ts'
 import { createByteStream } from './byte-stream.ts'
 import type { MemberStreams } from './member-streams.ts'
 
-export interface ByteStreamsComponents {
+interface ByteStreamsComponents {
   readonly streams: MemberStreams
   /** Undefined where the platform has none. */
   readonly bulk?: Bulk | undefined
@@ -13,6 +13,7 @@ export interface ByteStreamsComponents {
   readonly logger: Logger
 }
 
+/** Creates the byte streams of one node. */
 export function createByteStreams({ streams, bulk, clock, logger }: ByteStreamsComponents): ByteStreams {
   const log = logger.child('streams')
   return {
@@ -23,7 +24,7 @@ export function createByteStreams({ streams, bulk, clock, logger }: ByteStreamsC
           handler(stream)
         } catch (error) {
           log.debug('stream not taken', { peer: inbound.peer, protocol, error: String(error) })
-          stream.abort(error instanceof Error ? error : new Error(String(error)))
+          stream.abort(toError(error))
         }
       })
       if (options.bulk !== true) return

@@ -17,9 +17,9 @@ export async function closeWriting(
     isPatient = false,
   }: { readonly clock: Clock; readonly heard: boolean; readonly isPatient?: boolean },
 ): Promise<void> {
-  const settled = heard || stream.readBufferLength > 0 || stream.remoteWriteStatus !== 'writable'
+  const isNegotiated = heard || stream.readBufferLength > 0 || stream.remoteWriteStatus !== 'writable'
   // libp2p fails to open a stream whose other end is closed before the answer to the protocol's name was read
-  if (!settled && stream.direction === 'inbound') await delay(clock, ACCEPTED_CLOSE_DELAY_MS)
+  if (!isNegotiated && stream.direction === 'inbound') await delay(clock, ACCEPTED_CLOSE_DELAY_MS)
   const abort = () => stream.abort(new Error('the peer takes nothing'))
   const cancel = isPatient ? () => {} : clock.after(CHANNEL_CLOSE_MS, abort)
   try {

@@ -1,57 +1,59 @@
 /**
- * Streams of own protocols between members, whatever they carry. Outbound: 1 find or make a connection, 2 have
- * membership proven on it, 3 open the stream. Inbound: 1 hold the stream back until its connection is proven, 2 bound
- * how many, 3 hand it over.
+ * Streams of our own protocols between members, whatever they carry. Outbound: 1 a connection is found or made
+ * (`connection-choice.ts`), 2 membership is proven on it, 3 the stream is opened. Inbound: 1 the stream is held back
+ * until its connection is proven (`stream-admission.ts`), 2 the number of streams is bounded, 3 it is handed over.
  */
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
-import { peerIdFromString } from '@libp2p/peer-id'
-import { type Clock, MeshError, type PeerId, tryParsePeerId } from '@mesh/core'
-import { CHANNEL_OPEN_MS, MAX_UNPROVEN_STREAMS, MEMBER_HANDSHAKE_MS } from '../limits.ts'
+import { type Clock, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
+import { CHANNEL_OPEN_MS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
-import type { RefusalCode } from '../p2p-error.ts'
 import type { Refusals } from '../refusals.ts'
+import { chooseConnection } from './connection-choice.ts'
+import { countDown, StreamAdmission, type StreamRules } from './stream-admission.ts'
 
-/** Who may be at the other end, and over what. */
-interface StreamRules {
-  /** `proven` on the stream's own connection; `heard` takes members of older networks, who cannot prove, too. */
-  readonly from: 'proven' | 'heard'
-  /** False: never over a relay. */
-  readonly relayed: boolean
-  /** What is sent first goes along with the protocol's name. Default: only with `heard`. */
-  readonly lazy?: boolean | undefined
-}
-
+/** An open stream, the connection that carries it and the member at its other end. */
 export interface MemberStream {
   readonly stream: Stream
   readonly connection: Connection
   readonly peer: PeerId
 }
 
+type StreamHandler = (inbound: MemberStream) => void
+
 export interface MemberStreams {
-  /** The handler has the stream until it closes; streams beyond `maxPerPeer` at a time are reset and counted. */
+  /** Serves a protocol: the handler has the stream until it closes; streams beyond `maxPerPeer` are reset and counted. */
   serve(
     protocol: string,
     rules: StreamRules & { readonly maxPerPeer: number },
-    handler: (inbound: MemberStream) => void,
+    handler: StreamHandler,
   ): Promise<void>
-  /** @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.unsupported`; the signal's reason */
+  /**
+   * Opens a stream to a member.
+   *
+   * @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.unsupported`; the signal's reason
+   */
   open(
     peer: PeerId,
     protocol: string,
     options: StreamRules & { readonly signal: AbortSignal | undefined },
   ): Promise<MemberStream>
-  /** The best connection there is, or a new one. @throws MeshError `p2p.unreachable`; the signal's reason */
+  /** Gives the best connection there is, or makes one. @throws MeshError `p2p.unreachable`; the signal's reason */
   connection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection>
-  /** Runs `task` with a signal that ends in time. @throws MeshError `p2p.unreachable`; the outer signal's reason */
+  /**
+   * Runs `task` with a signal that ends after `CHANNEL_OPEN_MS`.
+   *
+   * @throws MeshError `p2p.unreachable` when the time is over; the outer signal's reason
+   */
   inTime<T>(
     peer: PeerId,
     signal: AbortSignal | undefined,
     task: (signal: AbortSignal) => Promise<T>,
   ): Promise<T>
+  /** Stops serving and resets all streams. */
   stop(): Promise<void>
 }
 
-export interface MemberStreamsComponents {
+interface MemberStreamsComponents {
   readonly libp2p: Libp2p
   readonly membership: Membership
   readonly clock: Clock
@@ -60,188 +62,159 @@ export interface MemberStreamsComponents {
   readonly connect: (peer: PeerId, signal: AbortSignal) => Promise<unknown>
 }
 
-/** Above every bound of ours on streams of a peer, which are checked with a reason. */
+/** libp2p's own bound, above every bound of ours on streams of a peer, which are checked with a reason. */
 const MAX_INBOUND_STREAMS = 1024
 
+/** Creates the streams of one node; nothing is served until `serve` is called. */
 export function createMemberStreams(components: MemberStreamsComponents): MemberStreams {
-  const { libp2p, membership, clock, refusals, connect } = components
-  const served = new Set<string>()
-  const open = new Set<Stream>()
-  const unproven = new Map<string, number>()
-  let stopped = false
+  return new MemberStreamsService(components)
+}
 
-  /** Told when the stream ends; at once when it has. */
-  function track(stream: Stream, onClosed: () => void): void {
-    open.add(stream)
+class MemberStreamsService implements MemberStreams {
+  readonly #components: MemberStreamsComponents
+  readonly #admission: StreamAdmission
+  readonly #served = new Set<string>()
+  readonly #open = new Set<Stream>()
+  #isStopped = false
+
+  constructor(components: MemberStreamsComponents) {
+    this.#components = components
+    this.#admission = new StreamAdmission(components)
+  }
+
+  async serve(
+    protocol: string,
+    rules: StreamRules & { readonly maxPerPeer: number },
+    handler: StreamHandler,
+  ): Promise<void> {
+    const perPeer = new Map<PeerId, number>()
+    this.#served.add(protocol)
+    // libp2p resets a stream whose handler rejects; ours answers for itself, and must not hold up the negotiation
+    const serveOne = (stream: Stream, connection: Connection) =>
+      void this.#serveOne({ stream, connection }, { protocol, rules, perPeer, handler })
+    await this.#components.libp2p.handle(protocol, serveOne, {
+      maxInboundStreams: MAX_INBOUND_STREAMS,
+      maxOutboundStreams: MAX_INBOUND_STREAMS,
+      runOnLimitedConnection: rules.relayed,
+    })
+  }
+
+  async #serveOne(
+    { stream, connection }: { readonly stream: Stream; readonly connection: Connection },
+    served: {
+      readonly protocol: string
+      readonly rules: StreamRules & { readonly maxPerPeer: number }
+      readonly perPeer: Map<PeerId, number>
+      readonly handler: StreamHandler
+    },
+  ): Promise<void> {
+    const { protocol, rules, perPeer, handler } = served
+    const peer = tryParsePeerId(connection.remotePeer.toString())
+    let code = peer === undefined ? 'channel.not_member' : this.#admission.judge(stream, connection, rules)
+    // no promise in between where none is needed: what comes first must find its reader
+    if (code instanceof Promise) code = await code
+    if (this.#isStopped) return stream.abort(new Error('this node stops'))
+    const count = peer === undefined ? 0 : (perPeer.get(peer) ?? 0) + 1
+    if (code === undefined && count > rules.maxPerPeer) code = 'channel.too_many'
+    if (peer === undefined || code !== undefined) {
+      const from = { peer: connection.remotePeer.toString(), protocol }
+      this.#components.refusals.refuse(code ?? 'channel.not_member', from)
+      return stream.abort(new Error(`refused: ${code}`))
+    }
+    perPeer.set(peer, count)
+    this.#track(stream, () => countDown(perPeer, peer))
+    handler({ stream, connection, peer })
+  }
+
+  open(
+    peer: PeerId,
+    protocol: string,
+    { signal: outer, ...rules }: StreamRules & { readonly signal: AbortSignal | undefined },
+  ): Promise<MemberStream> {
+    return this.inTime(peer, outer, async (signal) => {
+      const connection = await this.connection(peer, rules, signal)
+      if (rules.from === 'proven') await this.#prove(peer, connection, signal)
+      const stream = await openOn(connection, protocol, { peer, rules, signal })
+      if (this.#isStopped) {
+        stream.abort(new Error('stopped'))
+        throw new MeshError('p2p.not_started', 'this node has stopped')
+      }
+      this.#track(stream, () => {})
+      return { stream, connection, peer }
+    })
+  }
+
+  connection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection> {
+    return chooseConnection(this.#components, peer, { rules, signal })
+  }
+
+  async inTime<T>(
+    peer: PeerId,
+    signal: AbortSignal | undefined,
+    task: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const expired = new MeshError('p2p.unreachable', 'the peer did not answer in time', { details: { peer } })
+    let ended: AbortSignal | undefined
+    try {
+      const { clock } = this.#components
+      const init = { clock, ms: CHANNEL_OPEN_MS, signal, reason: () => expired }
+      return await withDeadline(init, (own) => {
+        ended = own
+        return task(own)
+      })
+    } catch (error) {
+      ended?.throwIfAborted()
+      throw error
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#components.libp2p.unhandle([...this.#served])
+    for (const stream of this.#open) stream.abort(new Error('this node stops'))
+    this.#open.clear()
+  }
+
+  async #prove(peer: PeerId, connection: Connection, signal: AbortSignal): Promise<void> {
+    if (await this.#components.membership.prove(connection, signal)) return
+    signal.throwIfAborted()
+    throw new MeshError('p2p.not_member', 'the peer did not prove that it is a member', { details: { peer } })
+  }
+
+  /** Calls `onClosed` when the stream ends, or at once when it has ended. */
+  #track(stream: Stream, onClosed: () => void): void {
+    this.#open.add(stream)
     const closed = () => {
-      open.delete(stream)
+      this.#open.delete(stream)
       onClosed()
     }
     if (isLive(stream)) stream.addEventListener('close', closed, { once: true })
     else closed()
   }
+}
 
-  /** Undefined: may be served now; else why not, or a promise of it. */
-  function refusal(
-    stream: Stream,
-    connection: Connection,
-    rules: StreamRules,
-  ): RefusalCode | undefined | Promise<RefusalCode | undefined> {
-    if (!rules.relayed && !connection.direct) return 'channel.relayed'
-    const standing = membership.standing(connection)
-    if (standing === 'proven') return undefined
-    if (rules.from === 'proven') return untilProven(stream, connection)
-    const heard = standing !== 'refused' && membership.isMember(connection.remotePeer.toString())
-    return heard ? undefined : 'channel.not_member'
-  }
-
-  async function untilProven(stream: Stream, connection: Connection): Promise<RefusalCode | undefined> {
-    const held = unproven.get(connection.id) ?? 0
-    if (held >= MAX_UNPROVEN_STREAMS) return 'channel.not_member'
-    unproven.set(connection.id, held + 1)
-    // what a stranger sends meanwhile stays within the stream's first window
-    if (stream.readStatus === 'readable') stream.pause()
-    const limit = new AbortController()
-    const cancel = clock.after(MEMBER_HANDSHAKE_MS, () => limit.abort())
-    const proven = await membership.whenProven(connection, limit.signal)
-    cancel()
-    countDown(unproven, connection.id)
-    return proven ? undefined : 'channel.not_member'
-  }
-
-  const rank = (connection: Connection) =>
-    (connection.direct ? 4 : 0) +
-    (membership.standing(connection) === 'proven' ? 2 : 0) +
-    // QUIC's library loses short inbound streams
-    (connection.remoteAddr.getComponents().some(({ name }) => name === 'quic-v1') ? 0 : 1)
-
-  const bestConnection = (peer: PeerId): Connection | undefined =>
-    libp2p
-      .getConnections(peerIdFromString(peer))
-      .filter((connection) => connection.status === 'open' && membership.standing(connection) !== 'refused')
-      .sort((a, b) => rank(b) - rank(a))[0]
-
-  async function findConnection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection> {
-    const best = bestConnection(peer) ?? (await dial(peer, signal))
-    if (best.direct || rules.relayed) return best
-    throw new MeshError('p2p.unreachable', 'the peer can be reached over a relay only', { details: { peer } })
-  }
-
-  async function dial(peer: PeerId, signal: AbortSignal): Promise<Connection> {
-    let cause: unknown
-    try {
-      await connect(peer, signal)
-      const made = bestConnection(peer)
-      if (made !== undefined) return made
-    } catch (error) {
-      cause = error
-    }
-    throw new MeshError('p2p.unreachable', 'the peer cannot be reached', { cause, details: { peer } })
-  }
-
-  async function openOn(
-    connection: Connection,
-    protocol: string,
-    options: { readonly peer: PeerId; readonly rules: StreamRules; readonly signal: AbortSignal },
-  ): Promise<Stream> {
-    const { peer, rules, signal } = options
-    try {
-      return await connection.newStream([protocol], {
-        signal,
-        runOnLimitedConnection: rules.relayed,
-        // streams of older members carry one packet each
-        negotiateFully: !(rules.lazy ?? rules.from === 'heard'),
-        maxOutboundStreams: MAX_INBOUND_STREAMS,
-      })
-    } catch (error) {
-      throw asOpenError(error, peer, protocol)
-    }
-  }
-
-  async function inTime<T>(
-    peer: PeerId,
-    signal: AbortSignal | undefined,
-    task: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const limit = new AbortController()
-    const expired = new MeshError('p2p.unreachable', 'the peer did not answer in time', { details: { peer } })
-    const cancel = clock.after(CHANNEL_OPEN_MS, () => limit.abort(expired))
-    try {
-      return await task(signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]))
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (limit.signal.aborted) throw expired
-      throw error
-    } finally {
-      cancel()
-    }
-  }
-
-  return {
-    connection: findConnection,
-    inTime,
-    async serve(protocol, rules, handler) {
-      const perPeer = new Map<PeerId, number>()
-
-      const serveOne = async (stream: Stream, connection: Connection) => {
-        const peer = tryParsePeerId(connection.remotePeer.toString())
-        let code = peer === undefined ? 'channel.not_member' : refusal(stream, connection, rules)
-        // no promise in between where none is needed: what comes first must find its reader
-        if (code instanceof Promise) code = await code
-        if (stopped) return stream.abort(new Error('this node stops'))
-        const count = peer === undefined ? 0 : (perPeer.get(peer) ?? 0) + 1
-        if (code === undefined && count > rules.maxPerPeer) code = 'channel.too_many'
-        if (peer === undefined || code !== undefined) {
-          refusals.refuse(code ?? 'channel.not_member', { peer: connection.remotePeer.toString(), protocol })
-          return stream.abort(new Error(`refused: ${code}`))
-        }
-        perPeer.set(peer, count)
-        track(stream, () => countDown(perPeer, peer))
-        handler({ stream, connection, peer })
-      }
-
-      served.add(protocol)
-      // libp2p resets a stream whose handler rejects; ours answers for itself, and must not hold up the negotiation
-      await libp2p.handle(protocol, (stream, connection) => void serveOne(stream, connection), {
-        maxInboundStreams: MAX_INBOUND_STREAMS,
-        maxOutboundStreams: MAX_INBOUND_STREAMS,
-        runOnLimitedConnection: rules.relayed,
-      })
-    },
-    open: (peer, protocol, { signal: outer, ...rules }) =>
-      inTime(peer, outer, async (signal) => {
-        const connection = await findConnection(peer, rules, signal)
-        if (rules.from === 'proven' && !(await membership.prove(connection, signal))) {
-          signal.throwIfAborted()
-          throw new MeshError('p2p.not_member', 'the peer did not prove that it is a member', {
-            details: { peer },
-          })
-        }
-        const stream = await openOn(connection, protocol, { peer, rules, signal })
-        if (stopped) {
-          stream.abort(new Error('stopped'))
-          throw new MeshError('p2p.not_started', 'this node has stopped')
-        }
-        track(stream, () => {})
-        return { stream, connection, peer }
-      }),
-    async stop() {
-      stopped = true
-      await libp2p.unhandle([...served])
-      for (const stream of open) stream.abort(new Error('this node stops'))
-      open.clear()
-    },
+async function openOn(
+  connection: Connection,
+  protocol: string,
+  options: { readonly peer: PeerId; readonly rules: StreamRules; readonly signal: AbortSignal },
+): Promise<Stream> {
+  const { peer, rules, signal } = options
+  try {
+    return await connection.newStream([protocol], {
+      signal,
+      runOnLimitedConnection: rules.relayed,
+      // streams of legacy members carry one packet each
+      negotiateFully: !(rules.lazy ?? rules.from === 'heard'),
+      maxOutboundStreams: MAX_INBOUND_STREAMS,
+    })
+  } catch (error) {
+    throw asOpenError(error, peer, protocol)
   }
 }
 
+/** True while the stream may still carry something in either direction. */
 export function isLive(stream: Stream): boolean {
   return stream.status === 'open' || stream.status === 'closing'
-}
-
-function countDown<K>(counts: Map<K, number>, key: K): void {
-  const left = (counts.get(key) ?? 1) - 1
-  if (left === 0) counts.delete(key)
-  else counts.set(key, left)
 }
 
 function asOpenError(error: unknown, peer: PeerId, protocol: string): MeshError {

@@ -25,19 +25,19 @@ export function createPeerPaths(components: {
   libp2p.addEventListener('connection:open', onChange)
   libp2p.addEventListener('connection:close', onChange)
 
-  /** Until identify has told what the peer speaks. */
+  /** Waits until identify has told what the peer speaks. */
   function untilIdentified(peer: PeerId, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const settle = (act: () => void) => {
+      const finish = (act: () => void) => {
         stopSpoken()
         stopPaths()
         signal.removeEventListener('abort', check)
         act()
       }
       const check = () => {
-        if (spoken.of(peer) !== undefined) settle(resolve)
-        else if (signal.aborted) settle(() => reject(signal.reason))
-        else if (libp2p.getConnections(peerIdFromString(peer)).length === 0) settle(() => reject(gone(peer)))
+        if (spoken.of(peer) !== undefined) finish(resolve)
+        else if (signal.aborted) finish(() => reject(signal.reason))
+        else if (libp2p.getConnections(peerIdFromString(peer)).length === 0) finish(() => reject(gone(peer)))
       }
       const stopSpoken = spoken.onChange(check)
       const stopPaths = onPath(check)

@@ -1,7 +1,14 @@
 /**
- * The parts of gossipsub 17.1.1 behind its public face that the room needs: streams, mesh, and what it tells its
- * peers. Rotation among nodes that rebuild their gossip, and links that died on one side, cannot be repaired from
- * outside (docs/WIRE.md 3.3). The version is pinned, and `openInternals` checks that all of it is there.
+ * The parts of gossipsub behind its public face that the gossip topic needs: streams, mesh, and what it tells its
+ * peers.
+ *
+ * The defects: gossipsub opens one outbound stream for each peer, and never again when it dies on one side while the
+ * connection lives, as when a legacy node rebuilds its gossip (docs/WIRE.md 3.3); and it picks its mesh at random,
+ * which costs twice the copies that an agreed choice needs. Neither can be repaired by its options or events.
+ * Upstream: libp2p/js-libp2p pull request 3531 takes streams that closed out of the registry, and leaves those that
+ * close while their connection stays open for later; ChainSafe/js-libp2p-gossipsub issue 456 has the same.
+ * Pinned: @libp2p/gossipsub 17.1.1; `openInternals` checks that all names are there. The repair is
+ * covered by `test/gossip-topic.test.ts`, `test/gossip-rotation.test.ts` and `test/legacy-rotation.test.ts`.
  */
 import type { GossipSub } from '@libp2p/gossipsub'
 import type { Connection, PeerId, Stream } from '@libp2p/interface'

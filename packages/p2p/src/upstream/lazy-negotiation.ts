@@ -1,17 +1,24 @@
 /**
- * What libp2p calls `negotiateFully: false` and js-libp2p 3 does not do: the protocol's name goes out with the first
+ * What libp2p calls `negotiateFully: false` and libp2p 3.3.11 does not do: the protocol's name goes out with the first
  * bytes, and the answer is read when it comes. Without it a stream for each packet costs a round trip for each packet.
- * Built on what libp2p lets a muxer do: to hand out a stream whose `protocol` is set already.
+ * It is built on what libp2p lets a muxer do: to hand out a stream whose `protocol` is set already.
+ *
+ * Upstream: libp2p/js-libp2p issue 2029 asks for it, pull request 2331 added the option, and the streams of version 3
+ * ignore it; libp2p/specs issue 643 has what to heed. Without it `test/legacy-streams.test.ts` (the stream 'is
+ * open before the peer has answered') fails.
  */
 import { UnsupportedProtocolError } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
 import type { YamuxStream } from './receive-window.ts'
 
 const MULTISTREAM = '/multistream/1.0.0'
-/** Its length fits a byte then. */
+/** The longest line whose length fits a byte. */
 const MAX_LINE_BYTES = 0x7f
 
-/** Sending nothing sends the protocol's name, if that has not gone out yet. Too long a name is negotiated fully. */
+/**
+ * Begins to speak a protocol on a new stream. Sending nothing sends the protocol's name, if that has not gone out yet;
+ * too long a name is negotiated fully.
+ */
 export function beginLazily(stream: YamuxStream, protocol: string | undefined): void {
   if (protocol === undefined || protocol.length >= MAX_LINE_BYTES) return
   const negotiation = Uint8Array.from([...encodeLine(MULTISTREAM), ...encodeLine(protocol)])

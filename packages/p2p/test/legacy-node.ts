@@ -1,14 +1,14 @@
-/** Original nodes as processes of their own, kept to loopback, for tests of living together. */
+/** LegacyNode nodes as processes of their own, kept to loopback, for tests of living together. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { type AddressInfo, createServer } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { encodeToken, type NetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 
-/** Path of the original's binary; undefined: the tests that need it are skipped. */
-export const ORIGINAL_BINARY = process.env.EDGEVPN_BIN
+/** Path of EdgeVPN's binary; undefined: the tests that need it are skipped. */
+export const LEGACY_BINARY = process.env.EDGEVPN_BIN
 
-export interface Original {
+export interface LegacyNode {
   /** Where it listens, with its id; undefined when it was not given a port. */
   readonly address: string
   put(bucket: string, key: string, value: string): Promise<void>
@@ -17,7 +17,10 @@ export interface Original {
   stop(): Promise<void>
 }
 
-export async function startOriginal(config: NetworkConfig, bootstrap: readonly string[]): Promise<Original> {
+export async function startLegacyNode(
+  config: NetworkConfig,
+  bootstrap: readonly string[],
+): Promise<LegacyNode> {
   const [apiPort, port] = [await freePort(), await freePort()]
   const off = ['mdns', 'dht', 'autorelay', 'holepunch', 'natservice', 'natmap', 'relay-service']
   const args = [
@@ -28,7 +31,7 @@ export async function startOriginal(config: NetworkConfig, bootstrap: readonly s
     ...bootstrap.map((address) => `--discovery-bootstrap-peers=${address}`),
     '--log-level=debug',
   ]
-  const child = spawn(ORIGINAL_BINARY ?? '', args, {
+  const child = spawn(LEGACY_BINARY ?? '', args, {
     env: { HOME: '/nonexistent', EDGEVPNTOKEN: encodeToken(config) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

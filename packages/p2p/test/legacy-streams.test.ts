@@ -1,4 +1,4 @@
-/** Streams of older members: one packet each, to and from peers that prove nothing. */
+/** Streams of legacy members: one packet each, to and from peers that prove nothing. */
 import { parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createNetworkSecrets, createSealer } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
@@ -6,16 +6,16 @@ import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { encodeEnvelope } from '../src/gossip/envelope.ts'
-import { createP2pNode, type MeshNode } from '../src/node.ts'
+import { createP2pNode, type P2pMember } from '../src/node.ts'
 import { createTestNetwork, type TestHost, type TestNetwork } from './members.ts'
 
 const PLAIN = '/edgevpn/0.1'
 const HEARD = { from: 'heard', relayed: false } as const
 
 let network: TestNetwork
-let node: MeshNode
-let older: TestHost
-let olderId: PeerId
+let node: P2pMember
+let legacy: TestHost
+let legacyId: PeerId
 
 beforeEach(async () => {
   network = createTestNetwork()
@@ -29,36 +29,36 @@ beforeEach(async () => {
     },
     { clock: systemClock, random: systemRandom, logger: silentLogger },
   )
-  older = await network.stranger()
-  olderId = parsePeerId(older.peerId.toString())
-  await older.dial(node.addresses().map((text) => multiaddr(text)))
-  await eventually(() => node.connect(olderId, AbortSignal.timeout(5_000)))
+  legacy = await network.stranger()
+  legacyId = parsePeerId(legacy.peerId.toString())
+  await legacy.dial(node.addresses().map((text) => multiaddr(text)))
+  await eventually(() => node.connect(legacyId, AbortSignal.timeout(5_000)))
 })
 afterEach(async () => {
   await Promise.all([node.stop(), network.stop()])
 })
 
-/** The older node authors a sealed message, as all of them do every few seconds. */
+/** The legacy node authors a sealed message, as all of them do every few seconds. */
 async function beHeard(): Promise<void> {
   const secrets = createNetworkSecrets(network.config)
   const window = secrets.windowAt(systemClock.now())
   const { topic } = secrets.ofWindow(window)
-  older.services.pubsub.subscribe(topic)
+  legacy.services.pubsub.subscribe(topic)
   const sealer = createSealer(secrets, nativeSealCipher)
   await eventually(
     async () => {
       const sealed = sealer.seal(Uint8Array.of(1), window, systemRandom.bytes(12))
-      await older.services.pubsub.publish(topic, encodeEnvelope(sealed))
-      expect(node.peer(olderId)?.member).toBe(true)
+      await legacy.services.pubsub.publish(topic, encodeEnvelope(sealed))
+      expect(node.peer(legacyId)?.member).toBe(true)
     },
     { everyMs: 200 },
   )
 }
 
-/** Texts that came on the older node, one for each stream. */
+/** Texts that came on the legacy node, one for each stream. */
 async function listen(): Promise<string[]> {
   const got: string[] = []
-  await older.handle(
+  await legacy.handle(
     PLAIN,
     (stream) => {
       const chunks: Uint8Array[] = []
@@ -74,7 +74,7 @@ async function listen(): Promise<string[]> {
     },
     { maxInboundStreams: 512 },
   )
-  await eventually(() => expect(node.speaks(olderId, PLAIN)).toBe(true))
+  await eventually(() => expect(node.speaks(legacyId, PLAIN)).toBe(true))
   return got
 }
 
@@ -86,7 +86,7 @@ test('takes many short streams at once of a member that only was heard', async (
     stream.onEnd((error) => ends.push(error))
   })
   await beHeard()
-  const [connection] = older.getConnections()
+  const [connection] = legacy.getConnections()
   // the library's own limit is 32 a connection
   const texts = Array.from({ length: 100 }, (_, index) => `packet ${index}`)
   const streams = await Promise.all(
@@ -105,7 +105,7 @@ test('takes many short streams at once of a member that only was heard', async (
 test('resets at once what a peer sends that was never heard', async () => {
   let served = 0
   await node.streams.handle(PLAIN, { ...HEARD, maxPerPeer: 256 }, () => served++)
-  const stream = await older
+  const stream = await legacy
     .getConnections()[0]
     ?.newStream([PLAIN])
     .catch(() => undefined)
@@ -119,7 +119,7 @@ test('sends one packet a stream, the protocol and the packet together', async ()
   const ends: (Error | undefined)[] = []
   await Promise.all(
     texts.map(async (text) => {
-      const stream = await node.streams.open(olderId, PLAIN, HEARD)
+      const stream = await node.streams.open(legacyId, PLAIN, HEARD)
       stream.onEnd((error) => ends.push(error))
       stream.send(Buffer.from(text))
       stream.close()
@@ -130,7 +130,7 @@ test('sends one packet a stream, the protocol and the packet together', async ()
 })
 
 test('is open before the peer has answered, and ends with an error when it does not speak the protocol', async () => {
-  const stream = await node.streams.open(olderId, '/edgevpn/none/0.1', HEARD)
+  const stream = await node.streams.open(legacyId, '/edgevpn/none/0.1', HEARD)
   const ends: (string | undefined)[] = []
   stream.onEnd((error) => ends.push(error?.message))
   stream.send(Buffer.from('packet'))
@@ -138,11 +138,11 @@ test('is open before the peer has answered, and ends with an error when it does 
 })
 
 test('who only listens names the protocol, too, and gets what comes', async () => {
-  await older.handle(PLAIN, (stream) => {
+  await legacy.handle(PLAIN, (stream) => {
     stream.send(Buffer.from('a banner'))
     stream.close().catch(() => {})
   })
-  const stream = await node.streams.open(olderId, PLAIN, HEARD)
+  const stream = await node.streams.open(legacyId, PLAIN, HEARD)
   const got: string[] = []
   const ends: (Error | undefined)[] = []
   stream.onBytes((bytes) => got.push(Buffer.from(bytes).toString()))

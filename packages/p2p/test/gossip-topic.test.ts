@@ -1,12 +1,12 @@
-/** The room over real hosts: who is heard, who is not, and what happens to streams and connections underneath. */
+/** The gossip topic over real hosts: who is heard, who is not, and what happens to streams and connections underneath. */
 import type { Connection } from '@libp2p/interface'
 import { delay, parsePeerId, systemClock, systemRandom } from '@mesh/core'
 import { createNetworkSecrets, createSealer, generateNetworkConfig } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { writeFrame } from '../src/channels/frames.ts'
 import { encodeEnvelope } from '../src/gossip/envelope.ts'
+import { writeFrame } from '../src/libp2p/frames.ts'
 import { createTestNetwork, type TestHost, type TestMember, type TestNetwork } from './members.ts'
 
 let network: TestNetwork
@@ -17,7 +17,7 @@ afterEach(() => network.stop())
 
 const onTopic = (...members: readonly TestMember[]) =>
   eventually(() => {
-    for (const { room } of members) expect(room.peers().length).toBeGreaterThan(0)
+    for (const { topic } of members) expect(topic.peers().length).toBeGreaterThan(0)
   })
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -39,7 +39,7 @@ function forger(host: TestHost, network: TestNetwork) {
 test('a message is told with its author, not its hop, and never to the author', async () => {
   const [a, b, c] = await Promise.all([network.member(), network.member(), network.member()])
   const heard: string[] = []
-  c.room.onMessage(({ author, plaintext }) => heard.push(`${author} ${new TextDecoder().decode(plaintext)}`))
+  c.topic.onMessage(({ author, plaintext }) => heard.push(`${author} ${new TextDecoder().decode(plaintext)}`))
   await a.connect(b)
   await b.connect(c)
   await onTopic(a, b, c)
@@ -60,12 +60,12 @@ test('alone, a publication reaches nobody and does not fail', async () => {
 test('members come to the topic and go from it', async () => {
   const [a, b] = await Promise.all([network.member(), network.member()])
   const seen: [string, boolean][] = []
-  a.room.onPeer((peer, present) => seen.push([peer, present]))
+  a.topic.onPeer((peer, present) => seen.push([peer, present]))
   await a.connect(b)
   await onTopic(a, b)
-  expect(a.room.peers()).toEqual([b.id])
+  expect(a.topic.peers()).toEqual([b.id])
   await b.stop()
-  await eventually(() => expect(a.room.peers()).toEqual([]))
+  await eventually(() => expect(a.topic.peers()).toEqual([]))
   await eventually(() =>
     expect(seen).toEqual([
       [b.id, true],
@@ -77,14 +77,14 @@ test('members come to the topic and go from it', async () => {
 test('a message longer than the network allows is refused to its sender', async () => {
   const small = createTestNetwork()
   const a = await small.member({ ...small.config, maxMessageBytes: 10_000 })
-  await expect(a.room.publish(new Uint8Array(4400))).resolves.toBe(0)
-  await expect(a.room.publish(new Uint8Array(4600))).rejects.toMatchObject({ code: 'p2p.message_too_long' })
+  await expect(a.topic.publish(new Uint8Array(4400))).resolves.toBe(0)
+  await expect(a.topic.publish(new Uint8Array(4600))).rejects.toMatchObject({ code: 'p2p.message_too_long' })
   await small.stop()
 })
 
-test('a stopped room publishes nothing and says so', async () => {
+test('a stopped topic publishes nothing and says so', async () => {
   const a = await network.member()
-  await a.room.stop()
+  await a.topic.stop()
   await expect(a.say('late')).rejects.toMatchObject({ code: 'p2p.not_started' })
 })
 
@@ -208,7 +208,7 @@ test('a network of another key on the same hosts hears nothing', async () => {
   await a.connect(other)
   await eventually(() => expect(a.refusals.counts()).toMatchObject({ 'member.bad_proof': 1 }))
   expect(await a.say('secret')).toBe(0)
-  expect([a.room.peers(), other.heard]).toEqual([[], []])
+  expect([a.topic.peers(), other.heard]).toEqual([[], []])
 })
 
 /** Within three seconds, in which both say it again and again. */

@@ -55,18 +55,18 @@ async function talkThroughRotations(members: readonly TestMember[], everyMs: num
       repeated: heard.filter((text, first) => text !== 'hello' && heard.indexOf(text) !== first),
       refused: refusals.counts(),
     }))
-  const settled = () => {
+  const allHeard = () => {
     const missing = summary().reduce((sum, { lost }) => sum + lost.length, 0)
     if (missing > 0) throw new Error(`${missing} missing`)
   }
-  await eventually(settled, { withinMs: 3000 }).catch(() => {})
+  await eventually(allHeard, { withinMs: 3000 }).catch(() => {})
   return summary()
 }
 
 async function allHearAll(members: readonly TestMember[]): Promise<void> {
   const heardFrom = members.map((member) => {
     const authors = new Set<string>()
-    member.room.onMessage(({ author }) => authors.add(author))
+    member.topic.onMessage(({ author }) => authors.add(author))
     return authors
   })
   await eventually(

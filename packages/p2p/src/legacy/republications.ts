@@ -1,29 +1,37 @@
+/**
+ * Publications that legacy nodes may have missed around a change of the keys: one that crossed the boundary before us
+ * could not open them, and one that was rebuilding its gossip never read them (docs/WIRE.md 3.3).
+ */
 import { MAX_REPUBLISHED, MAX_REPUBLISHED_BYTES } from '../limits.ts'
-import type { Overlap } from './rotation.ts'
+
+/** How far around a boundary publications are repeated: from `beforeMs` before it to `afterMs` after it, at `afterMs`. */
+interface RepublishSpan {
+  readonly beforeMs: number
+  readonly afterMs: number
+}
 
 /** One of our own publications; its nonce stays, so that members know a repetition. */
 export interface Publication {
   readonly plaintext: Uint8Array
   readonly nonce: Uint8Array
-  /** Unix ms. */
+  /** The time of its first publication, in unix ms. */
   readonly atMs: number
 }
 
-/**
- * Own publications that a boundary may have swallowed: an original node that crossed it before us could not open
- * them, and one that was rebuilding its gossip never read them.
- */
-export interface Publications {
+/** Keeps our own publications that a boundary may have swallowed. */
+export interface Republications {
+  /** Notes a publication; one that is far from every boundary is not kept. */
   note(publication: Publication): void
-  /** Once after each boundary: what to publish again, under the key that is current by then. */
+  /** Gives, once after each boundary, what to publish again under the key that is current by then. */
   takeDue(nowMs: number): readonly Publication[]
 }
 
-export function createPublications(intervalMs: number, overlap: Overlap): Publications {
-  const { beforeMs, afterMs } = overlap.republish
+/** Creates the memory of one topic; `intervalMs` is how long one key lasts. */
+export function createRepublications(intervalMs: number, span: RepublishSpan): Republications {
+  const { beforeMs, afterMs } = span
   let kept: Publication[] = []
   let bytes = 0
-  /** The last boundary that was seen to. */
+  /** The last boundary whose publications were given out. */
   let done: number | undefined
 
   const isNear = ({ atMs }: Publication, boundaryMs: number) =>

@@ -1,0 +1,84 @@
+/** The signed peer records of connected peers, kept to be passed on, and what others sent of theirs. */
+import type { Libp2p } from '@libp2p/interface'
+import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
+import { MAX_PEER_ADDRESSES, MAX_PEER_RECORD_BYTES, MAX_PEER_RECORDS } from '../limits.ts'
+
+/** A record as its subject signed it. */
+interface KnownRecord {
+  readonly seq: bigint
+  readonly envelope: Uint8Array
+  /** The addresses that it names, which tell news from a record that was only signed again. */
+  readonly says: string
+}
+
+export class PeerRecords {
+  readonly #bySubject = new Map<string, KnownRecord>()
+
+  /** Keeps a record that is newer than the one known; gives true when there is something to pass on. */
+  keep(subject: string, envelope: Uint8Array): boolean {
+    if (envelope.length > MAX_PEER_RECORD_BYTES) return false
+    const record = PeerRecord.createFromProtobuf(RecordEnvelope.createFromProtobuf(envelope).payload)
+    const known = this.#bySubject.get(subject)
+    if (known !== undefined && known.seq >= record.seqNumber) return false
+    if (known === undefined && this.#bySubject.size >= MAX_PEER_RECORDS) return false
+    this.#bySubject.set(subject, { seq: record.seqNumber, envelope, says: addressesOf(record) })
+    return true
+  }
+
+  has(subject: string): boolean {
+    return this.#bySubject.has(subject)
+  }
+
+  forget(subject: string): void {
+    this.#bySubject.delete(subject)
+  }
+
+  entries(): Iterable<[string, KnownRecord]> {
+    return this.#bySubject
+  }
+
+  clear(): void {
+    this.#bySubject.clear()
+  }
+}
+
+/** Gives the record's addresses as one text, to compare it with what is known. */
+export function addressesOf(record: PeerRecord): string {
+  return record.multiaddrs.join(' ')
+}
+
+/** Opens a record that somebody passed on; undefined when its subject did not sign it. */
+export async function verifyRecord(envelope: Uint8Array): Promise<PeerRecord | undefined> {
+  try {
+    const opened = await RecordEnvelope.openAndCertify(envelope, PeerRecord.DOMAIN)
+    const record = PeerRecord.createFromProtobuf(opened.payload)
+    return record.peerId.publicKey?.equals(opened.publicKey) === true ? record : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Leaves out what leads nowhere: loopback, unless the teller runs on this machine, and circuits over ourselves. */
+export function usableAddresses(
+  addresses: readonly Multiaddr[],
+  { self, sameHost }: { readonly self: string; readonly sameHost: boolean },
+): readonly Multiaddr[] {
+  return addresses
+    .filter((address) => {
+      const ip = ipOf(address)
+      return (sameHost || ip === undefined || !isLoopbackIp(ip)) && !address.toString().includes(self)
+    })
+    .slice(0, MAX_PEER_ADDRESSES)
+}
+
+/** True when the peer is connected over loopback, or over one address at both ends. */
+export function isSameHost(host: Libp2p, peer: string): boolean {
+  const own = new Set(host.getMultiaddrs().map(ipOf))
+  return connectionsTo(host, peer).some(({ remoteAddr, direct }) => {
+    const ip = ipOf(remoteAddr)
+    return direct && (ip === undefined || isLoopbackIp(ip) || own.has(ip))
+  })
+}

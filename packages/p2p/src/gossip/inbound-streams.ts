@@ -1,0 +1,111 @@
+/** The gossip streams that peers open to us: read one frame at a time, with backpressure, within bounds. */
+import type { Connection, Stream } from '@libp2p/interface'
+import { toError } from '@mesh/core'
+import { FrameTooLongError, readFrames } from '../libp2p/frames.ts'
+import type { Membership } from '../membership/membership.ts'
+import type { Refusals } from '../refusals.ts'
+import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import { createHeldBytes, TooMuchHeldError } from './held-bytes.ts'
+
+/** An inbound stream and how it ended, if it did. */
+interface InboundStream {
+  readonly stream: Stream
+  readonly connection: Connection
+  end: 'closed' | 'reset' | undefined
+  /** Called when the stream ends. */
+  onEnd: () => void
+}
+
+interface InboundStreamsInit {
+  /** The longest gossip frame that is read; longer ones end the stream. */
+  readonly maxFrameBytes: number
+}
+
+interface InboundStreamsComponents {
+  readonly pubsub: GossipInternals
+  readonly membership: Pick<Membership, 'isMember'>
+  readonly refusals: Refusals
+}
+
+/** Holds, by connection, the newest inbound stream and the one before it, which may still hold unread frames. */
+export class InboundStreams {
+  readonly #maxFrameBytes: number
+  readonly #components: InboundStreamsComponents
+  readonly #strangers: ReturnType<typeof createHeldBytes>
+  readonly #byConnection = new Map<string, readonly InboundStream[]>()
+
+  constructor({ maxFrameBytes }: InboundStreamsInit, components: InboundStreamsComponents) {
+    this.#maxFrameBytes = maxFrameBytes
+    this.#components = components
+    this.#strangers = createHeldBytes((peer) => components.membership.isMember(peer))
+  }
+
+  /** Takes a new stream over and reads it; gives the one that came before it on the same connection. */
+  take(stream: Stream, connection: Connection): InboundStream | undefined {
+    const { pubsub } = this.#components
+    const peer = connection.remotePeer.toString()
+    const [previous, beforeThat] = this.#byConnection.get(connection.id) ?? []
+    beforeThat?.stream.abort(new Error('too many gossip streams'))
+    const current = watchEnd(stream, connection)
+    this.#byConnection.set(connection.id, previous === undefined ? [current] : [current, previous])
+    void pubsub.streamsInbound.get(peer)?.close()
+    const handle = { close: () => closeOrReset(stream) }
+    pubsub.streamsInbound.set(peer, handle)
+    void this.#read(current).finally(() => {
+      if (pubsub.streamsInbound.get(peer) === handle) pubsub.streamsInbound.delete(peer)
+    })
+    return previous
+  }
+
+  /** Notes a stream that gossipsub itself reads, since it came before this node took over. */
+  note(stream: Stream, connection: Connection): void {
+    this.#byConnection.set(connection.id, [watchEnd(stream, connection)])
+  }
+
+  forget(connection: Connection): void {
+    this.#byConnection.delete(connection.id)
+  }
+
+  clear(): void {
+    this.#byConnection.clear()
+  }
+
+  async #read({ stream, connection }: InboundStream): Promise<void> {
+    const { pubsub, refusals } = this.#components
+    const from = { peer: connection.remotePeer.toString(), protocol: stream.protocol }
+    try {
+      const held = this.#strangers.track(from.peer)
+      for await (const frame of readFrames(stream, this.#maxFrameBytes, held)) {
+        try {
+          await pubsub.handleReceivedRpc(connection.remotePeer, pubsub.decodeRpc(frame))
+        } catch {
+          refusals.refuse('room.bad_frame', from)
+        }
+      }
+    } catch (error) {
+      if (error instanceof TooMuchHeldError) refusals.refuse('room.too_much_held', from)
+      else if (error instanceof FrameTooLongError) refusals.refuse('room.bad_frame', from)
+      else return
+      stream.abort(error)
+    }
+  }
+}
+
+function watchEnd(stream: Stream, connection: Connection): InboundStream {
+  const inbound: InboundStream = { stream, connection, end: undefined, onEnd: () => {} }
+  const end = (how: 'closed' | 'reset') => {
+    inbound.end ??= how
+    inbound.onEnd()
+  }
+  stream.addEventListener('remoteCloseWrite', () => end('closed'), { once: true })
+  stream.addEventListener('close', () => end(stream.status === 'reset' ? 'reset' : 'closed'), { once: true })
+  return inbound
+}
+
+async function closeOrReset(stream: Stream): Promise<void> {
+  try {
+    await stream.close()
+  } catch (error) {
+    stream.abort(toError(error))
+  }
+}

@@ -1,0 +1,268 @@
+/**
+ * The network's sealed gossip topic, and its rotation.
+ * Out: 1 a message is sealed with the current window's key, 2 published on its topic, for a while on the previous one
+ * too, 3 repeated when a boundary may have swallowed it (`legacy/republications.ts`).
+ * In: 1 gossipsub checks the signature, 2 author, envelope and seal are judged (`message-validator.ts`), 3 gossipsub
+ * passes the message on, 4 listeners are told once.
+ */
+import type { GossipSub, GossipsubMessage } from '@libp2p/gossipsub'
+import type { Libp2p } from '@libp2p/interface'
+import { type Clock, type Logger, MeshError, type PeerId, type Random, tryParsePeerId } from '@mesh/core'
+import {
+  createNetworkSecrets,
+  createSealer,
+  type NetworkConfig,
+  type NetworkSecrets,
+  portableSealCipher,
+  SEAL_NONCE_BYTES,
+  type SealCipher,
+  sealedLength,
+  type Sealer,
+} from '@mesh/network'
+import { createRepublications, type Publication, type Republications } from '../legacy/republications.ts'
+import { FLOOD_PUBLISH_AFTER_CHANGE_MS, GOSSIP_OVERHEAD_BYTES, GOSSIP_TICK_MS } from '../limits.ts'
+import type { Membership } from '../membership/membership.ts'
+import type { GossipTopic, TopicMessage } from '../p2p-node.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
+import type { Refusals } from '../refusals.ts'
+import { type GossipInternals, openInternals } from '../upstream/gossipsub-internals.ts'
+import { encodeEnvelope } from './envelope.ts'
+import { GossipStreams } from './gossip-streams.ts'
+import { maxFrameBytes } from './gossipsub-settings.ts'
+import { MessageValidator } from './message-validator.ts'
+import { overlapOf, planRotation, type RotationPlan } from './rotation.ts'
+import { TopicMembers } from './topic-members.ts'
+import { GossipTopology } from './topology.ts'
+
+interface GossipTopicComponents {
+  /** The host, with gossipsub set as `gossipsubSettings` says. */
+  readonly libp2p: Libp2p<{ readonly pubsub: GossipSub }>
+  readonly membership: Membership
+  readonly spoken: SpokenProtocols
+  readonly clock: Clock
+  readonly random: Random
+  readonly refusals: Refusals
+  readonly logger: Logger
+  /** The seal's cipher; the one that runs everywhere by default. */
+  readonly cipher?: SealCipher
+}
+
+interface GossipTopicInit {
+  readonly config: NetworkConfig
+  readonly self: PeerId
+}
+
+/** A `GossipTopic` with a life; it may start before or after libp2p. */
+export interface GossipTopicService extends GossipTopic {
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** @throws MeshError `p2p.incompatible_library` when gossipsub is another version than this is made for */
+export function createGossipTopic(
+  init: GossipTopicInit,
+  components: GossipTopicComponents,
+): GossipTopicService {
+  return new SealedTopic(init, components)
+}
+
+class SealedTopic implements GossipTopicService {
+  readonly #config: NetworkConfig
+  readonly #components: GossipTopicComponents
+  readonly #log: Logger
+  readonly #pubsub: GossipInternals
+  readonly #secrets: NetworkSecrets
+  readonly #sealer: Sealer
+  readonly #validator: MessageValidator
+  readonly #republications: Republications
+  readonly #streams: GossipStreams
+  readonly #topology: GossipTopology
+  readonly #members: TopicMembers
+  readonly #listeners = new Set<(message: TopicMessage) => void>()
+  #pending: TopicMessage[] = []
+  /** The time of the monotonic clock at which peers or topics changed last. */
+  #changedAtMs = Number.NEGATIVE_INFINITY
+  #cancelTick = () => {}
+  #stopMembership = () => {}
+  #state: 'made' | 'running' | 'stopped' = 'made'
+
+  constructor({ config, self }: GossipTopicInit, components: GossipTopicComponents) {
+    this.#config = config
+    this.#components = components
+    this.#log = components.logger.child('room')
+    this.#pubsub = openInternals(components.libp2p.services.pubsub)
+    this.#secrets = createNetworkSecrets(config)
+    this.#sealer = createSealer(this.#secrets, components.cipher ?? portableSealCipher)
+    const { intervalMs } = this.#secrets
+    const { maxMessageBytes } = config
+    const parts = { ...components, self, pubsub: this.#pubsub, sealer: this.#sealer }
+    this.#validator = new MessageValidator({ self, maxMessageBytes }, parts)
+    this.#republications = createRepublications(intervalMs, overlapOf(intervalMs).republish)
+    this.#streams = new GossipStreams({ maxFrameBytes: maxFrameBytes(config) }, parts)
+    this.#topology = new GossipTopology(parts)
+    this.#members = new TopicMembers(() => this.peers())
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== 'made') return
+    this.#state = 'running'
+    const { libp2p, membership } = this.#components
+    this.#pubsub.addEventListener('gossipsub:message', this.#onGossip)
+    this.#pubsub.addEventListener('subscription-change', this.#onSubscriptions)
+    libp2p.addEventListener('start', this.#tick)
+    this.#stopMembership = membership.onChange(this.#members.update)
+    this.#topology.start()
+    await this.#streams.start()
+    this.#tick()
+  }
+
+  async stop(): Promise<void> {
+    if (this.#state === 'stopped') return
+    this.#state = 'stopped'
+    this.#cancelTick()
+    this.#pubsub.removeEventListener('gossipsub:message', this.#onGossip)
+    this.#pubsub.removeEventListener('subscription-change', this.#onSubscriptions)
+    this.#components.libp2p.removeEventListener('start', this.#tick)
+    this.#stopMembership()
+    this.#topology.stop()
+    this.#streams.stop()
+    this.#members.stop()
+    this.#listeners.clear()
+  }
+
+  async publish(plaintext: Uint8Array): Promise<number> {
+    if (this.#state !== 'running' || !this.#pubsub.isStarted()) {
+      throw new MeshError('p2p.not_started', 'the gossip topic is not open')
+    }
+    const length = sealedLength(plaintext.length) + GOSSIP_OVERHEAD_BYTES
+    if (length > this.#config.maxMessageBytes) {
+      throw new MeshError('p2p.message_too_long', 'the message is longer than the network allows', {
+        details: { bytes: length, limit: this.#config.maxMessageBytes },
+      })
+    }
+    const { random, clock } = this.#components
+    const publication = { plaintext, nonce: random.bytes(SEAL_NONCE_BYTES), atMs: clock.now() }
+    this.#republications.note(publication)
+    return await this.#send(publication, this.#plan().published)
+  }
+
+  onMessage(listener: (message: TopicMessage) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  peers(): readonly PeerId[] {
+    const peers = new Set<PeerId>()
+    for (const window of this.#plan().published) {
+      for (const subscriber of this.#pubsub.getSubscribers(this.#topicOf(window))) {
+        const peer = tryParsePeerId(subscriber.toString())
+        if (peer !== undefined && this.#components.membership.isMember(peer)) peers.add(peer)
+      }
+    }
+    return [...peers]
+  }
+
+  onPeer(listener: (peer: PeerId, present: boolean) => void): () => void {
+    return this.#members.onPeer(listener)
+  }
+
+  // in
+
+  readonly #onGossip = ({ detail }: CustomEvent<GossipsubMessage>): void => {
+    const message = this.#validator.take(detail.msg)
+    if (message === undefined) return
+    // told after gossipsub has passed the message on: who waits behind us comes first
+    if (this.#pending.length === 0) this.#components.clock.after(0, () => this.#tell())
+    this.#pending.push(message)
+  }
+
+  #tell(): void {
+    const messages = this.#pending
+    this.#pending = []
+    if (this.#state !== 'running') return
+    for (const message of messages) {
+      this.#components.membership.noteAuthor(message.author)
+      for (const listener of this.#listeners) {
+        try {
+          listener(message)
+        } catch (error) {
+          this.#log.error('a listener of the gossip topic failed', { error: String(error) })
+        }
+      }
+    }
+    this.#members.update()
+  }
+
+  readonly #onSubscriptions = (): void => {
+    this.#changedAtMs = this.#components.clock.monotonic()
+    this.#members.update()
+  }
+
+  // out
+
+  async #send({ plaintext, nonce }: Publication, windows: readonly number[]): Promise<number> {
+    const { clock } = this.#components
+    const data = encodeEnvelope(this.#sealer.seal(plaintext, this.#secrets.windowAt(clock.now()), nonce))
+    const reached = new Set<string>()
+    for (const window of windows) {
+      const topic = this.#topicOf(window)
+      const changedLately = clock.monotonic() - this.#changedAtMs < FLOOD_PUBLISH_AFTER_CHANGE_MS
+      const floodPublish = changedLately || this.#topology.isFew(topic)
+      const { recipients } = await this.#pubsub.publish(topic, data, { floodPublish })
+      for (const recipient of recipients) reached.add(recipient.toString())
+    }
+    return reached.size
+  }
+
+  // rotation
+
+  readonly #tick = (): void => {
+    this.#cancelTick()
+    if (this.#state !== 'running') return
+    const waitMs = this.#pubsub.isStarted() ? this.#rotate() : GOSSIP_TICK_MS
+    this.#cancelTick = this.#components.clock.after(waitMs, this.#tick)
+  }
+
+  /** Does what is due by now; gives the time until the next look, in ms. */
+  #rotate(): number {
+    const now = this.#components.clock.now()
+    const plan = this.#plan()
+    this.#subscribe(plan)
+    for (const publication of this.#republications.takeDue(now)) {
+      this.#send(publication, [plan.current]).catch((error: unknown) => {
+        this.#log.debug('not published again', { error: String(error) })
+      })
+    }
+    this.#streams.checkAll()
+    this.#members.update()
+    return Math.min(GOSSIP_TICK_MS, Math.max(1, plan.changesAtMs - now))
+  }
+
+  #subscribe({ current, subscribed }: RotationPlan): void {
+    const pubsub = this.#pubsub
+    const near = [current - 1, current, current + 1, current + 2].map((window) => this.#topicOf(window))
+    // what peers say of other topics is not even remembered; one whose clock is ahead may speak of the next ones
+    pubsub.allowedTopics = new Set(near)
+    const wanted = new Set(subscribed.map((window) => this.#topicOf(window)))
+    const had = new Set(pubsub.getTopics())
+    for (const topic of wanted) {
+      if (had.has(topic)) continue
+      pubsub.topicValidators.set(topic, (hop, message) => this.#validator.judge(hop, message))
+      pubsub.subscribe(topic)
+      this.#changedAtMs = this.#components.clock.monotonic()
+    }
+    for (const topic of had) {
+      if (wanted.has(topic)) continue
+      pubsub.unsubscribe(topic)
+      pubsub.topicValidators.delete(topic)
+    }
+  }
+
+  #plan(): RotationPlan {
+    return planRotation(this.#components.clock.now(), this.#secrets.intervalMs)
+  }
+
+  #topicOf(window: number): string {
+    return this.#secrets.ofWindow(window).topic
+  }
+}

@@ -1,0 +1,20 @@
+/** What a browser could load: the public types, and a member's assembly without what a platform adds. */
+import { build } from 'esbuild'
+import { expect, test } from 'vitest'
+
+test.each(['../index.ts', 'p2p-member.ts'])(
+  '%s bundles for a browser without a module of Node',
+  async (entry) => {
+    const { errors, outputFiles } = await build({
+      entryPoints: [new URL(entry, import.meta.url).pathname],
+      bundle: true,
+      platform: 'browser',
+      format: 'esm',
+      conditions: ['mesh-source'],
+      write: false,
+      logLevel: 'silent',
+    })
+    expect(errors).toEqual([])
+    expect(outputFiles[0]?.text).not.toMatch(/["']node:[a-z_/]+["']/)
+  },
+)

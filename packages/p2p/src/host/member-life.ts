@@ -1,0 +1,98 @@
+/** A member's life: how its parts start, join and stop. */
+import { MeshError } from '@mesh/core'
+import type { MeshHost } from '../libp2p/base-host.ts'
+import { describeDialError } from '../libp2p/describe-dial-error.ts'
+import { startPingMonitor } from '../libp2p/ping-monitor.ts'
+import type { P2pComponents } from '../p2p-components.ts'
+import { watchConnections } from '../peers/watch-connections.ts'
+import { stopHost } from '../upstream/stop-host.ts'
+import { MemberExchange } from './member-exchange.ts'
+import type { Given, MemberParts } from './member-parts.ts'
+
+/** Makes the host listen and starts its parts; what takes longer joins afterwards. Gives what stops all of it. */
+export async function startParts(
+  given: Given & MemberParts,
+  components: P2pComponents,
+): Promise<{ readonly joined: Promise<unknown>; readonly stop: () => Promise<void> }> {
+  const { init, host, topic, book, reach, bootstrap, configured } = given
+  const stopWatching = watchConnections({ host, emit: given.events.emit })
+  await given.membership.start()
+  await startListening(host)
+  await topic.start()
+  await given.bulk?.start()
+  const onRtt = (peer: string, rttMs: number) => book.noteRtt(peer, rttMs)
+  const stopPings = startPingMonitor({ host, onRtt }, components)
+  for (const find of bootstrap) reach.found(configured, find)
+  const isExchanging = init.peerExchange !== false
+  const method = given.methods.open('members', isExchanging)
+  const exchange = new MemberExchange()
+  await exchange.start(
+    {
+      ...given,
+      name: init.name,
+      method: isExchanging ? method : undefined,
+      found: (from, find) => reach.found(from, find),
+    },
+    components,
+  )
+  const joined = joinPlatform(given, exchange, components)
+  async function stop(): Promise<void> {
+    exchange.stop()
+    reach.stop()
+    stopWatching()
+    stopPings()
+    await (await joined)()
+    await stopMember(given)
+  }
+  return { joined, stop }
+}
+
+async function joinPlatform(
+  given: Given & MemberParts,
+  exchange: MemberExchange,
+  components: P2pComponents,
+): Promise<() => Promise<void>> {
+  try {
+    return await given.platform.join({
+      ...components,
+      host: given.host,
+      membership: given.membership,
+      spoken: given.spoken,
+      book: given.book,
+      reach: given.reach,
+      dialOne: (address, signal) => given.dials.dialOne(address, signal),
+      rules: given.rules,
+      methods: given.methods,
+      bootstrap: given.bootstrap,
+      stunPorts: exchange.stunPorts,
+      setStunPort: (port) => exchange.setStunPort(port),
+    })
+  } catch (error) {
+    components.logger.error('host incomplete', { reason: String(error) })
+    return async () => {}
+  }
+}
+
+async function stopMember(given: Given & MemberParts): Promise<void> {
+  given.bulk?.stop()
+  given.channels.stop()
+  await given.streams.stop()
+  await given.topic.stop()
+  await given.membership.stop()
+  await stopHost(given.host)
+  given.book.stop()
+  given.paths.stop()
+  given.spoken.stop()
+  given.events.stop()
+}
+
+async function startListening(host: MeshHost): Promise<void> {
+  try {
+    await host.start()
+  } catch (cause) {
+    throw new MeshError('p2p.cannot_listen', `cannot listen: ${describeDialError(cause)}`, {
+      cause,
+      hint: 'Choose other listen addresses, or stop what uses these.',
+    })
+  }
+}

@@ -1,0 +1,155 @@
+/** The parts of a member, in the order in which each needs the ones before it. */
+import { parsePeerId, type PeerId } from '@mesh/core'
+import type { AddressRules } from '../addresses/address-rules.ts'
+import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
+import type { Bulk } from '../bulk/bulk.ts'
+import { createBulkChannels } from '../channels/bulk-channels.ts'
+import { createChannels } from '../channels/channels.ts'
+import {
+  createDiscoveryMethods,
+  type DiscoveryMethod,
+  type DiscoveryMethods,
+} from '../discovery/discovery-methods.ts'
+import type { Find } from '../discovery/find.ts'
+import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
+import type { MeshHost } from '../libp2p/base-host.ts'
+import { describeDialError } from '../libp2p/describe-dial-error.ts'
+import { createMembership, type Membership } from '../membership/membership.ts'
+import type { P2pComponents } from '../p2p-components.ts'
+import type { ByteStreams, Channels } from '../p2p-node.ts'
+import { createPeerBook, type PeerBook } from '../peers/peer-book.ts'
+import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
+import { createDials, type Dials } from '../reach/dials.ts'
+import { createReach, type Reach } from '../reach/reach.ts'
+import type { Refusals } from '../refusals.ts'
+import { createByteStreams } from '../streams/byte-streams.ts'
+import { createMemberStreams, type MemberStreams } from '../streams/member-streams.ts'
+import { createPeerPaths, type PeerPaths } from '../streams/peer-paths.ts'
+import type { HostView } from './connection-gate.ts'
+import type { MemberEvents } from './member-events.ts'
+import type { P2pMemberInit } from './p2p-member.ts'
+import type { Platform } from './platform.ts'
+
+/** The libp2p host and what it was made with. */
+export interface HostParts {
+  readonly host: MeshHost
+  readonly view: HostView
+  readonly events: MemberEvents
+  readonly refusals: Refusals
+  readonly rules: AddressRules
+  readonly bandwidth: BandwidthCounter
+}
+
+/** What a person configured, and where this member runs. */
+export interface Given extends HostParts {
+  readonly init: P2pMemberInit
+  readonly platform: Platform
+  readonly bootstrap: readonly Find[]
+}
+
+export interface MemberParts extends ReachParts {
+  readonly self: PeerId
+  readonly spoken: SpokenProtocols
+  readonly membership: Membership
+  readonly book: PeerBook
+  readonly methods: DiscoveryMethods
+  readonly streams: MemberStreams
+  readonly byteStreams: ByteStreams
+  /** The channels over libp2p alone. */
+  readonly channels: ReturnType<typeof createChannels>
+  /** The channels that others are given, which may go over TLS connections, too. */
+  readonly offeredChannels: Channels
+  readonly bulk: Bulk | undefined
+  readonly paths: PeerPaths
+  readonly topic: GossipTopicService
+}
+
+interface ReachParts {
+  readonly reach: Reach
+  readonly dials: Dials
+  /** Where the bootstrap peers report. */
+  readonly configured: DiscoveryMethod
+}
+
+/** Creates the parts around a host that does not listen yet; none of them is started. */
+export function createMemberParts(given: Given, components: P2pComponents): MemberParts {
+  const { init, platform, host, refusals } = given
+  const { clock, logger } = components
+  const self = parsePeerId(host.peerId.toString())
+  const spoken = createSpokenProtocols({ libp2p: host })
+  const network = { config: init.network, self }
+  const shared = { ...components, libp2p: host, spoken, refusals }
+  const membership = createMembership(network, shared)
+  const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
+  const methods = createDiscoveryMethods()
+  const reached = createReachParts({ ...given, book, methods, self, membership, spoken }, components)
+  const streams = createMemberStreams({
+    ...shared,
+    membership,
+    connect: (peer, signal) => reached.reach.connect(peer, signal),
+  })
+  const channels = createChannels({ ...shared, streams, membership })
+  const bulk = createBulkParts({ ...given, channels, spoken, book }, components)
+  const cipher = platform.cipher === undefined ? {} : { cipher: platform.cipher }
+  return {
+    ...reached,
+    self,
+    spoken,
+    membership,
+    book,
+    methods,
+    streams,
+    bulk,
+    byteStreams: createByteStreams({ streams, bulk, clock, logger }),
+    channels,
+    offeredChannels:
+      bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals }),
+    paths: createPeerPaths({ libp2p: host, streams, spoken }),
+    topic: createGossipTopic(network, { ...shared, membership, ...cipher }),
+  }
+}
+
+function createBulkParts(
+  given: Given & Pick<MemberParts, 'channels' | 'spoken' | 'book'>,
+  components: P2pComponents,
+): Bulk | undefined {
+  const { platform, host, channels, bandwidth, refusals, rules, spoken, book } = given
+  return platform.bulk?.({
+    ...components,
+    host,
+    channels,
+    bandwidth,
+    refusals,
+    speaks: (peer, protocol) => spoken.speaks(peer, protocol),
+    rttMs: (peer) => book.get(peer)?.rttMs,
+    isBlocked: rules.isBlockedIp,
+  })
+}
+
+function createReachParts(
+  given: Given & Pick<MemberParts, 'book' | 'methods' | 'self' | 'membership' | 'spoken'>,
+  components: P2pComponents,
+): ReachParts {
+  const { init, host, rules, bootstrap, book, methods, self, membership, spoken } = given
+  const configured = methods.open('bootstrap', bootstrap.length > 0)
+  const dials = createDials({ host, rules }, components)
+  const limit = init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }
+  const reach = createReach(
+    {
+      self,
+      isConfigured: (peer) => isConfigured(bootstrap, peer),
+      onError(peer, error) {
+        book.noteError(peer, describeDialError(error))
+        if (isConfigured(bootstrap, peer)) configured.failed(error)
+      },
+      ...limit,
+    },
+    { ...components, host, dials, rules, book, membership, spoken },
+  )
+  return { reach, dials, configured }
+}
+
+/** Tells whether a person configured the peer. */
+function isConfigured(bootstrap: readonly Find[], peer: string): boolean {
+  return bootstrap.some((find) => find.peer === peer)
+}

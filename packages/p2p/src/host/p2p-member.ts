@@ -1,0 +1,170 @@
+/**
+ * A member: libp2p host, gossip topic, membership and channels, and the parts that keep it connected. What only some
+ * platforms have (transports, multicast, a memory network) comes in as `Platform`.
+ */
+import type { GossipsubOpts } from '@libp2p/gossipsub'
+import type { Cidr, IpAddress } from '@mesh/core'
+import type { NetworkConfig } from '@mesh/network'
+import { createAddressRules, ipOf } from '../addresses/address-rules.ts'
+import { chooseAnnounced } from '../addresses/announced-addresses.ts'
+import { createBandwidth } from '../bandwidth/bandwidth.ts'
+import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
+import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
+import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
+import { createBaseHost } from '../libp2p/base-host.ts'
+import { pingPeer } from '../libp2p/ping.ts'
+import type { P2pComponents } from '../p2p-components.ts'
+import type { P2pNode } from '../p2p-node.ts'
+import { createRefusals } from '../refusals.ts'
+import { createConnectionGate, HostView } from './connection-gate.ts'
+import { parseIdentity } from './identity.ts'
+import { MemberEvents } from './member-events.ts'
+import { startParts } from './member-life.ts'
+import { createMemberParts, type HostParts, type MemberParts } from './member-parts.ts'
+import type { Platform } from './platform.ts'
+
+export interface P2pMemberInit {
+  readonly network: NetworkConfig
+  /** The Ed25519 key: the 32-byte seed, or seed and public key together. */
+  readonly identity: Uint8Array
+  /** The addresses to announce in place of the ones it listens on. */
+  readonly announce?: readonly string[]
+  /** Peers to dial at once and always; each address ends with `/p2p/` and the peer's id. */
+  readonly bootstrapPeers?: readonly string[]
+  /** Whether members pass on how other members can be reached; true by default. */
+  readonly peerExchange?: boolean
+  /** The ranges that are never dialled, accepted or announced: the VPN's own. */
+  readonly blockedRanges?: readonly Cidr[]
+  /** The ids of peers that are never talked to. */
+  readonly blockedPeers?: readonly string[]
+  /** The most connections at a time; 300 by default. */
+  readonly maxConnections?: number
+  /** What relaying for others may cost. */
+  readonly relayLimits?: Partial<RelayLimits>
+  /** Settings of gossipsub that replace those that the gossip topic needs; for tests. */
+  readonly gossip?: Partial<GossipsubOpts>
+  /** What this node is called: a DNS label (`isNodeName`), told to members by the peer exchange. */
+  readonly name?: string
+  /** What identify tells others, strangers too; `mesh` by default. */
+  readonly userAgent?: string
+}
+
+/** What relaying for one member may cost. */
+export interface RelayLimits {
+  /** The bytes of one circuit, in both directions together; 1 GiB by default. */
+  readonly maxBytes: number
+  /** How long one circuit may last, in ms; 30 min by default. */
+  readonly maxDurationMs: number
+  /** How many circuits one peer may hold at a time; 64 by default. */
+  readonly maxCircuitsPerPeer: number
+  /** How long a reservation lasts after it was made or renewed, in ms; 1 h by default. */
+  readonly reservationMs: number
+}
+
+/** A `P2pNode` with what its owner needs beside. */
+export interface P2pMember extends P2pNode {
+  /** Resolves when every transport that is switched on listens, or failed; `discovery()` says which did. */
+  readonly allTransportsReady: Promise<void>
+  /** Gives the ids of all protocols that this node answers now. */
+  protocols(): readonly string[]
+  /** Gives the IP addresses that the connections of now go to, over relays that of the relay; no names. */
+  remoteAddresses(): readonly IpAddress[]
+  /** Replaces the ranges that libp2p keeps out of, as when an address was leased; connections in them close. */
+  blockRanges(ranges: readonly Cidr[]): void
+}
+
+/**
+ * Creates and starts a member.
+ *
+ * @throws MeshError `p2p.bad_identity`, `p2p.bad_bootstrap_peer`, `p2p.cannot_listen`
+ */
+export async function createP2pMember(
+  init: P2pMemberInit,
+  platform: Platform,
+  given: P2pComponents,
+): Promise<P2pMember> {
+  const components = { ...given, logger: given.logger.child('p2p') }
+  const bootstrap = parseBootstrapPeers(init.bootstrapPeers ?? [])
+  const hostParts = await createHostParts(init, platform, components)
+  const parts = createMemberParts({ init, platform, bootstrap, ...hostParts }, components)
+  hostParts.view.attach(hostParts.host, parts.membership)
+  const running = await startParts({ init, platform, bootstrap, ...hostParts, ...parts }, components)
+  return buildMember({ ...hostParts, ...parts, ...running }, components)
+}
+
+async function createHostParts(
+  init: P2pMemberInit,
+  platform: Platform,
+  components: P2pComponents,
+): Promise<HostParts> {
+  const events = new MemberEvents()
+  const refusals = createRefusals({ clock: components.clock, emit: events.emit })
+  const rules = createAddressRules(init.blockedRanges ?? [])
+  const bandwidth = createBandwidth(components)
+  const blockedPeers = new Set(init.blockedPeers)
+  const maxCircuitsPerPeer = init.relayLimits?.maxCircuitsPerPeer
+  const view = new HostView()
+  const host = await createBaseHost({
+    privateKey: await parseIdentity(init.identity),
+    listen: platform.listen,
+    announce: init.announce ?? [],
+    transports: platform.transports,
+    gossip: { ...gossipsubSettings(init.network), ...init.gossip },
+    gate: createConnectionGate({
+      rules,
+      isBlockedPeer: (peer) => blockedPeers.has(peer),
+      isMember: (peer) => view.isMember(peer),
+      connections: (peer) => view.connections(peer),
+      onRefused: (code, from) => refusals.refuse(code, from),
+      ...(maxCircuitsPerPeer === undefined ? {} : { maxCircuitsPerPeer }),
+    }),
+    announced: (addresses) => chooseAnnounced(addresses, rules),
+    metrics: (connections) => createStreamMetrics(bandwidth, connections),
+    userAgent: init.userAgent ?? 'mesh',
+    ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
+  })
+  return { host, view, events, refusals, rules, bandwidth }
+}
+
+interface Running extends HostParts, MemberParts {
+  /** Resolves when all parts of the platform have joined, or failed. */
+  readonly joined: Promise<unknown>
+  readonly stop: () => Promise<void>
+}
+
+function buildMember(parts: Running, components: P2pComponents): P2pMember {
+  const { host, rules, book, paths, events } = parts
+  let stopping: Promise<void> | undefined
+  return {
+    self: parts.self,
+    topic: parts.topic,
+    channels: parts.offeredChannels,
+    streams: parts.byteStreams,
+    bandwidth: parts.bandwidth,
+    allTransportsReady: parts.joined.then(() => {}),
+    addresses: () => host.getMultiaddrs().map(String),
+    protocols: () => host.getProtocols(),
+    peers: () => book.all().map((status) => ({ ...status, reach: parts.reach.describe(status.id) })),
+    peer(id) {
+      const status = book.get(id)
+      return status === undefined ? undefined : { ...status, reach: parts.reach.describe(id) }
+    },
+    speaks: paths.speaks,
+    connect: paths.connect,
+    onPath: paths.onPath,
+    discovery: parts.methods.list,
+    refusals: parts.refusals.counts,
+    subscribe: (listener) => events.subscribe(listener),
+    ping: (peer, signal) =>
+      pingPeer(host, peer, { ...components, ...(signal === undefined ? {} : { signal }) }),
+    remoteAddresses: () => host.getConnections().flatMap(({ remoteAddr }) => ipOf(remoteAddr) ?? []),
+    blockRanges(ranges) {
+      rules.block(ranges)
+      parts.bulk?.closeBlocked()
+      for (const connection of host.getConnections()) {
+        if (rules.isBlocked(connection.remoteAddr)) connection.abort(new Error('lies in a blocked range'))
+      }
+    },
+    stop: () => (stopping ??= parts.stop()),
+  }
+}

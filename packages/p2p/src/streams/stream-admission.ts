@@ -1,0 +1,68 @@
+/** Which inbound streams are served: those of proven members, of heard ones where the protocol takes them, and no others. */
+import type { Connection, Stream } from '@libp2p/interface'
+import { type Clock, withDeadline } from '@mesh/core'
+import { MAX_UNPROVEN_STREAMS, MEMBER_HANDSHAKE_MS } from '../limits.ts'
+import type { Membership } from '../membership/membership.ts'
+import type { RefusalCode } from '../p2p-error.ts'
+
+/** Who may be at the other end of a stream, and over what. */
+export interface StreamRules {
+  /** `proven` means on the stream's own connection; `heard` takes legacy members, who cannot prove, as well. */
+  readonly from: 'proven' | 'heard'
+  /** False when the protocol never goes over a relay. */
+  readonly relayed: boolean
+  /** Whether what is sent first goes along with the protocol's name. It does by default only with `heard`. */
+  readonly lazy?: boolean | undefined
+}
+
+/** Judges inbound streams against the rules of their protocol. */
+export class StreamAdmission {
+  readonly #membership: Membership
+  readonly #clock: Clock
+  /** The number of streams that wait for their connection's proof, by the connection's id. */
+  readonly #waiting = new Map<string, number>()
+
+  constructor(components: { readonly membership: Membership; readonly clock: Clock }) {
+    this.#membership = components.membership
+    this.#clock = components.clock
+  }
+
+  /**
+   * Gives undefined for a stream that may be served, and the reason for one that may not. Where the answer is known
+   * it comes at once, so that the first bytes of the stream find their reader; a promise comes only for a stream
+   * whose connection is not proven yet.
+   */
+  judge(
+    stream: Stream,
+    connection: Connection,
+    rules: StreamRules,
+  ): RefusalCode | undefined | Promise<RefusalCode | undefined> {
+    if (!rules.relayed && !connection.direct) return 'channel.relayed'
+    const standing = this.#membership.standing(connection)
+    if (standing === 'proven') return undefined
+    if (rules.from === 'proven') return this.#untilProven(stream, connection)
+    const isHeard = standing !== 'refused' && this.#membership.isMember(connection.remotePeer.toString())
+    return isHeard ? undefined : 'channel.not_member'
+  }
+
+  async #untilProven(stream: Stream, connection: Connection): Promise<RefusalCode | undefined> {
+    const held = this.#waiting.get(connection.id) ?? 0
+    if (held >= MAX_UNPROVEN_STREAMS) return 'channel.not_member'
+    this.#waiting.set(connection.id, held + 1)
+    // what a stranger sends meanwhile stays within the stream's first window
+    if (stream.readStatus === 'readable') stream.pause()
+    const reason = () => new Error('the peer did not prove that it is a member')
+    const proven = await withDeadline({ clock: this.#clock, ms: MEMBER_HANDSHAKE_MS, reason }, (signal) =>
+      this.#membership.whenProven(connection, signal),
+    )
+    countDown(this.#waiting, connection.id)
+    return proven ? undefined : 'channel.not_member'
+  }
+}
+
+/** Takes one off a count, and forgets the key when none is left. */
+export function countDown<K>(counts: Map<K, number>, key: K): void {
+  const left = (counts.get(key) ?? 1) - 1
+  if (left === 0) counts.delete(key)
+  else counts.set(key, left)
+}
