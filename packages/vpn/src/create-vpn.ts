@@ -3,7 +3,7 @@
  * 4 the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
  * be leased; 7 the networks behind it. Down: the reverse.
  */
-import { type AddressInRange, type Cidr, type IpAddress, parseCidr, type PeerId } from '@mesh/core'
+import { type AddressInRange, type Cidr, type IpAddress, parseCidr, type PeerId, toError } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
 import { checkNotTaken } from './addresses/check-addresses.ts'
 import type { LeaseStore } from './addresses/lease.ts'
@@ -12,7 +12,7 @@ import { checkInit, type CheckedAgainst } from './check-init.ts'
 import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'
 import { vpnError } from './errors.ts'
 import { DEFAULT_LIVENESS_MS, DEFAULT_MTU, MAX_TABLE_PEERS, PROBE_MS } from './limits.ts'
-import { asError, within } from './tunnels/errors.ts'
+import { within } from './tunnels/errors.ts'
 import { VPN_PROTOCOL } from './tunnels/limits.ts'
 import { createTunnels, type Tunnels } from './tunnels/tunnels.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
@@ -317,7 +317,7 @@ class MeshVpn implements Vpn {
       this.#addressesError = undefined
     } catch (error) {
       this.#components.log.error('addresses not set', { error })
-      this.#addressesError = asError(error)
+      this.#addressesError = toError(error)
     }
     if (this.#isUp) this.#emit({ type: 'addresses', addresses })
   }

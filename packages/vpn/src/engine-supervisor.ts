@@ -2,7 +2,7 @@
  * Where the engine sits: what uses it holds on to the supervisor, and finds a new engine there when the interface was taken
  * away. Remembers what the new one has to be told. The key stays, so that peers need no new one.
  */
-import type { AddressInRange, Cidr, Clock, Logger } from '@mesh/core'
+import { type AddressInRange, type Cidr, type Clock, type Logger, toError } from '@mesh/core'
 import type {
   DropReason,
   Engine,
@@ -110,7 +110,7 @@ class ReopeningEngine implements EngineSupervisor {
       this.#engine?.setRoutes(routes)
     } catch (error) {
       this.#components.log.warn('routes not set', { error })
-      return error instanceof Error ? error : new Error(String(error))
+      return toError(error)
     }
     return undefined
   }
@@ -163,7 +163,7 @@ class ReopeningEngine implements EngineSupervisor {
     } catch (error) {
       this.#engine?.close()
       this.#engine = undefined
-      return this.#init.onLost(error instanceof Error ? error : new Error(String(error)))
+      return this.#init.onLost(toError(error))
     }
     this.#init.onReopened()
   }

@@ -11,6 +11,7 @@ import {
   type IpAddress,
   type Logger,
   type Random,
+  toError,
 } from '@mesh/core'
 import { checkNotTaken } from './addresses/check-addresses.ts'
 import { MACHINES_BUCKET, otherHolder } from './addresses/dhcp-bucket.ts'
@@ -195,7 +196,7 @@ class Addresses implements OwnAddresses {
         this.#announceAll()
       } catch (error) {
         if (signal.aborted) return
-        this.leaseError = error instanceof Error ? error : new Error(String(error))
+        this.leaseError = toError(error)
         this.#init.onChange()
         await delay(this.#components.clock, LEASE_RETRY_MS, signal).catch(() => {})
       }

@@ -1,5 +1,5 @@
 /** Channels of own protocols, between members only: bounded messages over the streams of `member-streams.ts`. */
-import type { Clock, Logger } from '@mesh/core'
+import { type Clock, type Logger, toError } from '@mesh/core'
 import { DEFAULT_CHANNELS_PER_PEER } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Channel, ChannelOptions, Channels } from '../p2p-node.ts'
@@ -46,7 +46,7 @@ export function createChannels(components: ChannelsComponents): ChannelService {
           await channel.close()
         } catch (error) {
           log.debug('channel ended with an error', { peer: inbound.peer, protocol, error: String(error) })
-          channel.abort(error instanceof Error ? error : new Error(String(error)))
+          channel.abort(toError(error))
         }
       }
       const rules = { from: 'proven', relayed: true, maxPerPeer } as const

@@ -7,7 +7,7 @@
  */
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
-import { type Clock, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
+import { type Clock, type Logger, type PeerId, toError, tryParsePeerId } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
@@ -276,8 +276,4 @@ function createAllowance(clock: Clock): () => boolean {
     if (clock.now() - since >= 60_000) [since, used] = [clock.now(), 0]
     return ++used <= MAX_EXCHANGE_MESSAGES_PER_MINUTE
   }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

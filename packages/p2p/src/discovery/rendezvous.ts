@@ -2,7 +2,7 @@
  * Members meet in a DHT under a name that rotates (docs/WIRE.md 2.1): each says under the names of the
  * windows before, at and after now that it can be found, and looks there for others. Clocks may differ by a window.
  */
-import type { Clock, Logger, Random } from '@mesh/core'
+import { type Clock, type Logger, type Random, withDeadline } from '@mesh/core'
 import type { Rendezvous } from '@mesh/network'
 import {
   RENDEZVOUS_INTERVAL_MS,
@@ -44,19 +44,9 @@ export function startRendezvous(
   let finds = 0
   let interval = RENDEZVOUS_START_MS
 
-  async function within<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = new AbortController()
-    const onStop = () => limit.abort(stopped.signal.reason)
-    stopped.signal.addEventListener('abort', onStop, { once: true })
-    const cancelLimit = clock.after(RENDEZVOUS_TIMEOUT_MS, () =>
-      limit.abort(new Error('the DHT is too slow')),
-    )
-    try {
-      return await run(limit.signal)
-    } finally {
-      cancelLimit()
-      stopped.signal.removeEventListener('abort', onStop)
-    }
+  function within<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const reason = () => new Error('the DHT is too slow')
+    return withDeadline({ clock, ms: RENDEZVOUS_TIMEOUT_MS, signal: stopped.signal, reason }, run)
   }
 
   async function look(name: string): Promise<void> {

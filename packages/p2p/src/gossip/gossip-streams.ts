@@ -9,7 +9,7 @@
  * 3. a peer that is connected and has no outbound stream gets one, with growing waits
  */
 import type { Connection, Libp2p, PeerId, Stream } from '@libp2p/interface'
-import type { Clock, Logger } from '@mesh/core'
+import { type Clock, type Logger, toError } from '@mesh/core'
 import { FrameTooLongError, readFrames } from '../channels/frames.ts'
 import {
   STREAM_END_GRACE_MS,
@@ -301,6 +301,6 @@ async function closeQuietly(stream: Stream): Promise<void> {
   try {
     await stream.close()
   } catch (error) {
-    stream.abort(error instanceof Error ? error : new Error(String(error)))
+    stream.abort(toError(error))
   }
 }

@@ -1,6 +1,6 @@
 /** libp2p's ping over one given connection (the service pings a peer over any). */
 import type { Connection, Libp2p } from '@libp2p/interface'
-import { type Clock, MeshError, type PeerId, type Random } from '@mesh/core'
+import { type Clock, MeshError, type PeerId, type Random, toError } from '@mesh/core'
 import { PING_TIMEOUT_MS } from '../limits.ts'
 import { connectionsTo } from './connections.ts'
 import { inWords } from './describe-dial-error.ts'
@@ -37,7 +37,7 @@ export async function pingConnection(
     stream.close().catch((error: unknown) => stream.abort(error instanceof Error ? error : new Error('ping')))
     return rttMs
   } catch (error) {
-    stream.abort(error instanceof Error ? error : new Error(String(error)))
+    stream.abort(toError(error))
     throw error
   } finally {
     signal.removeEventListener('abort', onAbort)

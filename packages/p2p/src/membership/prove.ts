@@ -1,6 +1,6 @@
 /** The member handshake over a stream, both sides. */
 import type { Stream } from '@libp2p/interface'
-import type { PeerId, Random } from '@mesh/core'
+import { type PeerId, type Random, toError } from '@mesh/core'
 import { readFrames, writeFrame } from '../channels/frames.ts'
 import { MAX_MEMBER_MESSAGE_BYTES } from '../limits.ts'
 import {
@@ -77,7 +77,7 @@ async function talk(
   }
   if (outcome === 'proven') {
     // the other side may close first, or not at all: what mattered has been said
-    stream.close().catch((error: unknown) => stream.abort(asError(error)))
+    stream.close().catch((error: unknown) => stream.abort(toError(error)))
   } else {
     stream.abort(new Error(`member handshake: ${outcome}`))
   }
@@ -87,8 +87,4 @@ async function talk(
 
 function isMalformed(error: unknown): boolean {
   return error instanceof MalformedError || (error instanceof Error && error.name === 'FrameTooLongError')
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

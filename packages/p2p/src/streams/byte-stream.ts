@@ -7,7 +7,7 @@
  *    with what broke it
  */
 import type { Connection, Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
-import type { Clock, PeerId } from '@mesh/core'
+import { type Clock, type PeerId, toError } from '@mesh/core'
 import { CHANNEL_CLOSE_MS, SEND_LOW_WATER_BYTES } from '../limits.ts'
 import type { ByteStream } from '../p2p-node.ts'
 import { closeWriting } from './close-stream.ts'
@@ -243,8 +243,4 @@ function createWriter(stream: Stream) {
       stream.removeEventListener('idle', onSpace)
     },
   }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

@@ -1,5 +1,5 @@
 /** Raw bytes between members, over the streams of `member-streams.ts`. */
-import type { Clock, Logger } from '@mesh/core'
+import { type Clock, type Logger, toError } from '@mesh/core'
 import type { ByteStreams } from '../p2p-node.ts'
 import { createByteStream } from './byte-stream.ts'
 import type { MemberStreams } from './member-streams.ts'
@@ -20,7 +20,7 @@ export function createByteStreams({ streams, clock, logger }: ByteStreamsCompone
           handler(stream)
         } catch (error) {
           log.debug('stream not taken', { peer: inbound.peer, protocol, error: String(error) })
-          stream.abort(error instanceof Error ? error : new Error(String(error)))
+          stream.abort(toError(error))
         }
       }),
     async open(peer, protocol, { signal, halfClose, ...rules }) {

@@ -2,10 +2,10 @@
  * Packets to one member of an older network, as it reads them (docs/WIRE.md 5.1): each on a stream of its own, in
  * one chunk, never over a relay. What waits beyond the streams in flight stays in the engine.
  */
-import { type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
+import { type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
 import { type Engine, framesOf } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
-import { asError, tunnelError, within } from '../tunnels/errors.ts'
+import { tunnelError, within } from '../tunnels/errors.ts'
 import { LEGACY_PROTOCOL, STREAM_MS, STREAMS_OUT_PER_PEER } from './limits.ts'
 import {
   MAX_STREAM_RETRY_MS,
@@ -144,7 +144,7 @@ export function createPacketSender(peer: PeerId, components: PacketSenderCompone
 
   function failed(error: unknown): void {
     if (stopping.signal.aborted) return
-    lastError = asError(error)
+    lastError = toError(error)
     backoff.failed()
   }
 

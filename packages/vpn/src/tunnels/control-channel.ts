@@ -1,7 +1,6 @@
 /** One control channel: the exchange of keys on it, then whatever later versions say, bounded in time and number. */
-import type { Clock } from '@mesh/core'
+import { type Clock, toError } from '@mesh/core'
 import type { VpnChannel } from '../ports.ts'
-import { asError } from './errors.ts'
 import type { KeyExchange } from './key-exchange.ts'
 import { CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
 import type { Refusal } from './refusals.ts'
@@ -42,7 +41,7 @@ export async function runControlChannel(
       }
     }
   } catch (error) {
-    refusal ??= asError(error)
+    refusal ??= toError(error)
     channel.abort(refusal)
   } finally {
     cancelDeadline()

@@ -1,4 +1,4 @@
-import { type Clock, MeshError } from '@mesh/core'
+import { type Clock, MeshError, withDeadline } from '@mesh/core'
 
 /** Why a peer has no way. */
 export type TunnelErrorCode =
@@ -29,22 +29,11 @@ export function tunnelError(
   })
 }
 
-/** For listeners that want an Error whatever was thrown. */
-export function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
-}
-
 /** Runs `work` with a signal that aborts with `vpn.timeout` after `ms`, or with `signal`. */
-export async function within<T>(
+export function within<T>(
   { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const limit = new AbortController()
-  const onTime = () => limit.abort(tunnelError('vpn.timeout', `no answer within ${ms} ms`))
-  const cancel = clock.after(ms, onTime, { keepAlive: true })
-  try {
-    return await work(AbortSignal.any([signal, limit.signal]))
-  } finally {
-    cancel()
-  }
+  const reason = () => tunnelError('vpn.timeout', `no answer within ${ms} ms`)
+  return withDeadline({ clock, ms, signal, reason }, work)
 }

@@ -5,10 +5,18 @@
  * greater one after a while, and whoever has packets without waiting. A key lives as long as its peer is in the
  * table, or else as long as its channel.
  */
-import { type Backoff, type Clock, createBackoff, type Logger, type PeerId, type Random } from '@mesh/core'
+import {
+  type Backoff,
+  type Clock,
+  createBackoff,
+  type Logger,
+  type PeerId,
+  type Random,
+  toError,
+} from '@mesh/core'
 import type { VpnChannel, VpnChannels } from '../ports.ts'
 import { runControlChannel } from './control-channel.ts'
-import { asError, tunnelError } from './errors.ts'
+import { tunnelError } from './errors.ts'
 import { createKeyExchange } from './key-exchange.ts'
 import { createWorkQueue } from './work-queue.ts'
 import {
@@ -171,7 +179,7 @@ export function createKeyChannels(init: KeyChannelsInit, components: KeyChannels
       channel = await channels.open(peer, VPN_PROTOCOL, options)
     } catch (error) {
       member.opening = false
-      return failed(member, asError(error))
+      return failed(member, toError(error))
     }
     member.opening = false
     if (stopping.signal.aborted) return channel.abort(tunnelError('vpn.stopped', 'the VPN stops'))

@@ -9,10 +9,10 @@
  *
  * The bytes of a batch belong to the stream from `send` on. No promise, closure or timer for a batch.
  */
-import { type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
+import { type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
-import { asError, tunnelError, within } from './errors.ts'
+import { tunnelError, within } from './errors.ts'
 import {
   BATCHES_PER_TURN,
   MAX_STREAM_RETRY_MS,
@@ -108,7 +108,7 @@ export function createOutboundStream(peer: PeerId, components: OutboundComponent
     ).then(opened, (error: unknown) => {
       opening = false
       if (stopping.signal.aborted) return
-      lastError = asError(error)
+      lastError = toError(error)
       backoff.failed()
       components.onOpenFailed()
       drive()
@@ -123,7 +123,7 @@ export function createOutboundStream(peer: PeerId, components: OutboundComponent
 
   function opened(next: ByteStream): void {
     opening = false
-    if (stopping.signal.aborted) return next.abort(asError(stopping.signal.reason))
+    if (stopping.signal.aborted) return next.abort(toError(stopping.signal.reason))
     const before = stream
     if (before !== undefined && !next.direct) {
       // no gain; the direct connection may have gone meanwhile

@@ -1,6 +1,6 @@
 /** Looks for a way to the peers that packets wait for: some at a time, each again after growing waits. */
-import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
-import { asError, tunnelError, within } from './errors.ts'
+import { type Backoff, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import { tunnelError, within } from './errors.ts'
 import { createWorkQueue } from './work-queue.ts'
 import {
   MAX_SEARCH_RETRY_MS,
@@ -50,7 +50,7 @@ export function createSearch({ find, isNeeded, clock, random }: SearchComponents
         await within({ clock, ms: SEARCH_MS, signal: stopping.signal }, (signal) => find(peer, signal))
         forget(peer)
       } catch (error) {
-        if (!stopping.signal.aborted && isNeeded(peer)) failed(peer, asError(error))
+        if (!stopping.signal.aborted && isNeeded(peer)) failed(peer, toError(error))
       }
     },
   })
