@@ -30,13 +30,11 @@ const MAY_IMPORT = {
 /** Package folder -> what its tests and benches may import besides. */
 const TESTS_MAY_IMPORT = {
   'packages/api-server': ['@mesh/api-client'],
+  'packages/vpn': ['@mesh/replication'],
   'apps/web-ui': ['@mesh/api-server'],
 }
 /** Files of other packages that tests and benches may name: `apps/node/bench` runs the benches of all packages. */
-const TEST_EXCEPTIONS = [
-  { from: /^apps\/node\/bench\//, to: /^packages\/[\w-]+\/bench\// },
-  { from: /^packages\/vpn\/test\//, to: /^packages\/replication\// },
-]
+const TEST_EXCEPTIONS = [{ from: /^apps\/node\/bench\//, to: /^packages\/[\w-]+\/bench\// }]
 const REASONS = {
   'packages/p2p>@mesh/ledger': 'p2p and ledger never meet: replication speaks through a port',
   'packages/ledger>@mesh/p2p': 'the ledger is embeddable alone and knows no network',

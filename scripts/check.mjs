@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { startEdgevpnBuild } from './edgevpn.mjs'
 
 const work = mkdtempSync(join(tmpdir(), 'mesh-check-'))
 const report = join(work, 'vitest.json')
@@ -23,6 +24,7 @@ const steps = [
   ['docstrings', 'node', ['scripts/check-docstrings.mjs']],
 ]
 
+const edgevpn = startEdgevpnBuild()
 let passed = 0
 let failed = 0
 const rust = runStep(beside)
@@ -42,6 +44,10 @@ async function runStep([name, command, args]) {
   if (!ok) console.log(`${status instanceof Error ? status.message : ''}${stdout}${stderr}`)
   for (const line of stdout.split('\n')) if (line.startsWith('skipped: ')) console.log(`     ${line}`)
 }
+
+const { binary, skipped: whyNoEdgevpn } = await edgevpn
+if (binary === undefined) console.log(`     skipped: tests with EdgeVPN: ${whyNoEdgevpn}`)
+else process.env.EDGEVPN_BIN = binary
 
 const vitest = spawnSync(
   'vitest',

@@ -1,8 +1,8 @@
 import { defineConfig } from 'tsup'
-import { bundleBuiltins } from './bundle-builtins.ts'
-import { bundleStubs } from './bundle-stubs.ts'
-import { eagerFunctions } from './eager-functions.ts'
-import { embedPage } from './embed-page.ts'
+import { eagerFunctions } from './bundle/eager-functions.ts'
+import { embedPage } from './bundle/embed-page.ts'
+import { lazyBuiltins } from './bundle/lazy-builtins.ts'
+import { stubs } from './bundle/stubs.ts'
 
 /**
  * The node as a few files without node_modules: split, so that a command loads only what it needs, and minified,
@@ -20,7 +20,7 @@ export default defineConfig({
   removeNodeProtocol: false,
   noExternal: [/^(?!node-datachannel|@chainsafe\/libp2p-quic)/],
   tsconfig: '../../tsconfig.json',
-  esbuildPlugins: [bundleStubs, bundleBuiltins],
+  esbuildPlugins: [stubs, lazyBuiltins],
   plugins: [eagerFunctions],
   // what is CommonJS inside asks for Node's own modules by require; all else is bundled, or optional and not there
   banner: {

@@ -9,9 +9,10 @@ import { createWriteStream, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { createMesh, makeToken, type Mesh, type NodeProcess } from '../test/harness.ts'
+import { makeToken, type Mesh, type NodeProcess } from '../test/harness.ts'
 import { openSshd, type Sshd, whyNoSshd } from './sshd.ts'
 import { median, round } from './statistics.ts'
+import { withMesh } from './with-mesh.ts'
 
 const ROUNDS = 3
 const MIB = 2 ** 20
@@ -27,13 +28,7 @@ interface Seconds {
 export async function measureFiles() {
   const skipped = whyNoSshd()
   if (skipped !== undefined) return { skipped }
-  const mesh = createMesh()
-  const ends: (() => unknown)[] = [() => mesh.cleanUp()]
-  try {
-    return await measureAll(mesh, ends)
-  } finally {
-    for (const end of ends.reverse()) await end()
-  }
+  return await withMesh(measureAll)
 }
 
 async function measureAll(mesh: Mesh, ends: (() => unknown)[]) {

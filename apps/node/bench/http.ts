@@ -1,4 +1,4 @@
-/** API requests per second with few and many entries, beside the original where EDGEVPN_BIN names it. */
+/** API requests per second with few and many entries, beside EdgeVPN where EDGEVPN_BIN names its binary. */
 import { startEdgevpn, whyNoEdgevpn } from '../test/edgevpn.ts'
 import { createMesh, makeToken } from '../test/harness.ts'
 import { measureLoad, sendAll } from './load.ts'
@@ -12,7 +12,7 @@ export async function measureHttp() {
   const skipped = whyNoEdgevpn()
   const token = makeToken()
   const ours = await mesh.start({ token, built: true })
-  const original =
+  const edgevpn =
     skipped === undefined
       ? await startEdgevpn({
           token,
@@ -38,15 +38,15 @@ export async function measureHttp() {
       written = size
       await until(async () => (await ours.client.getDigest({})).Entries >= size, 60_000)
       results[`ours at ${size}`] = await measureRoutes(ours.url)
-      if (original === undefined) continue
+      if (edgevpn === undefined) continue
       const held = async () =>
-        Object.keys(((await original.ask('GET', '/api/ledger/bench')).json ?? {}) as object).length
+        Object.keys(((await edgevpn.ask('GET', '/api/ledger/bench')).json ?? {}) as object).length
       await until(async () => (await held()) >= size, 90_000)
-      results[`original at ${size}`] = await measureRoutes(original.url)
+      results[`EdgeVPN at ${size}`] = await measureRoutes(edgevpn.url)
     }
-    return { ...results, ...(skipped === undefined ? {} : { original: { skipped } }) }
+    return { ...results, ...(skipped === undefined ? {} : { edgevpn: { skipped } }) }
   } finally {
-    await original?.stop()
+    await edgevpn?.stop()
     await mesh.cleanUp()
   }
 }

@@ -5,19 +5,19 @@ import { round } from './statistics.ts'
 import { until } from './until.ts'
 
 const PEERS = 20
-const SETTLE_MS = 20_000
+const CALM_MS = 20_000
 
 export async function measureMemory() {
   const mesh = createMesh()
   try {
     const token = makeToken()
     const node = await mesh.start({ token, built: true, until: 'all transports listening' })
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+    await new Promise((resolve) => setTimeout(resolve, CALM_MS))
     const alone = residentMb(node.pid)
     const join = `--discovery-bootstrap-peers=${node.addresses.join(',')}`
     for (let at = 0; at < PEERS; at++) await mesh.start({ token, built: true, args: [join] })
     await until(async () => (await node.client.getSummary({})).OnChainNodes === PEERS, 60_000)
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+    await new Promise((resolve) => setTimeout(resolve, CALM_MS))
     return { aloneMb: alone, withPeersMb: residentMb(node.pid), peers: PEERS }
   } finally {
     await mesh.cleanUp()

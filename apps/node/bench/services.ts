@@ -7,11 +7,12 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
-import { eventually } from '@mesh/testkit'
-import { createMesh, makeToken, type Mesh, type NodeProcess } from '../test/harness.ts'
+import { eventually, freePort } from '@mesh/testkit'
+import { makeToken, type Mesh, type NodeProcess } from '../test/harness.ts'
 import { portOf, proxyOf, startEcho, startHttp } from '../test/service-lab.ts'
-import { endProcess, freePort, openSshd, reachable, whyNoSshd } from './sshd.ts'
+import { endProcess, openSshd, reachable, whyNoSshd } from './sshd.ts'
 import { median, round } from './statistics.ts'
+import { withMesh } from './with-mesh.ts'
 
 const ROUNDS = 5
 const SECONDS = '3'
@@ -38,13 +39,7 @@ export async function measureServices() {
   const hasIperf = spawnSync('sh', ['-c', 'command -v iperf3']).status === 0
   const skipped = hasIperf ? whyNoSshd() : 'iperf3 is not installed'
   if (skipped !== undefined) return { skipped }
-  const mesh = createMesh()
-  const ends: (() => unknown)[] = [() => mesh.cleanUp()]
-  try {
-    return await measureAll(mesh, ends)
-  } finally {
-    for (const end of ends.reverse()) await end()
-  }
+  return await withMesh(measureAll)
 }
 
 async function measureAll(mesh: Mesh, ends: (() => unknown)[]) {

@@ -2,10 +2,10 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { eventually } from '@mesh/testkit'
+import { eventually, freePort } from '@mesh/testkit'
 
 export interface Sshd {
   /** What `ssh` and `scp` need to come in without a question; `-p` or `-P` with the port is not among it. */
@@ -70,13 +70,4 @@ export function reachable(port: number): Promise<void> {
       resolve()
     })
   })
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

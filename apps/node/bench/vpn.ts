@@ -1,5 +1,5 @@
 /**
- * The VPN beside wireguard-go and the original node: two network namespaces joined by a virtual wire, both ends and
+ * The VPN beside wireguard-go and EdgeVPN: two network namespaces joined by a virtual wire, both ends and
  * iperf3 on the same cores, the variants one after another in every round, medians over the rounds. Trust the ratios.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
@@ -41,7 +41,7 @@ const VARIANTS: Readonly<
 > = {
   wire: { why: () => undefined, open: openWire },
   wireguardGo: { why: whyNoWireguardGo, open: openWireguardGo },
-  original: { why: whyNoEdgevpn, open: openOriginal },
+  edgevpn: { why: whyNoEdgevpn, open: openEdgevpn },
   ours: { why: () => undefined, open: () => openOurs() },
 }
 
@@ -112,7 +112,7 @@ function mediansOf(all: readonly Figures[]): Figures {
   ) as unknown as Figures
 }
 
-function ratiosOf({ ours, original, wireguardGo }: Readonly<Record<string, Figures>>) {
+function ratiosOf({ ours, edgevpn, wireguardGo }: Readonly<Record<string, Figures>>) {
   if (ours === undefined) return {}
   const to = (other: Figures | undefined) =>
     other === undefined
@@ -120,7 +120,7 @@ function ratiosOf({ ours, original, wireguardGo }: Readonly<Record<string, Figur
       : Object.fromEntries(
           (Object.keys(ours) as (keyof Figures)[]).map((name) => [name, round(ours[name] / other[name])]),
         )
-  return { oursToOriginal: to(original), oursToWireguardGo: to(wireguardGo) }
+  return { oursToEdgevpn: to(edgevpn), oursToWireguardGo: to(wireguardGo) }
 }
 
 function createWire(): Lab {
@@ -155,7 +155,7 @@ async function openOurs(): Promise<Tunnel> {
   }
 }
 
-async function openOriginal(): Promise<Tunnel> {
+async function openEdgevpn(): Promise<Tunnel> {
   const lab = createWire()
   // a token of ours is one of theirs
   const vpn = createVpnLab(lab)

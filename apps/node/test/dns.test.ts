@@ -4,20 +4,16 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { bridge, createLab, eventually, whyNoNamespaces } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { dig, runTool, startDnsmasq, whyNoDnsTools } from './dns-lab.ts'
 import { startEdgevpn, whyNoEdgevpn } from './edgevpn.ts'
 import { createMesh, makeToken, type NodeProcess, type StartOptions } from './harness.ts'
 import { runIn } from './vpn-lab.ts'
+import { createCleanUps, suiteName } from './suite.ts'
 
 const why = whyNoDnsTools()
-const named = (name: string, reason: string | undefined) =>
-  reason === undefined ? name : `${name} (skipped: ${reason})`
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 /** A node that answers DNS; its port. */
 async function startDns(args: readonly string[] = [], options: Partial<StartOptions> = {}) {
@@ -40,7 +36,7 @@ function machine(id: string, Hostname: string) {
   return { PeerID: id, Hostname, OS: 'linux', Arch: 'amd64', Address: '10.1.0.5', Version: '' }
 }
 
-describe.skipIf(why !== undefined)(named('a node that answers DNS', why), () => {
+describe.skipIf(why !== undefined)(suiteName('a node that answers DNS', why), () => {
   test('hosts, patterns, reverse names and other names, over UDP and TCP', async () => {
     const upstream = 42_353
     cleanUps.push(
@@ -183,9 +179,24 @@ describe.skipIf(why !== undefined)(named('a node that answers DNS', why), () => 
   })
 })
 
+describe.skipIf(why !== undefined)(suiteName('a node that runs already', why), () => {
+  test('`mesh dns` asks it to register records, and ends', async () => {
+    const { mesh, node, port } = await startDns()
+    const dns = (...args: readonly string[]) =>
+      mesh.run(['dns', `--state-dir=${node.stateDir}`, '--regex=^git\\.mesh\\.$', ...args])
+    const asked = await dns('--a=10.1.0.7')
+    expect(asked).toMatchObject({ code: 0, stderr: '' })
+    expect(asked.stdout).toContain("`mesh ledger delete dns '^git\\.mesh\\.$'` ends it.")
+    expect((await dig(port, '+short', 'git.mesh')).trim()).toBe('10.1.0.7')
+    const again = await dns('--aaaa=fd00::7', '--json')
+    expect(JSON.parse(again.stdout)).toMatchObject({ State: 'Committed' })
+    expect(await node.client.listDns()).toEqual([{ Regex: '^git\\.mesh\\.$', Records: { AAAA: 'fd00::7' } }])
+  })
+})
+
 const whyNotInside = why ?? whyNoNamespaces(['ip', 'dig'])
 
-describe.skipIf(whyNotInside !== undefined)(named('--dns-configure', whyNotInside), () => {
+describe.skipIf(whyNotInside !== undefined)(suiteName('--dns-configure', whyNotInside), () => {
   const ORIGINAL = 'search example.org\nnameserver 192.0.2.1\nnameserver 192.0.2.2\nnameserver 192.0.2.3\n'
 
   /** A host whose /etc/resolv.conf is its own; this machine's is never touched. */
@@ -265,9 +276,9 @@ describe.skipIf(whyNotInside !== undefined)(named('--dns-configure', whyNotInsid
   })
 })
 
-const whyNotOriginal = whyNotInside ?? whyNoEdgevpn()
+const whyNotEdgevpn = whyNotInside ?? whyNoEdgevpn()
 
-describe.skipIf(whyNotOriginal !== undefined)(named('with the original', whyNotOriginal), () => {
+describe.skipIf(whyNotEdgevpn !== undefined)(suiteName('with EdgeVPN', whyNotEdgevpn), () => {
   test('records go both ways: each answers what the other registered', { timeout: 120_000 }, async () => {
     const token = makeToken()
     const lab = createLab(['switch', 'ours', 'theirs'])

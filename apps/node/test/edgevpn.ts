@@ -1,4 +1,4 @@
-/** The original node as a process, for the interop suite and for comparisons: named by EDGEVPN_BIN. */
+/** EdgeVPN nodes as processes, for the interop suites and for comparisons: `EDGEVPN_BIN` names the binary. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '@mesh/testkit'
 
-/** Undefined when the original can be run here, else the reason why not. */
+/** Undefined when EdgeVPN can be run here, else the reason why not and what to do. */
 export function whyNoEdgevpn(): string | undefined {
   const binary = process.env['EDGEVPN_BIN']
-  if (binary === undefined || binary === '') return 'EDGEVPN_BIN does not name the original node'
+  if (binary === undefined || binary === '') {
+    return 'EDGEVPN_BIN names no EdgeVPN binary; `npm test` builds one where it can (CONTRIBUTING.md)'
+  }
   return existsSync(binary) ? undefined : `EDGEVPN_BIN names no file: ${binary}`
 }
 
@@ -49,26 +51,49 @@ const PRIVATE_ARGS = [
 ]
 const START_TIMEOUT_MS = 20_000
 
+export interface EdgevpnCommand {
+  readonly token: string
+  /** What it runs: `['service-add', 'web', '127.0.0.1:80']`; a flag first runs the VPN. */
+  readonly args: readonly string[]
+  /** Further flags, which stand before positional arguments. */
+  readonly flags?: readonly string[]
+  /** Words before the process: `['ip', 'netns', 'exec', 'a']`. */
+  readonly prefix?: readonly string[]
+}
+
+/** Runs one command of EdgeVPN, in a home of its own, until `stop`. */
+export function runEdgevpn({ token, args, flags = [], prefix = [] }: EdgevpnCommand): {
+  readonly pid: number
+  stop(): Promise<void>
+} {
+  const folder = mkdtempSync(join(tmpdir(), 'mesh-edgevpn-'))
+  // flags follow the command, where there is one
+  const at = args[0]?.startsWith('--') === true ? 0 : 1
+  const command = [...args.slice(0, at), ...PRIVATE_ARGS, ...flags, ...args.slice(at)]
+  const [file = '', ...words] = [...prefix, process.env['EDGEVPN_BIN'] ?? '', ...command]
+  const child = spawn(file, words, {
+    env: { PATH: process.env['PATH'], HOME: folder, EDGEVPNTOKEN: token },
+    stdio: 'ignore',
+  })
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      await end(child)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
 export async function startEdgevpn(options: EdgevpnOptions): Promise<Edgevpn> {
-  const folder = mkdtempSync(join(tmpdir(), 'mesh-original-'))
-  const binary = process.env['EDGEVPN_BIN'] ?? ''
-  const { prefix = [], args = [], apiPort, vpnAddress } = options
+  const { prefix = [], args = [], apiPort, vpnAddress, token } = options
   const listen = `127.0.0.1:${apiPort}`
   const command =
     vpnAddress === undefined
       ? ['api', '--listen', listen]
       : ['--api', '--api-listen', listen, '--address', vpnAddress, '--interface', 'edgevpn0']
-  const [file = '', ...words] = [...prefix, binary, ...command, ...PRIVATE_ARGS, ...args]
-  const child = spawn(file, words, {
-    env: { PATH: process.env['PATH'], HOME: folder, EDGEVPNTOKEN: options.token },
-    stdio: 'ignore',
-  })
+  const { pid, stop } = runEdgevpn({ token, prefix, args: [...command, ...args] })
   const ask = (method: string, path: string, body?: unknown) =>
     askFrom(prefix, `http://${listen}${path}`, method, body)
-  const stop = async () => {
-    await end(child)
-    rmSync(folder, { recursive: true, force: true })
-  }
   try {
     const summary = await eventually(
       async () => (await ask('GET', '/api/summary')).json as { NodeID: string },
@@ -77,7 +102,7 @@ export async function startEdgevpn(options: EdgevpnOptions): Promise<Edgevpn> {
         everyMs: 100,
       },
     )
-    return { id: summary.NodeID, pid: child.pid ?? 0, url: `http://${listen}`, ask, stop }
+    return { id: summary.NodeID, pid, url: `http://${listen}`, ask, stop }
   } catch (error) {
     await stop()
     throw error

@@ -23,13 +23,11 @@ import { createP2pNode } from '@mesh/p2p/node'
 import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMesh, makeToken, type NodeProcess } from './harness.ts'
+import { createCleanUps } from './suite.ts'
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 async function startVictim(): Promise<{ victim: NodeProcess; token: string; events: ApiEvent[] }> {
   const mesh = createMesh()

@@ -1,13 +1,14 @@
 /**
- * Ours and the original in one network: writes, deletes and takeovers both ways through three rotations, by
- * bootstrap peers on loopback and by mDNS in namespaces. Runs where EDGEVPN_BIN names the original's binary.
+ * Our nodes and EdgeVPN nodes in one network: writes, deletes and takeovers both ways through three rotations, by
+ * bootstrap peers on loopback and by mDNS in namespaces. Runs where EDGEVPN_BIN names the binary.
  */
 import { createNodeClient } from '@mesh/api-client/node'
 import { delay, systemClock } from '@mesh/core'
-import { bridge, createLab, eventually, whyNoNamespaces } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
+import { bridge, createLab, eventually, freePort, whyNoNamespaces } from '@mesh/testkit'
+import { describe, expect, test } from 'vitest'
 import { type Edgevpn, startEdgevpn, whyNoEdgevpn } from './edgevpn.ts'
 import { createMesh, makeToken, type NodeProcess } from './harness.ts'
+import { createCleanUps, suiteName } from './suite.ts'
 
 const INTERVAL_S = 20
 const ROTATIONS = 3
@@ -25,13 +26,8 @@ const THEIRS = [
 
 const why = whyNoEdgevpn()
 const whyNotMdns = why ?? whyNoNamespaces(['ip', 'curl'])
-const named = (name: string, reason: string | undefined) =>
-  reason === undefined ? name : `${name} (skipped: ${reason})`
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 function ourMesh() {
   const mesh = createMesh()
@@ -56,17 +52,13 @@ async function weHold(node: NodeProcess, bucket: string): Promise<Record<string,
 }
 
 /** Writes one key on each side every 400 ms until `rotations` are over. */
-async function writeThroughRotations(
-  ours: Pick<NodeProcess, 'client'>,
-  original: Edgevpn,
-  rotations: number,
-) {
+async function writeThroughRotations(ours: Pick<NodeProcess, 'client'>, edgevpn: Edgevpn, rotations: number) {
   const until = performance.now() + rotations * INTERVAL_S * 1000
   const written: Record<string, string> = {}
   for (let at = 0; performance.now() < until; at++) {
     const value = `v${at}`
     await ours.client.putText({ bucket: 'shared', key: `ours-${at}`, value })
-    await original.ask('PUT', `/api/ledger/shared/theirs-${at}/${value}`)
+    await edgevpn.ask('PUT', `/api/ledger/shared/theirs-${at}/${value}`)
     written[`ours-${at}`] = value
     written[`theirs-${at}`] = value
     await delay(systemClock, WRITE_EVERY_MS)
@@ -74,7 +66,7 @@ async function writeThroughRotations(
   return written
 }
 
-describe.skipIf(why !== undefined)(named('with the original by bootstrap peers', why), () => {
+describe.skipIf(why !== undefined)(suiteName('with EdgeVPN by bootstrap peers', why), () => {
   test('writes, deletes and takeovers go both ways through three rotations, nothing is lost', {
     timeout: 240_000,
   }, async () => {
@@ -97,7 +89,7 @@ describe.skipIf(why !== undefined)(named('with the original by bootstrap peers',
           bootstrap,
         ],
       })
-    const [first, second] = [await start(42_101), await start(42_102)]
+    const [first, second] = [await start(await freePort()), await start(await freePort())]
     await eventually(async () => expect((await hub.client.getSummary({})).OnChainNodes).toBe(3), {
       withinMs: 20_000,
     })
@@ -123,7 +115,7 @@ describe.skipIf(why !== undefined)(named('with the original by bootstrap peers',
       { withinMs: 30_000, everyMs: 500 },
     )
 
-    // deletes: the original deletes what we wrote, we delete what it wrote (its own loop, D39, ended rotations ago)
+    // deletes: EdgeVPN deletes what we wrote, we delete what it wrote (its own loop, docs/WIRE.md D39, ended rotations ago)
     await second.ask('DELETE', '/api/ledger/shared/ours-0')
     await leaf.client.deleteEntry({ bucket: 'shared', key: 'theirs-0', wait: '5s' })
     await eventually(
@@ -169,7 +161,7 @@ describe.skipIf(why !== undefined)(named('with the original by bootstrap peers',
   })
 })
 
-describe.skipIf(whyNotMdns !== undefined)(named('with the original by mDNS', whyNotMdns), () => {
+describe.skipIf(whyNotMdns !== undefined)(suiteName('with EdgeVPN by mDNS', whyNotMdns), () => {
   test('both find each other in namespaces and share writes over a rotation', {
     timeout: 180_000,
   }, async () => {
@@ -179,7 +171,7 @@ describe.skipIf(whyNotMdns !== undefined)(named('with the original by mDNS', why
     const mesh = ourMesh()
     const token = makeToken(INTERVAL_S)
     const prefixOf = (host: string) => lab.inside(host, [])
-    const original = await theirs({ token, apiPort: 42_103, args: THEIRS, prefix: prefixOf('theirs') })
+    const edgevpn = await theirs({ token, apiPort: 42_103, args: THEIRS, prefix: prefixOf('theirs') })
     const ours = await mesh.start({ token, prefix: prefixOf('ours'), baseArgs: ['--private'], args: OURS })
     const client = createNodeClient({ baseUrl: `unix://${ours.controlSocket}` })
     await eventually(
@@ -188,10 +180,10 @@ describe.skipIf(whyNotMdns !== undefined)(named('with the original by mDNS', why
       },
       { withinMs: 40_000 },
     )
-    const written = await writeThroughRotations({ client }, original, 1.5)
+    const written = await writeThroughRotations({ client }, edgevpn, 1.5)
     await eventually(
       async () => {
-        expect(await theyHold(original, 'shared')).toEqual(written)
+        expect(await theyHold(edgevpn, 'shared')).toEqual(written)
         expect(await client.getBucket({ bucket: 'shared' })).toEqual(written)
       },
       { withinMs: 30_000, everyMs: 500 },

@@ -13,18 +13,16 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { eventually } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { LOOPBACK_ARGS, makeToken } from './harness.ts'
+import { createCleanUps } from './suite.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const LAUNCHER = join(ROOT, 'mesh')
 const isBuilt = existsSync(join(ROOT, 'apps/node/dist/main.js'))
 const suite = isBuilt ? 'the launcher' : 'the launcher (skipped: the node is not built)'
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'mesh-launcher-'))

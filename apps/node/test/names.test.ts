@@ -1,18 +1,16 @@
 /** What nodes are called: told to other members whether or not they have a VPN, and told apart where two are alike. */
 import { engineSupport } from '@mesh/engine'
 import { createLab, eventually, whyNoNamespaces } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type Mesh, type NodeProcess } from './harness.ts'
 import { createVpnLab } from './vpn-lab.ts'
+import { createCleanUps } from './suite.ts'
 
 const support = engineSupport()
 const why = whyNoNamespaces(['ip']) ?? (support.supported ? undefined : support.message)
 const suite = why === undefined ? 'machines of one name' : `machines of one name (skipped: ${why})`
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 function newMesh(): Mesh {
   const mesh = createMesh()

@@ -4,17 +4,15 @@ import { join } from 'node:path'
 import { type ApiClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
 import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type StartOptions } from './harness.ts'
+import { createCleanUps } from './suite.ts'
 
 const why = whyNoNamespaces(['ip'])
 const BUILT = join(import.meta.dirname, '../dist/main.js')
 const suite = why === undefined ? 'in namespaces' : `in namespaces (skipped: ${why})`
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 function makeLab(hosts: readonly string[]): Lab {
   const lab = createLab(hosts)

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type Mesh, type NodeProcess, type StartOptions } from './harness.ts'
 
 const BUILT = join(import.meta.dirname, '../dist/main.js')
-/** The bound of the issue for two seconds, with room for a machine that runs other tests. */
+/** Two seconds are the aim; the rest is for a machine that runs other tests. */
 const STOP_MS = 2_000
 
 let mesh: Mesh

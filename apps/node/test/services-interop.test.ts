@@ -1,31 +1,25 @@
 /**
- * Services and egress with the original node, both ways: theirs offered to us and ours to them. Runs where EDGEVPN_BIN
- * names the original's binary.
+ * Services, egress and files with EdgeVPN nodes, both ways: theirs offered to us and ours to them. Runs where
+ * EDGEVPN_BIN names the binary.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { request } from 'node:http'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { createLab, eventually, whyNoNamespaces } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
-import { whyNoEdgevpn } from './edgevpn.ts'
+import { createLab, eventually, freePort, whyNoNamespaces } from '@mesh/testkit'
+import { describe, expect, test } from 'vitest'
+import { runEdgevpn, whyNoEdgevpn } from './edgevpn.ts'
 import { createMesh, makeToken, type NodeProcess } from './harness.ts'
 import { portOf, startEcho, startHttp } from './service-lab.ts'
+import { createCleanUps, suiteName } from './suite.ts'
 
 const why = whyNoEdgevpn()
 const whyNotEgress = why ?? whyNoNamespaces(['ip', 'curl'])
-const named = (name: string, reason: string | undefined) =>
-  reason === undefined ? name : `${name} (skipped: ${reason})`
-const cleanUps: (() => Promise<unknown> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 function ourMesh() {
   const mesh = createMesh()
@@ -33,49 +27,14 @@ function ourMesh() {
   return mesh
 }
 
-const PRIVATE = [
-  '--dht=false',
-  '--natmap=false',
-  '--autorelay=false',
-  '--holepunch=false',
-  '--natservice=false',
-]
-
-/** Runs one command of the original until the end of the test. */
-function runTheirs(
-  token: string,
-  hub: NodeProcess,
-  args: readonly string[],
-  prefix: readonly string[] = [],
-): void {
-  const folder = mkdtempSync(join(tmpdir(), 'mesh-original-'))
-  const peers = ['--mdns=false', '--discovery-bootstrap-peers', hub.addresses[0] ?? '']
-  const [command = '', ...rest] = args
-  // flags follow the command, where there is one
-  const theirs = command.startsWith('--')
-    ? [...PRIVATE, ...peers, ...args]
-    : [command, ...PRIVATE, ...peers, ...rest]
-  const [file = '', ...words] = [...prefix, process.env['EDGEVPN_BIN'] ?? '', ...theirs]
-  const child = spawn(file, words, {
-    env: { PATH: process.env['PATH'], HOME: folder, EDGEVPNTOKEN: token },
-    stdio: 'ignore',
-  })
-  cleanUps.push(async () => {
-    const gone = new Promise((resolve) => child.once('exit', resolve))
-    if (child.exitCode === null && child.kill('SIGKILL')) await gone
-    rmSync(folder, { recursive: true, force: true })
-  })
+/** Runs one command of EdgeVPN that knows our node, until the end of the test. */
+function runTheirs(token: string, hub: NodeProcess, args: readonly string[], prefix: readonly string[] = []) {
+  const flags = ['--mdns=false', '--discovery-bootstrap-peers', hub.addresses[0] ?? '']
+  const theirs = runEdgevpn({ token, args, flags, prefix })
+  cleanUps.push(() => theirs.stop())
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
-/** Sends what has a known end, as the original cuts both directions when one ends. */
+/** Sends what has a known end, as EdgeVPN cuts both directions when one ends. */
 async function echoes(port: number, bytes: number): Promise<void> {
   const sent = randomBytes(bytes)
   const hash = createHash('sha256')
@@ -97,7 +56,7 @@ async function echoes(port: number, bytes: number): Promise<void> {
   expect(hash.digest('hex')).toBe(createHash('sha256').update(sent).digest('hex'))
 }
 
-describe.skipIf(why !== undefined)(named('with the original', why), () => {
+describe.skipIf(why !== undefined)(suiteName('with EdgeVPN', why), () => {
   test('our node connects to a service of theirs, from the first connection on', async () => {
     const [token, mesh, echo] = [makeToken(), ourMesh(), await startEcho()]
     cleanUps.push(() => echo.close())
@@ -151,7 +110,7 @@ describe.skipIf(why !== undefined)(named('with the original', why), () => {
   })
 })
 
-describe.skipIf(whyNotEgress !== undefined)(named('their egress', whyNotEgress), () => {
+describe.skipIf(whyNotEgress !== undefined)(suiteName('the egress of EdgeVPN', whyNotEgress), () => {
   test('our proxy leaves through it by HTTP, and says why it cannot by CONNECT', async () => {
     // theirs is a part of their VPN, which needs an interface: all in one namespace, over its loopback
     const lab = createLab(['all'])
@@ -182,7 +141,7 @@ describe.skipIf(whyNotEgress !== undefined)(named('their egress', whyNotEgress),
   })
 })
 
-describe.skipIf(why !== undefined)(named('files with the original', why), () => {
+describe.skipIf(why !== undefined)(suiteName('files with EdgeVPN', why), () => {
   test('their file is received by us, whole, and said not to be verified', async () => {
     const [token, mesh] = [makeToken(), ourMesh()]
     const hub = await mesh.start({ token })

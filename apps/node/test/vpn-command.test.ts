@@ -2,20 +2,18 @@
 import { join } from 'node:path'
 import { engineSupport } from '@mesh/engine'
 import { createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { VpnView } from '@mesh/api-contract'
 import { type CommandResult, createMesh, makeToken, type Mesh } from './harness.ts'
 import { createVpnLab, runIn, type VpnLab } from './vpn-lab.ts'
+import { createCleanUps } from './suite.ts'
 
 const support = engineSupport()
 const why = whyNoNamespaces(['ip', 'setpriv', 'unshare']) ?? (support.supported ? undefined : support.message)
 const suite = why === undefined ? 'mesh in namespaces' : `mesh in namespaces (skipped: ${why})`
 const MESH = [process.execPath, '--conditions=mesh-source', join(import.meta.dirname, '../src/main.ts')]
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 /** Hosts on one wire, `a` at 192.168.90.1 and `b` at .2. */
 function onWire(): { readonly lab: Lab; readonly vpn: VpnLab } {

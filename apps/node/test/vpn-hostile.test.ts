@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { engineSupport } from '@mesh/engine'
 import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createVpnLab, type Machine, ping, pingSoon, runIn } from './vpn-lab.ts'
+import { createCleanUps } from './suite.ts'
 
 const HOSTILE_ADDRESS = '10.1.0.66'
 /** The victim's queues and windows together are bounded by a few MB; garbage collection is lazy. */
@@ -17,10 +18,7 @@ const support = engineSupport()
 const why = whyNoNamespaces(['ip', 'ping']) ?? (support.supported ? undefined : support.message)
 const suite = why === undefined ? 'a hostile machine' : `a hostile machine (skipped: ${why})`
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 describe.skipIf(why !== undefined)(suite, () => {
   test.each(['garbage', 'frames'])('that sends %s is counted, and holds nobody up', async (mode) => {

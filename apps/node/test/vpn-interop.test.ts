@@ -1,13 +1,14 @@
 /**
- * One network of two of ours and one original node, each with an interface: pings between all pairs, before and after
- * two rotations of the keys. Runs where EDGEVPN_BIN names the original's binary.
+ * One network of two of ours and one EdgeVPN node, each with an interface: pings between all pairs, before and after
+ * two rotations of the keys. Runs where EDGEVPN_BIN names the binary.
  */
 import { delay, systemClock } from '@mesh/core'
 import { engineSupport } from '@mesh/engine'
 import { bridge, createLab, whyNoNamespaces } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startEdgevpn, whyNoEdgevpn } from './edgevpn.ts'
 import { createVpnLab, iperf, ping, pingSoon, serveIperf } from './vpn-lab.ts'
+import { createCleanUps } from './suite.ts'
 
 const INTERVAL_S = 20
 const OURS = ['--aliveness-healthcheck-interval=5s', '--ownership-ttl=24s']
@@ -21,13 +22,10 @@ const why =
   (support.supported ? undefined : support.message)
 const suite = why === undefined ? 'a mixed VPN' : `a mixed VPN (skipped: ${why})`
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 describe.skipIf(why !== undefined)(suite, () => {
-  test('two of ours and an original ping each other through two rotations', {
+  test('two of ours and an EdgeVPN node ping each other through two rotations', {
     timeout: 240_000,
   }, async () => {
     const hosts = ['a', 'b', 'theirs']
@@ -39,14 +37,14 @@ describe.skipIf(why !== undefined)(suite, () => {
       vpn.start('a', ['--address=10.1.0.1/24', ...OURS]),
       vpn.start('b', ['--address=10.1.0.2/24', ...OURS]),
     ])
-    const original = await startEdgevpn({
+    const edgevpn = await startEdgevpn({
       token: vpn.token,
       apiPort: 18095,
       vpnAddress: `${THEIR_ADDRESS}/24`,
       prefix: lab.inside('theirs', []),
       args: THEIRS,
     })
-    cleanUps.push(() => original.stop())
+    cleanUps.push(() => edgevpn.stop())
     const places = [
       { host: 'a', v4: a.v4 },
       { host: 'b', v4: b.v4 },
@@ -57,9 +55,9 @@ describe.skipIf(why !== undefined)(suite, () => {
     await reachAll()
     for (const { from, to } of pairs) await ping(lab, from.host, to.v4, { count: 5 })
     const { Peers } = await a.control.getVpn()
-    expect(Peers.find(({ PeerID }) => PeerID === original.id)).toMatchObject({ Way: 'plain', MTU: 1200 })
+    expect(Peers.find(({ PeerID }) => PeerID === edgevpn.id)).toMatchObject({ Way: 'plain', MTU: 1200 })
     expect(Peers.find(({ PeerID }) => PeerID === b.id)).toMatchObject({ Way: 'sealed' })
-    // longer ones than the original carries: it must be told
+    // longer ones than EdgeVPN carries: it must be told
     await ping(lab, 'a', THEIR_ADDRESS, { count: 3, size: 1172 })
     await expect(ping(lab, 'a', THEIR_ADDRESS, { count: 1, size: 1173 })).rejects.toThrow(
       /mtu|frag|too long/i,
@@ -81,7 +79,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     for (const { from, to } of pairs) await ping(lab, from.host, to.v4, { count: 5 })
   })
 
-  test('around a hub of ours that alone is known, our leaf and the original ones find each other', {
+  test('around a hub of ours that alone is known, our leaf and the EdgeVPN nodes find each other', {
     timeout: 240_000,
   }, async () => {
     const hosts = ['hub', 'leaf', 'their1', 'their2']
@@ -96,14 +94,14 @@ describe.skipIf(why !== undefined)(suite, () => {
     const theirs = await Promise.all(
       ['their1', 'their2'].map(async (host, at) => {
         const v4 = `10.1.0.${at + 3}`
-        const original = await startEdgevpn({
+        const edgevpn = await startEdgevpn({
           token: vpn.token,
           apiPort: 18096 + at,
           vpnAddress: `${v4}/24`,
           prefix: lab.inside(host, []),
           args: ['--mdns=false', bootstrap, ...THEIRS],
         })
-        cleanUps.push(() => original.stop())
+        cleanUps.push(() => edgevpn.stop())
         return { host, v4 }
       }),
     )

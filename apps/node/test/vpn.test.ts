@@ -4,7 +4,7 @@
  */
 import { createLab, createNatLab, bridge, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { engineSupport } from '@mesh/engine'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   createVpnLab,
   iperf,
@@ -15,16 +15,14 @@ import {
   serveIperf,
   type VpnLab,
 } from './vpn-lab.ts'
+import { createCleanUps } from './suite.ts'
 
 const support = engineSupport()
 const why =
   whyNoNamespaces(['ip', 'nft', 'ping', 'iperf3']) ?? (support.supported ? undefined : support.message)
 const suite = why === undefined ? 'the VPN in namespaces' : `the VPN in namespaces (skipped: ${why})`
 
-const cleanUps: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+const cleanUps = createCleanUps()
 
 function labOf(lab: Lab, intervalS?: number): VpnLab {
   const vpn = createVpnLab(lab, intervalS)

@@ -1,28 +1,10 @@
 import { eventually } from '@mesh/testkit'
-import { act, configure, fireEvent, screen, within } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
-import { CABIN, createFakeNode, type FakeNode, NAS, peer, refusal, SELF } from '../test/support/fake-node.ts'
-import { type RenderedPage, renderPage } from '../test/support/render-page.tsx'
+import { act, fireEvent, screen, within } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { CABIN, createFakeNode, NAS, peer, refusal, SELF } from '../test/support/fake-node.ts'
+import { createPageSuite, text } from '../test/support/page-suite.tsx'
 
-// what is awaited comes in milliseconds, but not on a machine that is busy with all other tests
-vi.setConfig({ testTimeout: 30_000 })
-configure({ asyncUtilTimeout: 10_000 })
-
-let page: RenderedPage | undefined
-afterEach(() => {
-  page?.close()
-  page = undefined
-})
-
-function open(node: FakeNode, address: string): RenderedPage {
-  page = renderPage(node, address)
-  return page
-}
-
-/** Lets gathered events be answered. */
-async function pass(ms: number): Promise<void> {
-  await act(async () => page?.clock.advance(ms))
-}
+const { open, pass } = createPageSuite()
 
 /** As if the tab went behind another, or came back. */
 function see(state: 'visible' | 'hidden'): void {
@@ -30,7 +12,6 @@ function see(state: 'visible' | 'hidden'): void {
   act(() => void document.dispatchEvent(new Event('visibilitychange')))
 }
 
-const text = (wanted: string | RegExp) => screen.findByText(wanted)
 const heading = () => eventually(() => screen.getByRole('heading', { level: 1 }).textContent)
 
 test('the overview says in a sentence how the network is', async () => {

@@ -21,7 +21,7 @@ export interface EventsOptions {
   /** Continue after this event. */
   readonly lastEventId?: string
   readonly signal?: AbortSignal
-  /** Told when the stream stands, and when it broke and will be tried again. */
+  /** Called when the stream stands, and when it broke and will be tried again. */
   readonly onState?: (state: EventsState) => void
 }
 

@@ -1,9 +1,13 @@
 /** What we chose for asking a node. */
 
-/** A whole request, its `wait` excepted. */
+/** How long a whole request may take, in ms, its `wait` excepted. */
 export const DEFAULT_TIMEOUT_MS = 30_000
-/** First pause before an event stream is opened again; doubles up to the next. */
+/** The first pause before an event stream is opened again, in ms; it doubles up to the longest. */
 export const RECONNECT_MIN_MS = 500
+/** The longest pause before an event stream is opened again, in ms. */
 export const RECONNECT_MAX_MS = 10_000
-/** An event of the longest kind has about 400 KiB; more without an end is no event stream of ours. */
+/**
+ * The longest event, in characters: one of the longest kind has about 400 KiB, and more without an end is no event
+ * stream of ours.
+ */
 export const MAX_EVENT_CHARS = 4 << 20

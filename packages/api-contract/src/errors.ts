@@ -8,7 +8,7 @@ export interface ErrorDescription {
   readonly title: string
   /** What to do next, for whoever asks over HTTP. */
   readonly hint: string
-  /** The same for whoever asks by `mesh COMMAND`, where it differs. */
+  /** The hint for whoever asks by `mesh COMMAND`, where it differs from `hint`. */
   readonly commandHint?: string
 }
 

@@ -2,13 +2,13 @@
 import * as z from 'zod'
 import { later } from './later.ts'
 import { EVENT_HISTORY_SIZE } from './limits.ts'
-import { uint64 } from './views.ts'
+import { uint64 } from './views/fields.ts'
 
 const peer = later(() => z.object({ PeerID: z.string() }))
 const offered = later(() => z.object({ Name: z.string(), State: z.string().nullable() }))
 const machine = later(() => z.object({ PeerID: z.string(), Hostname: z.string(), Address: z.string() }))
 
-/** Only with what `?last=` replays: when it happened, RFC 3339 UTC. */
+/** When it happened (RFC 3339 UTC), in events that `?last=` replays; absent in others. */
 const happenedAt = later(() => z.string().optional())
 
 /** The data of each type, made when first asked for. */
@@ -70,7 +70,7 @@ export const eventSchemas = {
   ),
   'machine.online': machine,
   'machine.offline': machine,
-  /** Something that this node offers, or connects to, is in another state; `State` null: it was removed. */
+  /** A service, connection or file of this node is in another state; a `State` of null says that it was removed. */
   'service.changed': offered,
   'connection.changed': offered,
   'file.changed': offered,

@@ -35,7 +35,7 @@ export {
   MAX_WAIT_MS,
 } from './limits.ts'
 export type { Answer, ParsedInput, RouteDefinition, RouteInput, RouteOutput } from './route.ts'
-export { type RouteId, type Routes, routes } from './routes.ts'
+export { type RouteId, type Routes, routes } from './routes/index.ts'
 export type {
   BlockView,
   BucketDeleteView,
@@ -66,4 +66,4 @@ export type {
   VpnPingView,
   VpnView,
   WriteView,
-} from './views.ts'
+} from './views/index.ts'

@@ -1,29 +1,35 @@
 /** Bounds of the HTTP API; part of the contract, so that a client can check before it sends. */
 
-/** Bucket name, UTF-8 bytes. */
+/** The longest bucket name, in bytes of UTF-8. */
 export const MAX_BUCKET_BYTES = 256
-/** Key, UTF-8 bytes. */
+/** The longest key, in bytes of UTF-8. */
 export const MAX_KEY_BYTES = 1024
-/** A value's JSON text, UTF-8 bytes. */
+/** The longest JSON text of a value, in bytes of UTF-8. */
 export const MAX_VALUE_BYTES = 64 * 1024
-/** A request's body. */
+/** The longest body of a request, in bytes. */
 export const MAX_BODY_BYTES = 128 * 1024
-/** A request's path with its query, as sent. A value of 64 KiB takes up to three times that when encoded. */
+/**
+ * The longest path of a request with its query, in bytes as sent; a value of 64 KiB takes up to three times that when
+ * encoded.
+ */
 export const MAX_PATH_BYTES = 256 * 1024
-/** All header lines of a request together. */
+/** The longest header lines of a request together, in bytes. */
 export const MAX_HEADER_BYTES = 256 * 1024
-/** Longer waits are cut to this. */
+/** The longest `wait` of a write, in ms; longer ones are cut to this. */
 export const MAX_WAIT_MS = 60_000
-/** Events that a node keeps for readers that come back with `Last-Event-ID`. */
+/** How many events a node keeps for readers that come back with `Last-Event-ID`. */
 export const EVENT_RING_SIZE = 1000
-/** A silent event stream says so this often. */
+/** How often a silent event stream shows that it lives, in ms. */
 export const EVENT_HEARTBEAT_MS = 4_000
-/** An event stream without a byte for this long is dead: two heartbeats did not come, and a node that hangs is noticed within 10 s. */
+/**
+ * The time, in ms, after which an event stream without a byte is dead: two heartbeats did not come, so that a node
+ * that hangs is noticed within 10 s.
+ */
 export const EVENT_SILENCE_MS = 9_000
-/** Changes, and refusals, that a node keeps for readers that ask for what happened before they came. */
+/** How many changes, and how many refusals, a node keeps for readers that ask for what happened before they came. */
 export const EVENT_HISTORY_SIZE = 200
-/** A `ledger.changed` event names at most this many keys; `More` counts the rest. */
+/** How many keys a `ledger.changed` event names at most; its `More` counts the rest. */
 export const MAX_CHANGES_PER_EVENT = 256
 
-/** A path or address of the node's own machine: what Linux takes as a path. */
+/** The longest path or address of the node's own machine, in bytes: what Linux takes as a path. */
 export const MAX_ADDRESS_BYTES = 4_096

@@ -2,7 +2,7 @@
 import { type ErrorCode, errorBody, errorCatalogue } from './errors.ts'
 import { type JsonSchema, listSchemas } from './json-schema.ts'
 import type { RouteDefinition } from './route.ts'
-import { type RouteId, routes } from './routes.ts'
+import { type RouteId, routes } from './routes/index.ts'
 
 /** The whole document, as an object. */
 export interface OpenApiDocument {

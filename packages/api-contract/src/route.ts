@@ -21,7 +21,7 @@ export interface RouteDefinition {
   /** Checked JSON body. */
   readonly body?: z.ZodType
   readonly answer: Answer
-  /** Beside the `http.*` codes, which any route may answer with. */
+  /** The codes that the route may answer with beside `http.*`, with which any route may. */
   readonly errors: readonly ErrorCode[]
 }
 

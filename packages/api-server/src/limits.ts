@@ -1,64 +1,72 @@
 /** What we chose for serving the API; the limits that clients see are in the contract. */
 
-/** Request line and headers together, before the contract's limits for each can be told apart. */
+/**
+ * The longest request line and headers together, in bytes, before the contract's limits for each can be told apart.
+ */
 export const MAX_REQUEST_HEAD_BYTES = 768 * 1024
-/** Header lines of one request. */
+/** How many header lines a request may have. */
 export const MAX_HEADER_LINES = 1000
-/** From the connection, or the end of the last request, to the end of the headers. */
+/** How long the headers may take, in ms, from the connection or the end of the last request. */
 export const HEADERS_TIMEOUT_MS = 10_000
-/** To the end of the body. */
+/** How long a whole request may take, in ms, to the end of its body. */
 export const REQUEST_TIMEOUT_MS = 30_000
-/** How often those two are checked. */
+/** How often those two times are checked, in ms. */
 export const TIMEOUT_CHECK_INTERVAL_MS = 1_000
-/** A connection without a request stays this long. */
+/** How long a connection without a request stays, in ms. */
 export const KEEP_ALIVE_TIMEOUT_MS = 15_000
-/** A connection whose other side takes or sends nothing is cut; longer than any `wait`. */
+/**
+ * The time, in ms, after which a connection is cut whose other side takes or sends nothing; longer than any `wait`.
+ */
 export const SOCKET_IDLE_TIMEOUT_MS = 120_000
-/** Connections of one listener; a program on this machine may open one for each of thousands of calls. */
+/** How many connections one listener takes; a program on this machine may open one for each of thousands of calls. */
 export const MAX_CONNECTIONS = 16_384
-/** Connections of one address of another machine. */
+/** How many connections one address of another machine may have. */
 export const MAX_CONNECTIONS_PER_ADDRESS = 256
-/** Connections that wait to be taken; the system may have a lower bound. */
+/** How many connections wait to be taken; the system may have a lower bound. */
 export const LISTEN_BACKLOG = 4_096
-/** After an answer to what was not all sent: how long its sender may go on before the connection is cut. */
+/** How long the sender of a request that was answered early may go on, in ms, before its connection is cut. */
 export const LINGER_MS = 2_000
-/** Requests in flight get this long when the server stops. */
+/** How long requests in flight may go on, in ms, when the server stops. */
 export const STOP_GRACE_MS = 1_000
-/** Writes of one remote address: refilled each second, and at once. */
+/** How many writes a second one remote address may make. */
 export const WRITES_PER_SECOND = 200
+/** How many writes one remote address may make at once. */
 export const WRITE_BURST = 1_000
-/** Remote addresses whose writes are counted; beyond, the one heard longest ago starts anew. */
+/** How many remote addresses have their writes counted; beyond, the one heard longest ago starts anew. */
 export const MAX_RATED_ADDRESSES = 10_000
-/** Readers of events. */
+/** How many readers of events there may be. */
 export const MAX_EVENT_READERS = 128
-/** All events kept for readers that come back, beside their number. */
+/** How many bytes of events are kept for readers that come back; their number is bounded, too. */
 export const MAX_EVENT_RING_BYTES = 8 * 1024 * 1024
-/** The last changes that are kept, and as much for the last refusals, beside their number. */
+/** How many bytes of the last changes are kept, and as many of the last refusals; their number is bounded, too. */
 export const MAX_EVENT_HISTORY_BYTES = 1024 * 1024
-/** The text of one `ledger.changed` event. */
+/** The longest text of one `ledger.changed` event, in bytes. */
 export const MAX_CHANGES_BYTES = 64 * 1024
-/** `ledger.rejected` events: refilled each second, and at once; further ones are only counted. */
+/** How many `ledger.rejected` events are told a second; further ones are only counted. */
 export const REJECTIONS_PER_SECOND = 20
+/** How many `ledger.rejected` events are told at once. */
 export const REJECTION_BURST = 100
-/** A heartbeat this young makes a node or machine online. */
+/** How young a heartbeat must be, in ms, to make a node or machine online. */
 export const ONLINE_WINDOW_MS = 600_000
-/** A heartbeat that a caller writes may be this old, and this far ahead of the clock. */
+/** How old a heartbeat that a caller writes may be, in ms. */
 export const MAX_HEARTBEAT_AGE_MS = 600_000
+/** How far ahead of the clock a heartbeat that a caller writes may be, in ms. */
 export const MAX_HEARTBEAT_AHEAD_MS = 120_000
-/** The bits of a kernel's metric. */
+/** The greatest metric of a route, as the kernel's 32 bits hold it. */
 export const MAX_ROUTE_METRIC = 0xffff_ffff
-/** After a change in the ledger, and without one: how soon machines are looked through for state changes. */
+/** How soon after a change of the ledger machines are looked through for state changes, in ms. */
 export const MACHINE_CHECK_SOON_MS = 500
+/** How often machines are looked through without a change, in ms. */
 export const MACHINE_CHECK_INTERVAL_MS = 15_000
-/** Values nested deeper are served as text: readers of JSON recurse. */
+/** How deep a value may be nested to be served as JSON, since readers recurse; deeper ones are served as text. */
 export const MAX_VALUE_DEPTH = 500
-/** Buckets whose serialised form is kept beside that of the whole ledger. */
+/** How many buckets have their serialised form kept beside that of the whole ledger. */
 export const MAX_KEPT_BUCKETS = 64
-/** A listening socket that does not answer within this time counts as live. */
+/** The time, in ms, after which a listening socket that does not answer counts as live. */
 export const SOCKET_PROBE_TIMEOUT_MS = 250
-/** A machine that takes longer to be found, connected and measured counts as unreachable. */
+/** The time, in ms, after which a machine that is not found, connected and measured counts as unreachable. */
 export const PING_TIMEOUT_MS = 10_000
-/** What an answer shows of a wrong input. */
+/** How many characters of a wrong input an answer shows. */
 export const MAX_SHOWN_VALUE = 80
-/** Buckets that `/metrics` counts by name. */
+/** How many buckets `/metrics` counts by name. */
 export const MAX_BUCKETS_IN_METRICS = 100

@@ -100,7 +100,7 @@ export interface VpnStatus {
   readonly interface: { readonly name: string; readonly mtu: number; readonly offload: boolean } | undefined
   readonly addresses: readonly { readonly address: string; readonly prefixLength: number }[]
   readonly peers: readonly VpnPeerState[]
-  /** Of packets that belong to no peer. */
+  /** Counts of packets that belong to no peer. */
   readonly device: VpnCounters
   readonly routes: {
     readonly advertised: readonly string[]
@@ -188,7 +188,7 @@ export interface DnsPort {
   status(): DnsServerStatus | undefined
 }
 
-/** Something that a person should know of, with what to do. */
+/** A problem that a person should know of, with what to do. */
 export interface HealthProblem {
   readonly code: string
   readonly severity: 'warning' | 'error'
@@ -218,7 +218,7 @@ export interface Metric {
 }
 
 /** One file of the embedded web page. */
-/** Of what this node offers or connects to, by name. */
+/** What this node offers or connects to, by name. */
 interface Offered {
   readonly name: string
   readonly lastError: string | undefined
@@ -317,7 +317,7 @@ export interface VersionPort {
 export interface NodePort {
   /** What people call it. */
   readonly name: string
-  /** Of the network, without secrets. */
+  /** The id of the network, which tells nothing of its secrets. */
   readonly networkId: string
   readonly instance: string
   /** Does it carry packets? */

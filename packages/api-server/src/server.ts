@@ -1,6 +1,6 @@
 import type { NodeFactsView } from '@mesh/api-contract'
-import { createRateLimiter } from '@mesh/core'
-import { createEventHub } from './events/event-hub.ts'
+import { createRateLimiter, type Logger } from '@mesh/core'
+import { createEventHub, type EventHub } from './events/event-hub.ts'
 import {
   publishLedgerEvents,
   publishNetworkEvents,
@@ -21,12 +21,14 @@ import { createGuard, type GuardInit } from './http/guard.ts'
 import { MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts'
 import { withExposure } from './listen/exposure.ts'
 import type { ListenAddress } from './listen/listen-address.ts'
-import { type ApiListener, openListener } from './listen/open-listener.ts'
+import { type ApiListener, type ListenerComponents, openListener } from './listen/open-listener.ts'
 import type { ApiServerComponents, NetworkPort, OffersPort, VpnPort } from './ports.ts'
 import { formatMetrics } from './views/exposition.ts'
-import { createLedgerTexts } from './views/ledger-text.ts'
+import { createLedgerTexts, type LedgerTexts } from './views/ledger-text.ts'
 import type { Scene } from './views/members.ts'
 import { createRequestCounts, ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
+
+const WRITE_RATE = { perSecond: WRITES_PER_SECOND, burst: WRITE_BURST, maxAddresses: MAX_RATED_ADDRESSES }
 
 export interface ApiServerInit extends GuardInit {}
 
@@ -46,93 +48,130 @@ export interface ApiServer {
 
 /** Nothing listens until `listen`. */
 export function createApiServer(init: ApiServerInit, components: ApiServerComponents): ApiServer {
-  const { ledger, clock, random, assets } = components
-  const logger = components.logger.child('api')
-  const listeners = new Set<ApiListener>()
-  const hub = createEventHub({ clock, random })
-  const counts = createRequestCounts()
-  const texts = createLedgerTexts(ledger)
-  let network: NetworkPort | undefined
-  let vpn: VpnPort | undefined
-  let offers: OffersPort | undefined
-  const scene = (): Scene => ({ snapshot: ledger.snapshot(), self: ledger.self, network, now: clock.now() })
-  const startedAt = clock.now()
-  const facts = (): NodeFactsView => ({
-    Name: components.node?.name ?? '',
-    PeerID: ledger.self,
-    Network: components.node?.networkId ?? '',
-    Instance: components.node?.instance ?? '',
-    Listen: [...listeners].map(({ url }) => url),
-    Version: components.version.version,
-    StartedAt: new Date(startedAt).toISOString(),
-    UptimeSeconds: Math.max(0, Math.floor((clock.now() - startedAt) / 1_000)),
-    HasVpn: components.node?.hasVpn ?? vpn !== undefined,
-  })
-  const exposition = () =>
-    formatMetrics([
-      ...ledgerMetrics(ledger),
-      ...(network === undefined ? [] : networkMetrics(network)),
-      counts.metric(),
-      ...(components.metrics?.() ?? []),
+  return new ExpressApiServer(init, components)
+}
+
+class ExpressApiServer implements ApiServer {
+  readonly #components: ApiServerComponents
+  readonly #logger: Logger
+  readonly #listeners = new Set<ApiListener>()
+  readonly #hub: EventHub
+  readonly #counts = createRequestCounts()
+  readonly #texts: LedgerTexts
+  readonly #ends: (() => unknown)[]
+  readonly #startedAt: number
+  readonly #appFor: ListenerComponents['appFor']
+  #network: NetworkPort | undefined
+  #vpn: VpnPort | undefined
+  #offers: OffersPort | undefined
+
+  constructor(init: ApiServerInit, components: ApiServerComponents) {
+    const { ledger, clock, random, assets } = components
+    this.#components = components
+    this.#startedAt = clock.now()
+    this.#logger = components.logger.child('api')
+    this.#hub = createEventHub({ clock, random })
+    this.#texts = createLedgerTexts(ledger)
+    const app = {
+      handlers: this.#createHandlers(),
+      hub: this.#hub,
+      guard: createGuard(init),
+      writes: createRateLimiter(WRITE_RATE, clock),
+      counts: this.#counts,
+      assets,
+      logger: this.#logger,
+      random,
+    }
+    this.#appFor = (kind) => createApp(app, kind === 'unix')
+    this.#ends = [
+      publishLedgerEvents(ledger, this.#hub, clock),
+      watchMachines(ledger, this.#scene, this.#hub, clock),
+      ledger.subscribe((event) => event.type === 'committed' && this.#texts.forget()),
+    ]
+    if (components.network !== undefined) this.attachNetwork(components.network)
+  }
+
+  attachNetwork(network: NetworkPort): void {
+    this.#network = network
+    this.#ends.push(publishNetworkEvents(network, this.#hub))
+  }
+
+  attachVpn(vpn: VpnPort): void {
+    this.#vpn = vpn
+  }
+
+  attachOffers(offers: OffersPort): void {
+    this.#offers = offers
+    this.#ends.push(publishOfferEvents(offers, this.#hub))
+  }
+
+  async listen(address: ListenAddress): Promise<ApiListener> {
+    const { clock, random } = this.#components
+    const opened = await openListener(address, { clock, random, appFor: this.#appFor })
+    const close = () => {
+      this.#listeners.delete(listener)
+      return opened.close()
+    }
+    const listener: ApiListener = { ...opened, close }
+    this.#listeners.add(listener)
+    const { url } = listener
+    this.#logger.debug('api listens', { url })
+    if (listener.isExposed) this.#logger.warn('anyone who reaches this address may read and write', { url })
+    return listener
+  }
+
+  async stop(): Promise<void> {
+    for (const end of this.#ends.splice(0)) end()
+    this.#hub.stop()
+    await Promise.all([...this.#listeners].map((listener) => listener.close()))
+  }
+
+  #createHandlers(): Handlers {
+    const { ledger, clock, dns, version, health } = this.#components
+    const scene = this.#scene
+    return {
+      ...createLedgerReads(scene, () => this.#texts.last()),
+      ...createLedgerWrites(ledger, clock, publishRefused(ledger, this.#hub)),
+      ...createNodeOffers(() => this.#offers),
+      ...createDnsReads(dns),
+      ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
+      ...createPeerReads({ scene, clock }),
+      ...createNodeReads({
+        network: () => this.#network,
+        version,
+        facts: () => this.#facts(),
+        health: withExposure(health, this.#listeners),
+        exposition: () => this.#exposition(),
+      }),
+    }
+  }
+
+  readonly #scene = (): Scene => {
+    const { ledger, clock } = this.#components
+    return { snapshot: ledger.snapshot(), self: ledger.self, network: this.#network, now: clock.now() }
+  }
+
+  #facts(): NodeFactsView {
+    const { ledger, clock, node, version } = this.#components
+    return {
+      Name: node?.name ?? '',
+      PeerID: ledger.self,
+      Network: node?.networkId ?? '',
+      Instance: node?.instance ?? '',
+      Listen: [...this.#listeners].map(({ url }) => url),
+      Version: version.version,
+      StartedAt: new Date(this.#startedAt).toISOString(),
+      UptimeSeconds: Math.max(0, Math.floor((clock.now() - this.#startedAt) / 1_000)),
+      HasVpn: node?.hasVpn ?? this.#vpn !== undefined,
+    }
+  }
+
+  #exposition(): string {
+    return formatMetrics([
+      ...ledgerMetrics(this.#components.ledger),
+      ...(this.#network === undefined ? [] : networkMetrics(this.#network)),
+      this.#counts.metric(),
+      ...(this.#components.metrics?.() ?? []),
     ])
-  const handlers: Handlers = {
-    ...createLedgerReads(scene, () => texts.last()),
-    ...createLedgerWrites(ledger, clock, publishRefused(ledger, hub)),
-    ...createNodeOffers(() => offers),
-    ...createDnsReads(components.dns),
-    ...createVpnReads({ scene, vpn: () => vpn, clock }),
-    ...createPeerReads({ scene, clock }),
-    ...createNodeReads({
-      network: () => network,
-      version: components.version,
-      facts,
-      health: withExposure(components.health, listeners),
-      exposition,
-    }),
-  }
-  const guard = createGuard(init)
-  const writes = createRateLimiter(
-    { perSecond: WRITES_PER_SECOND, burst: WRITE_BURST, maxAddresses: MAX_RATED_ADDRESSES },
-    clock,
-  )
-  const appFor = (kind: 'tcp' | 'unix') =>
-    createApp({ handlers, hub, guard, writes, counts, assets, logger, random }, kind === 'unix')
-  const ends = [
-    publishLedgerEvents(ledger, hub, clock),
-    watchMachines(ledger, scene, hub, clock),
-    ledger.subscribe((event) => event.type === 'committed' && texts.forget()),
-  ]
-  const attachNetwork = (port: NetworkPort) => {
-    network = port
-    ends.push(publishNetworkEvents(port, hub))
-  }
-  if (components.network !== undefined) attachNetwork(components.network)
-  return {
-    attachNetwork,
-    attachVpn(port) {
-      vpn = port
-    },
-    attachOffers(port) {
-      offers = port
-      ends.push(publishOfferEvents(port, hub))
-    },
-    async listen(address) {
-      const opened = await openListener(address, { clock, random, appFor })
-      const close = () => {
-        listeners.delete(listener)
-        return opened.close()
-      }
-      const listener: ApiListener = { ...opened, close }
-      listeners.add(listener)
-      logger.debug('api listens', { url: listener.url })
-      if (listener.isExposed)
-        logger.warn('anyone who reaches this address may read and write', { url: listener.url })
-      return listener
-    },
-    async stop() {
-      for (const end of ends.splice(0)) end()
-      hub.stop()
-      await Promise.all([...listeners].map((listener) => listener.close()))
-    },
   }
 }

@@ -15,7 +15,7 @@ afterEach(() => node.stop())
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   ask(node.listener.port, `GET ${path}`, headers)
 
-/** What a member of an older network may have written. */
+/** What a legacy member may have written. */
 async function mergeForeign(values: Readonly<Record<string, Readonly<Record<string, string>>>>) {
   const other = createLedger({ mode: 'off' }, { signer: newSigner() })
   const writes = Object.entries(values).flatMap(([bucket, keys]) =>

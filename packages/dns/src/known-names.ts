@@ -23,7 +23,7 @@ export interface Names {
 }
 
 export interface KnownNames {
-  /** The same object until what it says may have changed. */
+  /** What is known now: one object until what it says may have changed. */
   current(): Names
   stop(): void
 }
@@ -88,7 +88,7 @@ function concernsNames(event: LedgerEvent, owners: Owners | undefined): boolean 
   })
 }
 
-/** Of live owners, the oldest where there are too many. */
+/** The entries of live owners; where there are too many, the oldest of them. */
 function readPatterns({ snapshot }: NamesInput, owners: Owners) {
   const found: { readonly version: bigint; readonly entry: PatternEntry }[] = []
   for (const { key, entry } of snapshot.entries(BUCKETS.dns)) {

@@ -54,7 +54,7 @@ export function parseName(text: string): Uint8Array | undefined {
   return bytes.length > MAX_NAME_BYTES ? undefined : Uint8Array.from(bytes)
 }
 
-/** The same name as `nameText` writes it; undefined when it is none. */
+/** The name as `nameText` writes it; undefined when the text is no name. */
 export function canonicalName(text: string): string | undefined {
   const bytes = parseName(text)
   return bytes === undefined ? undefined : nameText(bytes, 0)

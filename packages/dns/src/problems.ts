@@ -47,7 +47,7 @@ export function findDnsProblems({
   return problems
 }
 
-/** Only when nobody else answers for the domain. */
+/** Tells of a domain whose servers all fail: one that another server answers for is no problem. */
 function failingServers({ forwarder }: DnsStatus, now: number): readonly DnsProblem[] {
   const byDomain = Map.groupBy(forwarder?.servers ?? [], ({ domain }) => domain)
   return [...byDomain].flatMap(([domain, servers]) => {

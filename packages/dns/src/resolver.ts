@@ -160,7 +160,7 @@ function hasNamesUnder(zone: Zone, name: string): boolean {
   return between.has(name)
 }
 
-/** Of the reverse names, whose many labels are no names of their own. */
+/** The zones of reverse names, whose many labels are no names of their own. */
 function namesBetween({ names, soas }: Zone): ReadonlySet<string> {
   const between = new Set<string>()
   for (const [name, { kind }] of names) {

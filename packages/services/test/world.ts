@@ -28,7 +28,7 @@ export interface Member {
 }
 
 export interface World {
-  /** @param speaks protocols in place of those that it serves */
+  /** Joins a member; one that `isDeaf` hears no commit of the others. */
   member(init?: { readonly isDeaf?: boolean }): Promise<Member>
   /** Cuts a member off, or joins it again. */
   setReachable(member: Member, isReachable: boolean): void
@@ -36,30 +36,107 @@ export interface World {
 }
 
 export function createWorld(random: Random = systemRandom): World {
-  const members = new Map<PeerId, Member>()
-  const deaf = new Set<PeerId>()
-  const gone = new Set<PeerId>()
-  const paths = new Set<(peer: PeerId) => void>()
-  const ends: (() => unknown)[] = []
+  return new MemoryWorld(random)
+}
 
-  function share(ledger: Ledger): void {
+class MemoryWorld implements World {
+  readonly #random: Random
+  readonly #members = new Map<PeerId, Member>()
+  readonly #deaf = new Set<PeerId>()
+  readonly #gone = new Set<PeerId>()
+  readonly #pathListeners = new Set<(peer: PeerId) => void>()
+  readonly #ends: (() => unknown)[] = []
+
+  constructor(random: Random) {
+    this.#random = random
+  }
+
+  async member({ isDeaf = false } = {}): Promise<Member> {
+    const ledger = createLedger({}, { signer: createSigner(this.#random.bytes(32)) })
+    const member = this.#createMember(ledger)
+    for (const { ledger: other } of this.#members.values()) {
+      ledger.merge(other.snapshot().entries(), other.self)
+    }
+    this.#members.set(member.id, member)
+    if (isDeaf) this.#deaf.add(member.id)
+    this.#share(ledger)
+    this.#ends.push(
+      () => ledger.stop(),
+      () => member.components.user.stop(),
+    )
+    await member.beat()
+    return member
+  }
+
+  setReachable({ id }: Member, isReachable: boolean): void {
+    if (isReachable) this.#gone.delete(id)
+    else this.#gone.add(id)
+    for (const listener of this.#pathListeners) listener(id)
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends.reverse()) await end()
+  }
+
+  #createMember(ledger: Ledger): Member {
+    const id = ledger.self
+    const handlers = new Map<string, Handler>()
+    const network = this.#networkOf(id, handlers)
+    const announce = (bucket: string, key: string, valueText: () => string) => {
+      try {
+        void ledger.put(bucket, key, valueText()).settled
+      } catch {
+        // another member's
+      }
+      return () => {}
+    }
+    const components = {
+      ledger,
+      network,
+      announce,
+      user: createOwnUser({ ledger, announce, clock: systemClock }),
+      slots: createSlots(),
+      clock: systemClock,
+      random: this.#random,
+      log: silentLogger,
+    }
+    const ends = this.#ends
+    return {
+      id,
+      ledger,
+      network,
+      handlers,
+      components,
+      async beat() {
+        await ledger.put('healthcheck', id, heartbeatValue(systemClock.now())).settled
+      },
+      async services(init) {
+        const services = createServices(init, components)
+        ends.push(() => services.stop())
+        await services.start()
+        return services
+      },
+    }
+  }
+
+  /** Others hear what this ledger commits itself. */
+  #share(ledger: Ledger): void {
     ledger.subscribe((event) => {
       if (event.type !== 'committed') return
       const own = event.changes.filter(({ origin }) => origin === 'local')
       if (own.length === 0) return
-      for (const { id, ledger: other } of members.values()) {
-        if (other !== ledger && !deaf.has(id)) other.merge(own, ledger.self)
+      for (const { id, ledger: other } of this.#members.values()) {
+        if (other !== ledger && !this.#deaf.has(id)) other.merge(own, ledger.self)
       }
     })
   }
 
-  const unreachable = () => new MeshError('p2p.unreachable', 'the peer cannot be reached')
-
-  function networkOf(self: PeerId, handlers: Map<string, Handler>): ServicesNetwork {
+  #networkOf(self: PeerId, handlers: Map<string, Handler>): ServicesNetwork {
+    const isReachable = (peer: PeerId) => this.#members.has(peer) && !this.#gone.has(peer)
     const reach = (peer: PeerId) => {
-      const member = members.get(peer)
-      if (member === undefined || gone.has(peer) || gone.has(self)) throw unreachable()
-      return member
+      const member = this.#members.get(peer)
+      if (member !== undefined && isReachable(peer) && !this.#gone.has(self)) return member
+      throw new MeshError('p2p.unreachable', 'the peer cannot be reached')
     }
     return {
       self,
@@ -76,79 +153,15 @@ export function createWorld(random: Random = systemRandom): World {
           return near
         },
       },
-      speaks: (peer, protocol) => members.get(peer)?.handlers.has(protocol),
+      speaks: (peer, protocol) => this.#members.get(peer)?.handlers.has(protocol),
       async connect(peer) {
         reach(peer)
       },
-      pathOf: (peer) =>
-        members.has(peer) && !gone.has(peer) ? { path: 'direct', transport: 'memory', rttMs: 0 } : undefined,
-      onPath(listener) {
-        paths.add(listener)
-        return () => paths.delete(listener)
+      pathOf: (peer) => (isReachable(peer) ? { path: 'direct', transport: 'memory', rttMs: 0 } : undefined),
+      onPath: (listener) => {
+        this.#pathListeners.add(listener)
+        return () => this.#pathListeners.delete(listener)
       },
     }
-  }
-
-  return {
-    async member({ isDeaf = false } = {}) {
-      const ledger = createLedger({}, { signer: createSigner(random.bytes(32)) })
-      const id = ledger.self
-      const handlers = new Map<string, Handler>()
-      const network = networkOf(id, handlers)
-      const announce = (bucket: string, key: string, valueText: () => string) => {
-        try {
-          void ledger.put(bucket, key, valueText()).settled
-        } catch {
-          // another member's
-        }
-        return () => {}
-      }
-      const user = createOwnUser({ ledger, announce, clock: systemClock })
-      const log = silentLogger
-      const components = {
-        ledger,
-        network,
-        announce,
-        user,
-        slots: createSlots(),
-        clock: systemClock,
-        random,
-        log,
-      }
-      const member: Member = {
-        id,
-        ledger,
-        network,
-        handlers,
-        components,
-        async beat() {
-          await ledger.put('healthcheck', id, heartbeatValue(systemClock.now())).settled
-        },
-        async services(init) {
-          const services = createServices(init, components)
-          ends.push(() => services.stop())
-          await services.start()
-          return services
-        },
-      }
-      for (const { ledger: other } of members.values()) ledger.merge(other.snapshot().entries(), other.self)
-      members.set(id, member)
-      if (isDeaf) deaf.add(id)
-      share(ledger)
-      ends.push(
-        () => ledger.stop(),
-        () => user.stop(),
-      )
-      await member.beat()
-      return member
-    },
-    setReachable({ id }, isReachable) {
-      if (isReachable) gone.delete(id)
-      else gone.add(id)
-      for (const listener of paths) listener(id)
-    },
-    async close() {
-      for (const end of ends.reverse()) await end()
-    },
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '@mesh/core'
 
 /** A clock that moves only when told; due callbacks run in order of time, then of registration. */
 export interface ManualClock extends Clock {
-  /** Moves time on, running what becomes due; between callbacks pending promises settle. */
+  /** Moves time on, running what becomes due; between callbacks, promise callbacks that are ready run. */
   advance(ms: number): Promise<void>
   /** Callbacks waiting, for leak checks. */
   readonly pending: number
@@ -42,14 +42,14 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
     },
     async advance(ms) {
       const until = now + ms
-      await settle()
+      await runReadyCallbacks()
       for (let timer = takeDue(until); timer !== undefined; timer = takeDue(until)) {
         const { run } = timer
         timer.run = undefined
         pending--
         now = Math.max(now, timer.at)
         run?.()
-        await settle()
+        await runReadyCallbacks()
       }
       now = until
     },
@@ -60,7 +60,7 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
 }
 
 /** Lets all promise callbacks run that are ready, and those that they make ready. */
-async function settle(): Promise<void> {
+async function runReadyCallbacks(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }
 

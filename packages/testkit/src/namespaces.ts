@@ -1,8 +1,12 @@
 /**
  * Network namespaces as test hosts: each has its own interfaces, and all traffic stays on this machine.
- * Names carry the process id, so that parallel runs do not meet; `close()` removes all.
+ * Names carry the process and thread id, so that parallel runs do not meet; `close()` removes all.
  */
 import { spawnSync } from 'node:child_process'
+import { threadId } from 'node:worker_threads'
+
+/** Tells this worker's namespaces from those of others, be they processes or threads. */
+const WORKER = `${process.pid}t${threadId}`
 
 export interface Lab {
   /** The namespace's full name. */
@@ -29,7 +33,7 @@ export function whyNoNamespaces(needs: readonly string[] = ['ip']): string | und
   if (process.getuid?.() !== 0) return 'network namespaces need root'
   const missing = needs.find((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0)
   if (missing !== undefined) return `${missing} is not installed`
-  const probe = `mesh-probe-${process.pid}`
+  const probe = `mesh-probe-${WORKER}`
   if (spawnSync('ip', ['netns', 'add', probe]).status !== 0)
     return 'this machine does not allow network namespaces'
   spawnSync('ip', ['netns', 'del', probe])
@@ -40,7 +44,7 @@ let labs = 0
 
 /** Hosts of these names, each with loopback up and IPv6 without duplicate address detection's delay. */
 export function createLab(hosts: readonly string[]): Lab {
-  const prefix = `mesh${process.pid}x${labs++}`
+  const prefix = `mesh${WORKER}x${labs++}`
   const name = (host: string) => `${prefix}-${host}`
   const made: string[] = []
   const lab: Lab = {
@@ -99,7 +103,7 @@ export function createLab(hosts: readonly string[]): Lab {
   return lab
 }
 
-/** joins hosts by a bridge in one that must exist already: `eth0` in each gets its address. */
+/** Joins hosts by a bridge in one that must exist already: `eth0` in each gets its addresses. */
 export function bridge(
   lab: Lab,
   bridgeHost: string,

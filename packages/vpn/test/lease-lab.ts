@@ -1,14 +1,16 @@
 /** A network in virtual time whose members lease addresses: ours over real ledgers and replicators, and legacy ones. */
 import { type Cidr, type IpAddress, parseCidr, silentLogger, tryParseAddressInRange } from '@mesh/core'
-import { createManualClock, createSeededRandom, type ManualClock } from '@mesh/testkit'
-import { REPLICATION_PROTOCOL } from '../../replication/src/limits.ts'
-import { createSimNetwork, type SimNetwork, type SimNetworkInit } from '../../replication/test/sim-network.ts'
 import {
   createRetainingStore,
+  createSimNetwork,
   createSimSigner,
+  REPLICATION_PROTOCOL,
+  type SimNetwork,
+  type SimNetworkInit,
   type SimNode,
   startSimNode,
-} from '../../replication/test/sim-node.ts'
+} from '@mesh/replication/testing'
+import { createManualClock, createSeededRandom, type ManualClock } from '@mesh/testkit'
 import { deriveIpv6, deriveIpv6Range } from '../src/addresses/derive-ipv6.ts'
 import { type LeaseProgress, type LeaseStore, leaseAddress } from '../src/addresses/lease.ts'
 import { machineText } from '../src/addresses/own-machines.ts'

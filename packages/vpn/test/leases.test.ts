@@ -1,7 +1,7 @@
 import { parseCidr } from '@mesh/core'
 import { leaderOf } from '@mesh/ledger'
 import { describe, expect, it } from 'vitest'
-import { createRetainingStore } from '../../replication/test/sim-node.ts'
+import { createRetainingStore } from '@mesh/replication/testing'
 import { createLeaseLab, createMemoryLease, type Leaser, MINUTE, SECOND } from './lease-lab.ts'
 
 const isPlaced = (node: { address: string | undefined }) => node.address !== undefined

@@ -5,8 +5,7 @@
 import { type Clock, heartbeatValue, parseHeartbeat, type PeerId, type Random } from '@mesh/core'
 import { createLedger, encodeBlock, leaderOf, type Ledger, type Signer } from '@mesh/ledger'
 import ipaddr from 'ipaddr.js'
-import type { SimNetwork } from '../../replication/test/sim-network.ts'
-import { verifySim } from '../../replication/test/sim-node.ts'
+import { type SimNetwork, verifySim } from '@mesh/replication/testing'
 
 const SECOND = 1000
 

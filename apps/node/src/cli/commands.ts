@@ -132,9 +132,9 @@ export const commands: readonly Command[] = [
   {
     name: 'dns',
     arguments: [],
-    summary: 'join the network and answer DNS for it, or register records while it runs',
+    summary: 'join the network and answer DNS for it, or register records',
     description:
-      'Without --regex it answers at 127.0.0.1:53, or where --dns says. With --regex it registers the records given, keeps them alive, and takes them back at the end. No network interface is made.',
+      'Without --regex it runs a node that answers at 127.0.0.1:53, or where --dns says. With --regex it registers the records given: asks the node that runs here, which goes on with it; where none runs, or with --own-node or --dns, runs one that takes them back at the end. No network interface is made.',
     examples: [
       'sudo mesh dns --token-file mesh.token',
       'mesh dns --token-file mesh.token --dns 127.0.0.1:5353 --no-dns-forwarder',

@@ -11,6 +11,8 @@ export interface Asked {
   readonly ask: (client: ApiClient) => Promise<object>
   /** `web: members reach 127.0.0.1:8080`. */
   readonly told: string
+  /** The command that shows how it is. */
+  readonly shown: string
   /** The command that takes it back. */
   readonly undo: string
 }
@@ -24,13 +26,13 @@ export async function askCommonNode(call: Call, asked: readonly Asked[]): Promis
   const node = await findCommonNode(call)
   if (node === undefined) return false
   const facts = await node.client.getNode()
-  for (const { ask, told, undo } of asked) {
+  for (const { ask, told, shown, undo } of asked) {
     const view = await ask(node.client)
     if (call.settings.json) call.out(printableJson(view))
     else {
       const name = facts.Name === '' ? 'The node that runs here' : `The node ${facts.Name}, which runs here,`
       call.out(`${name} does it from now on, also after a restart: ${told}\n`)
-      call.out(`  \`mesh services\` shows how it is; \`${undo}\` ends it.\n`)
+      call.out(`  \`${shown}\` shows how it is; \`${undo}\` ends it.\n`)
     }
   }
   return true

@@ -79,7 +79,7 @@ function formatMachine({ Hostname, Address, PeerID, ...measured }: VpnPingView):
   return `${name} by ${way}: ${RoundTripMs.toFixed(1)} ms, MTU ${MTU}`
 }
 
-/** Until the next turn, or the end. */
+/** Waits until the next measurement, or the end. */
 function pause(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

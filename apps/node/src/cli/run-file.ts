@@ -22,6 +22,7 @@ export const runFileSend: Run = async (call) => {
     return {
       ask: (client) => client.putNodeFile({ name, body: { Path: path } }),
       told: `members receive ${path} as ${name}`,
+      shown: 'mesh services',
       undo: `mesh file-remove ${shellWord(name)}`,
     }
   })

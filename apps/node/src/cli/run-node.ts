@@ -4,7 +4,7 @@ import type { Announcement } from '../node/announce.ts'
 import { createLogger } from '../log/create-logger.ts'
 import { startNode, type StartOptions } from '../node/create-node.ts'
 import type { Sharing } from '../node/join-services.ts'
-import { settle } from '../node/settle.ts'
+import { trimAfterStart } from '../node/trim-process.ts'
 import { findListenPlace } from '../settings/listen-place.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
@@ -54,7 +54,7 @@ export async function runNode(call: Call, role: Role): Promise<number> {
   const notes = createPlaceNotes(call)
   const code = await runUntilSignal(log, async (signal) => {
     const node = await startNode(init, components, { signal, ...notes })
-    settle()
+    trimAfterStart()
     const { work } = role
     return work === undefined ? node : { stop: () => node.stop(), done: work(node.sharing, signal) }
   })

@@ -18,6 +18,7 @@ export const runServiceAdd: Run = async (call) => {
     return {
       ask: (client) => client.putNodeService({ name, body: { Target: address } }),
       told: `members reach ${address} as ${name}`,
+      shown: 'mesh services',
       undo: `mesh service-remove ${shellWord(name)}`,
     }
   })
@@ -32,6 +33,7 @@ export const runServiceConnect: Run = async (call) => {
     return {
       ask: (client) => client.putNodeConnection({ name, body: { Listen: address } }),
       told: `${name} is reached on ${address}`,
+      shown: 'mesh services',
       undo: `mesh service-disconnect ${shellWord(name)}`,
     }
   })

@@ -3,7 +3,7 @@ import { type LogFields, shortPeerId, tryParsePeerId } from '@mesh/core'
 
 /** A longer list is a wall; people get the number. */
 const MAX_LIST_CHARACTERS = 60
-/** Of the members that were found at a time, how many are named. */
+/** How many of the members that were found at a time a line names. */
 const MAX_NAMED = 8
 
 const sentences: Readonly<Record<string, (fields: LogFields) => string>> = {

@@ -25,5 +25,5 @@ export const SUBSYSTEMS: readonly string[] = [
   'services',
   'vpn',
   'vpn/keys',
-  'vpn/links',
+  'vpn/tunnels',
 ]

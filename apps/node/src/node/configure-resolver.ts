@@ -76,7 +76,7 @@ function saveFile(stateDir: string, address: string): SavedResolver {
   return saved
 }
 
-/** In place where it is a file: containers mount it, and then it cannot be replaced. */
+/** Writes the file in place where it cannot be replaced: containers mount it. */
 function writeResolvConf({ link, written }: SavedResolver): void {
   if (link !== undefined) rmSync(RESOLV_CONF)
   writeFileSync(RESOLV_CONF, written)

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import {
   type ApiListener,
+  type ApiServer,
   createApiServer,
   type ListenAddress,
   type OffersPort,
@@ -47,91 +48,123 @@ export interface NodeApi {
   stop(): Promise<void>
 }
 
-export function createApi(
-  { settings, network, hasVpn }: Pick<NodeInit, 'settings' | 'network' | 'hasVpn'>,
-  { ledger, dns, clock, random, log }: NodeApiComponents,
-): NodeApi {
-  const startedAt = clock.now()
-  let p2p: MeshNode | undefined
-  let replicator: Replicator | undefined
-  let vpn: Vpn | undefined
-  let services: Services | undefined
-  let files: FileSharing | undefined
-  let egress: Egress | undefined
-  let proxy: Proxy | undefined
-  const server = createApiServer(
-    { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
-    {
-      ledger,
-      clock,
-      random,
-      logger: log,
-      version: { version, protocols: () => p2p?.protocols() ?? [] },
-      node: { name: nameInForce(settings), networkId: network.id, instance: settings.instance, hasVpn },
-      health: {
-        ready: () => replicator !== undefined,
-        problems: () =>
-          findProblems({
-            now: clock.now(),
-            startedAt,
-            ledger,
-            p2p,
-            vpn,
-            services,
-            files,
-            dns,
-            bootstrapPeers: settings.discoveryBootstrapPeers.length,
-          }),
+type NodeApiInit = Pick<NodeInit, 'settings' | 'network' | 'hasVpn'>
+
+export function createApi(init: NodeApiInit, components: NodeApiComponents): NodeApi {
+  return new AttachedApi(init, components)
+}
+
+/** What has joined the API since it was made, for health and metrics. */
+interface Attached {
+  p2p?: MeshNode
+  replicator?: Replicator
+  vpn?: Vpn
+  services?: Services
+  files?: FileSharing
+  egress?: Egress
+  proxy?: Proxy
+}
+
+class AttachedApi implements NodeApi {
+  readonly #init: NodeApiInit
+  readonly #components: NodeApiComponents
+  readonly #startedAt: number
+  readonly #server: ApiServer
+  readonly #attached: Attached = {}
+
+  constructor(init: NodeApiInit, components: NodeApiComponents) {
+    const { settings, network, hasVpn } = init
+    const { ledger, dns, clock, random, log } = components
+    this.#init = init
+    this.#components = components
+    this.#startedAt = clock.now()
+    this.#server = createApiServer(
+      { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
+      {
+        ledger,
+        clock,
+        random,
+        dns,
+        logger: log,
+        version: { version, protocols: () => this.#attached.p2p?.protocols() ?? [] },
+        node: { name: nameInForce(settings), networkId: network.id, instance: settings.instance, hasVpn },
+        health: {
+          ready: () => this.#attached.replicator !== undefined,
+          problems: () => this.#problems(),
+        },
+        metrics: () => this.#metrics(),
+        ...assetsOf(),
       },
-      metrics: () =>
-        readMetrics({
-          p2p,
-          replication: replicator?.status(),
-          vpn: vpn?.status(),
-          services: services?.status(),
-          files: files?.offers(),
-          egress: egress?.status(),
-          proxy: proxy?.status(),
-          dns: dns.status(),
-          version,
-          uptimeSeconds: (clock.now() - startedAt) / 1_000,
-          memory: process.memoryUsage(),
-        }),
-      dns,
-      ...assetsOf(),
-    },
-  )
-  return {
-    listen: (address) => server.listen(address),
-    attach(node) {
-      p2p = node
-      server.attachNetwork({
-        members: () => node.room.peers(),
-        peers: () => node.peers(),
-        probe: (peer, signal) => probePeer(node, peer, signal),
-        traffic: node.bandwidth,
-        subscribe: (listener) => node.subscribe(listener),
-      })
-    },
-    attachVpn(made) {
-      vpn = made
-      server.attachVpn(createVpnPort(made))
-    },
-    attachOffers: (offers) => server.attachOffers(offers),
-    attachServices(made, sharing) {
-      services = made
-      files = sharing
-    },
-    attachEgress(made) {
-      egress = made
-    },
-    attachProxy(made) {
-      proxy = made
-    },
-    setReplicator(running) {
-      replicator = running
-    },
-    stop: () => server.stop(),
+    )
+  }
+
+  listen(address: ListenAddress): Promise<ApiListener> {
+    return this.#server.listen(address)
+  }
+
+  attach(node: MeshNode): void {
+    this.#attached.p2p = node
+    this.#server.attachNetwork({
+      members: () => node.room.peers(),
+      peers: () => node.peers(),
+      probe: (peer, signal) => probePeer(node, peer, signal),
+      traffic: node.bandwidth,
+      subscribe: (listener) => node.subscribe(listener),
+    })
+  }
+
+  attachVpn(vpn: Vpn): void {
+    this.#attached.vpn = vpn
+    this.#server.attachVpn(createVpnPort(vpn))
+  }
+
+  attachServices(services: Services, files: FileSharing): void {
+    Object.assign(this.#attached, { services, files })
+  }
+
+  attachOffers(offers: OffersPort): void {
+    this.#server.attachOffers(offers)
+  }
+
+  attachEgress(egress: Egress): void {
+    this.#attached.egress = egress
+  }
+
+  attachProxy(proxy: Proxy): void {
+    this.#attached.proxy = proxy
+  }
+
+  setReplicator(replicator: Replicator): void {
+    this.#attached.replicator = replicator
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop()
+  }
+
+  #problems() {
+    const { ledger, dns, clock } = this.#components
+    const { p2p, vpn, services, files } = this.#attached
+    const bootstrapPeers = this.#init.settings.discoveryBootstrapPeers.length
+    const times = { now: clock.now(), startedAt: this.#startedAt }
+    return findProblems({ ...times, ledger, p2p, vpn, services, files, dns, bootstrapPeers })
+  }
+
+  #metrics() {
+    const { p2p, replicator, vpn, services, files, egress, proxy } = this.#attached
+    return readMetrics({
+      p2p,
+      replication: replicator?.status(),
+      vpn: vpn?.status(),
+      services: services?.status(),
+      files: files?.offers(),
+      egress: egress?.status(),
+      proxy: proxy?.status(),
+      dns: this.#components.dns.status(),
+      version,
+      uptimeSeconds: (this.#components.clock.now() - this.#startedAt) / 1_000,
+      memory: process.memoryUsage(),
+    })
   }
 }
 

@@ -25,7 +25,7 @@ export interface NodeInit {
   readonly settings: Settings
   readonly network: Network
   readonly stateDir: string
-  /** Beside the control socket, which every node has. */
+  /** Where the API listens beside the control socket, which every node has. */
   readonly listen: ListenAddress | undefined
   /** The folder that relative paths of sockets count from. */
   readonly base: string

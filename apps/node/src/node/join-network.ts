@@ -20,7 +20,7 @@ import type { Sharing } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from './member-names.ts'
 import type { NodeDns } from './node-dns.ts'
-import { settleAfterPeers } from './settle.ts'
+import { trimAfterPeers } from './trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 export interface JoinInit
@@ -48,7 +48,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   const addresses = p2p.addresses()
   log.info('host listening', { id: identity.id, addresses, afterMs: Math.round(uptimeMs()) })
   ends.add(logMembers({ p2p, names: () => memberNames(ledger), clock, log: log.child('p2p') }))
-  ends.add(settleAfterPeers(p2p, clock))
+  ends.add(trimAfterPeers(p2p, clock))
 
   const { createReplicator } = await import('@mesh/replication')
   const replicator = createReplicator(replicationSettings(settings), {
@@ -148,7 +148,7 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
   }
 }
 
-/** The same for replication. */
+/** What replication is told of the settings. */
 export function replicationSettings(settings: Settings): ReplicatorInit {
   return {
     heartbeatIntervalMs: settings.alivenessHealthcheckInterval,

@@ -31,6 +31,7 @@ import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, StartOptions } from './create-node.ts'
 import type { Ends } from './ends.ts'
 import { createNodeOffers } from './node-offers.ts'
+import { peerPorts } from './peer-ports.ts'
 
 export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'onService'> {
   readonly settings: Settings
@@ -139,16 +140,5 @@ function filesNetwork(p2p: MeshNode): FilesNetwork {
 }
 
 function servicesNetwork(p2p: MeshNode): ServicesNetwork {
-  return {
-    self: p2p.self,
-    streams: p2p.streams,
-    speaks: (peer, protocol) => p2p.speaks(peer, protocol),
-    connect: (peer, signal) => p2p.connect(peer, signal),
-    pathOf(peer) {
-      const status = p2p.peer(peer)
-      if (status?.path === undefined) return undefined
-      return { path: status.path, transport: status.transport, rttMs: status.rttMs }
-    },
-    onPath: (listener) => p2p.onPath(listener),
-  }
+  return { self: p2p.self, ...peerPorts(p2p) }
 }

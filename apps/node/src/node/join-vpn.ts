@@ -24,6 +24,7 @@ import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, StartOptions } from './create-node.ts'
 import type { Ends } from './ends.ts'
 import { addressTexts, logVpn } from './log-vpn.ts'
+import { peerPorts } from './peer-ports.ts'
 import { createVpnHost, describeMachine } from './vpn-host.ts'
 
 export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
@@ -99,15 +100,7 @@ function blacklistedRanges({ blacklist }: Settings): readonly Cidr[] {
 function vpnNetwork(p2p: MeshNode, blacklisted: readonly Cidr[]): VpnNetwork {
   return {
     channels: p2p.channels,
-    streams: p2p.streams,
-    speaks: (peer, protocol) => p2p.speaks(peer, protocol),
-    connect: (peer, signal) => p2p.connect(peer, signal),
-    pathOf(peer) {
-      const status = p2p.peer(peer)
-      if (status?.path === undefined) return undefined
-      return { path: status.path, transport: status.transport, rttMs: status.rttMs }
-    },
-    onPath: (listener) => p2p.onPath(listener),
+    ...peerPorts(p2p),
     blockRanges: (ranges) => p2p.blockRanges([...blacklisted, ...ranges]),
     ping: (peer, signal) => p2p.ping(peer, signal),
   }

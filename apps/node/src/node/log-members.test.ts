@@ -42,7 +42,7 @@ test('those who come together are one line, by name; strangers are none', async 
   expect(lines).toEqual([])
   await clock.advance(2_000)
   expect(lines).toEqual([['members found', { peers: ['a', 'b'], names: ['nas', 'b'] }]])
-  // a member of an older kind shows itself later
+  // a legacy member shows itself later
   members.add('stranger')
   await clock.advance(2_000)
   expect(lines.at(-1)).toEqual(['members found', { peers: ['stranger'], names: ['stranger'] }])

@@ -91,7 +91,7 @@ function replicationMetrics({
     counter('mesh_entries_published_total', 'Entries sent over gossip.', published.entries),
     counter(
       'mesh_whole_ledgers_published_total',
-      'Whole ledgers sent for older members.',
+      'Whole ledgers sent for legacy members.',
       published.wholeLedgers,
     ),
     counter('mesh_publish_failures_total', 'Blocks that could not be sent over gossip.', published.failed),
@@ -118,7 +118,7 @@ function replicationMetrics({
       sum((peer) => peer.entriesOut),
     ),
     counts('mesh_catch_up_failures_total', 'Comparisons that failed, by reason.', sessions.failures),
-    gauge('mesh_older_members', 'Members of an older kind heard within ten minutes.', [
+    gauge('mesh_legacy_members', 'EdgeVPN-compatible members heard within ten minutes.', [
       { value: legacyMembers.length },
     ]),
   ]

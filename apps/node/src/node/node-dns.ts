@@ -45,7 +45,7 @@ export interface NodeDns extends DnsPort {
   listen(isNeeded: boolean, onOpen: (host: string, port: number) => void): Promise<void>
   status(): DnsStatus | undefined
   problems(): readonly HealthProblem[]
-  /** Something else that a person should know of. */
+  /** Sets a further problem that a person should know of; undefined takes it back. */
   setProblem(problem: HealthProblem | undefined): void
   stop(): Promise<void>
 }

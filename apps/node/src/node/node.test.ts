@@ -6,7 +6,7 @@ import { createManualClock } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { createEnds } from './ends.ts'
 import { findProblems, type HealthView } from './health.ts'
-import { settleAfterPeers } from './settle.ts'
+import { trimAfterPeers } from './trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 describe('compression', () => {
@@ -45,7 +45,7 @@ test('memory is given back once, when no more peers come', async () => {
   const clock = createManualClock()
   let listener: (event: P2pEvent) => void = () => {}
   let collected = 0
-  const stop = settleAfterPeers(
+  const stop = trimAfterPeers(
     {
       subscribe(given) {
         listener = given

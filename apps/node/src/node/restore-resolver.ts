@@ -6,7 +6,7 @@ import type { Logger } from '@mesh/core'
 export const RESOLV_CONF = '/etc/resolv.conf'
 
 export interface SavedResolver {
-  /** Of the node that wrote it. */
+  /** The process id of the node that wrote it. */
   readonly pid: number
   readonly written: string
   /** The target of a link, or else the text of a file. */

@@ -14,7 +14,7 @@ export function createVpnHost(p2p: Pick<MeshNode, 'remoteAddresses'>): VpnHost {
   }
 }
 
-/** Of the interfaces that are up. */
+/** The networks of the interfaces that are up. */
 export function hostNetworks(interfaces: ReturnType<typeof networkInterfaces>): readonly HostNetwork[] {
   return Object.entries(interfaces).flatMap(([name, entries = []]) =>
     entries.flatMap(({ cidr }) => {
@@ -36,7 +36,7 @@ function forwards(family: 'ipv4' | 'ipv6'): boolean | undefined {
 const GO_SYSTEMS: Readonly<Record<string, string>> = { win32: 'windows', sunos: 'solaris' }
 const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' }
 
-/** The names that older nodes use, too. */
+/** Describes the machine with the names of systems and processors that legacy members use, too. */
 export function describeMachine(
   name: string,
   { platform, arch }: Pick<NodeJS.Process, 'platform' | 'arch'>,

@@ -170,7 +170,7 @@ export const outputOptions = {
   }),
   json: toggle({
     group: 'Output',
-    commands: [...CLIENT, 'config', ...SERVICE.filter((command) => command !== 'proxy')],
+    commands: [...CLIENT, 'config', 'dns', ...SERVICE.filter((command) => command !== 'proxy')],
     default: false,
     environment: false,
     help: 'Print JSON for programs (for `ledger put`: take VALUE as JSON too).',

@@ -1,4 +1,4 @@
-/** Flags of older nodes that would do nothing here, and what holds instead: an answer beats 'unknown option'. */
+/** Flags of EdgeVPN that would do nothing here, and what holds instead: an answer beats 'unknown option'. */
 const LATER = 'not part of this version yet'
 const NO_LIMITS = 'not needed: streams, connections and memory are always bounded here'
 const QUEUES = 'not needed: the engine has its own threads, and queues of 256 KiB for each peer'

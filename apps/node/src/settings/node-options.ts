@@ -231,7 +231,7 @@ export const ledgerOptions = {
     commands: NODE,
     choices: ['enforce', 'observe', 'off'],
     default: 'enforce',
-    help: "How others' entries are judged: refuse what breaks ownership, only count it, or follow the oldest nodes' rule.",
+    help: "How others' entries are judged: refuse what breaks ownership, only count it, or follow the rule of networks without signatures.",
   }),
   ownershipTtl: duration({
     group: 'Ledger',
@@ -245,7 +245,7 @@ export const ledgerOptions = {
     group: 'Ledger',
     commands: NODE,
     default: '120s',
-    defaultText: '120s, 40s while a member of an older kind is about',
+    defaultText: '120s, 40s while an EdgeVPN-compatible member is about',
     minMs: 1_000,
     maxMs: 3_600_000,
     help: 'Time between heartbeats.',

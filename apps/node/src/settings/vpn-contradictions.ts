@@ -1,4 +1,4 @@
-/** The same for the options of the VPN. */
+/** Contradictions between the options of the VPN. */
 import { type AddressInRange, cidrContains, type IpAddress } from '@mesh/core'
 import type { Judged } from './contradictions.ts'
 import { isIpv6, parseRoute, parseStaticPeer, parseVpnAddress, parseVpnHost, valuesOf } from './vpn-values.ts'

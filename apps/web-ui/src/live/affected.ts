@@ -61,7 +61,7 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
         break
       case 'machine.online':
       case 'machine.offline':
-        addAll(routes, ['listPeers', 'listNodes', 'listMachines', 'getHealth'])
+        addAll(routes, ['listPeers', 'listNodes', 'listMachines', 'resolveName', 'getHealth'])
         break
     }
   }

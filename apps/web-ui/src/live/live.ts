@@ -10,7 +10,7 @@ import type { ApiClient, EventsState } from '@mesh/api-client'
 import { ApiError } from '@mesh/api-client'
 import { type ApiEvent, EVENT_HISTORY_SIZE, type SummaryView } from '@mesh/api-contract'
 import type { Clock } from '@mesh/core'
-import type { QueryClient } from '@tanstack/react-query'
+import type { QueryClient, QueryState } from '@tanstack/react-query'
 import { type Affected, affectedBy } from './affected.ts'
 import { type FeedEntry, feedEntriesOf, MAX_FEED_ENTRIES, pastTime } from './feed.ts'
 import { refreshKeys } from './refresh-keys.ts'
@@ -46,94 +46,119 @@ interface LiveComponents {
 }
 
 export function createLive(components: LiveComponents): Live {
-  const { client, queryClient, clock } = components
-  const listeners = new Set<() => void>()
-  const ready = Promise.withResolvers<void>()
-  let stopping: AbortController | undefined
-  /** Where to go on after a pause. */
-  let lastEventId: string | undefined
-  let status: LinkStatus = { state: 'connecting' }
-  let feed: readonly FeedEntry[] = []
-  let gathered: ApiEvent[] = []
-  let cancelFlush: (() => void) | undefined
+  return new EventsLive(components)
+}
 
-  const changed = () => {
-    for (const listener of listeners) listener()
+class EventsLive implements Live {
+  readonly #components: LiveComponents
+  readonly #listeners = new Set<() => void>()
+  readonly #ready = Promise.withResolvers<void>()
+  #stopping: AbortController | undefined
+  /** Where reading goes on after a pause. */
+  #lastEventId: string | undefined
+  #status: LinkStatus = { state: 'connecting' }
+  #feed: readonly FeedEntry[] = []
+  #gathered: ApiEvent[] = []
+  #cancelFlush: (() => void) | undefined
+
+  constructor(components: LiveComponents) {
+    this.#components = components
   }
-  const setStatus = (next: LinkStatus) => {
-    status = next
-    changed()
-    ready.resolve()
+
+  get ready(): Promise<void> {
+    return this.#ready.promise
   }
-  const lostSince = () => (status.state === 'lost' ? status.since : clock.now())
-  const onState = (state: EventsState) => {
+
+  readonly status = (): LinkStatus => this.#status
+
+  readonly feed = (): readonly FeedEntry[] => this.#feed
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  start(): void {
+    if (this.#stopping !== undefined) return
+    this.#stopping = new AbortController()
+    const { signal } = this.#stopping
+    this.#listen(signal).catch((error: unknown) => {
+      if (signal.aborted) return
+      const refusal = error instanceof ApiError ? error : new ApiError('client.bad_answer', String(error))
+      this.#setStatus({ state: 'refused', since: this.#components.clock.now(), error: refusal })
+    })
+  }
+
+  stop(): void {
+    if (this.#stopping === undefined) return
+    this.#stopping.abort()
+    this.#stopping = undefined
+    if (this.#cancelFlush !== undefined) {
+      this.#cancelFlush()
+      this.#flush()
+    }
+    if (this.#status.state === 'connecting') return
+    const since = this.#status.state === 'lost' ? this.#status.since : this.#components.clock.now()
+    this.#setStatus({ state: 'lost', since, error: undefined })
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
+    const { client, clock } = this.#components
+    const lastEventId = this.#lastEventId
+    const from = lastEventId === undefined ? { last: EVENT_HISTORY_SIZE } : { lastEventId }
+    const onState = (state: EventsState) => this.#onState(state)
+    for await (const event of client.events({ signal, onState, ...from })) {
+      this.#lastEventId = event.id || this.#lastEventId
+      this.#gathered.push(event)
+      this.#cancelFlush ??= clock.after(GATHER_MS, () => this.#flush())
+    }
+  }
+
+  #onState(state: EventsState): void {
+    const { clock, queryClient } = this.#components
     if (state.state === 'waiting') {
       // one that hangs was silent for a while before anybody noticed
       const silentSince = state.error?.code === 'client.timeout' ? state.heardAt : undefined
-      const since = status.state === 'lost' ? status.since : (silentSince ?? clock.now())
-      return setStatus({ state: 'lost', since, error: state.error })
+      const since = this.#status.state === 'lost' ? this.#status.since : (silentSince ?? clock.now())
+      return this.#setStatus({ state: 'lost', since, error: state.error })
     }
-    const wasLost = status.state === 'lost'
-    setStatus({ state: 'live' })
+    const wasLost = this.#status.state === 'lost'
+    this.#setStatus({ state: 'live' })
+    if (!wasLost) return
     // polled figures are old, and so is what failed meanwhile; changes come by the events that were missed
-    if (wasLost) void queryClient.invalidateQueries({ predicate: ({ state }) => isOld(state) })
+    const isOld = ({ dataUpdatedAt, status }: QueryState) =>
+      status === 'error' || dataUpdatedAt === 0 || clock.now() - dataUpdatedAt > GATHER_MS
+    void queryClient.invalidateQueries({ predicate: ({ state }) => isOld(state) })
   }
-  const isOld = ({ dataUpdatedAt, status: result }: { dataUpdatedAt: number; status: string }) =>
-    result === 'error' || dataUpdatedAt === 0 || clock.now() - dataUpdatedAt > GATHER_MS
-  const flush = () => {
+
+  #flush(): void {
+    const gathered = this.#gathered
+    this.#gathered = []
+    this.#cancelFlush = undefined
+    this.#addToFeed(gathered)
     // what happened before the page asked is in what it read
-    const affected = affectedBy(gathered.filter((event) => pastTime(event) === undefined))
-    const known = new Set(feed.map(({ id }) => id))
-    const entries = gathered
+    void refresh(this.#components, affectedBy(gathered.filter((event) => pastTime(event) === undefined)))
+  }
+
+  #addToFeed(events: readonly ApiEvent[]): void {
+    const known = new Set(this.#feed.map(({ id }) => id))
+    const entries = events
       .toReversed()
-      .flatMap((event) => feedEntriesOf(event, pastTime(event) ?? clock.now()))
+      .flatMap((event) => feedEntriesOf(event, pastTime(event) ?? this.#components.clock.now()))
       .filter(({ id }) => !known.has(id))
-    gathered = []
-    cancelFlush = undefined
-    if (entries.length > 0) {
-      feed = [...entries, ...feed].slice(0, MAX_FEED_ENTRIES)
-      changed()
-    }
-    void refresh(components, affected)
+    if (entries.length === 0) return
+    this.#feed = [...entries, ...this.#feed].slice(0, MAX_FEED_ENTRIES)
+    this.#notify()
   }
-  const listen = async (signal: AbortSignal) => {
-    const from = lastEventId === undefined ? { last: EVENT_HISTORY_SIZE } : { lastEventId }
-    for await (const event of client.events({ signal, onState, ...from })) {
-      lastEventId = event.id || lastEventId
-      gathered.push(event)
-      cancelFlush ??= clock.after(GATHER_MS, flush)
-    }
+
+  #setStatus(next: LinkStatus): void {
+    this.#status = next
+    this.#notify()
+    this.#ready.resolve()
   }
-  return {
-    status: () => status,
-    feed: () => feed,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    ready: ready.promise,
-    start() {
-      if (stopping !== undefined) return
-      stopping = new AbortController()
-      const { signal } = stopping
-      listen(signal).catch((error: unknown) => {
-        if (signal.aborted) return
-        const refusal = error instanceof ApiError ? error : new ApiError('client.bad_answer', String(error))
-        setStatus({ state: 'refused', since: clock.now(), error: refusal })
-      })
-    },
-    stop() {
-      if (stopping === undefined) return
-      stopping.abort()
-      stopping = undefined
-      if (cancelFlush !== undefined) {
-        cancelFlush()
-        flush()
-      }
-      if (status.state !== 'connecting') {
-        setStatus({ state: 'lost', since: lostSince(), error: undefined })
-      }
-    },
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener()
   }
 }
 

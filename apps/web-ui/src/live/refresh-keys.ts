@@ -2,7 +2,7 @@ import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { BucketView } from '@mesh/api-contract'
 import type { QueryClient } from '@tanstack/react-query'
 
-/** Beyond this many keys of a bucket, asking for the bucket once costs less. */
+/** How many keys of a bucket are asked for one by one; beyond, asking for the whole bucket costs less. */
 const MAX_SINGLE_KEYS = 12
 
 interface RefreshComponents {

@@ -1,4 +1,4 @@
-/** The same action as a person would do it in a terminal: with curl and with the command line of mesh. */
+/** Commands that do in a terminal what the page does: with curl and with the command line of mesh. */
 import { stringifyExactJson } from '@mesh/core'
 import { shellQuote } from './shell.ts'
 
@@ -8,7 +8,7 @@ export interface Commands {
 }
 
 interface At {
-  /** Of the page: `http://127.0.0.1:8080`. */
+  /** The origin of the page: `http://127.0.0.1:8080`. */
   readonly origin: string
   readonly bucket: string
   readonly key: string
@@ -39,7 +39,7 @@ export function deleteCommands(at: At): Commands {
 export type OfferKind = keyof typeof OFFERS
 
 interface OfferAt {
-  /** Of the page. */
+  /** The origin of the page. */
   readonly origin: string
   readonly kind: OfferKind
   readonly name: string

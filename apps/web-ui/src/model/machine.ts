@@ -26,7 +26,7 @@ export interface Machine {
   /** Empty where not known, in Go's names: `linux`, `amd64`. */
   readonly os: string
   readonly arch: string
-  /** Of mesh, or the name of other software. */
+  /** The version of mesh, or the name of other software. */
   readonly version: string
   /** What this node knows of the connection; undefined for itself and for who was never met. */
   readonly peer: PeerView | undefined

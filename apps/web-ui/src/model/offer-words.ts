@@ -78,7 +78,7 @@ export function takesFreePort(address: string): boolean {
   return !address.startsWith('unix:') && /:0+$/.test(address.trim())
 }
 
-/** The same address with a port that stays: `127.0.0.1:43121`, or an example where none is known yet. */
+/** The address with a port that stays: `127.0.0.1:43121`, or an example where none is known yet. */
 export function fixedAddress(address: string): string {
   return takesFreePort(address) ? address.trim().replace(/:0+$/, ':9000') : address
 }

@@ -6,7 +6,7 @@ import { useShortcut } from './keyboard.tsx'
 import css from './rows.module.css'
 import type { Column } from './virtual-rows.tsx'
 
-/** So many rows are drawn at first, and with each click on what asks for more. */
+/** How many rows are drawn at first, and with each click on what asks for more. */
 const ROWS_AT_A_TIME = 200
 
 interface RowsProps<Row> {

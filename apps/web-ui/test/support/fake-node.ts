@@ -2,7 +2,7 @@
 import type { Fetch } from '@mesh/api-client'
 import type { EventData, EventType, PeerView } from '@mesh/api-contract'
 import { parseExactJson, stringifyExactJson } from '@mesh/core'
-import { createLedger, createSigner, defaultPolicies } from '@mesh/ledger'
+import { type Change, createLedger, createSigner, defaultPolicies, type Ledger } from '@mesh/ledger'
 
 export const SELF = createSigner(new Uint8Array(32).fill(1))
 export const NAS = createSigner(new Uint8Array(32).fill(2))
@@ -53,56 +53,6 @@ export function createFakeNode(): FakeNode {
   let hanging: PromiseWithResolvers<void> | undefined
   const streamQueries: string[] = []
   const past: Uint8Array[] = []
-  const ok = (body: unknown): Reply => ({ status: 200, body })
-  const fixed: Readonly<Record<string, unknown>> = {
-    '/api/summary': summary(SELF.peerId),
-    '/api/nodes': [SELF, NAS, CABIN].map(({ peerId }) => ({ ID: peerId, Online: true })),
-    '/api/machines': [],
-    '/api/peers': [
-      peer(NAS.peerId, 'nas'),
-      peer(CABIN.peerId, 'cabin', { Path: 'relayed', RoundTripMs: 61 }),
-    ],
-    '/api/services': [],
-    '/api/files': [],
-    '/api/dns': [],
-    '/api/node/services': [],
-    '/api/node/connections': [],
-    '/api/node/files': [],
-    '/api/metrics': { TotalIn: 0, TotalOut: 0, RateIn: 0, RateOut: 0 },
-    '/api/version': { Version: '0.1.0', Api: 1, Name: '', Protocols: [] },
-    '/api/health': { Status: 'ok', Problems: [] },
-  }
-  const read = (path: string): Reply => {
-    const [, , area, bucket = '', key] = path.split('/').map(decodeURIComponent)
-    const snapshot = ledger.snapshot()
-    if (area === 'digest') {
-      const { entries, digest, buckets } = snapshot.digest()
-      return ok({ Entries: entries, Digest: digest, Buckets: buckets })
-    }
-    if (area === 'ledger' && key === undefined) {
-      const values: Record<string, unknown> = Object.create(null)
-      for (const keyed of snapshot.entries(bucket)) {
-        if (!keyed.entry.deleted) values[keyed.key] = parseExactJson(keyed.entry.value)
-      }
-      return ok(values)
-    }
-    const entry = key === undefined ? undefined : snapshot.get(bucket, key)
-    if (area === 'ledger' && entry?.deleted === false) return ok(parseExactJson(entry.value))
-    if (area === 'blockchain' && entry !== undefined) {
-      const Sig = entry.sig === null ? null : Buffer.from(entry.sig).toString('base64')
-      const { value: Value, owner: Owner, version: Version, updatedAt: UpdatedAt, deleted: Deleted } = entry
-      return ok({ Value, Owner, Version, UpdatedAt, Deleted, Sig })
-    }
-    return path in fixed ? ok(fixed[path]) : notFound
-  }
-  const write = async (method: string, path: string, body: string | undefined): Promise<Reply> => {
-    const [, , , bucket = '', key = ''] = path.split('/').map(decodeURIComponent)
-    const written = method === 'PUT' ? ledger.put(bucket, key, body ?? '') : ledger.delete(bucket, key)
-    const outcome = await written.settled
-    return ok(
-      outcome.state === 'committed' ? { State: 'Committed', Block: outcome.block } : { State: 'Superseded' },
-    )
-  }
   const node: FakeNode = {
     requests,
     bodies,
@@ -124,7 +74,7 @@ export function createFakeNode(): FakeNode {
       }
       const answer = answers.get(init.method === 'GET' ? path : `${init.method} ${path}`)
       const reply =
-        (await answer?.()) ?? (init.method === 'GET' ? read(path) : await write(init.method, path, init.body))
+        (await answer?.()) ?? (init.method === 'GET' ? read(ledger, path) : await write(ledger, path, init))
       return new Response(stringifyExactJson(reply.body), { status: reply.status })
     },
     answer: (path, reply) => void answers.set(path, reply),
@@ -154,17 +104,59 @@ export function createFakeNode(): FakeNode {
   }
   ledger.subscribe((event) => {
     if (event.type !== 'committed') return
-    const Changes = event.changes.map(({ bucket, key, entry, origin }) => ({
-      Bucket: bucket,
-      Key: key,
-      Owner: entry.owner,
-      Version: entry.version,
-      Deleted: entry.deleted,
-      Origin: origin,
-    }))
-    node.send('ledger.changed', { Block: event.head.index, Changes, More: 0 })
+    node.send('ledger.changed', {
+      Block: event.head.index,
+      Changes: event.changes.map(changeView),
+      More: 0,
+    })
   })
   return node
+}
+
+function changeView({ bucket, key, entry, origin }: Change) {
+  return {
+    Bucket: bucket,
+    Key: key,
+    Owner: entry.owner,
+    Version: entry.version,
+    Deleted: entry.deleted,
+    Origin: origin,
+  }
+}
+
+/** What `GET` answers: from the ledger, or fixed. */
+function read(ledger: Ledger, path: string): Reply {
+  const [, , area, bucket = '', key] = path.split('/').map(decodeURIComponent)
+  const snapshot = ledger.snapshot()
+  if (area === 'digest') {
+    const { entries, digest, buckets } = snapshot.digest()
+    return ok({ Entries: entries, Digest: digest, Buckets: buckets })
+  }
+  if (area === 'ledger' && key === undefined) {
+    const values: Record<string, unknown> = Object.create(null)
+    for (const keyed of snapshot.entries(bucket)) {
+      if (!keyed.entry.deleted) values[keyed.key] = parseExactJson(keyed.entry.value)
+    }
+    return ok(values)
+  }
+  const entry = key === undefined ? undefined : snapshot.get(bucket, key)
+  if (area === 'ledger' && entry?.deleted === false) return ok(parseExactJson(entry.value))
+  if (area === 'blockchain' && entry !== undefined) {
+    const Sig = entry.sig === null ? null : Buffer.from(entry.sig).toString('base64')
+    const { value: Value, owner: Owner, version: Version, updatedAt: UpdatedAt, deleted: Deleted } = entry
+    return ok({ Value, Owner, Version, UpdatedAt, Deleted, Sig })
+  }
+  return path in FIXED_ANSWERS ? ok(FIXED_ANSWERS[path]) : notFound
+}
+
+/** A `PUT` or `DELETE` of the ledger. */
+async function write(ledger: Ledger, path: string, { method, body }: Parameters<Fetch>[1]): Promise<Reply> {
+  const [, , , bucket = '', key = ''] = path.split('/').map(decodeURIComponent)
+  const written = method === 'PUT' ? ledger.put(bucket, key, body ?? '') : ledger.delete(bucket, key)
+  const outcome = await written.settled
+  return ok(
+    outcome.state === 'committed' ? { State: 'Committed', Block: outcome.block } : { State: 'Superseded' },
+  )
 }
 
 /** A peer as `/api/peers` shows it: connected directly unless told otherwise. */
@@ -199,6 +191,8 @@ export function refusal(status: number, code: string, message: string, hint: str
 
 const notFound = refusal(404, 'ledger.not_found', 'there is no such entry', 'Look at the bucket.')
 
+const ok = (body: unknown): Reply => ({ status: 200, body })
+
 function summary(id: string) {
   const none = { Files: 0, Machines: 0, Users: 0, Services: 0 }
   return { ...none, BlockChain: 7, OnChainNodes: 2, Peers: 3, NodeID: id }
@@ -232,4 +226,21 @@ function eventStream(
     },
   })
   return new Response(body, { status: 200, headers: { 'content-type': 'text/event-stream' } })
+}
+
+/** Answers to `GET` that no test changed, but for what the ledger answers. */
+const FIXED_ANSWERS: Readonly<Record<string, unknown>> = {
+  '/api/summary': summary(SELF.peerId),
+  '/api/nodes': [SELF, NAS, CABIN].map(({ peerId }) => ({ ID: peerId, Online: true })),
+  '/api/machines': [],
+  '/api/peers': [peer(NAS.peerId, 'nas'), peer(CABIN.peerId, 'cabin', { Path: 'relayed', RoundTripMs: 61 })],
+  '/api/services': [],
+  '/api/files': [],
+  '/api/dns': [],
+  '/api/node/services': [],
+  '/api/node/connections': [],
+  '/api/node/files': [],
+  '/api/metrics': { TotalIn: 0, TotalOut: 0, RateIn: 0, RateOut: 0 },
+  '/api/version': { Version: '0.1.0', Api: 1, Name: '', Protocols: [] },
+  '/api/health': { Status: 'ok', Problems: [] },
 }

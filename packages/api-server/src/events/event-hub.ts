@@ -44,91 +44,151 @@ interface Place {
   waiting: boolean
 }
 
-export function createEventHub({ clock, random }: { clock: Clock; random: Random }): EventHub {
-  // an id of an earlier run of the node is told from ours by this
-  const run = Buffer.from(random.bytes(4)).toString('hex')
-  const ring: KeptEvent[] = []
-  let ringBytes = 0
-  /** Number of the ring's first event. */
-  let first = 1
-  const history = createEventHistory()
-  const places = new Set<Place>()
-  let stopHeartbeat = () => {}
+export function createEventHub(components: { readonly clock: Clock; readonly random: Random }): EventHub {
+  return new RingEventHub(components)
+}
 
-  const lastNumber = () => first + ring.length - 1
-  const idText = (number: number) => `id: ${run}-${number}\n`
-  const numberOf = (id: string) => {
-    const [, itsRun, digits] = /^([0-9a-f]{8})-(\d{1,15})$/.exec(id) ?? []
-    return itsRun === run && Number(digits) <= lastNumber() ? Number(digits) : undefined
+class RingEventHub implements EventHub {
+  readonly #clock: Clock
+  /** Tells an id of an earlier run of the node from this one's. */
+  readonly #run: string
+  readonly #ring = new EventRing()
+  readonly #history = createEventHistory()
+  readonly #places = new Set<Place>()
+  #stopHeartbeat = () => {}
+
+  constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
+    this.#clock = clock
+    this.#run = Buffer.from(random.bytes(4)).toString('hex')
   }
 
-  const write = (place: Place, text: string) => {
+  get readers(): number {
+    return this.#places.size
+  }
+
+  publish<Type extends EventType>(type: Type, data: EventData<Type>): void {
+    const text = stringifyExactJson(data)
+    this.#ring.push({ type, text })
+    this.#history.note({ number: this.#ring.last, type, data, text, at: this.#clock.now() })
+    for (const place of this.#places) this.#pump(place)
+  }
+
+  read(reader: EventReader): () => void {
+    const { lastEventId } = reader
+    const { last } = this.#ring
+    const asked = lastEventId === undefined ? last : this.#numberOf(lastEventId)
+    const past = lastEventId === undefined ? this.#history.last(reader.last ?? 0) : []
+    const place: Place = { reader, next: (asked ?? last) + 1, past, waiting: false }
+    this.#places.add(place)
+    if (this.#places.size === 1) this.#scheduleHeartbeat()
+    const gap = asked === undefined ? 'event: gap\ndata: {}\n' : ''
+    this.#write(place, `retry: 1000\n${this.#idText(place.next - 1)}${gap}\n`)
+    this.#pump(place)
+    return () => {
+      if (this.#places.delete(place) && this.#places.size === 0) this.#stopHeartbeat()
+    }
+  }
+
+  stop(): void {
+    for (const { reader } of this.#places) reader.end()
+    this.#places.clear()
+    this.#stopHeartbeat()
+  }
+
+  #pump(place: Place): void {
+    while (this.#canTake(place) && place.past.length > 0) this.#sendPast(place)
+    while (this.#canTake(place) && place.next <= this.#ring.last) this.#sendNext(place)
+  }
+
+  #canTake(place: Place): boolean {
+    return !place.waiting && this.#places.has(place)
+  }
+
+  #sendPast(place: Place): void {
+    const [event, ...rest] = place.past
+    place.past = rest
+    if (event !== undefined) this.#sendEvent(place, event.number, event)
+    // from here on a reader that comes back continues, and is not told of the past again
+    if (rest.length === 0) this.#write(place, `${this.#idText(place.next - 1)}\n`)
+  }
+
+  #sendNext(place: Place): void {
+    const { first, last } = this.#ring
+    if (place.next < first) {
+      place.next = last + 1
+      return this.#write(place, `${this.#idText(last)}event: gap\ndata: {}\n\n`)
+    }
+    const number = place.next++
+    const event = this.#ring.at(number)
+    if (event !== undefined) this.#sendEvent(place, number, event)
+  }
+
+  /** Sends nothing of a type that the reader did not ask for. */
+  #sendEvent(place: Place, number: number, { type, text }: KeptEvent): void {
+    if (place.reader.types?.has(type) === false) return
+    this.#write(place, `${this.#idText(number)}event: ${type}\ndata: ${text}\n\n`)
+  }
+
+  #write(place: Place, text: string): void {
     if (place.reader.write(text)) return
     place.waiting = true
     place.reader.onReady(() => {
       place.waiting = false
-      pump(place)
+      this.#pump(place)
     })
   }
-  const pump = (place: Place) => {
-    while (!place.waiting && places.has(place) && place.past.length > 0) {
-      const [event, ...rest] = place.past
-      place.past = rest
-      const isWanted = event !== undefined && (place.reader.types?.has(event.type) ?? true)
-      if (isWanted) write(place, `${idText(event.number)}event: ${event.type}\ndata: ${event.text}\n\n`)
-      // from here on a reader that comes back continues, and is not told of the past again
-      if (rest.length === 0) write(place, `${idText(place.next - 1)}\n`)
+
+  #scheduleHeartbeat(): void {
+    this.#stopHeartbeat = this.#clock.after(EVENT_HEARTBEAT_MS, () => this.#beat())
+  }
+
+  /** An id alone moves the reader's place, also past events that it did not ask for. */
+  #beat(): void {
+    for (const place of this.#places) {
+      if (place.waiting || place.past.length > 0) continue
+      this.#write(place, `: heartbeat\n${this.#idText(place.next - 1)}\n`)
     }
-    while (!place.waiting && places.has(place) && place.next <= lastNumber()) {
-      if (place.next < first) {
-        place.next = lastNumber() + 1
-        write(place, `${idText(lastNumber())}event: gap\ndata: {}\n\n`)
-        continue
-      }
-      const number = place.next++
-      const event = ring[number - first]
-      const wanted = event !== undefined && (place.reader.types?.has(event.type) ?? true)
-      if (wanted) write(place, `${idText(number)}event: ${event.type}\ndata: ${event.text}\n\n`)
+    this.#scheduleHeartbeat()
+  }
+
+  #idText(number: number): string {
+    return `id: ${this.#run}-${number}\n`
+  }
+
+  /** Undefined for an id of another run of the node, or one that this run has not given yet. */
+  #numberOf(id: string): number | undefined {
+    const [, run, digits] = /^([0-9a-f]{8})-(\d{1,15})$/.exec(id) ?? []
+    return run === this.#run && Number(digits) <= this.#ring.last ? Number(digits) : undefined
+  }
+}
+
+/** The last events, bounded in number and bytes. */
+class EventRing {
+  readonly #events: KeptEvent[] = []
+  #bytes = 0
+  /** Number of the oldest event that is kept. */
+  first = 1
+
+  /** Number of the newest event; 0 before the first. */
+  get last(): number {
+    return this.first + this.#events.length - 1
+  }
+
+  at(number: number): KeptEvent | undefined {
+    return this.#events[number - this.first]
+  }
+
+  push(event: KeptEvent): void {
+    this.#events.push(event)
+    this.#bytes += event.text.length
+    while (this.#isOverfull()) {
+      this.#bytes -= this.#events.shift()?.text.length ?? 0
+      this.first++
     }
   }
-  const heartbeat = () => {
-    // an id alone moves the reader's place, also past events that it did not ask for
-    for (const place of places)
-      if (!place.waiting && place.past.length === 0) write(place, `: heartbeat\n${idText(place.next - 1)}\n`)
-    stopHeartbeat = clock.after(EVENT_HEARTBEAT_MS, heartbeat)
-  }
-  return {
-    get readers() {
-      return places.size
-    },
-    publish(type, data) {
-      const text = stringifyExactJson(data)
-      ring.push({ type, text })
-      history.note({ number: lastNumber(), type, data, text, at: clock.now() })
-      ringBytes += text.length
-      while (ring.length > EVENT_RING_SIZE || (ringBytes > MAX_EVENT_RING_BYTES && ring.length > 1)) {
-        ringBytes -= ring.shift()?.text.length ?? 0
-        first++
-      }
-      for (const place of places) pump(place)
-    },
-    read(reader) {
-      const asked = reader.lastEventId === undefined ? lastNumber() : numberOf(reader.lastEventId)
-      const past = reader.lastEventId === undefined ? history.last(reader.last ?? 0) : []
-      const place: Place = { reader, next: (asked ?? lastNumber()) + 1, past, waiting: false }
-      places.add(place)
-      if (places.size === 1) stopHeartbeat = clock.after(EVENT_HEARTBEAT_MS, heartbeat)
-      const gap = asked === undefined ? 'event: gap\ndata: {}\n' : ''
-      write(place, `retry: 1000\n${idText(place.next - 1)}${gap}\n`)
-      pump(place)
-      return () => {
-        if (places.delete(place) && places.size === 0) stopHeartbeat()
-      }
-    },
-    stop() {
-      for (const { reader } of places) reader.end()
-      places.clear()
-      stopHeartbeat()
-    },
+
+  #isOverfull(): boolean {
+    const { length } = this.#events
+    return length > EVENT_RING_SIZE || (this.#bytes > MAX_EVENT_RING_BYTES && length > 1)
   }
 }

@@ -7,14 +7,14 @@ import type { HandlersOf } from './handler.ts'
 
 type WriteIds = 'createDns' | 'putText' | 'putJson' | 'deleteEntry' | 'deleteBucket'
 
-/** Told of a write that was queued and then refused. */
+/** Called with a write that was queued and then refused. */
 export type OnRefused = (position: Position, error: MeshError<LedgerErrorCode>) => void
 
 type Position = { readonly bucket: string; readonly key: string }
 
 /** Writes are refused at once by the ledger's rules, or queued; with `wait` the answer is what became of them. */
 export function createLedgerWrites(ledger: Ledger, clock: Clock, onRefused: OnRefused): HandlersOf<WriteIds> {
-  const settle = (write: Write, position: Position, wait: number | undefined) => {
+  const follow = (write: Write, position: Position, wait: number | undefined) => {
     // whoever does not wait learns of it from the events
     void write.settled.then((outcome) => {
       if (outcome.state === 'refused') onRefused(position, outcome.error)
@@ -32,7 +32,7 @@ export function createLedgerWrites(ledger: Ledger, clock: Clock, onRefused: OnRe
         },
       )
     }
-    return settle(ledger.put(bucket, key, valueText), { bucket, key }, wait)
+    return follow(ledger.put(bucket, key, valueText), { bucket, key }, wait)
   }
   const checkNode = (bucket: string, key: string, value: unknown) =>
     checkNodeValue({ bucket, key, value, self: ledger.self, now: clock.now() })
@@ -57,7 +57,7 @@ export function createLedgerWrites(ledger: Ledger, clock: Clock, onRefused: OnRe
     async deleteEntry({ bucket, key, wait }) {
       checkNotHeartbeat({ bucket, key, self: ledger.self })
       const before = ledger.snapshot().get(bucket, key)
-      const state = await settle(ledger.delete(bucket, key), { bucket, key }, wait)
+      const state = await follow(ledger.delete(bucket, key), { bucket, key }, wait)
       // a write that was held until this node knew what others hold may have found something after all
       const changed = ledger.snapshot().get(bucket, key) !== before
       return (before === undefined || before.deleted) && !changed ? absent(state) : state
@@ -71,7 +71,7 @@ export function createLedgerWrites(ledger: Ledger, clock: Clock, onRefused: OnRe
       if (nothing && refused.some(({ Key }) => isHeartbeat(Key))) {
         checkNotHeartbeat({ bucket, key: self, self })
       }
-      const state = await settle(deletion, { bucket, key: '' }, wait)
+      const state = await follow(deletion, { bucket, key: '' }, wait)
       if (refused.length > 0) return { ...state, Refused: refused }
       return nothing ? absent(state) : state
     },

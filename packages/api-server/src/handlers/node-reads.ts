@@ -38,7 +38,7 @@ export interface NodeReadsComponents {
 /** Version of the API; within one there are only additions. */
 const API_VERSION = 1
 const TEXT_TYPE = 'text/plain; charset=utf-8'
-/** Of the Prometheus text format. */
+/** The content type of the Prometheus text format. */
 const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export function createNodeReads({

@@ -12,7 +12,7 @@ export interface PeerReadsComponents {
   readonly clock: Clock
 }
 
-/** Of the peers that share a name, how many an answer lists. */
+/** How many of the peers that share a name an answer lists. */
 const MAX_NAMED = 5
 
 export function createPeerReads({ scene, clock }: PeerReadsComponents): HandlersOf<'pingPeer'> {

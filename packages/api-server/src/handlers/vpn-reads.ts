@@ -73,7 +73,7 @@ function findMachine(name: string, vpn: VpnPort, self: string): VpnPeerState {
   )
 }
 
-/** Of the machines that share a name, how many an answer lists. */
+/** How many of the machines that share a name an answer lists. */
 const MAX_NAMED = 5
 
 async function measure(vpn: VpnPort, { peer }: VpnPeerState, clock: Clock) {

@@ -84,7 +84,7 @@ export function sendProblem(res: ServerResponse, problem: Problem, requestId: st
     .end(body)
 }
 
-/** `?pretty`, as older nodes take it. */
+/** Asked for indented JSON: `?pretty`, as EdgeVPN takes it, too. */
 function isPretty(req: Request): boolean {
   const { search } = splitTarget(req.url)
   return search.includes('pretty') && new URLSearchParams(search).has('pretty')

@@ -24,7 +24,7 @@ export interface LedgerText {
 }
 
 export interface LedgerTexts {
-  /** Of the ledger's last snapshot; the same object for as long as that is the last. */
+  /** The texts of the ledger's last snapshot: one object for as long as that is the last. */
   last(): LedgerText
   /** Frees what belongs to a snapshot that is no longer the last, until somebody asks again. */
   forget(): void

@@ -92,7 +92,7 @@ export function statsView(stats: TrafficStats | undefined): StatsView {
 
 /** A machine with all that it has in the bucket `machines`. */
 export interface Machine {
-  /** Of its first address, with that as `Address`. */
+  /** The record of its first address, with that as `Address`. */
   readonly record: MachineRecord
   /** At least one; IPv4 first, each kind in the order of its text. */
   readonly addresses: readonly string[]
@@ -116,7 +116,7 @@ export function machinesOf(snapshot: Snapshot): readonly Machine[] {
 
 /**
  * By entry. `Address` is the key, by which packets are routed: in the entry of an IPv6 address the record names the
- * machine's IPv4 address, for the sake of older nodes.
+ * machine's IPv4 address, for the sake of legacy members.
  */
 function* recordsOf(snapshot: Snapshot): Iterable<MachineRecord> {
   for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {

@@ -12,7 +12,7 @@ export interface Answer {
   readonly authoritative: boolean
   /** Checked by DNSSEC, as a server said. */
   readonly authentic: boolean
-  /** Of the answer, authority and additional sections, without OPT. */
+  /** How many records the answer, authority and additional sections have, without OPT. */
   readonly counts: readonly [number, number, number]
   /** The sections, as they follow the question; pointers in it count from the header. */
   readonly body: Uint8Array
@@ -28,7 +28,7 @@ export interface Asked {
 }
 
 export interface EncodeOptions {
-  /** Longer answers are cut to the question, with TC. */
+  /** The longest answer that the client takes; a longer one is cut to its question, with TC set. */
   readonly maxBytes: number
   /** Seconds since the answer was made. */
   readonly ageS: number

@@ -56,7 +56,7 @@ interface Walk {
   at: number
   /** The least of all records. */
   ttl: number
-  /** Of the SOA that says for how long something does not exist. */
+  /** The seconds of the SOA record that say for how long something does not exist. */
   negativeTtl: number
   readonly ttls: number[]
 }

@@ -173,7 +173,7 @@ function single(piece: Piece): Parsed {
   return { pieces: [piece], steps: 2 }
 }
 
-/** Beyond ASCII a letter may match plain ones without regard to case, such as the Kelvin sign. */
+/** A letter beyond ASCII, such as the Kelvin sign, may match one of ASCII when case does not count. */
 function literal(character: string): Piece {
   return character <= '\u007f' ? character.toLowerCase() : UNKNOWN
 }
@@ -196,7 +196,7 @@ function longestRun(pieces: readonly Piece[]): string {
   return longest
 }
 
-/** Of what is not understood: as if all counts stood inside each other. */
+/** The steps of a part that is not understood, counted as if all its repetitions stood inside each other. */
 function roughSteps(source: string): number {
   let steps = 2 * source.length + 2
   for (const [, least, most] of source.matchAll(/\{(\d{1,5})(?:,(\d{0,5}))?\}/g)) {

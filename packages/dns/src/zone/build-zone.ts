@@ -42,7 +42,7 @@ interface Machine {
   readonly peer: string
   readonly hostname: string
   readonly addresses: IpAddress[]
-  /** Of its oldest entry: who claimed first. */
+  /** The version of its oldest entry, which says who claimed the name first. */
   version: bigint
   /** `HOST-SHORTID`, or only the id when it has no usable name. */
   label: string
@@ -210,7 +210,7 @@ function soaText(zone: string, serial: number): string {
   return `ns.${zone} hostmaster.${zone} ${serial} 60 30 3600 ${NEGATIVE_TTL_S}`
 }
 
-/** Until when the ledger says the same of who is alive. */
+/** The time until which the ledger says the same of who is alive. */
 export function createZoneOwners({ snapshot, now, livenessMs }: NamesInput): Owners {
   return createOwners({ snapshot, now, livenessMs })
 }

@@ -12,7 +12,7 @@ export interface NamesInput {
   readonly self: string
   /** The zone of automatic names, with a trailing dot: `mesh.` */
   readonly zone: string
-  /** Only addresses in these are answered; others could be anybody's. */
+  /** The ranges whose addresses are answered; others could be anybody's. */
   readonly hostRanges: readonly Cidr[]
   /** Ranges of the VPN: their reverse names are this network's alone. */
   readonly ownRanges: readonly Cidr[]

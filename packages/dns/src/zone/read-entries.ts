@@ -9,7 +9,7 @@ export interface NamedMachine {
   readonly address: IpAddress
 }
 
-/** Longer machine and service records than a few hundred bytes are nobody's. */
+/** The longest machine or service record that is read: real ones have a few hundred bytes. */
 const MAX_RECORD_LENGTH = 4096
 
 export function readMachine(key: string, entry: Entry, mode: OwnershipMode): NamedMachine | undefined {
@@ -56,7 +56,7 @@ function readOnce<T>(
   return known ?? undefined
 }
 
-/** With `enforce` an entry speaks for its owner alone; the other modes go by the record, as older nodes do. */
+/** With `enforce` an entry speaks for its owner alone; the other modes go by the record, as legacy members do. */
 function isOwnersWord(peer: string, entry: Entry, mode: OwnershipMode): boolean {
   return mode !== 'enforce' || entry.owner === peer
 }

@@ -60,22 +60,22 @@ export function createLegacyStreams({
 /** Undefined: it was reset. Some services speak first, which says that the stream was accepted. */
 function tryStream(stream: ByteStream, clock: Clock, signal: AbortSignal): Promise<OpenedStream | undefined> {
   return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => {
+    const finish = (act: () => void) => {
       cancel()
       signal.removeEventListener('abort', onAbort)
       act()
     }
     const accept = (rest: Uint8Array) => {
       stream.pause()
-      settle(() => resolve({ stream, rest }))
+      finish(() => resolve({ stream, rest }))
     }
     const onAbort = () => {
       stream.abort(new Error('given up'))
-      settle(() => reject(signal.reason))
+      finish(() => reject(signal.reason))
     }
     const cancel = clock.after(LEGACY_TRIAL_MS, () => accept(NO_BYTES))
     signal.addEventListener('abort', onAbort, { once: true })
-    stream.onEnd(() => settle(() => resolve(undefined)))
+    stream.onEnd(() => finish(() => resolve(undefined)))
     stream.onBytes(accept)
   })
 }

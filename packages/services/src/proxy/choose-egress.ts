@@ -84,16 +84,16 @@ export function createEgressChoice(
       const leftMs = startedAt + EGRESS_AWAITED_MS - clock.now()
       if (leftMs <= 0 || candidates().length > 0) return Promise.resolve()
       return new Promise((resolve, reject) => {
-        const settle = (act: () => void) => {
+        const finish = (act: () => void) => {
           cancel()
           unsubscribe()
           signal.removeEventListener('abort', onAbort)
           act()
         }
-        const onAbort = () => settle(() => reject(signal.reason))
-        const cancel = clock.after(leftMs, () => settle(resolve))
+        const onAbort = () => finish(() => reject(signal.reason))
+        const cancel = clock.after(leftMs, () => finish(resolve))
         const unsubscribe = ledger.subscribe(({ type }) => {
-          if (type === 'committed' && candidates().length > 0) settle(resolve)
+          if (type === 'committed' && candidates().length > 0) finish(resolve)
         })
         signal.addEventListener('abort', onAbort, { once: true })
       })

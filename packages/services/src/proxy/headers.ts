@@ -1,6 +1,6 @@
 /** Headers that a proxy passes on. */
 
-/** Of one connection only (RFC 9110, 7.6.1), and what is between a client and its proxy. `expect` is answered here. */
+/** Headers of one connection (RFC 9110, 7.6.1), or between a client and its proxy, which are not passed on. `expect` is answered here. */
 const HOP_BY_HOP = new Set([
   'connection',
   'expect',

@@ -5,12 +5,12 @@ import { PROXY_GREETING_MS } from '../limits.ts'
 import { servicesError } from '../errors.ts'
 import type { SocksStep } from './socks5.ts'
 
-/** Longer than any message of SOCKS5 with what may come behind it. */
+/** How many bytes a client may send before its step is complete: more than any message of SOCKS5 has. */
 const MAX_BYTES = 64 * 1024
 
 export interface StepRead {
   readonly step: Exclude<SocksStep, { readonly kind: 'more' }>
-  /** Came behind it. */
+  /** Bytes that came with the step, behind it. */
   readonly rest: Uint8Array
 }
 
@@ -25,7 +25,7 @@ export function readStep(
 ): Promise<StepRead> {
   return new Promise((resolve, reject) => {
     let held = first
-    const settle = (act: () => void) => {
+    const finish = (act: () => void) => {
       cancel()
       socket.off('data', onData)
       socket.off('close', onClose)
@@ -33,7 +33,7 @@ export function readStep(
       socket.pause()
       act()
     }
-    const fail = (error: Error) => settle(() => reject(error))
+    const fail = (error: Error) => finish(() => reject(error))
     const onClose = () => fail(servicesError('services.broken', 'the client left'))
     const cancel = clock.after(PROXY_GREETING_MS, () =>
       fail(servicesError('services.timeout', 'the client did not say what it wants')),
@@ -45,7 +45,7 @@ export function readStep(
         return
       }
       const taken = 'taken' in step ? step.taken : held.byteLength
-      settle(() => resolve({ step, rest: held.subarray(taken) }))
+      finish(() => resolve({ step, rest: held.subarray(taken) }))
     }
     const onData = (chunk: Buffer) => {
       held = Buffer.concat([held, chunk])

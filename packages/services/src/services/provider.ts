@@ -2,7 +2,15 @@
  * Who offers a name now, and being connected to it. Follows the ledger: another owner is another provider. While there
  * is one, a connection to it is kept, so that local connections find it made.
  */
-import { BUCKETS, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import {
+  type Backoff,
+  BUCKETS,
+  type Clock,
+  createBackoff,
+  type PeerId,
+  type Random,
+  toError,
+} from '@mesh/core'
 import { servicesError } from '../errors.ts'
 import { findProvider } from '../find-provider.ts'
 import { LIVENESS_LOOK_MS, RECONNECT_LEAST_MS, RECONNECT_MOST_MS } from '../limits.ts'
@@ -27,99 +35,108 @@ export interface ProviderComponents {
 }
 
 export function watchProvider(name: string, components: ProviderComponents): ProviderWatch {
-  const { ledger, network, clock, onChange } = components
-  const ended = new AbortController()
-  const backoff = createBackoff({ leastMs: RECONNECT_LEAST_MS, mostMs: RECONNECT_MOST_MS }, components)
-  const waiting = new Set<(peer: PeerId) => void>()
-  let provider: PeerId | undefined
-  let wasConnected = false
-  let lastError: string | undefined
-  let isDialling = false
-  let cancel = () => {}
+  return new LedgerProviderWatch(name, components)
+}
 
-  function look(): void {
-    if (ended.signal.aborted) return
-    cancel()
-    const found = findProvider(BUCKETS.services, name, components)
+class LedgerProviderWatch implements ProviderWatch {
+  provider: PeerId | undefined
+  lastError: string | undefined
+  readonly #name: string
+  readonly #components: ProviderComponents
+  readonly #backoff: Backoff
+  readonly #ended = new AbortController()
+  readonly #waiting = new Set<(peer: PeerId) => void>()
+  readonly #unsubscribe: readonly (() => void)[]
+  #wasConnected = false
+  #isDialling = false
+  #cancelLook = () => {}
+
+  constructor(name: string, components: ProviderComponents) {
+    this.#name = name
+    this.#components = components
+    this.#backoff = createBackoff({ leastMs: RECONNECT_LEAST_MS, mostMs: RECONNECT_MOST_MS }, components)
+    this.#unsubscribe = [
+      components.ledger.subscribe((event) => {
+        if (event.type === 'committed' && event.changes.some((change) => this.#isOurs(change))) this.#look()
+      }),
+      components.network.onPath((peer) => {
+        if (peer === this.provider) this.#look()
+      }),
+    ]
+    // not before the caller has the watch: `onChange` may read it
+    queueMicrotask(() => this.#look())
+  }
+
+  connected(signal: AbortSignal): Promise<PeerId> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      const onAbort = () => {
+        this.#waiting.delete(onConnected)
+        reject(signal.reason)
+      }
+      const onConnected = (peer: PeerId) => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(peer)
+      }
+      this.#waiting.add(onConnected)
+      signal.addEventListener('abort', onAbort, { once: true })
+      // somebody waits: the next try comes sooner than the backoff would have it
+      this.#backoff.hasten(RECONNECT_LEAST_MS)
+      this.#look()
+    })
+  }
+
+  stop(): void {
+    this.#ended.abort(servicesError('services.stopped', 'stopped'))
+    this.#cancelLook()
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+  }
+
+  #isOurs({ bucket, key }: { readonly bucket: string; readonly key: string }): boolean {
+    if (bucket === BUCKETS.services) return key === this.#name
+    return bucket === BUCKETS.healthcheck && key === ownerOf(this.#name, this.#components.ledger)
+  }
+
+  #look(): void {
+    if (this.#ended.signal.aborted) return
+    this.#cancelLook()
+    const { network, clock, onChange } = this.#components
+    const found = findProvider(BUCKETS.services, this.#name, this.#components)
     const isConnected = found !== undefined && network.pathOf(found) !== undefined
-    const isChanged = found !== provider || isConnected !== wasConnected
-    if (found !== provider) backoff.succeeded()
-    provider = found
-    wasConnected = isConnected
-    if (isConnected) wake(found)
-    else if (found !== undefined) void connect(found)
-    cancel = clock.after(Math.min(LIVENESS_LOOK_MS, backoff.remainingMs() || LIVENESS_LOOK_MS), look)
+    const isChanged = found !== this.provider || isConnected !== this.#wasConnected
+    if (found !== this.provider) this.#backoff.succeeded()
+    this.provider = found
+    this.#wasConnected = isConnected
+    if (isConnected) this.#wake(found)
+    else if (found !== undefined) void this.#connect(found)
+    const waitMs = this.#backoff.remainingMs() || LIVENESS_LOOK_MS
+    this.#cancelLook = clock.after(Math.min(LIVENESS_LOOK_MS, waitMs), () => this.#look())
     if (isChanged) onChange()
   }
 
-  function wake(peer: PeerId): void {
-    backoff.succeeded()
-    lastError = undefined
-    for (const resolve of waiting) resolve(peer)
-    waiting.clear()
+  #wake(peer: PeerId): void {
+    this.#backoff.succeeded()
+    this.lastError = undefined
+    for (const resolve of this.#waiting) resolve(peer)
+    this.#waiting.clear()
   }
 
-  async function connect(peer: PeerId): Promise<void> {
-    if (isDialling || backoff.remainingMs() > 0) return
+  async #connect(peer: PeerId): Promise<void> {
+    if (this.#isDialling || this.#backoff.remainingMs() > 0) return
+    const { network } = this.#components
     if (peer === network.self) {
-      lastError = 'this node offers the service itself'
+      this.lastError = 'this node offers the service itself'
       return
     }
-    isDialling = true
+    this.#isDialling = true
     try {
-      await network.connect(peer, ended.signal)
+      await network.connect(peer, this.#ended.signal)
     } catch (error) {
-      lastError = toError(error).message
-      backoff.failed()
+      this.lastError = toError(error).message
+      this.#backoff.failed()
     }
-    isDialling = false
-    look()
-  }
-
-  const unsubscribe = ledger.subscribe((event) => {
-    if (event.type !== 'committed') return
-    const isOurs = event.changes.some(
-      ({ bucket, key }) =>
-        (bucket === BUCKETS.services && key === name) ||
-        (bucket === BUCKETS.healthcheck && key === ownerOf(name, ledger)),
-    )
-    if (isOurs) look()
-  })
-  const stopPaths = network.onPath((peer) => {
-    if (peer === provider) look()
-  })
-  // not before the caller has what is returned here
-  queueMicrotask(look)
-  return {
-    get provider() {
-      return provider
-    },
-    get lastError() {
-      return lastError
-    },
-    connected: (signal) =>
-      new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason)
-        const onAbort = () => {
-          waiting.delete(found)
-          reject(signal.reason)
-        }
-        const found = (peer: PeerId) => {
-          signal.removeEventListener('abort', onAbort)
-          resolve(peer)
-        }
-        waiting.add(found)
-        signal.addEventListener('abort', onAbort, { once: true })
-        // somebody waits: sooner than the growing waits would have it
-        backoff.hasten(RECONNECT_LEAST_MS)
-        look()
-      }),
-    stop() {
-      ended.abort(servicesError('services.stopped', 'stopped'))
-      cancel()
-      unsubscribe()
-      stopPaths()
-    },
+    this.#isDialling = false
+    this.#look()
   }
 }
 

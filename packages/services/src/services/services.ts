@@ -31,7 +31,7 @@ export interface ServicesComponents {
   readonly log: Logger
 }
 
-/** Something of the status of one of them is another now; undefined: it was removed. */
+/** The status of one of them has changed; `undefined` says that it was removed. */
 export type ServicesEvent =
   | { readonly type: 'service'; readonly name: string; readonly status: ExposedStatus | undefined }
   | { readonly type: 'connection'; readonly name: string; readonly status: ConnectedStatus | undefined }

@@ -37,7 +37,7 @@ export interface ConnectedStatus {
   readonly provider: PeerId | undefined
   /** Undefined: not connected. */
   readonly path: 'direct' | 'relayed' | undefined
-  /** The provider is a member of an EdgeVPN-compatible network's older kind. */
+  /** Is the provider a legacy member? */
   readonly isLegacy: boolean
   readonly openConnections: number
   readonly connections: number

@@ -13,11 +13,11 @@ export interface DatagramPipe {
 }
 
 export interface DatagramPipeInit {
-  /** Came from the stream before. */
+  /** Bytes that came from the stream before it was joined. */
   readonly head: Uint8Array
   readonly traffic: Traffic
   readonly onDatagram: (datagram: Uint8Array) => void
-  /** Once; with what broke it. Idle for `UDP_IDLE_MS` is no error. */
+  /** Called once, with the error that broke the session; one that ends because it was idle has none. */
   readonly onDone: (error: Error | undefined) => void
   readonly clock: Clock
 }

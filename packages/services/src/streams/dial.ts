@@ -20,14 +20,14 @@ export function dial({ address, withinMs, clock, signal }: DialInit): Promise<So
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason)
     const socket = connect({ ...address, allowHalfOpen: true, noDelay: true })
-    const settle = (act: () => void) => {
+    const finish = (act: () => void) => {
       cancel()
       signal?.removeEventListener('abort', onAbort)
       socket.off('error', onError)
       act()
     }
     const fail = (reason: unknown) =>
-      settle(() => {
+      finish(() => {
         socket.on('error', () => {})
         reset(socket)
         reject(reason)
@@ -41,7 +41,7 @@ export function dial({ address, withinMs, clock, signal }: DialInit): Promise<So
     socket.on('error', onError)
     signal?.addEventListener('abort', onAbort, { once: true })
     socket.once('connect', () =>
-      settle(() => {
+      finish(() => {
         if ('host' in address) socket.setKeepAlive(true, KEEP_ALIVE_MS)
         resolve(socket)
       }),

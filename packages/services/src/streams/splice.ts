@@ -17,9 +17,9 @@ export interface Traffic {
 
 export interface SpliceInit {
   readonly traffic: Traffic
-  /** Came from the stream before. */
+  /** Bytes that came from the stream before it was joined. */
   readonly head?: Uint8Array
-  /** Once, when both are over; with what broke it. */
+  /** Called once, when both directions are over, with the error that broke them where there was one. */
   readonly onDone: (error: Error | undefined) => void
 }
 

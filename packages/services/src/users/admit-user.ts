@@ -59,14 +59,14 @@ function ownEntries(peer: PeerId, entries: Uint8Array) {
 /** Waits for a moment; false: it did not. */
 function becomesTrue(isAdmitted: () => boolean, { ledger, clock }: AdmitComponents): Promise<boolean> {
   return new Promise((resolve) => {
-    const settle = (is: boolean) => {
+    const finish = (is: boolean) => {
       cancel()
       unsubscribe()
       resolve(is)
     }
-    const cancel = clock.after(USER_WAIT_MS, () => settle(false))
+    const cancel = clock.after(USER_WAIT_MS, () => finish(false))
     const unsubscribe = ledger.subscribe((event) => {
-      if (event.type === 'committed' && isAdmitted()) settle(true)
+      if (event.type === 'committed' && isAdmitted()) finish(true)
     })
   })
 }

@@ -51,7 +51,7 @@ export class RequestRefused extends Error {
 export interface Accepted<Request> {
   readonly request: Request
   readonly stream: ByteStream
-  /** Came behind the request. */
+  /** Bytes that came with the request, behind it. */
   readonly rest: Uint8Array
   /** Aborts when the stream ends before `answerOk`. */
   readonly signal: AbortSignal

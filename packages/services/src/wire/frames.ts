@@ -53,7 +53,7 @@ function join(held: Uint8Array, bytes: Uint8Array): Uint8Array {
   return held.byteLength === 0 ? bytes : Buffer.concat([held, bytes])
 }
 
-/** Of the frame that the bytes begin with; undefined while its length has not all come. */
+/** The length of the frame that the bytes begin with; undefined while the length itself has not all come. */
 function readLength(
   bytes: Uint8Array,
 ): { readonly length: number; readonly end: number } | 'bad' | undefined {
@@ -88,17 +88,17 @@ export function readMessage(stream: ByteStream, init: ReadMessageInit): Promise<
   const { maxBytes, withinMs, clock, signal } = init
   return new Promise((resolve, reject) => {
     let held: Uint8Array = NO_BYTES
-    const settle = (act: () => void) => {
+    const finish = (act: () => void) => {
       cancel()
       signal?.removeEventListener('abort', onAbort)
       stream.pause()
       act()
     }
     const fail = (reason: string, cause?: Error) =>
-      settle(() => reject(servicesError('services.broken', reason, cause === undefined ? {} : { cause })))
+      finish(() => reject(servicesError('services.broken', reason, cause === undefined ? {} : { cause })))
     const late = servicesError('services.timeout', 'the other side said nothing in time')
-    const cancel = clock.after(withinMs, () => settle(() => reject(late)))
-    const onAbort = () => settle(() => reject(signal?.reason))
+    const cancel = clock.after(withinMs, () => finish(() => reject(late)))
+    const onAbort = () => finish(() => reject(signal?.reason))
     if (signal?.aborted === true) return onAbort()
     signal?.addEventListener('abort', onAbort, { once: true })
     stream.onEnd((error) => fail(error?.message ?? 'the stream ended', error))
@@ -110,7 +110,7 @@ export function readMessage(stream: ByteStream, init: ReadMessageInit): Promise<
       if (head === 'bad' || head.length > maxBytes) return fail(`no message, or one over ${maxBytes} bytes`)
       const end = head.end + head.length
       if (held.byteLength < end) return
-      settle(() => resolve({ message: held.subarray(head.end, end), rest: held.subarray(end) }))
+      finish(() => resolve({ message: held.subarray(head.end, end), rest: held.subarray(end) }))
     })
   })
 }

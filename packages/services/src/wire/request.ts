@@ -9,7 +9,7 @@ import { type Answer, decodeAnswer } from './messages.ts'
 /** A stream that the other side accepted, paused. */
 export interface OpenedStream {
   readonly stream: ByteStream
-  /** Came behind the answer. */
+  /** Bytes that came with the answer, behind it. */
   readonly rest: Uint8Array
 }
 

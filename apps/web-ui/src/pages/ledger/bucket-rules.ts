@@ -1,7 +1,7 @@
 import { BUCKETS } from '@mesh/core'
 
 interface BucketRule {
-  /** Beside the bucket's name. */
+  /** The word that stands beside the bucket's name. */
   readonly short: string
   /** Above its keys. */
   readonly long: string

@@ -5,7 +5,7 @@ import { WriteMark } from '../../parts/write-mark.tsx'
 import type { KeyRow } from './key-rows.ts'
 import css from './ledger.module.css'
 
-/** Longer values are cut before they are laid out; the panel shows all of them. */
+/** The longest text of a value that is laid out; the panel shows all of it. */
 const MAX_SHOWN_CHARS = 300
 
 export function KeyCells({ bucket, row }: { bucket: string; row: KeyRow }) {

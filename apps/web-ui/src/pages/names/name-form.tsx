@@ -25,52 +25,25 @@ interface RecordRow {
 
 /** Records of a pattern; what was typed stays until the node has taken it, and errors stand at their field. */
 export function NameForm({ pattern: given, records, onDone }: NameFormProps) {
-  const [typedPattern, setPattern] = useState('')
-  /** What is being typed; undefined while nobody edits, so that changes of others show. */
-  const [draft, setDraft] = useState<readonly RecordRow[]>()
-  const write = useWrite()
-  const pattern = given ?? typedPattern
-  const rows = draft ?? rowsOf(records ?? { A: '' })
-  const value = Object.fromEntries(rows.map((row) => [row.type, row.value]))
-  const twice = rows.find((row, at) => rows.findIndex(({ type }) => sameType(type, row.type)) < at)
-  const complete = pattern !== '' && rows.every(({ type, value: text }) => type !== '' && text !== '')
-  const issues = write.error instanceof ApiError ? write.error.issues : []
-  const issueOf = (field: string) => {
-    const issue = issues.find((each) => each.field === field)
-    return issue && `Expected: ${issue.expected}.`
-  }
-  const change = (next: readonly RecordRow[]) => {
-    setDraft(next)
-    if (write.isError) write.reset()
-  }
-  const submit = () => {
-    if (!complete || twice !== undefined || write.isPending) return
-    const done = () => {
-      setDraft(undefined)
-      onDone(pattern)
-    }
-    write.mutate({ action: 'put', bucket: 'dns', key: pattern, value }, { onSuccess: done })
-  }
+  const form = useNameForm({ pattern: given, records, onDone })
+  const { write, rows, pattern } = form
   return (
     <form
       className={fieldClasses.form}
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        submit()
+        form.submit()
       }}
     >
       {given === undefined && (
         <TextField
           label="Pattern"
-          value={typedPattern}
-          onChange={(text) => {
-            setPattern(text)
-            if (write.isError) write.reset()
-          }}
+          value={pattern}
+          onChange={form.setPattern}
           placeholder="^git\.lab\.$"
           hint="A regular expression over the whole name, which ends with a dot. Without ^ and $ it fits longer names, too."
-          error={issueOf('Regex')}
+          error={form.issueOf('Regex')}
           autoFocus
         />
       )}
@@ -78,39 +51,87 @@ export function NameForm({ pattern: given, records, onDone }: NameFormProps) {
         <RecordFields
           key={row.id}
           row={row}
-          error={twice === row ? 'Expected: given once.' : issueOf(`Records.${row.type}`)}
-          onChange={(next) => change(rows.map((each) => (each.id === row.id ? next : each)))}
-          onRemove={rows.length > 1 ? () => change(rows.filter(({ id }) => id !== row.id)) : undefined}
+          error={form.twice === row ? 'Expected: given once.' : form.issueOf(`Records.${row.type}`)}
+          onChange={(next) => form.change(rows.map((each) => (each.id === row.id ? next : each)))}
+          onRemove={rows.length > 1 ? () => form.change(rows.filter(({ id }) => id !== row.id)) : undefined}
         />
       ))}
       <div className={fieldClasses.actions}>
-        <Button type="submit" tone="primary" disabled={!complete || twice !== undefined || write.isPending}>
+        <Button type="submit" tone="primary" disabled={!form.canSubmit}>
           {write.isPending ? 'Announcing' : 'Write'}
         </Button>
-        <Button onClick={() => change([...rows, { id: nextId(rows), type: '', value: '' }])}>
+        <Button onClick={() => form.change([...rows, { id: nextId(rows), type: '', value: '' }])}>
           <Plus aria-hidden="true" />
           Record
         </Button>
-        {draft !== undefined && given !== undefined && (
-          <Button tone="quiet" onClick={() => setDraft(undefined)}>
+        {form.isEdited && given !== undefined && (
+          <Button tone="quiet" onClick={form.discard}>
             Cancel
           </Button>
         )}
       </div>
-      {write.error !== null && !issues.some(({ field }) => isShown(field, rows)) && (
-        <WriteErrorNote error={write.error} />
-      )}
-      <details className={fieldClasses.details}>
-        <summary>The same from a terminal</summary>
-        <CommandList
-          title="Write"
-          commands={putCommands(
-            { origin: location.origin, bucket: 'dns', key: pattern || '^git\\.lab\\.$' },
-            value,
-          )}
-        />
-      </details>
+      {write.error !== null && !form.isShownAtField && <WriteErrorNote error={write.error} />}
+      <TerminalCommands pattern={pattern} value={form.value} />
     </form>
+  )
+}
+
+/** What the form holds and does: the text that is typed, what of it is wrong, and the write. */
+function useNameForm({ pattern: given, records, onDone }: NameFormProps) {
+  const [typedPattern, setTypedPattern] = useState('')
+  /** What is being typed; undefined while nobody edits, so that changes of others show. */
+  const [draft, setDraft] = useState<readonly RecordRow[]>()
+  const write = useWrite()
+  const pattern = given ?? typedPattern
+  const rows = draft ?? rowsOf(records ?? { A: '' })
+  const value = Object.fromEntries(rows.map((row) => [row.type, row.value]))
+  const twice = rows.find((row, at) => rows.findIndex(({ type }) => sameType(type, row.type)) < at)
+  const isComplete = pattern !== '' && rows.every(({ type, value: text }) => type !== '' && text !== '')
+  const canSubmit = isComplete && twice === undefined && !write.isPending
+  const issues = write.error instanceof ApiError ? write.error.issues : []
+  const forgetError = () => {
+    if (write.isError) write.reset()
+  }
+  return {
+    pattern,
+    rows,
+    value,
+    twice,
+    canSubmit,
+    write,
+    isEdited: draft !== undefined,
+    isShownAtField: issues.some(({ field }) => isShown(field, rows)),
+    issueOf(field: string) {
+      const issue = issues.find((each) => each.field === field)
+      return issue && `Expected: ${issue.expected}.`
+    },
+    setPattern(text: string) {
+      setTypedPattern(text)
+      forgetError()
+    },
+    change(next: readonly RecordRow[]) {
+      setDraft(next)
+      forgetError()
+    },
+    discard: () => setDraft(undefined),
+    submit() {
+      if (!canSubmit) return
+      const onSuccess = () => {
+        setDraft(undefined)
+        onDone(pattern)
+      }
+      write.mutate({ action: 'put', bucket: 'dns', key: pattern, value }, { onSuccess })
+    },
+  }
+}
+
+function TerminalCommands({ pattern, value }: { pattern: string; value: Readonly<Record<string, string>> }) {
+  const place = { origin: location.origin, bucket: 'dns', key: pattern || '^git\\.lab\\.$' }
+  return (
+    <details className={fieldClasses.details}>
+      <summary>The same from a terminal</summary>
+      <CommandList title="Write" commands={putCommands(place, value)} />
+    </details>
   )
 }
 

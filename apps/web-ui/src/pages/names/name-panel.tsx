@@ -11,7 +11,7 @@ import { WriteMark } from '../../parts/write-mark.tsx'
 import { DeleteDialog } from '../ledger/delete-dialog.tsx'
 import page from '../page.module.css'
 import { NameForm } from './name-form.tsx'
-import { NamesPanel } from './names-panel.tsx'
+import { SidePanel } from '../side-panel.tsx'
 
 interface NamePanelProps {
   /** Undefined: a new one. */
@@ -24,7 +24,7 @@ interface NamePanelProps {
 export function NamePanel({ pattern, names }: NamePanelProps) {
   const navigate = useNavigate()
   return (
-    <NamesPanel label={pattern ?? 'Add a name'}>
+    <SidePanel to="/names" label={pattern ?? 'Add a name'}>
       {pattern === undefined ? (
         <NameForm
           pattern={undefined}
@@ -34,7 +34,7 @@ export function NamePanel({ pattern, names }: NamePanelProps) {
       ) : (
         <Existing pattern={pattern} names={names} />
       )}
-    </NamesPanel>
+    </SidePanel>
   )
 }
 

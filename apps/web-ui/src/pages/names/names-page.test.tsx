@@ -1,26 +1,11 @@
 import type { NameResolutionView } from '@mesh/api-contract'
 import { eventually } from '@mesh/testkit'
-import { configure, fireEvent, screen, within } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { act, fireEvent, screen, within } from '@testing-library/react'
+import { expect, test } from 'vitest'
 import { createFakeNode, type FakeNode, NAS, refusal, SELF } from '../../../test/support/fake-node.ts'
-import { type RenderedPage, renderPage } from '../../../test/support/render-page.tsx'
+import { createPageSuite, text, type } from '../../../test/support/page-suite.tsx'
 
-vi.setConfig({ testTimeout: 30_000 })
-configure({ asyncUtilTimeout: 10_000 })
-
-let page: RenderedPage | undefined
-afterEach(() => {
-  page?.close()
-  page = undefined
-})
-
-function open(node: FakeNode, address: string): RenderedPage {
-  page = renderPage(node, address)
-  return page
-}
-const text = (wanted: string | RegExp) => screen.findByText(wanted)
-const type = (label: string, value: string) =>
-  fireEvent.change(screen.getByLabelText(label), { target: { value } })
+const { open, pass } = createPageSuite()
 
 /** A node that has one name, kept in its ledger. */
 async function nodeWithName(): Promise<FakeNode> {
@@ -138,6 +123,33 @@ test('the address of a test asks at once, and it can be asked again', async () =
   node.answer(path, () => ({ status: 200, body: nobody }))
   fireEvent.click(screen.getByRole('button', { name: 'Test' }))
   expect(await text(/No machine, service or pattern has this name/)).toBeDefined()
+})
+
+test('a tested name is asked again when names change and when machines come and go', async () => {
+  const node = createFakeNode()
+  const path = '/api/dns/resolve/git.lab'
+  const answer = (Value: string) =>
+    node.answer(path, () => ({
+      status: 200,
+      body: { ...RESOLUTION, Records: [{ Name: 'git.lab.', Type: 'A', TTL: 60, Value }] },
+    }))
+  answer('10.1.0.5')
+  open(node, '/names?view=test&name=git.lab')
+  expect(await text('10.1.0.5')).toBeDefined()
+  answer('10.1.0.6')
+  await node.ledger.put('dns', '^git\\.lab\\.$', '{"1":"10.1.0.6"}').settled
+  await eventually(async () => {
+    await pass(250)
+    screen.getByText('10.1.0.6')
+  })
+  answer('10.1.0.7')
+  await act(async () =>
+    node.send('machine.offline', { PeerID: NAS.peerId, Hostname: 'nas', Address: '10.1.0.2' }),
+  )
+  await eventually(async () => {
+    await pass(250)
+    screen.getByText('10.1.0.7')
+  })
 })
 
 test('what is wrong with a tested name stands at its field until it is typed over', async () => {

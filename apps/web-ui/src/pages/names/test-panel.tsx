@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx'
 import { CommandList } from '../../parts/command-list.tsx'
 import { fieldClasses, TextField } from '../../parts/field.tsx'
 import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
-import { NamesPanel } from './names-panel.tsx'
+import { SidePanel } from '../side-panel.tsx'
 import css from './names.module.css'
 import { ResolutionFacts } from './resolution-facts.tsx'
 
@@ -18,7 +18,10 @@ interface Question {
 
 const EXAMPLE = 'git.lab'
 
-/** Asks the node who answers for a name. The question is in the address; the answer follows what changes. */
+/**
+ * Asks the node who answers for a name. The question is in the address, and it is asked again when names, services or
+ * machines change.
+ */
 export function TestPanel({ name, type = DEFAULT_TYPE }: { name: string; type: string | undefined }) {
   const navigate = useNavigate()
   /** What is being typed; undefined while the fields show what was asked. */
@@ -47,7 +50,7 @@ export function TestPanel({ name, type = DEFAULT_TYPE }: { name: string; type: s
     })
   }
   return (
-    <NamesPanel label="Test a name">
+    <SidePanel to="/names" label="Test a name">
       <form
         className={fieldClasses.form}
         noValidate
@@ -95,7 +98,7 @@ export function TestPanel({ name, type = DEFAULT_TYPE }: { name: string; type: s
           commands={resolveCommands(location.origin, question.name || EXAMPLE, question.type)}
         />
       </details>
-    </NamesPanel>
+    </SidePanel>
   )
 }
 

@@ -11,7 +11,7 @@ import { Facts, PanelSection } from '../../parts/panel.tsx'
 import { FreePortNote } from './free-port-note.tsx'
 import { OfferForm, type OfferFormTexts } from './offer-form.tsx'
 import css from './offers.module.css'
-import { OffersPanel } from './offers-panel.tsx'
+import { SidePanel } from '../side-panel.tsx'
 import { ConnectionPanel } from './service-panels.tsx'
 
 /** Any free port: always works, and the address that it became is shown to copy. */
@@ -40,7 +40,7 @@ export function ConnectPanel({ given, remote }: { given: string; remote: boolean
     return <ConnectionPanel name={given} read={connections} />
   }
   return (
-    <OffersPanel to="/services" label={given === '' ? 'Connect to a service' : `Connect to ${given}`}>
+    <SidePanel to="/services" label={given === '' ? 'Connect to a service' : `Connect to ${given}`}>
       {given !== '' && <Provider service={given} />}
       {remote ? (
         <PanelSection title="On the machine that shall reach it">
@@ -63,7 +63,7 @@ export function ConnectPanel({ given, remote }: { given: string; remote: boolean
           onDone={(name) => void navigate({ to: '/services', search: { view: 'connection', name } })}
         />
       )}
-    </OffersPanel>
+    </SidePanel>
   )
 }
 

@@ -11,7 +11,7 @@ import { Facts, PanelSection } from '../../parts/panel.tsx'
 import { Rate } from '../../parts/rate.tsx'
 import { MissingOffer } from './missing-offer.tsx'
 import css from './offers.module.css'
-import { OffersPanel } from './offers-panel.tsx'
+import { SidePanel } from '../side-panel.tsx'
 import { errorFact, keptFact, StateAndSentence } from './service-panels.tsx'
 import { Withdraw } from './withdraw.tsx'
 
@@ -19,13 +19,13 @@ import { Withdraw } from './withdraw.tsx'
 export function FilePanel({ name, read }: { name: string; read: OffersRead<NodeFileView> }) {
   const file = read.offers?.find(({ Name }) => Name === name)
   return (
-    <OffersPanel to="/files" label={name}>
+    <SidePanel to="/files" label={name}>
       {file === undefined ? (
         <MissingOffer read={read} what="This node offers no file of this name" />
       ) : (
         <FileFacts file={file} />
       )}
-    </OffersPanel>
+    </SidePanel>
   )
 }
 

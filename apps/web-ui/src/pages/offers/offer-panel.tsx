@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { OfferForm, type OfferFormTexts } from './offer-form.tsx'
-import { OffersPanel } from './offers-panel.tsx'
+import { SidePanel } from '../side-panel.tsx'
 
 const SERVICE_TEXTS: OfferFormTexts = {
   place: 'Target',
@@ -35,13 +35,13 @@ export function OfferPanel({ kind, given }: { kind: 'service' | 'file'; given: s
   const navigate = useNavigate()
   const to = kind === 'service' ? '/services' : '/files'
   return (
-    <OffersPanel to={to} label={kind === 'service' ? 'Offer a service' : 'Offer a file or folder'}>
+    <SidePanel to={to} label={kind === 'service' ? 'Offer a service' : 'Offer a file or folder'}>
       <OfferForm
         kind={kind}
         texts={kind === 'service' ? SERVICE_TEXTS : FILE_TEXTS}
         given={{ name: given, place: '' }}
         onDone={(name) => void navigate({ to, search: { view: kind, name } })}
       />
-    </OffersPanel>
+    </SidePanel>
   )
 }

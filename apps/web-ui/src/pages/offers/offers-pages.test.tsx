@@ -1,30 +1,12 @@
 import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import { eventually } from '@mesh/testkit'
-import { act, configure, fireEvent, screen, within } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
-import { CABIN, createFakeNode, type FakeNode, NAS, refusal, SELF } from '../../../test/support/fake-node.ts'
-import { type RenderedPage, renderPage } from '../../../test/support/render-page.tsx'
+import { act, fireEvent, screen, within } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { CABIN, createFakeNode, NAS, refusal, SELF } from '../../../test/support/fake-node.ts'
+import { createPageSuite, text, type } from '../../../test/support/page-suite.tsx'
 
-vi.setConfig({ testTimeout: 30_000 })
-configure({ asyncUtilTimeout: 10_000 })
-
-let page: RenderedPage | undefined
-afterEach(() => {
-  page?.close()
-  page = undefined
-})
-
-function open(node: FakeNode, address: string): RenderedPage {
-  page = renderPage(node, address)
-  return page
-}
-async function pass(ms: number): Promise<void> {
-  await act(async () => page?.clock.advance(ms))
-}
-const text = (wanted: string | RegExp) => screen.findByText(wanted)
+const { open, pass } = createPageSuite()
 const ok = (body: unknown) => () => ({ status: 200, body })
-const type = (label: string, value: string) =>
-  fireEvent.change(screen.getByLabelText(label), { target: { value } })
 const region = (name: string) => screen.findByRole('region', { name })
 
 const COUNTS = { OpenConnections: 0, Connections: 0, BytesIn: 0, BytesOut: 0, LastError: null, Kept: true }

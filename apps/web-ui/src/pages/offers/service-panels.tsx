@@ -19,7 +19,7 @@ import page from '../page.module.css'
 import { FreePortNote } from './free-port-note.tsx'
 import css from './offers.module.css'
 import { MissingOffer } from './missing-offer.tsx'
-import { OffersPanel } from './offers-panel.tsx'
+import { SidePanel } from '../side-panel.tsx'
 import { Withdraw } from './withdraw.tsx'
 
 type Fact = readonly [term: string, fact: React.ReactNode]
@@ -33,13 +33,13 @@ interface PanelProps<View> {
 export function ServicePanel({ name, read }: PanelProps<NodeServiceView>) {
   const service = read.offers?.find(({ Name }) => Name === name)
   return (
-    <OffersPanel to="/services" label={name}>
+    <SidePanel to="/services" label={name}>
       {service === undefined ? (
         <MissingOffer read={read} what="This node offers no service of this name" />
       ) : (
         <ServiceFacts service={service} />
       )}
-    </OffersPanel>
+    </SidePanel>
   )
 }
 
@@ -85,13 +85,13 @@ function ServiceFacts({ service }: { service: NodeServiceView }) {
 export function ConnectionPanel({ name, read }: PanelProps<NodeConnectionView>) {
   const connection = read.offers?.find(({ Name }) => Name === name)
   return (
-    <OffersPanel to="/services" label={name}>
+    <SidePanel to="/services" label={name}>
       {connection === undefined ? (
         <MissingOffer read={read} what="This node is not connected to a service of this name" />
       ) : (
         <ConnectionFacts connection={connection} />
       )}
-    </OffersPanel>
+    </SidePanel>
   )
 }
 

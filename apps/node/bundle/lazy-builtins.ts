@@ -12,8 +12,8 @@ const NAMESPACE = 'builtin'
 /** Refuses old releases of Node, some of which have no `getBuiltinModule`. */
 const ENTRY = /[\\/]src[\\/]main\.ts$/
 
-export const bundleBuiltins: Plugin = {
-  name: 'bundle-builtins',
+export const lazyBuiltins: Plugin = {
+  name: 'lazy-builtins',
   setup(build) {
     build.onResolve({ filter: /^[a-z_:/0-9]+$/ }, ({ path, kind, importer }) =>
       kind === 'import-statement' && isBuiltin(path) && !ENTRY.test(importer)

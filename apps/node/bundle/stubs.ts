@@ -47,15 +47,12 @@ const STUBS: readonly Stub[] = [
   },
 ]
 
-/** zod carries its messages in 50 languages; errors of ours are written by us. */
-const LOCALES = /zod[\\/]v4[\\/]locales[\\/]index\.js$/
-
 /** Reads its own version from a file that a bundle does not have. */
 const READS_PACKAGE = /@achingbrain[\\/]ssdp[\\/]dist[\\/]src[\\/]ssdp\.js$/
 const READ = /^const req = createRequire\(import\.meta\.url\);\nconst (\{.*\}) = req\('(.*)'\);$/m
 
-export const bundleStubs: Plugin = {
-  name: 'bundle-stubs',
+export const stubs: Plugin = {
+  name: 'stubs',
   setup(build) {
     for (const { filter, contents } of STUBS) {
       build.onResolve({ filter }, ({ path }) => ({ path, namespace: 'stub', pluginData: contents }))
@@ -68,6 +65,5 @@ export const bundleStubs: Plugin = {
       if (!/^import \{.*package\.json'$/m.test(contents)) throw new Error(`${path} is not what it was`)
       return { contents }
     })
-    build.onLoad({ filter: LOCALES }, () => ({ contents: "export { default as en } from './en.js'" }))
   },
 }

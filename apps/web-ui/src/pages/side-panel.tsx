@@ -1,16 +1,17 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { X } from 'lucide-react'
-import { Panel } from '../../parts/panel.tsx'
-import page from '../page.module.css'
+import { Panel } from '../parts/panel.tsx'
+import page from './page.module.css'
 
-interface OffersPanelProps {
-  readonly to: '/services' | '/files'
+interface SidePanelProps {
+  /** The list that it stands beside. */
+  readonly to: '/names' | '/services' | '/files'
   readonly label: string
   readonly children: React.ReactNode
 }
 
-/** A panel beside the lists; closing it keeps the filter. */
-export function OffersPanel({ to, label, children }: OffersPanelProps) {
+/** A panel beside a list; closing it keeps the filter. */
+export function SidePanel({ to, label, children }: SidePanelProps) {
   const navigate = useNavigate()
   const closed = (search: { readonly q?: string }) => (search.q === undefined ? {} : { q: search.q })
   return (

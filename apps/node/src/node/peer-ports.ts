@@ -1,0 +1,18 @@
+/** What the ports of services and of the VPN have in common: reaching a peer, and knowing how it is reached. */
+import type { PeerId } from '@mesh/core'
+import type { MeshNode } from '@mesh/p2p/node'
+
+/** The host as both packages take it; each adds what it needs besides. */
+export function peerPorts(p2p: MeshNode) {
+  return {
+    streams: p2p.streams,
+    speaks: (peer: PeerId, protocol: string) => p2p.speaks(peer, protocol),
+    connect: (peer: PeerId, signal: AbortSignal) => p2p.connect(peer, signal),
+    pathOf(peer: PeerId) {
+      const status = p2p.peer(peer)
+      if (status?.path === undefined) return undefined
+      return { path: status.path, transport: status.transport, rttMs: status.rttMs }
+    },
+    onPath: (listener: (peer: PeerId) => void) => p2p.onPath(listener),
+  }
+}

@@ -1,0 +1,72 @@
+/** Names: the patterns of the ledger, the DNS server of this node, and who would answer for a name. */
+import * as z from 'zod'
+import { entryKey, lookupName } from '../names.ts'
+import { defineRoute } from '../route.ts'
+import { dnsServerView, dnsView, nameResolutionView } from '../views/dns.ts'
+import { writeView } from '../views/ledger.ts'
+import { json, list } from './answers.ts'
+import { putErrors, wait } from './ledger-writes.ts'
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const dnsRoutes = {
+  listDns: defineRoute({
+    method: 'GET',
+    path: '/api/dns',
+    tag: 'dns',
+    summary: 'Registered name patterns and their records',
+    answer: list(dnsView, 'The bucket `dns`.'),
+    errors: [],
+  }),
+  createDns: defineRoute({
+    method: 'POST',
+    path: '/api/dns',
+    tag: 'dns',
+    summary: 'Register a name pattern',
+    query: wait,
+    body: z
+      .object({
+        Regex: entryKey,
+        Records: z
+          .custom<Readonly<Record<string, string>>>(isObject, 'an object of record type to text')
+          .superRefine((records, context) => {
+            for (const [type, text] of isObject(records) ? Object.entries(records) : []) {
+              if (typeof text === 'string') continue
+              context.addIssue({ code: 'custom', path: [type], message: 'text, like "10.1.0.11"' })
+            }
+          })
+          .meta({
+            type: 'object',
+            additionalProperties: { type: 'string' },
+            example: { A: '10.1.0.11' },
+          }),
+      })
+      .meta({ id: 'DNSRequest' }),
+    answer: json(writeView, 'What became of the write.'),
+    errors: putErrors,
+  }),
+  getDnsServer: defineRoute({
+    method: 'GET',
+    path: '/api/dns/server',
+    tag: 'dns',
+    summary: 'The DNS server of this node: where it listens, what it knows, whom it asks',
+    answer: json(dnsServerView, 'The DNS server.'),
+    errors: ['dns.not_running'],
+  }),
+  resolveName: defineRoute({
+    method: 'GET',
+    path: '/api/dns/resolve/:name',
+    tag: 'dns',
+    summary: 'Test a name: who would answer for it, from which pattern, and why not from the others',
+    params: z.object({ name: lookupName.meta({ example: 'laptop.mesh' }) }),
+    query: z.object({
+      type: z
+        .string()
+        .max(20)
+        .optional()
+        .meta({ description: 'Record type; A unless given.', example: 'AAAA' }),
+    }),
+    answer: json(nameResolutionView, 'The answer of this network, also on a node without a DNS server.'),
+    errors: ['dns.busy', 'node.not_ready'],
+  }),
+} as const

@@ -1,0 +1,22 @@
+/** Every endpoint of the API, once, in the order of the OpenAPI document. */
+import type { RouteDefinition } from '../route.ts'
+import { dnsRoutes } from './dns.ts'
+import { ledgerRoutes } from './ledger.ts'
+import { networkRoutes } from './network.ts'
+import { nodeRoutes } from './node.ts'
+import { offerRoutes } from './offers.ts'
+import { trafficRoutes } from './traffic.ts'
+import { vpnRoutes } from './vpn.ts'
+
+export const routes = {
+  ...networkRoutes,
+  ...vpnRoutes,
+  ...dnsRoutes,
+  ...ledgerRoutes,
+  ...offerRoutes,
+  ...trafficRoutes,
+  ...nodeRoutes,
+} as const satisfies Readonly<Record<string, RouteDefinition>>
+
+export type Routes = typeof routes
+export type RouteId = keyof Routes

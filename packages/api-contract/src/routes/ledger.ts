@@ -1,0 +1,123 @@
+/** The ledger: blocks, values, writes and deletions. */
+import * as z from 'zod'
+import { later } from '../later.ts'
+import { bucketName, entryKey, pathValue } from '../names.ts'
+import { defineRoute } from '../route.ts'
+import {
+  blockView,
+  bucketDeleteView,
+  bucketView,
+  digestView,
+  ledgerView,
+  signedEntryView,
+  writeView,
+} from '../views/ledger.ts'
+import { json } from './answers.ts'
+import { putErrors, wait, writeErrors } from './ledger-writes.ts'
+
+const inBucket = z.object({ bucket: bucketName })
+const atKey = z.object({ bucket: bucketName, key: entryKey })
+const values = z.object({
+  values: z
+    .enum(['json', 'text'])
+    .optional()
+    .meta({ description: 'text: the signed texts instead of the decoded values.' }),
+})
+
+export const ledgerRoutes = {
+  getBlock: defineRoute({
+    method: 'GET',
+    path: '/api/blockchain',
+    tag: 'ledger',
+    summary: 'The last block with every signed entry, tombstones included',
+    answer: json(blockView, 'The last block.'),
+    errors: [],
+  }),
+  getSignedEntry: defineRoute({
+    method: 'GET',
+    path: '/api/blockchain/:bucket/:key',
+    tag: 'ledger',
+    summary: 'One signed entry, a tombstone too',
+    params: atKey,
+    answer: json(signedEntryView, 'The entry as it is signed and replicated.'),
+    errors: ['ledger.not_found'],
+  }),
+  getDigest: defineRoute({
+    method: 'GET',
+    path: '/api/digest',
+    tag: 'ledger',
+    summary: 'Equal on two nodes exactly when they hold the same live entries (without healthcheck)',
+    answer: json(digestView, 'The digest of the ledger.'),
+    errors: [],
+  }),
+  getLedger: defineRoute({
+    method: 'GET',
+    path: '/api/ledger',
+    tag: 'ledger',
+    summary: 'The values of all live entries by bucket and key',
+    query: values,
+    answer: json(ledgerView, 'Values by bucket and key.'),
+    errors: [],
+  }),
+  getBucket: defineRoute({
+    method: 'GET',
+    path: '/api/ledger/:bucket',
+    tag: 'ledger',
+    summary: 'The values of one bucket; empty when nobody has written it',
+    params: inBucket,
+    query: values,
+    answer: json(bucketView, 'Values by key.'),
+    errors: [],
+  }),
+  getEntry: defineRoute({
+    method: 'GET',
+    path: '/api/ledger/:bucket/:key',
+    tag: 'ledger',
+    summary: 'The value of one live entry',
+    params: atKey,
+    query: values,
+    answer: json(later(z.unknown), 'The decoded value.'),
+    errors: ['ledger.not_found'],
+  }),
+  putText: defineRoute({
+    method: 'PUT',
+    path: '/api/ledger/:bucket/:key/*value',
+    tag: 'ledger',
+    summary: 'Write a string; the value is the rest of the path',
+    params: atKey.extend({ value: pathValue }),
+    query: wait,
+    answer: json(writeView, 'What became of the write.'),
+    errors: putErrors,
+  }),
+  putJson: defineRoute({
+    method: 'PUT',
+    path: '/api/ledger/:bucket/:key',
+    tag: 'ledger',
+    summary: 'Write any JSON value',
+    params: atKey,
+    query: wait,
+    body: z.unknown(),
+    answer: json(writeView, 'What became of the write.'),
+    errors: putErrors,
+  }),
+  deleteEntry: defineRoute({
+    method: 'DELETE',
+    path: '/api/ledger/:bucket/:key',
+    tag: 'ledger',
+    summary: 'Delete one key',
+    params: atKey,
+    query: wait,
+    answer: json(writeView, 'What became of the write.'),
+    errors: writeErrors,
+  }),
+  deleteBucket: defineRoute({
+    method: 'DELETE',
+    path: '/api/ledger/:bucket',
+    tag: 'ledger',
+    summary: 'Delete what this node may delete of a bucket',
+    params: inBucket,
+    query: wait,
+    answer: json(bucketDeleteView, 'What became of the write, and what stays.'),
+    errors: writeErrors,
+  }),
+} as const

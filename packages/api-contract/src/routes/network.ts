@@ -1,0 +1,91 @@
+/** Who is there: what the ledger tells of members, and how peers are reached. */
+import * as z from 'zod'
+import { lookupName } from '../names.ts'
+import { defineRoute } from '../route.ts'
+import {
+  fileView,
+  machineView,
+  nodeView,
+  peerPingView,
+  peerView,
+  serviceView,
+  summaryView,
+  userView,
+} from '../views/members.ts'
+import { json, list } from './answers.ts'
+
+export const networkRoutes = {
+  getSummary: defineRoute({
+    method: 'GET',
+    path: '/api/summary',
+    tag: 'network',
+    summary: 'Counts of what the ledger holds, and who this node is',
+    answer: json(summaryView, 'The summary of this node.'),
+    errors: [],
+  }),
+  listUsers: defineRoute({
+    method: 'GET',
+    path: '/api/users',
+    tag: 'network',
+    summary: 'Peers that announced that they connect to services',
+    answer: list(userView, 'The bucket `users`.'),
+    errors: [],
+  }),
+  listServices: defineRoute({
+    method: 'GET',
+    path: '/api/services',
+    tag: 'network',
+    summary: 'Services that members expose',
+    answer: list(serviceView, 'The bucket `services`.'),
+    errors: [],
+  }),
+  listFiles: defineRoute({
+    method: 'GET',
+    path: '/api/files',
+    tag: 'network',
+    summary: 'Files that members share',
+    answer: list(fileView, 'The bucket `files`.'),
+    errors: [],
+  }),
+  listMachines: defineRoute({
+    method: 'GET',
+    path: '/api/machines',
+    tag: 'network',
+    summary: 'Machines with their VPN address and state',
+    answer: list(machineView, 'The bucket `machines`, one row for each machine, with connection state.'),
+    errors: [],
+  }),
+  listNodes: defineRoute({
+    method: 'GET',
+    path: '/api/nodes',
+    tag: 'network',
+    summary: 'Peers considered online: on the topic, or with a heartbeat within 10 minutes',
+    answer: list(nodeView, 'Online peers, this node included.'),
+    errors: [],
+  }),
+  listPeerstore: defineRoute({
+    method: 'GET',
+    path: '/api/peerstore',
+    tag: 'network',
+    summary: 'Every peer that this node knows, members or not',
+    answer: list(nodeView, 'Known peers, this node included; Online: a live connection.'),
+    errors: [],
+  }),
+  listPeers: defineRoute({
+    method: 'GET',
+    path: '/api/peers',
+    tag: 'network',
+    summary: 'How each peer is reached: path, transport, round trip, traffic, last error',
+    answer: list(peerView, 'Connected and known peers, without this node.'),
+    errors: [],
+  }),
+  pingPeer: defineRoute({
+    method: 'GET',
+    path: '/api/peers/:peer/ping',
+    tag: 'network',
+    summary: 'Reach a peer now over libp2p and measure: by peer id, name or VPN address; needs no VPN',
+    params: z.object({ peer: lookupName.meta({ example: 'nas' }) }),
+    answer: json(peerPingView, 'How it was reached.'),
+    errors: ['peer.unknown', 'peer.ambiguous', 'peer.unreachable'],
+  }),
+} as const

@@ -1,0 +1,135 @@
+/**
+ * What this node offers to members and connects to: services, connections and files. The three kinds have the same four
+ * routes, which reach into this machine and so are served on unix sockets and loopback addresses only.
+ */
+import * as z from 'zod'
+import type { ErrorCode } from '../errors.ts'
+import { boundedAddress, entryKey } from '../names.ts'
+import { defineRoute } from '../route.ts'
+import { nodeConnectionView, nodeFileView, nodeServiceView, removedView } from '../views/offers.ts'
+import { json, list } from './answers.ts'
+
+const commonErrors = ['node.local_only', 'services.not_running'] as const
+const addressErrors = [
+  'services.bad_name',
+  'services.bad_address',
+  'services.name_in_use',
+  'services.too_many',
+] as const
+const offer = { tag: 'services', isLocal: true } as const
+const offerName = z.object({ name: entryKey })
+
+interface OfferKind<Noun extends string, View extends z.ZodType, Body extends z.ZodType> {
+  /** As addresses name it: `/api/node/NOUN/NAME`. */
+  readonly noun: Noun
+  readonly view: () => View
+  readonly body: Body
+  /** The codes that a write may answer with beside `commonErrors`. */
+  readonly putErrors: readonly ErrorCode[]
+  readonly summaries: Readonly<Record<'list' | 'get' | 'put' | 'remove', string>>
+  /** What a removal answers: `It is withdrawn.` */
+  readonly removed: string
+}
+
+function offerRoutesOf<Noun extends string, View extends z.ZodType, Body extends z.ZodType>({
+  noun,
+  view,
+  body,
+  putErrors,
+  summaries,
+  removed,
+}: OfferKind<Noun, View, Body>) {
+  const path = `/api/node/${noun}` as const
+  const one = { ...offer, path: `/api/node/${noun}/:name`, params: offerName } as const
+  const errors = [...commonErrors, 'services.unknown'] as const
+  const answer = json(view, 'How it is.')
+  return {
+    list: defineRoute({
+      ...offer,
+      method: 'GET',
+      path,
+      summary: summaries.list,
+      answer: list(view, 'By name.'),
+      errors: commonErrors,
+    }),
+    get: defineRoute({ ...one, method: 'GET', summary: summaries.get, answer, errors }),
+    put: defineRoute({
+      ...one,
+      method: 'PUT',
+      summary: summaries.put,
+      body,
+      answer,
+      errors: [...commonErrors, ...putErrors],
+    }),
+    remove: defineRoute({
+      ...one,
+      method: 'DELETE',
+      summary: summaries.remove,
+      answer: json(removedView, removed),
+      errors,
+    }),
+  }
+}
+
+const services = offerRoutesOf({
+  noun: 'services',
+  view: nodeServiceView,
+  body: z
+    .object({ Target: boundedAddress.meta({ example: '127.0.0.1:8080' }) })
+    .meta({ id: 'NodeServiceRequest' }),
+  putErrors: addressErrors,
+  summaries: {
+    list: 'Services that this node offers, and how each is',
+    get: 'One service that this node offers',
+    put: 'Offer what listens at an address of this machine; kept over restarts',
+    remove: 'Withdraw a service',
+  },
+  removed: 'It is withdrawn.',
+})
+
+const connections = offerRoutesOf({
+  noun: 'connections',
+  view: nodeConnectionView,
+  body: z
+    .object({ Listen: boundedAddress.meta({ example: '127.0.0.1:9000' }) })
+    .meta({ id: 'NodeConnectionRequest' }),
+  putErrors: [...addressErrors, 'services.cannot_listen'],
+  summaries: {
+    list: 'Services of members that this node makes reachable here, and how each is',
+    get: 'One connection to a service',
+    put: 'Make the service of that name reachable at an address of this machine; kept over restarts',
+    remove: 'End a connection to a service',
+  },
+  removed: 'It is ended.',
+})
+
+const files = offerRoutesOf({
+  noun: 'files',
+  view: nodeFileView,
+  body: z
+    .object({ Path: boundedAddress.meta({ example: '/home/me/photos' }) })
+    .meta({ id: 'NodeFileRequest' }),
+  putErrors: ['services.bad_name', 'files.unreadable', 'files.too_many'],
+  summaries: {
+    list: 'Files and folders that this node offers, and who receives them',
+    get: 'One file or folder that this node offers',
+    put: 'Offer a file or folder of this machine; kept over restarts',
+    remove: 'Withdraw a file or folder; transfers of it end',
+  },
+  removed: 'It is withdrawn.',
+})
+
+export const offerRoutes = {
+  listNodeServices: services.list,
+  getNodeService: services.get,
+  putNodeService: services.put,
+  deleteNodeService: services.remove,
+  listNodeConnections: connections.list,
+  getNodeConnection: connections.get,
+  putNodeConnection: connections.put,
+  deleteNodeConnection: connections.remove,
+  listNodeFiles: files.list,
+  getNodeFile: files.get,
+  putNodeFile: files.put,
+  deleteNodeFile: files.remove,
+} as const

@@ -1,0 +1,70 @@
+/** What this node offers to members, and what it connects to. */
+import * as z from 'zod'
+import { later } from '../later.ts'
+import { count, path, peerId } from './fields.ts'
+
+const offerState = later(() => ({
+  LastError: z.string().nullable().meta({ description: 'What last went wrong, in words.' }),
+  Kept: z.boolean().meta({ description: 'Comes back after a restart; false: it was given by an option.' }),
+}))
+
+const traffic = later(() => ({
+  OpenConnections: count(),
+  Connections: count().meta({ description: 'Since the start.' }),
+  BytesIn: count().meta({ description: 'From members.' }),
+  BytesOut: count().meta({ description: 'To members.' }),
+}))
+
+export const nodeServiceView = later(() =>
+  z
+    .object({
+      Name: z.string(),
+      Target: z.string().meta({ description: 'HOST:PORT, udp:HOST:PORT or unix:PATH on this machine.' }),
+      State: z.enum(['checking', 'announcing', 'announced', 'target down', 'name taken']),
+      Owner: z.string().nullable().meta({ description: 'With name taken: the peer id of who has it.' }),
+      ...traffic(),
+      ...offerState(),
+    })
+    .meta({ id: 'NodeService' }),
+)
+export type NodeServiceView = z.output<ReturnType<typeof nodeServiceView>>
+
+export const nodeConnectionView = later(() =>
+  z
+    .object({
+      Name: z.string(),
+      Listen: z.string().meta({ description: 'Where it is reached on this machine.' }),
+      State: z.enum(['waiting for a provider', 'connecting', 'connected', 'failed']),
+      Provider: z.string().nullable().meta({ description: 'Peer id of the live member that offers it.' }),
+      Path: path().nullable().meta({ description: 'Null while the provider is not connected.' }),
+      ...traffic(),
+      ...offerState(),
+    })
+    .meta({ id: 'NodeConnection' }),
+)
+export type NodeConnectionView = z.output<ReturnType<typeof nodeConnectionView>>
+
+export const nodeFileView = later(() =>
+  z
+    .object({
+      Name: z.string(),
+      Path: z.string().meta({ description: 'On this machine, absolute.' }),
+      State: z.enum(['announced', 'announcing', 'name taken']),
+      Owner: z.string().nullable().meta({ description: 'With name taken: the peer id of who has it.' }),
+      Completed: count().meta({ description: 'Receivers that got all of it since the start.' }),
+      Receivers: z.array(
+        z.object({
+          PeerID: peerId(),
+          Bytes: count(),
+          TotalBytes: count().nullable(),
+          Rate: z.number().meta({ description: 'Bytes per second over the last 5 s.' }),
+        }),
+      ),
+      ...offerState(),
+    })
+    .meta({ id: 'NodeFile' }),
+)
+export type NodeFileView = z.output<ReturnType<typeof nodeFileView>>
+
+export const removedView = later(() => z.object({ State: z.literal('Removed') }).meta({ id: 'Removed' }))
+export type RemovedView = z.output<ReturnType<typeof removedView>>

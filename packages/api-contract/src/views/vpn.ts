@@ -1,0 +1,93 @@
+/** The VPN of this node. */
+import * as z from 'zod'
+import { jsonMap } from '../json-map.ts'
+import { later } from '../later.ts'
+import { count, path, peerId } from './fields.ts'
+
+const counters = later(() => ({
+  PacketsIn: count(),
+  PacketsOut: count(),
+  BytesIn: count().meta({ description: 'Of IP packets, without what sealing adds.' }),
+  BytesOut: count(),
+}))
+
+const counts = later(() =>
+  jsonMap(count()).meta({ type: 'object', additionalProperties: { type: 'integer' } }),
+)
+
+const reasons = (description: string) => counts().meta({ description })
+
+const way = later(() =>
+  z.enum(['sealed', 'plain', 'unknown']).meta({
+    description: 'plain: a legacy (EdgeVPN-compatible) member; unknown: nothing was sent to it yet.',
+  }),
+)
+
+const vpnPeerView = later(() =>
+  z
+    .object({
+      PeerID: peerId(),
+      Hostname: z.string().meta({ description: 'As its machine says; empty when it says nothing.' }),
+      Addresses: z.array(z.string()),
+      Routes: z.array(z.string()).meta({ description: 'Networks behind it that this node accepted.' }),
+      Way: way(),
+      Path: path().nullable().meta({ description: 'null: not connected now.' }),
+      Transport: z.string().nullable(),
+      RoundTripMs: z.number().nullable().meta({ description: 'Last measured.' }),
+      MTU: count().meta({ description: 'The longest packet for it, in bytes.' }),
+      Since: z
+        .string()
+        .nullable()
+        .meta({ description: 'Last handshake, RFC 3339 UTC; null without a session.' }),
+      ...counters(),
+      Drops: reasons('Packets dropped, by reason.'),
+    })
+    .meta({ id: 'VpnPeer' }),
+)
+export type VpnPeerView = z.output<ReturnType<typeof vpnPeerView>>
+
+export const vpnView = later(() =>
+  z
+    .object({
+      State: z
+        .enum(['starting', 'leasing', 'running', 'failed', 'stopped'])
+        .meta({ description: 'leasing: waits for an IPv4 address; failed: /api/health says why.' }),
+      Interface: z.string().nullable().meta({ description: 'Its name; null before it is there.' }),
+      MTU: count().nullable(),
+      Offload: z.boolean().meta({ description: 'The system takes whole segments of TCP.' }),
+      Addresses: z.array(z.string()).meta({ description: "This machine's, with the length of their range." }),
+      Routes: z.object({
+        Advertised: z.array(z.string()),
+        Accepted: z.array(
+          z.object({
+            CIDR: z.string(),
+            PeerID: peerId(),
+            Metric: z.number().int().meta({ description: 'Less is preferred.' }),
+            InKernel: z.boolean().meta({ description: "false: the machine's own routes were left alone." }),
+          }),
+        ),
+      }),
+      Peers: z.array(vpnPeerView()),
+      Drops: reasons('Packets dropped, by reason: those for all peers and for none.'),
+      Ignored: reasons('Ledger entries that nothing is routed by, by reason.'),
+      Refusals: reasons('What peers did against the protocols of the VPN, by code.'),
+    })
+    .meta({ id: 'Vpn' }),
+)
+export type VpnView = z.output<ReturnType<typeof vpnView>>
+
+export const vpnPingView = later(() =>
+  z
+    .object({
+      PeerID: peerId(),
+      Hostname: z.string(),
+      Address: z.string().meta({ description: 'The one that was asked for, or its first.' }),
+      Way: way(),
+      Path: path(),
+      Transport: z.string().nullable(),
+      RoundTripMs: z.number(),
+      MTU: count(),
+    })
+    .meta({ id: 'VpnPing' }),
+)
+export type VpnPingView = z.output<ReturnType<typeof vpnPingView>>
