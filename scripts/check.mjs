@@ -11,7 +11,7 @@ const report = join(work, 'vitest.json')
 process.env.TURBO_TELEMETRY_DISABLED = '1'
 process.env.DO_NOT_TRACK = '1'
 
-/** Every step is one test, but vitest, which counts its own. `rust` waits for the linker much, so the others run beside it. */
+/** Every step is one test, but vitest, which counts its own. `rust` takes longest, and the others run beside it. */
 const beside = ['rust', 'node', ['packages/engine/scripts/check-rust.mjs']]
 const steps = [
   ['formatted', 'biome', ['format', '.']],

@@ -23,7 +23,7 @@ const REQUESTS = 4_000
 const CONCURRENT = 32
 
 /** Ports that lead to iperf3 and to an echo. */
-interface Way {
+interface TargetPorts {
   readonly bulk: number
   readonly echo: number
 }
@@ -66,15 +66,15 @@ async function measureAll(mesh: Mesh, ends: (() => unknown)[]) {
     args: [bootstrap, '--service-connect=bulk=:0,echo=:0', '--proxy=127.0.0.1:0'],
     until: 'service provider',
   })
-  const ways: Record<string, Way> = {
+  const routes: Record<string, TargetPorts> = {
     direct: { bulk, echo: echo.port },
     ssh: await openSsh({ bulk, echo: echo.port }, ends),
     ours: { bulk: await portOf(client, 'bulk'), echo: await portOf(client, 'echo') },
   }
   const rounds = new Map<string, Figures[]>()
   for (let at = 0; at < ROUNDS; at++) {
-    for (const [name, way] of Object.entries(ways)) {
-      const figures = await measureWay(way)
+    for (const [name, ports] of Object.entries(routes)) {
+      const figures = await measurePorts(ports)
       process.stderr.write(`services ${name}: ${JSON.stringify(figures)}\n`)
       rounds.set(name, [...(rounds.get(name) ?? []), figures])
     }
@@ -91,7 +91,7 @@ async function measureAll(mesh: Mesh, ends: (() => unknown)[]) {
   }
 }
 
-async function measureWay({ bulk, echo }: Way): Promise<Figures> {
+async function measurePorts({ bulk, echo }: TargetPorts): Promise<Figures> {
   return {
     upGbps: await iperf3(bulk, []),
     downGbps: await iperf3(bulk, ['-R']),
@@ -217,7 +217,7 @@ async function requestRate(options: { readonly port: number; readonly path: stri
 }
 
 /** `ssh -L` to both, by a server of its own on loopback. */
-async function openSsh(to: Way, ends: (() => unknown)[]): Promise<Way> {
+async function openSsh(to: TargetPorts, ends: (() => unknown)[]): Promise<TargetPorts> {
   const sshd = await openSshd(ends)
   const [bulk, echo] = [await freePort(), await freePort()]
   const forwards = [

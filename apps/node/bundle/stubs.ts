@@ -1,6 +1,7 @@
 /**
- * Parts of libraries that this application never calls and that would be loaded at every start: left out of the
- * bundle. Each throws when it is called after all. And one that works from files only.
+ * Leaves parts of libraries out of the bundle that this application never calls and that would be loaded at every start;
+ * each throws when it is called after all. README.md says what each brings. One library reads its own version from a
+ * file, which a bundle does not have: it gets the version itself.
  */
 import { readFileSync } from 'node:fs'
 import type { Options } from 'tsup'
@@ -24,16 +25,6 @@ const STUBS: readonly Stub[] = [
     // Express parses queries with it when told to, and we do not; its helpers read every built-in object
     filter: /^qs$/,
     contents: `module.exports = { parse: ${unused('qs')} }`,
-  },
-  {
-    // files come from the embedded page, never from a folder
-    filter: /^(send|serve-static)$/,
-    contents: `module.exports = ${unused('send')}`,
-  },
-  {
-    // Express tells its own steps by it; the log of a node is ours
-    filter: /^debug$/,
-    contents: 'module.exports = () => () => {}',
   },
   {
     // 2,500 types of files, indexed at every start, of which an API needs these

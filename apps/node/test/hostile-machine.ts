@@ -18,6 +18,7 @@ import { parseToken } from '@mesh/network'
 import { createP2pNode } from '@mesh/p2p/node'
 import { createReplicator } from '@mesh/replication'
 import { createVpn } from '@mesh/vpn'
+import { peerPorts } from '../src/node/peer-ports.ts'
 
 const ADDRESS = '10.1.0.66/24'
 /** All that it sends, so that a run ends. */
@@ -55,15 +56,8 @@ const vpn = createVpn(
   {
     ledger,
     network: {
+      ...peerPorts(p2p),
       channels: p2p.channels,
-      streams: p2p.streams,
-      speaks: (peer, protocol) => p2p.speaks(peer, protocol),
-      connect: (peer, signal) => p2p.connect(peer, signal),
-      pathOf(peer) {
-        const { path, transport, rttMs } = p2p.peer(peer) ?? {}
-        return path === undefined ? undefined : { path, transport, rttMs }
-      },
-      onPath: (listener) => p2p.onPath(listener),
       blockRanges() {},
       ping: (peer, signal) => p2p.ping(peer, signal),
     },
@@ -71,7 +65,7 @@ const vpn = createVpn(
     openEngine: hostileEngine,
     openLeaseFile: () => ({ read: () => undefined, write() {} }),
     announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
-    arrived: () => replicator.ready(),
+    initialSync: () => replicator.ready(),
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,

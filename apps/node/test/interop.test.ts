@@ -66,98 +66,102 @@ async function writeThroughRotations(ours: Pick<NodeProcess, 'client'>, edgevpn:
   return written
 }
 
+interface FourMembers {
+  readonly hub: NodeProcess
+  readonly leaf: NodeProcess
+  readonly first: Edgevpn
+  readonly second: Edgevpn
+}
+
+/** Two of ours and two EdgeVPN nodes, which all know one of ours. */
+async function startFour(): Promise<FourMembers> {
+  const mesh = ourMesh()
+  const token = makeToken(INTERVAL_S)
+  const hub = await mesh.start({ token, args: OURS })
+  const bootstrap =
+    hub.addresses.find((address) => address.includes('/tcp/') && !address.includes('/ws')) ?? ''
+  const leaf = await mesh.start({ token, args: [...OURS, `--discovery-bootstrap-peers=${bootstrap}`] })
+  const addresses = ['--listen-maddrs', '/ip4/127.0.0.1/tcp/0', '--discovery-bootstrap-peers', bootstrap]
+  const start = async () =>
+    theirs({ token, apiPort: await freePort(), args: [...THEIRS, '--mdns=false', ...addresses] })
+  const [first, second] = [await start(), await start()]
+  await eventually(async () => expect((await hub.client.getSummary({})).OnChainNodes).toBe(3), {
+    withinMs: 20_000,
+  })
+  return { hub, leaf, first, second }
+}
+
+/** EdgeVPN deletes what we wrote, we delete what it wrote (its own loop, docs/WIRE.md D39, ended rotations ago). */
+async function deleteBothWays(
+  { leaf, second }: FourMembers,
+  held: () => Promise<readonly Record<string, unknown>[]>,
+) {
+  await second.ask('DELETE', '/api/ledger/shared/ours-0')
+  await leaf.client.deleteEntry({ bucket: 'shared', key: 'theirs-0', wait: '5s' })
+  await eventually(
+    async () => {
+      for (const each of await held()) {
+        expect(each).not.toHaveProperty('ours-0')
+        expect(each).not.toHaveProperty('theirs-0')
+      }
+    },
+    { withinMs: 30_000, everyMs: 500 },
+  )
+}
+
+/** Each side's owner dies, and the other side claims its name when the lease is over. */
+async function takeOverBothWays({ hub, leaf, first, second }: FourMembers) {
+  await first.stop()
+  await leaf.stop()
+  const owners = async () => {
+    const block = await hub.client.getBlock({})
+    const dns = block.Storage['dns'] ?? {}
+    return [dns['^ours\\.test\\.$']?.Owner, dns['^theirs\\.test\\.$']?.Owner]
+  }
+  expect(await owners()).toEqual([leaf.id, first.id])
+  await eventually(
+    () => hub.client.createDns({ body: { Regex: '^theirs\\.test\\.$', Records: { A: '10.9.0.3' } } }),
+    { withinMs: (TTL_S + 10) * 1000, everyMs: 1000 },
+  )
+  await eventually(
+    async () => {
+      await second.ask('POST', '/api/dns', { Regex: '^ours\\.test\\.$', Records: { A: '10.9.0.4' } })
+      expect(await owners()).toEqual([second.id, hub.id])
+    },
+    { withinMs: (TTL_S + 20) * 1000, everyMs: 3000 },
+  )
+  await eventually(
+    async () => {
+      const dns = await theyHold(second, 'dns')
+      expect(dns['^theirs\\.test\\.$']).toEqual({ 1: '10.9.0.3' })
+    },
+    { withinMs: 30_000, everyMs: 500 },
+  )
+}
+
 describe.skipIf(why !== undefined)(suiteName('with EdgeVPN by bootstrap peers', why), () => {
   test('writes, deletes and takeovers go both ways through three rotations, nothing is lost', {
     timeout: 240_000,
   }, async () => {
-    const mesh = ourMesh()
-    const token = makeToken(INTERVAL_S)
-    const hub = await mesh.start({ token, args: OURS })
-    const bootstrap =
-      hub.addresses.find((address) => address.includes('/tcp/') && !address.includes('/ws')) ?? ''
-    const leaf = await mesh.start({ token, args: [...OURS, `--discovery-bootstrap-peers=${bootstrap}`] })
-    const start = (apiPort: number) =>
-      theirs({
-        token,
-        apiPort,
-        args: [
-          ...THEIRS,
-          '--mdns=false',
-          '--listen-maddrs',
-          '/ip4/127.0.0.1/tcp/0',
-          '--discovery-bootstrap-peers',
-          bootstrap,
-        ],
-      })
-    const [first, second] = [await start(await freePort()), await start(await freePort())]
-    await eventually(async () => expect((await hub.client.getSummary({})).OnChainNodes).toBe(3), {
-      withinMs: 20_000,
-    })
-
-    await leaf.client.createDns({
-      body: { Regex: '^ours\\.test\\.$', Records: { A: '10.9.0.1' } },
-      wait: '20s',
-    })
+    const members = await startFour()
+    const { hub, leaf, first, second } = members
+    const ours = { Regex: '^ours\\.test\\.$', Records: { A: '10.9.0.1' } }
+    await leaf.client.createDns({ body: ours, wait: '20s' })
     await first.ask('POST', '/api/dns', { Regex: '^theirs\\.test\\.$', Records: { A: '10.9.0.2' } })
 
     const written = await writeThroughRotations(leaf, first, ROTATIONS)
-    const held = () =>
-      Promise.all([
-        weHold(hub, 'shared'),
-        weHold(leaf, 'shared'),
-        theyHold(first, 'shared'),
-        theyHold(second, 'shared'),
-      ])
+    const held = async () => [
+      ...(await Promise.all([hub, leaf].map((node) => weHold(node, 'shared')))),
+      ...(await Promise.all([first, second].map((node) => theyHold(node, 'shared')))),
+    ]
     await eventually(
       async () => {
         for (const each of await held()) expect(each).toEqual(written)
       },
       { withinMs: 30_000, everyMs: 500 },
     )
-
-    // deletes: EdgeVPN deletes what we wrote, we delete what it wrote (its own loop, docs/WIRE.md D39, ended rotations ago)
-    await second.ask('DELETE', '/api/ledger/shared/ours-0')
-    await leaf.client.deleteEntry({ bucket: 'shared', key: 'theirs-0', wait: '5s' })
-    await eventually(
-      async () => {
-        for (const each of await held()) {
-          expect(each).not.toHaveProperty('ours-0')
-          expect(each).not.toHaveProperty('theirs-0')
-        }
-      },
-      { withinMs: 30_000, everyMs: 500 },
-    )
-
-    // takeovers: each side's owner dies, the other side claims its name when the lease is over
-    await first.stop()
-    await leaf.stop()
-    const owners = async () => {
-      const block = await hub.client.getBlock({})
-      const dns = block.Storage['dns'] ?? {}
-      return [dns['^ours\\.test\\.$']?.Owner, dns['^theirs\\.test\\.$']?.Owner]
-    }
-    expect(await owners()).toEqual([leaf.id, first.id])
-    await eventually(
-      () => hub.client.createDns({ body: { Regex: '^theirs\\.test\\.$', Records: { A: '10.9.0.3' } } }),
-      {
-        withinMs: (TTL_S + 10) * 1000,
-        everyMs: 1000,
-      },
-    )
-    await eventually(
-      async () => {
-        await second.ask('POST', '/api/dns', { Regex: '^ours\\.test\\.$', Records: { A: '10.9.0.4' } })
-        expect(await owners()).toEqual([second.id, hub.id])
-      },
-      { withinMs: (TTL_S + 20) * 1000, everyMs: 3000 },
-    )
-    await eventually(
-      async () => {
-        const dns = await theyHold(second, 'dns')
-        expect(dns['^theirs\\.test\\.$']).toEqual({ 1: '10.9.0.3' })
-      },
-      { withinMs: 30_000, everyMs: 500 },
-    )
+    await deleteBothWays(members, held)
+    await takeOverBothWays(members)
   })
 })
 

@@ -20,7 +20,7 @@ export const KEEP_ALIVE_TIMEOUT_MS = 15_000
 export const SOCKET_IDLE_TIMEOUT_MS = 120_000
 /** How many connections one listener takes; a program on this machine may open one for each of thousands of calls. */
 export const MAX_CONNECTIONS = 16_384
-/** How many connections one address of another machine may have. */
+/** How many connections one other machine may have: an IPv4 address, or a /64 of IPv6. */
 export const MAX_CONNECTIONS_PER_ADDRESS = 256
 /** How many connections wait to be taken; the system may have a lower bound. */
 export const LISTEN_BACKLOG = 4_096
@@ -36,6 +36,12 @@ export const WRITE_BURST = 1_000
 export const MAX_RATED_ADDRESSES = 10_000
 /** How many readers of events there may be. */
 export const MAX_EVENT_READERS = 128
+/** How many of them may come over TCP; the others are for the control socket. */
+export const MAX_TCP_EVENT_READERS = 112
+/** How many of them other machines may have; the others are for this one. */
+export const MAX_REMOTE_EVENT_READERS = 80
+/** How many of them one other machine may have: an IPv4 address, or a /64 of IPv6. */
+export const MAX_REMOTE_EVENT_READERS_PER_ADDRESS = 32
 /** How many bytes of events are kept for readers that come back; their number is bounded, too. */
 export const MAX_EVENT_RING_BYTES = 8 * 1024 * 1024
 /** How many bytes of the last changes are kept, and as many of the last refusals; their number is bounded, too. */

@@ -1,6 +1,7 @@
 import type { NodeFactsView } from '@mesh/api-contract'
 import { createRateLimiter, type Logger } from '@mesh/core'
 import { createEventHub, type EventHub } from './events/event-hub.ts'
+import { createReaderSeats } from './events/reader-seats.ts'
 import {
   publishLedgerEvents,
   publishNetworkEvents,
@@ -75,6 +76,7 @@ class ExpressApiServer implements ApiServer {
     const app = {
       handlers: this.#createHandlers(),
       hub: this.#hub,
+      seats: createReaderSeats(),
       guard: createGuard(init),
       writes: createRateLimiter(WRITE_RATE, clock),
       counts: this.#counts,

@@ -23,6 +23,7 @@ test('has these public names', () => {
     'BUCKETS',
     'BoundedMap',
     'MeshError',
+    'addressGroup',
     'cidrContains',
     'createBackoff',
     'createDeadline',

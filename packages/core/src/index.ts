@@ -41,6 +41,7 @@ export { type Random, systemRandom } from './random.ts'
 export {
   createRateLimiter,
   createTokenBucket,
+  addressGroup,
   isLoopback,
   type RateLimiterInit,
   type TokenBucket,

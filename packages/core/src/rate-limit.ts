@@ -43,7 +43,7 @@ export function createRateLimiter(rate: RateLimiterInit, clock: Clock) {
   return {
     /** Takes one; false when none is left for this address. */
     take(address: string): boolean {
-      const exact = rateKey(address)
+      const exact = addressGroup(address)
       const key = rate.by === 'network' ? exact.replace(/\.\d+$/, '') : exact
       const bucket = buckets.get(key) ?? createTokenBucket(rate, clock)
       buckets.set(key, bucket)
@@ -57,7 +57,11 @@ export function isLoopback(address: string): boolean {
   return /^(::ffff:)?127\./.test(address) || address === '::1'
 }
 
-function rateKey(address: string): string {
+/**
+ * What one host's addresses have in common, to count by: an IPv4 address itself, also one mapped into IPv6, and of an
+ * IPv6 address the /64, from which a host can choose any.
+ */
+export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1]
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address
   return networkOf(address)

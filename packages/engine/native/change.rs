@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-/// Moves to `entry`, which is in the table by now, what waits at `old`.
+/// Moves what waits at `old` to `entry`, which is in the table by now.
 pub fn take_over(shared: &Shared, old: &Arc<Peer>, entry: &Entry) {
     let peer = &entry.peer;
     peer.counters.drop_many(Reason::Stale, old.outgoing.close());
@@ -62,7 +62,7 @@ fn legacy(shared: &Shared, entry: &Entry, mut packets: Vec<u8>) {
     shared.queue(entry, &mut packets, false);
 }
 
-/// They wait for a session, which begins at once.
+/// Lets packets wait for a session, which begins at once.
 fn sealed(shared: &Shared, entry: &Entry, packets: &[u8]) {
     if !wait(entry, packets) {
         return;
@@ -80,7 +80,7 @@ fn sealed(shared: &Shared, entry: &Entry, packets: &[u8]) {
     shared.queue(entry, &mut handshake, true);
 }
 
-/// True: something waits.
+/// Lets packets wait. True when something does.
 fn wait(entry: &Entry, packets: &[u8]) -> bool {
     let mut state = entry.peer.state();
     let lost = frames(packets).filter(|packet| !state.wait(packet)).count();

@@ -5,10 +5,10 @@ use crate::packet::*;
 
 const SYN: u8 = 2;
 const MSS_OPTION: u8 = 2;
-/// IPv4: an ICMP error carries at most 576 bytes in all; IPv6: at most the least MTU.
+/// The most bytes of an ICMP error: 576 in IPv4, the least MTU in IPv6.
 const MAX_QUOTE_V4: usize = 576 - IPV4_HEADER - 8;
 const MAX_QUOTE_V6: usize = 1280 - IPV6_HEADER - 8;
-/// Room that `too_big` needs.
+/// The bytes that `too_big` may write.
 pub const MAX_TOO_BIG: usize = 1280;
 
 /// Lowers the segment size in a TCP SYN to what fits into `mtu`, and with it the checksum if that is `complete`: one

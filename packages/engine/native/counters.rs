@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 macro_rules! reasons {
     ($($(#[$doc:meta])* $variant:ident => $name:literal,)*) => {
-        /// Why a packet was dropped. `src/stats.ts` has the same names.
+        /// Why a packet was dropped, on its way out, in or both. `src/stats.ts` has the same names.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(usize)]
         pub enum Reason { $($(#[$doc])* $variant,)* }
@@ -57,14 +57,14 @@ reasons! {
 
 const REASONS: usize = REASON_NAMES.len();
 
-/// Packets and bytes of IP, without what sealing adds. Only sums; nobody waits for anybody.
+/// Sums of packets and bytes of IP, without what sealing adds. Counting never waits.
 #[derive(Default)]
 pub struct Counters {
     pub packets_in: AtomicU64,
     pub bytes_in: AtomicU64,
     pub packets_out: AtomicU64,
     pub bytes_out: AtomicU64,
-    /// By `Reason`.
+    /// Dropped packets by `Reason`.
     pub drops: [AtomicU64; REASONS],
 }
 
@@ -93,7 +93,7 @@ impl Counters {
         self.drops[reason as usize].load(Relaxed)
     }
 
-    /// Those reasons that occurred, with how often.
+    /// The reasons that occurred, with how often.
     pub fn drops(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = self.drops.iter().map(|count| count.load(Relaxed));
         REASON_NAMES.iter().copied().zip(counts).filter(|(_, count)| *count > 0)

@@ -7,9 +7,9 @@ use tun_rs::SyncDevice;
 
 pub struct Device {
     end: End,
-    /// A header for super-segments stands before each packet.
+    /// True when a header for super-segments stands before each packet.
     offload: bool,
-    /// Joined UDP is taken too (Linux 6.2).
+    /// True when joined UDP is taken too (Linux 6.2).
     offload_udp: bool,
 }
 
@@ -20,7 +20,7 @@ enum End {
 
 /// What a read gave.
 pub enum Read {
-    /// So many bytes, header included.
+    /// So many bytes were read, header included.
     Bytes(usize),
     /// Nothing is there now.
     Empty,
@@ -63,7 +63,7 @@ impl Device {
         self.offload_udp
     }
 
-    /// Bytes before each packet.
+    /// The number of bytes before each packet.
     pub fn header_len(&self) -> usize {
         if self.offload { HEADER } else { 0 }
     }
@@ -99,7 +99,7 @@ pub struct MemoryEnd {
 }
 
 impl MemoryEnd {
-    /// As if the kernel sent this packet. False: the engine has too much to read already.
+    /// Sends a packet as the kernel would. False: the engine has too much to read already.
     pub fn send(&self, packet: &[u8]) -> bool {
         if !self.offload {
             return write(self.far.as_raw_fd(), packet).is_ok();
@@ -109,12 +109,12 @@ impl MemoryEnd {
         self.send_piece(&piece)
     }
 
-    /// A super-segment with its header.
+    /// Sends a super-segment with its header.
     pub fn send_piece(&self, piece: &[u8]) -> bool {
         write(self.far.as_raw_fd(), piece).is_ok()
     }
 
-    /// What the kernel would have got: a packet, or with offload a piece with its header.
+    /// The next thing that the kernel would have got: a packet, or with offload a piece with its header.
     pub fn receive(&self) -> Option<Vec<u8>> {
         let mut buffer = vec![0; HEADER + crate::limits::MAX_PACKET_BYTES];
         let len = read(self.far.as_raw_fd(), &mut buffer).ok().filter(|len| *len > 0)?;
@@ -123,7 +123,7 @@ impl MemoryEnd {
     }
 }
 
-/// Nothing now, but later: no data, a signal, or the interface is down.
+/// True when there is nothing now, but later: no data, a signal, or the interface is down.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR | libc::EIO))
 }
@@ -154,12 +154,12 @@ impl Waker {
         Ok(Waker(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Stays rung: it is only for stopping.
+    /// Wakes the thread for good: this is only for stopping.
     pub fn wake(&self) {
         let _ = write(self.0.as_raw_fd(), &1u64.to_ne_bytes());
     }
 
-    /// Waits until the device has something to read or the waker was rung.
+    /// Waits until the device has something to read, or `wake` was called.
     pub fn wait_for(&self, device: &Device) {
         let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut fds = [watch(device.fd()), watch(self.0.as_raw_fd())];

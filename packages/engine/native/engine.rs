@@ -28,9 +28,9 @@ pub struct Shared {
     pub work: Work,
     pub tick_pause: TickPause,
     pub waker: Waker,
-    /// What waits for all peers together is counted here.
+    /// Counts what waits for all peers together.
     waiting: Waiting,
-    /// What belongs to no peer.
+    /// Counts what belongs to no peer.
     pub counters: Counters,
     stop: AtomicBool,
 }
@@ -85,7 +85,7 @@ impl Shared {
 
 /// One peer as the application names it.
 pub struct PeerConfig {
-    /// Stays with the peer over all tables.
+    /// The application's number for the peer, the same in all tables.
     pub id: u32,
     pub tunnel: TunnelConfig,
     pub allowed: Vec<Prefix>,

@@ -20,20 +20,20 @@ events! {
     Session => "session",
     /// The peer did not answer a handshake for 90 seconds.
     Silent => "silent",
-    /// What came from the peer's stream are no frames; a new stream is needed.
+    /// The peer's stream brought bytes that are no frames; a new stream is needed.
     Broken => "broken",
-    /// The queue of what came in was crowded and is empty again.
+    /// The queue of what came in was crowded, and takes more again.
     Writable => "writable",
-    /// The queue was empty and has something to take.
+    /// The queue of what goes out was empty, and has something to take.
     Readable => "readable",
     /// Packets wait for the peer, and there is no tunnel to it.
     PathNeeded => "pathNeeded",
-    /// The device or a thread is gone; the engine carries nothing any more.
+    /// The device or a thread is gone; no packets pass any more.
     Failed => "failed",
 }
 
 impl Event {
-    /// It says what holds now: told once however often it came, and never lost.
+    /// True for events that say what holds now: they are told once however often they came, and never lost.
     fn is_mark(self) -> bool {
         matches!(self, Event::Writable | Event::Readable | Event::PathNeeded | Event::Failed)
     }
@@ -76,18 +76,18 @@ impl Events {
         }
     }
 
-    /// The end of everything.
+    /// Tells that the engine has failed.
     pub fn fail(&self, message: String) {
         self.untold.lock().failure.get_or_insert(message);
         self.tell(Event::Failed, 0);
     }
 
-    /// Why nothing is carried any more.
+    /// Why no packets pass any more.
     pub fn failure(&self) -> Option<String> {
         self.untold.lock().failure.clone()
     }
 
-    /// Everything since the last call, each with its peer's number.
+    /// All events since the last call, each with its peer's number.
     pub fn poll(&self) -> Vec<(Event, u32)> {
         self.woken.store(false, SeqCst);
         let mut untold = self.untold.lock();

@@ -44,7 +44,7 @@ impl Work {
         self.some.notify_all();
     }
 
-    /// Nothing only when the engine stops.
+    /// The next peer with frames to open; none only when the engine stops.
     fn next(&self, shared: &Shared) -> Option<Arc<Peer>> {
         let mut peers = self.peers.lock();
         loop {
@@ -75,7 +75,7 @@ impl<'a> Inbound<'a> {
         Inbound { shared, view: View::new(&shared.table), batch, joiner, answers }
     }
 
-    /// Until the engine stops.
+    /// Runs until the engine stops.
     pub fn run(&mut self) -> Result<(), String> {
         while let Some(peer) = self.shared.work.next(self.shared) {
             self.view.refresh(&self.shared.table);
@@ -207,7 +207,7 @@ impl<'a> Inbound<'a> {
     }
 }
 
-/// What may pass to the device: the ingress filter.
+/// The ingress filter: what may pass to the device.
 struct Gate<'a> {
     table: &'a Table,
     entry: &'a Entry,

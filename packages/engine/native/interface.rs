@@ -19,7 +19,7 @@ pub struct OpenError {
 const MAX_NAME_BYTES: usize = 15;
 /// The kernel's routing table for all that has no other one (RT_TABLE_MAIN).
 const MAIN_TABLE: u8 = 254;
-/// Packets that the kernel keeps for us; more would only be delay.
+/// How many packets the kernel keeps for us; more would only be delay.
 const QUEUE_PACKETS: u32 = 500;
 
 /// Opens (or makes) the interface, gives it its addresses and MTU, and sets it up.
@@ -47,7 +47,7 @@ pub fn open(name: &str, addresses: &[Prefix], mtu: u16) -> Result<Device, OpenEr
     Ok(device)
 }
 
-/// With super-segments where the kernel grants them.
+/// Opens the device, with super-segments where the kernel grants them.
 fn build(name: &str, mtu: u16) -> io::Result<SyncDevice> {
     let builder = |offload: bool| {
         let builder = DeviceBuilder::new().name(name).mtu(mtu).enable(false);
@@ -76,7 +76,7 @@ fn explain(error: io::Error, what: &str, name: &str) -> OpenError {
 }
 
 /// Makes `wanted` the addresses of the interface, each with its network's prefix length. Those that stay are not
-/// touched; IPv6's own state-local address stays too.
+/// touched; IPv6's own link-local address stays too.
 pub fn set_addresses(device: &Device, wanted: &[Prefix]) -> io::Result<()> {
     let Some(interface) = device.interface() else { return Ok(()) };
     let present = interface.addresses()?;

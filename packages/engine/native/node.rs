@@ -12,13 +12,13 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Batches below this are copied: memory of its own would cost more.
+/// The length in bytes below which a batch is copied: memory of its own would cost more.
 const COPY_BELOW_BYTES: usize = 4096;
 const KEY_BYTES: usize = size_of::<Key>();
 
 #[napi(object)]
 pub struct NativeInit {
-    /// None: a memory device.
+    /// The interface's name; none: a memory device.
     pub name: Option<String>,
     pub addresses: Vec<String>,
     pub mtu: u16,
@@ -38,7 +38,7 @@ pub struct NativeStats {
 pub struct NativeInterface {
     pub name: String,
     pub mtu: u16,
-    /// Super-segments of TCP, and of UDP.
+    /// Whether the kernel takes super-segments of TCP.
     pub offload: bool,
     pub offload_udp: bool,
 }
@@ -48,7 +48,7 @@ pub struct NativeInterface {
 pub struct NativeTable {
     /// Four numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, and how many ranges it has.
     pub peers: Uint32Array,
-    /// Public and preshared key of each peer with a stream, in order.
+    /// The public and the preshared key of each peer with a WireGuard tunnel, in order.
     pub keys: Uint8Array,
     /// The peers' ranges in order, a space between two.
     pub ranges: String,
@@ -118,7 +118,7 @@ impl NativeEngine {
         interface::set_mtu(self.engine()?.device(), mtu).map_err(system)
     }
 
-    /// The buffer belongs to JavaScript from here on.
+    /// The next batch for the peer's stream. The buffer belongs to JavaScript from here on.
     #[napi]
     pub fn take(&self, env: napi::Env, peer: u32) -> Result<Option<napi::bindgen_prelude::BufferSlice<'_>>> {
         use napi::bindgen_prelude::BufferSlice;
@@ -129,13 +129,13 @@ impl NativeEngine {
         BufferSlice::from_data(&env, batch).map(Some)
     }
 
-    /// The bytes are copied before this returns. False: wait for the event `writable`.
+    /// Takes bytes of the peer's stream, which are copied before this returns. False: wait for the event `writable`.
     #[napi]
     pub fn inject(&self, peer: u32, bytes: &[u8]) -> Result<bool> {
         Ok(self.engine()?.inject(peer, bytes))
     }
 
-    /// The bytes are copied before this returns.
+    /// Takes packets of a legacy member, which are copied before this returns.
     #[napi]
     pub fn inject_packets(&self, peer: u32, packets: &[u8]) -> Result<()> {
         self.engine()?.inject_packets(peer, packets);
@@ -166,7 +166,7 @@ impl NativeEngine {
             .collect())
     }
 
-    /// Why nothing is carried any more, after the event `failed`.
+    /// Why no packets pass any more, after the event `failed`.
     #[napi]
     pub fn failure(&self) -> Result<Option<String>> {
         Ok(self.engine()?.events().failure())
@@ -184,7 +184,7 @@ impl NativeEngine {
         Ok(NativeStats { rows: rows.into(), events_dropped: engine.events().dropped() as f64 })
     }
 
-    /// A packet from the memory device's other end. False: the engine has too much to read already.
+    /// Sends a packet from the memory device's other end. False: the engine has too much to read already.
     #[napi]
     pub fn memory_send(&self, packet: &[u8]) -> bool {
         self.memory.as_ref().is_some_and(|end| end.send(packet))

@@ -29,7 +29,7 @@ pub struct Outbound<'a> {
     view: View,
     input: Vec<u8>,
     frames: Vec<u8>,
-    /// The application has to be woken, for so many bytes.
+    /// The bytes for which the application has to be woken; none: it need not be.
     gathered: Option<usize>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Outbound<'a> {
         Outbound { shared, view, input, frames: Vec::with_capacity(MAX_BATCH_BYTES), gathered: None }
     }
 
-    /// Until the engine stops or the device is gone.
+    /// Runs until the engine stops or the device is gone.
     pub fn run(&mut self) -> Result<(), String> {
         let shared = self.shared;
         while !shared.stopping() {
@@ -98,7 +98,7 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// True: the application has to be woken.
+    /// Sends it. True when the application has to be woken.
     fn send(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> bool {
         let mtu = self.entry.mtu;
         clamp_segment_size(bytes, ip, mtu, !is_unfinished(header));

@@ -90,7 +90,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Costs two multiplications on the curve (0.1 ms), so it is made at the first packet.
+    /// Costs two multiplications on the curve, so it is made at the first packet.
     pub fn new(identity: &Identity, key: Key, preshared: Option<Key>) -> Sessions {
         let (indexes, limiter) = (identity.indexes.clone(), identity.limiter.clone());
         let secret = identity.secret.clone();

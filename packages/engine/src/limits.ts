@@ -4,8 +4,6 @@
 export const MAX_OUTBOUND_BYTES = 256 * 1024
 /** The most bytes that one `take` hands out, unless a single frame is longer: they fill one block of libp2p's Noise. */
 export const MAX_BATCH_BYTES = 65_507
-/** Bytes of frames from one peer's stream that wait to be opened; further frames are dropped (`inboundFull`). */
-export const MAX_INBOUND_BYTES = 256 * 1024
 /** The least MTU of a tunnel, in bytes; IPv6 needs 1280. */
 export const MIN_MTU = 576
 /** The longest packet that IP allows, in bytes. */

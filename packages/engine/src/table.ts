@@ -22,15 +22,18 @@ export interface EnginePeer {
   readonly tunnel: Tunnel
 }
 
-/** What brings a WireGuard tunnel's datagrams to the peer. `stream`: the application does, in batches (`take`, `inject`). */
+/**
+ * What brings a WireGuard tunnel's datagrams to the peer. `stream`: the application does, in batches (`take`,
+ * `inject`).
+ */
 export interface TunnelPath {
   readonly kind: 'stream'
 }
 
 /**
- * How packets reach a peer. `none`: they wait (64 KiB, 90 seconds), event `pathNeeded` asks for a tunnel, and nothing is
- * taken from the peer. `wireguard`: they are sealed, and go by the path. `legacy`: they go unsealed and one by one, as
- * legacy members expect it.
+ * How packets reach a peer. `none`: they wait (64 KiB, 90 seconds), event `pathNeeded` asks for a tunnel, and nothing
+ * is taken from the peer. `wireguard`: they are sealed, and go by the path. `legacy`: they go unsealed and one by one,
+ * as legacy members expect it.
  */
 export type Tunnel =
   | { readonly kind: 'none' }

@@ -40,7 +40,8 @@ import { createRetractions } from './merging/retractions.ts'
 import { createOwnershipRaces, type OwnershipRaces } from './merging/ownership-races.ts'
 import { verifySignature } from './entries/signer.ts'
 import type { Snapshot } from './state/snapshot.ts'
-import { createMemoryStore, type Store } from './state/store.ts'
+import { createMemoryStore } from './state/store.ts'
+import { type StoreFailure, WatchedStore } from './state/watched-store.ts'
 import { receiveWholeBlock } from './legacy/whole-block.ts'
 import { createWriteCommitter } from './writes/write-committer.ts'
 import { createWriteQueue, type WriteQueue } from './writes/write-queue.ts'
@@ -66,7 +67,7 @@ class MeshLedger implements Ledger {
   readonly mode: OwnershipMode
   readonly #clock: Clock
   readonly #log: Logger
-  readonly #store: Store
+  readonly #store: WatchedStore
   readonly #state: LedgerState
   readonly #events: LedgerEvents
   readonly #queue: WriteQueue
@@ -87,7 +88,10 @@ class MeshLedger implements Ledger {
     this.mode = init.mode ?? 'enforce'
     this.#clock = components.clock ?? systemClock
     this.#log = (components.logger ?? silentLogger).child('ledger')
-    this.#store = components.store ?? createMemoryStore()
+    this.#store = new WatchedStore(components.store ?? createMemoryStore(), {
+      clock: this.#clock,
+      log: this.#log,
+    })
     this.#policies = new Map(Object.entries(init.policies ?? defaultPolicies))
     this.#livenessMs = init.livenessMs ?? DEFAULT_LIVENESS_MS
     this.#tombstoneTtlMs = init.tombstoneTtlMs ?? DEFAULT_TOMBSTONE_TTL_MS
@@ -190,6 +194,10 @@ class MeshLedger implements Ledger {
     this.#queue.release()
   }
 
+  storeFailure(): StoreFailure | undefined {
+    return this.#store.failure
+  }
+
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#queue.flush()
@@ -269,7 +277,7 @@ class MeshLedger implements Ledger {
       this.#resolveConflicts()
       return undefined
     } catch (cause) {
-      this.#log.error('block not stored', { error: cause })
+      this.#log.debug('block not stored', { error: cause })
       return notStored(cause)
     }
   }

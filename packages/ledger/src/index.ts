@@ -61,3 +61,4 @@ export {
   type StoredLedger,
   type StoreErrorCode,
 } from './state/store.ts'
+export type { StoreFailure } from './state/watched-store.ts'

@@ -43,15 +43,15 @@ export const MAX_JSON_DEPTH = 10_000
 /** Bytes that a ledger holds unless it is told otherwise. */
 export const MAX_LEDGER_BYTES = 256 * 1024 * 1024
 /** Entries that a ledger holds unless it is told otherwise. */
-export const MAX_LEDGER_ENTRIES = 200_000
+const MAX_LEDGER_ENTRIES = 200_000
 /** Bytes that one signer may hold, so that no single member fills the ledger. */
-export const MAX_SIGNER_BYTES = 160 * 1024 * 1024
+const MAX_SIGNER_BYTES = 160 * 1024 * 1024
 /** Entries that one signer may hold. */
-export const MAX_SIGNER_ENTRIES = 120_000
+const MAX_SIGNER_ENTRIES = 120_000
 /** Bytes that all unsigned entries together may have. */
-export const MAX_UNSIGNED_BYTES = 16 * 1024 * 1024
+const MAX_UNSIGNED_BYTES = 16 * 1024 * 1024
 /** How many unsigned entries there may be. */
-export const MAX_UNSIGNED_ENTRIES = 10_000
+const MAX_UNSIGNED_ENTRIES = 10_000
 /** Bytes that are counted for each entry beside its text: object, tree and signature. */
 export const ENTRY_OVERHEAD_BYTES = 256
 /** How long writes may wait to be committed together, in ms. */
@@ -63,7 +63,7 @@ export const AUTHOR_TIME_SHARE = 4
 /** Blocks of one author that may wait to be decoded. */
 export const MAX_WAITING_BLOCKS = 1024
 /** Pruned tombstones whose hash and version are remembered, about 100 bytes each. */
-export const MAX_REMEMBERED_TOMBSTONES = 65_536
+const MAX_REMEMBERED_TOMBSTONES = 65_536
 /** Tombstones that one call of `reap` collects: about 50 ms of work. */
 export const MAX_COLLECTED_AT_ONCE = 10_000
 /** Least time between two announcements of one key above others' tombstones, in ms, whatever they send. */
@@ -78,6 +78,9 @@ export const MAX_REMEMBERED_RETRACTIONS = 4096
 export const MAX_CONFLICTS = 1024
 /** Parsed public keys that a verifier keeps. */
 export const MAX_CACHED_KEYS = 4096
+
+/** A store that fails is logged at most this often, in ms of monotonic time. */
+export const STORE_FAILURE_LOG_INTERVAL_MS = 60_000
 
 /** Bounds that a caller may set. */
 export interface LedgerLimits {

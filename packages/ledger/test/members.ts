@@ -4,7 +4,6 @@ import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { canonicalBytes } from '../src/entries/canonical.ts'
 import {
   createLedger,
-  encodeBlock,
   type Entry,
   type KeyedEntry,
   type Ledger,
@@ -90,10 +89,6 @@ export function forge(signer: Signer, bucket: string, key: string, fields: Parti
   }
   const sig = fields.sig ?? signer.sign(canonicalBytes({ bucket, key, entry }))
   return { bucket, key, entry: { ...entry, sig } }
-}
-
-export function blockOf(...entries: KeyedEntry[]): Uint8Array {
-  return encodeBlock(entries)
 }
 
 export const nanos = (ms: number) => BigInt(Math.floor(ms)) * 1_000_000n

@@ -1,3 +1,4 @@
+import { type Logger, silentLogger } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { createLedger, type LedgerEvent } from '../src/index.ts'
@@ -204,8 +205,9 @@ test('stop commits what waits, and then nothing is written or taken', async () =
   expect(ledger.snapshot().count('a')).toBe(2)
 })
 
-test('a store that fails refuses the write, keeps the state, and says it once', async () => {
+test('a store that fails refuses the write, keeps the state, and says it once a minute until it is well', async () => {
   const clock = createManualClock()
+  const lines: string[] = []
   let broken = false
   const store = {
     load: () => undefined,
@@ -215,8 +217,9 @@ test('a store that fails refuses the write, keeps the state, and says it once', 
     close() {},
   }
   const signer = createNodeSigner(new Uint8Array(32).fill(1))
-  const ledger = createLedger({}, { signer, clock, store })
+  const ledger = createLedger({}, { signer, clock, store, logger: recordTo(lines) })
   await ledger.put('a', '1', '1').settled
+  expect(ledger.storeFailure()).toBeUndefined()
   const before = ledger.snapshot()
   broken = true
   const write = ledger.put('a', '2', '2')
@@ -224,8 +227,16 @@ test('a store that fails refuses the write, keeps the state, and says it once', 
   await clock.advance(20)
   expect(await write.settled).toMatchObject({ state: 'refused', error: { code: 'ledger.store_failed' } })
   expect(ledger.snapshot()).toBe(before)
+  expect(ledger.storeFailure()).toMatchObject({ message: 'disk full', count: 2 })
+  expect(lines).toEqual(['error blocks are not stored'])
+  await clock.advance(60_000)
+  ledger.merge([forge(signer, 'a', '3')], undefined)
+  ledger.merge([forge(signer, 'a', '3')], undefined)
+  expect(lines).toEqual(['error blocks are not stored', 'error blocks are not stored'])
   broken = false
   expect(ledger.merge([forge(signer, 'a', '3')], undefined).accepted).toBe(1)
+  expect(ledger.storeFailure()).toBeUndefined()
+  expect(lines.at(-1)).toBe('info blocks are stored again')
 })
 
 test('events come in order, also for writes made by a listener, and a failing listener harms no other', async () => {
@@ -389,3 +400,16 @@ describe('while claims are held', () => {
     expect(ledger.snapshot().count('dns')).toBe(0)
   })
 })
+
+/** Notes level and message of what is logged above debug. */
+function recordTo(lines: string[]): Logger {
+  const note = (level: string) => (message: string) => void lines.push(`${level} ${message}`)
+  const logger: Logger = {
+    ...silentLogger,
+    info: note('info'),
+    warn: note('warn'),
+    error: note('error'),
+    child: () => logger,
+  }
+  return logger
+}

@@ -122,29 +122,37 @@ export const RELAY_RESERVATION_MS = 3_600_000
 export const MAX_RELAY_RESERVATIONS = 128
 /** Relays on which we hold a reservation at a time. */
 export const RELAYS_WANTED = 2
+/** How long a member that relays is known before it is asked for a reservation: several may appear at once. */
+export const RELAY_CHECK_DELAY_MS = 100
+/** How long a member that refused a reservation is left alone. */
+export const RELAY_REFUSED_MS = 120_000
 /** Waits before each try to make a relayed connection direct; the last one repeats. */
 export const UPGRADE_RETRY_MS: readonly number[] = [500, 15_000, 60_000, 600_000]
 /** Tried at the same time; each gathers addresses, sends checks to all of the peer's, and holds the relay's time. */
 export const MAX_PARALLEL_UPGRADES = 4
 /** One try: ICE gathers, checks and gives up. */
 export const UPGRADE_TIMEOUT_MS = 10_000
+/** The greater id gives the smaller one's tries to make a connection direct this much time. */
+export const UPGRADE_GREATER_ID_WAITS_MS = 5_000
 /** A relayed connection stays this long beside the direct one that replaces it, so that streams can move. */
 export const RELAYED_GRACE_MS = 5_000
 
-// Relayed connections that nobody asked for (host/unasked-relays.ts)
+// Speculative relays: relayed connections that nobody asked for (reach/plan.ts)
 
-/** Open or being dialled at a time: each costs its relay as much as a member of its own. */
-export const MAX_UNASKED_RELAYED = 4
-/** The first dials are drawn by lot for so long, or all would go to the member that is named first. */
-export const UNASKED_SPREAD_MS = 1_500
-/** After one that did not become direct the next one waits so long; each more in a row doubles it. */
-export const UNASKED_PACE_MIN_MS = 10_000
-export const UNASKED_PACE_MAX_MS = 600_000
-/** The same for one and the same peer: NATs seldom change. */
-export const UNASKED_REST_MIN_MS = 600_000
-export const UNASKED_REST_MAX_MS = 7_200_000
-/** One that has not become direct by then never will, where nothing else says so. */
-export const UNASKED_TRY_MS = 30_000
+/** Speculative relayed connections open or being dialled at a time: each costs its relay as much as a member does. */
+export const MAX_SPECULATIVE_RELAYED = 4
+/** First dials over a relay are drawn by lot over this time, or all would go to the member that is named first. */
+export const SPECULATIVE_SPREAD_MS = 1_500
+/** The pause after a speculative connection that did not become direct; each more in a row doubles it. */
+export const SPECULATIVE_PACE_MIN_MS = 10_000
+/** The longest pause between two speculative connections. */
+export const SPECULATIVE_PACE_MAX_MS = 600_000
+/** How long one peer rests after a speculative connection to it failed: NATs seldom change. Each more doubles it. */
+export const SPECULATIVE_REST_MIN_MS = 600_000
+/** The longest rest of one peer. */
+export const SPECULATIVE_REST_MAX_MS = 7_200_000
+/** A relayed connection that is not direct after this time counts as failed, where nothing said so before. */
+export const SPECULATIVE_TRY_MS = 30_000
 /** A relayed connection that was asked for stays so long, whether it is used or not. */
 export const ASKED_FOR_MS = 600_000
 /** Head start of direct addresses where a connection is asked for: who asks waits. */

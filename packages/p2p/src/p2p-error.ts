@@ -59,3 +59,7 @@ export type RefusalCode =
   | 'peers.bad_record'
   /** More messages on the peers protocol than anyone needs. */
   | 'peers.too_many'
+  /** A TLS handshake of the bulk path by a known identity failed: a wrong key, a replay, or it took too long. */
+  | 'bulk.bad_handshake'
+  /** More handshakes or connections of the bulk path than one address, one peer, or all may have. */
+  | 'bulk.too_many'

@@ -37,6 +37,8 @@ export interface ChannelOptions {
   readonly maxMessageBytes: number
   /** Number of inbound channels of one peer at a time; more are reset. */
   readonly maxPerPeer?: number
+  /** The channel may go over a TLS connection of its own where one is ready, which carries more. Default false. */
+  readonly bulk?: boolean
 }
 
 /** Own protocols (`/mesh/NAME/MAJOR`): every channel is between members who proved the network's key. */
@@ -61,11 +63,13 @@ export interface Channels {
   onPeerWith(protocol: string, listener: (peer: PeerId, present: boolean) => void): () => void
 }
 
-/** Raw bytes between two members, over one libp2p stream. One listener of each kind: a later one takes its place. */
+/** Raw bytes between two members, over one libp2p stream or a TLS connection. One listener of each kind: a later one takes its place. */
 export interface ByteStream {
   readonly peer: PeerId
   /** False over a relay. */
   readonly direct: boolean
+  /** `tcp tls` for a TLS connection beside libp2p's; undefined over libp2p. */
+  readonly transport?: string
   /**
    * Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. Blocks of
    * 65,507 bytes (`65535 - 16 - 12`) fill one noise message each: slightly longer ones cost a second message.
@@ -109,6 +113,8 @@ export interface ByteStreams {
       readonly relayed: boolean
       /** Each direction ends for itself; default false. */
       readonly halfClose?: boolean
+      /** Streams of proven members come over TLS connections of their own, too. Default false. */
+      readonly bulk?: boolean
     },
     handler: (stream: ByteStream) => void,
   ): Promise<void>
@@ -128,9 +134,13 @@ export interface ByteStreams {
       readonly halfClose?: boolean
       /** As with `heard`: what is sent first goes along with the protocol's name, which saves a round trip. */
       readonly lazy?: boolean
+      /** A TLS connection is used where one is ready or soon is; the other side must serve it so. Default false. */
+      readonly bulk?: boolean
       readonly signal?: AbortSignal
     },
   ): Promise<ByteStream>
+  /** Makes TLS connections to a connected peer ready, so that a stream with `bulk` costs no handshake. */
+  prepare(peer: PeerId): void
 }
 
 /** What went over the network. */
@@ -170,6 +180,8 @@ export interface PeerStatus {
   readonly lastError: string | undefined
   /** libp2p identify's agent version. */
   readonly agent: string | undefined
+  /** What is known of reaching it, what was tried and what comes next, in one line; undefined: nothing yet. */
+  readonly reach: string | undefined
   /** What a proven member says that it is called: a DNS label, which others may have too. */
   readonly name: string | undefined
 }

@@ -3,8 +3,17 @@
  * first argument, commands as lines on standard input, and answers with JSON lines.
  */
 import { createInterface } from 'node:readline'
-import { type LogFields, type Logger, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import {
+  type LogFields,
+  type Logger,
+  parsePeerId,
+  silentLogger,
+  toError,
+  systemClock,
+  systemRandom,
+} from '@mesh/core'
 import { parseToken } from '@mesh/network'
+import type { ByteStream } from '@mesh/p2p'
 import { createP2pNode, type P2pNodeInit } from '@mesh/p2p/node'
 import { startMdns } from '../src/discovery/mdns.ts'
 import { openMulticast } from '../src/discovery/multicast-sockets.ts'
@@ -41,6 +50,32 @@ const node = await createP2pNode(
 )
 node.room.onMessage(({ author, plaintext }) => say({ heard: Buffer.from(plaintext).toString(), author }))
 node.subscribe((event) => say({ event }))
+const ECHO = '/mesh/test-echo/1'
+const echoRules = { from: 'proven', relayed: true, halfClose: true, bulk: true } as const
+await node.streams.handle(ECHO, { ...echoRules, maxPerPeer: 10 }, (stream) => {
+  stream.onBytes((bytes) => void stream.send(bytes))
+  stream.onRemoteEnd(() => stream.end())
+})
+
+/** What went there and back, over what, and in how many milliseconds. */
+async function echo(peer: string) {
+  const since = performance.now()
+  const stream: ByteStream = await node.streams.open(parsePeerId(peer), ECHO, echoRules)
+  let text = ''
+  stream.onBytes((bytes) => {
+    text += Buffer.from(bytes).toString()
+  })
+  stream.send(Buffer.from('hello'))
+  stream.end()
+  const error = await new Promise<Error | undefined>((resolve) => stream.onEnd(resolve))
+  return {
+    text,
+    transport: stream.transport ?? 'libp2p',
+    ms: performance.now() - since,
+    error: error?.message,
+  }
+}
+
 await node.allTransportsReady
 if (answersOnly) {
   const multicast = await openMulticast(
@@ -74,6 +109,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     })
   } else if (command === 'publish') {
     say({ published: await node.room.publish(Buffer.from(argument)) })
+  } else if (command === 'echo') {
+    say({ echoed: await echo(argument).catch((error: unknown) => ({ error: toError(error).message })) })
   } else {
     break
   }

@@ -7,7 +7,7 @@ import { eventually, type Lab } from '@mesh/testkit'
 import type { PeerStatus } from '../src/p2p-node.ts'
 import type { MemberSettings } from './member-process.ts'
 
-export interface MemberStatus {
+interface MemberStatus {
   readonly addresses: readonly string[]
   readonly peers: readonly PeerStatus[]
   readonly discovery: readonly { way: string; enabled: boolean; found: number; lastError?: string }[]
@@ -17,6 +17,14 @@ export interface MemberStatus {
   readonly refusals: Readonly<Record<string, number>>
 }
 
+interface Echoed {
+  readonly text?: string
+  /** `libp2p`, or what the stream's `transport` says. */
+  readonly transport?: string
+  readonly ms?: number
+  readonly error?: string
+}
+
 export interface Member {
   readonly self: string
   readonly heard: readonly string[]
@@ -24,6 +32,8 @@ export interface Member {
   /** What it knows of another one. */
   sees(other: Member): Promise<PeerStatus | undefined>
   publish(text: string): Promise<number>
+  /** Sends a word to another one and has it back. */
+  echo(other: Member): Promise<Echoed>
   /** Resolves with the milliseconds it took to end by itself. */
   stop(): Promise<number>
   kill(): void
@@ -69,6 +79,7 @@ export async function startMember(lab: Lab, host: string, settings: MemberSettin
     status,
     sees: async (other) => (await status()).peers.find(({ id }) => id === other.self),
     publish: async (text) => Number(await ask('published', `publish ${text}`)),
+    echo: async (other) => (await ask('echoed', `echo ${other.self}`)) as Echoed,
     async stop() {
       const since = performance.now()
       if (child.exitCode === null) {

@@ -14,11 +14,11 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { afterEach, expect, test } from 'vitest'
 import { writeFrame } from '../src/channels/frames.ts'
-import { RELAY_HOP, RELAY_STOP } from '../src/host/connection-gate.ts'
 import type { HostComponents } from '../src/libp2p/base-host.ts'
 import { createMembership } from '../src/membership/membership.ts'
 import { createP2pNode, type MeshNode, type P2pNodeInit } from '../src/node.ts'
 import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
+import { RELAY_HOP, RELAY_STOP } from '../src/protocols.ts'
 import { createRefusals } from '../src/refusals.ts'
 
 const network = generateNetworkConfig({}, systemRandom)

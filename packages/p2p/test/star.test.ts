@@ -8,7 +8,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createMeshNode, type MeshNode, type Platform } from '../src/host/mesh-node.ts'
 import { joinService } from '../src/libp2p/base-host.ts'
 import { joinCircuits } from '../src/nat/circuits.ts'
-import { startRelayClient } from '../src/reach/relay-client.ts'
+import { createRelayReservations } from '../src/reach/relay-reservations.ts'
 
 const LEAVES = 6
 const ECHO = '/mesh/echo/1'
@@ -25,23 +25,11 @@ function platformAt(ip: string): Platform {
     transports: [tcp()],
     listen: [`/ip4/${ip}/tcp/0`],
     async join(context) {
-      const { host, membership, spoken } = context
+      const { host, reach } = context
       await joinCircuits(host)
       await joinService(host, 'relay', circuitRelayServer())
-      const client = startRelayClient(
-        {
-          host,
-          isMember: membership.isMember,
-          speaks: spoken.speaks,
-          allowLoopback: true,
-        },
-        context,
-      )
-      const stopLooking = membership.onChange(client.check)
-      return async () => {
-        stopLooking()
-        client.stop()
-      }
+      reach.startReserving(createRelayReservations({ host, allowLoopback: true }))
+      return async () => {}
     },
   }
 }

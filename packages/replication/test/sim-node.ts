@@ -53,7 +53,7 @@ export function createRetainingStore(): Store {
 }
 
 /** No compression: a simulation is not about it. */
-export const plainCompression: Compression = {
+const plainCompression: Compression = {
   gzip: (bytes) => bytes,
   gunzip: (bytes, maxBytes) => (bytes.length > maxBytes ? undefined : bytes),
 }

@@ -63,7 +63,7 @@ export function createTwinLedger(entries: Iterable<KeyedEntry> = []): TwinLedger
   return twin
 }
 
-export function createTwinSnapshot(entries: readonly KeyedEntry[]): Snapshot {
+function createTwinSnapshot(entries: readonly KeyedEntry[]): Snapshot {
   const sorted = [...entries].sort(comparePositions)
   const byPosition = new Map(sorted.map((keyed) => [`${keyed.bucket}\0${keyed.key}`, keyed.entry]))
   const sums = [0n]

@@ -2,11 +2,13 @@
 import type { PeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 
-/** Raw bytes between two members, over one libp2p stream. One listener of each kind: a later one takes its place. */
+/** Raw bytes between two members, over one libp2p stream or a TLS connection. One listener of each kind: a later one takes its place. */
 export interface ByteStream {
   readonly peer: PeerId
   /** False over a relay. */
   readonly direct: boolean
+  /** `tcp tls` for a TLS connection beside libp2p's; undefined over libp2p. */
+  readonly transport?: string
   /**
    * Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. Blocks of
    * 65,507 bytes (`65535 - 16 - 12`) fill one noise message each: slightly longer ones cost a second message.
@@ -41,6 +43,8 @@ export interface ByteStreamOptions {
   readonly relayed: boolean
   /** Each direction ends for itself; default false: the end of one ends the other, too. */
   readonly halfClose?: boolean
+  /** May be a TLS connection of its own where one is ready, which carries more; default false. */
+  readonly bulk?: boolean
 }
 
 export interface ByteStreams {
@@ -66,6 +70,8 @@ export interface ByteStreams {
       readonly signal?: AbortSignal
     },
   ): Promise<ByteStream>
+  /** Makes what a stream with `bulk` needs ready ahead, to a connected peer. */
+  prepare(peer: PeerId): void
 }
 
 /** How a peer is connected now. */

@@ -152,6 +152,7 @@ class MemoryWorld implements World {
           queueMicrotask(() => handler(far))
           return near
         },
+        prepare() {},
       },
       speaks: (peer, protocol) => this.#members.get(peer)?.handlers.has(protocol),
       async connect(peer) {

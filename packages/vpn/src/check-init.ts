@@ -1,4 +1,4 @@
-/** What a person asked for, held against what a VPN can be: thrown before anything is touched. */
+/** Holds what a person asked for against what a VPN can be, before anything is touched. */
 import { type AddressInRange, type Cidr, cidrContains } from '@mesh/core'
 import { checkAddressForms, checkHostNetworks } from './addresses/check-addresses.ts'
 import { vpnError } from './errors.ts'
@@ -14,9 +14,9 @@ import type { VpnHost, VpnInit } from './vpn.ts'
 
 export interface CheckedAgainst {
   readonly host: VpnHost
-  /** Of the fixed addresses, or the one to lease in. */
+  /** The ranges of the fixed addresses, or the one to lease in. */
   readonly ranges: readonly Cidr[]
-  /** Where each peer has the address that follows from its id, and no other. */
+  /** The range in which each peer has the address that follows from its id, and no other. */
   readonly derivedRange: Cidr
 }
 

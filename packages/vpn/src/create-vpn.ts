@@ -1,33 +1,29 @@
 /**
- * The VPN of one node. Up: 1 what was asked for is checked; 2 libp2p keeps out of the VPN's ranges; 3 the interface;
- * 4 the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
+ * The VPN of one node. Up: 1 what was asked for is checked; 2 libp2p keeps out of the VPN's ranges; 3 the interface; 4
+ * the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
  * be leased; 7 the networks behind it. Down: the reverse.
  */
-import { type AddressInRange, type Cidr, type IpAddress, parseCidr, type PeerId, toError } from '@mesh/core'
+import { type AddressInRange, BUCKETS, type Cidr, parseCidr, type PeerId } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
 import { checkNotTaken } from './addresses/check-addresses.ts'
-import type { LeaseStore } from './addresses/lease.ts'
 import { deriveIpv6, deriveIpv6Range } from './addresses/derive-ipv6.ts'
+import type { LeaseStore } from './addresses/lease.ts'
+import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
 import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'
 import { vpnError } from './errors.ts'
-import { DEFAULT_LIVENESS_MS, DEFAULT_MTU, MAX_TABLE_PEERS, PROBE_MS } from './limits.ts'
-import { within } from './tunnels/errors.ts'
-import { VPN_PROTOCOL } from './tunnels/limits.ts'
-import { createTunnels, type Tunnels } from './tunnels/tunnels.ts'
+import { DEFAULT_MTU, PROBE_MS } from './limits.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
 import { announceRoutes } from './own-routes.ts'
-import {
-  addressTexts,
-  interfaceLost,
-  notForwarding,
-  peerStatuses,
-  problemOf,
-  routesNotSet,
-} from './status.ts'
-import type { TableInput, VpnTable } from './table/build-table.ts'
-import { buildEngineTable } from './table/engine-table.ts'
+import { interfaceLost, notForwarding, peerStatuses, problemOf, routesNotSet } from './status.ts'
+import type { VpnTable } from './table/build-table.ts'
+import { TableInputs } from './table/table-inputs.ts'
 import { type TableWatch, watchTable } from './table/watch-table.ts'
+import { within } from './tunnels/errors.ts'
+import { VPN_PROTOCOL } from './tunnels/limits.ts'
+import { createTunnels } from './tunnels/create-tunnels.ts'
+import type { Tunnels } from './tunnels/tunnels.ts'
+import { VpnListeners } from './vpn-listeners.ts'
 import type {
   Vpn,
   VpnComponents,
@@ -58,12 +54,12 @@ class MeshVpn implements Vpn {
   readonly #init: VpnInit
   readonly #components: VpnComponents
   readonly #derived: AddressInRange
-  readonly #derivedAddresses = new Map<PeerId, IpAddress>()
   readonly #checked: CheckedAgainst
   /** This node's VPN ranges. */
   readonly #ranges: readonly Cidr[]
   readonly #own: OwnAddresses
-  readonly #listeners = new Set<(event: VpnEvent) => void>()
+  readonly #inputs: TableInputs
+  readonly #listeners: VpnListeners
   readonly #stopping = new AbortController()
   /** What starting began, to be undone in the reverse order. */
   readonly #ends: (() => void | Promise<void>)[] = []
@@ -73,23 +69,33 @@ class MeshVpn implements Vpn {
   /** All that starting waits for is there. */
   #isUp = false
   #parts: Parts | undefined
+  #applier: TableApplier | undefined
   #watch: TableWatch | undefined
   #table: VpnTable | undefined
   #engineProblem: VpnProblem | undefined
-  #addressesError: Error | undefined
-  #routesError: Error | undefined
-  #told = { addresses: '', routes: '', problems: '' }
+  #toldProblems = ''
 
   constructor(init: VpnInit, components: VpnComponents) {
     const { ledger, network, host, openLeaseFile } = components
     const { addresses: fixed, machine, lease } = init
     this.#init = init
     this.#components = components
+    this.#listeners = new VpnListeners(components.log)
     this.#derived = deriveIpv6(deriveIpv6Range(init.secret), ledger.self)
     const leaseRange = fixed.length > 0 ? undefined : (lease?.range.range ?? LEASE_RANGE)
     const ranges = leaseRange === undefined ? fixed.map(({ range }) => range) : [leaseRange]
     this.#checked = { host, ranges, derivedRange: this.#derived.range }
     this.#ranges = [...new Set([...ranges, this.#derived.range])]
+    this.#inputs = new TableInputs(
+      {
+        options: init,
+        derived: this.#derived,
+        ranges: this.#ranges,
+        own: () => this.#own.all(),
+        interfaceName: () => this.interface?.name ?? init.interface,
+      },
+      components,
+    )
     this.#own = createOwnAddresses(
       { derived: this.#derived, fixed, leaseRange, machine, onChange: () => this.#addressesChanged() },
       {
@@ -143,15 +149,16 @@ class MeshVpn implements Vpn {
   problems(): readonly VpnProblem[] {
     const { ledger, host, clock } = this.#components
     const { leaseError } = this.#own
+    const routesError = this.#applier?.routesError
     return [
       ...(this.#engineProblem === undefined ? [] : [this.#engineProblem]),
-      ...[this.#addressesError, leaseError].flatMap((error) =>
+      ...[this.#applier?.addressesError, leaseError].flatMap((error) =>
         error === undefined ? [] : [problemOf(error)],
       ),
       ...(this.#isUp
         ? checkNotTaken(this.#own.all(), ledger, clock.now()).map((error) => problemOf(error))
         : []),
-      ...(this.#routesError === undefined ? [] : [routesNotSet(this.#routesError)]),
+      ...(routesError === undefined ? [] : [routesNotSet(routesError)]),
       ...(this.#parts === undefined ? [] : notForwarding(this.#init.advertiseRoutes ?? [], host)),
       ...(this.#table?.problems ?? []),
     ]
@@ -172,9 +179,7 @@ class MeshVpn implements Vpn {
   }
 
   subscribe(listener: (event: VpnEvent) => void): () => void {
-    const own = (event: VpnEvent) => listener(event)
-    this.#listeners.add(own)
-    return () => this.#listeners.delete(own)
+    return this.#listeners.subscribe(listener)
   }
 
   stop(): Promise<void> {
@@ -202,8 +207,8 @@ class MeshVpn implements Vpn {
     signal.throwIfAborted()
     const watch = watchTable(
       {
-        read: () => this.#tableInput(),
-        followsRoutes: this.#acceptsRoutes(),
+        read: () => this.#inputs.read(),
+        followsRoutes: this.#inputs.acceptsRoutes,
         onTable: (table) => this.#apply(table),
       },
       this.#components,
@@ -222,7 +227,7 @@ class MeshVpn implements Vpn {
 
   #openParts(): Parts {
     const { openEngine, clock, random, log, ledger, network } = this.#components
-    const { interface: name, mtu = DEFAULT_MTU, secret } = this.#init
+    const { interface: name, mtu = DEFAULT_MTU, secret, advertiseRoutes = [] } = this.#init
     const privateKey = random.bytes(32)
     const supervisor = openEngineSupervisor(
       {
@@ -237,102 +242,37 @@ class MeshVpn implements Vpn {
       { openEngine, clock, log },
     )
     this.#ends.push(() => supervisor.close())
-    this.#told.addresses = addressTexts(this.#own.all())
     const tunnels = createTunnels(
       { self: ledger.self, privateKey, networkKey: secret.key, mtu },
-      { network, engine: supervisor.engine, onTunnels: () => this.#setEngineTable(), clock, random, log },
+      {
+        network,
+        engine: supervisor.engine,
+        onTunnels: () => this.#applier?.setEngineTable(),
+        clock,
+        random,
+        log,
+      },
     )
     this.#ends.push(() => tunnels.stop())
+    this.#applier = new TableApplier(
+      {
+        ranges: this.#ranges,
+        advertised: advertiseRoutes,
+        addresses: () => this.addresses(),
+        onAddresses: (addresses) => {
+          if (this.#isUp) this.#listeners.emit({ type: 'addresses', addresses })
+        },
+      },
+      { supervisor, tunnels, network, log },
+    )
     return { supervisor, tunnels }
   }
 
-  #tableInput(): TableInput {
-    const { ledger, clock, host } = this.#components
-    const { livenessMs = DEFAULT_LIVENESS_MS, staticPeers = [], router, advertiseRoutes = [] } = this.#init
-    const { acceptRoutes = false, acceptRoutesFrom = [] } = this.#init
-    const prefix = this.#derived.range
-    const ownInterface = this.interface?.name ?? this.#init.interface
-    return {
-      snapshot: ledger.snapshot(),
-      now: clock.now(),
-      self: ledger.self,
-      mode: ledger.mode,
-      livenessMs,
-      own: this.#own.all().map(({ address }) => address),
-      ranges: this.#ranges,
-      derived: { prefix, addressOf: (peer) => this.#derivedOf(peer) },
-      staticPeers,
-      router,
-      accept: { any: acceptRoutes, from: new Set(acceptRoutesFrom) },
-      advertised: advertiseRoutes,
-      connected: host
-        .networks()
-        .filter((network) => network.interface !== ownInterface)
-        .map(({ address }) => address.range),
-      remotes: this.#acceptsRoutes() ? host.remoteAddresses() : [],
-    }
-  }
-
-  /** Remembered: a table asks for thousands. */
-  #derivedOf(peer: PeerId): IpAddress {
-    let address = this.#derivedAddresses.get(peer)
-    if (address === undefined) {
-      if (this.#derivedAddresses.size >= 2 * MAX_TABLE_PEERS) this.#derivedAddresses.clear()
-      address = deriveIpv6(this.#derived.range, peer).address
-      this.#derivedAddresses.set(peer, address)
-    }
-    return address
-  }
-
-  #acceptsRoutes(): boolean {
-    const { acceptRoutes = false, acceptRoutesFrom = [] } = this.#init
-    return acceptRoutes || acceptRoutesFrom.length > 0
-  }
-
-  /** Gives a table to the tunnels, the engine, the kernel and libp2p. */
   #apply(table: VpnTable): void {
     this.#table = table
-    const parts = this.#parts
-    if (parts === undefined) return
-    this.#setAddresses(parts.supervisor)
-    parts.tunnels.setPeers(table.peers.keys())
-    this.#setEngineTable()
-    const routes = table.kernelRoutes.join()
-    if (routes !== this.#told.routes) {
-      this.#told.routes = routes
-      // first, so that no connection is made by way of the VPN itself
-      this.#components.network.blockRanges([...this.#ranges, ...table.kernelRoutes])
-      this.#routesError = parts.supervisor.setRoutes(table.kernelRoutes)
-    }
+    if (this.#parts === undefined) return
+    this.#applier?.apply(table)
     this.#tellProblems()
-  }
-
-  #setAddresses(supervisor: EngineSupervisor): void {
-    const addresses = this.addresses()
-    const text = addressTexts(addresses)
-    if (text === this.#told.addresses) return
-    this.#told.addresses = text
-    try {
-      supervisor.setAddresses(addresses)
-      this.#addressesError = undefined
-    } catch (error) {
-      this.#components.log.error('addresses not set', { error })
-      this.#addressesError = toError(error)
-    }
-    if (this.#isUp) this.#emit({ type: 'addresses', addresses })
-  }
-
-  #setEngineTable(): void {
-    const [table, parts] = [this.#table, this.#parts]
-    if (table === undefined || parts === undefined) return
-    const { supervisor, tunnels } = parts
-    const tunnelOf = (peer: PeerId) => ({ tunnel: tunnels.tunnelOf(peer), mtu: tunnels.mtuOf(peer) })
-    const { advertiseRoutes: advertised = [] } = this.#init
-    try {
-      supervisor.setTable(buildEngineTable(table, { own: table.own, advertised, tunnelOf }))
-    } catch (error) {
-      this.#components.log.error('table not set', { error })
-    }
   }
 
   #addressesChanged(): void {
@@ -344,7 +284,7 @@ class MeshVpn implements Vpn {
 
   #engineEvent(event: EngineEvent): void {
     this.#parts?.tunnels.engineEvent(event)
-    if (event.type === 'session' || event.type === 'silent') this.#emit(event)
+    if (event.type === 'session' || event.type === 'silent') this.#listeners.emit(event)
   }
 
   #interfaceLost(error: Error | undefined): void {
@@ -356,8 +296,7 @@ class MeshVpn implements Vpn {
 
   #interfaceBack(): void {
     this.#engineProblem = undefined
-    // the new interface has none
-    this.#told.routes = ''
+    this.#applier?.forgetRoutes()
     this.#watch?.rebuild()
     this.#tellProblems()
   }
@@ -366,7 +305,7 @@ class MeshVpn implements Vpn {
   #countNeighbours(): number {
     const { ledger, network } = this.#components
     let count = 0
-    for (const { key, entry } of ledger.snapshot().entries('healthcheck')) {
+    for (const { key, entry } of ledger.snapshot().entries(BUCKETS.healthcheck)) {
       if (!entry.deleted && network.pathOf(key as PeerId) !== undefined) count++
     }
     return Math.max(count, network.channels.peersWith(VPN_PROTOCOL).length)
@@ -380,23 +319,13 @@ class MeshVpn implements Vpn {
   #enter(state: VpnState): void {
     if (state === this.#state) return
     this.#state = state
-    this.#emit({ type: 'state', state })
+    this.#listeners.emit({ type: 'state', state })
   }
 
   #tellProblems(): void {
     const text = JSON.stringify(this.problems())
-    if (text === this.#told.problems) return
-    this.#told.problems = text
-    this.#emit({ type: 'problems' })
-  }
-
-  #emit(event: VpnEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event)
-      } catch (error) {
-        this.#components.log.error('listener of the VPN failed', { event: event.type, error })
-      }
-    }
+    if (text === this.#toldProblems) return
+    this.#toldProblems = text
+    this.#listeners.emit({ type: 'problems' })
   }
 }

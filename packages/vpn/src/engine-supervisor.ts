@@ -1,6 +1,6 @@
 /**
- * Where the engine sits: what uses it holds on to the supervisor, and finds a new engine there when the interface was taken
- * away. Remembers what the new one has to be told. The key stays, so that peers need no new one.
+ * Keeps an engine running: what uses it holds on to the supervisor, which opens a new engine when the interface was
+ * taken away and tells that one what the engine before was told. The key stays, so that peers need no new one.
  */
 import { type AddressInRange, type Cidr, type Clock, type Logger, toError } from '@mesh/core'
 import type {
@@ -15,33 +15,33 @@ import type {
 } from '@mesh/engine'
 import { REOPEN_AFTER_MS, REOPEN_AGAIN_MS } from './limits.ts'
 
-export type SupervisedEngine = Pick<
+type SupervisedEngine = Pick<
   Engine,
   'publicKey' | 'take' | 'inject' | 'injectPackets' | 'restart' | 'retryHandshake'
 >
 
 export interface EngineSupervisor {
-  /** Lets what comes for a lost engine fall. */
+  /** The engine in use, whichever it is. While there is none, what it is given is dropped. */
   readonly engine: SupervisedEngine
   readonly interface: EngineInterface | undefined
   setTable(table: EngineTable): void
   setAddresses(addresses: readonly AddressInRange[]): void
-  /** To be called again after `onReopened`. @returns what the kernel refused them with */
+  /** Sets the routes, which is needed again after `onReopened`. @returns why the kernel refused them */
   setRoutes(routes: readonly Cidr[]): Error | undefined
-  /** Counters never fall: those of peers that left, and of engines that were lost, are with the device's. */
+  /** Sums that never fall: those of peers that left, and of engines that were lost, are added to the device's. */
   stats(): EngineStats
   close(): void
 }
 
-export interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey'> {
-  /** All but `failed`. */
+interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey'> {
+  /** Called with all events but `failed`. */
   readonly onEvent: (event: EngineEvent) => void
-  /** The interface is lost, and comes again in a second; or, with `error`, does not. */
+  /** Called when the interface is lost. It is made again in a second, except where there is an error. */
   readonly onLost: (error: Error | undefined) => void
   readonly onReopened: () => void
 }
 
-export interface EngineSupervisorComponents {
+interface EngineSupervisorComponents {
   readonly openEngine: (init: EngineInit) => Engine
   readonly clock: Clock
   readonly log: Logger

@@ -31,7 +31,9 @@ export const DEFAULT_LIVENESS_MS = 480_000
 
 // Interface
 
-/** The interface's MTU where none is given, in bytes: the least that IPv6 allows passes over whatever carries a stream. */
+/**
+ * The interface's MTU where none is given, in bytes: the least that IPv6 allows passes over whatever carries a stream.
+ */
 export const DEFAULT_MTU = 1280
 /** The least MTU that IPv6 allows, in bytes. */
 export const MIN_MTU = 1280

@@ -5,6 +5,7 @@
  */
 import {
   type AddressInRange,
+  BUCKETS,
   type Cidr,
   type Clock,
   delay,
@@ -12,9 +13,10 @@ import {
   type Logger,
   type Random,
   toError,
+  untilAborted,
 } from '@mesh/core'
 import { checkNotTaken } from './addresses/check-addresses.ts'
-import { MACHINES_BUCKET, otherHolder } from './addresses/dhcp-bucket.ts'
+import { otherHolder } from './addresses/machines-bucket.ts'
 import { leaseAddress, type LeaseStore } from './addresses/lease.ts'
 import { LEASE_MOVES_MS, LOOK_AGAIN_MS, SAME_MOMENT_MS } from './addresses/limits.ts'
 import { forgetOldAddresses, machineText } from './addresses/own-machines.ts'
@@ -26,7 +28,7 @@ import type { MachineDescription, VpnComponents } from './vpn.ts'
 
 export interface OwnAddresses {
   all(): readonly AddressInRange[]
-  /** An address is to be leased, and none is. */
+  /** True while an address is to be leased and none is. */
   readonly leasing: boolean
   /** Why no address could be leased when it was tried last; undefined while there is hope, or a lease. */
   readonly leaseError: Error | undefined
@@ -35,28 +37,28 @@ export interface OwnAddresses {
    * @throws MeshError `vpn.address_taken`, `vpn.range_full`, ...; the signal's reason
    */
   start(signal: AbortSignal): Promise<void>
-  /** The entries stay: they end with this node's heartbeat. */
+  /** Announces nothing any more. The entries stay until this node's heartbeat ends. */
   stop(): void
 }
 
-export interface OwnAddressesInit {
+interface OwnAddressesInit {
   readonly derived: AddressInRange
   readonly fixed: readonly AddressInRange[]
-  /** To lease in; without fixed ones. */
+  /** The range to lease in, where there are no fixed addresses. */
   readonly leaseRange: Cidr | undefined
   readonly machine: MachineDescription
-  /** `all()` or `leaseError` is another. */
+  /** Called when `all()` or `leaseError` has changed. */
   readonly onChange: () => void
 }
 
-export interface OwnAddressesComponents extends Pick<VpnComponents, 'arrived' | 'announce'> {
+interface OwnAddressesComponents extends Pick<VpnComponents, 'initialSync' | 'announce'> {
   readonly ledger: VpnLedger
   readonly store: LeaseStore
   /** Keeps which addresses others had over restarts. */
   readonly pastStore: LeaseStore
-  /** Members that this node is connected to now. */
+  /** The number of members that this node is connected to now. */
   readonly neighbours: () => number
-  /** Does the peer run a VPN like this one? */
+  /** True for a peer that is known to be of our kind. */
   readonly isOurs: (peer: string) => boolean
   readonly clock: Clock
   readonly random: Random
@@ -72,16 +74,16 @@ class Addresses implements OwnAddresses {
   readonly #init: OwnAddressesInit
   readonly #components: OwnAddressesComponents
   readonly #stopping = new AbortController()
-  /** Ends the announcing, by address. */
+  /** What ends the announcing of each address. */
   readonly #announced = new Map<IpAddress, () => void>()
   #lease: AddressInRange | undefined
   #firstLeasedAt: number | undefined
-  /** Just lost: another's by now, or soon. */
+  /** Addresses that were just lost: they are another's by now, or soon. */
   #lost: readonly IpAddress[] = []
   #unwatch = () => {}
-  /** For nodes that lease. */
+  /** What others had; only nodes that lease remember it. */
   #past: PastAddresses | undefined
-  /** Another's lease that is asked for. */
+  /** The address for which another's lease was asked to move. */
   #asked: IpAddress | undefined
 
   constructor(init: OwnAddressesInit, components: OwnAddressesComponents) {
@@ -100,11 +102,11 @@ class Addresses implements OwnAddresses {
 
   async start(given: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([given, this.#stopping.signal])
-    const { arrived, ledger, clock } = this.#components
+    const { initialSync, ledger, clock } = this.#components
     const { leaseRange } = this.#init
     const begun = clock.now()
     if (leaseRange === undefined) {
-      await unlessAborted(arrived(), signal)
+      await untilAborted(initialSync(), signal)
       await this.#waitForLeases(begun, signal)
     } else await this.#takeLease(leaseRange, signal)
     signal.throwIfAborted()
@@ -113,8 +115,9 @@ class Addresses implements OwnAddresses {
   }
 
   /**
-   * A lease of the same moment moves when it hears that its address was given to this node.
-   * @param begun unix ms: a lease that was claimed long before is held, and kept
+   * Waits while leases of the same moment have the fixed addresses: they move when they hear that those are this
+   * node's.
+   * @param begun when this node started, in Unix ms; a lease that was claimed long before is kept by its holder
    * @throws MeshError `vpn.address_taken`
    */
   async #waitForLeases(begun: number, signal: AbortSignal): Promise<void> {
@@ -133,7 +136,7 @@ class Addresses implements OwnAddresses {
     }
   }
 
-  /** By the record of the derived address, which nobody else can hold. */
+  /** Asks by the record of the derived address, which nobody else can hold. */
   #askFor(wanted: IpAddress): void {
     const { ledger, announce } = this.#components
     const { machine, derived } = this.#init
@@ -142,7 +145,7 @@ class Addresses implements OwnAddresses {
     forgetOldAddresses(ledger, this.#addresses())
     this.#endAnnouncing(derived.address)
     const text = () => machineText(ledger.self, derived.address, { own: [wanted], machine })
-    this.#announced.set(derived.address, announce(MACHINES_BUCKET, derived.address, text))
+    this.#announced.set(derived.address, announce(BUCKETS.machines, derived.address, text))
   }
 
   stop(): void {
@@ -188,7 +191,7 @@ class Addresses implements OwnAddresses {
     void this.#leaseAnew(range, this.#stopping.signal)
   }
 
-  /** Until there is one, or the VPN ends. */
+  /** Tries again until there is a lease, or the VPN ends. */
   async #leaseAnew(range: Cidr, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && this.#lease === undefined) {
       try {
@@ -204,8 +207,9 @@ class Addresses implements OwnAddresses {
   }
 
   /**
-   * Each record says the IPv4 address, too, so that all are written again when that one changes. The derived one is
-   * first: who can reach a machine by the address that was given can reach it by that one as well.
+   * Announces every address. Each record says the IPv4 address, too, so that all are written again when that one
+   * changes. The derived one is first: who can reach a machine by the address that was given can reach it by that one
+   * as well.
    */
   #announceAll(): void {
     const { ledger, announce } = this.#components
@@ -214,7 +218,7 @@ class Addresses implements OwnAddresses {
       this.#endAnnouncing(address)
       const leased = this.#lease !== undefined
       const text = () => machineText(ledger.self, address, { own: this.#addresses(), machine, leased })
-      this.#announced.set(address, announce('machines', address, text))
+      this.#announced.set(address, announce(BUCKETS.machines, address, text))
     }
   }
 
@@ -226,13 +230,4 @@ class Addresses implements OwnAddresses {
   #addresses(): readonly IpAddress[] {
     return this.all().map(({ address }) => address)
   }
-}
-
-function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

@@ -1,11 +1,11 @@
-/** The networks that this node routes for others: announced in `routes`, and ended there when it does not any more. */
+/** The networks that this node routes for others: they are announced in `routes`, and ended there at the end. */
 import { type Cidr, delay } from '@mesh/core'
 import { WITHDRAW_MS } from './limits.ts'
 import type { VpnLedger } from './ports.ts'
 import { readRoute } from './table/read-entry.ts'
 import type { VpnComponents } from './vpn.ts'
 
-/** To be called when the node has arrived; the returned function withdraws them, and takes a second at most. */
+/** To be called when the node knows what others hold. The returned function withdraws the routes, within a second. */
 export function announceRoutes(
   routes: readonly Cidr[],
   { ledger, announce, clock }: Pick<VpnComponents, 'ledger' | 'announce' | 'clock'>,
@@ -24,7 +24,7 @@ export function announceRoutes(
   }
 }
 
-/** This node's entries, of an earlier run too: its own heartbeat would keep those for ever. */
+/** This node's entries, also those of an earlier run, which its own heartbeat would keep for ever. */
 function ownRoutes(ledger: VpnLedger): readonly string[] {
   return [...ledger.snapshot().entries('routes')].flatMap(({ key, entry }) => {
     if (entry.deleted) return []

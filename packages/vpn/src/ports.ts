@@ -5,25 +5,26 @@ import type { Ledger } from '@mesh/ledger'
 /** Raw bytes between two members, over one libp2p stream. One listener of each kind: a later one takes its place. */
 export interface ByteStream {
   readonly peer: PeerId
-  /** False over a relay. */
+  /** Whether the connection is direct; false over a relay. */
   readonly direct: boolean
   /**
-   * Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. Blocks of
-   * 65,507 bytes (`65535 - 16 - 12`) fill one noise message each: slightly longer ones cost a second message.
+   * Takes the bytes in every case, and keeps them. False means that no more are to be sent before `onDrain`. After the
+   * end it does nothing. Blocks of 65,507 bytes (`65535 - 16 - 12`) fill one Noise message each; slightly longer ones
+   * cost a second message.
    */
   send(bytes: Uint8Array): boolean
   onDrain(listener: () => void): void
-  /** In order, cut anywhere. What came before is kept, within the stream's window, until somebody listens. */
+  /** Listens to the bytes, in order and cut anywhere. What came before is kept, within the stream's window. */
   onBytes(listener: (bytes: Uint8Array) => void): void
   /**
-   * Once, also when it had ended before: no error when the remote closed and everything was read (both directions
-   * end then), or when this side's `close` is done.
+   * Calls the listener once, also when the stream had ended before. There is no error when the remote closed and
+   * everything was read (both directions end then), or when this side's `close` is done.
    */
   onEnd(listener: (error: Error | undefined) => void): void
-  /** Stops `onBytes`; the remote is slowed down once the stream's window is full. */
+  /** Stops `onBytes` until `resume`; the remote is slowed down once the stream's window is full. */
   pause(): void
   resume(): void
-  /** Sends what waits, then ends both directions; bounded in time. */
+  /** Sends what waits, then ends both directions, within a bounded time. */
   close(): void
   abort(reason: Error): void
 }
@@ -38,14 +39,14 @@ export interface ByteStreams {
     protocol: string,
     options: {
       readonly from: 'proven' | 'heard'
-      /** Number of streams of one peer at a time. */
+      /** The most streams of one peer at a time. */
       readonly maxPerPeer: number
       readonly relayed: boolean
     },
     handler: (stream: ByteStream) => void,
   ): Promise<void>
   /**
-   * Opens one on the best connection there is; makes a connection where there is none. With `from: 'heard'` the
+   * Opens a stream on the best connection there is, and makes one where there is none. With `from: 'heard'` the
    * connection needs no proof, and what is sent first goes along with the protocol's name: that the peer does not
    * speak it shows as `onEnd`.
    * @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.unsupported`
@@ -61,7 +62,7 @@ export interface ByteStreams {
   ): Promise<ByteStream>
 }
 
-/** Messages (length-prefixed) between members who proved the network's key. */
+/** Length-prefixed messages between two members who proved the network's key. */
 export interface VpnChannel {
   readonly peer: PeerId
   readonly direct: boolean
@@ -76,7 +77,7 @@ export interface VpnChannels {
     protocol: string,
     options: {
       readonly maxMessageBytes: number
-      /** Number of inbound channels of one peer at a time; more are reset. */
+      /** The most inbound channels of one peer at a time; more are reset. */
       readonly maxPerPeer?: number
     },
     handler: (channel: VpnChannel) => Promise<void>,
@@ -93,7 +94,7 @@ export interface VpnChannels {
 /** How a peer is connected now. */
 export interface PeerPath {
   readonly path: 'direct' | 'relayed'
-  /** `tcp`, `webrtc`, ... */
+  /** The connection's transport: `tcp`, `webrtc`, ... */
   readonly transport: string | undefined
   readonly rttMs: number | undefined
 }
@@ -101,17 +102,17 @@ export interface PeerPath {
 export interface VpnNetwork {
   readonly channels: VpnChannels
   readonly streams: ByteStreams
-  /** Does a connected peer speak the protocol? Undefined: not connected, or it has not said yet. */
+  /** Whether a peer speaks the protocol; undefined: it is not connected, or has not said yet. */
   speaks(peer: PeerId, protocol: string): boolean | undefined
-  /** Resolves when connected and what it speaks is known. @throws MeshError `p2p.unreachable` */
+  /** Resolves when the peer is connected and what it speaks is known. @throws MeshError `p2p.unreachable` */
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
-  /** Undefined: not connected. */
+  /** How the peer is connected now; undefined: it is not. */
   pathOf(peer: PeerId): PeerPath | undefined
-  /** After each connection that opened, closed or changed from relayed to direct. */
+  /** Calls the listener after each connection that opened, closed or changed from relayed to direct. */
   onPath(listener: (peer: PeerId) => void): () => void
-  /** Keeps the host out of these ranges. */
+  /** Keeps libp2p out of these ranges: it neither dials nor announces addresses in them. */
   blockRanges(ranges: readonly Cidr[]): void
-  /** Round trip in milliseconds. */
+  /** Measures a round trip, in milliseconds. */
   ping(peer: PeerId, signal?: AbortSignal): Promise<number>
 }
 

@@ -38,7 +38,7 @@ function peerStatus(
   }
 }
 
-/** An error that lasts. */
+/** The problem that an error which lasts is to a person. */
 export function problemOf(error: Error, since?: number): VpnProblem {
   const isMesh = error instanceof MeshError
   return {
@@ -72,7 +72,7 @@ export function routesNotSet(error: Error): VpnProblem {
   }
 }
 
-/** Of those who advertise routes. */
+/** The problem of a node that advertises routes which its kernel does not pass on. */
 export function notForwarding(routes: readonly Cidr[], host: VpnHost): VpnProblem[] {
   const families = [
     { is: isIpv4, family: 'ipv4', name: 'IPv4', setting: 'net.ipv4.ip_forward' },

@@ -1,4 +1,4 @@
-/** What a node's VPN is to the rest of the node: `createVpn` makes one. */
+/** What a node's VPN is to the rest of the node; `createVpn` makes one. */
 import type { AddressInRange, Cidr, Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineCounters, EngineInit, EngineInterface } from '@mesh/engine'
 import type { LeaseStore } from './addresses/lease.ts'
@@ -7,11 +7,11 @@ import type { VpnLedger, VpnNetwork } from './ports.ts'
 export interface VpnInit {
   /** The interface's name, at most 15 characters: `mesh0`. */
   readonly interface: string
-  /** Bytes; default 1280. */
+  /** The interface's MTU in bytes; default 1280. */
   readonly mtu?: number
-  /** Fixed addresses, at most 16. None: one is leased. The derived IPv6 address is always added. */
+  /** The fixed addresses, at most 16; without any one is leased. The derived IPv6 address is always added. */
   readonly addresses: readonly AddressInRange[]
-  /** How to lease; only without fixed addresses. Default: from 10.1.0.0/24, remembered nowhere. */
+  /** How to lease, where there are no fixed addresses. Default: from 10.1.0.0/24, remembered nowhere. */
   readonly lease?: LeaseInit
   /** The network's secrets: `otp.crypto.key` and `room`. */
   readonly secret: { readonly key: string; readonly room: string }
@@ -21,18 +21,18 @@ export interface VpnInit {
   readonly staticPeers?: readonly StaticPeer[]
   /** The machine that gets packets for addresses that nobody owns. */
   readonly router?: IpAddress
-  /** Networks of this host that others may reach through this node. */
+  /** The networks of this host that others may reach through this node. */
   readonly advertiseRoutes?: readonly Cidr[]
-  /** Take networks that any member advertises; never default routes. */
+  /** Whether to take networks that any member advertises; default routes are never taken so. */
   readonly acceptRoutes?: boolean
-  /** Take networks that these members advertise, default routes too. */
+  /** The members whose networks are taken, default routes too. */
   readonly acceptRoutesFrom?: readonly PeerId[]
-  /** The ledger's liveness window; default 480 s. */
+  /** How long a heartbeat keeps its owner's entries, in ms; default 480 s. */
   readonly livenessMs?: number
 }
 
 export interface LeaseInit {
-  /** To lease in the range of this IPv4 address; the address itself is not preferred. */
+  /** The address is leased in the range of this IPv4 address, which is not preferred itself. */
   readonly range: AddressInRange
   /** The file that keeps the address over restarts; undefined: nothing does. */
   readonly file?: string
@@ -40,13 +40,13 @@ export interface LeaseInit {
   readonly pastFile?: string
 }
 
-/** One entry of `--static-peertable`. */
+/** One entry of `--static-peertable`: whose address it is, whatever the ledger says. */
 export interface StaticPeer {
   readonly address: IpAddress
   readonly peer: PeerId
 }
 
-/** Fields of the machine record (specification, 2.3). OS and Arch by Go's names (`linux`, `amd64`). */
+/** Fields of the machine record (docs/WIRE.md 4.4). OS and Arch have Go's names (`linux`, `amd64`). */
 export interface MachineDescription {
   readonly Hostname: string
   readonly OS: string
@@ -58,14 +58,14 @@ export interface VpnComponents {
   readonly ledger: VpnLedger
   readonly network: VpnNetwork
   readonly host: VpnHost
-  /** `openEngine` of `@mesh/engine`, or one with a memory device. */
+  /** Opens the engine: `openEngine` of `@mesh/engine`, or one with a memory device. */
   readonly openEngine: (init: EngineInit) => Engine
   /** Opens what `LeaseInit` names; one that cannot be read or written must not throw. */
   readonly openLeaseFile: (path: string) => LeaseStore
-  /** The replicator's `keepAnnounced`: keeps an owned entry in the ledger; the returned function stops. */
+  /** Keeps an owned entry in the ledger, as the replicator's `keepAnnounced` does; the returned function stops it. */
   readonly announce: (bucket: string, key: string, valueText: () => string) => () => void
-  /** The replicator's `ready`: resolves when this node knows what others hold. */
-  readonly arrived: () => Promise<void>
+  /** Resolves when this node knows what others hold, as the replicator's `ready` does. */
+  readonly initialSync: () => Promise<void>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -76,11 +76,13 @@ export interface VpnHost {
   /** The addresses of the host's interfaces with their networks; the VPN's own interface may be among them. */
   networks(): readonly HostNetwork[]
   /**
-   * Where the connections that this node has now go to, whoever is there: the far ends of its sockets, not all that
-   * peers say of themselves (a peer with a network behind it says that it has an address there).
+   * The far ends of the connections that this node has now, whoever is there. They are those of its sockets, and not
+   * all that peers say of themselves: a peer with a network behind it says that it has an address there.
    */
   remoteAddresses(): readonly IpAddress[]
-  /** Does the kernel pass packets on (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`)? Undefined: unknown. */
+  /**
+   * Whether the kernel passes packets on (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`); undefined: unknown.
+   */
   forwards(family: 'ipv4' | 'ipv6'): boolean | undefined
 }
 
@@ -91,7 +93,7 @@ export interface HostNetwork {
 }
 
 export interface Vpn {
-  /** Undefined until the interface stands, and after it is gone. */
+  /** The interface as the kernel has it; undefined until it stands, and after it is gone. */
   readonly interface: EngineInterface | undefined
   /**
    * Makes the interface, joins, and announces this machine. Resolves when all addresses are this node's; whoever
@@ -99,10 +101,10 @@ export interface Vpn {
    * @throws MeshError `vpn.*`, `engine.*`; the signal's reason
    */
   start(signal?: AbortSignal): Promise<void>
-  /** This node's own, the derived IPv6 address included; without those that another member has now. */
+  /** This node's addresses, the derived one included, without those that another member has now. */
   addresses(): readonly AddressInRange[]
   status(): VpnStatus
-  /** What a person should know of, with what to do. */
+  /** What a person should know of, each with what to do. */
   problems(): readonly VpnProblem[]
   /**
    * Reaches a peer of the VPN, connecting to it first when need be, and measures.
@@ -110,18 +112,18 @@ export interface Vpn {
    *   the signal's reason
    */
   probe(peer: PeerId, signal?: AbortSignal): Promise<VpnProbe>
-  /** The returned function unsubscribes. */
+  /** Calls the listener with each event; the returned function unsubscribes. */
   subscribe(listener: (event: VpnEvent) => void): () => void
   /** Takes the interface down and leaves nothing running. Idempotent. */
   stop(): Promise<void>
 }
 
-/** `leasing`: the interface stands, and waits for an IPv4 address. `failed`: see `problems`. */
+/** How far a VPN is. `leasing`: the interface stands, and waits for an IPv4 address. `failed`: `problems` says why. */
 export type VpnState = 'starting' | 'leasing' | 'running' | 'failed' | 'stopped'
 
 /**
- * How packets reach a peer. `none`: no tunnel was needed so far, or none was found. `wireguard`: sealed. `legacy`: unsealed
- * and one by one, as legacy members expect it.
+ * How packets reach a peer. `none`: no tunnel was needed so far, or none was found. `wireguard`: sealed. `legacy`:
+ * unsealed and one by one, as legacy members expect it.
  */
 export type TunnelKind = 'none' | 'wireguard' | 'legacy'
 
@@ -129,48 +131,48 @@ export interface VpnStatus {
   readonly state: VpnState
   readonly interface: EngineInterface | undefined
   readonly addresses: readonly AddressInRange[]
-  /** By peer id. */
+  /** The peers of the table, in the order of their ids. */
   readonly peers: readonly VpnPeerStatus[]
-  /** What belongs to no peer: packets whose destination nobody owns, for example. */
+  /** Packets that belong to no peer: those whose destination nobody owns, for example. */
   readonly device: EngineCounters
   readonly routes: {
     readonly advertised: readonly Cidr[]
     readonly accepted: readonly AcceptedRoute[]
   }
-  /** Ledger entries that are not in the table, by reason. */
+  /** Number of ledger entries that are not in the table, by reason. */
   readonly ignored: Readonly<Partial<Record<IgnoredReason, number>>>
-  /** What peers did against the protocols of the VPN, by code, since the start. */
+  /** How often peers did something against the protocols of the VPN since the start, by code. */
   readonly refusals: Readonly<Record<string, number>>
 }
 
 export interface AcceptedRoute {
   readonly range: Cidr
   readonly peer: PeerId
-  /** Less is preferred. */
+  /** The route's metric; the lower one is preferred. */
   readonly metric: number
-  /** False: packets for it are carried, but the host's own routes were left alone (a default route). */
+  /** False for a default route: packets for it are passed on, but the host's own routes were left alone. */
   readonly inKernel: boolean
 }
 
 export interface VpnPeerStatus {
   readonly peer: PeerId
-  /** As its machine record says; '' when there is none. */
+  /** The name that its machine record says; '' when there is none. */
   readonly hostname: string
   readonly addresses: readonly IpAddress[]
-  /** Networks behind it that this node accepted. */
+  /** The networks behind it that this node accepted. */
   readonly routes: readonly Cidr[]
   readonly tunnel: TunnelKind
-  /** Undefined: not connected now. */
+  /** How the peer is connected now; undefined: it is not. */
   readonly path: 'direct' | 'relayed' | undefined
   readonly transport: string | undefined
-  /** The longest packet for it, in bytes. */
+  /** The longest packet for the peer, in bytes. */
   readonly mtu: number
-  /** Unix ms of the last handshake; undefined without a session. */
+  /** Unix ms of the last handshake; undefined while there is no session. */
   readonly sessionSince: number | undefined
   readonly counters: EngineCounters
 }
 
-/** Why an entry of `machines` or `routes` is not in the table. */
+/** The reasons for which an entry of `machines` or `routes` is not in the table. */
 export const IGNORED_REASONS = [
   'badKey',
   'badRecord',
@@ -187,12 +189,14 @@ export const IGNORED_REASONS = [
   'tooMany',
 ] as const
 /**
- * `badKey`: no address or CIDR in its canonical form, or one that nobody may own (multicast, loopback). `badRecord`: no record with a peer id. `ownerMismatch`: the record names another
- * peer than its owner. `ownerDead`: no heartbeat within the liveness window. `outsideRange`: outside of this node's
- * VPN ranges. `ownAddress`: this node's. `derivedOfOther`: in the derived prefix, and not its owner's address.
- * `notAccepted`: no option accepts it. `connectedNetwork`: would hide a network of this host. `vpnRange`: would
- * hide addresses of the VPN. `cutsPeers`: holds addresses through which this node reaches peers. `lostToOther`:
- * another peer has the range already. `tooMany`: beyond the table's bound.
+ * Why an entry is not in the table. `badKey`: its key is no address or CIDR in its canonical form, or one that nobody
+ * may own (multicast, loopback). `badRecord`: its value is no record with a peer id. `ownerMismatch`: the record names
+ * another peer than its owner. `ownerDead`: there was no heartbeat within the liveness window. `outsideRange`: it lies
+ * outside of this node's VPN ranges. `ownAddress`: the address is this node's. `derivedOfOther`: it lies in the derived
+ * prefix, and is not its owner's address. `notAccepted`: no option accepts it. `connectedNetwork`: it would hide a
+ * network of this host. `vpnRange`: it would hide addresses of the VPN. `cutsPeers`: it holds addresses through which
+ * this node reaches peers. `lostToOther`: another peer has the range already. `tooMany`: it is beyond the table's
+ * bound.
  */
 export type IgnoredReason = (typeof IGNORED_REASONS)[number]
 
@@ -201,7 +205,7 @@ export interface VpnProblem {
   readonly severity: 'warning' | 'error'
   readonly title: string
   readonly hint: string
-  /** Unix ms, when known. */
+  /** Since when it is so, in Unix ms, where that is known. */
   readonly since?: number
 }
 
@@ -210,14 +214,14 @@ export interface VpnProbe {
   readonly tunnel: TunnelKind
   readonly path: 'direct' | 'relayed'
   readonly transport: string | undefined
-  /** Milliseconds, over the connection that carries the packets. */
+  /** The round trip in milliseconds, over the connection that carries the packets. */
   readonly rttMs: number
   readonly mtu: number
 }
 
 export type VpnEvent =
   | { readonly type: 'state'; readonly state: VpnState }
-  /** The node's own addresses are others now. */
+  /** The node has other addresses now. */
   | { readonly type: 'addresses'; readonly addresses: readonly AddressInRange[] }
   /** `problems()` says something else now. */
   | { readonly type: 'problems' }

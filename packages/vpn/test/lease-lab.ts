@@ -39,7 +39,7 @@ export interface Leaser {
   kill(): Promise<void>
 }
 
-export interface LeaserInit {
+interface LeaserInit {
   readonly range?: Cidr
   readonly store?: LeaseStore
   readonly pastStore?: LeaseStore
@@ -49,7 +49,7 @@ export interface LeaserInit {
 }
 
 /** A node of ours whose address was given. */
-export interface FixedNode {
+interface FixedNode {
   readonly node: SimNode
   /** Once the ledger says so. */
   readonly address: string | undefined
@@ -109,7 +109,7 @@ export function createLeaseLab(seed: number, count: number, init: SimNetworkInit
       const node = await start(number)
       const stopYielding = transferLeadership({
         ledger: node.ledger,
-        arrived: () => node.replicator.ready(),
+        initialSync: () => node.replicator.ready(),
         legacyMembers: () => node.replicator.status().legacyMembers,
         clock,
         random,
@@ -172,7 +172,7 @@ function startFixed(
     },
     {
       ledger,
-      arrived: () => replicator.ready(),
+      initialSync: () => replicator.ready(),
       announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
       neighbours: () => link.topic.peers().length,
       isOurs: () => true,
@@ -227,7 +227,7 @@ function lease(
   }
   const components = {
     ledger,
-    arrived: () => replicator.ready(),
+    initialSync: () => replicator.ready(),
     neighbours: () => link.topic.peers().length,
     isOurs: (peer: string) => link.channels.peersWith(REPLICATION_PROTOCOL).some((near) => near === peer),
     store,

@@ -11,7 +11,7 @@ const areDistinct = (nodes: readonly { address: string | undefined }[]) =>
   nodes.every(isPlaced) && new Set(nodes.map(({ address }) => address)).size === nodes.length
 
 describe('nodes of ours', () => {
-  it('have the first address as soon as they have arrived, when they are alone', async () => {
+  it('have the first address as soon as they are in sync, when they are alone', async () => {
     const lab = createLeaseLab(1, 1)
     const anna = await lab.vpn(0)
     expect(await lab.until(() => isPlaced(anna), 10 * SECOND)).toBeLessThanOrEqual(6 * SECOND)

@@ -1,6 +1,6 @@
 /**
- * A node of the kind before ours, as far as addresses go, written after docs/WIRE.md: whole blocks (4.9),
- * heartbeat (4.8), and DHCP as it stands in 6.1, with its faults.
+ * A legacy node as far as addresses go, written after docs/WIRE.md: whole blocks (4.9), heartbeat (4.8), and DHCP as it
+ * stands in 6.1, with its faults.
  */
 import { type Clock, heartbeatValue, parseHeartbeat, type PeerId, type Random } from '@mesh/core'
 import { createLedger, encodeBlock, leaderOf, type Ledger, type Signer } from '@mesh/ledger'
@@ -27,95 +27,113 @@ interface Surroundings {
 export function startLegacyNode(
   signer: Signer,
   kind: 'dhcp' | 'api',
-  { network, clock, random }: Surroundings,
+  surroundings: Surroundings,
 ): LegacyNode {
-  const ledger = createLedger({}, { signer, verify: verifySim, clock })
-  const link = network.join(signer.peerId)
-  const self = signer.peerId
-  const begun = clock.now()
-  const node = { address: undefined as string | undefined, tookMs: undefined as number | undefined }
-  let stopped = false
-  const sleep = (ms: number) =>
-    new Promise<void>((resolve) => {
-      clock.after(ms, resolve)
+  const node = new SimLegacyNode(signer, surroundings)
+  node.start(kind)
+  return node
+}
+
+class SimLegacyNode implements LegacyNode {
+  readonly id: PeerId
+  readonly ledger: Ledger
+  address: string | undefined
+  tookMs: number | undefined
+  readonly #surroundings: Surroundings
+  readonly #link: ReturnType<SimNetwork['join']>
+  readonly #begun: number
+  #stopped = false
+
+  constructor(signer: Signer, surroundings: Surroundings) {
+    const { network, clock } = surroundings
+    this.id = signer.peerId
+    this.ledger = createLedger({}, { signer, verify: verifySim, clock })
+    this.#surroundings = surroundings
+    this.#link = network.join(signer.peerId)
+    this.#begun = clock.now()
+  }
+
+  start(kind: 'dhcp' | 'api'): void {
+    const { ledger } = this
+    const { clock } = this.#surroundings
+    this.#link.topic.onMessage(({ author, plaintext }) => void ledger.receiveBlock(plaintext, author))
+    ledger.subscribe((event) => {
+      if (event.type === 'committed' && event.changes.some(({ origin }) => origin === 'local')) this.#send()
     })
-  /** 4.9: at once, then gaps from 5 s, doubling. */
-  const tick = async (maxMs: number, run: () => void) => {
-    for (let base = 5 * SECOND; !stopped; base = base >= maxMs / 2 ? maxMs : base * 2) {
-      run()
-      await sleep(base * (0.5 + random.float()))
-    }
+    const beat = () => this.#put('healthcheck', this.id, JSON.parse(heartbeatValue(clock.now())))
+    void this.#tick(120 * SECOND, beat)
+    void this.#tick(10 * SECOND, () => this.#send())
+    if (kind === 'dhcp') void this.#lease()
   }
-  const put = (bucket: string, key: string, value: unknown) => {
-    try {
-      ledger.put(bucket, key, JSON.stringify(value))
-    } catch {
-      // An original would believe its own write; here it tries again like one that nobody believed.
-    }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#link.unplug()
+    await this.ledger.stop()
   }
-  const send = () => {
-    const snapshot = ledger.snapshot()
-    void link.topic.publish(encodeBlock(snapshot.entries(), snapshot.head))
-  }
-  link.topic.onMessage(({ author, plaintext }) => void ledger.receiveBlock(plaintext, author))
-  ledger.subscribe((event) => {
-    if (event.type === 'committed' && event.changes.some(({ origin }) => origin === 'local')) send()
-  })
-  const persistLeader = async () => {
-    for (let at = 0; at < 2 && !stopped; at++) {
-      put('dhcp', 'leader', self)
-      await sleep(5 * SECOND * (0.5 + random.float()))
-    }
-  }
-  const dhcp = async () => {
-    while (!stopped) {
-      await sleep(5 * SECOND)
-      const { nodes, waiting, used, lead } = look(ledger, clock.now())
+
+  async #lease(): Promise<void> {
+    const { clock } = this.#surroundings
+    while (!this.#stopped) {
+      await this.#sleep(5 * SECOND)
+      const { nodes, waiting, used, lead } = look(this.ledger, clock.now())
       if (nodes <= 1 || waiting.length === 0) continue
       const should = leaderOf(waiting)
-      if (should !== self && lead !== self) continue
-      if (should === self && (lead === '' || !waiting.includes(lead))) {
-        void persistLeader()
+      if (should !== this.id && lead !== this.id) continue
+      if (should === this.id && (lead === '' || !waiting.includes(lead))) {
+        void this.#persistLeader()
         continue
       }
-      if (lead !== self) {
-        await sleep(5 * SECOND)
+      if (lead !== this.id) {
+        await this.#sleep(5 * SECOND)
         continue
       }
-      node.address = nextIp('10.1.0.1', used)
-      node.tookMs = clock.now() - begun
-      const record = {
-        PeerID: self,
-        Hostname: 'legacy',
-        OS: 'linux',
-        Arch: 'amd64',
-        Address: node.address,
-        Version: '',
-      }
-      void tick(10 * SECOND, () => {
-        const address = node.address ?? ''
-        if (ledger.snapshot().getLive('machines', address)?.owner !== self) put('machines', address, record)
-      })
-      return
+      this.tookMs = clock.now() - this.#begun
+      return this.#take(nextIp('10.1.0.1', used))
     }
   }
-  void tick(120 * SECOND, () => put('healthcheck', self, JSON.parse(heartbeatValue(clock.now()))))
-  void tick(10 * SECOND, send)
-  if (kind === 'dhcp') void dhcp()
-  return {
-    id: self,
-    ledger,
-    get address() {
-      return node.address
-    },
-    get tookMs() {
-      return node.tookMs
-    },
-    async stop() {
-      stopped = true
-      link.unplug()
-      await ledger.stop()
-    },
+
+  #take(address: string): void {
+    this.address = address
+    const machine = { Hostname: 'legacy', OS: 'linux', Arch: 'amd64', Address: address, Version: '' }
+    void this.#tick(10 * SECOND, () => {
+      const { owner } = this.ledger.snapshot().getLive('machines', address) ?? {}
+      if (owner !== this.id) this.#put('machines', address, { PeerID: this.id, ...machine })
+    })
+  }
+
+  async #persistLeader(): Promise<void> {
+    for (let at = 0; at < 2 && !this.#stopped; at++) {
+      this.#put('dhcp', 'leader', this.id)
+      await this.#sleep(5 * SECOND * (0.5 + this.#surroundings.random.float()))
+    }
+  }
+
+  /** Runs at once, then after gaps from 5 s, doubling (docs/WIRE.md 4.9). */
+  async #tick(maxMs: number, run: () => void): Promise<void> {
+    for (let base = 5 * SECOND; !this.#stopped; base = base >= maxMs / 2 ? maxMs : base * 2) {
+      run()
+      await this.#sleep(base * (0.5 + this.#surroundings.random.float()))
+    }
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise<void>((resolve) => {
+      this.#surroundings.clock.after(ms, resolve)
+    })
+  }
+
+  #put(bucket: string, key: string, value: unknown): void {
+    try {
+      this.ledger.put(bucket, key, JSON.stringify(value))
+    } catch {
+      // A legacy node would believe its own write; here it tries again like one that nobody believed.
+    }
+  }
+
+  #send(): void {
+    const snapshot = this.ledger.snapshot()
+    void this.#link.topic.publish(encodeBlock(snapshot.entries(), snapshot.head))
   }
 }
 

@@ -1,17 +1,19 @@
-/** What the stories of tunnels.test.ts and plain-tunnels.test.ts share: machines that end with their test. */
+/** What the stories of create-tunnels.test.ts and legacy-tunnels.test.ts share: machines that end with their test. */
 import { openMemoryEngine } from '@mesh/engine/testing'
 import { eventually } from '@mesh/testkit'
 import { expect } from 'vitest'
 import { LEGACY_PROTOCOL } from '../src/legacy/limits.ts'
 import {
-  addressOf,
   type MemoryMachine,
   type MemoryMachineInit,
+  type MemoryNetwork,
+  addressOf,
+  createMemoryNetwork,
+  markOf,
   openMachine,
+  packet,
   peerOf,
-} from '../src/testing/memory-machine.ts'
-import { createMemoryNetwork, type MemoryNetwork } from '../src/testing/memory-network.ts'
-import { markOf, packet } from '../src/testing/packet.ts'
+} from '@mesh/vpn/testing'
 
 export const whyNoAddon = reasonAgainstAddon()
 const opened: MemoryMachine[] = []

@@ -3,7 +3,7 @@ import { cidrContains, parseCidr, parseIp } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { openMemoryEngine } from '@mesh/engine/testing'
 import { afterEach, describe, expect, it } from 'vitest'
-import { markOf } from '../src/testing/packet.ts'
+import { markOf } from '@mesh/vpn/testing'
 import { addressInRange, createVpnLab, packet, type VpnLab, type VpnNode } from './vpn-lab.ts'
 
 const SOON = { withinMs: 20_000 }

@@ -18,8 +18,7 @@ import { createSeededRandom, eventually } from '@mesh/testkit'
 import { startAnnouncing } from '@mesh/replication/testing'
 import ipaddr from 'ipaddr.js'
 import { createVpn, type HostNetwork, type Vpn, type VpnEvent, type VpnInit } from '../src/index.ts'
-import { createMemoryNetwork, type MemoryNetwork } from '../src/testing/memory-network.ts'
-import { packet as smallPacket } from '../src/testing/packet.ts'
+import { type MemoryNetwork, createMemoryNetwork, packet as smallPacket } from '@mesh/vpn/testing'
 
 export interface VpnNode {
   readonly peer: PeerId
@@ -40,7 +39,7 @@ export interface VpnNode {
   engineSays(event: EngineEvent): void
 }
 
-export interface VpnNodeInit extends Partial<Omit<VpnInit, 'addresses'>> {
+interface VpnNodeInit extends Partial<Omit<VpnInit, 'addresses'>> {
   readonly addresses?: readonly string[]
   readonly networks?: readonly HostNetwork[]
   readonly remotes?: readonly string[]
@@ -56,36 +55,91 @@ export interface VpnLab {
   stop(): Promise<void>
 }
 
+const clock: Clock = systemClock
+
 export function createVpnLab({ mode = 'enforce' }: { readonly mode?: OwnershipMode } = {}): VpnLab {
-  const network = createMemoryNetwork()
-  const ledgers: Ledger[] = []
-  const nodes: VpnNode[] = []
-  const clock: Clock = systemClock
+  const lab = new Lab(mode)
+  // tests take these apart
+  return {
+    network: lab.network,
+    node: (number, init) => lab.node(number, init),
+    running: (...numbers) => lab.running(...numbers),
+    stop: () => lab.stop(),
+  }
+}
+
+class Lab {
+  readonly network = createMemoryNetwork()
+  readonly #mode: OwnershipMode
+  readonly #ledgers: Ledger[] = []
+  readonly #nodes: VpnNode[] = []
+
+  constructor(mode: OwnershipMode) {
+    this.#mode = mode
+  }
+
+  async node(number: number, init: VpnNodeInit = {}): Promise<VpnNode> {
+    const signer = createSigner(new Uint8Array(32).fill(number))
+    const ledger = createLedger({ mode: this.#mode }, { signer, clock })
+    this.#replicate(ledger)
+    await ledger.put('healthcheck', ledger.self, heartbeatValue(clock.now())).settled
+    const node = new LabNode(number, init, { ledger, network: this.network })
+    this.#nodes.push(node)
+    return node
+  }
+
+  async running(...numbers: number[]): Promise<VpnNode[]> {
+    const started: VpnNode[] = []
+    for (const number of numbers) {
+      const made = await this.node(number, { addresses: [`10.1.0.${number}/24`] })
+      await made.vpn.start()
+      const [first] = this.#ledgers
+      await eventually(() => {
+        const held = made.vpn.addresses().map(({ address }) => first?.snapshot().getLive('machines', address))
+        if (held.some((entry) => entry?.owner !== made.peer)) throw new Error('not announced')
+      })
+      started.push(made)
+    }
+    return started
+  }
+
+  async stop(): Promise<void> {
+    for (const { vpn, ledger } of this.#nodes) {
+      await vpn.stop()
+      await ledger.stop()
+    }
+  }
 
   /** Every ledger takes what any of them writes. */
-  function replicate(ledger: Ledger): void {
-    for (const other of ledgers) ledger.merge(other.snapshot().entries(), undefined)
-    ledgers.push(ledger)
+  #replicate(ledger: Ledger): void {
+    for (const other of this.#ledgers) ledger.merge(other.snapshot().entries(), undefined)
+    this.#ledgers.push(ledger)
     ledger.subscribe((event) => {
       if (event.type !== 'committed') return
       const own = event.changes.filter(({ origin }) => origin === 'local')
-      for (const other of ledgers) if (other !== ledger) other.merge(own, ledger.self)
+      for (const other of this.#ledgers) if (other !== ledger) other.merge(own, ledger.self)
     })
   }
+}
 
-  async function node(number: number, given: VpnNodeInit = {}): Promise<VpnNode> {
+class LabNode implements VpnNode {
+  readonly peer: PeerId
+  readonly ledger: Ledger
+  readonly vpn: Vpn
+  readonly events: VpnEvent[] = []
+  readonly engines: MemoryEngine[] = []
+  readonly kernel: { addresses: readonly string[]; routes: readonly string[] } = { addresses: [], routes: [] }
+  blocked: readonly string[] = []
+  readonly #inits: EngineInit[] = []
+
+  constructor(number: number, given: VpnNodeInit, surroundings: { ledger: Ledger; network: MemoryNetwork }) {
     const { addresses = [], networks = [], remotes = [], forwards = true, ...init } = given
-    const signer = createSigner(new Uint8Array(32).fill(number))
-    const ledger = createLedger({ mode }, { signer, clock })
-    replicate(ledger)
-    await ledger.put('healthcheck', ledger.self, heartbeatValue(clock.now())).settled
-    const engines: MemoryEngine[] = []
-    const inits: EngineInit[] = []
-    const kernel: { addresses: readonly string[]; routes: readonly string[] } = { addresses: [], routes: [] }
-    const state = { blocked: [] as readonly string[] }
+    const { ledger, network } = surroundings
     const random = createSeededRandom(number)
-    const arrived = async () => {}
-    const vpn = createVpn(
+    const initialSync = async () => {}
+    this.peer = ledger.self
+    this.ledger = ledger
+    this.vpn = createVpn(
       {
         interface: 'mesh0',
         addresses: addresses.map(addressInRange),
@@ -97,9 +151,7 @@ export function createVpnLab({ mode = 'enforce' }: { readonly mode?: OwnershipMo
         ledger,
         network: {
           ...network.join(ledger.self).network,
-          blockRanges(ranges) {
-            state.blocked = ranges
-          },
+          blockRanges: (ranges) => void (this.blocked = ranges),
         },
         host: {
           networks: () => networks,
@@ -107,92 +159,68 @@ export function createVpnLab({ mode = 'enforce' }: { readonly mode?: OwnershipMo
           forwards: () => forwards,
         },
         openLeaseFile: () => expect.unreachable('no file is named'),
-        openEngine(engineInit) {
-          const engine = openMemoryEngine(engineInit)
-          inits.push(engineInit)
-          engines.push(engine)
-          const take = (ranges: readonly AddressInRange[]) => {
-            kernel.addresses = ranges.map(({ address, prefixLength }) => `${address}/${prefixLength}`)
-          }
-          take(engineInit.addresses)
-          return Object.assign(engine, {
-            setAddresses: take,
-            setRoutes(routes: readonly string[]) {
-              kernel.routes = routes
-            },
-          })
-        },
+        openEngine: (engineInit) => this.#openEngine(engineInit),
         announce: (bucket, key, valueText) =>
           startAnnouncing(
             { bucket, key, valueText },
-            { ledger, initialSync: { wait: arrived, ready: true }, clock, random, logger: silentLogger },
+            { ledger, initialSync: { wait: initialSync, ready: true }, clock, random, logger: silentLogger },
           ),
-        arrived,
+        initialSync,
         clock,
         random,
         log: silentLogger,
       },
     )
-    const events: VpnEvent[] = []
-    vpn.subscribe((event) => events.push(event))
-    const addressOf = (isV6: boolean) => {
-      const found = vpn.addresses().find(({ address }) => address.includes(':') === isV6)
-      if (found === undefined) throw new Error('no such address')
-      return found.address
-    }
-    const device = () => {
-      const engine = engines.at(-1)
-      if (engine === undefined) throw new Error('no engine')
-      return engine.device
-    }
-    const made: VpnNode = {
-      peer: ledger.self,
-      ledger,
-      vpn,
-      events,
-      engines,
-      kernel,
-      get blocked() {
-        return state.blocked
-      },
-      get v4() {
-        return addressOf(false)
-      },
-      get v6() {
-        return addressOf(true)
-      },
-      send: (packet) => void device().send(packet),
-      received: () => device().receive(),
-      engineSays: (event) => inits.at(-1)?.onEvent(event),
-    }
-    nodes.push(made)
-    return made
+    this.vpn.subscribe((event) => this.events.push(event))
   }
 
-  return {
-    network,
-    node,
-    async running(...numbers) {
-      const started: VpnNode[] = []
-      for (const number of numbers) {
-        const made = await node(number, { addresses: [`10.1.0.${number}/24`] })
-        await made.vpn.start()
-        await eventually(() => {
-          const held = made.vpn
-            .addresses()
-            .map(({ address }) => ledgers[0]?.snapshot().getLive('machines', address))
-          if (held.some((entry) => entry?.owner !== made.peer)) throw new Error('not announced')
-        })
-        started.push(made)
-      }
-      return started
-    },
-    async stop() {
-      for (const { vpn, ledger } of nodes) {
-        await vpn.stop()
-        await ledger.stop()
-      }
-    },
+  get v4(): IpAddress {
+    return this.#addressOf(false)
+  }
+
+  get v6(): IpAddress {
+    return this.#addressOf(true)
+  }
+
+  send(packet: Uint8Array): void {
+    this.#device().send(packet)
+  }
+
+  received(): Uint8Array[] {
+    return this.#device().receive()
+  }
+
+  engineSays(event: EngineEvent): void {
+    this.#inits.at(-1)?.onEvent(event)
+  }
+
+  #openEngine(init: EngineInit): MemoryEngine {
+    const engine = openMemoryEngine(init)
+    this.#inits.push(init)
+    this.engines.push(engine)
+    const { kernel } = this
+    const take = (ranges: readonly AddressInRange[]) => {
+      kernel.addresses = ranges.map(({ address, prefixLength }) => `${address}/${prefixLength}`)
+    }
+    take(init.addresses)
+    return Object.assign(engine, {
+      setAddresses: take,
+      setRoutes(routes: readonly string[]) {
+        kernel.routes = routes
+      },
+    })
+  }
+
+  #addressOf(isV6: boolean): IpAddress {
+    const found = this.vpn.addresses().find(({ address }) => address.includes(':') === isV6)
+    if (found === undefined) throw new Error('no such address')
+    return found.address
+  }
+
+  #device(): MemoryEngine['device'] {
+    const engine = this.engines.at(-1)
+    if (engine === undefined) throw new Error('no engine')
+    return engine.device
   }
 }
 

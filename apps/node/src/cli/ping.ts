@@ -47,7 +47,7 @@ async function ping(client: ApiClient, machine: string, signal: AbortSignal): Pr
     if (!(error instanceof ApiError) || !WITHOUT_VPN.has(error.code)) throw error
     return client.pingPeer({ peer: machine }, { signal }).catch((second: unknown) => {
       const isNoAnswer = second instanceof ApiError && second.code === 'http.not_found'
-      // the VPN knows its machines better, and older nodes know no such request
+      // the VPN knows its machines better, and nodes of earlier versions know no such request
       const isFirstBetter = error.code === 'vpn.unknown_machine' && isUnknownPeer(second)
       throw isNoAnswer || isFirstBetter ? error : second
     })

@@ -89,7 +89,7 @@ class AttachedApi implements NodeApi {
         version: { version, protocols: () => this.#attached.p2p?.protocols() ?? [] },
         node: { name: nameInForce(settings), networkId: network.id, instance: settings.instance, hasVpn },
         health: {
-          ready: () => this.#attached.replicator !== undefined,
+          ready: () => this.#attached.replicator !== undefined && ledger.storeFailure() === undefined,
           problems: () => this.#problems(),
         },
         metrics: () => this.#metrics(),

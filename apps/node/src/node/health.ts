@@ -11,7 +11,7 @@ export interface HealthView {
   readonly now: number
   /** Unix ms. */
   readonly startedAt: number
-  readonly ledger: Pick<Ledger, 'conflicts' | 'rejections'>
+  readonly ledger: Pick<Ledger, 'conflicts' | 'rejections' | 'storeFailure'>
   /** Undefined until the host listens. */
   readonly p2p: P2pNode | undefined
   /** Undefined without one. */
@@ -36,11 +36,26 @@ export function findProblems(view: HealthView): readonly HealthProblem[] {
     ...(view.services?.problems() ?? []),
     ...(view.files?.problems() ?? []),
     ...(view.dns?.problems() ?? []),
+    ...storeProblems(view),
     ...conflictProblems(view),
     ...rejectionProblems(view),
     ...networkProblems(view),
   ]
   return problems.sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'))
+}
+
+function storeProblems({ ledger }: HealthView): HealthProblem[] {
+  const failure = ledger.storeFailure()
+  if (failure === undefined) return []
+  return [
+    {
+      code: 'ledger.not_stored',
+      severity: 'error',
+      title: `The ledger is not stored: ${failure.message}`,
+      hint: 'Writes are refused until it is. Is the disk of the state folder full or read-only? It is tried again with every write.',
+      since: failure.since,
+    },
+  ]
 }
 
 function conflictProblems({ ledger }: HealthView): HealthProblem[] {

@@ -88,9 +88,9 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   signal.throwIfAborted()
   if (!init.hasVpn) {
     const { transferLeadership } = await import('@mesh/vpn')
-    const arrived = () => replicator.ready()
+    const initialSync = () => replicator.ready()
     const legacyMembers = () => replicator.status().legacyMembers
-    ends.add(transferLeadership({ ledger, arrived, legacyMembers, clock, random, log: log.child('vpn') }))
+    ends.add(transferLeadership({ ledger, initialSync, legacyMembers, clock, random, log: log.child('vpn') }))
   }
   return sharing
 }

@@ -49,7 +49,7 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
     openEngine: (engineInit) => openEngine(engineInit, { log: log.child('engine') }),
     openLeaseFile: (path) => createLeaseFile(path, log.child('vpn')),
     announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
-    arrived: () => replicator.ready(),
+    initialSync: () => replicator.ready(),
     clock,
     random,
     log,

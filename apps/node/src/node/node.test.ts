@@ -83,7 +83,7 @@ describe('health', () => {
   const view = (over: Partial<HealthView> = {}): HealthView => ({
     now: 100_000,
     startedAt: 0,
-    ledger: { conflicts: () => [], rejections: () => ({}) },
+    ledger: { conflicts: () => [], rejections: () => ({}), storeFailure: () => undefined },
     p2p: p2p(),
     vpn: undefined,
     bootstrapPeers: 0,
@@ -95,6 +95,16 @@ describe('health', () => {
     const [problem] = findProblems(view())
     expect(problem).toMatchObject({ code: 'p2p.alone', severity: 'warning' })
     expect(problem?.hint).toContain('Looking by mdns. mdns: no multicast.')
+  })
+  test('a ledger that is not stored is an error, and the first', () => {
+    const storeFailure = () => ({ since: 7, message: 'database or disk is full', count: 3 })
+    const ledger = { conflicts: () => [], rejections: () => ({}), storeFailure }
+    expect(findProblems(view({ ledger }))[0]).toMatchObject({
+      code: 'ledger.not_stored',
+      severity: 'error',
+      title: 'The ledger is not stored: database or disk is full',
+      since: 7,
+    })
   })
   test('a node that just started, or has a member, has no problem', () => {
     expect(codes({ now: 5_000 })).toEqual([])
@@ -123,6 +133,7 @@ describe('health', () => {
     const ledger = {
       conflicts: () => [{ bucket: 'dns', key: 'x', owners: ['a', 'b'], since: 7 }],
       rejections: () => ({ FUTURE: 1, QUOTA: 2, BAD_SIG: 3, ROLLBACK: 9 }),
+      storeFailure: () => undefined,
     }
     expect(codes({ now: 5_000, ledger })).toEqual([
       'ledger.conflict',

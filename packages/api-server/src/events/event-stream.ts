@@ -2,8 +2,14 @@ import type { EventType } from '@mesh/api-contract'
 import type { Request, Response } from 'express'
 import { Problem } from '../http/problem.ts'
 import { API_HEADERS } from '../http/reply.ts'
-import { MAX_EVENT_READERS } from '../limits.ts'
 import type { EventHub } from './event-hub.ts'
+import type { ReaderSeats } from './reader-seats.ts'
+
+/** What a stream is made of. */
+export interface EventStreamComponents {
+  readonly hub: EventHub
+  readonly seats: ReaderSeats
+}
 
 /** The query, parsed. */
 export interface EventsInput {
@@ -15,8 +21,14 @@ export interface EventsInput {
  * Answers with the stream; it ends with the connection.
  * @throws Problem `events.too_many_readers`
  */
-export function serveEvents(hub: EventHub, req: Request, res: Response, { types, last }: EventsInput): void {
-  if (hub.readers >= MAX_EVENT_READERS && req.method !== 'HEAD') throw new Problem('events.too_many_readers')
+export function serveEvents(
+  { hub, seats }: EventStreamComponents,
+  req: Request,
+  res: Response,
+  { types, last }: EventsInput,
+): void {
+  const leaveSeat = req.method === 'HEAD' ? () => {} : seats.take(req.socket.remoteAddress)
+  if (leaveSeat === undefined) throw new Problem('events.too_many_readers')
   res.writeHead(200, { ...API_HEADERS, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
   if (req.method === 'HEAD') {
     res.end()
@@ -31,5 +43,8 @@ export function serveEvents(hub: EventHub, req: Request, res: Response, { types,
     onReady: (callback) => res.once('drain', callback),
     end: () => res.end(),
   })
-  res.on('close', leave)
+  res.on('close', () => {
+    leave()
+    leaveSeat()
+  })
 }

@@ -8,6 +8,7 @@ import { isLoopback, type Logger, type Random } from '@mesh/core'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { EventHub } from '../events/event-hub.ts'
 import { type EventsInput, serveEvents } from '../events/event-stream.ts'
+import type { ReaderSeats } from '../events/reader-seats.ts'
 import type { AnsweringRouteId, Handlers, PreparedAnswer } from '../handlers/handler.ts'
 import type { AssetsPort } from '../ports.ts'
 import type { RequestCounts } from '../views/own-metrics.ts'
@@ -23,6 +24,8 @@ export interface AppComponents {
   readonly handlers: Handlers
   readonly hub: EventHub
   readonly guard: Guard
+  /** Shared by all listeners. */
+  readonly seats: ReaderSeats
   readonly writes: { take(address: string): boolean }
   readonly counts: RequestCounts
   readonly assets: AssetsPort | undefined
@@ -97,7 +100,7 @@ function serveRoutes(app: Express, components: AppComponents, isLocal: boolean):
 }
 
 async function serveRoute(
-  { handlers, hub }: AppComponents,
+  { handlers, hub, seats }: AppComponents,
   id: string,
   route: RouteDefinition,
   req: Request,
@@ -107,7 +110,7 @@ async function serveRoute(
   const body = route.body === undefined ? undefined : await readJsonBody(req, res)
   const input = parseInput(route, req, body)
   if (route.answer.kind === 'events') {
-    return serveEvents(hub, req, res, input as EventsInput)
+    return serveEvents({ hub, seats }, req, res, input as EventsInput)
   }
   // the table of handlers has one for each route, by the same ids
   const handler = handlers[id as AnsweringRouteId] as (input: object, context: object) => unknown

@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ErrorCode, errorCatalogue } from '@mesh/api-contract'
-import { type Clock, isLoopback, type Random } from '@mesh/core'
+import { addressGroup, type Clock, isLoopback, type Random } from '@mesh/core'
 import { createRequestId, Problem, problemBody, toProblem } from '../http/problem.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
@@ -91,12 +91,13 @@ function limitConnections() {
   return (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     if (address === '' || isLoopback(address)) return
-    const count = (counts.get(address) ?? 0) + 1
-    counts.set(address, count)
+    const group = addressGroup(address)
+    const count = (counts.get(group) ?? 0) + 1
+    counts.set(group, count)
     socket.on('close', () => {
-      const left = (counts.get(address) ?? 1) - 1
-      if (left === 0) counts.delete(address)
-      else counts.set(address, left)
+      const left = (counts.get(group) ?? 1) - 1
+      if (left === 0) counts.delete(group)
+      else counts.set(group, left)
     })
     if (count > MAX_CONNECTIONS_PER_ADDRESS) socket.destroy()
   }

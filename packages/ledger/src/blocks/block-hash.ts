@@ -4,7 +4,7 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import type { BlockHead } from '../state/snapshot.ts'
 
 /** The hash of the block before the first: SHA-256 of `0map[]`. */
-export const GENESIS_HASH = hexHash('0map[]')
+const GENESIS_HASH = hexHash('0map[]')
 
 export function genesisHead(timestamp: string): BlockHead {
   return { index: 0, timestamp, hash: GENESIS_HASH, prevHash: '' }

@@ -11,7 +11,7 @@ import { AUTHOR_TIME_SHARE, MAX_BLOCK_BYTES, MAX_WAITING_BLOCKS, SLICE_MS } from
 import type { BlockHead } from '../state/snapshot.ts'
 
 /** Takes entries until it has drawn all; called once for each slice. */
-export type TakeSlice = (entries: Iterable<KeyedEntry>) => MergeResult
+type TakeSlice = (entries: Iterable<KeyedEntry>) => MergeResult
 
 export interface BlockIntakeInit {
   readonly clock: Clock

@@ -3,10 +3,10 @@ import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import type { BlockHead } from '../state/snapshot.ts'
 
 /** The head of a block that carries only some entries: members with ownership `off` ignore it. */
-export const partialHead: BlockHead = { index: 0, timestamp: '', hash: '', prevHash: '' }
+const partialHead: BlockHead = { index: 0, timestamp: '', hash: '', prevHash: '' }
 
 /** A JSON string as Go prints it: `<`, `>`, `&`, U+2028 and U+2029 as `\u003c` and so on. */
-export function quoteGo(text: string): string {
+function quoteGo(text: string): string {
   return JSON.stringify(text).replace(
     /[<>&\u2028\u2029]/g,
     (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -33,7 +33,7 @@ export function receiveWholeBlock(
     if (changes.length > 0) events.emit({ type: 'committed', head: state.head, changes })
     return result
   } catch (error) {
-    log.error('block not stored', { error })
+    log.debug('block not stored', { error })
     return { accepted: 0, unchanged: 0, rejected: [] }
   }
 }

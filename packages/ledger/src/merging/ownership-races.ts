@@ -12,7 +12,7 @@ import type { Position } from '../state/snapshot.ts'
 const RACE_WINDOW_NS = BigInt(RACE_WINDOW_MS) * 1_000_000n
 
 /** A refused claim of another owner. */
-export interface ForeignClaim {
+interface ForeignClaim {
   readonly incoming: KeyedEntry
   readonly existing: Entry
   /** Who holds the stored entry. */

@@ -22,7 +22,7 @@ export interface AdmissionInit {
 }
 
 /** Where and when an entry is judged. */
-export interface Occasion {
+interface Occasion {
   readonly edit: StateEdit
   /** The ledger before this block: its heartbeats decide who is alive. */
   readonly health: Tree

@@ -140,7 +140,7 @@ export function winsTie(entry: Entry, existing: Entry): boolean {
 }
 
 /** Further ahead than clocks may differ: its version, its `UpdatedAt` or, for a heartbeat, its time. */
-export function isFromFuture({ bucket, entry }: KeyedEntry, nowMs: number): boolean {
+function isFromFuture({ bucket, entry }: KeyedEntry, nowMs: number): boolean {
   const most = nowMs + MAX_FUTURE_MS
   if (entry.version > BigInt(Math.ceil(most)) * 1_000_000n || entry.updatedAt * 1000 > most) return true
   if (bucket !== BUCKETS.healthcheck || entry.deleted) return false

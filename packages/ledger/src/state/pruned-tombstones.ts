@@ -12,7 +12,7 @@ import type { PrunedTombstone } from './store.ts'
 /** 96 bits: nobody finds a second key to one within the bound. */
 const HASH_BYTES = 12
 
-export interface PruningPlan {
+interface PruningPlan {
   readonly added: readonly PrunedTombstone[]
   readonly dropped: readonly string[]
 }

@@ -27,7 +27,7 @@ export interface LocalWrite {
 }
 
 /** The stored entry and the circumstances that a write meets. */
-export interface Ground {
+interface Ground {
   readonly existing: Entry | undefined
   /** The version of a collected tombstone of the key: others remember it too. */
   readonly prunedVersion: bigint | undefined

@@ -1,5 +1,5 @@
 /** Channels of own protocols, between members only: bounded messages over the streams of `member-streams.ts`. */
-import { type Clock, type Logger, toError } from '@mesh/core'
+import type { Clock, Logger } from '@mesh/core'
 import { DEFAULT_CHANNELS_PER_PEER } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Channel, ChannelOptions, Channels } from '../p2p-node.ts'
@@ -8,6 +8,7 @@ import type { Refusals } from '../refusals.ts'
 import type { MemberStream, MemberStreams } from '../streams/member-streams.ts'
 import { createChannel } from './channel.ts'
 import { createPresence } from './presence.ts'
+import { serveChannel } from './serve-channel.ts'
 
 export interface ChannelsComponents {
   readonly streams: MemberStreams
@@ -39,17 +40,9 @@ export function createChannels(components: ChannelsComponents): ChannelService {
   return {
     async handle(protocol, options, handler) {
       const { maxPerPeer = DEFAULT_CHANNELS_PER_PEER } = options
-      const serve = async (inbound: MemberStream) => {
-        const channel = channelOver(inbound, options)
-        try {
-          await handler(channel)
-          await channel.close()
-        } catch (error) {
-          log.debug('channel ended with an error', { peer: inbound.peer, protocol, error: String(error) })
-          channel.abort(toError(error))
-        }
-      }
       const rules = { from: 'proven', relayed: true, maxPerPeer } as const
+      const serve = (inbound: MemberStream) =>
+        serveChannel(channelOver(inbound, options), protocol, { handler, log })
       await streams.serve(protocol, rules, (inbound) => void serve(inbound))
     },
     async open(peer, protocol, { signal, ...options }) {

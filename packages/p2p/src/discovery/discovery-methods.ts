@@ -3,6 +3,7 @@ import { inWords } from '../libp2p/describe-dial-error.ts'
 import type { P2pNode } from '../p2p-node.ts'
 
 export interface Way {
+  readonly name: string
   /** A peer was found; each counts once. */
   found(peer: string): void
   /** Undefined: it goes well again. */
@@ -26,6 +27,7 @@ export function createWays(): Ways {
       const state = { enabled, peers: new Set<string>(), lastError: undefined as string | undefined }
       ways.set(way, state)
       return {
+        name: way,
         found(peer) {
           if (state.peers.size < MAX_COUNTED) state.peers.add(peer)
         },

@@ -33,7 +33,7 @@ const RESPONSE_FLAG = 0x80
 const OPCODE_MASK = 0x78
 const AUTHORITATIVE = 1 << 10
 
-export function serviceName(mdns: string): string {
+function serviceName(mdns: string): string {
   return mdns === '' ? '_p2p._udp.local' : `${mdns}.local`
 }
 

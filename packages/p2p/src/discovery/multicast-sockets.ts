@@ -108,7 +108,7 @@ export async function openMulticast(
 }
 
 /** One link for each interface and family on which the host listens; loopback only when it listens nowhere else. */
-export function suitableLinks({
+function suitableLinks({
   listen,
   isBlockedIp,
 }: Pick<MulticastInit, 'listen' | 'isBlockedIp'>): readonly Omit<OpenLink, 'socket'>[] {

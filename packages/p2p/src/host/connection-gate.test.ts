@@ -5,7 +5,8 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
 import { createAddressRules } from '../addresses/address-rules.ts'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
-import { createConnectionGate, RELAY_HOP, RELAY_STOP } from './connection-gate.ts'
+import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
+import { createConnectionGate } from './connection-gate.ts'
 
 const MEMBER = peerIdFromString('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')
 const OTHER = peerIdFromString('12D3KooWSTMriKNBgPK4BSjXU9q92hDagQufhCSFXSM3iDC2bmCp')

@@ -3,6 +3,7 @@ import type { Connection, ConnectionGater, MultiaddrConnection } from '@libp2p/i
 import { type AddressRules, transportOf } from '../addresses/address-rules.ts'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
+import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
 
 export interface GateInit {
   readonly rules: AddressRules
@@ -17,9 +18,6 @@ export interface GateInit {
     from: { readonly peer?: string; readonly protocol?: string },
   ) => void
 }
-
-export const RELAY_HOP = '/libp2p/circuit/relay/0.2.0/hop'
-export const RELAY_STOP = '/libp2p/circuit/relay/0.2.0/stop'
 
 export function createConnectionGate(init: GateInit): ConnectionGater {
   const { rules, isBlockedPeer, isMember, onRefused, maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER } = init

@@ -3,7 +3,6 @@
  * platforms have (transports, multicast, a memory network) comes in as `Platform`.
  */
 import type { GossipsubOpts } from '@libp2p/gossipsub'
-import type { Connection } from '@libp2p/interface'
 import {
   type Cidr,
   type Clock,
@@ -14,15 +13,16 @@ import {
   type Random,
 } from '@mesh/core'
 import type { NetworkConfig, SealCipher } from '@mesh/network'
-import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Libp2pOptions } from 'libp2p'
 import { type AddressRules, createAddressRules, ipOf } from '../addresses/address-rules.ts'
 import { chooseAnnounced } from '../addresses/announced-addresses.ts'
+import type { CreateBulk } from '../bulk/bulk.ts'
 import { createBandwidth } from '../bandwidth/bandwidth.ts'
 import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
+import { createBulkChannels } from '../channels/bulk-channels.ts'
 import { createChannels } from '../channels/channels.ts'
 import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
-import { createWays, type Way, type Ways } from '../discovery/discovery-methods.ts'
+import { createWays, type Ways } from '../discovery/discovery-methods.ts'
 import type { Find } from '../discovery/find.ts'
 import { type PeerExchange, startPeerExchange } from '../discovery/peer-exchange.ts'
 import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
@@ -37,12 +37,10 @@ import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pEvent, P2pNode } from '../p2p-node.ts'
 import { createPeerBook, type PeerBook } from '../peers/peer-book.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
+import { watchConnections } from '../peers/watch-connections.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
-import { closeDuplicates } from '../reach/duplicates.ts'
-import { favourMembers } from '../reach/favour-members.ts'
+import { createDials, type Dials } from '../reach/dials.ts'
 import { createReach, type Reach } from '../reach/reach.ts'
-import { createUnaskedRelays, type UnaskedRelays } from '../reach/unasked-relays.ts'
-import { watchConnections } from '../reach/watch-connections.ts'
 import { createRefusals } from '../refusals.ts'
 import { createByteStreams } from '../streams/byte-streams.ts'
 import { createMemberStreams } from '../streams/member-streams.ts'
@@ -112,6 +110,8 @@ export interface Platform {
   readonly transports: NonNullable<Libp2pOptions['transports']>
   /** Where the transports above listen. */
   readonly listen: readonly string[]
+  /** Streams over connections of their own. Default: none. */
+  readonly bulk?: CreateBulk
   /** Default: one that runs everywhere. */
   readonly cipher?: SealCipher
   /** Adds what may come later; what fails is told to its way. @returns stops what it added */
@@ -124,12 +124,11 @@ export interface PlatformContext extends MeshNodeComponents {
   readonly membership: Membership
   readonly spoken: SpokenProtocols
   readonly book: PeerBook
-  readonly unasked: UnaskedRelays
+  readonly reach: Reach
+  readonly dialOne: Dials['dialOne']
   readonly rules: AddressRules
   readonly ways: Ways
   readonly bootstrap: readonly Find[]
-  readonly found: (way: Way, find: Find) => void
-  readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
   /** Members that answer STUN, with the port. */
   readonly stunPorts: ReadonlyMap<string, number>
   /** Tells members that this node answers STUN. */
@@ -191,6 +190,16 @@ export async function createMeshNode(
     connect: async (peer, signal) => late.reach?.connect(peer, signal),
   })
   const channels = createChannels({ streams, membership, spoken, clock, refusals, logger })
+  const bulk = platform.bulk?.({
+    ...components,
+    host,
+    channels,
+    bandwidth,
+    refusals,
+    speaks: (peer, protocol) => spoken.speaks(peer, protocol),
+    rttMs: (peer) => book.get(peer)?.rttMs,
+    isBlocked: rules.isBlockedIp,
+  })
   const paths = createPeerPaths({ libp2p: host, streams, spoken })
   const room = createRoom(
     { config: init.network, self },
@@ -207,45 +216,26 @@ export async function createMeshNode(
   const ways = createWays()
   const configured = ways.open('bootstrap', bootstrap.length > 0)
   const isConfigured = (peer: string) => bootstrap.some((find) => find.peer === peer)
-  const unasked = createUnaskedRelays({ host, onFree: () => late.reach?.relayFree() }, components)
+  const dials = createDials({ host, rules }, components)
   const reach = createReach(
     {
-      host,
-      rules,
-      book,
-      unasked,
       self,
+      isConfigured,
       onError(peer, error) {
         book.noteError(peer, inWords(error))
         if (isConfigured(peer)) configured.failed(error)
       },
+      ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
     },
-    components,
+    { ...components, host, dials, rules, book, membership, spoken },
   )
   late.reach = reach
-  const stops = [
-    unasked.stop,
-    closeDuplicates(host),
-    favourMembers(
-      {
-        host,
-        membership,
-        isConfigured,
-        ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
-      },
-      components,
-    ),
-    watchConnections({
-      host,
-      emit,
-      reach,
-      isMissed: (peer) => membership.isMember(peer) || isConfigured(peer),
-    }),
-  ]
+  const stops = [watchConnections({ host, emit })]
 
   await membership.start()
   await startListening(host)
   await room.start()
+  await bulk?.start()
   stops.push(startPingMonitor({ host, onRtt: (peer, rttMs) => book.noteRtt(peer, rttMs) }, components))
   for (const find of bootstrap) reach.found(configured, find)
 
@@ -280,12 +270,11 @@ export async function createMeshNode(
       membership,
       spoken,
       book,
-      unasked,
+      reach,
+      dialOne: (address, signal) => dials.dialOne(address, signal),
       rules,
       ways,
       bootstrap,
-      found: reach.found,
-      dialOne: reach.dialOne,
       stunPorts,
       setStunPort(port) {
         own.stunPort = port
@@ -303,6 +292,7 @@ export async function createMeshNode(
     reach.stop()
     for (const stopPart of stops) stopPart()
     await (await joined)()
+    bulk?.stop()
     channels.stop()
     await streams.stop()
     await room.stop()
@@ -317,14 +307,17 @@ export async function createMeshNode(
   return {
     self,
     room,
-    channels,
-    streams: createByteStreams({ streams, clock, logger }),
+    channels: bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals }),
+    streams: createByteStreams({ streams, bulk, clock, logger }),
     bandwidth,
     allTransportsReady: joined.then(() => {}),
     addresses: () => host.getMultiaddrs().map(String),
     protocols: () => host.getProtocols(),
-    peers: book.all,
-    peer: book.get,
+    peers: () => book.all().map((status) => ({ ...status, reach: reach.describe(status.id) })),
+    peer(id) {
+      const status = book.get(id)
+      return status === undefined ? undefined : { ...status, reach: reach.describe(id) }
+    },
     speaks: paths.speaks,
     connect: paths.connect,
     onPath: paths.onPath,
@@ -339,6 +332,7 @@ export async function createMeshNode(
     remoteAddresses: () => host.getConnections().flatMap(({ remoteAddr }) => ipOf(remoteAddr) ?? []),
     blockRanges(ranges) {
       rules.block(ranges)
+      bulk?.closeBlocked()
       for (const connection of host.getConnections()) {
         if (rules.isBlocked(connection.remoteAddr)) connection.abort(new Error('lies in a blocked range'))
       }

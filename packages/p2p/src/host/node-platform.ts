@@ -9,6 +9,8 @@ import { nativeSealCipher } from '@mesh/network/node'
 import { multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isLoopbackIp, isRelayed } from '../addresses/address-rules.ts'
 import type { Way } from '../discovery/discovery-methods.ts'
+import { createBulk } from '../bulk/create-bulk.ts'
+import { createTlsDoor } from '../bulk/tls-door.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
@@ -21,8 +23,8 @@ import {
   RELAY_MAX_DURATION_MS,
   RELAY_RESERVATION_MS,
 } from '../limits.ts'
-import { startDirectUpgrade } from '../reach/direct-upgrade.ts'
-import { type RelayClient, startRelayClient } from '../reach/relay-client.ts'
+import { createRelayReservations } from '../reach/relay-reservations.ts'
+import { interceptSockets } from '../upstream/tcp-sockets.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import type { Platform, PlatformContext, RelayLimits } from './mesh-node.ts'
 import { loadOptional } from './optional-package.ts'
@@ -35,8 +37,10 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
   const switches: Switches = { ...DEFAULT_SWITCHES, ...init.switches }
   const isPrivate = init.private === true
   const plan = planListening(init.listen, switches)
+  const door = createTlsDoor()
   return {
-    transports: switches.tcp ? [tcp()] : [],
+    transports: switches.tcp ? [(components) => interceptSockets(tcp()(components), door.intercept)] : [],
+    ...(switches.tcp && { bulk: (components) => createBulk({ door }, components) }),
     listen: plan.tcp.map(String),
     cipher: nativeSealCipher,
     async join(context) {
@@ -53,19 +57,16 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
           way.failed(error)
         }
       }
-      const relays: { client?: RelayClient } = {}
       // a private network needs one only where members do not tell of each other
       const wantsDht = switches.dht && (!isPrivate || init.peerExchange === false)
       const wantsRelay = switches.relayClient || switches.relayService
       await Promise.all([
         join('mdns', switches.mdns, (way) => joinMdns(context, { service: init.network.mdns, plan, way })),
-        join('relay', wantsRelay, () =>
-          joinRelay(context, { switches, plan, relays, limits: init.relayLimits }),
-        ),
+        join('relay', wantsRelay, () => joinRelay(context, { switches, plan, limits: init.relayLimits })),
         join('ws', switches.ws, () => joinWebSockets(context, plan)),
         join('quic', switches.quic, () => joinQuic(context, plan)),
         join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
-          joinWebRtc(context, { switches, plan, relays }),
+          joinWebRtc(context, { switches, plan }),
         ),
         join('dht', wantsDht, (way) => joinRendezvous(context, { init, isPrivate, way })),
         join('autonat', switches.autonat && !isPrivate, () => joinAutoNat(context)),
@@ -108,7 +109,7 @@ interface MdnsParts {
 
 async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsParts): Promise<Stop> {
   const { openMulticast } = await import('../discovery/multicast-sockets.ts')
-  const { host, rules, found } = context
+  const { host, rules, reach } = context
   const multicast = await openMulticast(
     { listen: plan.ips, isBlockedIp: rules.isBlockedIp, onError: (error) => way.failed(error) },
     context,
@@ -128,7 +129,7 @@ async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsPa
           .map(String)
           .toSorted((a, b) => Number(b.includes(link.address)) - Number(a.includes(link.address)))
       },
-      found: (find) => found(way, find),
+      found: (find) => reach.found(way, find),
     },
     { ...context, multicast },
   )
@@ -151,7 +152,7 @@ async function joinRendezvous(
     {
       rendezvousAt,
       dht: await joinDht(context, { isPrivate }),
-      found: (find) => context.found(way, find),
+      found: (find) => context.reach.found(way, find),
       ran: way.failed,
       ...(init.rendezvousIntervalMs === undefined ? {} : { intervalMs: init.rendezvousIntervalMs }),
     },
@@ -162,12 +163,11 @@ async function joinRendezvous(
 interface RelayParts {
   readonly switches: Switches
   readonly plan: ListenPlan
-  readonly relays: { client?: RelayClient }
 }
 
 async function joinRelay(
   context: PlatformContext,
-  { switches, plan, relays, limits = {} }: RelayParts & { readonly limits: Partial<RelayLimits> | undefined },
+  { switches, plan, limits = {} }: RelayParts & { readonly limits: Partial<RelayLimits> | undefined },
 ): Promise<Stop> {
   const {
     maxBytes = RELAY_MAX_BYTES,
@@ -179,7 +179,7 @@ async function joinRelay(
     import('@libp2p/circuit-relay-v2'),
     import('../nat/circuits.ts'),
   ])
-  const { host, membership, spoken } = context
+  const { host, reach } = context
   await joinCircuits(host)
   const stops: Stop[] = []
   if (switches.relayService) {
@@ -203,18 +203,7 @@ async function joinRelay(
     const { joinHolePunch } = await import('../nat/hole-punch.ts')
     await joinHolePunch(host)
   }
-  if (switches.relayClient) {
-    const client = startRelayClient(
-      {
-        host,
-        isMember: (peer) => membership.isMember(peer),
-        speaks: (peer, protocol) => spoken.speaks(peer, protocol),
-      },
-      context,
-    )
-    relays.client = client
-    stops.push(membership.onChange(client.check), () => client.stop())
-  }
+  if (switches.relayClient) reach.startReserving(createRelayReservations({ host }))
   return async () => {
     await Promise.all(stops.map(async (stop) => await stop()))
   }
@@ -242,7 +231,7 @@ async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<un
   await joinTransport(host, quic() as never, plan.quic)
 }
 
-async function joinWebRtc(context: PlatformContext, { switches, plan, relays }: RelayParts): Promise<Stop> {
+async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayParts): Promise<undefined> {
   const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }, { blockCandidates }] = await loadOptional(
     { feature: 'WebRTC', packages: ['@libp2p/webrtc', 'node-datachannel'] },
     () =>
@@ -252,29 +241,17 @@ async function joinWebRtc(context: PlatformContext, { switches, plan, relays }: 
         import('../nat/webrtc-candidates.ts'),
       ]),
   )
-  const { host, book, dialOne, rules, unasked } = context
+  const { host, rules, reach } = context
   // after the host has closed its connections
   host.addEventListener('stop', holdWebRtcLibrary(), { once: true })
   host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
-  const rtcConfiguration = () => ({ iceServers: stunServers(context, relays.client?.relays() ?? []) })
+  const rtcConfiguration = () => ({ iceServers: stunServers(context, reach.relays()) })
   if (switches.webrtcDirect) {
     await joinTransport(host, webRTCDirect({ rtcConfiguration }), plan.webrtcDirect)
   }
-  if (!switches.webrtc) return () => {}
+  if (!switches.webrtc) return
   await joinTransport(host, webRTC({ rtcConfiguration }), [multiaddr('/webrtc')])
-  return startDirectUpgrade(
-    {
-      host,
-      dialOne,
-      addressesOf: book.addressesOf,
-      isAsked: unasked.isAsked,
-      onFailed(peer, words) {
-        book.noteError(peer, words)
-        unasked.upgradeFailed(peer)
-      },
-    },
-    context,
-  )
+  reach.startUpgrades()
 }
 
 /** Members that answer STUN where we reach them; never anyone else's server. The ones that relay for us first. */

@@ -18,7 +18,7 @@ import { reader, writer } from 'protons-runtime'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 
 export const NONCE_BYTES = 32
-export const PROOF_BYTES = 32
+const PROOF_BYTES = 32
 
 /** The two ends as they stand in one handshake. */
 export interface Handshake {

@@ -19,7 +19,7 @@ import { createHeardMembers } from './heard-members.ts'
 import { type Outcome, proveAsInitiator, proveAsResponder } from './prove.ts'
 
 /** What is known of one connection: `refused` is final, since the other side showed another key. */
-export type ConnectionStanding = 'unproven' | 'proven' | 'refused'
+type ConnectionStanding = 'unproven' | 'proven' | 'refused'
 
 export interface Membership {
   start(): Promise<void>

@@ -11,9 +11,12 @@ import { bestConnections, connectionsTo } from '../libp2p/connections.ts'
 import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
 
+/** How the peer is reached is known elsewhere. */
+export type BookedPeer = Omit<PeerStatus, 'reach'>
+
 export interface PeerBook {
-  all(): readonly PeerStatus[]
-  get(peer: string): PeerStatus | undefined
+  all(): readonly BookedPeer[]
+  get(peer: string): BookedPeer | undefined
   /** What the peer itself said last, and what others told of it. */
   addressesOf(peer: string): readonly Multiaddr[]
   /** Heard of, with where it may be. */
@@ -118,7 +121,7 @@ export function createPeerBook(init: PeerBookInit): PeerBook {
   host.addEventListener('connection:open', onOpen)
   host.addEventListener('connection:close', onClose)
 
-  function status(peer: string, from: Known, used: Connection | undefined): PeerStatus {
+  function status(peer: string, from: Known, used: Connection | undefined): BookedPeer {
     return {
       id: peer,
       connected: used !== undefined,

@@ -5,8 +5,8 @@
 import type { Connection } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { DIAL_STAGGER_MS, DIAL_TIMEOUT_MS, RELAY_STAGGER_MS } from '../limits.ts'
-import { ipOf, isLoopbackIp, isRelayed, transportOf } from '../addresses/address-rules.ts'
+import { DIAL_TIMEOUT_MS } from '../limits.ts'
+import { headStartMs, inDialOrder } from './dial-order.ts'
 
 export interface RaceDialInit {
   readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
@@ -55,8 +55,7 @@ export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): P
       )
       const next = ordered[started]
       if (next === undefined) return
-      const wait = isRelayed(next) && !isRelayed(address) ? RELAY_STAGGER_MS : DIAL_STAGGER_MS
-      cancelNext = clock.after(wait, startNext)
+      cancelNext = clock.after(headStartMs(address, next), startNext)
     }
 
     if (signal.aborted) return onAbort()
@@ -64,19 +63,6 @@ export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): P
     if (ordered.length === 0) return end(() => reject(new Error('no address that this node can dial')))
     startNext()
   })
-}
-
-const PREFERENCE = ['memory', 'tcp', 'quic-v1', 'ws', 'wss', 'webrtc-direct']
-
-/** Loopback, then the other direct addresses by how well their transport does, then relayed ones. */
-function inDialOrder(addresses: readonly Multiaddr[]): readonly Multiaddr[] {
-  const rank = (address: Multiaddr) => {
-    if (isRelayed(address)) return 100
-    const ip = ipOf(address)
-    const transport = PREFERENCE.indexOf(transportOf(address) ?? '')
-    return (ip !== undefined && isLoopbackIp(ip) ? 0 : 10) + (transport === -1 ? 9 : transport)
-  }
-  return addresses.toSorted((a, b) => rank(a) - rank(b))
 }
 
 function oneOf(errors: readonly unknown[]): unknown {

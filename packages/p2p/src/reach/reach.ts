@@ -1,165 +1,383 @@
 /**
- * Everything that dials goes through here: one dialler, one set of rules. Unasked, a peer that only a relay leads to
- * waits for room (unasked-relays.ts); asked for, it is connected at once.
+ * The shell around the machines: turns libp2p's events and the node's wishes into inputs, and effects into dials,
+ * closed connections, reservations and answers. It decides nothing. One timer wakes it when a machine wants to be woken.
  */
-import type { Connection } from '@libp2p/interface'
-import { delay } from '@mesh/core'
-import type { Multiaddr } from '@multiformats/multiaddr'
-import type { Find } from '../discovery/find.ts'
-import { createDialler, NeedsRelayError } from './dialler.ts'
-import type { Way } from '../discovery/discovery-methods.ts'
-import { ASKED_RELAY_STAGGER_MS, CONNECT_RETRY_MS, UNASKED_SPREAD_MS } from '../limits.ts'
+import type { Connection, Libp2p } from '@libp2p/interface'
+import { peerIdFromString } from '@libp2p/peer-id'
+import { type Clock, type Logger, type Random, toError } from '@mesh/core'
 import type { AddressRules } from '../addresses/address-rules.ts'
-import { relayOf } from '../addresses/relayed-address.ts'
-import { oneForEachRelay } from '../addresses/announced-addresses.ts'
-import type { MeshHost } from '../libp2p/base-host.ts'
+import type { Find } from '../discovery/find.ts'
+import type { Way } from '../discovery/discovery-methods.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
-import type { MeshNodeComponents } from '../host/mesh-node.ts'
+import { inWords } from '../libp2p/describe-dial-error.ts'
+import { MAX_CONNECTIONS } from '../limits.ts'
+import type { Membership } from '../membership/membership.ts'
 import type { PeerBook } from '../peers/peer-book.ts'
-import { raceDial } from './race-dial.ts'
-import type { UnaskedRelays } from './unasked-relays.ts'
+import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
+import { RELAY_HOP } from '../protocols.ts'
+import { describeReach, reachPhase } from './describe.ts'
+import { type Dials, toPeerAddress } from './dials.ts'
+import { type MachineEffect, Machines } from './machines.ts'
+import type { PeerEffect, PeerInput, PeerState, Route } from './peer-state.ts'
+import type { Surroundings } from './plan.ts'
+import type { RelayReservations } from './relay-reservations.ts'
+import { seeConnection } from './seen-connection.ts'
 
+export interface ReachInit {
+  /** This node's own id. */
+  readonly self: string
+  readonly isConfigured: (peer: string) => boolean
+  /** A search for the peer failed, or no address of it may be used. */
+  readonly onError: (peer: string, error: Error) => void
+  /** Default `MAX_CONNECTIONS`. */
+  readonly maxConnections?: number
+}
+
+export interface ReachComponents {
+  readonly host: Pick<Libp2p, 'getConnections' | 'peerStore' | 'addEventListener' | 'removeEventListener'>
+  readonly dials: Dials
+  readonly rules: Pick<AddressRules, 'isBlocked'>
+  readonly book: Pick<PeerBook, 'addressesOf' | 'noteFound' | 'noteError'>
+  readonly membership: Pick<Membership, 'isMember' | 'onChange' | 'onMember'>
+  readonly spoken: Pick<SpokenProtocols, 'speaks' | 'onChange'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
+
+/** Reaches peers: everything that dials, and everything that closes a connection for want of room, goes through here. */
 export interface Reach {
   found(way: Way, find: Find): void
-  /** A member that went: dialled again where it was last known to be. */
-  lost(peer: string): void
-  /** There may be room for one more relayed connection that nobody asked for. */
-  relayFree(): void
   /**
    * A connection now, wherever the peer was ever heard of to be; a second try follows a first that failed. Resolves
    * when one stands, direct or relayed.
    */
   connect(peer: string, signal: AbortSignal): Promise<void>
-  dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection>
+  /** From now on relayed connections are made direct: WebRTC is there. */
+  startUpgrades(): void
+  /** From now on reservations are kept at members that relay. */
+  startReserving(reservations: RelayReservations): void
+  /** Peers on which a reservation stands. */
+  relays(): readonly string[]
+  /** What is known, tried and next for one peer, in one line; undefined: nothing is known of it. */
+  describe(peer: string): string | undefined
   stop(): void
 }
 
-export function createReach(
-  parts: {
-    readonly host: MeshHost
-    readonly rules: AddressRules
-    readonly book: PeerBook
-    readonly unasked: UnaskedRelays
-    readonly self: string
-    readonly onError: (peer: string, error: unknown) => void
-  },
-  components: MeshNodeComponents,
-): Reach {
-  const { host, rules, book, unasked, self } = parts
-  const { clock, random } = components
-  const { transportManager, connectionManager } = host.services.parts.components
-  const asked = new Map<string, Promise<void>>()
-  const stopped = new AbortController()
-  const isConnected = (peer: string) => connectionsTo(host, peer).length > 0
-  const canDial = (address: Multiaddr) =>
-    !rules.isBlocked(address) &&
-    (isDnsaddr(address) || transportManager.dialTransportForMultiaddr(address) !== undefined)
-
-  async function dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
-    if (rules.isBlocked(address)) throw new Error('lies in a blocked range')
-    // names that stand for several addresses are resolved by libp2p's own dialler
-    if (isDnsaddr(address)) return await connectionManager.openConnection(address, { signal })
-    return await transportManager.dial(address, { signal })
-  }
-
-  /** The ones that this node can use; of each relay one. */
-  function ways(peer: string, addresses: readonly Multiaddr[]) {
-    const usable = addresses.filter((address) => canDial(address) && !isWebRtc(address))
-    const direct = usable.filter((address) => relayOf(address) === undefined)
-    return { direct: direct.map(withPeer(peer)), relayed: oneForEachRelay(usable).map(withPeer(peer)) }
-  }
-
-  async function dialUnasked(
-    peer: string,
-    { addresses, kind }: Required<Pick<Find, 'addresses' | 'kind'>>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { direct, relayed } = ways(peer, addresses)
-    let refused = false
-    try {
-      await raceDial([...direct, ...relayed], {
-        clock,
-        signal,
-        async dialOne(address, own) {
-          // what a person configured is asked for
-          if (relayOf(address) === undefined || kind === 'configured') return await dialOne(address, own)
-          // all hear of the same peers at once, in the same order
-          await delay(clock, random.float() * UNASKED_SPREAD_MS, own)
-          if (unasked.take(peer)) return await dialOne(address, own)
-          refused = true
-          throw new Error('a relayed connection has to wait')
-        },
-      })
-    } catch (error) {
-      throw refused ? new NeedsRelayError(unasked.restsUntil(peer)) : error
-    } finally {
-      unasked.dialled(peer)
-    }
-  }
-
-  async function dialAsked(peer: string): Promise<void> {
-    const { direct, relayed } = ways(peer, book.addressesOf(peer))
-    const init = { dialOne, clock, signal: stopped.signal }
-    // goes on when the relayed one is first
-    const straight = raceDial(direct, init)
-    const headStart = Promise.race([straight.catch(() => {}), delay(clock, ASKED_RELAY_STAGGER_MS)])
-    const around = headStart.then(() => (isConnected(peer) ? straight : raceDial(relayed, init)))
-    await Promise.any([straight, around])
-  }
-
-  async function connectTwice(peer: string): Promise<void> {
-    try {
-      return await dialAsked(peer)
-    } catch {
-      await delay(clock, CONNECT_RETRY_MS, stopped.signal)
-      if (!isConnected(peer)) await dialAsked(peer)
-    }
-  }
-
-  function connect(peer: string, signal: AbortSignal): Promise<void> {
-    unasked.asked(peer)
-    let dial = asked.get(peer)
-    if (dial === undefined) {
-      dial = connectTwice(peer).finally(() => asked.delete(peer))
-      asked.set(peer, dial)
-    }
-    return untilAborted(dial, signal)
-  }
-
-  const dialler = createDialler(
-    { self, isConnected, dial: dialUnasked, takeRelay: unasked.take, onError: parts.onError },
-    components,
-  )
-  return {
-    found(way, find) {
-      way.found(find.peer)
-      const addresses = find.addresses.filter((address) => !rules.isBlocked(address))
-      if (addresses.length > 0) {
-        book.noteFound(find.peer, addresses)
-        dialler.found({ ...find, addresses })
-      } else if (find.addresses.length > 0)
-        parts.onError(find.peer, new Error('every address lies in a range that is kept out'))
-    },
-    lost(peer) {
-      dialler.found({ peer, addresses: book.addressesOf(peer), kind: 'member' })
-    },
-    relayFree: dialler.relayFree,
-    connect,
-    dialOne,
-    stop() {
-      stopped.abort(new Error('stopped'))
-      dialler.stop()
-    },
-  }
+export function createReach(init: ReachInit, components: ReachComponents): Reach {
+  return new ReachShell(init, components)
 }
 
-const isDnsaddr = (address: Multiaddr) => address.getComponents()[0]?.name === 'dnsaddr'
-/** WebRTC needs a relayed connection first; the upgrade makes it. */
-const isWebRtc = (address: Multiaddr) => address.getComponents().some(({ name }) => name === 'webrtc')
+/** Somebody waits for a connection. */
+interface Waiting {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+  /** What the dials meanwhile answered. */
+  readonly errors: unknown[]
+}
 
-/** The transport checks who answers only when the address says who should. */
-const withPeer = (peer: string) => (address: Multiaddr) =>
-  address.getComponents().at(-1)?.name === 'p2p' ? address : address.encapsulate(`/p2p/${peer}`)
+/** The highest worth that libp2p takes. */
+const MEMBER_WORTH = 100
+const MEMBER_TAG = 'mesh-member'
+/** Answers of dials kept for whoever waits. */
+const MAX_KEPT_ERRORS = 4
+
+class ReachShell implements Reach {
+  readonly #init: ReachInit
+  readonly #parts: ReachComponents
+  readonly #log: Logger
+  readonly #machines: Machines
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #stops: (() => void)[] = []
+  #reservations: RelayReservations | undefined
+  #canUpgrade = false
+  #isStopped = false
+  #cancelWake: (() => void) | undefined
+  #wakeAt = Number.POSITIVE_INFINITY
+
+  constructor(init: ReachInit, components: ReachComponents) {
+    this.#init = init
+    this.#parts = components
+    this.#log = components.logger.child('reach')
+    this.#machines = new Machines({
+      self: init.self,
+      seed: () => Math.floor(components.random.float() * 2 ** 32),
+      onChange: (before, after) => this.#logChange(before, after),
+    })
+    this.#listen()
+  }
+
+  found(way: Way, find: Find): void {
+    way.found(find.peer)
+    const { rules, book } = this.#parts
+    const addresses = find.addresses.filter((address) => !rules.isBlocked(address))
+    if (addresses.length > 0) {
+      book.noteFound(find.peer, addresses)
+      this.#take(find.peer, {
+        type: 'found',
+        kind: find.kind ?? 'found',
+        addresses: addresses.map(toPeerAddress),
+        source: way.name,
+      })
+    } else if (find.addresses.length > 0)
+      this.#init.onError(find.peer, new Error('every address lies in a range that is kept out'))
+  }
+
+  connect(peer: string, signal: AbortSignal): Promise<void> {
+    if (this.#isStopped) return Promise.reject(new Error('stopped'))
+    if (peer === this.#init.self) return Promise.reject(new Error('this is the node itself'))
+    const waiting = this.#waiting.get(peer) ?? this.#startWaiting(peer)
+    this.#look(peer)
+    this.#take(peer, { type: 'demand' })
+    return untilAborted(waiting.promise, signal)
+  }
+
+  startUpgrades(): void {
+    this.#canUpgrade = true
+    this.#wake(this.#now())
+  }
+
+  startReserving(reservations: RelayReservations): void {
+    this.#reservations = reservations
+    for (const { peer } of this.#machines.all()) this.#lookAtOffer(peer)
+  }
+
+  relays(): readonly string[] {
+    return this.#reservations?.relays() ?? []
+  }
+
+  describe(peer: string): string | undefined {
+    const state = this.#machines.get(peer)
+    return state === undefined ? undefined : describeReach(state, this.#now())
+  }
+
+  stop(): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    for (const stop of this.#stops) stop()
+    this.#cancelTimer()
+    this.#parts.dials.stop()
+    for (const { reject } of this.#waiting.values()) reject(new Error('stopped'))
+    this.#waiting.clear()
+  }
+
+  #now(): number {
+    return this.#parts.clock.monotonic()
+  }
+
+  // Events in
+
+  #listen(): void {
+    const { host, membership, spoken } = this.#parts
+    const onOpen = ({ detail }: CustomEvent<Connection>) => this.#look(detail.remotePeer.toString(), detail)
+    const onClose = ({ detail }: CustomEvent<Connection>) => this.#look(detail.remotePeer.toString())
+    host.addEventListener('connection:open', onOpen)
+    host.addEventListener('connection:close', onClose)
+    this.#stops.push(
+      () => host.removeEventListener('connection:open', onOpen),
+      () => host.removeEventListener('connection:close', onClose),
+      spoken.onChange((peer) => this.#lookAtOffer(peer)),
+      membership.onMember((peer) => this.#lookAtOffer(peer)),
+      membership.onChange((peer, proven) => {
+        this.#take(peer, { type: 'membership', proven })
+        this.#lookAtOffer(peer)
+      }),
+    )
+  }
+
+  /** Tells the peer's machine which connections stand now. */
+  #look(peer: string, opened?: Connection): void {
+    const { host, membership, book } = this.#parts
+    const open = new Set(connectionsTo(host, peer))
+    if (opened?.status === 'open') open.add(opened)
+    const connections = [...open].map(seeConnection)
+    const isMissed = connections.length === 0 && (membership.isMember(peer) || this.#init.isConfigured(peer))
+    const missed = isMissed ? { missedAt: book.addressesOf(peer).map(toPeerAddress) } : {}
+    this.#take(peer, { type: 'connections', connections, ...missed })
+    this.#lookAtOffer(peer)
+  }
+
+  /** Tells the peer's machine whether the peer could relay for this node. */
+  #lookAtOffer(peer: string): void {
+    const reservations = this.#reservations
+    if (reservations === undefined || this.#machines.get(peer) === undefined) return
+    const { host, membership, spoken } = this.#parts
+    const offered =
+      membership.isMember(peer) &&
+      spoken.speaks(peer, RELAY_HOP) &&
+      connectionsTo(host, peer).some((connection) => reservations.isUsable(connection))
+    this.#take(peer, { type: 'relayOffer', offered })
+  }
+
+  #take(peer: string, input: PeerInput): void {
+    if (this.#isStopped) return
+    const now = this.#now()
+    this.#carryOut(this.#machines.take(peer, input, now))
+    this.#wake(now)
+  }
+
+  // Waking
+
+  #wake(at: number): void {
+    if (this.#isStopped || at >= this.#wakeAt) return
+    this.#cancelTimer()
+    this.#wakeAt = at
+    const keepAlive = this.#waiting.size > 0
+    this.#cancelWake = this.#parts.clock.after(Math.max(0, at - this.#now()), () => this.#run(), {
+      keepAlive,
+    })
+  }
+
+  #cancelTimer(): void {
+    this.#cancelWake?.()
+    this.#cancelWake = undefined
+    this.#wakeAt = Number.POSITIVE_INFINITY
+  }
+
+  /** Lets time pass and shares what is scarce. */
+  #run(): void {
+    this.#cancelTimer()
+    // whether a relayed connection is used decides if it may close, and streams come and go without an event
+    for (const { peer, relayed } of this.#machines.all()) if (relayed !== undefined) this.#look(peer)
+    const now = this.#now()
+    this.#carryOut(this.#machines.tick(now))
+    const { effects, wakeAt } = this.#machines.plan(
+      {
+        surroundings: this.#surroundings(),
+        usable: (state, purpose) =>
+          this.#parts.dials.usable(purpose === 'search' ? state.addresses : this.#heardOf(state.peer)),
+      },
+      now,
+    )
+    this.#cancelTimer()
+    this.#carryOut(effects)
+    if (wakeAt < Number.POSITIVE_INFINITY) this.#wake(wakeAt)
+  }
+
+  #heardOf(peer: string) {
+    return this.#parts.book.addressesOf(peer).map(toPeerAddress)
+  }
+
+  #surroundings(): Surroundings {
+    const { membership } = this.#parts
+    return {
+      canUpgrade: this.#canUpgrade,
+      reservations: this.#reservations?.relays(),
+      isMember: (peer) => membership.isMember(peer),
+      maxConnections: this.#init.maxConnections ?? MAX_CONNECTIONS,
+    }
+  }
+
+  // Effects out
+
+  #carryOut(effects: readonly MachineEffect[]): void {
+    for (const { peer, effect } of effects) this.#carryOutOne(peer, effect)
+  }
+
+  #carryOutOne(peer: string, effect: PeerEffect): void {
+    const { dials, book } = this.#parts
+    switch (effect.type) {
+      case 'dial':
+        return this.#follow(peer, effect, dials.dial(peer, effect.route, effect.addresses))
+      case 'dialWebRtc':
+        return this.#follow(peer, { ...effect, route: 'webrtc' }, dials.dialWebRtc(peer, effect.relayAt))
+      case 'abandon':
+        return dials.abandon(peer, effect.route)
+      case 'close':
+        return this.#close(peer, effect.connection, effect.why)
+      case 'abort':
+        this.#connection(peer, effect.connection)?.abort(new Error(effect.why))
+        return
+      case 'reserve':
+        return this.#reserve(peer)
+      case 'protect':
+        return this.#protect(peer, effect.ttlMs)
+      case 'answer':
+        return this.#answer(peer, effect.connected)
+      case 'searchFailed':
+        this.#log.debug('dial failed', { peer, failures: effect.failures, reason: effect.error })
+        return this.#init.onError(peer, new Error(effect.error))
+      case 'upgradeFailed':
+        return book.noteError(peer, effect.error)
+      case 'relayedOutcome':
+    }
+  }
+
+  #follow(
+    peer: string,
+    { route, attempt }: { readonly route: Route; readonly attempt: number },
+    dial: Promise<unknown>,
+  ): void {
+    dial.then(
+      () => {
+        if (this.#isStopped) return
+        this.#look(peer)
+        this.#take(peer, { type: 'dialled', route, attempt })
+      },
+      (error: unknown) => {
+        const errors = this.#waiting.get(peer)?.errors
+        if (errors !== undefined && errors.length < MAX_KEPT_ERRORS) errors.push(error)
+        this.#take(peer, { type: 'dialled', route, attempt, error: inWords(error) })
+      },
+    )
+  }
+
+  #connection(peer: string, id: string): Connection | undefined {
+    return this.#parts.host
+      .getConnections()
+      .find((connection) => connection.id === id && connection.remotePeer.toString() === peer)
+  }
+
+  #close(peer: string, id: string, why: string): void {
+    const connection = this.#connection(peer, id)
+    if (connection === undefined) return
+    this.#log.debug('connection closes', { peer, reason: why })
+    connection.close().catch((error: unknown) => connection.abort(toError(error)))
+  }
+
+  #reserve(peer: string): void {
+    this.#reservations?.reserve(peer).then(
+      () => {
+        this.#log.debug('relay reserved', { peer })
+        this.#take(peer, { type: 'reserved', ok: true })
+      },
+      (error: unknown) => {
+        this.#log.debug('relay not reserved', { peer, reason: String(error) })
+        this.#take(peer, { type: 'reserved', ok: false })
+      },
+    )
+  }
+
+  #protect(peer: string, ttlMs: number | undefined): void {
+    const tag = { value: MEMBER_WORTH, ...(ttlMs === undefined ? {} : { ttl: ttlMs }) }
+    this.#parts.host.peerStore
+      .merge(peerIdFromString(peer), { tags: { [MEMBER_TAG]: tag } })
+      .catch((error: unknown) => this.#log.debug('member not tagged', { peer, reason: String(error) }))
+  }
+
+  #startWaiting(peer: string): Waiting {
+    const waiting = { ...Promise.withResolvers<void>(), errors: [] }
+    // whoever waited may be gone when it fails
+    waiting.promise.catch(() => {})
+    this.#waiting.set(peer, waiting)
+    return waiting
+  }
+
+  #answer(peer: string, connected: boolean): void {
+    const waiting = this.#waiting.get(peer)
+    this.#waiting.delete(peer)
+    if (waiting === undefined) return
+    if (connected) waiting.resolve()
+    else if (waiting.errors.length === 0) waiting.reject(new Error('no address that this node can dial'))
+    else waiting.reject(new AggregateError(waiting.errors, 'no address answered'))
+  }
+
+  #logChange(before: PeerState | undefined, after: PeerState): void {
+    if (before !== undefined && reachPhase(before) === reachPhase(after)) return
+    this.#log.debug('reach changed', { peer: after.peer, reach: describeReach(after, this.#now()) })
+  }
+}
 
 /** What others wait for too goes on. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,31 +1,44 @@
 /** Raw bytes between members, over the streams of `member-streams.ts`. */
-import { type Clock, type Logger, toError } from '@mesh/core'
+import type { Clock, Logger } from '@mesh/core'
+import type { Bulk } from '../bulk/bulk.ts'
 import type { ByteStreams } from '../p2p-node.ts'
 import { createByteStream } from './byte-stream.ts'
 import type { MemberStreams } from './member-streams.ts'
 
 export interface ByteStreamsComponents {
   readonly streams: MemberStreams
+  /** Undefined where the platform has none. */
+  readonly bulk?: Bulk | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
 
-export function createByteStreams({ streams, clock, logger }: ByteStreamsComponents): ByteStreams {
+export function createByteStreams({ streams, bulk, clock, logger }: ByteStreamsComponents): ByteStreams {
   const log = logger.child('streams')
   return {
-    handle: (protocol, options, handler) =>
-      streams.serve(protocol, options, (inbound) => {
+    async handle(protocol, options, handler) {
+      await streams.serve(protocol, options, (inbound) => {
         const stream = createByteStream({ ...inbound, clock, halfClose: options.halfClose })
         try {
           handler(stream)
         } catch (error) {
           log.debug('stream not taken', { peer: inbound.peer, protocol, error: String(error) })
-          stream.abort(toError(error))
+          stream.abort(error instanceof Error ? error : new Error(String(error)))
         }
-      }),
-    async open(peer, protocol, { signal, halfClose, ...rules }) {
+      })
+      if (options.bulk !== true) return
+      const { maxPerPeer, halfClose = false } = options
+      bulk?.serve(protocol, { maxPerPeer, halfClose, handle: handler })
+    },
+    async open(peer, protocol, { signal, halfClose, bulk: mayBeBulk, ...rules }) {
+      if (mayBeBulk === true) {
+        const stream = await bulk?.open(peer, protocol, { halfClose: halfClose ?? false })
+        if (stream !== undefined) return stream
+        signal?.throwIfAborted()
+      }
       const opened = await streams.open(peer, protocol, { ...rules, signal })
       return createByteStream({ ...opened, clock, halfClose })
     },
+    prepare: (peer) => bulk?.prepare(peer),
   }
 }

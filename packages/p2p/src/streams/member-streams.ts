@@ -12,7 +12,7 @@ import type { RefusalCode } from '../p2p-error.ts'
 import type { Refusals } from '../refusals.ts'
 
 /** Who may be at the other end, and over what. */
-export interface StreamRules {
+interface StreamRules {
   /** `proven` on the stream's own connection; `heard` takes members of older networks, who cannot prove, too. */
   readonly from: 'proven' | 'heard'
   /** False: never over a relay. */

@@ -15,7 +15,7 @@ import {
 } from '../limits.ts'
 import { equalBytes } from '../session/position.ts'
 
-export interface TopicMessage {
+interface TopicMessage {
   readonly author: PeerId
   readonly plaintext: Uint8Array
 }

@@ -21,11 +21,6 @@ export function isRange({ from, to }: PositionRange): boolean {
   return from === undefined || to === undefined || comparePositions(from, to) < 0
 }
 
-export function rangeHas({ from, to }: PositionRange, position: Position): boolean {
-  if (from !== undefined && comparePositions(position, from) < 0) return false
-  return to === undefined || comparePositions(position, to) < 0
-}
-
 /** Entries never change, so that a hash that was looked up stays right. */
 const shortHashes = new WeakMap<Entry, Uint8Array>()
 

@@ -77,7 +77,7 @@ class NodeEgress implements Egress {
     }
     await network.streams.handle(
       EGRESS_PROTOCOL,
-      { ...options, from: 'proven' },
+      { ...options, from: 'proven', bulk: true },
       (stream) => void acceptRequest(stream, init, accepting),
     )
     const legacy = createLegacyEgress({

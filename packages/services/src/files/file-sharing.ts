@@ -103,7 +103,11 @@ class NodeFileSharing implements FileSharing {
         if (bucket === BUCKETS.files && this.#offers.has(key)) this.#changed(key)
       }
     })
-    const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, maxPerPeer: MAX_RECEIVERS_PER_PEER }
+    const options = {
+      maxMessageBytes: MAX_FILE_MESSAGE_BYTES,
+      maxPerPeer: MAX_RECEIVERS_PER_PEER,
+      bulk: true,
+    }
     await network.channels.handle(FILE_PROTOCOL, options, (channel) => this.#serve(channel))
     await serveRawFiles({
       ...this.#components,

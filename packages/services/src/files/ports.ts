@@ -23,6 +23,8 @@ export interface FileChannels {
       readonly maxMessageBytes: number
       /** Number of channels of one peer at a time. */
       readonly maxPerPeer?: number
+      /** Channels may come over TLS connections of their own. */
+      readonly bulk?: boolean
     },
     handler: (channel: FileChannel) => Promise<void>,
   ): Promise<void>
@@ -30,7 +32,12 @@ export interface FileChannels {
   open(
     peer: PeerId,
     protocol: string,
-    options: { readonly maxMessageBytes: number; readonly signal?: AbortSignal },
+    options: {
+      readonly maxMessageBytes: number
+      /** May be a TLS connection of its own where one is ready. */
+      readonly bulk?: boolean
+      readonly signal?: AbortSignal
+    },
   ): Promise<FileChannel>
 }
 

@@ -135,7 +135,7 @@ async function tryOwn(
   { name, destination, processId, signal, onState = () => {} }: ReceiveFileInit,
   { network, user, clock, onMoved }: TryComponents,
 ): Promise<ReceivedFile> {
-  const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, signal }
+  const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, bulk: true, signal }
   const channel = await network.channels.open(provider, FILE_PROTOCOL, options)
   const conversation = createConversation(channel, { clock })
   const onAbort = () => conversation.abort(new Error('the receiver stops'))

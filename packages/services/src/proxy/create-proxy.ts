@@ -78,7 +78,7 @@ class NodeProxy implements Proxy {
     this.#http = createHttpProxy({
       open: (destination) => openTunnel(destination, this.#ended.signal, this.#outward()),
       openLegacy: () => openLegacyEgress(this.#ended.signal, this.#outward()),
-      join: (socket, way, early) => this.#join(socket, way, early),
+      join: (socket, tunnel, early) => this.#join(socket, tunnel, early),
       onError: (error) => this.#failed(error),
     })
   }
@@ -144,9 +144,9 @@ class NodeProxy implements Proxy {
       socket.write(greeting.step.reply)
       const asked = await readStep(socket, greeting.rest, { read: readRequest, clock })
       if (asked.step.kind !== 'connect') return refuseSocks(socket, asked.step)
-      const way = await openTunnel(asked.step.destination, this.#ended.signal, this.#outward())
+      const tunnel = await openTunnel(asked.step.destination, this.#ended.signal, this.#outward())
       socket.write(encodeReply('ok'))
-      this.#join(socket, way, asked.rest)
+      this.#join(socket, tunnel, asked.rest)
     } catch (error) {
       this.#failed(toError(error))
       if (socket.writable) socket.end(encodeReply(replyOf(error)))

@@ -15,7 +15,7 @@ export interface HttpProxyInit {
   /** Undefined: a tunnel is to be used. @throws as `openLegacyEgress` */
   readonly openLegacy: () => Promise<OpenedStream | undefined>
   /** Joins a client and what was opened for it. @param early came from the client behind its request */
-  readonly join: (socket: Socket, way: OpenedStream, early: Uint8Array) => void
+  readonly join: (socket: Socket, tunnel: OpenedStream, early: Uint8Array) => void
   readonly onError: (error: Error) => void
 }
 
@@ -93,9 +93,9 @@ export function createHttpProxy({ open, openLegacy, join, onError }: HttpProxyIn
       /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(incoming.url ?? '') ?? []
     if (digits === undefined) return void socket.end(formatRefusal(400, 'CONNECT needs HOST:PORT'))
     try {
-      const way = await open({ host: inBrackets ?? bare, port: Number(digits) })
+      const tunnel = await open({ host: inBrackets ?? bare, port: Number(digits) })
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-      join(socket, way, head)
+      join(socket, tunnel, head)
     } catch (error) {
       onError(toError(error))
       socket.end(formatRefusal(statusOf(error), toError(error).message))

@@ -47,7 +47,7 @@ class NodeServices implements Services {
     const options = { from: 'proven', relayed: true, halfClose: true, maxPerPeer: MAX_PEER_STREAMS } as const
     await network.streams.handle(
       SERVICE_PROTOCOL,
-      options,
+      { ...options, bulk: true },
       (stream) => void serveService(stream, (name) => this.#exposed.get(name), accepting),
     )
     this.#unsubscribe = ledger.subscribe((event) => {

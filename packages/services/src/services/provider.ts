@@ -117,6 +117,7 @@ class LedgerProviderWatch implements ProviderWatch {
   #wake(peer: PeerId): void {
     this.#backoff.succeeded()
     this.lastError = undefined
+    this.#components.network.streams.prepare(peer)
     for (const resolve of this.#waiting) resolve(peer)
     this.#waiting.clear()
   }

@@ -7,6 +7,9 @@ import type { Socket } from 'node:net'
 import { SOCKET_BUFFER_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 
+/** Chunks of at least this length are followed by more of the same stream, mostly at once. */
+const FULL_CHUNK_BYTES = 8_192
+
 /** Bytes that went over, for the status; counted up in place. */
 export interface Traffic {
   /** From the mesh. */
@@ -51,9 +54,11 @@ export function splice(socket: Socket, stream: ByteStream, { traffic, head, onDo
     finish()
   })
 
+  const coalesce = createCoalescer(socket)
   const write = (bytes: Uint8Array) => {
     traffic.bytesIn += bytes.byteLength
     if (!socket.writable) return
+    coalesce(bytes)
     socket.write(bytes)
     if (socket.writableLength > SOCKET_BUFFER_BYTES) stream.pause()
   }
@@ -70,6 +75,22 @@ export function splice(socket: Socket, stream: ByteStream, { traffic, head, onDo
   stream.onBytes(write)
   stream.resume()
   socket.resume()
+}
+
+/** What comes in full TLS records comes several at a time: these are written by one system call. */
+function createCoalescer(socket: Socket): (bytes: Uint8Array) => void {
+  let isCorked = false
+  const uncork = () => {
+    isCorked = false
+    socket.uncork()
+  }
+  return ({ byteLength }) => {
+    if (isCorked || byteLength < FULL_CHUNK_BYTES) return
+    isCorked = true
+    socket.cork()
+    // after all that this turn of the event loop reads
+    setImmediate(uncork)
+  }
 }
 
 /** The other end of a TCP connection sees a reset; a unix socket knows only closing. */

@@ -29,7 +29,7 @@ export async function openRequest(
   { peer, protocol, request, signal }: RequestInit,
   { network, clock }: { readonly network: ServicesNetwork; readonly clock: Clock },
 ): Promise<OpenedStream> {
-  const options = { from: 'proven', relayed: true, halfClose: true, lazy: true, signal } as const
+  const options = { from: 'proven', relayed: true, halfClose: true, lazy: true, bulk: true, signal } as const
   const stream = await network.streams.open(peer, protocol, options)
   try {
     stream.send(encodeFrame(request))

@@ -4,12 +4,12 @@ import { type VpnErrorCode, vpnError } from '../errors.ts'
 import type { VpnLedger } from '../ports.ts'
 import { covers, hostPrefix, isBroad, isReserved, prefixOf } from '../table/prefix.ts'
 import type { HostNetwork } from '../vpn.ts'
-import { otherHolder } from './dhcp-bucket.ts'
+import { otherHolder } from './machines-bucket.ts'
 import { hostsOf, ipv4Of, isBroadcastAddress, isIpv4, isNetworkAddress, prefixLengthOf } from './ip-math.ts'
 
 type AddressError = MeshError<VpnErrorCode>
 
-/** Addresses that no node can have, whoever else is in the network. */
+/** What is wrong with addresses that no node can have, whoever else is in the network. */
 export function checkAddressForms(addresses: readonly AddressInRange[]): readonly AddressError[] {
   const errors: AddressError[] = []
   const seen = new Set<string>()
@@ -22,9 +22,9 @@ export function checkAddressForms(addresses: readonly AddressInRange[]): readonl
 }
 
 /**
- * Own ranges that would hide a network of the host, or be hidden by it.
- * @param ranges of fixed addresses, or the one to lease in
- * @param ownInterface the VPN's own, left over from a run that ended badly
+ * Ranges of this node that would hide a network of the host, or be hidden by it.
+ * @param ranges those of fixed addresses, or the one to lease in
+ * @param ownInterface the VPN's interface, which may be left over from a run that ended badly
  */
 export function checkHostNetworks(
   ranges: readonly Cidr[],
@@ -39,7 +39,7 @@ export function checkHostNetworks(
   })
 }
 
-/** Addresses that another live member holds now. To be asked when the node has arrived. */
+/** The addresses that another live member holds now; to be asked when this node knows what others hold. */
 export function checkNotTaken(
   addresses: readonly AddressInRange[],
   ledger: Pick<VpnLedger, 'self' | 'snapshot'>,
@@ -100,7 +100,7 @@ function badAddress({ address, range, prefixLength }: AddressInRange, reason: st
   })
 }
 
-/** The first host of the range where that is one. */
+/** An address to name as an example: the first host of the range where there is one. */
 function example(range: Cidr): string {
   const fallback = isIpv4(range) ? '10.1.0.11/24' : 'fd00:1::11/64'
   const prefix = prefixOf(range)

@@ -1,6 +1,6 @@
 /**
  * The IPv6 address that each node of a network has without asking anybody: a unique local prefix from the network's
- * secrets, and the host part from the peer id (docs/PROTOCOLS.md has vectors).
+ * secrets, and the host part from the peer id (docs/PROTOCOLS.md, 'Derived IPv6').
  */
 import { type AddressInRange, type Cidr, type IpAddress, parseCidr, type PeerId, parseIp } from '@mesh/core'
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -8,13 +8,13 @@ import ipaddr from 'ipaddr.js'
 
 const PREFIX_LENGTH = 64
 
-/** `fd`, the first 5 bytes of SHA-256 over `mesh6`, key and room as one text, subnet 0. */
+/** The network's prefix: `fd`, the first 5 bytes of SHA-256 over `mesh6`, key and room as one text, subnet 0. */
 export function deriveIpv6Range({ key, room }: { readonly key: string; readonly room: string }): Cidr {
   const globalId = sha256(new TextEncoder().encode(`mesh6${key}${room}`)).subarray(0, 5)
   return parseCidr(`${textOf([0xfd, ...globalId, 0, 0, ...new Uint8Array(8)])}/${PREFIX_LENGTH}`)
 }
 
-/** @param range from `deriveIpv6Range` */
+/** A peer's address in the network's prefix. @param range from `deriveIpv6Range` */
 export function deriveIpv6(range: Cidr, peer: PeerId): AddressInRange {
   const network = ipaddr.IPv6.parse(range.slice(0, range.lastIndexOf('/'))).toByteArray()
   const host = sha256(new TextEncoder().encode(peer)).subarray(0, 8)

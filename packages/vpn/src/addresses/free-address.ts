@@ -2,10 +2,10 @@
 import { type Cidr, cidrContains, type IpAddress } from '@mesh/core'
 import { hostsOf, ipv4Of, numberOf, prefixLengthOf } from './ip-math.ts'
 
-/** Every legacy node takes its range for a /24: there these end it. */
+/** Every legacy node takes its range for a /24, so that .0 and .255 end it. */
 const LEGACY_PREFIX_LENGTH = 24
 
-/** May it be leased: a host's address, which no member takes for the address of a network or for broadcast? */
+/** True for an address of a host, which no member takes for the address of a network or for broadcast. */
 export function isLeasable(range: Cidr, address: IpAddress): boolean {
   if (!cidrContains(range, address)) return false
   const { first, last } = hostsOf(range)
@@ -32,7 +32,7 @@ export function freeAddress(range: Cidr, used: ReadonlySet<IpAddress>, skip = 0)
   return found
 }
 
-/** How many addresses of the range can be leased. */
+/** The number of addresses of the range that can be leased. */
 export function countLeasable(range: Cidr): number {
   const { first, last } = hostsOf(range)
   const hosts = Number(last - first) + 1

@@ -2,7 +2,7 @@
 import { type AddressInRange, type Cidr, type IpAddress } from '@mesh/core'
 import ipaddr from 'ipaddr.js'
 
-/** Of 32 or 128 bits. */
+/** The address as a number of 32 or 128 bits. */
 export function numberOf(address: IpAddress): bigint {
   return ipaddr
     .parse(address)
@@ -31,12 +31,12 @@ export function hostsOf(range: Cidr): { readonly first: bigint; readonly last: b
   return { first: network + 1n, last: bits === 32 ? top - 1n : top }
 }
 
-/** The range's own address, which in IPv6 means any of its routers. */
+/** True for the range's own address, which in IPv6 means any of its routers. */
 export function isNetworkAddress({ address, range }: AddressInRange): boolean {
   return numberOf(address) < hostsOf(range).first
 }
 
-/** IPv4 only. */
+/** True for a broadcast address, which only IPv4 has. */
 export function isBroadcastAddress({ address, range }: AddressInRange): boolean {
   return numberOf(address) > hostsOf(range).last
 }

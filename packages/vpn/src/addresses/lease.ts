@@ -3,12 +3,13 @@
  *
  * 1. wait until this node knows what others hold;
  * 2. the address of the last run, or one that the ledger still has for this node, when no other live member has it;
- * 3. else wait for this node's turn and take the first free address;
+ * 3. else wait until the election gives it to this node, and take the first free address;
  * 4. claim it; should another have claimed it in the same moment, begin again at 3;
  * 5. remember it for the next run.
  */
 import {
   type AddressInRange,
+  BUCKETS,
   type Cidr,
   type Clock,
   delay,
@@ -18,29 +19,19 @@ import {
   type Random,
   shortPeerId,
   tryParseIp,
+  untilAborted,
 } from '@mesh/core'
 import { vpnError } from '../errors.ts'
 import type { VpnLedger } from '../ports.ts'
-import {
-  concernsLeases,
-  DHCP_BUCKET,
-  holderOf,
-  LEADER_KEY,
-  MACHINES_BUCKET,
-  otherHolder,
-  readLeader,
-  readUsed,
-  readWaiting,
-} from './dhcp-bucket.ts'
+import { awaitElection } from '../legacy/await-election.ts'
 import { countLeasable, freeAddress, isLeasable } from './free-address.ts'
 import { isIpv4, prefixLengthOf } from './ip-math.ts'
 import { CLAIM_RACE_MS, JOIN_MS } from './limits.ts'
-import { GATHER_MS, REWRITE_MS, ELECTION_DEADLINE_MS } from '../legacy/limits.ts'
+import { holderOf, otherHolder, readUsed } from './machines-bucket.ts'
 import type { PastAddresses } from './past-addresses.ts'
-import { createLeaseElection } from '../legacy/lease-election.ts'
 import { watchLease } from './watch-lease.ts'
 
-/** Keeps one address as text over restarts. */
+/** Keeps a text over restarts: an address, or those of others. */
 export interface LeaseStore {
   read(): string | undefined
   write(text: string): void
@@ -48,34 +39,34 @@ export interface LeaseStore {
 
 /** What a person who waits for an address is told. */
 export type LeaseProgress =
-  /** Learning what others hold. */
-  | { readonly state: 'arriving' }
-  /** It is the turn of the peer `for`; when that is this node, its own turn settles. */
+  /** This node learns what others hold. */
+  | { readonly state: 'syncing' }
+  /** The election waits for the peer `for`, which is this node while others may name themselves, too. */
   | { readonly state: 'waiting'; readonly for: string }
   | { readonly state: 'claiming'; readonly address: IpAddress }
 
-export interface LeaseRequest {
-  /** IPv4, any prefix length. */
+interface LeaseRequest {
+  /** The IPv4 range to lease in, of any prefix length. */
   readonly range: Cidr
   /** The machine record for an address, JSON text. */
   readonly machineText: (address: IpAddress) => string
-  /** Not to be taken: an address that this node has just lost. */
+  /** Addresses that are not to be taken: this node has just lost them. */
   readonly avoid?: readonly IpAddress[]
-  /** Called at each change. */
+  /** Called whenever the progress changes. */
   readonly onProgress?: (progress: LeaseProgress) => void
   readonly signal?: AbortSignal
 }
 
-export interface LeaseComponents {
+interface LeaseComponents {
   readonly ledger: VpnLedger
   /** Resolves when this node knows what others hold. */
-  readonly arrived: () => Promise<void>
-  /** Members that this node is connected to now: with none there is nobody to wait for. */
+  readonly initialSync: () => Promise<void>
+  /** The number of members that this node is connected to now; with none there is nobody to wait for. */
   readonly neighbours: () => number
-  /** Is the peer known to be of our kind, as one that speaks `/mesh/vpn/1` is? */
+  /** True for a peer that is known to be of our kind, as one that speaks `/mesh/vpn/1` is. */
   readonly isOurs: (peer: string) => boolean
   readonly store: LeaseStore
-  /** Addresses that other members had lately, away or not. */
+  /** The addresses that other members had lately, whether they are away or not. */
   readonly pastAddresses: Pick<PastAddresses, 'ofOthers'>
   readonly clock: Clock
   readonly random: Random
@@ -83,7 +74,7 @@ export interface LeaseComponents {
 }
 
 /**
- * Resolves with an address that this node holds in the ledger; to be announced and watched (`watchLease`) from
+ * Resolves with an address that this node holds in the ledger, which is to be announced and watched (`watchLease`) from
  * then on. Nothing else of this node should be announced in `machines` before: who has a machine waits for none.
  * @throws MeshError `vpn.bad_address` for an IPv6 range, `vpn.range_full`; the signal's reason
  */
@@ -107,9 +98,9 @@ class Lease {
   readonly #request: LeaseRequest
   readonly #components: LeaseComponents
   readonly #signal: AbortSignal
-  /** Lost in a race: others have them, or will. */
+  /** Addresses that were lost in a race: others have them, or will. */
   readonly #lost: Set<IpAddress>
-  /** About how many may try for an address at the same moment as this node. */
+  /** About how many nodes may try for an address at the same moment as this one. */
   #racers = 0
   /** How many addresses others may have taken without this node having heard. */
   #unheard = 0
@@ -123,15 +114,15 @@ class Lease {
   }
 
   async take(): Promise<AddressInRange> {
-    const { arrived, neighbours, clock } = this.#components
+    const { initialSync, neighbours, clock } = this.#components
     this.#signal.throwIfAborted()
-    this.#tell({ state: 'arriving' })
-    await unlessAborted(arrived(), this.#signal)
+    this.#tell({ state: 'syncing' })
+    await untilAborted(initialSync(), this.#signal)
     const known = this.#remembered() ?? this.#heldBefore()
     if (known !== undefined && (await this.#claim(known))) return this.#keep(known)
     if (neighbours() > 0) await delay(clock, JOIN_MS, this.#signal)
     for (;;) {
-      await this.#turn()
+      await this.#waitForElection()
       const address = this.#pick()
       if (await this.#claim(address)) return this.#keep(address)
       this.#lost.add(address)
@@ -162,7 +153,7 @@ class Lease {
   /** What the ledger has for this node from an earlier run. */
   #heldBefore(): IpAddress | undefined {
     const { ledger } = this.#components
-    for (const { key, entry } of ledger.snapshot().entries(MACHINES_BUCKET)) {
+    for (const { key, entry } of ledger.snapshot().entries(BUCKETS.machines)) {
       const address = tryParseIp(key)
       if (entry.deleted || address === undefined || holderOf(key, entry) !== ledger.self) continue
       if (isLeasable(this.#request.range, address) && !this.#lost.has(address)) return address
@@ -170,61 +161,21 @@ class Lease {
     return undefined
   }
 
-  async #turn(): Promise<void> {
-    const { ledger, clock, random, isOurs } = this.#components
-    const turn = createLeaseElection(ledger.self)
-    const deadline = clock.now() + ELECTION_DEADLINE_MS * (1 + random.float() / 2)
-    for (;;) {
-      this.#checkRoom()
-      const now = clock.now()
-      const snapshot = ledger.snapshot()
-      const isLive = (peer: string) => snapshot.isOwnerLive(peer, now)
-      const waiting = readWaiting(snapshot, now)
-      const step = turn.next({ waiting, leader: readLeader(snapshot)?.leader, isLive, isOurs }, now)
-      this.#unheard = turn.unheard
-      if (step.type === 'take') return
-      if (now >= deadline) {
-        this.#racers += waiting.length
-        return
-      }
-      if (step.type === 'lead') this.#lead()
-      this.#tell({ state: 'waiting', for: step.type === 'lead' ? ledger.self : step.for })
-      const untilMs = step.type === 'lead' ? now + REWRITE_MS : step.untilMs
-      await this.#change(Math.min(untilMs, deadline) - now)
-    }
+  /** Waits until this node may take an address. */
+  async #waitForElection(): Promise<void> {
+    const outcome = await awaitElection(
+      {
+        signal: this.#signal,
+        check: () => this.#checkRoom(),
+        onWaiting: (peer) => this.#tell({ state: 'waiting', for: peer }),
+      },
+      this.#components,
+    )
+    this.#unheard = outcome.unheard
+    this.#racers += outcome.racers
   }
 
-  #lead(): void {
-    const { ledger, log } = this.#components
-    try {
-      ledger.put(DHCP_BUCKET, LEADER_KEY, JSON.stringify(ledger.self))
-    } catch (error) {
-      if (isStopped(error)) throw error
-      log.debug('leader not written', { error })
-    }
-  }
-
-  /** Resolves soon after the ledger says something else about those who lease, at the latest after `delayMs`. */
-  async #change(delayMs: number): Promise<void> {
-    const { ledger, clock } = this.#components
-    const { promise, resolve } = Promise.withResolvers<void>()
-    let cancelSoon: (() => void) | undefined
-    const unsubscribe = ledger.subscribe((event) => {
-      if (event.type === 'committed' && event.changes.some(concernsLeases)) {
-        cancelSoon ??= clock.after(GATHER_MS, resolve)
-      }
-    })
-    const cancel = clock.after(delayMs, resolve, { keepAlive: true })
-    try {
-      await unlessAborted(promise, this.#signal)
-    } finally {
-      unsubscribe()
-      cancel()
-      cancelSoon?.()
-    }
-  }
-
-  /** The lowest that is free; where others may try at the same moment, one of the lowest. */
+  /** Picks the lowest free address; where others may try at the same moment, one of the lowest. */
   #pick(): IpAddress {
     const { random } = this.#components
     const { range } = this.#request
@@ -239,12 +190,12 @@ class Lease {
   #checkRoom(): void {
     const { range } = this.#request
     const { ledger, pastAddresses } = this.#components
-    const most = 2 * ledger.snapshot().count(MACHINES_BUCKET) + pastAddresses.ofOthers().length
+    const most = 2 * ledger.snapshot().count(BUCKETS.machines) + pastAddresses.ofOthers().length
     if (most < countLeasable(range)) return
     if (freeAddress(range, this.#used()) === undefined) throw this.#full()
   }
 
-  /** What others have, and had lately. */
+  /** The addresses that others have, or had lately. */
   #used(): Set<IpAddress> {
     const { ledger, pastAddresses } = this.#components
     const used = readUsed(ledger.snapshot())
@@ -262,32 +213,32 @@ class Lease {
     })
   }
 
-  /** Does this node hold the address, and no claim of the same moment beats it? */
+  /** Claims the address. True when this node holds it, and no claim of the same moment beats it. */
   async #claim(address: IpAddress): Promise<boolean> {
     const { ledger, neighbours, log } = this.#components
     this.#tell({ state: 'claiming', address })
-    const held = ledger.snapshot().getLive(MACHINES_BUCKET, address)
+    const held = ledger.snapshot().getLive(BUCKETS.machines, address)
     const isRenewal = held !== undefined && holderOf(address, held) === ledger.self
     try {
-      const write = ledger.put(MACHINES_BUCKET, address, this.#request.machineText(address))
-      const outcome = await unlessAborted(write.settled, this.#signal)
+      const write = ledger.put(BUCKETS.machines, address, this.#request.machineText(address))
+      const outcome = await untilAborted(write.settled, this.#signal)
       if (outcome.state === 'refused') throw outcome.error
     } catch (error) {
       if (!isRefusal(error)) throw error
       log.info('address not free', { address, reason: error.message })
       return false
     }
-    const settleMs = isRenewal || neighbours() === 0 ? 0 : CLAIM_RACE_MS
-    return this.#staysOurs(address, settleMs)
+    const raceMs = isRenewal || neighbours() === 0 ? 0 : CLAIM_RACE_MS
+    return this.#staysOurs(address, raceMs)
   }
 
-  async #staysOurs(address: IpAddress, settleMs: number): Promise<boolean> {
+  async #staysOurs(address: IpAddress, raceMs: number): Promise<boolean> {
     const { clock } = this.#components
     const lost = new AbortController()
     const watched = { address, firstLeasedAt: clock.now() }
     const stop = watchLease(watched, this.#components, () => lost.abort())
     try {
-      await delay(clock, settleMs, AbortSignal.any([this.#signal, lost.signal]))
+      await delay(clock, raceMs, AbortSignal.any([this.#signal, lost.signal]))
       return true
     } catch {
       this.#signal.throwIfAborted()
@@ -323,19 +274,7 @@ function describePeer({ hostname, peer }: { readonly hostname: string; readonly 
   return `${hostname} ${shortPeerId(peer)}`.trim()
 }
 
-/** The key is another's, or its version is ahead of the clock: another address is as good. */
+/** True when the key is another's, or its version is ahead of the clock: another address is as good. */
 function isRefusal(error: unknown): error is MeshError {
   return error instanceof MeshError && ['ledger.not_owner', 'ledger.bad_value'].includes(error.code)
-}
-
-function isStopped(error: unknown): boolean {
-  return error instanceof MeshError && error.code === 'ledger.stopped'
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

@@ -1,4 +1,6 @@
-/** Times and bounds of this node's addresses. All of them are our choice; the election's stand in `legacy/limits.ts`. */
+/**
+ * Times and bounds of this node's addresses. All of them are our choice; the election's stand in `legacy/limits.ts`.
+ */
 
 // Taking a lease
 

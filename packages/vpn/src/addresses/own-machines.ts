@@ -1,21 +1,22 @@
 /** This node's own entries of `machines`. */
-import type { IpAddress, PeerId } from '@mesh/core'
+import { BUCKETS, type IpAddress, type PeerId } from '@mesh/core'
 import type { VpnLedger } from '../ports.ts'
 import type { MachineDescription } from '../vpn.ts'
-import { holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
+import { holderOf } from './machines-bucket.ts'
 import { isIpv4 } from './ip-math.ts'
 
-export interface MachineTextInit {
+interface MachineTextInit {
   /** All addresses of this node. */
   readonly own: readonly IpAddress[]
   readonly machine: MachineDescription
-  /** The IPv4 address is a lease: it gives way to one that a person gave a machine. */
+  /** True when the IPv4 address is a lease, which gives way to one that a person gave a machine. */
   readonly leased?: boolean
 }
 
 /**
- * The machine record of one of a node's addresses, JSON text. `Address` is the node's IPv4 address where it has one,
- * in the entry of an IPv6 address too: an legacy node that leases takes the greatest `Address` of all plus one (wire
+ * The machine record of one of a node's addresses, JSON text. `Address` is the node's IPv4 address where it has one, in
+ * the entry of an IPv6 address too: a legacy node that leases takes the greatest `Address` of all plus one
+ * (docs/WIRE.md
  * 6.1), and would give itself an IPv6 address from an IPv4 range.
  */
 export function machineText(peer: PeerId, address: IpAddress, given: MachineTextInit): string {
@@ -35,14 +36,14 @@ export function machineText(peer: PeerId, address: IpAddress, given: MachineText
 
 /**
  * Ends this node's entries for addresses that it has no more, of an earlier run or a lost lease: its own heartbeat
- * would keep them for ever. Once, after the node has arrived and before it announces others.
+ * would keep them for ever. To be called once, when the node knows what others hold and before it announces addresses.
  */
 export function forgetOldAddresses(ledger: VpnLedger, keep: readonly IpAddress[]): readonly string[] {
   const kept = new Set<string>(keep)
   const old: string[] = []
-  for (const { key, entry } of ledger.snapshot().entries(MACHINES_BUCKET)) {
+  for (const { key, entry } of ledger.snapshot().entries(BUCKETS.machines)) {
     if (!entry.deleted && !kept.has(key) && holderOf(key, entry) === ledger.self) old.push(key)
   }
-  for (const key of old) ledger.delete(MACHINES_BUCKET, key)
+  for (const key of old) ledger.delete(BUCKETS.machines, key)
   return old
 }

@@ -2,10 +2,10 @@
  * Which IPv4 addresses other members had in the last 30 days, kept over restarts: a lease takes none of them, so that
  * a machine that was away finds its address free, and nobody who has it written down reaches another machine.
  */
-import { type Clock, type IpAddress, type Logger, tryParseIp, tryParsePeerId } from '@mesh/core'
+import { BUCKETS, type Clock, type IpAddress, type Logger, tryParseIp, tryParsePeerId } from '@mesh/core'
 import type { Entry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
-import { holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
+import { holderOf } from './machines-bucket.ts'
 import { isIpv4 } from './ip-math.ts'
 import type { LeaseStore } from './lease.ts'
 import {
@@ -17,13 +17,13 @@ import {
 } from './limits.ts'
 
 export interface PastAddresses {
-  /** Addresses that another member had within 30 days, or has. */
+  /** The addresses that another member has, or had within the last 30 days. */
   ofOthers(): readonly IpAddress[]
-  /** Saves, and listens no more. */
+  /** Saves what is remembered, and listens no more. */
   stop(): void
 }
 
-export interface PastAddressesComponents {
+interface PastAddressesComponents {
   readonly ledger: Pick<VpnLedger, 'self' | 'snapshot' | 'subscribe'>
   readonly store: LeaseStore
   readonly clock: Clock
@@ -36,17 +36,17 @@ export function rememberAddresses(components: PastAddressesComponents): PastAddr
 
 interface Past {
   readonly peer: string
-  /** Unix ms at which the address was seen with the peer last. */
+  /** When the address was seen with the peer last, in Unix ms. */
   readonly at: number
 }
 
 class AddressMemory implements PastAddresses {
   readonly #components: PastAddressesComponents
-  /** The one seen longest ago first. */
+  /** Who had which address; the one seen longest ago comes first. */
   readonly #past = new Map<IpAddress, Past>()
   readonly #unsubscribe: () => void
   #cancel = () => {}
-  /** Unix ms of the save that waits. */
+  /** When the memory is saved next, in Unix ms. */
   #saveAt = Number.POSITIVE_INFINITY
   #stopped = false
 
@@ -74,19 +74,19 @@ class AddressMemory implements PastAddresses {
   #hear(event: LedgerEvent): void {
     if (event.type !== 'committed') return
     for (const { bucket, key, entry, previous } of event.changes) {
-      if (bucket !== MACHINES_BUCKET) continue
+      if (bucket !== BUCKETS.machines) continue
       const isNew = this.#note(key, entry.deleted ? previous : entry)
       if (isNew) this.#saveBy(SAVE_PAST_SOON_MS)
     }
   }
 
   #lookThrough(): void {
-    for (const { key, entry } of this.#components.ledger.snapshot().entries(MACHINES_BUCKET)) {
+    for (const { key, entry } of this.#components.ledger.snapshot().entries(BUCKETS.machines)) {
       this.#note(key, entry)
     }
   }
 
-  /** True when the memory says something else now. */
+  /** Remembers what an entry says. True when the memory says something else now. */
   #note(key: string, entry: Entry | undefined): boolean {
     const address = tryParseIp(key)
     if (entry === undefined || entry.deleted || address === undefined || !isIpv4(address)) return false
@@ -102,7 +102,7 @@ class AddressMemory implements PastAddresses {
     return true
   }
 
-  /** Of one peer, and of all, so that nobody fills the memory. */
+  /** Forgets what is beyond the bounds of one peer and of all, so that nobody fills the memory. */
   #forgetFurther(peer: string): void {
     const ofPeer = [...this.#past].filter(([, past]) => past.peer === peer)
     const tooMany = ofPeer.slice(0, Math.max(0, ofPeer.length - MAX_PAST_ADDRESSES_PER_PEER))
@@ -151,7 +151,7 @@ class AddressMemory implements PastAddresses {
   }
 }
 
-/** In the order in which they were seen; undefined when the text is no such file. */
+/** Who had which address, in the order in which they were seen; undefined when the text is no such file. */
 function parsePast(text: string): readonly (readonly [IpAddress, Past])[] | undefined {
   try {
     const parsed: unknown = JSON.parse(text)

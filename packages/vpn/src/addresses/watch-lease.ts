@@ -1,30 +1,34 @@
 /**
- * A lease can be lost later: to another claim of the same moment ('Races'), or to whoever took the address while
- * this node was away ('Coming back'). A young lease is given up to a claimant of longer standing, too, and to a machine
- * that a person gave the address: nobody counts on it yet, and another address is as good, so no person need decide.
+ * Watches a lease, which can be lost later: to another claim of the same moment, or to whoever took the address while
+ * this node was away (docs/PROTOCOLS.md, 'Leases'). A young lease is given up to a claimant of longer standing, too,
+ * and to a machine that a person gave the address: nobody counts on it yet, and another address is as good, so no
+ * person need decide.
  */
-import { type Clock, type IpAddress, type Logger, shortPeerId } from '@mesh/core'
+import { BUCKETS, type Clock, type IpAddress, type Logger, shortPeerId } from '@mesh/core'
 import type { KeyedEntry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
-import { asksFor, holderOf, MACHINES_BUCKET } from './dhcp-bucket.ts'
+import { asksFor, holderOf } from './machines-bucket.ts'
 import { CONFLICT_PATIENCE_MS, CONFLICT_SEEN_MS, YOUNG_LEASE_MS } from './limits.ts'
 
-export interface LeaseWatchInit {
+interface LeaseWatchInit {
   readonly address: IpAddress
-  /** Unix ms of this node's first lease since it started. */
+  /** When this node leased an address first since it started, in Unix ms. */
   readonly firstLeasedAt: number
 }
 
-export interface LeaseWatchComponents {
+interface LeaseWatchComponents {
   readonly ledger: VpnLedger
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Called once; `to` is undefined when nobody else is known. The address must not be announced any more from this very call on. */
-export type OnLeaseLost = (loss: { readonly address: IpAddress; readonly to: string | undefined }) => void
+/**
+ * Called once, with the new holder; `to` is undefined when nobody else is known. From this very call on the address
+ * must not be announced any more.
+ */
+type OnLeaseLost = (loss: { readonly address: IpAddress; readonly to: string | undefined }) => void
 
-/** The returned function stops watching. */
+/** Calls `onLost` when the lease is lost. The returned function stops watching. */
 export function watchLease(
   { address, firstLeasedAt }: LeaseWatchInit,
   { ledger, clock, log }: LeaseWatchComponents,
@@ -44,7 +48,7 @@ export function watchLease(
   const letGo = (to: string) => {
     lose(to)
     try {
-      ledger.delete(MACHINES_BUCKET, address)
+      ledger.delete(BUCKETS.machines, address)
     } catch (error) {
       log.debug('lost address not ended', { address, error })
     }
@@ -56,26 +60,26 @@ export function watchLease(
     cancel = clock.after(ledger.self > to ? CONFLICT_SEEN_MS : CONFLICT_PATIENCE_MS, () => letGo(to))
   }
   /** A machine that was given the address finds it taken, and asks for it. */
-  const hearWish = (keyed: KeyedEntry) => {
-    const wisher = isYoung() ? asksFor(keyed, address) : undefined
-    if (wisher === undefined || wisher === ledger.self) return false
-    letGo(wisher)
+  const hearRequest = (keyed: KeyedEntry) => {
+    const requester = isYoung() ? asksFor(keyed, address) : undefined
+    if (requester === undefined || requester === ledger.self) return false
+    letGo(requester)
     return true
   }
   const hear = (event: LedgerEvent) => {
     if (event.type === 'committed') {
       for (const change of event.changes) {
         const { bucket, key, entry } = change
-        if (bucket !== MACHINES_BUCKET || entry.deleted) continue
+        if (bucket !== BUCKETS.machines || entry.deleted) continue
         if (key !== address) {
-          if (hearWish(change)) return
+          if (hearRequest(change)) return
           continue
         }
         const holder = holderOf(key, entry)
         if (holder !== ledger.self) return lose(holder)
       }
     } else if (event.type === 'yielded' || event.type === 'conflict') {
-      if (event.bucket !== MACHINES_BUCKET || event.key !== address) return
+      if (event.bucket !== BUCKETS.machines || event.key !== address) return
       if (event.type === 'yielded') return lose(event.to)
       const other = event.owners.find((owner) => owner !== ledger.self)
       if (event.resolved) cancel()
@@ -84,10 +88,10 @@ export function watchLease(
   }
   /** It may have been lost between the claim and this call. */
   const lookOnce = () => {
-    const entry = ledger.snapshot().getLive(MACHINES_BUCKET, address)
+    const entry = ledger.snapshot().getLive(BUCKETS.machines, address)
     const holder = entry && holderOf(address, entry)
     if (holder !== ledger.self) return lose(holder)
-    for (const keyed of ledger.snapshot().entries(MACHINES_BUCKET)) if (hearWish(keyed)) return
+    for (const keyed of ledger.snapshot().entries(BUCKETS.machines)) if (hearRequest(keyed)) return
   }
   const unsubscribe = ledger.subscribe(hear)
   cancel = clock.after(0, lookOnce)

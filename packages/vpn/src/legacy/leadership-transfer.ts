@@ -1,13 +1,13 @@
 /**
- * For nodes that want no address. Legacy nodes elect whoever has no machine, also one that will never take one, and
- * then wait for it for ever (docs/WIRE.md D31). Such a node names the next legacy one in its place, and the next when that
- * one does nothing. Who wants an address cannot be told, so each is named once, until others come or go. Where no
- * legacy node waits nothing is written: nodes of our kind pass over those who do nothing.
+ * Leadership transfer, for nodes that want no address. Legacy nodes elect whoever has no machine, also one that will
+ * never take one, and then wait for it for ever (docs/WIRE.md D31). Such a node names the next legacy one in its place,
+ * and the next when that one does nothing. Who wants an address cannot be told, so each is named once, until others
+ * come or go. Where no legacy node waits nothing is written: nodes of our kind pass over those who do nothing.
  */
 import { type Clock, type Logger, type Random, shortPeerId } from '@mesh/core'
 import { leaderOf } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
-import { concernsLeases, DHCP_BUCKET, LEADER_KEY, readLeader, readWaiting } from '../addresses/dhcp-bucket.ts'
+import { concernsLeases, readLeader, readWaiting, writeLeader } from './dhcp-bucket.ts'
 import {
   TRANSFER_FALLBACK_MS,
   TRANSFER_GATHER_MS,
@@ -18,41 +18,41 @@ import {
 export interface TransferComponents {
   readonly ledger: VpnLedger
   /** Resolves when this node knows what others hold. */
-  readonly arrived: () => Promise<void>
-  /** Legacy members that were heard lately. */
+  readonly initialSync: () => Promise<void>
+  /** Peer ids of legacy members that were heard lately. */
   readonly legacyMembers: () => readonly string[]
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
 }
 
-/** The returned function stops. Not for a node that leases: it waits for its turn itself. */
+/** Not for a node that leases, which takes part in the election itself. The returned function stops it. */
 export function transferLeadership(components: TransferComponents): () => void {
-  const yielder = new LeadershipTransfer(components)
-  return () => yielder.stop()
+  const transfer = new LeadershipTransfer(components)
+  return () => transfer.stop()
 }
 
 class LeadershipTransfer {
   readonly #components: TransferComponents
-  /** Named by this node. */
+  /** Those that this node has named. */
   readonly #named = new Set<string>()
-  /** Had their chance, or passed it on. */
+  /** Those who had their chance, or passed it on. */
   readonly #idle = new Set<string>()
-  /** Unix ms by node that waits. */
+  /** Since when each node waits, in Unix ms. */
   readonly #since = new Map<string, number>()
   #leader: string | undefined
   #leaderSince = 0
-  /** When to speak for an elected node that is silent; undefined while nobody need. */
+  /** When to speak for an elected node that is silent, in Unix ms; undefined while nobody need. */
   #fallbackAt: number | undefined
   #unsubscribe = () => {}
   #cancel = () => {}
-  /** Unix ms of the look that waits. */
+  /** When the ledger is looked at next, in Unix ms. */
   #lookAt = Number.POSITIVE_INFINITY
   #stopped = false
 
   constructor(components: TransferComponents) {
     this.#components = components
-    void components.arrived().then(() => this.#begin())
+    void components.initialSync().then(() => this.#begin())
   }
 
   stop(): void {
@@ -130,7 +130,7 @@ class LeadershipTransfer {
     this.#fallbackAt = undefined
     this.#named.add(peer)
     try {
-      ledger.put(DHCP_BUCKET, LEADER_KEY, JSON.stringify(peer))
+      writeLeader(ledger, peer)
       log.debug('named the next to take an address', { peer: shortPeerId(peer) })
     } catch (error) {
       log.debug('leader not written', { error })

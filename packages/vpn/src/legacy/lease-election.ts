@@ -1,15 +1,15 @@
 /**
- * Whose turn it is to take an address (docs/WIRE.md 6.1), so that nodes of all kinds take one after another. Legacy nodes
- * wait for whoever leads, for ever; this one passes over those who do nothing.
+ * Who takes the next address (docs/WIRE.md 6.1), so that nodes of all kinds take one after another. Legacy nodes wait
+ * for whoever leads, for ever; this one passes over those who do nothing. Pure: it is asked with what the ledger shows.
  */
 import { leaderOf } from '@mesh/ledger'
 import {
   FURTHER_PATIENCE_MS,
   LEADER_PATIENCE_MS,
   LEADER_RACE_MS,
-  NEXT_PATIENCE_MS,
   LEGACY_LEADER_PATIENCE_MS,
   LEGACY_NEXT_PATIENCE_MS,
+  NEXT_PATIENCE_MS,
 } from './limits.ts'
 
 /** What one look at the ledger shows. */
@@ -18,7 +18,7 @@ export interface ElectionView {
   readonly waiting: readonly string[]
   readonly leader: string | undefined
   readonly isLive: (peer: string) => boolean
-  /** Known to be of our kind, which acts within a second. */
+  /** True for a peer that is known to be of our kind, which acts within a second. */
   readonly isOurs: (peer: string) => boolean
 }
 
@@ -27,76 +27,97 @@ export type ElectionStep =
   | { readonly type: 'take' }
   /** This node is to name itself leader. */
   | { readonly type: 'lead' }
-  /** Another's turn, or the settling of this node's own (`for` is this node then); to be asked again at that time. */
+  /**
+   * The peer `for` is awaited: another whose turn it is, or this node while others may name themselves, too. To be
+   * asked again at `untilMs`.
+   */
   | { readonly type: 'wait'; readonly for: string; readonly untilMs: number }
 
-export interface LeaseElection {
+interface LeaseElection {
   next(view: ElectionView, nowMs: number): ElectionStep
-  /** Nodes that led and still show no address: each may have taken one without this node having heard. */
+  /** Number of nodes that led and still show no address: each may have taken one without this node having heard. */
   readonly unheard: number
+}
+
+export function createLeaseElection(self: string): LeaseElection {
+  return new Election(self)
 }
 
 type Role = 'leader' | 'next'
 
-export function createLeaseElection(self: string): LeaseElection {
+class Election implements LeaseElection {
+  readonly #self: string
   /** Those who had their chance. */
-  const passed = new Set<string>()
+  readonly #passed = new Set<string>()
   /** Those who led for long enough to take an address. */
-  const led = new Set<string>()
-  let leader: string | undefined
-  let leaderSince = Number.NEGATIVE_INFINITY
-  let awaited: { readonly peer: string; readonly role: Role; readonly since: number } | undefined
+  readonly #led = new Set<string>()
+  #leader: string | undefined
+  #leaderSince = Number.NEGATIVE_INFINITY
+  #awaited: { readonly peer: string; readonly role: Role; readonly since: number } | undefined
   /** How many were passed over in a row without anybody leading. */
-  let silent = 0
+  #silent = 0
 
-  const noteLeader = (now: string | undefined, nowMs: number) => {
-    if (now === leader) return
-    if (leader !== undefined && nowMs >= leaderSince + LEADER_RACE_MS) led.add(leader)
-    leader = now
-    leaderSince = nowMs
-    silent = 0
-    // Whoever is named anew gets a new chance.
-    if (now !== undefined) passed.delete(now)
+  constructor(self: string) {
+    this.#self = self
   }
-  const patienceMs = (role: Role, isOurs: boolean): number => {
-    if (role === 'leader') return isOurs ? LEADER_PATIENCE_MS : LEGACY_LEADER_PATIENCE_MS
-    if (silent > 0) return FURTHER_PATIENCE_MS / 2 ** (silent - 1)
-    return isOurs ? NEXT_PATIENCE_MS : LEGACY_NEXT_PATIENCE_MS
+
+  get unheard(): number {
+    return this.#led.size
   }
-  /** Until when this one's turn lasts; undefined when it is over. */
-  const awaitTurn = (peer: string, role: Role, view: ElectionView, nowMs: number): number | undefined => {
-    if (awaited?.peer !== peer || awaited.role !== role) awaited = { peer, role, since: nowMs }
-    const untilMs = awaited.since + patienceMs(role, view.isOurs(peer))
+
+  next(view: ElectionView, nowMs: number): ElectionStep {
+    const self = this.#self
+    this.#noteLeader(view.leader, nowMs)
+    this.#forgetPlaced(view.waiting)
+    const others = view.waiting.filter((peer) => peer !== self && view.isLive(peer))
+    if (others.length === 0) return { type: 'take' }
+    if (this.#leader === self) {
+      const untilMs = this.#leaderSince + LEADER_RACE_MS
+      return nowMs >= untilMs ? { type: 'take' } : { type: 'wait', for: self, untilMs }
+    }
+    for (;;) {
+      const active = others.filter((peer) => !this.#passed.has(peer))
+      const leads = this.#leader !== undefined && active.includes(this.#leader)
+      const peer = leads ? this.#leader : leaderOf([...active, self])
+      if (peer === undefined || peer === self) return { type: 'lead' }
+      const untilMs = this.#await(peer, leads ? 'leader' : 'next', view.isOurs(peer), nowMs)
+      if (untilMs !== undefined) return { type: 'wait', for: peer, untilMs }
+    }
+  }
+
+  #noteLeader(leader: string | undefined, nowMs: number): void {
+    if (leader === this.#leader) return
+    if (this.#leader !== undefined && nowMs >= this.#leaderSince + LEADER_RACE_MS) this.#led.add(this.#leader)
+    this.#leader = leader
+    this.#leaderSince = nowMs
+    this.#silent = 0
+    // whoever is named anew gets a new chance
+    if (leader !== undefined) this.#passed.delete(leader)
+  }
+
+  #forgetPlaced(stillWaiting: readonly string[]): void {
+    const waiting = new Set(stillWaiting)
+    for (const known of [this.#passed, this.#led]) {
+      for (const peer of known) if (!waiting.has(peer) || peer === this.#self) known.delete(peer)
+    }
+  }
+
+  /** Until when the peer may take its time, in the clock's ms; undefined when that is over. */
+  #await(peer: string, role: Role, isOurs: boolean, nowMs: number): number | undefined {
+    if (this.#awaited?.peer !== peer || this.#awaited.role !== role) {
+      this.#awaited = { peer, role, since: nowMs }
+    }
+    const untilMs = this.#awaited.since + this.#patienceMs(role, isOurs)
     if (nowMs < untilMs) return untilMs
-    passed.add(peer)
-    if (role === 'next') silent++
-    else led.add(peer)
+    this.#passed.add(peer)
+    if (role === 'next') this.#silent++
+    else this.#led.add(peer)
     return undefined
   }
-  return {
-    get unheard() {
-      return led.size
-    },
-    next(view, nowMs) {
-      noteLeader(view.leader, nowMs)
-      const waiting = new Set(view.waiting)
-      for (const known of [passed, led]) {
-        for (const peer of known) if (!waiting.has(peer) || peer === self) known.delete(peer)
-      }
-      const others = view.waiting.filter((peer) => peer !== self && view.isLive(peer))
-      if (others.length === 0) return { type: 'take' }
-      if (leader === self) {
-        const untilMs = leaderSince + LEADER_RACE_MS
-        return nowMs >= untilMs ? { type: 'take' } : { type: 'wait', for: self, untilMs }
-      }
-      for (;;) {
-        const active = others.filter((peer) => !passed.has(peer))
-        const leads = leader !== undefined && active.includes(leader)
-        const peer = leads ? leader : leaderOf([...active, self])
-        if (peer === undefined || peer === self) return { type: 'lead' }
-        const untilMs = awaitTurn(peer, leads ? 'leader' : 'next', view, nowMs)
-        if (untilMs !== undefined) return { type: 'wait', for: peer, untilMs }
-      }
-    },
+
+  #patienceMs(role: Role, isOurs: boolean): number {
+    if (role === 'leader') return isOurs ? LEADER_PATIENCE_MS : LEGACY_LEADER_PATIENCE_MS
+    if (this.#silent > 0) return FURTHER_PATIENCE_MS / 2 ** (this.#silent - 1)
+    return isOurs ? NEXT_PATIENCE_MS : LEGACY_NEXT_PATIENCE_MS
   }
 }

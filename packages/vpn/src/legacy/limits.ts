@@ -28,7 +28,9 @@ export const MAX_UNFINISHED_BYTES = 16 * 1024 * 1024
 
 /** Changes of the ledger that come within this time, in ms, are judged together. */
 export const GATHER_MS = 50
-/** How long after this node named itself leader, in ms, another's word of the same moment has come; EdgeVPN waits 5 s. */
+/**
+ * How long after this node named itself leader, in ms, another's word of the same moment has come; EdgeVPN waits 5 s.
+ */
 export const LEADER_RACE_MS = 500
 /** How long a node that names itself leader without effect waits, in ms, before it does so again. */
 export const REWRITE_MS = 1_000

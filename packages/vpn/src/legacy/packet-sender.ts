@@ -1,26 +1,23 @@
 /**
- * Packets to one member of an older network, as it reads them (docs/WIRE.md 5.1): each on a stream of its own, in
- * one chunk, never over a relay. What waits beyond the streams in flight stays in the engine.
+ * Packets to one legacy member, as it reads them (docs/WIRE.md 5.1): each on a stream of its own, in one chunk, never
+ * over a relay. What waits beyond the streams in flight stays in the engine.
  */
-import { type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
 import { type Engine, framesOf } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
 import { tunnelError, within } from '../tunnels/errors.ts'
+import { STREAM_OPEN_MS } from '../tunnels/limits.ts'
+import { StreamRetry } from '../tunnels/stream-retry.ts'
 import { LEGACY_PROTOCOL, STREAM_MS, STREAMS_OUT_PER_PEER } from './limits.ts'
-import {
-  MAX_STREAM_RETRY_MS,
-  STREAM_EARLY_RETRY_MS,
-  STREAM_OPEN_MS,
-  STREAM_RETRY_MS,
-} from '../tunnels/limits.ts'
 
-export interface PacketSenderComponents {
+interface PacketSenderComponents {
   readonly engine: Pick<Engine, 'take'>
   readonly streams: Pick<ByteStreams, 'open'>
+  /** True while there is a direct connection to the peer. */
   readonly isDirect: () => boolean
-  /** Connects directly, and sees that the peer still is one for plain packets; else rejects. */
+  /** Connects directly, and rejects unless the peer is a legacy member still. */
   readonly prepare: (signal: AbortSignal) => Promise<void>
-  /** Room for one more stream among those of all peers; if not, `readable` is called when there is. */
+  /** Takes one of the streams to all peers; false when there is none left, and `readable` is called once there is. */
   readonly acquire: () => boolean
   readonly release: () => void
   readonly clock: Clock
@@ -28,148 +25,147 @@ export interface PacketSenderComponents {
 }
 
 export interface PacketSender {
-  /** The engine has packets for the peer, or there is room again. */
+  /** Tells that the engine has packets for the peer, or that a stream can be acquired again. */
   readable(): void
-  /** A connection came, or changed. */
+  /** Tells that a connection came, or changed. */
   reach(): void
-  /** Streams that are open. */
+  /** Number of streams that are open. */
   readonly open: number
-  /** Packets whose streams were refused or broke. */
+  /** Number of packets whose streams were refused or broke. */
   readonly lost: number
   readonly lastError: Error | undefined
   stop(): void
 }
 
 export function createPacketSender(peer: PeerId, components: PacketSenderComponents): PacketSender {
-  const { engine, streams, isDirect, prepare, acquire, release, clock, random } = components
-  const stopping = new AbortController()
-  const backoff = createBackoff({ leastMs: STREAM_RETRY_MS, mostMs: MAX_STREAM_RETRY_MS }, { clock, random })
-  let packets: Iterator<Uint8Array> | undefined
-  let owed = false
-  let preparing = false
-  let open = 0
-  let lost = 0
-  /** One until a packet went through, so that a peer that is away is not asked 64 times. */
-  let allowed = 1
-  let lastError: Error | undefined
-  let cancelRetry: (() => void) | undefined
+  return new StreamPerPacketSender(peer, components)
+}
 
-  function drive(): void {
-    if (stopping.signal.aborted || preparing || !owed) return
-    const waitMs = backoff.remainingMs()
-    if (waitMs > 0) {
-      cancelRetry ??= clock.after(waitMs, retry)
-      return
-    }
-    if (!isDirect()) return void connect()
-    while (open < allowed && acquire()) {
-      const packet = nextPacket()
+class StreamPerPacketSender implements PacketSender {
+  open = 0
+  lost = 0
+  lastError: Error | undefined
+  readonly #peer: PeerId
+  readonly #components: PacketSenderComponents
+  readonly #stopping = new AbortController()
+  readonly #retry: StreamRetry
+  /** What is left of the batch that was taken last. */
+  #packets: Iterator<Uint8Array> | undefined
+  #isReadable = false
+  #preparing = false
+  /**
+   * How many streams may be open: one until a packet went through, so that a peer that is away is not asked 64 times.
+   */
+  #allowed = 1
+
+  constructor(peer: PeerId, components: PacketSenderComponents) {
+    this.#peer = peer
+    this.#components = components
+    this.#retry = new StreamRetry(components, () => this.#drive())
+  }
+
+  readable(): void {
+    this.#isReadable = true
+    this.#drive()
+  }
+
+  reach(): void {
+    this.#retry.hasten()
+  }
+
+  stop(): void {
+    this.#stopping.abort(tunnelError('vpn.stopped', 'the peer gets no unsealed packets any more'))
+    this.#retry.stop()
+    this.#packets = undefined
+  }
+
+  #drive(): void {
+    if (this.#stopping.signal.aborted || this.#preparing || !this.#isReadable) return
+    const { isDirect, acquire, release } = this.#components
+    if (this.#retry.isWaiting()) return
+    if (!isDirect()) return void this.#connect()
+    while (this.open < this.#allowed && acquire()) {
+      const packet = this.#nextPacket()
       if (packet === undefined) {
-        owed = false
+        this.#isReadable = false
         release()
         return
       }
-      send(packet)
+      void this.#send(packet)
     }
   }
 
-  function retry(): void {
-    cancelRetry?.()
-    cancelRetry = undefined
-    drive()
-  }
-
-  async function connect(): Promise<void> {
-    preparing = true
+  async #connect(): Promise<void> {
+    const { clock, prepare, isDirect } = this.#components
+    this.#preparing = true
     try {
-      await within({ clock, ms: STREAM_OPEN_MS, signal: stopping.signal }, prepare)
+      await within({ clock, ms: STREAM_OPEN_MS, signal: this.#stopping.signal }, prepare)
       if (!isDirect()) throw tunnelError('vpn.unreachable', 'there is no direct connection')
     } catch (error) {
-      failed(error)
+      this.#failed(error)
     }
-    preparing = false
-    drive()
+    this.#preparing = false
+    this.#drive()
   }
 
-  function nextPacket(): Uint8Array | undefined {
+  #nextPacket(): Uint8Array | undefined {
     for (;;) {
-      const next = packets?.next()
+      const next = this.#packets?.next()
       if (next?.done === false) return next.value
-      const batch = engine.take(peer)
+      const batch = this.#components.engine.take(this.#peer)
       if (batch === undefined) {
-        packets = undefined
+        this.#packets = undefined
         return undefined
       }
-      packets = framesOf(batch)
+      this.#packets = framesOf(batch)
     }
   }
 
-  function send(packet: Uint8Array): void {
-    open++
+  async #send(packet: Uint8Array): Promise<void> {
+    const { clock, streams } = this.#components
+    this.open++
     const options = { from: 'heard', relayed: false } as const
-    within({ clock, ms: STREAM_MS, signal: stopping.signal }, (signal) =>
-      streams.open(peer, LEGACY_PROTOCOL, { ...options, signal }),
-    ).then(
-      (stream) => carryOn(stream, packet),
-      (error: unknown) => {
-        lost++
-        allowed = 1
-        failed(error)
-        finished()
-      },
-    )
+    let stream: ByteStream
+    try {
+      stream = await within({ clock, ms: STREAM_MS, signal: this.#stopping.signal }, (signal) =>
+        streams.open(this.#peer, LEGACY_PROTOCOL, { ...options, signal }),
+      )
+    } catch (error) {
+      this.lost++
+      this.#allowed = 1
+      this.#failed(error)
+      this.#finished()
+      return
+    }
+    this.#sendOn(stream, packet)
   }
 
-  function carryOn(stream: ByteStream, packet: Uint8Array): void {
+  #sendOn(stream: ByteStream, packet: Uint8Array): void {
+    const { clock } = this.#components
     const cancel = clock.after(STREAM_MS, () => stream.abort(new Error('the peer does not close')))
     stream.onEnd((error) => {
       cancel()
-      allowed = error === undefined ? STREAMS_OUT_PER_PEER : 1
+      this.#allowed = error === undefined ? STREAMS_OUT_PER_PEER : 1
       if (error !== undefined) {
-        lost++
-        lastError = error
+        this.lost++
+        this.lastError = error
       }
-      finished()
+      this.#finished()
     })
-    backoff.succeeded()
+    this.#retry.succeeded()
     stream.send(packet)
     stream.close()
   }
 
-  function finished(): void {
-    open--
-    release()
-    drive()
+  #finished(): void {
+    this.open--
+    this.#components.release()
+    this.#drive()
   }
 
-  function failed(error: unknown): void {
-    if (stopping.signal.aborted) return
-    lastError = toError(error)
-    backoff.failed()
-  }
-
-  return {
-    readable() {
-      owed = true
-      drive()
-    },
-    reach() {
-      backoff.hasten(STREAM_EARLY_RETRY_MS)
-      retry()
-    },
-    get open() {
-      return open
-    },
-    get lost() {
-      return lost
-    },
-    get lastError() {
-      return lastError
-    },
-    stop() {
-      stopping.abort(tunnelError('vpn.stopped', 'the peer gets no plain packets any more'))
-      cancelRetry?.()
-      packets = undefined
-    },
+  #failed(error: unknown): void {
+    if (this.#stopping.signal.aborted) return
+    this.lastError = toError(error)
+    this.#retry.failed()
   }
 }

@@ -1,12 +1,12 @@
 /** Cuts a stream of bytes into IP packets by the lengths in their headers (docs/WIRE.md 5.1). Pure. */
 
-/** IPv4's length stands in the first 4 bytes, IPv6's in the first 6. */
+/** The bytes that tell a packet's length: IPv4's stands in the first 4, IPv6's in the first 6. */
 const LENGTH_KNOWN_BYTES = 6
 const IPV6_HEADER_BYTES = 40
 const LEAST_PACKET_BYTES = 20
 const MAX_PACKET_BYTES = 65_535
 
-/** The length of the packet that begins here; 0: more bytes are needed to tell. Undefined: it is none. */
+/** The length of the packet that begins here; 0 when more bytes are needed to tell, undefined when it is none. */
 export function packetLength(bytes: Uint8Array): number | undefined {
   const [first, , b2 = 0, b3 = 0, b4 = 0, b5 = 0] = bytes
   if (first === undefined) return 0
@@ -17,13 +17,13 @@ export function packetLength(bytes: Uint8Array): number | undefined {
   return length < LEAST_PACKET_BYTES || length > MAX_PACKET_BYTES ? undefined : length
 }
 
-/** What `packetsOf` found: views of its input. */
-export interface PacketsFound {
-  /** Whole packets, one behind the other. */
+/** What `packetsOf` found, as views of its input. */
+interface PacketsFound {
+  /** The whole packets, one behind the other. */
   readonly packets: Uint8Array
   /** The beginning of a packet whose end has not come. */
   readonly rest: Uint8Array
-  /** What follows the packets is none; `rest` is empty. */
+  /** True when what follows the packets is none; `rest` is empty then. */
   readonly bad: boolean
 }
 
@@ -41,15 +41,15 @@ export function packetsOf(bytes: Uint8Array): PacketsFound {
 
 /** Gathers packets that come in parts. */
 export interface PacketGatherer {
-  /** False: what came is no packet, and nothing more is taken. */
+  /** Takes the next bytes. False when they are no packet: nothing more is taken then. */
   push(bytes: Uint8Array): boolean
-  /** Memory that the beginning of a packet takes, in bytes. */
+  /** The memory that the beginning of a packet takes, in bytes. */
   readonly held: number
 }
 
 /** @param onPackets gets whole packets, one behind the other, to read before it returns */
 export function createPacketGatherer(onPackets: (packets: Uint8Array) => void): PacketGatherer {
-  /** As long as the packet, or as far as is needed to know its length. */
+  /** The packet that has begun, or as much of it as tells its length. */
   let begun = new Uint8Array()
   let filled = 0
   let bad = false
@@ -60,7 +60,7 @@ export function createPacketGatherer(onPackets: (packets: Uint8Array) => void): 
     filled = rest.length
   }
 
-  /** Adds to the packet that has begun; how many bytes it took. */
+  /** Adds to the packet that has begun. @returns how many bytes it took */
   function fill(bytes: Uint8Array): number {
     const taken = Math.min(bytes.length, begun.length - filled)
     begun.set(bytes.subarray(0, taken), filled)

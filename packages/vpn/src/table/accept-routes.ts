@@ -16,20 +16,20 @@ import { isOwnersWord, readRoute, type Route } from './read-entry.ts'
 import { defaultRouteByHand, routesRefused } from './table-problems.ts'
 
 export interface AcceptPolicy {
-  /** From every member, but default routes from none. */
+  /** Takes routes of every member, but default routes of none. */
   readonly any: boolean
-  /** All routes of these. */
+  /** Takes all routes of these members. */
   readonly from: ReadonlySet<PeerId>
 }
 
-/** Nearer than any route: what a refused one would have hidden. */
+/** What is nearer than any route, and would be hidden by a refused one. */
 interface Nearer {
   readonly connected: readonly Prefix[]
   readonly ranges: readonly Prefix[]
   readonly remotes: readonly Prefix[]
 }
 
-/** Reasons that a person who accepts routes should hear of. */
+/** The reasons of refusals that a person who accepts routes should hear of. */
 const TOLD = ['connectedNetwork', 'vpnRange', 'cutsPeers', 'lostToOther', 'tooMany'] as const
 
 export function acceptRoutes(

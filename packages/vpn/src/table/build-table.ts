@@ -16,12 +16,12 @@ export type TableSnapshot = Pick<Snapshot, 'entries' | 'getLive' | 'isOwnerLive'
 
 export interface TableInput {
   readonly snapshot: TableSnapshot
-  /** Unix ms. */
+  /** The time of the table, in Unix ms. */
   readonly now: number
   readonly self: PeerId
   readonly mode: OwnershipMode
   readonly livenessMs: number
-  /** What this node should have: nobody else's, as long as nobody else has it. */
+  /** The addresses that this node should have: nobody else's, as long as nobody else has them. */
   readonly own: readonly IpAddress[]
   /** This node's VPN ranges, the derived prefix too: machines elsewhere do not enter. */
   readonly ranges: readonly Cidr[]
@@ -30,30 +30,30 @@ export interface TableInput {
     /** The one address in the prefix that a peer may have. */
     addressOf(peer: PeerId): IpAddress
   }
-  /** In place of the ledger's machines when not empty. */
+  /** The static table, which replaces the ledger's machines when it is not empty. */
   readonly staticPeers: readonly StaticPeer[]
   readonly router: IpAddress | undefined
   readonly accept: AcceptPolicy
-  /** Networks that this node routes for others. */
+  /** The networks that this node routes for others. */
   readonly advertised: readonly Cidr[]
-  /** Networks of the host, without the VPN's. */
+  /** The networks of the host, without the VPN's. */
   readonly connected: readonly Cidr[]
-  /** Addresses through which this node reaches other peers now. */
+  /** The addresses through which this node reaches other peers now. */
   readonly remotes: readonly IpAddress[]
 }
 
 export interface VpnTable {
   readonly peers: ReadonlyMap<PeerId, TablePeer>
   readonly accepted: readonly AcceptedRoute[]
-  /** The accepted ones that the kernel gets. */
+  /** The accepted routes that the kernel gets. */
   readonly kernelRoutes: readonly Cidr[]
   readonly ignored: Readonly<Partial<Record<IgnoredReason, number>>>
   readonly problems: readonly VpnProblem[]
   /** This node's addresses, without those that a live peer holds in the ledger. */
   readonly own: readonly IpAddress[]
-  /** Owners without a heartbeat: when one comes, the table is another. */
+  /** Owners without a heartbeat; when one comes, the table changes. */
   readonly silent: ReadonlySet<string>
-  /** Unix ms when the first of the others has none any more, unless it comes; undefined: never. */
+  /** When the first of the other owners has no heartbeat any more, in Unix ms; undefined: never. */
   readonly expiresAt: number | undefined
 }
 
@@ -61,7 +61,7 @@ export interface TablePeer {
   readonly hostname: string
   readonly addresses: readonly IpAddress[]
   readonly routes: readonly Cidr[]
-  /** Both, and the default routes of the router; no range is another peer's too. */
+  /** Its addresses and routes, and a router's default routes; no range is another peer's, too. */
   readonly allowed: readonly Cidr[]
 }
 
@@ -89,7 +89,7 @@ interface GrowingPeer extends TablePeer {
   readonly allowed: Cidr[]
 }
 
-/** A table that grows: each range is one peer's, and its size is bounded. */
+/** A table that grows: each range belongs to one peer, and its size is bounded. */
 export class TableBuild {
   readonly peers = new Map<PeerId, GrowingPeer>()
   readonly ignored: Partial<Record<IgnoredReason, number>> = {}
@@ -149,7 +149,7 @@ export class TableBuild {
     for (const range of ['0.0.0.0/0', '::/0'] as Cidr[]) this.claim(range, peer)
   }
 
-  /** Gives a range to a peer; the reason when that cannot be. */
+  /** Gives a range to a peer. @returns the reason when that cannot be */
   claim(range: Cidr, peer: PeerId, hostname = ''): IgnoredReason | undefined {
     const holder = this.#holders.get(range)
     if (holder !== undefined) return holder === peer ? undefined : 'lostToOther'

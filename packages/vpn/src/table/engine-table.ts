@@ -4,7 +4,7 @@ import type { EnginePeer, EngineTable, Tunnel } from '@mesh/engine'
 import type { VpnTable } from './build-table.ts'
 import { hostRange } from './prefix.ts'
 
-export interface EngineTableInput {
+interface EngineTableInput {
   readonly own: readonly IpAddress[]
   readonly advertised: readonly Cidr[]
   readonly tunnelOf: (peer: PeerId) => { readonly tunnel: Tunnel; readonly mtu: number }

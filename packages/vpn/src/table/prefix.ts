@@ -1,4 +1,4 @@
-/** Ranges as bytes, for the many comparisons of a rebuild; text stays the form for all else. */
+/** Ranges as bytes, for the many comparisons of a rebuild; all else keeps them as text. */
 import { type Cidr, type IpAddress, tryParseAddressInRange, tryParseIp } from '@mesh/core'
 import ipaddr from 'ipaddr.js'
 import { BROAD_IPV4_BITS, BROAD_IPV6_BITS } from '../limits.ts'
@@ -26,7 +26,7 @@ export function prefixOf(range: Cidr): Prefix {
   return { bytes: bytesOf(range.slice(0, slash) as IpAddress), bits: Number(range.slice(slash + 1)) }
 }
 
-/** The range that holds just this address. */
+/** The prefix that holds just this address. */
 export function hostPrefix(address: IpAddress): Prefix {
   const bytes = bytesOf(address)
   return { bytes, bits: bytes.length * 8 }
@@ -36,12 +36,12 @@ function bytesOf(address: IpAddress): readonly number[] {
   return address.includes(':') ? ipaddr.parse(address).toByteArray() : address.split('.').map(Number)
 }
 
-/** `10.1.0.1/32`, `fd00::1/128`. */
+/** The range of just this address: `10.1.0.1/32`, `fd00::1/128`. */
 export function hostRange(address: IpAddress): Cidr {
   return `${address}/${address.includes(':') ? 128 : 32}` as Cidr
 }
 
-/** Does `outer` hold all of `inner`? False across families. */
+/** True when `outer` holds all of `inner`; always false across families. */
 export function covers(outer: Prefix, inner: Prefix): boolean {
   if (outer.bytes.length !== inner.bytes.length || outer.bits > inner.bits) return false
   for (let at = 0, bits = outer.bits; bits > 0; at++, bits -= 8) {
@@ -51,12 +51,12 @@ export function covers(outer: Prefix, inner: Prefix): boolean {
   return true
 }
 
-/** A default route, or so much that it comes to the same. */
+/** True for a default route, and for a range so large that it comes to the same. */
 export function isBroad({ bytes, bits }: Prefix): boolean {
   return bits < (bytes.length === 4 ? BROAD_IPV4_BITS : BROAD_IPV6_BITS)
 }
 
-/** This host, tunnels, groups: what is never behind a peer. */
+/** Ranges that are never behind a peer: those of this host, of links and of groups. */
 const RESERVED = [
   '0.0.0.0/8',
   '127.0.0.0/8',
@@ -69,7 +69,7 @@ const RESERVED = [
   'ff00::/8',
 ].map((text) => prefixOf(text as Cidr))
 
-/** Lies wholly in ranges that are never behind a peer; a default route does not. */
+/** True when the prefix lies wholly in ranges that are never behind a peer; a default route does not. */
 export function isReserved(prefix: Prefix): boolean {
   return prefix.bits > 0 && RESERVED.some((range) => covers(range, prefix))
 }

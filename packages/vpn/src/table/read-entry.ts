@@ -14,14 +14,14 @@ import {
 
 export interface Machine {
   readonly address: IpAddress
-  /** Of just the address. */
+  /** The prefix of just the address. */
   readonly range: Cidr
   readonly prefix: Prefix
   readonly peer: PeerId
   readonly hostname: string
   /** The address that the record names; in the entry of an IPv6 address it is the machine's IPv4 address, if any. */
   readonly named: IpAddress | undefined
-  /** Its IPv4 address is a lease. */
+  /** True when its IPv4 address is a lease. */
   readonly leased: boolean
 }
 
@@ -29,18 +29,18 @@ export interface Route {
   readonly range: Cidr
   readonly prefix: Prefix
   readonly peer: PeerId
-  /** Less is preferred. */
+  /** The route's metric; the lower one is preferred. */
   readonly metric: number
 }
 
-/** Beyond the bits of a kernel's metric. */
+/** The greatest metric that a kernel takes. */
 const MAX_METRIC = 0xffff_ffff
-/** What a record of ours has is about 200 bytes; longer ones are not worth the time. */
+/** The longest record that is read, in bytes; ours have about 200. */
 const MAX_RECORD_LENGTH = 4096
 
 type Read<T> = T | IgnoredReason
 
-/** Entries never change, so that each is read once; the key is part of what its owner signed. */
+/** What was read of entries. An entry never changes, and its key is part of what its owner signed. */
 const machines = new WeakMap<Entry, Read<Machine>>()
 const routes = new WeakMap<Entry, Read<Route>>()
 

@@ -3,7 +3,7 @@ import { type IpAddress, shortPeerId } from '@mesh/core'
 import type { AcceptedRoute, IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
 import type { Route } from './read-entry.ts'
 
-/** Named in one problem; more are counted. */
+/** The most that one problem names; more are counted. */
 const MAX_NAMED = 3
 
 const ROUTE_REASONS: Partial<Record<IgnoredReason, { readonly why: string; readonly hint: string }>> = {
@@ -23,7 +23,7 @@ const ROUTE_REASONS: Partial<Record<IgnoredReason, { readonly why: string; reado
   tooMany: { why: 'the table is full', hint: 'Name the members to take routes from: --accept-routes-from.' },
 }
 
-/** One problem for all routes that were refused for one reason, or none. */
+/** The problem of all routes that were refused for one reason; none where a person need not hear of it. */
 export function routesRefused(reason: IgnoredReason, routes: readonly Route[]): VpnProblem[] {
   const text = ROUTE_REASONS[reason]
   if (text === undefined || routes.length === 0) return []

@@ -1,6 +1,6 @@
 /**
- * Keeps the table as the ledger says: built anew when machines, accepted routes or who is alive changed, several
- * changes at once, and for a quarter of the time at most.
+ * Keeps the table as the ledger says. It is built anew when machines, accepted routes or who is alive changed, once for
+ * several changes, and for a quarter of the time at most.
  */
 import { BUCKETS, type Clock, type Logger } from '@mesh/core'
 import type { LedgerEvent } from '@mesh/ledger'
@@ -15,27 +15,27 @@ import type { VpnLedger } from '../ports.ts'
 import { buildTable, type TableInput, type VpnTable } from './build-table.ts'
 
 export interface TableWatch {
-  /** The last one built. */
+  /** The table that was built last. */
   readonly table: VpnTable
-  /** What else the table is built from has changed: builds it now. */
+  /** Builds the table now: what it is built from has changed outside of the ledger. */
   rebuild(): void
   stop(): void
 }
 
-export interface TableWatchInit {
+interface TableWatchInit {
   readonly read: () => TableInput
-  /** Follow `routes`, and the networks of the host. */
+  /** Whether `routes` and the networks of the host matter. */
   readonly followsRoutes: boolean
   readonly onTable: (table: VpnTable) => void
 }
 
-export interface TableWatchComponents {
+interface TableWatchComponents {
   readonly ledger: Pick<VpnLedger, 'subscribe'>
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Has called `onTable` once when it returns. */
+/** Starts to watch, and has called `onTable` once when it returns. */
 export function watchTable(init: TableWatchInit, components: TableWatchComponents): TableWatch {
   return new Watch(init, components)
 }

@@ -13,7 +13,8 @@ import {
 } from '@mesh/core'
 import type { EngineEvent } from '@mesh/engine'
 import { type MemoryEngine, openMemoryEngine } from '@mesh/engine/testing'
-import { createTunnels, type Tunnels } from '../tunnels/tunnels.ts'
+import { createTunnels } from '../tunnels/create-tunnels.ts'
+import type { Tunnels } from '../tunnels/tunnels.ts'
 import type { MemoryMember, MemoryNetwork } from './memory-network.ts'
 
 export interface MemoryMachine {
@@ -30,7 +31,7 @@ export interface MemoryMachine {
 }
 
 export interface MemoryMachineInit {
-  /** Machine n is peer n and owns 10.1.0.n and fd00::n. */
+  /** The machine's number: machine n is peer n and owns 10.1.0.n and fd00::n. */
   readonly number: number
   readonly peers: readonly number[]
   readonly legacy?: boolean

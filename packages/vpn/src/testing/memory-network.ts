@@ -1,16 +1,16 @@
-/** Members in one process: who reaches whom how is told, streams and channels are those of `memory-stream.ts`. */
+/** Members in one process: a test says who reaches whom; streams and channels are those of `memory-stream.ts`. */
 import { MeshError, type PeerId } from '@mesh/core'
-import type { ByteStream, VpnChannel, VpnNetwork } from '../ports.ts'
+import type { ByteStream, PeerPath, VpnChannel, VpnChannels, VpnNetwork } from '../ports.ts'
 import { createMemoryChannel, createStreamPair, type StreamPair } from './memory-stream.ts'
 
-export type MemoryPath = 'direct' | 'relayed'
+type MemoryPath = 'direct' | 'relayed'
 
-export type MemberNetwork = Pick<
+type MemberNetwork = Pick<
   VpnNetwork,
   'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping'
 >
 
-export interface OpenedStream {
+interface OpenedStream {
   readonly from: PeerId
   readonly to: PeerId
   readonly protocol: string
@@ -19,24 +19,24 @@ export interface OpenedStream {
 
 export interface MemoryMember {
   readonly network: MemberNetwork
-  /** As if it had never served these. */
+  /** Takes protocols back, as if the member had never served them. */
   unhandle(...protocols: string[]): void
 }
 
 export interface MemoryNetwork {
-  /** A member; of one that restarts the old one's handlers are gone. */
+  /** Adds a member. One that joins again has restarted: its handlers and listeners are gone. */
   join(peer: PeerId): MemoryMember
-  /** How `connect` reaches from one to the other, from now on; undefined: not at all. Default: direct. */
+  /** Sets how a member's `connect` reaches the other from now on: directly unless set; undefined: not at all. */
   setReach(a: PeerId, b: PeerId, path: MemoryPath | undefined): void
-  /** Now; or changes the connection there is. Streams that are open stay as they are. */
+  /** Connects two members, or changes the connection there is. Streams that are open stay as they are. */
   connect(a: PeerId, b: PeerId, path?: MemoryPath): void
   /** Breaks the connection with its streams. */
   disconnect(a: PeerId, b: PeerId): void
   /** Every stream that was opened, the oldest first. */
   readonly opened: readonly OpenedStream[]
-  /** Connections that were made by `connect` of a member. */
+  /** Number of connections that members' `connect` made. */
   readonly dials: number
-  /** Dials that were under way at a time, the most there ever were. */
+  /** The most dials that there ever were at a time. */
   readonly mostDials: number
 }
 
@@ -53,173 +53,205 @@ interface Member {
   readonly onPeerWith: Map<string, Set<(peer: PeerId, present: boolean) => void>>
 }
 
+interface OpenOptions {
+  readonly protocol: string
+  readonly relayed: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
 export function createMemoryNetwork(): MemoryNetwork {
-  const members = new Map<PeerId, Member>()
-  const reach = new Map<string, MemoryPath | undefined>()
-  const connections = new Map<string, MemoryPath>()
-  const opened: OpenedStream[] = []
-  let dials = 0
-  let dialling = 0
-  let mostDials = 0
+  return new JoinedMembers()
+}
 
-  const pathBetween = (a: PeerId, b: PeerId) => connections.get(pairOf(a, b))
-  const speaks = (from: PeerId, to: PeerId, protocol: string) =>
-    pathBetween(from, to) === undefined ? undefined : members.get(to)?.handlers.has(protocol) === true
+class JoinedMembers implements MemoryNetwork {
+  readonly opened: OpenedStream[] = []
+  dials = 0
+  mostDials = 0
+  #dialling = 0
+  readonly #members = new Map<PeerId, Member>()
+  readonly #reach = new Map<string, MemoryPath | undefined>()
+  readonly #connections = new Map<string, MemoryPath>()
 
-  function tell(of: PeerId, listener: (member: Member, other: PeerId) => void): void {
-    for (const other of members.keys()) {
-      const member = members.get(other)
-      if (member !== undefined && pathBetween(of, other) !== undefined) listener(member, of)
+  join(peer: PeerId): MemoryMember {
+    const handlers = new Map<string, Handler>()
+    this.#members.set(peer, { peer, handlers, onPath: new Set(), onPeerWith: new Map() })
+    return {
+      network: createMemberNetwork(peer, this),
+      unhandle(...protocols) {
+        for (const protocol of protocols) handlers.delete(protocol)
+      },
     }
   }
 
-  function connect(a: PeerId, b: PeerId, path: MemoryPath = 'direct'): void {
-    const before = pathBetween(a, b)
-    connections.set(pairOf(a, b), path)
-    for (const [of, other] of [
-      [a, b],
-      [b, a],
-    ] as const) {
-      const member = members.get(of)
+  setReach(a: PeerId, b: PeerId, path: MemoryPath | undefined): void {
+    this.#reach.set(pairOf(a, b), path)
+  }
+
+  connect(a: PeerId, b: PeerId, path: MemoryPath = 'direct'): void {
+    const before = this.pathBetween(a, b)
+    this.#connections.set(pairOf(a, b), path)
+    for (const [of, other] of bothWays(a, b)) {
+      const member = this.#members.get(of)
       for (const listener of member?.onPath ?? []) listener(other)
       if (before !== undefined) continue
       for (const [protocol, listeners] of member?.onPeerWith ?? []) {
-        if (speaks(of, other, protocol)) for (const listener of listeners) listener(other, true)
+        if (this.speaks(of, other, protocol)) for (const listener of listeners) listener(other, true)
       }
     }
   }
 
-  function disconnect(a: PeerId, b: PeerId): void {
-    if (pathBetween(a, b) === undefined) return
-    const spoken = new Map([a, b].map((peer) => [peer, new Set(members.get(peer)?.handlers.keys())] as const))
-    connections.delete(pairOf(a, b))
-    for (const { from, to, pair } of opened) if (pairOf(from, to) === pairOf(a, b)) pair.break()
-    for (const [of, other] of [
-      [a, b],
-      [b, a],
-    ] as const) {
-      const member = members.get(of)
+  disconnect(a: PeerId, b: PeerId): void {
+    if (this.pathBetween(a, b) === undefined) return
+    const spoken = new Map(
+      [a, b].map((peer) => [peer, new Set(this.#members.get(peer)?.handlers.keys())] as const),
+    )
+    this.#connections.delete(pairOf(a, b))
+    for (const { from, to, pair } of this.opened) if (pairOf(from, to) === pairOf(a, b)) pair.break()
+    for (const [of, other] of bothWays(a, b)) {
+      const member = this.#members.get(of)
       for (const [protocol, listeners] of member?.onPeerWith ?? []) {
-        if (spoken.get(other)?.has(protocol) === true)
-          for (const listener of listeners) listener(other, false)
+        if (spoken.get(other)?.has(protocol) !== true) continue
+        for (const listener of listeners) listener(other, false)
       }
       for (const listener of member?.onPath ?? []) listener(other)
     }
   }
 
-  async function dial(from: PeerId, to: PeerId, signal?: AbortSignal): Promise<void> {
-    dialling++
-    mostDials = Math.max(mostDials, dialling)
-    try {
-      await turn()
-      signal?.throwIfAborted()
-      if (pathBetween(from, to) !== undefined) return
-      const key = pairOf(from, to)
-      const path = reach.has(key) ? reach.get(key) : 'direct'
-      if (path === undefined || !members.has(to)) {
-        throw new MeshError('p2p.unreachable', 'the peer cannot be reached')
-      }
-      dials++
-      connect(from, to, path)
-    } finally {
-      dialling--
+  pathBetween(a: PeerId, b: PeerId): MemoryPath | undefined {
+    return this.#connections.get(pairOf(a, b))
+  }
+
+  speaks(from: PeerId, to: PeerId, protocol: string): boolean | undefined {
+    if (this.pathBetween(from, to) === undefined) return undefined
+    return this.#members.get(to)?.handlers.has(protocol) === true
+  }
+
+  /** Peers that `from` is connected to and that speak the protocol. */
+  peersWith(from: PeerId, protocol: string): readonly PeerId[] {
+    return [...this.#members.keys()].filter(
+      (other) => other !== from && this.speaks(from, other, protocol) === true,
+    )
+  }
+
+  listeners(peer: PeerId): Pick<Member, 'onPath' | 'onPeerWith'> {
+    return this.#memberOf(peer)
+  }
+
+  handle(peer: PeerId, protocol: string, handler: Handler): void {
+    this.#memberOf(peer).handlers.set(protocol, handler)
+    for (const other of this.#members.values()) {
+      if (this.pathBetween(peer, other.peer) === undefined) continue
+      for (const listener of other.onPeerWith.get(protocol) ?? []) listener(peer, true)
     }
   }
 
-  async function open(from: PeerId, to: PeerId, protocol: string, relayed: boolean, signal?: AbortSignal) {
-    await dial(from, to, signal)
-    const path = pathBetween(from, to)
-    const handler = members.get(to)?.handlers.get(protocol)
+  async dial(from: PeerId, to: PeerId, signal?: AbortSignal): Promise<void> {
+    this.#dialling++
+    this.mostDials = Math.max(this.mostDials, this.#dialling)
+    try {
+      await turn()
+      signal?.throwIfAborted()
+      if (this.pathBetween(from, to) !== undefined) return
+      const key = pairOf(from, to)
+      const path = this.#reach.has(key) ? this.#reach.get(key) : 'direct'
+      if (path === undefined || !this.#members.has(to)) {
+        throw new MeshError('p2p.unreachable', 'the peer cannot be reached')
+      }
+      this.dials++
+      this.connect(from, to, path)
+    } finally {
+      this.#dialling--
+    }
+  }
+
+  async open(from: PeerId, to: PeerId, { protocol, relayed, signal }: OpenOptions): Promise<ByteStream> {
+    await this.dial(from, to, signal)
+    const path = this.pathBetween(from, to)
+    const handler = this.#members.get(to)?.handlers.get(protocol)
     if (handler === undefined) throw new MeshError('p2p.unsupported', 'the peer does not speak the protocol')
     if (path === undefined || (path === 'relayed' && !(relayed && handler.relayed))) {
       throw new MeshError('p2p.unreachable', 'there is no direct connection')
     }
     const pair = createStreamPair({ near: from, far: to }, path === 'direct')
-    const others = opened.filter(
+    const others = this.opened.filter(
       (one) => one.from === from && one.to === to && one.protocol === protocol && !one.pair.ended,
     )
-    opened.push({ from, to, protocol, pair })
+    this.opened.push({ from, to, protocol, pair })
     if (others.length >= handler.maxPerPeer) pair.far.abort(new Error('too many streams'))
     else setImmediate(() => handler.serve(pair.far))
     return pair.near
   }
 
-  function join(peer: PeerId): MemoryMember {
-    const member: Member = { peer, handlers: new Map(), onPath: new Set(), onPeerWith: new Map() }
-    members.set(peer, member)
-
-    function handle(protocol: string, handler: Handler): void {
-      member.handlers.set(protocol, handler)
-      tell(peer, (other) => {
-        for (const listener of other.onPeerWith.get(protocol) ?? []) listener(peer, true)
-      })
-    }
-
-    const network: MemberNetwork = {
-      channels: {
-        async handle(protocol, { maxPerPeer = 8 }, handler) {
-          const serve = (stream: ByteStream) => {
-            const channel: VpnChannel = createMemoryChannel(stream)
-            handler(channel).then(
-              () => channel.close(),
-              (error: Error) => channel.abort(error),
-            )
-          }
-          handle(protocol, { maxPerPeer, relayed: true, serve })
-        },
-        async open(to, protocol, { signal }) {
-          return createMemoryChannel(await open(peer, to, protocol, true, signal))
-        },
-        peersWith: (protocol) =>
-          [...members.keys()].filter((other) => other !== peer && speaks(peer, other, protocol) === true),
-        onPeerWith(protocol, listener) {
-          const listeners = member.onPeerWith.get(protocol) ?? new Set()
-          member.onPeerWith.set(protocol, listeners.add(listener))
-          return () => void listeners.delete(listener)
-        },
-      },
-      streams: {
-        async handle(protocol, { maxPerPeer, relayed }, serve) {
-          handle(protocol, { maxPerPeer, relayed, serve })
-        },
-        open: (to, protocol, { relayed, signal }) => open(peer, to, protocol, relayed, signal),
-      },
-      speaks: (other, protocol) => speaks(peer, other, protocol),
-      connect: (to, signal) => dial(peer, to, signal),
-      pathOf(other) {
-        const path = pathBetween(peer, other)
-        return path === undefined ? undefined : { path, transport: 'memory', rttMs: 1 }
-      },
-      onPath(listener) {
-        member.onPath.add(listener)
-        return () => void member.onPath.delete(listener)
-      },
-      async ping(other) {
-        if (pathBetween(peer, other) === undefined) throw new MeshError('p2p.unreachable', 'not connected')
-        return 1
-      },
-    }
-    return {
-      network,
-      unhandle(...protocols) {
-        for (const protocol of protocols) member.handlers.delete(protocol)
-      },
-    }
+  #memberOf(peer: PeerId): Member {
+    const member = this.#members.get(peer)
+    if (member === undefined) throw new Error(`${peer} has not joined`)
+    return member
   }
+}
 
+/** The network as one member sees it. */
+function createMemberNetwork(self: PeerId, all: JoinedMembers): MemberNetwork {
+  const pathOf = (other: PeerId): PeerPath | undefined => {
+    const path = all.pathBetween(self, other)
+    return path === undefined ? undefined : { path, transport: 'memory', rttMs: 1 }
+  }
   return {
-    join,
-    setReach: (a, b, path) => void reach.set(pairOf(a, b), path),
-    connect,
-    disconnect,
-    opened,
-    get dials() {
-      return dials
+    channels: createMemberChannels(self, all),
+    streams: {
+      async handle(protocol, { maxPerPeer, relayed }, serve) {
+        all.handle(self, protocol, { maxPerPeer, relayed, serve })
+      },
+      open: (to, protocol, { relayed, signal }) => all.open(self, to, { protocol, relayed, signal }),
     },
-    get mostDials() {
-      return mostDials
+    speaks: (other, protocol) => all.speaks(self, other, protocol),
+    connect: (to, signal) => all.dial(self, to, signal),
+    pathOf,
+    onPath(listener) {
+      const { onPath } = all.listeners(self)
+      onPath.add(listener)
+      return () => void onPath.delete(listener)
+    },
+    async ping(other) {
+      if (pathOf(other) === undefined) throw new MeshError('p2p.unreachable', 'not connected')
+      return 1
     },
   }
+}
+
+function createMemberChannels(self: PeerId, all: JoinedMembers): VpnChannels {
+  return {
+    async handle(protocol, { maxPerPeer = 8 }, handler) {
+      all.handle(self, protocol, { maxPerPeer, relayed: true, serve: serveChannel(handler) })
+    },
+    async open(to, protocol, { signal }) {
+      return createMemoryChannel(await all.open(self, to, { protocol, relayed: true, signal }))
+    },
+    peersWith: (protocol) => all.peersWith(self, protocol),
+    onPeerWith(protocol, listener) {
+      const { onPeerWith } = all.listeners(self)
+      const listeners = onPeerWith.get(protocol) ?? new Set()
+      onPeerWith.set(protocol, listeners.add(listener))
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** Serves a stream as a channel, which ends with its handler. */
+function serveChannel(handler: (channel: VpnChannel) => Promise<void>): (stream: ByteStream) => void {
+  return (stream) => {
+    const channel = createMemoryChannel(stream)
+    handler(channel).then(
+      () => channel.close(),
+      (error: Error) => channel.abort(error),
+    )
+  }
+}
+
+function bothWays(a: PeerId, b: PeerId): readonly (readonly [PeerId, PeerId])[] {
+  return [
+    [a, b],
+    [b, a],
+  ]
 }
 
 function pairOf(a: PeerId, b: PeerId): string {

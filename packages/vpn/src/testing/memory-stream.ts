@@ -2,33 +2,20 @@
 import type { PeerId } from '@mesh/core'
 import type { ByteStream, VpnChannel } from '../ports.ts'
 
-/** What a stream takes before `send` says no. */
-export const WINDOW_BYTES = 256 * 1024
+/** What a stream takes, in bytes, before `send` says no. */
+const WINDOW_BYTES = 256 * 1024
+/** What a full stream may hold at most, in bytes, before it takes more. */
 const DRAINED_BYTES = 32 * 1024
 
 export interface StreamPair {
   readonly near: ByteStream
   readonly far: ByteStream
-  /** As if the connection was lost. */
+  /** Ends both as if the connection was lost. */
   break(): void
-  /** Bytes on their way to the two, the most there ever were. */
+  /** The most bytes that there ever were on their way to one of the two. */
   readonly mostBytes: number
+  /** True when both ends have ended. */
   readonly ended: boolean
-}
-
-interface End {
-  readonly stream: ByteStream
-  readonly inbox: Uint8Array[]
-  held: number
-  /** Nothing more comes, as the other end closed. */
-  closed: boolean
-  over: { readonly error: Error | undefined } | undefined
-  onBytes: ((bytes: Uint8Array) => void) | undefined
-  onDrain: () => void
-  onEnd: ((error: Error | undefined) => void) | undefined
-  paused: boolean
-  awaited: boolean
-  scheduled: boolean
 }
 
 /** @param peers who sees `near`'s other end as whom, and the other way round */
@@ -36,114 +23,147 @@ export function createStreamPair(
   peers: { readonly near: PeerId; readonly far: PeerId },
   direct: boolean,
 ): StreamPair {
-  let most = 0
-
-  function createEnd(peer: PeerId, other: () => End): End {
-    const end: End = {
-      inbox: [],
-      held: 0,
-      closed: false,
-      over: undefined,
-      onBytes: undefined,
-      onDrain: () => {},
-      onEnd: undefined,
-      paused: false,
-      awaited: false,
-      scheduled: false,
-      stream: {
-        peer,
-        direct,
-        send(bytes) {
-          const to = other()
-          if (end.over !== undefined || end.closed || to.over !== undefined || to.closed) return false
-          to.inbox.push(bytes)
-          to.held += bytes.length
-          most = Math.max(most, to.held)
-          schedule(to)
-          if (to.held < WINDOW_BYTES) return true
-          end.awaited = true
-          return false
-        },
-        onDrain: (listener) => (end.onDrain = listener),
-        onBytes(listener) {
-          end.onBytes = listener
-          schedule(end)
-        },
-        onEnd(listener) {
-          end.onEnd = listener
-          if (end.over !== undefined) queueMicrotask(() => listener(end.over?.error))
-        },
-        pause: () => (end.paused = true),
-        resume() {
-          end.paused = false
-          schedule(end)
-        },
-        close() {
-          other().closed = true
-          schedule(other())
-        },
-        abort(reason) {
-          finish(end, reason)
-          finish(other(), new Error('the other side reset the stream'))
-        },
-      },
-    }
-    return end
-  }
-
-  const near: End = createEnd(peers.far, () => far)
-  const far: End = createEnd(peers.near, () => near)
-
-  function schedule(end: End): void {
-    if (end.scheduled) return
-    end.scheduled = true
-    setImmediate(() => {
-      end.scheduled = false
-      deliver(end)
-    })
-  }
-
-  function deliver(end: End): void {
-    const from = end === near ? far : near
-    while (end.over === undefined && end.onBytes !== undefined && !end.paused && end.inbox.length > 0) {
-      const bytes = end.inbox.shift() as Uint8Array
-      end.held -= bytes.length
-      end.onBytes(bytes)
-    }
-    if (end.closed && end.inbox.length === 0) {
-      finish(end, undefined)
-      finish(from, undefined)
-    }
-    if (from.awaited && end.held <= DRAINED_BYTES && from.over === undefined) {
-      from.awaited = false
-      from.onDrain()
-    }
-  }
-
-  function finish(end: End, error: Error | undefined): void {
-    if (end.over !== undefined) return
-    end.over = { error }
-    end.inbox.length = 0
-    end.held = 0
-    setImmediate(() => end.onEnd?.(error))
-  }
-
+  const near = new StreamEnd()
+  const far = new StreamEnd()
+  near.join(far)
+  far.join(near)
   return {
-    near: near.stream,
-    far: far.stream,
+    near: streamOf(near, { peer: peers.far, direct }),
+    far: streamOf(far, { peer: peers.near, direct }),
     break() {
-      for (const end of [near, far]) finish(end, new Error('the connection was lost'))
+      for (const end of [near, far]) end.finish(new Error('the connection was lost'))
     },
     get mostBytes() {
-      return most
+      return Math.max(near.mostBytes, far.mostBytes)
     },
     get ended() {
-      return near.over !== undefined && far.over !== undefined
+      return near.isOver && far.isOver
     },
   }
 }
 
-/** Each chunk is a message. */
+/** An object of its own, so that a test may replace parts of it. */
+function streamOf(end: StreamEnd, { peer, direct }: Pick<ByteStream, 'peer' | 'direct'>): ByteStream {
+  return {
+    peer,
+    direct,
+    send: (bytes) => end.send(bytes),
+    onDrain: (listener) => end.onDrain(listener),
+    onBytes: (listener) => end.onBytes(listener),
+    onEnd: (listener) => end.onEnd(listener),
+    pause: () => end.pause(),
+    resume: () => end.resume(),
+    close: () => end.close(),
+    abort: (reason) => end.abort(reason),
+  }
+}
+
+class StreamEnd {
+  /** The most bytes that there ever were on their way to this end. */
+  mostBytes = 0
+  #other: StreamEnd = this
+  readonly #inbox: Uint8Array[] = []
+  #heldBytes = 0
+  /** Nothing more comes, as the other end closed. */
+  #isClosed = false
+  #over: { readonly error: Error | undefined } | undefined
+  #onBytes: ((bytes: Uint8Array) => void) | undefined
+  #onDrain = () => {}
+  #onEnd: ((error: Error | undefined) => void) | undefined
+  #isPaused = false
+  /** `send` said no, and `onDrain` is awaited. */
+  #awaitsDrain = false
+  #isScheduled = false
+
+  get isOver(): boolean {
+    return this.#over !== undefined
+  }
+
+  join(other: StreamEnd): void {
+    this.#other = other
+  }
+
+  send(bytes: Uint8Array): boolean {
+    const to = this.#other
+    if (this.isOver || this.#isClosed || to.isOver || to.#isClosed) return false
+    to.#inbox.push(bytes)
+    to.#heldBytes += bytes.length
+    to.mostBytes = Math.max(to.mostBytes, to.#heldBytes)
+    to.#schedule()
+    this.#awaitsDrain ||= to.#heldBytes >= WINDOW_BYTES
+    return to.#heldBytes < WINDOW_BYTES
+  }
+
+  onDrain(listener: () => void): void {
+    this.#onDrain = listener
+  }
+
+  onBytes(listener: (bytes: Uint8Array) => void): void {
+    this.#onBytes = listener
+    this.#schedule()
+  }
+
+  onEnd(listener: (error: Error | undefined) => void): void {
+    this.#onEnd = listener
+    if (this.isOver) queueMicrotask(() => listener(this.#over?.error))
+  }
+
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#schedule()
+  }
+
+  close(): void {
+    this.#other.#isClosed = true
+    this.#other.#schedule()
+  }
+
+  abort(reason: Error): void {
+    this.finish(reason)
+    this.#other.finish(new Error('the other side reset the stream'))
+  }
+
+  finish(error: Error | undefined): void {
+    if (this.isOver) return
+    this.#over = { error }
+    this.#inbox.length = 0
+    this.#heldBytes = 0
+    setImmediate(() => this.#onEnd?.(error))
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#deliver()
+    })
+  }
+
+  #deliver(): void {
+    const from = this.#other
+    while (!this.isOver && this.#onBytes !== undefined && !this.#isPaused) {
+      const bytes = this.#inbox.shift()
+      if (bytes === undefined) break
+      this.#heldBytes -= bytes.length
+      this.#onBytes(bytes)
+    }
+    if (this.#isClosed && this.#inbox.length === 0) {
+      this.finish(undefined)
+      from.finish(undefined)
+    }
+    if (from.#awaitsDrain && this.#heldBytes <= DRAINED_BYTES && !from.isOver) {
+      from.#awaitsDrain = false
+      from.#onDrain()
+    }
+  }
+}
+
+/** A channel over a memory stream: each chunk is a message. */
 export function createMemoryChannel(stream: ByteStream): VpnChannel {
   const queue: Uint8Array[] = []
   let end: { readonly error: Error | undefined } | undefined
@@ -178,11 +198,11 @@ export function createMemoryChannel(stream: ByteStream): VpnChannel {
     async close() {
       stream.close()
     },
-    abort: stream.abort,
+    abort: (reason) => stream.abort(reason),
   }
 }
 
-/** Rejects with what broke the channel. */
+/** All messages until the channel closes. Rejects with what broke the channel. */
 export async function readAll(channel: VpnChannel): Promise<readonly Uint8Array[]> {
   const messages: Uint8Array[] = []
   for await (const message of channel.messages()) messages.push(message)

@@ -21,7 +21,7 @@ export function packet(source: string, destination: string, payload: number, mar
   return bytes
 }
 
-/** The `mark` of a packet of `packet`. */
+/** The `mark` of a packet that `packet` built. */
 export function markOf(bytes: Uint8Array): number {
   const header = (bytes[0] ?? 0) >> 4 === 4 ? 20 : 40
   return ((bytes[header] ?? 0) << 8) | (bytes[header + 1] ?? 0)

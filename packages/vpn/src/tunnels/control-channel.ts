@@ -1,13 +1,14 @@
-/** One control channel: the exchange of keys on it, then whatever later versions say, bounded in time and number. */
+/** Runs one control channel: the exchange of keys, then what later versions say, within bounds of time and number. */
 import { type Clock, toError } from '@mesh/core'
 import type { VpnChannel } from '../ports.ts'
+
 import type { KeyExchange } from './key-exchange.ts'
 import { CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
 import type { Refusal } from './refusals.ts'
 
-export interface ControlChannelEvents {
+interface ControlChannelEvents {
   onEstablished(publicKey: Uint8Array, mtu: number): void
-  /** At most once; the channel is reset then. */
+  /** Called at most once; the channel is reset then. */
   onRefused(code: Refusal): void
 }
 

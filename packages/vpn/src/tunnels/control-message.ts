@@ -1,5 +1,5 @@
 /**
- * The messages of `/mesh/vpn/1`: each holds one of these.
+ * The messages of `/mesh/vpn/1` (docs/PROTOCOLS.md, 'VPN'). Each holds one of these:
  *
  * message Control { Hello hello = 1; Proof proof = 2; }
  * message Hello { bytes public_key = 1; bytes nonce = 2; uint32 mtu = 3; }
@@ -7,19 +7,19 @@
  */
 import { reader, writer } from 'protons-runtime'
 
-/** Lengths are not checked here. */
+/** What an end says of itself first. Its lengths are not checked here. */
 export interface HelloMessage {
-  /** WireGuard's public key. */
+  /** WireGuard's public key, 32 bytes in a message that is right. */
   readonly publicKey: Uint8Array
   readonly nonce: Uint8Array
-  /** The longest packet that the sender's interface takes. */
+  /** The longest packet that the sender's interface takes, in bytes. */
   readonly mtu: number
 }
 
-export type ControlMessage =
+type ControlMessage =
   | { readonly kind: 'hello'; readonly hello: HelloMessage }
   | { readonly kind: 'proof'; readonly mac: Uint8Array }
-  /** Only fields of later versions. */
+  /** The message holds fields of later versions only. */
   | { readonly kind: 'unknown' }
 
 const HELLO_TAG = (1 << 3) | 2
@@ -38,7 +38,7 @@ export function encodeProof(mac: Uint8Array): Uint8Array {
   return writer().uint32(PROOF_TAG).bytes(writer().uint32(MAC_TAG).bytes(mac).finish()).finish()
 }
 
-/** Undefined for what is no such message, also when it holds two of them. */
+/** Undefined when the bytes are no such message, or hold two of them. */
 export function decodeControl(bytes: Uint8Array): ControlMessage | undefined {
   try {
     const found: ControlMessage[] = []

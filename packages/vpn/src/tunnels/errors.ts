@@ -1,14 +1,14 @@
 import { type Clock, MeshError, withDeadline } from '@mesh/core'
 
-/** Why a peer has no way. */
+/** Why a peer has no tunnel. */
 export type TunnelErrorCode =
-  /** It speaks neither `/mesh/vpn/1` nor `/edgevpn/0.1`. */
+  /** The peer speaks neither `/mesh/vpn/1` nor `/edgevpn/0.1`. */
   | 'vpn.no_common_protocol'
   /** The exchange of keys failed; the cause says why. */
   | 'vpn.no_keys'
-  /** Its connection was lost. */
+  /** The connection to it was lost. */
   | 'vpn.unreachable'
-  /** No answer in time. */
+  /** It did not answer in time. */
   | 'vpn.timeout'
   | 'vpn.stopped'
 

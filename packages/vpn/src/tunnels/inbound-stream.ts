@@ -1,34 +1,34 @@
 /**
- * One peer's stream to the engine: `inject`, and a pause until the engine has room. A newer stream takes the place of
- * the one in use; the engine is told (`restart`), as frames begin anew. Coming directly while a relayed one still
- * brings bytes, it is read when that one has ended, or half a second later.
+ * Hands what one peer's stream brings to the engine, and pauses the stream while the engine cannot take more. A newer
+ * stream takes the place of the one in use, of which the engine is told (`restart`), as frames begin anew. A direct one
+ * that comes while a relayed one still brings bytes is read when that one has ended, or half a second later.
  */
 import type { Clock, PeerId } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream } from '../ports.ts'
 import { STREAM_MOVE_MS } from './limits.ts'
 
-export interface InboundComponents {
+interface InboundComponents {
   readonly engine: Pick<Engine, 'inject' | 'restart'>
   readonly clock: Clock
 }
 
 export interface InboundStream {
-  /** The newest; it may wait for the one before. */
+  /** Takes the newest stream, which may have to wait for the one before. */
   accept(stream: ByteStream): void
-  /** To be told when one of them has ended. */
+  /** Tells that one of the streams has ended. */
   ended(stream: ByteStream): void
-  /** The engine has room again. */
+  /** Tells that the engine takes bytes of the peer again. */
   writable(): void
-  /** Ends what is open. */
+  /** Ends the streams that are open. */
   reset(reason: Error): void
-  /** Of the one that is read; undefined: none. */
+  /** Whether the stream that is read is direct; undefined without one. */
   readonly direct: boolean | undefined
 }
 
 export function createInboundStream(peer: PeerId, { engine, clock }: InboundComponents): InboundStream {
   let stream: ByteStream | undefined
-  /** Waits until `stream` has ended. */
+  /** The stream that waits until the one in use has ended. */
   let next: ByteStream | undefined
   let paused = false
   /** An earlier stream may have ended inside a frame. */

@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { type PeerId, silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createKeyChannels, type PeerKey } from './key-channels.ts'
+import { createKeyChannels } from './key-channels.ts'
+import type { PeerKey } from './key-registry.ts'
 import {
   CONTROL_MESSAGES_PER_MINUTE,
   KEY_EXCHANGE_MS,
@@ -33,13 +34,13 @@ describe('control channels', () => {
     const [smaller, greater] = [await createEnd(SMALLER), await createEnd(GREATER)]
     network.connect(SMALLER, GREATER)
     await clock.advance(1)
-    await settle()
+    await flush()
     expect(live().map(({ from }) => from)).toEqual([SMALLER])
     expect(smaller.keys.keyOf(GREATER)).toMatchObject({ publicKey: greater.publicKey, mtu: 1280 })
     expect(greater.keys.keyOf(SMALLER)).toMatchObject({ publicKey: smaller.publicKey })
     expect(greater.keys.keyOf(SMALLER)?.presharedKey).toEqual(smaller.keys.keyOf(GREATER)?.presharedKey)
     await clock.advance(10 * SECOND_OPENER_MS)
-    await settle()
+    await flush()
     expect(network.opened).toHaveLength(1)
   })
 
@@ -49,10 +50,10 @@ describe('control channels', () => {
     await silent.network.channels.handle(VPN_PROTOCOL, options, async () => {})
     network.connect(SMALLER, GREATER)
     await clock.advance(SECOND_OPENER_MS - 1)
-    await settle()
+    await flush()
     expect(network.opened).toEqual([])
     await clock.advance(1)
-    await settle()
+    await flush()
     expect(network.opened).toHaveLength(1)
   })
 
@@ -61,7 +62,7 @@ describe('control channels', () => {
     network.connect(SMALLER, GREATER)
     const never = new AbortController().signal
     await Promise.all([smaller.keys.exchange(GREATER, never), greater.keys.exchange(SMALLER, never)])
-    await settle()
+    await flush()
     expect(network.opened).toHaveLength(2)
     expect(live().map(({ from }) => from)).toEqual([SMALLER])
     expect([smaller.lost, greater.lost]).toEqual([0, 0])
@@ -73,16 +74,16 @@ describe('control channels', () => {
     smaller.keys.setPeers(new Set([GREATER]))
     network.connect(SMALLER, GREATER)
     await clock.advance(1)
-    await settle()
+    await flush()
     greater.keys.stop()
     network.disconnect(SMALLER, GREATER)
-    await settle()
+    await flush()
     expect(smaller.lost).toBe(1)
     expect(smaller.keys.keyOf(GREATER)?.publicKey).toEqual(greater.publicKey)
     const again = await createEnd(GREATER)
     network.connect(SMALLER, GREATER)
     await clock.advance(KEY_EXCHANGE_MS)
-    await settle()
+    await flush()
     expect(smaller.keys.keyOf(GREATER)?.publicKey).toEqual(again.publicKey)
     expect(smaller.told).toHaveLength(2)
     expect(live()).toHaveLength(1)
@@ -92,9 +93,9 @@ describe('control channels', () => {
     const [smaller] = [await createEnd(SMALLER), await createEnd(GREATER)]
     network.connect(SMALLER, GREATER)
     await clock.advance(1)
-    await settle()
+    await flush()
     network.disconnect(SMALLER, GREATER)
-    await settle()
+    await flush()
     expect(smaller.keys.keyOf(GREATER)).toBeUndefined()
     expect(smaller.told.at(-1)).toBeUndefined()
   })
@@ -105,16 +106,16 @@ describe('control channels', () => {
     await silent.network.channels.handle(VPN_PROTOCOL, options, () => new Promise(() => {}))
     network.connect(SMALLER, GREATER)
     await clock.advance(1)
-    await settle()
+    await flush()
     const waiting = smaller.keys.exchange(GREATER, new AbortController().signal)
     const outcome = waiting.catch((error: unknown) => error)
     await clock.advance(KEY_EXCHANGE_MS)
-    await settle()
+    await flush()
     expect(await outcome).toMatchObject({ code: 'vpn.no_keys' })
     expect(smaller.refusals.counts()).toEqual({ 'key.timeout': 1 })
     for (let minute = 0; minute < 600; minute++) {
       await clock.advance(1000)
-      await settle()
+      await flush()
     }
     expect(network.opened.length).toBeGreaterThan(5)
     expect(network.opened.length).toBeLessThan(25)
@@ -128,13 +129,13 @@ describe('control channels', () => {
       network.connect(SMALLER, peerOf(3000 + number))
     }
     await clock.advance(SECOND_OPENER_MS)
-    await settle()
+    await flush()
     expect(network.opened).toHaveLength(MAX_OWN_EXCHANGES)
     for (let number = 0; number < MAX_SERVED_EXCHANGES + 9; number++) {
       const other = network.join(peerOf(5000 + number))
       await other.network.channels.open(SMALLER, VPN_PROTOCOL, options)
     }
-    await settle()
+    await flush()
     expect(own.refusals.counts()).toEqual({ 'key.too_many': 9 })
   })
 
@@ -151,12 +152,12 @@ describe('control channels', () => {
     const ends = [await createEnd(SMALLER), await createEnd(GREATER)]
     network.connect(SMALLER, GREATER)
     await clock.advance(1)
-    await settle()
+    await flush()
     const waiting = ends[0]?.keys.exchange(peerOf(77), new AbortController().signal)
     const outcome = waiting?.catch((error: unknown) => error)
     for (const { keys } of ends) keys.stop()
     expect(await outcome).toMatchObject({ code: expect.stringMatching(/^vpn\./) })
-    await settle()
+    await flush()
     expect(live()).toEqual([])
     expect(clock.pending).toBe(0)
   })
@@ -200,6 +201,6 @@ function live() {
   return network.opened.filter(({ pair }) => !pair.ended)
 }
 
-async function settle(): Promise<void> {
+async function flush(): Promise<void> {
   for (let round = 0; round < 40; round++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -5,20 +5,13 @@
  * greater one after a while, and whoever has packets without waiting. A key lives as long as its peer is in the
  * table, or else as long as its channel.
  */
-import {
-  type Backoff,
-  type Clock,
-  createBackoff,
-  type Logger,
-  type PeerId,
-  type Random,
-  toError,
-} from '@mesh/core'
+import { type Clock, createBackoff, type Logger, type PeerId, type Random, toError } from '@mesh/core'
 import type { VpnChannel, VpnChannels } from '../ports.ts'
 import { runControlChannel } from './control-channel.ts'
 import { tunnelError } from './errors.ts'
 import { createKeyExchange } from './key-exchange.ts'
-import { createWorkQueue } from './work-queue.ts'
+import { KeyMember, type LiveChannel } from './key-member.ts'
+import { isSameKey, KeyRegistry, type PeerKey } from './key-registry.ts'
 import {
   CONTROL_CHANNELS_PER_PEER,
   EXCHANGE_RETRY_MS,
@@ -26,7 +19,6 @@ import {
   KEY_EXCHANGE_MS,
   MAX_CONTROL_BYTES,
   MAX_EXCHANGE_RETRY_MS,
-  MAX_KEYS_OUTSIDE_TABLE,
   MAX_OWN_EXCHANGES,
   MAX_SERVED_EXCHANGES,
   SECOND_OPENER_MS,
@@ -34,336 +26,277 @@ import {
 } from './limits.ts'
 import type { Refusal, RefusalCounter } from './refusals.ts'
 import { derivePresharedKey } from './secrets.ts'
+import { createWorkQueue } from './work-queue.ts'
 
-/** What a member proved. */
-export interface PeerKey {
-  /** WireGuard's, 32 bytes. */
-  readonly publicKey: Uint8Array
-  readonly presharedKey: Uint8Array
-  /** The longest packet that its interface takes. */
-  readonly mtu: number
-  /** Unix time in milliseconds. */
-  readonly since: number
-}
-
-export interface KeyChannelsInit {
+interface KeyChannelsInit {
   readonly self: PeerId
+  /** This node's WireGuard key, 32 bytes. */
   readonly privateKey: Uint8Array
   readonly publicKey: Uint8Array
   /** `otp.crypto.key` of the network. */
   readonly networkKey: string
-  /** The longest packet that this node's interface takes. */
+  /** The longest packet that this node's interface takes, in bytes. */
   readonly mtu: number
 }
 
-export interface KeyChannelsComponents {
+interface KeyChannelsComponents {
   readonly channels: VpnChannels
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
   readonly refusals: RefusalCounter
-  /** A first key, or another one in its place; undefined: it is forgotten. */
+  /** Called with a first key, or another one in its place; undefined: it is forgotten. */
   readonly onKey: (peer: PeerId, key: PeerKey | undefined) => void
-  /** Its last control channel ended; the key stays for now. */
+  /** Called when the peer's last control channel ended; the key stays for now. */
   readonly onLost: (peer: PeerId) => void
 }
 
 export interface KeyChannels {
   start(): Promise<void>
   keyOf(peer: PeerId): PeerKey | undefined
-  /** A control channel stands. */
+  /** True while a control channel with the peer stands. */
   isOpen(peer: PeerId): boolean
   /** Resolves when a control channel stands; rejects with `vpn.no_keys` or the signal's reason. */
   exchange(peer: PeerId, signal: AbortSignal): Promise<void>
   /** Asks for the key again, as the peer may have restarted without our noticing. */
   renew(peer: PeerId): void
-  /** The peers whose keys are kept. */
+  /** Names the peers whose keys are kept. */
   setPeers(peers: ReadonlySet<PeerId>): void
+  /** Forgets the peer's key and ends its channels. */
   forget(peer: PeerId): void
   stop(): void
 }
 
-interface Member {
-  readonly peer: PeerId
-  /** It is connected, proven, and speaks the protocol. */
-  present: boolean
-  key: PeerKey | undefined
-  readonly channels: Set<Live>
-  readonly backoff: Backoff
-  opening: boolean
-  cancelRetry: (() => void) | undefined
-  readonly waiters: Set<PromiseWithResolvers<void>>
-}
-
-interface Live {
-  readonly channel: VpnChannel
-  /** By this node. */
-  readonly opened: boolean
-  established: { readonly publicKey: Uint8Array; readonly at: number } | undefined
-}
-
 export function createKeyChannels(init: KeyChannelsInit, components: KeyChannelsComponents): KeyChannels {
-  const { self, privateKey, publicKey, networkKey, mtu } = init
-  const { channels, clock, random, refusals } = components
-  const log = components.log.child('keys')
-  const members = new Map<PeerId, Member>()
-  /** Who holds which public key, by its hex. */
-  const holders = new Map<string, PeerId>()
-  const stopping = new AbortController()
-  let table: ReadonlySet<PeerId> = new Set()
-  let served = 0
-  let unwatch = () => {}
+  return new MemberKeyChannels(init, { ...components, log: components.log.child('keys') })
+}
 
-  const queue = createWorkQueue({
+class MemberKeyChannels implements KeyChannels {
+  readonly #init: KeyChannelsInit
+  readonly #components: KeyChannelsComponents
+  readonly #members = new Map<PeerId, KeyMember>()
+  readonly #keys = new KeyRegistry()
+  readonly #stopping = new AbortController()
+  readonly #queue = createWorkQueue({
     concurrency: MAX_OWN_EXCHANGES,
     // only members that are connected wait here
     maxWaiting: Number.POSITIVE_INFINITY,
     run: async (peer) => {
-      const member = members.get(peer)
-      if (member !== undefined && !member.opening) await open(member)
+      const member = this.#members.get(peer)
+      if (member !== undefined && !member.opening) await this.#open(member)
     },
   })
+  #served = 0
+  #unwatch = () => {}
 
-  function memberOf(peer: PeerId): Member {
-    const known = members.get(peer)
+  constructor(init: KeyChannelsInit, components: KeyChannelsComponents) {
+    this.#init = init
+    this.#components = components
+  }
+
+  async start(): Promise<void> {
+    const { channels } = this.#components
+    const options = { maxMessageBytes: MAX_CONTROL_BYTES, maxPerPeer: CONTROL_CHANNELS_PER_PEER }
+    await channels.handle(VPN_PROTOCOL, options, (channel) => this.#serve(channel))
+    this.#unwatch = channels.onPeerWith(VPN_PROTOCOL, (peer, present) => this.#onPresence(peer, present))
+    for (const peer of channels.peersWith(VPN_PROTOCOL)) this.#onPresence(peer, true)
+  }
+
+  keyOf(peer: PeerId): PeerKey | undefined {
+    return this.#keys.keyOf(peer)
+  }
+
+  isOpen(peer: PeerId): boolean {
+    return this.#members.get(peer)?.isOpen === true
+  }
+
+  async exchange(peer: PeerId, signal: AbortSignal): Promise<void> {
+    const member = this.#memberOf(peer)
+    if (member.isOpen) return
+    const waiter = Promise.withResolvers<void>()
+    const onAbort = () => waiter.reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    member.waiters.add(waiter)
+    if (member.isIdle) {
+      this.#queue.remove(peer)
+      void this.#open(member)
+    }
+    try {
+      if (signal.aborted) onAbort()
+      await waiter.promise
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      member.waiters.delete(waiter)
+      this.#advance(member)
+    }
+  }
+
+  renew(peer: PeerId): void {
+    if (this.#members.get(peer)?.present === true) this.#queue.enqueue(peer)
+  }
+
+  setPeers(peers: ReadonlySet<PeerId>): void {
+    this.#keys.setTable(peers)
+    for (const member of this.#members.values()) this.#advance(member)
+  }
+
+  forget(peer: PeerId): void {
+    const member = this.#members.get(peer)
+    if (member === undefined) return
+    this.#dropKey(peer)
+    for (const { channel } of member.channels) channel.abort(new Error('the peer changed'))
+    this.#advance(member)
+  }
+
+  stop(): void {
+    this.#unwatch()
+    const reason = tunnelError('vpn.stopped', 'the VPN stops')
+    this.#stopping.abort(reason)
+    this.#queue.stop()
+    for (const member of this.#members.values()) {
+      member.stopRetrying()
+      for (const waiter of member.waiters) waiter.reject(reason)
+      for (const { channel } of member.channels) channel.abort(reason)
+    }
+  }
+
+  #memberOf(peer: PeerId): KeyMember {
+    const known = this.#members.get(peer)
     if (known !== undefined) return known
     const limits = { leastMs: EXCHANGE_RETRY_MS, mostMs: MAX_EXCHANGE_RETRY_MS }
-    const member: Member = {
-      peer,
-      present: false,
-      key: undefined,
-      channels: new Set(),
-      backoff: createBackoff(limits, { clock, random }),
-      opening: false,
-      cancelRetry: undefined,
-      waiters: new Set(),
-    }
-    members.set(peer, member)
+    const member = new KeyMember(peer, createBackoff(limits, this.#components))
+    this.#members.set(peer, member)
     return member
   }
 
-  function onPresence(peer: PeerId, present: boolean): void {
-    const member = memberOf(peer)
+  #onPresence(peer: PeerId, present: boolean): void {
+    const member = this.#memberOf(peer)
     member.present = present
     if (present) member.backoff.hasten(EXCHANGE_RETRY_MS)
-    settle(member)
+    this.#advance(member)
   }
 
-  /** After each change: begins what is due later, and forgets what is over. */
-  function settle(member: Member): void {
-    const { peer, present, backoff, waiters } = member
-    if (stopping.signal.aborted) return
-    if (member.channels.size > 0 || member.opening) return
-    if (present && member.cancelRetry === undefined) {
-      const waitMs = Math.max(backoff.remainingMs(), self < peer ? 0 : SECOND_OPENER_MS)
-      member.cancelRetry = clock.after(waitMs, () => {
-        member.cancelRetry = undefined
-        if (member.present && member.channels.size === 0 && !member.opening) queue.enqueue(peer)
-      })
-    }
-    if (present) return
-    member.cancelRetry?.()
-    member.cancelRetry = undefined
-    queue.remove(peer)
-    if (!table.has(peer)) dropKey(member)
-    if (member.key === undefined && waiters.size === 0) members.delete(peer)
+  /** To be called after each change: begins what is due later, and forgets what is over. */
+  #advance(member: KeyMember): void {
+    if (this.#stopping.signal.aborted || !member.isIdle) return
+    if (member.present) return this.#openLater(member)
+    const { peer, waiters } = member
+    member.stopRetrying()
+    this.#queue.remove(peer)
+    if (!this.#keys.isInTable(peer)) this.#dropKey(peer)
+    if (this.#keys.keyOf(peer) === undefined && waiters.size === 0) this.#members.delete(peer)
   }
 
-  /** Resolves when the exchange came to its end, one way or the other. */
-  async function open(member: Member): Promise<void> {
-    const { peer } = member
+  #openLater(member: KeyMember): void {
+    const { peer, backoff } = member
+    const waitMs = Math.max(backoff.remainingMs(), this.#init.self < peer ? 0 : SECOND_OPENER_MS)
+    member.cancelRetry ??= this.#components.clock.after(waitMs, () => {
+      member.cancelRetry = undefined
+      if (member.present && member.isIdle) this.#queue.enqueue(peer)
+    })
+  }
+
+  /** Resolves when the exchange came to its end, whatever that is. */
+  async #open(member: KeyMember): Promise<void> {
+    const { signal } = this.#stopping
     member.opening = true
     let channel: VpnChannel
     try {
-      const options = { maxMessageBytes: MAX_CONTROL_BYTES, signal: stopping.signal }
-      channel = await channels.open(peer, VPN_PROTOCOL, options)
+      const options = { maxMessageBytes: MAX_CONTROL_BYTES, signal }
+      channel = await this.#components.channels.open(member.peer, VPN_PROTOCOL, options)
     } catch (error) {
       member.opening = false
-      return failed(member, toError(error))
+      return this.#failed(member, toError(error))
     }
     member.opening = false
-    if (stopping.signal.aborted) return channel.abort(tunnelError('vpn.stopped', 'the VPN stops'))
+    if (signal.aborted) return channel.abort(toError(signal.reason))
     const { promise, resolve } = Promise.withResolvers<void>()
-    void run(member, { channel, opened: true, established: undefined }, resolve)
+    void this.#run(member, { channel, opened: true, established: undefined }, resolve)
     await promise
   }
 
-  async function serve(channel: VpnChannel): Promise<void> {
-    if (stopping.signal.aborted) return channel.abort(tunnelError('vpn.stopped', 'the VPN stops'))
-    if (served >= MAX_SERVED_EXCHANGES) return refuse(channel, 'key.too_many')
-    served++
+  async #serve(channel: VpnChannel): Promise<void> {
+    const { signal } = this.#stopping
+    if (signal.aborted) return channel.abort(toError(signal.reason))
+    if (this.#served >= MAX_SERVED_EXCHANGES) return this.#refuse(channel, 'key.too_many')
+    this.#served++
     let exchanging = true
-    const onSettled = () => {
-      if (exchanging) served--
+    const onExchanged = () => {
+      if (exchanging) this.#served--
       exchanging = false
     }
-    await run(memberOf(channel.peer), { channel, opened: false, established: undefined }, onSettled)
+    const live: LiveChannel = { channel, opened: false, established: undefined }
+    await this.#run(this.#memberOf(channel.peer), live, onExchanged)
   }
 
-  async function run(member: Member, live: Live, onSettled: () => void): Promise<void> {
+  /** Resolves when the channel has ended; `onExchanged` is called when the exchange on it has, perhaps twice. */
+  async #run(member: KeyMember, live: LiveChannel, onExchanged: () => void): Promise<void> {
     const { peer } = member
     const { channel } = live
+    const { clock, random, refusals } = this.#components
     member.channels.add(live)
-    const isHeld = (key: Uint8Array) => (holders.get(hexOf(key)) ?? peer) !== peer
-    const nonce = random.bytes(HASH_BYTES)
-    const exchange = createKeyExchange({ self, peer, privateKey, publicKey, nonce, mtu, isHeld })
+    const isHeld = (key: Uint8Array) => this.#keys.isHeldByAnother(peer, key)
+    const exchange = createKeyExchange({ ...this.#init, peer, nonce: random.bytes(HASH_BYTES), isHeld })
     const error = await runControlChannel(channel, exchange, {
       clock,
       onRefused: (code) => refusals.refuse(code, peer),
-      onEstablished(key, peerMtu) {
-        if (!mayHold(peer)) return refuse(channel, 'key.too_many')
-        established(member, live, { publicKey: key, mtu: peerMtu })
-        onSettled()
+      onEstablished: (publicKey, mtu) => {
+        if (!this.#keys.mayHold(peer)) return this.#refuse(channel, 'key.too_many')
+        this.#established(member, live, { publicKey, mtu })
+        onExchanged()
       },
     })
     member.channels.delete(live)
-    onSettled()
-    ended(member, live, error)
+    onExchanged()
+    this.#ended(member, live, error)
   }
 
-  function established(member: Member, live: Live, theirs: { publicKey: Uint8Array; mtu: number }): void {
+  #established(member: KeyMember, live: LiveChannel, theirs: { publicKey: Uint8Array; mtu: number }): void {
     const { peer } = member
-    const now = clock.now()
+    const { self, networkKey } = this.#init
+    const now = this.#components.clock.now()
     live.established = { publicKey: theirs.publicKey, at: now }
-    closeRivals(member, live, now)
-    const before = member.key
-    if (before === undefined || !isSame(before.publicKey, theirs.publicKey) || before.mtu !== theirs.mtu) {
-      dropHolder(member)
+    member.closeRivals(live, self, now)
+    const before = this.#keys.keyOf(peer)
+    if (before === undefined || !isSameKey(before.publicKey, theirs.publicKey) || before.mtu !== theirs.mtu) {
       const presharedKey = before?.presharedKey ?? derivePresharedKey(networkKey, self, peer)
-      member.key = { ...theirs, presharedKey, since: now }
-      holders.set(hexOf(theirs.publicKey), peer)
-      log.debug('key of a peer', { peer, replaced: before !== undefined })
-      components.onKey(peer, member.key)
+      const key = { ...theirs, presharedKey, since: now }
+      this.#keys.set(peer, key)
+      this.#components.log.debug('key of a peer', { peer, replaced: before !== undefined })
+      this.#components.onKey(peer, key)
     }
     for (const waiter of member.waiters) waiter.resolve()
   }
 
-  /** Of two that were made at once the greater peer id closes its own; else the newer one stays. */
-  function closeRivals(member: Member, live: Live, now: number): void {
-    for (const rival of member.channels) {
-      if (rival === live || rival.established === undefined) continue
-      if (!isSame(rival.established.publicKey, live.established?.publicKey)) {
-        rival.channel.abort(new Error('the peer has restarted'))
-      } else if (rival.opened === live.opened || now - rival.established.at > KEY_EXCHANGE_MS) {
-        void rival.channel.close()
-      } else if (self > member.peer) {
-        void (live.opened ? live : rival).channel.close()
-      }
-    }
-  }
-
-  function ended(member: Member, live: Live, error: Error | undefined): void {
+  #ended(member: KeyMember, live: LiveChannel, error: Error | undefined): void {
     if (live.established === undefined) {
-      return failed(member, error ?? new Error('the peer closed the channel'))
+      return this.#failed(member, error ?? new Error('the peer closed the channel'))
     }
-    if (isOpen(member)) return
+    if (member.isOpen) return
     // a channel that does not last is no success
-    if (clock.now() - live.established.at >= KEY_EXCHANGE_MS) member.backoff.succeeded()
+    if (this.#components.clock.now() - live.established.at >= KEY_EXCHANGE_MS) member.backoff.succeeded()
     else member.backoff.failed()
-    components.onLost(member.peer)
-    settle(member)
+    this.#components.onLost(member.peer)
+    this.#advance(member)
   }
 
-  function failed(member: Member, error: Error): void {
-    log.debug('no keys exchanged', { peer: member.peer, error: String(error) })
+  #failed(member: KeyMember, error: Error): void {
+    this.#components.log.debug('no keys exchanged', { peer: member.peer, error: String(error) })
     member.backoff.failed()
-    if (member.channels.size === 0 && !member.opening) {
+    if (member.isIdle) {
       for (const waiter of member.waiters) {
         waiter.reject(tunnelError('vpn.no_keys', 'the peer did not exchange keys', error))
       }
     }
-    settle(member)
+    this.#advance(member)
   }
 
-  function refuse(channel: VpnChannel, code: Refusal): void {
-    refusals.refuse(code, channel.peer)
+  #refuse(channel: VpnChannel, code: Refusal): void {
+    this.#components.refusals.refuse(code, channel.peer)
     channel.abort(new Error(code))
   }
 
-  function mayHold(peer: PeerId): boolean {
-    if (table.has(peer) || members.get(peer)?.key !== undefined) return true
-    let outside = 0
-    for (const holder of holders.values()) if (!table.has(holder)) outside++
-    return outside < MAX_KEYS_OUTSIDE_TABLE
+  #dropKey(peer: PeerId): void {
+    if (this.#keys.delete(peer)) this.#components.onKey(peer, undefined)
   }
-
-  function dropHolder({ peer, key }: Member): void {
-    if (key !== undefined && holders.get(hexOf(key.publicKey)) === peer) holders.delete(hexOf(key.publicKey))
-  }
-
-  function dropKey(member: Member): void {
-    if (member.key === undefined) return
-    dropHolder(member)
-    member.key = undefined
-    components.onKey(member.peer, undefined)
-  }
-
-  return {
-    async start() {
-      const options = { maxMessageBytes: MAX_CONTROL_BYTES, maxPerPeer: CONTROL_CHANNELS_PER_PEER }
-      await channels.handle(VPN_PROTOCOL, options, serve)
-      unwatch = channels.onPeerWith(VPN_PROTOCOL, onPresence)
-      for (const peer of channels.peersWith(VPN_PROTOCOL)) onPresence(peer, true)
-    },
-    keyOf: (peer) => members.get(peer)?.key,
-    isOpen: (peer) => isOpen(members.get(peer)),
-    async exchange(peer, signal) {
-      const member = memberOf(peer)
-      if (isOpen(member)) return
-      const waiter = Promise.withResolvers<void>()
-      const onAbort = () => waiter.reject(signal.reason)
-      signal.addEventListener('abort', onAbort, { once: true })
-      member.waiters.add(waiter)
-      if (!member.opening && member.channels.size === 0) {
-        queue.remove(peer)
-        void open(member)
-      }
-      try {
-        if (signal.aborted) onAbort()
-        await waiter.promise
-      } finally {
-        signal.removeEventListener('abort', onAbort)
-        member.waiters.delete(waiter)
-        settle(member)
-      }
-    },
-    renew(peer) {
-      if (members.get(peer)?.present === true) queue.enqueue(peer)
-    },
-    setPeers(peers) {
-      table = peers
-      for (const member of members.values()) settle(member)
-    },
-    forget(peer) {
-      const member = members.get(peer)
-      if (member === undefined) return
-      dropKey(member)
-      for (const { channel } of member.channels) channel.abort(new Error('the peer changed'))
-      settle(member)
-    },
-    stop() {
-      unwatch()
-      stopping.abort(tunnelError('vpn.stopped', 'the VPN stops'))
-      queue.stop()
-      for (const member of members.values()) {
-        member.cancelRetry?.()
-        for (const waiter of member.waiters) waiter.reject(stopping.signal.reason)
-        for (const { channel } of member.channels) channel.abort(stopping.signal.reason)
-      }
-    },
-  }
-}
-
-function isOpen(member: Member | undefined): boolean {
-  if (member === undefined) return false
-  for (const live of member.channels) if (live.established !== undefined) return true
-  return false
-}
-
-function isSame(a: Uint8Array, b: Uint8Array | undefined): boolean {
-  return b !== undefined && Buffer.compare(a, b) === 0
-}
-
-function hexOf(key: Uint8Array): string {
-  return Buffer.from(key).toString('hex')
 }

@@ -2,9 +2,9 @@
  * How two members tell each other their WireGuard keys and prove that they hold them (docs/PROTOCOLS.md, 'VPN').
  * Pure: bytes in, a step out. Both ends do the same:
  *
- * 1. send `hello`
- * 2. at the other's hello: judge its key, send the proof of one's own
- * 3. at the other's proof: the key is taken
+ * 1. Send `hello`.
+ * 2. At the other's hello, judge its key and send the proof of one's own.
+ * 3. At the other's proof, take the key.
  */
 import type { PeerId } from '@mesh/core'
 import { decodeControl, encodeHello, encodeProof, type HelloMessage } from './control-message.ts'
@@ -14,53 +14,53 @@ import { buildKeyProof, isKeyProof, sharedSecret } from './secrets.ts'
 export interface KeyExchangeInit {
   readonly self: PeerId
   readonly peer: PeerId
-  /** X25519, 32 bytes each. */
+  /** This node's X25519 keys, 32 bytes each. */
   readonly privateKey: Uint8Array
   readonly publicKey: Uint8Array
   /** 32 random bytes, for this exchange only. */
   readonly nonce: Uint8Array
-  /** The longest packet that this node's interface takes. */
+  /** The longest packet that this node's interface takes, in bytes. */
   readonly mtu: number
-  /** Does another peer hold this key now? */
+  /** True when another peer holds this key now. */
   readonly isHeld: (publicKey: Uint8Array) => boolean
 }
 
-/** Why an exchange ended; the codes of `RefusalCounter`. */
+/** Why an exchange was refused, by the codes that are counted. */
 export type KeyRefusal =
   | 'key.bad_message'
-  /** Lengths that no key and nonce have, or an MTU that IP does not allow. */
+  /** Its hello has lengths that no key and nonce have, or an MTU that IP does not allow. */
   | 'key.bad_hello'
-  /** It sends our own key. */
+  /** The peer sent our own key. */
   | 'key.own'
-  /** A point of low order: the secret would be no secret. */
+  /** Its key is a point of low order: the secret would be no secret. */
   | 'key.weak'
   | 'key.held_by_another'
-  /** A second hello or proof. */
+  /** It sent a second hello or proof. */
   | 'key.twice'
-  /** A proof before the hello. */
+  /** It sent a proof before its hello. */
   | 'key.early_proof'
   | 'key.wrong_proof'
 
-export type KeyExchangeStep =
+type KeyExchangeStep =
   | { readonly kind: 'send'; readonly message: Uint8Array }
   | { readonly kind: 'established'; readonly publicKey: Uint8Array; readonly mtu: number }
   | { readonly kind: 'refused'; readonly code: KeyRefusal }
-  /** A message of a later version. */
+  /** The message is one of a later version. */
   | { readonly kind: 'ignored' }
 
 export interface KeyExchange {
-  /** The first message. */
+  /** The message to send first. */
   readonly hello: Uint8Array
-  /** Not to be called again after it refused. */
+  /** Takes the next message. Not to be called again after a refusal. */
   receive(message: Uint8Array): KeyExchangeStep
 }
 
-/** The least and the longest packet of IPv4: what an MTU can be. */
+/** What an MTU can be, in bytes: the least and the longest packet of IPv4. */
 const [LEAST_MTU, MOST_MTU] = [576, 65_535]
 
 export function createKeyExchange(init: KeyExchangeInit): KeyExchange {
   const { self, peer, privateKey, publicKey, nonce, mtu } = init
-  /** Set by the other's hello. */
+  /** The other end's hello and the proof that it has to send; undefined before the hello. */
   let other: { readonly hello: HelloMessage; readonly proof: Uint8Array } | undefined
   let done = false
 

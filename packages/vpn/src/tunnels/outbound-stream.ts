@@ -1,204 +1,221 @@
 /**
- * What the engine has for one peer, to the peer's stream:
+ * Sends what the engine has for one peer on a stream to that peer:
  *
- * 1. `readable`: open a stream, unless there is one
- * 2. `take` and `send` while the stream takes; full: go on when it has drained
- * 3. a stream over a relay is exchanged for a direct one as soon as there is a direct connection: open the new one,
- *    turn to it, close the old one, which still sends what it has
- * 4. a stream that ends is opened again when packets wait, after growing waits if it did not last
+ * 1. At the engine's event `readable` a stream is opened, unless there is one.
+ * 2. Batches are taken and sent while the stream takes them; when it is full, this goes on when it has drained.
+ * 3. A stream over a relay is exchanged for a direct one as soon as there is a direct connection: the new one is opened
+ *    and used, and the old one closed, which still sends what it has.
+ * 4. A stream that ends is opened again when packets wait, after growing waits if it did not last.
  *
  * The bytes of a batch belong to the stream from `send` on. No promise, closure or timer for a batch.
  */
-import { type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
 import { tunnelError, within } from './errors.ts'
 import {
   BATCHES_PER_TURN,
-  MAX_STREAM_RETRY_MS,
   PACKETS_PROTOCOL,
-  STREAM_EARLY_RETRY_MS,
   STREAM_IDLE_MS,
   STREAM_OPEN_MS,
   STREAM_PROVEN_MS,
-  STREAM_RETRY_MS,
   STREAM_STALL_MS,
 } from './limits.ts'
+import { StreamRetry } from './stream-retry.ts'
 
-export interface OutboundComponents {
+interface OutboundComponents {
   readonly engine: Pick<Engine, 'take' | 'retryHandshake'>
   readonly streams: Pick<ByteStreams, 'open'>
-  /** Is there a direct connection? */
+  /** True while there is a direct connection to the peer. */
   readonly isDirect: () => boolean
-  /** The peer was not reached, or does not speak the protocol any more. It may call `stop`. */
+  /** Called when the peer was not reached, or does not speak the protocol any more. It may call `stop`. */
   readonly onOpenFailed: () => void
   readonly clock: Clock
   readonly random: Random
 }
 
 export interface OutboundStream {
-  /** The engine has something for the peer. */
+  /** Tells that the engine has frames for the peer. */
   readable(): void
-  /** A connection came, or changed. */
+  /** Tells that a connection came, or changed. */
   reach(): void
-  /** Now and then: gives up a stream that stands still, closes one that nothing was sent on for long. */
+  /** To be called now and then: gives up a stream that stands still, closes one on which nothing was sent for long. */
   sweep(): void
   /** Gives up the stream in use; another one is opened with the next packets. */
   reset(reason: Error): void
+  /** Whether the stream in use is direct; undefined without one. */
   readonly direct: boolean | undefined
   readonly lastError: Error | undefined
   stop(): void
 }
 
 export function createOutboundStream(peer: PeerId, components: OutboundComponents): OutboundStream {
-  const { engine, streams, isDirect, clock, random } = components
-  const stopping = new AbortController()
-  const backoff = createBackoff({ leastMs: STREAM_RETRY_MS, mostMs: MAX_STREAM_RETRY_MS }, { clock, random })
-  let stream: ByteStream | undefined
-  let openedAt = 0
-  let opening = false
-  /** The engine told of packets that were not all taken. */
-  let owed = false
-  /** Since when the stream takes no more; undefined: it does. */
-  let fullSince: number | undefined
-  let sentAt = 0
-  let cancelTurn: (() => void) | undefined
-  let cancelRetry: (() => void) | undefined
-  let lastError: Error | undefined
+  return new EngineOutboundStream(peer, components)
+}
 
-  function drive(): void {
-    if (stopping.signal.aborted) return
-    // sending may end the stream
-    if (stream !== undefined && owed && fullSince === undefined) pump(stream)
-    if (stream === undefined ? owed : !stream.direct && isDirect()) openSoon()
+class EngineOutboundStream implements OutboundStream {
+  lastError: Error | undefined
+  readonly #peer: PeerId
+  readonly #components: OutboundComponents
+  readonly #stopping = new AbortController()
+  readonly #retry: StreamRetry
+  #stream: ByteStream | undefined
+  /** Unix ms at which the stream in use was opened. */
+  #openedAt = 0
+  #opening = false
+  /** The engine told of frames that were not all taken. */
+  #isReadable = false
+  /** Since when the stream takes no more, in Unix ms; undefined: it does. */
+  #fullSince: number | undefined
+  /** Unix ms at which batches were sent last. */
+  #sentAt = 0
+  #cancelTurn: (() => void) | undefined
+
+  constructor(peer: PeerId, components: OutboundComponents) {
+    this.#peer = peer
+    this.#components = components
+    this.#retry = new StreamRetry(components, () => this.#drive())
   }
 
-  function pump(to: ByteStream): void {
-    sentAt = clock.now()
+  get direct(): boolean | undefined {
+    return this.#stream?.direct
+  }
+
+  readable(): void {
+    this.#isReadable = true
+    this.#drive()
+  }
+
+  reach(): void {
+    this.#retry.hasten()
+  }
+
+  sweep(): void {
+    const now = this.#components.clock.now()
+    const stream = this.#stream
+    if (this.#fullSince !== undefined && now - this.#fullSince >= STREAM_STALL_MS) {
+      this.reset(tunnelError('vpn.timeout', `the peer took nothing for ${STREAM_STALL_MS} ms`))
+    } else if (stream !== undefined && !this.#isReadable && now - this.#sentAt >= STREAM_IDLE_MS) {
+      this.#stream = undefined
+      stream.close()
+    }
+  }
+
+  reset(reason: Error): void {
+    const old = this.#stream
+    if (old === undefined) return
+    this.#ended(reason)
+    old.abort(reason)
+  }
+
+  stop(): void {
+    const reason = tunnelError('vpn.stopped', 'the VPN does not need this stream any more')
+    this.#stopping.abort(reason)
+    this.#cancelTurn?.()
+    this.#retry.stop()
+    this.#stream?.abort(reason)
+    this.#stream = undefined
+  }
+
+  #drive(): void {
+    if (this.#stopping.signal.aborted) return
+    // sending may end the stream
+    if (this.#stream !== undefined && this.#isReadable && this.#fullSince === undefined)
+      this.#pump(this.#stream)
+    const needsStream =
+      this.#stream === undefined ? this.#isReadable : !this.#stream.direct && this.#components.isDirect()
+    if (needsStream) this.#openSoon()
+  }
+
+  #pump(to: ByteStream): void {
+    const { engine, clock } = this.#components
+    const now = clock.now()
+    this.#sentAt = now
     for (let batches = 0; batches < BATCHES_PER_TURN; batches++) {
-      const batch = engine.take(peer)
+      const batch = engine.take(this.#peer)
       if (batch === undefined) {
-        owed = false
+        this.#isReadable = false
         return
       }
       if (!to.send(batch)) {
         // `send` may have ended the stream
-        if (stream === to) fullSince = sentAt
+        if (this.#stream === to) this.#fullSince = now
         return
       }
-      if (stream !== to) return
+      if (this.#stream !== to) return
     }
-    cancelTurn ??= clock.after(0, () => {
-      cancelTurn = undefined
-      drive()
+    this.#cancelTurn ??= clock.after(0, () => {
+      this.#cancelTurn = undefined
+      this.#drive()
     })
   }
 
-  function openSoon(): void {
-    if (opening) return
-    const waitMs = backoff.remainingMs()
-    if (waitMs > 0) {
-      cancelRetry ??= clock.after(waitMs, retry)
+  #openSoon(): void {
+    if (this.#opening) return
+    if (this.#retry.isWaiting()) return
+    this.#opening = true
+    void this.#open()
+  }
+
+  async #open(): Promise<void> {
+    const { streams, clock } = this.#components
+    const { signal } = this.#stopping
+    const options = { from: 'proven', relayed: true } as const
+    let next: ByteStream
+    try {
+      next = await within({ clock, ms: STREAM_OPEN_MS, signal }, (limited) =>
+        streams.open(this.#peer, PACKETS_PROTOCOL, { ...options, signal: limited }),
+      )
+    } catch (error) {
+      this.#opening = false
+      if (!signal.aborted) this.#openFailed(toError(error))
       return
     }
-    opening = true
-    const options = { from: 'proven', relayed: true } as const
-    within({ clock, ms: STREAM_OPEN_MS, signal: stopping.signal }, (signal) =>
-      streams.open(peer, PACKETS_PROTOCOL, { ...options, signal }),
-    ).then(opened, (error: unknown) => {
-      opening = false
-      if (stopping.signal.aborted) return
-      lastError = toError(error)
-      backoff.failed()
-      components.onOpenFailed()
-      drive()
-    })
+    this.#opening = false
+    if (signal.aborted) next.abort(toError(signal.reason))
+    else this.#opened(next)
   }
 
-  function retry(): void {
-    cancelRetry?.()
-    cancelRetry = undefined
-    drive()
+  #openFailed(error: Error): void {
+    this.lastError = error
+    this.#retry.failed()
+    this.#components.onOpenFailed()
+    this.#drive()
   }
 
-  function opened(next: ByteStream): void {
-    opening = false
-    if (stopping.signal.aborted) return next.abort(toError(stopping.signal.reason))
-    const before = stream
+  #opened(next: ByteStream): void {
+    const before = this.#stream
     if (before !== undefined && !next.direct) {
       // no gain; the direct connection may have gone meanwhile
       next.close()
-      backoff.failed()
-      return drive()
+      this.#retry.failed()
+      return this.#drive()
     }
-    stream = next
-    openedAt = clock.now()
-    sentAt = openedAt
-    fullSince = undefined
+    this.#stream = next
+    this.#openedAt = this.#components.clock.now()
+    this.#sentAt = this.#openedAt
+    this.#fullSince = undefined
     next.onDrain(() => {
-      if (stream !== next) return
-      fullSince = undefined
-      drive()
+      if (this.#stream !== next) return
+      this.#fullSince = undefined
+      this.#drive()
     })
     next.onEnd((error) => {
-      if (stream === next) ended(error)
+      if (this.#stream === next) this.#ended(error)
     })
     before?.close()
-    drive()
+    this.#drive()
   }
 
-  function ended(error: Error | undefined): void {
-    stream = undefined
-    fullSince = undefined
-    if (error !== undefined) lastError = error
+  #ended(error: Error | undefined): void {
+    this.#stream = undefined
+    this.#fullSince = undefined
+    if (error !== undefined) this.lastError = error
     // one that lasted is opened again at once
-    if (clock.now() - openedAt >= STREAM_PROVEN_MS) backoff.succeeded()
-    else backoff.failed()
+    if (this.#components.clock.now() - this.#openedAt >= STREAM_PROVEN_MS) this.#retry.succeeded()
+    else this.#retry.failed()
     // a handshake may have been lost with it
-    engine.retryHandshake(peer)
-    drive()
-  }
-
-  function reset(reason: Error): void {
-    const old = stream
-    if (old === undefined) return
-    ended(reason)
-    old.abort(reason)
-  }
-
-  return {
-    readable() {
-      owed = true
-      drive()
-    },
-    reach() {
-      backoff.hasten(STREAM_EARLY_RETRY_MS)
-      retry()
-    },
-    sweep() {
-      const now = clock.now()
-      if (fullSince !== undefined && now - fullSince >= STREAM_STALL_MS) {
-        reset(tunnelError('vpn.timeout', `the peer took nothing for ${STREAM_STALL_MS} ms`))
-      } else if (stream !== undefined && !owed && now - sentAt >= STREAM_IDLE_MS) {
-        const idle = stream
-        stream = undefined
-        idle.close()
-      }
-    },
-    reset,
-    get direct() {
-      return stream?.direct
-    },
-    get lastError() {
-      return lastError
-    },
-    stop() {
-      const reason = tunnelError('vpn.stopped', 'the VPN does not need this stream any more')
-      stopping.abort(reason)
-      cancelTurn?.()
-      cancelRetry?.()
-      stream?.abort(reason)
-      stream = undefined
-    },
+    this.#components.engine.retryHandshake(this.#peer)
+    this.#drive()
   }
 }

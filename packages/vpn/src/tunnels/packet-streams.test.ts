@@ -34,9 +34,9 @@ beforeEach(async () => {
 describe('streams of packets', () => {
   it('carry what the engine has, and open no second one for more', async () => {
     a.give(B, 3)
-    await settle()
+    await flush()
     a.give(B, 2)
-    await settle()
+    await flush()
     expect(b.injected).toBe(5 * BATCH_BYTES)
     expect(live()).toHaveLength(1)
     expect(a.streams.streamsOf(B)).toEqual({ outboundDirect: true, inboundDirect: undefined })
@@ -45,16 +45,16 @@ describe('streams of packets', () => {
 
   it('take no more from the engine than the stream takes', async () => {
     a.give(B, 1)
-    await settle()
+    await flush()
     b.hasRoom = false
     a.give(B, 100)
-    await settle()
+    await flush()
     expect(a.left(B)).toBeGreaterThan(90)
     b.hasRoom = true
     for (let round = 0; round < 40; round++) {
       b.streams.writable(A)
       await a.clock.advance(1)
-      await settle()
+      await flush()
     }
     expect(a.left(B)).toBe(0)
     expect(b.injected).toBe(101 * BATCH_BYTES)
@@ -64,7 +64,7 @@ describe('streams of packets', () => {
   it('are tried again after growing waits while the peer is away, and at once when it comes', async () => {
     network.setReach(A, B, undefined)
     a.give(B, 1)
-    await settle()
+    await flush()
     expect(a.streams.lastErrorOf(B)).toMatchObject({ code: 'p2p.unreachable' })
     const tries: number[] = []
     for (let second = 0; second < 120; second++) {
@@ -77,21 +77,21 @@ describe('streams of packets', () => {
     expect(Math.max(...tries.slice(60))).toBe(1)
     network.connect(A, B)
     a.streams.reach(B)
-    await settle()
+    await flush()
     expect(b.injected).toBe(BATCH_BYTES)
     expect(MAX_STREAM_RETRY_MS).toBeLessThan(60_000)
   })
 
   it('are opened again only for packets, and retryHandshake a handshake that may be lost', async () => {
     a.give(B, 1)
-    await settle()
+    await flush()
     await a.clock.advance(STREAM_PROVEN_MS)
     network.disconnect(A, B)
-    await settle()
+    await flush()
     expect(a.hurried).toEqual([B])
     expect(network.opened).toHaveLength(1)
     a.give(B, 1)
-    await settle()
+    await flush()
     expect(b.injected).toBe(2 * BATCH_BYTES)
     expect(b.restarted).toEqual([A])
   })
@@ -101,9 +101,9 @@ describe('streams of packets', () => {
     a.give(B, 1000)
     for (let step = 0; step < 100; step++) {
       await a.clock.advance(100)
-      await settle()
+      await flush()
       network.opened.at(-1)?.pair.far.abort(new Error('no'))
-      await settle()
+      await flush()
     }
     expect(network.opened.length).toBeGreaterThan(2)
     expect(network.opened.length).toBeLessThan(10)
@@ -113,22 +113,22 @@ describe('streams of packets', () => {
   it('that end while they take a batch are opened again for the next', async () => {
     a.cutsNext = true
     a.give(B, 3)
-    await settle()
+    await flush()
     expect(live()).toHaveLength(0)
     await a.clock.advance(STREAM_RETRY_MS * 2)
-    await settle()
+    await flush()
     expect(b.injected).toBe(2 * BATCH_BYTES)
     expect(a.left(B)).toBe(0)
   })
 
   it('that take nothing for half a minute are given up for new ones', async () => {
     a.give(B, 1)
-    await settle()
+    await flush()
     network.opened[0]?.pair.far.pause()
     a.give(B, 100)
-    await settle()
+    await flush()
     await a.clock.advance(STREAM_STALL_MS + STREAM_SWEEP_MS)
-    await settle()
+    await flush()
     expect(live()).toHaveLength(1)
     expect(network.opened).toHaveLength(2)
     expect(a.streams.lastErrorOf(B)).toMatchObject({ code: 'vpn.timeout' })
@@ -137,32 +137,32 @@ describe('streams of packets', () => {
 
   it('are closed after five minutes without packets', async () => {
     a.give(B, 1)
-    await settle()
+    await flush()
     await a.clock.advance(STREAM_IDLE_MS - STREAM_SWEEP_MS)
     expect(live()).toHaveLength(1)
     await a.clock.advance(2 * STREAM_SWEEP_MS)
-    await settle()
+    await flush()
     expect(live()).toEqual([])
     expect(a.hurried).toEqual([])
     a.give(B, 1)
-    await settle()
+    await flush()
     expect(b.injected).toBe(2 * BATCH_BYTES)
   })
 
   it('of a relay are read to their end before the direct one, but not for ever', async () => {
     network.connect(A, B, 'relayed')
     a.give(B, 1)
-    await settle()
+    await flush()
     b.hasRoom = false
     a.give(B, 2)
-    await settle()
+    await flush()
     network.connect(A, B, 'direct')
     a.streams.reach(B)
-    await settle()
+    await flush()
     expect(b.streams.streamsOf(A).inboundDirect).toBe(false)
     b.hasRoom = true
     b.streams.writable(A)
-    await settle()
+    await flush()
     expect(b.streams.streamsOf(A).inboundDirect).toBe(true)
     expect(b.injected).toBe(3 * BATCH_BYTES)
     expect(live().map(({ pair }) => pair.near.direct)).toEqual([true])
@@ -171,13 +171,13 @@ describe('streams of packets', () => {
   it('of a relay that bring nothing more give way to the direct one', async () => {
     network.connect(A, B, 'relayed')
     a.give(B, 1)
-    await settle()
+    await flush()
     network.opened[0]?.pair.far.pause()
     a.give(B, 2)
-    await settle()
+    await flush()
     network.connect(A, B, 'direct')
     a.streams.reach(B)
-    await settle()
+    await flush()
     expect(b.streams.streamsOf(A).inboundDirect).toBe(false)
     await b.clock.advance(STREAM_MOVE_MS)
     expect(b.streams.streamsOf(A).inboundDirect).toBe(true)
@@ -187,20 +187,20 @@ describe('streams of packets', () => {
   it('that come before their key are kept unread, for ten seconds', async () => {
     b.ready.clear()
     a.give(B, 1)
-    await settle()
+    await flush()
     expect(b.injected).toBe(0)
     b.ready.add(A)
     b.streams.ready(A)
-    await settle()
+    await flush()
     expect(b.injected).toBe(BATCH_BYTES)
     a.streams.forget(B)
     b.streams.forget(A)
     b.ready.clear()
-    await settle()
+    await flush()
     a.give(B, 1)
-    await settle()
+    await flush()
     await b.clock.advance(STREAM_HELD_MS)
-    await settle()
+    await flush()
     expect(b.refusals.counts()).toEqual({ 'packets.not_ready': 1 })
     expect(live()).toEqual([])
   })
@@ -211,7 +211,7 @@ describe('streams of packets', () => {
       const stranger = network.join(peerOf(1000 + number))
       await stranger.network.streams.open(B, PACKETS_PROTOCOL, { from: 'proven', relayed: true })
     }
-    await settle()
+    await flush()
     expect(b.refusals.counts()).toEqual({ 'packets.not_ready': 20 })
     expect(live()).toHaveLength(MAX_HELD_STREAMS)
   })
@@ -219,13 +219,13 @@ describe('streams of packets', () => {
   it('leave no timer and no stream behind', async () => {
     a.give(B, 5)
     b.give(A, 5)
-    await settle()
+    await flush()
     for (const end of [a, b]) end.streams.stop()
-    await settle()
+    await flush()
     expect(live()).toEqual([])
     expect([a.clock.pending, b.clock.pending]).toEqual([0, 0])
     a.give(B, 1)
-    await settle()
+    await flush()
     expect(live()).toEqual([])
   })
 })
@@ -302,6 +302,6 @@ function live() {
 }
 
 /** Until the streams have delivered what they can. */
-async function settle(): Promise<void> {
+async function flush(): Promise<void> {
   for (let round = 0; round < 12; round++) await new Promise((resolve) => setImmediate(resolve))
 }

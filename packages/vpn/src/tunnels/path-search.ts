@@ -1,4 +1,4 @@
-/** Looks for a way to the peers that packets wait for: some at a time, each again after growing waits. */
+/** Searches for a path to the peers for whom packets wait: some at a time, each again after growing waits. */
 import { type Backoff, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
 import { tunnelError, within } from './errors.ts'
 import { createWorkQueue } from './work-queue.ts'
@@ -10,23 +10,24 @@ import {
   SEARCH_RETRY_MS,
 } from './limits.ts'
 
-export interface SearchComponents {
-  /** Resolves when the peer has a way. */
+interface PathSearchComponents {
+  /** Resolves when the peer has a tunnel. */
   readonly find: (peer: PeerId, signal: AbortSignal) => Promise<void>
-  /** Is there still none? */
+  /** True while the peer has none. */
   readonly isNeeded: (peer: PeerId) => boolean
   readonly clock: Clock
   readonly random: Random
 }
 
-export interface Search {
-  /** The engine's event: packets wait for the peer. */
+export interface PathSearch {
+  /** The engine's event `pathNeeded`: packets wait for the peer. */
   pathNeeded(peer: PeerId): void
-  /** No packets will wait for it any more. */
+  /** Ends the search for the peer, and what is known of those before. */
   forget(peer: PeerId): void
   lastErrorOf(peer: PeerId): Error | undefined
-  /** Peers that are looked for now, and those that wait for their turn. */
+  /** Number of peers that are searched for now. */
   readonly running: number
+  /** Number of peers that wait for a search. */
   readonly waiting: number
   stop(): void
 }
@@ -37,7 +38,7 @@ interface Failure {
   cancelRetry: (() => void) | undefined
 }
 
-export function createSearch({ find, isNeeded, clock, random }: SearchComponents): Search {
+export function createPathSearch({ find, isNeeded, clock, random }: PathSearchComponents): PathSearch {
   const failures = new Map<PeerId, Failure>()
   const stopping = new AbortController()
 

@@ -14,7 +14,7 @@ import { HASH_BYTES, VPN_PROTOCOL } from './limits.ts'
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex')
 const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b656e032100', 'hex')
 
-/** Undefined when it would be all zeros: the public key is a point of low order. */
+/** What both ends of X25519 share; undefined when the public key is a point of low order. */
 export function sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array | undefined {
   const key = Buffer.concat([PUBLIC_KEY_PREFIX, publicKey])
   try {
@@ -30,7 +30,7 @@ export function sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uin
 }
 
 /** One end of an exchange, as both ends know it. */
-export interface KeyEnd {
+interface KeyEnd {
   readonly peer: PeerId
   readonly publicKey: Uint8Array
   readonly nonce: Uint8Array
@@ -48,18 +48,18 @@ export function buildKeyProof(secret: Uint8Array, prover: KeyEnd, verifier: KeyE
     .digest()
 }
 
-/** In constant time. */
+/** Compares two proofs in constant time. */
 export function isKeyProof(expected: Uint8Array, given: Uint8Array): boolean {
   return expected.length === given.length && timingSafeEqual(expected, given)
 }
 
-/** What two members know besides their keys, so that a stolen key of one is of no use outside. 32 bytes. */
+/** The 32 bytes that two members know besides their keys: a stolen key of one is of no use outside. */
 export function derivePresharedKey(networkKey: string, a: PeerId, b: PeerId): Uint8Array {
   const salt = a < b ? framed(a, b) : framed(b, a)
   return new Uint8Array(hkdfSync('sha256', networkKey, salt, 'mesh wg psk 1', HASH_BYTES))
 }
 
-/** Each text as an 8-byte big-endian length and its UTF-8: `L(text)` of docs/PROTOCOLS.md. */
+/** Each text as an 8-byte big-endian length and its UTF-8, which docs/PROTOCOLS.md calls `L(text)`. */
 function framed(...texts: readonly string[]): Buffer {
   return Buffer.concat(
     texts.flatMap((text) => {

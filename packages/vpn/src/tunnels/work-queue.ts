@@ -1,11 +1,12 @@
-/** Work on many peers, some at a time; the others wait in order, each peer once. */
+/** A queue of work on many peers: some at a time, the others wait in order, each peer once. */
 import type { PeerId } from '@mesh/core'
 
-export interface WorkQueue {
-  /** False: it waits or runs already, or too many wait. */
+interface WorkQueue {
+  /** False when the peer waits or runs already, or too many wait. */
   enqueue(peer: PeerId): boolean
-  /** Takes it out of those that wait. */
+  /** Takes the peer out of those that wait. */
   remove(peer: PeerId): void
+  /** True while the peer waits or runs. */
   has(peer: PeerId): boolean
   readonly waiting: number
   readonly running: number

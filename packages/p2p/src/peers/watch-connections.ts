@@ -1,19 +1,15 @@
-/** Tells of peers that come and go, and looks for those that are missed. */
+/** Tells of peers that come and go. */
 import type { Connection } from '@libp2p/interface'
 import type { P2pEvent } from '../p2p-node.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
-import type { Reach } from './reach.ts'
 
 /** @returns stops watching */
 export function watchConnections(parts: {
   readonly host: MeshHost
   readonly emit: (event: P2pEvent) => void
-  readonly reach: Reach
-  /** Worth looking for when it went. */
-  readonly isMissed: (peer: string) => boolean
 }): () => void {
-  const { host, emit, reach } = parts
+  const { host, emit } = parts
   const paths = new Map<string, 'direct' | 'relayed'>()
   const onOpen = ({ detail }: CustomEvent<Connection>) => {
     const peer = detail.remotePeer.toString()
@@ -32,7 +28,6 @@ export function watchConnections(parts: {
     }
     if (!paths.delete(peer)) return
     emit({ type: 'peer.disconnected', peer })
-    if (parts.isMissed(peer)) reach.lost(peer)
   }
   host.addEventListener('connection:open', onOpen)
   host.addEventListener('connection:close', onClose)

@@ -5,11 +5,12 @@ import { noise } from '@libp2p/noise'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { type PeerId, parsePeerId, silentLogger } from '@mesh/core'
-import { createManualClock, eventually } from '@mesh/testkit'
+import { createManualClock, createSeededRandom, eventually } from '@mesh/testkit'
 import { createLibp2p } from 'libp2p'
 import { afterEach, expect, test } from 'vitest'
-import { favourMembers } from './favour-members.ts'
 import { HEARD_MEMBER_MS, STRANGER_STAYS_MS } from '../limits.ts'
+import type { Dials } from './dials.ts'
+import { createReach } from './reach.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -31,29 +32,42 @@ async function createHost(maxConnections = 100): Promise<Libp2p> {
   return host
 }
 
-/** The membership is ours to decide here; connections are real. */
+/** The membership is ours to decide here; connections are real, and nothing is dialled. */
 async function createFull(libp2pLimit: number, maxConnections: number) {
   const host = await createHost(libp2pLimit)
   const clock = createManualClock(Date.now())
   const members = new Set<string>()
   const listeners = new Set<(peer: PeerId, proven: boolean) => void>()
-  ends.push(
-    favourMembers(
-      {
-        host,
-        maxConnections,
-        isConfigured: () => false,
-        membership: {
-          isMember: (peer) => members.has(peer),
-          onChange: (listener) => {
-            listeners.add(listener)
-            return () => listeners.delete(listener)
-          },
+  const dials: Dials = {
+    usable: () => [],
+    dial: () => Promise.reject(new Error('not here')),
+    dialWebRtc: () => Promise.reject(new Error('not here')),
+    dialOne: () => Promise.reject(new Error('not here')),
+    abandon: () => {},
+    stop: () => {},
+  }
+  const reach = createReach(
+    { self: host.peerId.toString(), isConfigured: () => false, onError: () => {}, maxConnections },
+    {
+      host,
+      dials,
+      rules: { isBlocked: () => false },
+      book: { addressesOf: () => [], noteFound: () => {}, noteError: () => {} },
+      spoken: { speaks: () => false, onChange: () => () => {} },
+      membership: {
+        isMember: (peer) => members.has(peer),
+        onChange: (listener) => {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
         },
+        onMember: () => () => {},
       },
-      { clock, logger: silentLogger },
-    ),
+      clock,
+      random: createSeededRandom(1),
+      logger: silentLogger,
+    },
   )
+  ends.push(() => reach.stop())
   const prove = async (other: Libp2p, proven = true) => {
     members.add(other.peerId.toString())
     for (const listener of listeners) listener(parsePeerId(other.peerId.toString()), proven)

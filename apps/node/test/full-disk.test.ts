@@ -1,0 +1,51 @@
+/** A node whose disk is full: a file system of 3 MiB in memory, filled to the last byte. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from '@mesh/testkit'
+import { afterAll, expect, test } from 'vitest'
+import { createMesh, makeToken } from './harness.ts'
+
+const mesh = createMesh()
+const disk = mkdtempSync(join(tmpdir(), 'mesh-disk-'))
+const run = (...argv: [string, ...string[]]) => spawnSync(argv[0], argv.slice(1), { encoding: 'utf8' })
+const mounted =
+  process.getuid?.() === 0 && run('mount', '-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', disk).status === 0
+const why = mounted ? '' : ' (skipped: mounting a file system needs root)'
+
+afterAll(async () => {
+  await mesh.cleanUp()
+  if (mounted) run('umount', disk)
+  rmSync(disk, { recursive: true, force: true })
+})
+
+test.skipIf(!mounted)(`a full disk is told by health and readiness, and passes by itself${why}`, async () => {
+  const node = await mesh.start({ token: makeToken(), stateDir: disk })
+  const write = (key: string) =>
+    node.client.putJson({ bucket: 'notes', key, body: 'x'.repeat(60_000), wait: '5s' })
+  const readiness = async () => (await fetch(`${node.url}/readyz`)).status
+  await write('first')
+  await eventually(async () => expect(await readiness()).toBe(200))
+
+  const { bavail, bsize } = statfsSync(disk)
+  writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize))
+  for (const key of ['a', 'b', 'c'])
+    await expect(write(key)).rejects.toMatchObject({ code: 'ledger.store_failed' })
+  const health = await node.client.getHealth()
+  expect(health).toMatchObject({
+    Status: 'error',
+    Problems: expect.arrayContaining([
+      expect.objectContaining({ Code: 'ledger.not_stored', Severity: 'error' }),
+    ]) as unknown,
+  })
+  expect(await readiness()).toBe(503)
+  expect((await fetch(`${node.url}/healthz`)).status).toBe(200)
+  expect(node.lines.filter(({ message }) => message === 'blocks are not stored')).toHaveLength(1)
+
+  rmSync(join(disk, 'filler'))
+  await write('b')
+  expect(await readiness()).toBe(200)
+  expect((await node.client.getHealth()).Problems.map(({ Code }) => Code)).not.toContain('ledger.not_stored')
+  expect(Object.keys(await node.client.getBucket({ bucket: 'notes' })).toSorted()).toEqual(['b', 'first'])
+})

@@ -1,0 +1,75 @@
+/** Bounds and times of the bulk path. The sizes of identity, key and frame header are fixed by the protocol. */
+
+/** Protocol: length of a TLS identity, in bytes; it stands as base64url text in the handshake. */
+export const IDENTITY_BYTES = 16
+/** Protocol: length of a pre-shared key, in bytes. */
+export const KEY_BYTES = 32
+/** Protocol: one byte of type and three of length stand ahead of each frame. */
+export const FRAME_HEADER_BYTES = 4
+/** Longest protocol id in an `open` frame, in bytes. */
+export const MAX_PROTOCOL_ID_BYTES = 128
+/** Bytes of one data frame; more are sent as several frames. */
+export const MAX_DATA_FRAME_BYTES = 1 << 20
+/**
+ * Bytes that wait to be encrypted and sent on one connection beyond which its stream takes no more. At least twice what
+ * is read from a socket at once, or each block would wait for the one before.
+ */
+export const SEND_BUFFER_BYTES = 512 * 1024
+/** Longest message on a control channel, in bytes. */
+export const MAX_BULK_MESSAGE_BYTES = 256
+/** Ports that one offer may name. */
+export const MAX_OFFERED_PORTS = 4
+/** Control channels that one peer may hold open here, of which one is in use and one may be about to end. */
+export const MAX_CONTROL_CHANNELS_PER_PEER = 2
+/** Requests to dial back that one control channel may make per minute. */
+export const MAX_DIAL_BACKS_PER_MINUTE = 120
+
+/** Sockets whose first bytes are awaited at a time; further ones go to libp2p at once, which has its own bounds. */
+export const MAX_SNIFFED_SOCKETS = 256
+/** A socket that has sent nothing for so long goes to libp2p, which closes it in its own time, in ms. */
+export const SNIFF_MS = 5_000
+/** TLS handshakes under way with one address. */
+export const MAX_HANDSHAKES_PER_ADDRESS = 64
+/** TLS handshakes under way with one peer. */
+export const MAX_HANDSHAKES_PER_PEER = 32
+/** TLS handshakes under way in all. */
+export const MAX_HANDSHAKES = 128
+/** Time for a TLS handshake, with connecting where this side connects, in ms. */
+export const HANDSHAKE_MS = 4_000
+/** Connections with one peer that the peer opens streams on. */
+export const MAX_ACCEPTED_PER_PEER = 640
+/** Connections in all that others open streams on. */
+export const MAX_ACCEPTED = 2_560
+/** A connection that the opener left without a ping for so long is closed by the accepting side, in ms. */
+export const ACCEPTED_IDLE_MS = 90_000
+
+/** Connections that are kept ready for a peer in use. */
+export const READY_CONNECTIONS = 2
+/** Ready connections that are kept after a burst until they are old; further ones are closed at once. */
+export const MAX_IDLE_CONNECTIONS = 32
+/** Connections that are being made to one peer at a time. */
+export const MAX_PARALLEL_DIALS_PER_PEER = 16
+/** Connections to one peer that this node opens streams on; further streams go over libp2p. */
+export const MAX_OPENED_PER_PEER = 512
+/** Connections in all that this node opens streams on. */
+export const MAX_OPENED = 2_048
+/** An idle connection is pinged after this time, and closed when it does not answer within it, in ms. */
+export const IDLE_PING_MS = 20_000
+/** Connections beyond the ready ones end when they were idle for so long, in ms. */
+export const SPARE_IDLE_MS = 30_000
+/** Nothing is kept ready for a peer to which no stream was opened for so long, in ms. */
+export const UNUSED_PEER_MS = 300_000
+/** Peers for which connections are kept ready. */
+export const MAX_BULK_PEERS = 256
+
+/** How long a stream may wait for its first connection beyond one round trip, in ms; then it goes over libp2p. */
+export const OPEN_BUDGET_MS = 200
+/** The offer and its answer, in ms. */
+export const NEGOTIATE_MS = 5_000
+/** Waits between two tries to reach a peer that could not be reached: the shortest and the longest, in ms. */
+export const RETRY_LEAST_MS = 5_000
+export const RETRY_MOST_MS = 600_000
+/** Streams end so long after the last libp2p connection with their peer, which is what proves that it is alive, in ms. */
+export const DISCONNECTED_MS = 60_000
+/** Between two TCP keep-alive probes of a silent connection, in ms. */
+export const KEEP_ALIVE_MS = 30_000

@@ -1,0 +1,276 @@
+/**
+ * The side that opens streams to one peer: 1 an offer is made and answered on a control channel; 2 some connections
+ * are made ahead, to the peer's ports, or by the peer to ours where only that works; 3 a stream takes one that is
+ * ready, and gives it back when it has ended. What cannot be reached is tried again after growing waits.
+ */
+import type { TLSSocket } from 'node:tls'
+import { type Backoff, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import type { BulkConnection } from './bulk-connection.ts'
+import {
+  HANDSHAKE_MS,
+  MAX_IDLE_CONNECTIONS,
+  MAX_OPENED_PER_PEER,
+  MAX_PARALLEL_DIALS_PER_PEER,
+  READY_CONNECTIONS,
+  RETRY_LEAST_MS,
+  RETRY_MOST_MS,
+  SPARE_IDLE_MS,
+  UNUSED_PEER_MS,
+} from './limits.ts'
+
+/** What the peer answered: how connections to it are made until `ended` is told. */
+export interface Agreement {
+  /** Resolves when the peer proved the key. */
+  readonly dial: () => Promise<TLSSocket>
+  /** Asks the peer to connect to this node; what it makes comes to `OpenerInit.negotiate`'s `onSocket`. */
+  readonly askToDial: (count: number) => void
+  readonly close: () => void
+}
+
+export interface OpenerInit {
+  readonly peer: PeerId
+  readonly clock: Clock
+  readonly random: Random
+  /** Makes a connection of a socket. `onIdle` and `onClosed` are told of it. */
+  readonly build: (
+    socket: TLSSocket,
+    on: Pick<ConstructorParameters<typeof BulkConnection>[0], 'onIdle' | 'onClosed'>,
+  ) => BulkConnection
+  /** Rejects where there is no direct path, or the peer does not answer. */
+  readonly negotiate: (on: {
+    /** The peer connected because it was asked to. */
+    readonly onSocket: (socket: TLSSocket) => void
+    readonly onEnded: () => void
+  }) => Promise<Agreement>
+  /** False: no more connections in all. */
+  readonly mayDial: () => boolean
+  /** No connection is tried for a while. */
+  readonly onFailed: (reason: string) => void
+  /** The first connection stands. */
+  readonly onReady: (address: string) => void
+  /** Nothing is open, and nothing was asked for in a long time. */
+  readonly onUnused: () => void
+}
+
+type Waiter = (connection: BulkConnection | undefined) => void
+
+export class Opener {
+  readonly #init: OpenerInit
+  readonly #backoff: Backoff
+  readonly #all = new Set<BulkConnection>()
+  /** The one that was used last at the end. */
+  readonly #idle: BulkConnection[] = []
+  #waiters: Waiter[] = []
+  #agreement: Agreement | undefined
+  #isNegotiating = false
+  #dialling = 0
+  /** What the peer was asked to make and did not yet. */
+  #asked = 0
+  /** True after this node could not reach the peer: then the peer is asked to dial. */
+  #isBackwards = false
+  #usedAt: number
+  #isStopped = false
+  /** A stream waited in vain: until a connection is ready, none waits any more. */
+  #isSlow = false
+  #lastError: string | undefined
+  #cancelTidy = () => {}
+
+  constructor(init: OpenerInit) {
+    this.#init = init
+    this.#backoff = createBackoff({ leastMs: RETRY_LEAST_MS, mostMs: RETRY_MOST_MS }, init)
+    this.#usedAt = init.clock.now()
+    this.#tidyLater()
+  }
+
+  get connections(): number {
+    return this.#all.size
+  }
+
+  /** Makes connections ready where there are none. */
+  prepare(): void {
+    this.#usedAt = this.#init.clock.now()
+    void this.#fill()
+  }
+
+  /** An idle connection, or the first one within `budgetMs`; undefined: use another path. */
+  async take(budgetMs: number): Promise<BulkConnection | undefined> {
+    this.#usedAt = this.#init.clock.now()
+    const ready = this.#takeIdle()
+    if (ready !== undefined || this.#isSlow || this.#isWaitingToRetry()) {
+      void this.#fill()
+      return ready
+    }
+    return await this.#wait(budgetMs)
+  }
+
+  /** A path opened or closed: what failed before may work now. */
+  pathChanged(): void {
+    if (this.#all.size > 0) return
+    this.#backoff.hasten(0)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#cancelTidy()
+    this.#agreement?.close()
+    for (const connection of this.#all) connection.close()
+    this.#tell(undefined)
+  }
+
+  /** Ends connections that the rules do not allow any more. */
+  closeWhere(isRefused: (connection: BulkConnection) => boolean): void {
+    for (const connection of this.#all) if (isRefused(connection)) connection.close()
+  }
+
+  #takeIdle(): BulkConnection | undefined {
+    let connection = this.#idle.pop()
+    while (connection !== undefined && !connection.isLive) connection = this.#idle.pop()
+    return connection
+  }
+
+  #isWaitingToRetry(): boolean {
+    return this.#backoff.remainingMs() > 0
+  }
+
+  #wait(budgetMs: number): Promise<BulkConnection | undefined> {
+    return new Promise((resolve) => {
+      const waiter: Waiter = (connection) => {
+        cancel()
+        resolve(connection)
+      }
+      const cancel = this.#init.clock.after(budgetMs, () => {
+        this.#waiters = this.#waiters.filter((one) => one !== waiter)
+        this.#isSlow = this.#all.size === 0
+        resolve(undefined)
+      })
+      this.#waiters.push(waiter)
+      void this.#fill()
+    })
+  }
+
+  /** Makes as many connections as streams wait for, and some ahead. */
+  async #fill(): Promise<void> {
+    if (this.#isStopped || this.#isWaitingToRetry()) return
+    if (this.#agreement === undefined) return await this.#negotiate()
+    const underWay = this.#dialling + this.#asked
+    const wanted = this.#waiters.length + READY_CONNECTIONS - this.#idle.length - underWay
+    const free = Math.min(
+      MAX_PARALLEL_DIALS_PER_PEER - underWay,
+      MAX_OPENED_PER_PEER - this.#all.size - underWay,
+    )
+    const count = this.#init.mayDial() ? Math.min(wanted, free) : 0
+    if (count <= 0) return
+    if (this.#isBackwards) this.#ask(this.#agreement, count)
+    else for (let at = 0; at < count; at++) void this.#dial(this.#agreement)
+  }
+
+  async #negotiate(): Promise<void> {
+    if (this.#isNegotiating) return
+    this.#isNegotiating = true
+    try {
+      const agreement = await this.#init.negotiate({
+        onSocket: (socket) => this.#arrived(socket),
+        onEnded: () => {
+          this.#agreement = undefined
+          this.#asked = 0
+          this.#isBackwards = false
+        },
+      })
+      if (this.#isStopped) return agreement.close()
+      this.#agreement = agreement
+    } catch (error) {
+      this.#failed(error)
+    } finally {
+      this.#isNegotiating = false
+    }
+    await this.#fill()
+  }
+
+  async #dial(agreement: Agreement): Promise<void> {
+    this.#dialling++
+    try {
+      this.#add(await agreement.dial())
+    } catch (error) {
+      if (this.#agreement === agreement && !this.#isBackwards) this.#dialFailed(error)
+    } finally {
+      this.#dialling--
+    }
+    void this.#fill()
+  }
+
+  /** Where nothing stands the peer is asked to dial, else no more connections are made for a while. */
+  #dialFailed(error: unknown): void {
+    if (this.#all.size > 0) return this.#failed(error)
+    this.#lastError = toError(error).message
+    this.#isBackwards = true
+  }
+
+  #ask(agreement: Agreement, count: number): void {
+    this.#asked += count
+    agreement.askToDial(count)
+    this.#init.clock.after(HANDSHAKE_MS, () => {
+      if (this.#agreement !== agreement) return
+      this.#asked = Math.max(0, this.#asked - count)
+      if (this.#all.size === 0) this.#failed(new Error(this.#lastError ?? 'neither side reaches the other'))
+    })
+  }
+
+  #arrived(socket: TLSSocket): void {
+    if (this.#asked === 0) return void socket.destroy()
+    this.#asked--
+    this.#add(socket)
+  }
+
+  #add(socket: TLSSocket): void {
+    if (this.#isStopped) return void socket.destroy()
+    const connection = this.#init.build(socket, {
+      onIdle: (idle) => this.#release(idle),
+      onClosed: (closed) => {
+        this.#all.delete(closed)
+        const at = this.#idle.indexOf(closed)
+        if (at !== -1) this.#idle.splice(at, 1)
+      },
+    })
+    this.#all.add(connection)
+    if (this.#all.size === 1) this.#init.onReady(connection.remoteAddress)
+    this.#isSlow = false
+    this.#lastError = undefined
+    this.#backoff.succeeded()
+    this.#release(connection)
+  }
+
+  #release(connection: BulkConnection): void {
+    const waiter = this.#waiters.shift()
+    if (waiter !== undefined) waiter(connection)
+    else if (this.#idle.length < MAX_IDLE_CONNECTIONS) this.#idle.push(connection)
+    else connection.close()
+  }
+
+  /** Nothing is tried for a while. */
+  #failed(error: unknown): void {
+    this.#lastError = toError(error).message
+    this.#init.onFailed(this.#lastError)
+    this.#backoff.failed()
+    this.#isBackwards = false
+    this.#tell(undefined)
+  }
+
+  #tell(connection: BulkConnection | undefined): void {
+    for (const waiter of this.#waiters.splice(0)) waiter(connection)
+  }
+
+  #tidyLater(): void {
+    this.#cancelTidy = this.#init.clock.after(SPARE_IDLE_MS, () => {
+      this.#tidy()
+      if (!this.#isStopped) this.#tidyLater()
+    })
+  }
+
+  #tidy(): void {
+    const isUnused = this.#init.clock.now() - this.#usedAt > UNUSED_PEER_MS
+    const spare = this.#idle.length - (isUnused ? 0 : READY_CONNECTIONS)
+    // the ones that were used longest ago
+    for (const connection of this.#idle.slice(0, Math.max(0, spare))) connection.close()
+    if (isUnused && this.#all.size === 0) this.#init.onUnused()
+  }
+}

@@ -1,0 +1,138 @@
+/** A channel of bounded messages over plain bytes, each with its length as an unsigned varint ahead. */
+import { type Clock, MeshError } from '@mesh/core'
+import { CHANNEL_CLOSE_MS, READ_HIGH_WATER_BYTES, SEND_STALL_MS } from '../limits.ts'
+import type { ByteStream, Channel } from '../p2p-node.ts'
+import { MessageBuffer } from './message-buffer.ts'
+
+export interface ByteChannelInit {
+  /** With `halfClose`. */
+  readonly stream: ByteStream
+  readonly maxMessageBytes: number
+  readonly clock: Clock
+  /** A message over the bound came; the channel is reset. */
+  readonly onTooLong: () => void
+}
+
+export function createByteChannel(init: ByteChannelInit): Channel {
+  return new ByteChannel(init)
+}
+
+class ByteChannel implements Channel {
+  readonly direct: boolean
+  readonly #init: ByteChannelInit
+  readonly #buffer: MessageBuffer
+  #isOver = false
+  #error: Error | undefined
+  /** All that the remote sent has come. */
+  #isComplete = false
+  /** Somebody waits: for bytes, and for the stream to take more. */
+  #wakeReader = () => {}
+  #wakeWriter = () => {}
+
+  constructor(init: ByteChannelInit) {
+    const { stream } = init
+    this.#init = init
+    this.direct = stream.direct
+    this.#buffer = new MessageBuffer(init.maxMessageBytes)
+    stream.onBytes((bytes) => {
+      this.#buffer.add(bytes)
+      if (this.#buffer.byteLength >= READ_HIGH_WATER_BYTES) stream.pause()
+      this.#wakeReader()
+    })
+    stream.onDrain(() => this.#wakeWriter())
+    stream.onRemoteEnd(() => {
+      this.#isComplete = true
+      this.#wakeReader()
+    })
+    stream.onEnd((error) => {
+      this.#isOver = true
+      this.#isComplete ||= error === undefined
+      this.#error = error
+      this.#wakeReader()
+      this.#wakeWriter()
+    })
+  }
+
+  get peer() {
+    return this.#init.stream.peer
+  }
+
+  async send(message: Uint8Array): Promise<void> {
+    const { stream, maxMessageBytes, clock } = this.#init
+    if (message.byteLength > maxMessageBytes) {
+      throw new MeshError('p2p.message_too_long', `a message of ${message.byteLength} bytes is too long`, {
+        details: { peer: this.peer, limit: maxMessageBytes },
+      })
+    }
+    if (this.#isOver) throw this.#closed()
+    if (stream.send(withLength(message))) return
+    const cancel = clock.after(SEND_STALL_MS, () => stream.abort(new Error('the peer takes nothing')))
+    await new Promise<void>((resolve) => {
+      this.#wakeWriter = resolve
+    })
+    cancel()
+    if (this.#isOver) throw this.#closed()
+  }
+
+  async *messages(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const message = this.#buffer.take()
+      if (message === 'too long') throw this.#tooLong()
+      if (message !== undefined) yield message
+      else if (this.#isComplete) break
+      else if (this.#isOver) throw this.#closed()
+      else await this.#more()
+    }
+    if (this.#buffer.byteLength > 0) throw this.#closed(new Error('the stream ended inside a message'))
+  }
+
+  async close(): Promise<void> {
+    const { stream, clock } = this.#init
+    if (this.#isOver) return
+    stream.end()
+    clock.after(CHANNEL_CLOSE_MS, () => {
+      if (!this.#isOver && !this.#isComplete) stream.close()
+    })
+  }
+
+  abort(reason: Error): void {
+    this.#init.stream.abort(reason)
+  }
+
+  async #more(): Promise<void> {
+    const more = new Promise<void>((resolve) => {
+      this.#wakeReader = resolve
+    })
+    this.#init.stream.resume()
+    await more
+  }
+
+  #tooLong(): MeshError {
+    this.#init.onTooLong()
+    this.abort(new Error('a message over the bound'))
+    return new MeshError('p2p.message_too_long', 'the peer sent a message over the bound', {
+      details: { peer: this.peer, limit: this.#init.maxMessageBytes },
+    })
+  }
+
+  #closed(cause: unknown = this.#error): MeshError {
+    return new MeshError('p2p.channel_closed', 'the channel is closed', {
+      cause,
+      details: { peer: this.peer },
+    })
+  }
+}
+
+/** One buffer: a second piece would cost a second TLS record and system call. */
+function withLength(message: Uint8Array): Uint8Array {
+  const { byteLength } = message
+  const prefixLength = byteLength < 0x80 ? 1 : byteLength < 0x4000 ? 2 : byteLength < 0x200000 ? 3 : 4
+  const bytes = new Uint8Array(prefixLength + byteLength)
+  let rest = byteLength
+  for (let at = 0; at < prefixLength; at++) {
+    bytes[at] = at === prefixLength - 1 ? rest : (rest & 0x7f) | 0x80
+    rest >>>= 7
+  }
+  bytes.set(message, prefixLength)
+  return bytes
+}

@@ -1,0 +1,120 @@
+/** Carries out the dials that the machines want, over libp2p's transports. */
+import type { Connection } from '@libp2p/interface'
+import type { Clock } from '@mesh/core'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import type { AddressRules } from '../addresses/address-rules.ts'
+import { oneForEachRelay } from '../addresses/announced-addresses.ts'
+import { relayOf } from '../addresses/relayed-address.ts'
+import type { MeshHost } from '../libp2p/base-host.ts'
+import { UPGRADE_TIMEOUT_MS } from '../limits.ts'
+import type { PeerAddress, Route } from './peer-state.ts'
+import { raceDial } from './race-dial.ts'
+
+/** Each dial resolves when a connection stands, which the host's events told before. */
+export interface Dials {
+  /** Those that this node can dial now; of each relay one. */
+  usable(addresses: readonly PeerAddress[]): readonly PeerAddress[]
+  dial(peer: string, route: Route, addresses: readonly PeerAddress[]): Promise<unknown>
+  /** Over the relay's address; the NATs between decide. */
+  dialWebRtc(peer: string, relayAt: string): Promise<unknown>
+  abandon(peer: string, route: Route): void
+  /** One address, outside of the machines: for a service of libp2p that looks for its own peers. */
+  dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection>
+  /** Ends all dials. */
+  stop(): void
+}
+
+export function createDials(
+  init: { readonly host: MeshHost; readonly rules: AddressRules },
+  components: { readonly clock: Clock },
+): Dials {
+  return new HostDials(init, components.clock)
+}
+
+export function toPeerAddress(address: Multiaddr): PeerAddress {
+  return { text: address.toString(), relay: relayOf(address) }
+}
+
+class HostDials implements Dials {
+  readonly #host: MeshHost
+  readonly #rules: AddressRules
+  readonly #clock: Clock
+  readonly #running = new Map<string, AbortController>()
+  #isStopped = false
+
+  constructor({ host, rules }: { readonly host: MeshHost; readonly rules: AddressRules }, clock: Clock) {
+    this.#host = host
+    this.#rules = rules
+    this.#clock = clock
+  }
+
+  usable(addresses: readonly PeerAddress[]): readonly PeerAddress[] {
+    const usable = addresses
+      .map(({ text }) => multiaddr(text))
+      .filter((address) => !isWebRtc(address) && this.#canDial(address))
+    const direct = usable.filter((address) => relayOf(address) === undefined)
+    return [...direct, ...oneForEachRelay(usable)].map(toPeerAddress)
+  }
+
+  dial(peer: string, route: Route, addresses: readonly PeerAddress[]): Promise<unknown> {
+    const complete = addresses.map(({ text }) => withPeer(multiaddr(text), peer))
+    const dialOne = (address: Multiaddr, signal: AbortSignal) => this.dialOne(address, signal)
+    return this.#run(peer, route, (signal) => raceDial(complete, { dialOne, clock: this.#clock, signal }))
+  }
+
+  dialWebRtc(peer: string, relayAt: string): Promise<unknown> {
+    const address = multiaddr(`${relayAt}/p2p-circuit/webrtc/p2p/${peer}`)
+    return this.#run(peer, 'webrtc', (signal) => {
+      const limit = new AbortController()
+      const cancel = this.#clock.after(UPGRADE_TIMEOUT_MS, () =>
+        limit.abort(new Error('the NATs let nothing through')),
+      )
+      return this.dialOne(address, AbortSignal.any([signal, limit.signal])).finally(cancel)
+    })
+  }
+
+  abandon(peer: string, route: Route): void {
+    this.#running.get(`${peer} ${route}`)?.abort(new Error('given up for another dial'))
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const dial of this.#running.values()) dial.abort(new Error('stopped'))
+  }
+
+  async #run<T>(peer: string, route: Route, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#isStopped) throw new Error('stopped')
+    this.abandon(peer, route)
+    const key = `${peer} ${route}`
+    const controller = new AbortController()
+    this.#running.set(key, controller)
+    try {
+      return await work(controller.signal)
+    } finally {
+      if (this.#running.get(key) === controller) this.#running.delete(key)
+    }
+  }
+
+  #canDial(address: Multiaddr): boolean {
+    if (this.#rules.isBlocked(address)) return false
+    const { transportManager } = this.#host.services.parts.components
+    return isDnsaddr(address) || transportManager.dialTransportForMultiaddr(address) !== undefined
+  }
+
+  async dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
+    if (this.#rules.isBlocked(address)) throw new Error('lies in a blocked range')
+    const { connectionManager, transportManager } = this.#host.services.parts.components
+    // names that stand for several addresses are resolved by libp2p's own dialler
+    if (isDnsaddr(address)) return await connectionManager.openConnection(address, { signal })
+    return await transportManager.dial(address, { signal })
+  }
+}
+
+const isDnsaddr = (address: Multiaddr) => address.getComponents()[0]?.name === 'dnsaddr'
+
+/** WebRTC needs a relayed connection first; the upgrade makes it. */
+const isWebRtc = (address: Multiaddr) => address.getComponents().some(({ name }) => name === 'webrtc')
+
+/** The transport checks who answers only when the address says who should. */
+const withPeer = (address: Multiaddr, peer: string) =>
+  address.getComponents().at(-1)?.name === 'p2p' ? address : address.encapsulate(`/p2p/${peer}`)

@@ -1,0 +1,154 @@
+/**
+ * The machines of all peers and what they share, still without IO: inputs in, effects out. Bounded: beyond
+ * `MAX_KNOWN_PEERS` a peer that nothing is wanted of makes room for a new one, or the new one is not taken.
+ */
+import { MAX_KNOWN_PEERS } from '../limits.ts'
+import {
+  createPeerState,
+  isConnected,
+  isSearching,
+  openOf,
+  type PeerEffect,
+  type PeerInput,
+  type PeerState,
+} from './peer-state.ts'
+import { plan, type Surroundings, wantsSomething } from './plan.ts'
+import { afterOutcome, INITIAL_SHARES, type Shares } from './shares.ts'
+import { step, wakeAt } from './step.ts'
+
+export interface MachineEffect {
+  readonly peer: string
+  readonly effect: PeerEffect
+}
+
+export interface MachinesInit {
+  readonly self: string
+  /** A seed for each peer's draws. */
+  readonly seed: () => number
+  /** After each change of a peer. */
+  readonly onChange?: (before: PeerState | undefined, after: PeerState) => void
+}
+
+/** What makes a peer known that was not. */
+const ADMITTING: ReadonlySet<PeerInput['type']> = new Set(['demand', 'connections', 'membership'])
+
+/** Grants follow from grants a few times at most: a dial without addresses, then its relay, then its failure. */
+const MAX_ROUNDS = 8
+
+export class Machines {
+  readonly #init: MachinesInit
+  readonly #states = new Map<string, PeerState>()
+  /** Those of them that want something. */
+  readonly #awake = new Map<string, PeerState>()
+  #openConnections = 0
+  #shares: Shares = INITIAL_SHARES
+
+  constructor(init: MachinesInit) {
+    this.#init = init
+  }
+
+  get(peer: string): PeerState | undefined {
+    return this.#states.get(peer)
+  }
+
+  all(): readonly PeerState[] {
+    return [...this.#states.values()]
+  }
+
+  get shares(): Shares {
+    return this.#shares
+  }
+
+  /** Nothing happens with a new peer that finds no room; one that is connected or asked for always does. */
+  take(peer: string, input: PeerInput, now: number): readonly MachineEffect[] {
+    const before = this.#states.get(peer)
+    if (before === undefined && !this.#admits(peer, input, now)) return []
+    const { self, seed, onChange } = this.#init
+    const { state, effects } = step(before ?? createPeerState({ peer, self, seed: seed() }), input, now)
+    this.#keep(before, state)
+    for (const effect of effects) {
+      if (effect.type === 'relayedOutcome') this.#shares = afterOutcome(this.#shares, effect.direct, now)
+    }
+    onChange?.(before, state)
+    return effects.map((effect) => ({ peer, effect }))
+  }
+
+  /** Lets time pass for those that waited for it. */
+  tick(now: number): readonly MachineEffect[] {
+    return [...this.#awake.keys()].flatMap((peer) => this.take(peer, { type: 'tick' }, now))
+  }
+
+  /**
+   * Grants what the shares allow. `usable`: which addresses this node can dial now, for a peer and what it is dialled
+   * for. Returns when to plan again if nothing happens before.
+   */
+  plan(
+    given: {
+      readonly surroundings: Surroundings
+      readonly usable: (
+        state: PeerState,
+        purpose: 'search' | 'demand' | 'upgrade',
+      ) => readonly PeerState['addresses'][number][]
+    },
+    now: number,
+  ): { readonly effects: readonly MachineEffect[]; readonly wakeAt: number } {
+    const effects: MachineEffect[] = []
+    let wake = Number.POSITIVE_INFINITY
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const planned = plan(
+        [...this.#awake.values()],
+        {
+          shares: this.#shares,
+          surroundings: given.surroundings,
+          everyone: () => this.all(),
+          openConnections: this.#openConnections,
+        },
+        now,
+      )
+      this.#shares = planned.shares
+      wake = planned.wakeAt
+      if (planned.grants.length === 0) break
+      for (const { peer, grant } of planned.grants) {
+        const state = this.#states.get(peer)
+        if (state === undefined) continue
+        const purpose = 'purpose' in grant ? grant.purpose : grant.kind === 'upgrade' ? 'upgrade' : undefined
+        const usable = purpose === undefined ? [] : given.usable(state, purpose)
+        effects.push(...this.take(peer, { type: 'granted', grant, usable }, now))
+      }
+    }
+    for (const state of this.#awake.values()) wake = Math.min(wake, wakeAt(state, now))
+    return { effects, wakeAt: wake }
+  }
+
+  #keep(before: PeerState | undefined, state: PeerState): void {
+    const { peer } = state
+    this.#states.set(peer, state)
+    if (wantsSomething(state)) this.#awake.set(peer, state)
+    else this.#awake.delete(peer)
+    if (before?.connections === state.connections) return
+    this.#openConnections += openOf(state).length - (before === undefined ? 0 : openOf(before).length)
+  }
+
+  #admits(peer: string, input: PeerInput, now: number): boolean {
+    if (peer === this.#init.self) return false
+    const { type } = input
+    if (type === 'found' ? input.addresses.length === 0 : !ADMITTING.has(type)) return false
+    if (type === 'connections' && input.connections.length === 0 && input.missedAt === undefined) return false
+    return this.#states.size < MAX_KNOWN_PEERS || this.#forgetOne(now) || type !== 'found'
+  }
+
+  /** Forgets one that nothing is wanted of; else one only heard of that failed or waits for a relay. */
+  #forgetOne(now: number): boolean {
+    const states = this.all().filter(
+      (state) => !isConnected(state) && state.demand === undefined && !isSearching(state),
+    )
+    const idle = states.find(({ search, rest }) => search === undefined && rest.until <= now)
+    const worst =
+      idle ??
+      states.find(({ search }) => search === undefined) ??
+      states.find(({ search }) => search?.kind === 'found' && (search.failures > 0 || search.needsRelay))
+    if (worst === undefined) return false
+    this.#awake.delete(worst.peer)
+    return this.#states.delete(worst.peer)
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * Reaching a peer: what one node knows of one other, what can happen to it, and what is to be done about it. The
+ * machine (`step.ts`) is pure; `plan.ts` shares what is scarce between all peers; `reach.ts` is the shell with the IO.
+ *
+ * The rules that the machine keeps, in the order in which a peer meets them:
+ * 1. Found: the smaller id dials at once, the greater one waits (`GREATER_ID_WAITS_MS`), so that two that find each
+ *    other end with one connection. Configured peers are dialled at once. News of a peer is a reason to look soon.
+ * 2. Dialled: addresses race with head starts (`dial-order.ts`), relayed ones last. At most `MAX_PARALLEL_DIALS` peers
+ *    at a time, configured ones first, then members; of peers only heard of `MAX_NEW_DIALS_PER_MINUTE` are begun with.
+ * 3. Failed: the wait doubles up to a bound for each kind and is drawn by a quarter to either side. A configured peer
+ *    is never given up and tried at least once a minute; a member four times as often as one only heard of.
+ * 4. Only a relay leads there: a speculative connection (nobody asked for it) waits for a share (`plan.ts`): one at a
+ *    time, twice as many after each that becomes direct, a growing pause after each that does not. Its peer rests long.
+ *    A configured peer counts as asked for.
+ * 5. Asked for: a peer that somebody opens a stream to is dialled at once, however many others are, over a relay after
+ *    a short head start, and once more after a failure. Its relayed connection is never closed to make room for
+ *    another and counts in no share, until `ASKED_FOR_MS` after the last time.
+ * 6. Connected twice: of two direct connections the one that the greater id dialled closes, at once, so that no stream
+ *    hangs on it yet; of several that one side dialled, that side closes all but one. The same holds for relayed ones
+ *    that this side dialled. Nothing closes while one of them is an AutoNAT dial-back.
+ * 7. Relayed: made direct by dialling the peer's own addresses again and by WebRTC over the relay, at most
+ *    `MAX_PARALLEL_UPGRADES` at a time, asked-for peers first, after the waits of `UPGRADE_RETRY_MS`; the greater id
+ *    waits longer. A relayed connection stays some seconds beside the direct one, so that streams can move.
+ * 8. Lost: a member or configured peer that went is looked for where it was last known to be.
+ * 9. Relays: a reservation is asked of members that this node dialled directly, one at a time, until `RELAYS_WANTED`
+ *    stand; one that refused is left alone for `RELAY_REFUSED_MS`.
+ * 10. Too many connections: members are marked worth more than strangers (libp2p closes those of least worth first);
+ *     near the limit strangers that had their time to prove themselves close, oldest first, whatever they carry.
+ *
+ * Times are monotonic milliseconds.
+ */
+
+/** `configured`: a person named it. `member`: was connected as a member. `found`: only heard of. */
+export type PeerKind = 'configured' | 'member' | 'found'
+
+/** What carries a dial: the peer's own addresses, a relay, or WebRTC signalled over a relay. */
+export type Route = 'direct' | 'relay' | 'webrtc'
+
+/** On whose behalf a dial runs; one dial may serve several. */
+export type Purpose = 'search' | 'demand' | 'upgrade'
+
+export interface PeerAddress {
+  readonly text: string
+  /** The peer that relays; undefined: the address leads straight to its peer. */
+  readonly relay: string | undefined
+}
+
+/** An open connection as the shell sees it. */
+export interface SeenConnection {
+  readonly id: string
+  readonly direct: boolean
+  /** This node dialled. */
+  readonly outbound: boolean
+  /** `tcp`, `webrtc`, ...; undefined: not known. */
+  readonly transport: string | undefined
+  /** Where its relay is, without `/p2p-circuit`; undefined for direct ones. */
+  readonly relayAt: string | undefined
+  /** Carries streams beyond those that every connection carries by itself. */
+  readonly used: boolean
+  /** AutoNAT tries an address by it. */
+  readonly dialsBack: boolean
+}
+
+export interface PeerConnection extends SeenConnection {
+  readonly since: number
+  /** Was told to close. */
+  readonly closing: boolean
+}
+
+export interface Dial {
+  readonly attempt: number
+  readonly since: number
+  readonly purposes: readonly Purpose[]
+  readonly addresses: readonly string[]
+}
+
+/** Looking for a connection that nobody waits for. */
+export interface Search {
+  readonly kind: PeerKind
+  readonly failures: number
+  /** The next dial. */
+  readonly due: number
+  /** The last dial; undefined: none yet, so it is a newcomer. */
+  readonly triedAt: number | undefined
+  /** From when a relay may be dialled in this try; undefined: there is none, or it was tried. */
+  readonly relayFrom: number | undefined
+  /** Only a relay leads there: waits for a share, or for a new direct address. */
+  readonly needsRelay: boolean
+}
+
+/** One of the two ways of a demand or an upgrade. */
+export type Progress = 'wanted' | 'running' | 'failed'
+
+/** Somebody waits for a connection. */
+export interface Demand {
+  readonly tries: number
+  readonly since: number
+  readonly direct: Progress
+  readonly relay: Progress
+  /** The relay's turn, unless the direct dial fails before. */
+  readonly relayFrom: number
+  /** When both failed and it is tried once more. */
+  readonly retryAt: number | undefined
+}
+
+/** Making a relayed connection direct. */
+export interface Upgrade {
+  readonly tries: number
+  readonly due: number
+  /** Undefined while it waits for its time and its share. */
+  readonly running: { readonly direct: Progress; readonly webrtc: Progress } | undefined
+}
+
+/** Connected over relays alone. */
+export interface Relayed {
+  readonly since: number
+  /** Did not become direct in its time. */
+  readonly failed: boolean
+}
+
+export interface PeerState {
+  readonly peer: string
+  /** This node's id is the smaller one. */
+  readonly dialsFirst: boolean
+  /** For draws: the state of a small generator. */
+  readonly seed: number
+  /** 0 to 1: peers of equal rank that wait for a share are not taken by all nodes in the same order. */
+  readonly lot: number
+  /** Newest first. */
+  readonly addresses: readonly PeerAddress[]
+  /** The ways of discovery that named it. */
+  readonly sources: readonly string[]
+  readonly configured: boolean
+  readonly search: Search | undefined
+  readonly demand: Demand | undefined
+  /** When somebody last asked for it. */
+  readonly askedAt: number | undefined
+  readonly dials: { readonly [route in Route]?: Dial }
+  /** Attempts of all routes. */
+  readonly attempts: number
+  readonly connections: readonly PeerConnection[]
+  readonly relayed: Relayed | undefined
+  /** After a relayed connection that did not become direct. */
+  readonly rest: { readonly until: number; readonly times: number }
+  readonly upgrade: Upgrade | undefined
+  /** When relayed connections beside a direct one close. */
+  readonly retireAt: number | undefined
+  /** What it does for us as a relay. */
+  readonly relay: RelayOffer
+  /** Why the last try failed, for people. */
+  readonly lastError: string | undefined
+}
+
+export interface RelayOffer {
+  /** Relays for members, and this node dialled it; undefined: not so. */
+  readonly offeredSince: number | undefined
+  readonly refusedAt: number | undefined
+  readonly reserving: boolean
+}
+
+export type PeerInput =
+  | {
+      readonly type: 'found'
+      readonly kind: PeerKind
+      readonly addresses: readonly PeerAddress[]
+      /** The way of discovery. */
+      readonly source?: string
+    }
+  /** Somebody waits for a connection. */
+  | { readonly type: 'demand' }
+  /** All open connections of now, after one opened or closed or when streams are looked at again. */
+  | {
+      readonly type: 'connections'
+      readonly connections: readonly SeenConnection[]
+      /** When the last one closed: where to look for a peer that is missed. */
+      readonly missedAt?: readonly PeerAddress[]
+    }
+  | {
+      readonly type: 'granted'
+      readonly grant: Grant
+      /** The addresses that this node can dial now. */
+      readonly usable: readonly PeerAddress[]
+    }
+  | {
+      readonly type: 'dialled'
+      readonly route: Route
+      readonly attempt: number
+      /** In words; undefined: it succeeded. */
+      readonly error?: string
+    }
+  /** Became a member, or ceased to prove it. */
+  | { readonly type: 'membership'; readonly proven: boolean }
+  | { readonly type: 'relayOffer'; readonly offered: boolean }
+  | { readonly type: 'reserved'; readonly ok: boolean }
+  | { readonly type: 'tick' }
+
+/** What the plan lets a peer do. */
+export type Grant =
+  | { readonly kind: 'dial'; readonly purpose: 'search' | 'demand' }
+  | { readonly kind: 'dialOver'; readonly purpose: 'search' | 'demand' }
+  | { readonly kind: 'upgrade' }
+  | { readonly kind: 'reserve' }
+  /** Its relayed connection makes room for another peer's. */
+  | { readonly kind: 'makeRoom' }
+  /** A stranger makes room for members. */
+  | { readonly kind: 'prune'; readonly connection: string }
+
+export type PeerEffect =
+  | {
+      readonly type: 'dial'
+      readonly route: 'direct' | 'relay'
+      readonly attempt: number
+      readonly addresses: readonly PeerAddress[]
+    }
+  /** WebRTC, signalled over the relay at `relayAt`. */
+  | { readonly type: 'dialWebRtc'; readonly attempt: number; readonly relayAt: string }
+  | { readonly type: 'abandon'; readonly route: Route; readonly attempt: number }
+  | { readonly type: 'close'; readonly connection: string; readonly why: string }
+  /** As `close`, without waiting for what is under way. */
+  | { readonly type: 'abort'; readonly connection: string; readonly why: string }
+  | { readonly type: 'reserve' }
+  /** Marks the peer as worth more than a stranger; `ttlMs` undefined: until told otherwise. */
+  | { readonly type: 'protect'; readonly ttlMs: number | undefined }
+  /** The demand is over: connected, or not. */
+  | { readonly type: 'answer'; readonly connected: boolean }
+  /** A dial of a search failed. */
+  | { readonly type: 'searchFailed'; readonly failures: number; readonly error: string }
+  | { readonly type: 'upgradeFailed'; readonly error: string }
+  /** For the pace of speculative relayed connections. */
+  | { readonly type: 'relayedOutcome'; readonly direct: boolean }
+
+export interface Stepped {
+  readonly state: PeerState
+  readonly effects: readonly PeerEffect[]
+}
+
+export function createPeerState(init: {
+  readonly peer: string
+  readonly self: string
+  readonly seed: number
+}): PeerState {
+  const { peer, self, seed } = init
+  const first = draw(seed)
+  return {
+    peer,
+    dialsFirst: self < peer,
+    seed: first.seed,
+    lot: first.float,
+    addresses: [],
+    sources: [],
+    configured: false,
+    search: undefined,
+    demand: undefined,
+    askedAt: undefined,
+    dials: {},
+    attempts: 0,
+    connections: [],
+    relayed: undefined,
+    rest: { until: Number.NEGATIVE_INFINITY, times: 0 },
+    upgrade: undefined,
+    retireAt: undefined,
+    relay: { offeredSince: undefined, refusedAt: undefined, reserving: false },
+    lastError: undefined,
+  }
+}
+
+/** One draw of mulberry32: a number from 0 to 1, and the seed of the next. */
+export function draw(seed: number): { readonly float: number; readonly seed: number } {
+  const state = (seed + 0x6d2b79f5) >>> 0
+  let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+  return { float: ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32, seed: state }
+}
+
+/** The connections that stand and were not told to close. */
+export const openOf = ({ connections }: PeerState) => connections.filter(({ closing }) => !closing)
+
+export const isConnected = ({ connections }: PeerState) => connections.some(({ closing }) => !closing)
+
+export const isDirect = ({ connections }: PeerState) =>
+  connections.some(({ direct, closing }) => direct && !closing)
+
+/** A search has a dial under way. */
+export const isSearching = ({ dials }: PeerState) =>
+  [dials.direct, dials.relay].some((dial) => dial?.purposes.includes('search') === true)
+
+/** Dials a relay, or waits for one, without anybody having asked: holds a share. */
+export const holdsSpeculativeDial = ({ dials, configured }: PeerState) =>
+  !configured && dials.relay !== undefined && !dials.relay.purposes.includes('demand')

@@ -1,0 +1,47 @@
+/** What all peers share: how many newcomers were dialled lately, and the pace of speculative relayed connections. */
+import {
+  MAX_NEW_DIALS_PER_MINUTE,
+  MAX_SPECULATIVE_RELAYED,
+  SPECULATIVE_PACE_MAX_MS,
+  SPECULATIVE_PACE_MIN_MS,
+} from '../limits.ts'
+
+export interface Shares {
+  /** When newcomers were dialled, oldest first, within the last minute. */
+  readonly newcomers: readonly number[]
+  /** Speculative relayed connections tried at a time. */
+  readonly parallel: number
+  /** Those in a row that did not become direct. */
+  readonly failures: number
+  /** No speculative relayed connection before this time. */
+  readonly pauseUntil: number
+}
+
+export const INITIAL_SHARES: Shares = {
+  newcomers: [],
+  parallel: 1,
+  failures: 0,
+  pauseUntil: Number.NEGATIVE_INFINITY,
+}
+
+export function withoutOldNewcomers(shares: Shares, now: number): Shares {
+  const newcomers = shares.newcomers.filter((at) => at > now - 60_000)
+  return newcomers.length === shares.newcomers.length ? shares : { ...shares, newcomers }
+}
+
+export const mayDialNewcomer = ({ newcomers }: Shares) => newcomers.length < MAX_NEW_DIALS_PER_MINUTE
+
+/** A speculative relayed connection became direct, or did not in its time. */
+export function afterOutcome(shares: Shares, direct: boolean, now: number): Shares {
+  if (direct) {
+    const parallel = Math.min(MAX_SPECULATIVE_RELAYED, 2 * shares.parallel)
+    return { ...shares, parallel, failures: 0, pauseUntil: Number.NEGATIVE_INFINITY }
+  }
+  // several that fail together are one sign
+  if (now < shares.pauseUntil) return { ...shares, parallel: 1 }
+  const pause = Math.min(
+    SPECULATIVE_PACE_MAX_MS,
+    SPECULATIVE_PACE_MIN_MS * 2 ** Math.min(shares.failures, 30),
+  )
+  return { ...shares, parallel: 1, failures: shares.failures + 1, pauseUntil: now + pause }
+}

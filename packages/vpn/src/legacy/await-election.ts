@@ -1,0 +1,88 @@
+/** Waits until this node may take an address: the election over the ledger, with the writes and waits that it takes. */
+import { type Clock, type Logger, MeshError, type Random, untilAborted } from '@mesh/core'
+import type { VpnLedger } from '../ports.ts'
+import { concernsLeases, readLeader, readWaiting, writeLeader } from './dhcp-bucket.ts'
+import { createLeaseElection, type ElectionStep } from './lease-election.ts'
+import { ELECTION_DEADLINE_MS, GATHER_MS, REWRITE_MS } from './limits.ts'
+
+interface AwaitElectionInit {
+  readonly signal: AbortSignal
+  /** Called before each look at the ledger; it throws when there is no use in waiting. */
+  readonly check: () => void
+  /** Called with the peer that is awaited, perhaps this node itself. */
+  readonly onWaiting: (peer: string) => void
+}
+
+interface AwaitElectionComponents {
+  readonly ledger: VpnLedger
+  /** True for a peer that is known to be of our kind, as one that speaks `/mesh/vpn/1` is. */
+  readonly isOurs: (peer: string) => boolean
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+interface ElectionOutcome {
+  /** Number of addresses that others may have taken without this node having heard. */
+  readonly unheard: number
+  /** Number of nodes that may try for an address at the same moment: the election did not end in time. */
+  readonly racers: number
+}
+
+/** @throws MeshError `ledger.stopped`; what `check` throws; the signal's reason */
+export async function awaitElection(
+  { signal, check, onWaiting }: AwaitElectionInit,
+  components: AwaitElectionComponents,
+): Promise<ElectionOutcome> {
+  const { ledger, clock, random, isOurs } = components
+  const election = createLeaseElection(ledger.self)
+  const deadline = clock.now() + ELECTION_DEADLINE_MS * (1 + random.float() / 2)
+  for (;;) {
+    check()
+    const now = clock.now()
+    const snapshot = ledger.snapshot()
+    const isLive = (peer: string) => snapshot.isOwnerLive(peer, now)
+    const waiting = readWaiting(snapshot, now)
+    const step = election.next({ waiting, leader: readLeader(snapshot)?.leader, isLive, isOurs }, now)
+    if (step.type === 'take') return { unheard: election.unheard, racers: 0 }
+    if (now >= deadline) return { unheard: election.unheard, racers: waiting.length }
+    if (step.type === 'lead') lead(components)
+    onWaiting(step.type === 'lead' ? ledger.self : step.for)
+    await leaseChange(Math.min(dueAt(step, now), deadline) - now, { ledger, clock, signal })
+  }
+}
+
+function dueAt(step: Exclude<ElectionStep, { type: 'take' }>, now: number): number {
+  return step.type === 'lead' ? now + REWRITE_MS : step.untilMs
+}
+
+function lead({ ledger, log }: Pick<AwaitElectionComponents, 'ledger' | 'log'>): void {
+  try {
+    writeLeader(ledger, ledger.self)
+  } catch (error) {
+    if (error instanceof MeshError && error.code === 'ledger.stopped') throw error
+    log.debug('leader not written', { error })
+  }
+}
+
+/** Resolves soon after the ledger says something else about those who lease, at the latest after `delayMs`. */
+async function leaseChange(
+  delayMs: number,
+  { ledger, clock, signal }: Pick<AwaitElectionComponents, 'ledger' | 'clock'> & { signal: AbortSignal },
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let cancelSoon: (() => void) | undefined
+  const unsubscribe = ledger.subscribe((event) => {
+    if (event.type === 'committed' && event.changes.some(concernsLeases)) {
+      cancelSoon ??= clock.after(GATHER_MS, resolve)
+    }
+  })
+  const cancel = clock.after(delayMs, resolve, { keepAlive: true })
+  try {
+    await untilAborted(promise, signal)
+  } finally {
+    unsubscribe()
+    cancel()
+    cancelSoon?.()
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * Which tunnel follows from what is known of a peer. Pure.
+ *
+ * A peer whose key we hold is `legacy` only after a connection on which it says, authenticated as itself, that it
+ * speaks `/edgevpn/0.1` and not `/mesh/vpn/1`, while no control channel with it stands: a legacy node took the place of
+ * ours under the same identity. Nobody else can say so for it.
+ */
+import type { Tunnel } from '@mesh/engine'
+import { LEGACY_MTU } from '../legacy/limits.ts'
+import type { PeerKey } from './key-registry.ts'
+
+export interface ChosenTunnel {
+  readonly tunnel: Tunnel
+  /** The longest packet that goes through it, in bytes. */
+  readonly mtu: number
+}
+
+interface PeerKnowledge {
+  /** What the peer proved. */
+  readonly key: PeerKey | undefined
+  /** A control channel with the peer stands. */
+  readonly hasChannel: boolean
+  /** Whether it speaks `/mesh/vpn/1`; undefined: it is not connected, or has not said yet. */
+  readonly speaksVpn: boolean | undefined
+  /** True when this node and the peer both speak `/edgevpn/0.1`. */
+  readonly speaksLegacy: boolean
+}
+
+/** @param mtu the interface's, in bytes */
+export function noTunnel(mtu: number): ChosenTunnel {
+  return { tunnel: { kind: 'none' }, mtu }
+}
+
+/** The same object as `before` when nothing changes. */
+export function chooseTunnel(before: ChosenTunnel, known: PeerKnowledge, mtu: number): ChosenTunnel {
+  const { key, hasChannel, speaksVpn, speaksLegacy } = known
+  const { kind } = before.tunnel
+  const isLegacy = speaksVpn === false && speaksLegacy
+  if (key !== undefined && (hasChannel || !isLegacy)) return wireguardTunnel(before, key, mtu)
+  if (isLegacy) {
+    return kind === 'legacy' ? before : { tunnel: { kind: 'legacy' }, mtu: Math.min(mtu, LEGACY_MTU) }
+  }
+  // it was updated: nothing goes to it unsealed any more
+  return speaksVpn === true && kind !== 'none' ? noTunnel(mtu) : before
+}
+
+function wireguardTunnel(before: ChosenTunnel, key: PeerKey, own: number): ChosenTunnel {
+  const { publicKey, presharedKey } = key
+  const { tunnel } = before
+  const mtu = Math.min(own, key.mtu)
+  if (tunnel.kind === 'wireguard' && tunnel.publicKey === publicKey && before.mtu === mtu) return before
+  return { tunnel: { kind: 'wireguard', publicKey, presharedKey, path: { kind: 'stream' } }, mtu }
+}

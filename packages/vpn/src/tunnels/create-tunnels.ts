@@ -1,0 +1,311 @@
+/**
+ * The tunnel to each peer of the VPN, and the streams that are its path.
+ *
+ * Tunnels are found on demand: 1 packets wait (`pathNeeded`); 2 connect; 3 the peer speaks `/mesh/vpn/1`: exchange
+ * keys, its tunnel is `wireguard`; else it speaks `/edgevpn/0.1`: its tunnel is `legacy`. Members that connect anyway
+ * get theirs at once.
+ */
+import type { PeerId } from '@mesh/core'
+import type { EngineEvent, Tunnel } from '@mesh/engine'
+import { createLegacyTunnels, type LegacyTunnels } from '../legacy/legacy-tunnels.ts'
+import { type ChosenTunnel, chooseTunnel, noTunnel } from './choose-tunnel.ts'
+import { tunnelError } from './errors.ts'
+import { createKeyChannels, type KeyChannels } from './key-channels.ts'
+import { TUNNELS_GATHER_MS, VPN_PROTOCOL } from './limits.ts'
+import { createPacketStreams, type PacketStreams } from './packet-streams.ts'
+import { createPathSearch, type PathSearch } from './path-search.ts'
+import { createRefusalCounter, type Refusal, type RefusalCounter } from './refusals.ts'
+import type { TunnelProbe, Tunnels, TunnelsComponents, TunnelsInit, TunnelStatus } from './tunnels.ts'
+
+export function createTunnels(init: TunnelsInit, components: TunnelsComponents): Tunnels {
+  return new PeerTunnels(init, { ...components, log: components.log.child('tunnels') })
+}
+
+/** What is known of one peer of the table. */
+interface PeerTunnel {
+  readonly peer: PeerId
+  chosen: ChosenTunnel
+  /** The engine told of frames for a tunnel that its table does not have yet. */
+  isReadable: boolean
+  /** Unix ms of the last handshake. */
+  sessionSince: number | undefined
+}
+
+/** What carries the packets of one kind of tunnel. */
+type Carrier = Pick<PacketStreams & LegacyTunnels, 'readable' | 'reach' | 'forget'>
+
+class PeerTunnels implements Tunnels {
+  readonly #init: TunnelsInit
+  readonly #components: TunnelsComponents
+  readonly #refusals: RefusalCounter
+  readonly #keys: KeyChannels
+  readonly #packets: PacketStreams
+  readonly #legacy: LegacyTunnels
+  readonly #search: PathSearch
+  readonly #carriers: Readonly<Record<Tunnel['kind'], Carrier | undefined>>
+  /** Every peer of the table. */
+  readonly #peers = new Map<PeerId, PeerTunnel>()
+  /** Those of whom the engine's table says something else. */
+  readonly #pending = new Set<PeerTunnel>()
+  readonly #none: ChosenTunnel
+  readonly #unwatch: (() => void)[] = []
+  #appliedAt = Number.NEGATIVE_INFINITY
+  #cancelApply: (() => void) | undefined
+  #stopped = false
+
+  constructor(init: TunnelsInit, components: TunnelsComponents) {
+    const { network, engine, log } = components
+    this.#init = init
+    this.#components = components
+    this.#none = noTunnel(init.mtu)
+    this.#refusals = createRefusalCounter(log)
+    const shared = { ...components, refusals: this.#refusals }
+    this.#keys = createKeyChannels(
+      { ...init, publicKey: engine.publicKey },
+      {
+        ...shared,
+        channels: network.channels,
+        onKey: (peer) => this.#onKey(peer),
+        onLost: (peer) => this.#evaluate(peer),
+      },
+    )
+    this.#packets = createPacketStreams({
+      ...shared,
+      isReady: (peer) => this.#kindInEngine(peer) === 'wireguard',
+      onOpenFailed: (peer) => this.#evaluate(peer),
+    })
+    this.#legacy = createLegacyTunnels(init.legacy ?? true, {
+      ...shared,
+      refusal: (peer) => this.#refusalOfLegacy(peer),
+      prepare: (peer, signal) => this.#prepareLegacy(peer, signal),
+    })
+    this.#search = createPathSearch({
+      ...components,
+      find: (peer, signal) => this.#find(peer, signal),
+      isNeeded: (peer) => this.#kindOf(peer) === 'none',
+    })
+    this.#carriers = { none: undefined, wireguard: this.#packets, legacy: this.#legacy }
+  }
+
+  async start(): Promise<void> {
+    const { network } = this.#components
+    this.#unwatch.push(
+      network.onPath((peer) => this.#onPath(peer)),
+      network.channels.onPeerWith(VPN_PROTOCOL, (peer) => this.#evaluate(peer)),
+    )
+    await this.#keys.start()
+    await this.#packets.start()
+    await this.#legacy.start()
+  }
+
+  setPeers(peers: Iterable<PeerId>): void {
+    const table = new Set(peers)
+    for (const known of this.#peers.values()) if (!table.has(known.peer)) this.#drop(known)
+    for (const peer of table) {
+      if (this.#peers.has(peer)) continue
+      this.#peers.set(peer, { peer, chosen: this.#none, isReadable: false, sessionSince: undefined })
+      this.#evaluate(peer)
+    }
+    this.#keys.setPeers(table)
+  }
+
+  tunnelOf(peer: PeerId): Tunnel {
+    return this.#chosen(peer).tunnel
+  }
+
+  mtuOf(peer: PeerId): number {
+    return this.#chosen(peer).mtu
+  }
+
+  engineEvent(event: EngineEvent): void {
+    if (this.#stopped) return
+    switch (event.type) {
+      case 'readable':
+        return this.#onReadable(event.peer)
+      case 'writable':
+        return this.#packets.writable(event.peer)
+      case 'pathNeeded':
+        return this.#search.pathNeeded(event.peer)
+      case 'session':
+        return this.#setSession(event.peer, this.#components.clock.now())
+      case 'silent':
+        return this.#onSilence(event.peer)
+      case 'broken':
+        return this.#packets.broken(event.peer)
+      case 'failed':
+        // whoever opened the engine closes it
+        return
+    }
+  }
+
+  status(peer: PeerId): TunnelStatus {
+    const { tunnel, mtu } = this.#chosen(peer)
+    const path = this.#components.network.pathOf(peer)
+    const sent = this.#legacy.sentTo(peer)
+    return {
+      kind: tunnel.kind,
+      path: path && { kind: 'stream', ...path },
+      mtu,
+      sessionSince: this.#peers.get(peer)?.sessionSince,
+      streams: { ...this.#packets.streamsOf(peer), legacy: sent.open },
+      lost: sent.lost,
+      lastError: this.#search.lastErrorOf(peer) ?? this.#packets.lastErrorOf(peer) ?? sent.lastError,
+    }
+  }
+
+  async probe(peer: PeerId, signal: AbortSignal): Promise<TunnelProbe> {
+    const { network } = this.#components
+    if (network.pathOf(peer) === undefined) await network.connect(peer, signal)
+    const rttMs = await network.ping(peer, signal)
+    const path = network.pathOf(peer)
+    if (path === undefined) throw tunnelError('vpn.unreachable', 'the connection to the peer was lost')
+    return { path: path.path, transport: path.transport, rttMs, mtu: this.mtuOf(peer) }
+  }
+
+  refusals(): Readonly<Partial<Record<Refusal, number>>> {
+    return this.#refusals.counts()
+  }
+
+  stop(): void {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.#cancelApply?.()
+    for (const end of this.#unwatch) end()
+    this.#search.stop()
+    this.#packets.stop()
+    this.#legacy.stop()
+    this.#keys.stop()
+  }
+
+  #chosen(peer: PeerId): ChosenTunnel {
+    return this.#peers.get(peer)?.chosen ?? this.#none
+  }
+
+  #kindOf(peer: PeerId): Tunnel['kind'] | undefined {
+    return this.#peers.get(peer)?.chosen.tunnel.kind
+  }
+
+  /** Undefined while the engine's table says something else. */
+  #kindInEngine(peer: PeerId): Tunnel['kind'] | undefined {
+    const known = this.#peers.get(peer)
+    return known === undefined || this.#pending.has(known) ? undefined : known.chosen.tunnel.kind
+  }
+
+  /** Looks at what is known of the peer now, and gives it the tunnel that follows. */
+  #evaluate(peer: PeerId): void {
+    const known = this.#peers.get(peer)
+    if (known === undefined || this.#stopped) return
+    const knowledge = {
+      key: this.#keys.keyOf(peer),
+      hasChannel: this.#keys.isOpen(peer),
+      speaksVpn: this.#components.network.speaks(peer, VPN_PROTOCOL),
+      speaksLegacy: this.#legacy.speaks(peer),
+    }
+    const after = chooseTunnel(known.chosen, knowledge, this.#init.mtu)
+    if (after !== known.chosen) this.#give(known, after)
+  }
+
+  #give(known: PeerTunnel, after: ChosenTunnel): void {
+    const { peer } = known
+    const [from, to] = [known.chosen.tunnel.kind, after.tunnel.kind]
+    known.chosen = after
+    this.#components.log.debug('tunnel to a peer', { peer, from, to })
+    if (from !== to) this.#carriers[from]?.forget(peer)
+    if (from === 'wireguard' && to !== from) known.sessionSince = undefined
+    if (to !== 'none') this.#search.forget(peer)
+    if (to === 'legacy') this.#keys.forget(peer)
+    this.#applyLater(known)
+  }
+
+  #applyLater(known: PeerTunnel): void {
+    this.#pending.add(known)
+    if (this.#stopped) return
+    const { clock } = this.#components
+    const waitMs = Math.max(0, this.#appliedAt + TUNNELS_GATHER_MS - clock.now())
+    this.#cancelApply ??= clock.after(waitMs, () => this.#apply())
+  }
+
+  #apply(): void {
+    this.#cancelApply?.()
+    this.#cancelApply = undefined
+    this.#components.onTunnels()
+    this.#appliedAt = this.#components.clock.now()
+    const applied = [...this.#pending]
+    this.#pending.clear()
+    for (const known of applied) {
+      if (known.chosen.tunnel.kind === 'wireguard') this.#packets.ready(known.peer)
+      if (!known.isReadable) continue
+      known.isReadable = false
+      this.#onReadable(known.peer)
+    }
+  }
+
+  #onReadable(peer: PeerId): void {
+    const known = this.#peers.get(peer)
+    if (known === undefined) return
+    if (this.#pending.has(known)) known.isReadable = true
+    else this.#carriers[known.chosen.tunnel.kind]?.readable(peer)
+  }
+
+  #onKey(peer: PeerId): void {
+    this.#setSession(peer, undefined)
+    this.#evaluate(peer)
+  }
+
+  #onPath(peer: PeerId): void {
+    this.#evaluate(peer)
+    if (this.#components.network.pathOf(peer) === undefined) return
+    this.#packets.reach(peer)
+    this.#legacy.reach(peer)
+  }
+
+  #onSilence(peer: PeerId): void {
+    this.#setSession(peer, undefined)
+    this.#packets.silent(peer)
+    this.#keys.renew(peer)
+  }
+
+  #setSession(peer: PeerId, since: number | undefined): void {
+    const known = this.#peers.get(peer)
+    if (known !== undefined) known.sessionSince = since
+  }
+
+  /** Resolves when the peer has a tunnel. */
+  async #find(peer: PeerId, signal: AbortSignal): Promise<void> {
+    const { network } = this.#components
+    await network.connect(peer, signal)
+    this.#evaluate(peer)
+    if (this.#kindOf(peer) !== 'none') return
+    if (network.speaks(peer, VPN_PROTOCOL) === true) await this.#keys.exchange(peer, signal)
+    if (this.#kindOf(peer) !== 'none') return
+    throw tunnelError('vpn.no_common_protocol', 'the peer has no VPN that this node could talk to')
+  }
+
+  async #prepareLegacy(peer: PeerId, signal: AbortSignal): Promise<void> {
+    await this.#components.network.connect(peer, signal)
+    this.#evaluate(peer)
+    if (this.#kindOf(peer) !== 'legacy') throw tunnelError('vpn.no_common_protocol', 'the peer was updated')
+  }
+
+  #refusalOfLegacy(peer: PeerId): Refusal | undefined {
+    const known = this.#peers.get(peer)
+    if (known === undefined) return 'legacy.not_in_table'
+    this.#evaluate(peer)
+    const { kind } = known.chosen.tunnel
+    const speaksVpn = this.#components.network.speaks(peer, VPN_PROTOCOL) === true
+    if (kind === 'wireguard' || speaksVpn) return 'legacy.sealed_peer'
+    if (kind !== 'legacy') return 'legacy.undecided'
+    // its first packet is to find the engine ready
+    if (this.#pending.has(known)) this.#apply()
+    return undefined
+  }
+
+  #drop(known: PeerTunnel): void {
+    const { peer } = known
+    this.#peers.delete(peer)
+    this.#pending.delete(known)
+    this.#packets.forget(peer)
+    this.#legacy.forget(peer)
+    this.#search.forget(peer)
+  }
+}

@@ -1,0 +1,65 @@
+/** What the key channels know of one member. */
+import type { Backoff, PeerId } from '@mesh/core'
+import type { VpnChannel } from '../ports.ts'
+import { isSameKey } from './key-registry.ts'
+import { KEY_EXCHANGE_MS } from './limits.ts'
+
+/** One control channel with the member. */
+export interface LiveChannel {
+  readonly channel: VpnChannel
+  /** True when this node opened it. */
+  readonly opened: boolean
+  /** The key that was proven on it, and when (Unix ms); undefined until then. */
+  established: { readonly publicKey: Uint8Array; readonly at: number } | undefined
+}
+
+export class KeyMember {
+  readonly peer: PeerId
+  readonly backoff: Backoff
+  readonly channels = new Set<LiveChannel>()
+  /** Callers that wait for a channel to stand. */
+  readonly waiters = new Set<PromiseWithResolvers<void>>()
+  /** True while it is connected, proven, and speaks the protocol. */
+  present = false
+  /** True while a channel to it is being opened. */
+  opening = false
+  cancelRetry: (() => void) | undefined
+
+  constructor(peer: PeerId, backoff: Backoff) {
+    this.peer = peer
+    this.backoff = backoff
+  }
+
+  /** No channel stands, and none is on its way. */
+  get isIdle(): boolean {
+    return this.channels.size === 0 && !this.opening
+  }
+
+  /** A channel stands on which a key was proven. */
+  get isOpen(): boolean {
+    for (const live of this.channels) if (live.established !== undefined) return true
+    return false
+  }
+
+  stopRetrying(): void {
+    this.cancelRetry?.()
+    this.cancelRetry = undefined
+  }
+
+  /**
+   * Ends the channels that `live` makes superfluous: those of another key, and the older ones. Of two that both ends
+   * opened at once, the greater peer id closes its own.
+   */
+  closeRivals(live: LiveChannel, self: PeerId, now: number): void {
+    for (const rival of this.channels) {
+      if (rival === live || rival.established === undefined) continue
+      if (!isSameKey(rival.established.publicKey, live.established?.publicKey)) {
+        rival.channel.abort(new Error('the peer has restarted'))
+      } else if (rival.opened === live.opened || now - rival.established.at > KEY_EXCHANGE_MS) {
+        void rival.channel.close()
+      } else if (self > this.peer) {
+        void (live.opened ? live : rival).channel.close()
+      }
+    }
+  }
+}
