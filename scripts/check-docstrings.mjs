@@ -13,7 +13,7 @@ const NAME = /^(?:[a-z][a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Za-z_]\w*\(\)
 /** A name that says what is counted or measured: `delayMs`, `maxBytes`, `packetsIn`, `port`. */
 const UNIT_IN_NAME = [
   /(Ms|S|Seconds|Bytes|Bits|Count|Index|Port|Mtu|MTU|Status|Length|Version|Descriptor|Metric|Code)$/,
-  /^(ms|seconds|bytes|index|port|mtu|status|length|version|descriptor|metric|code|count)$/,
+  /^(ms|seconds|bytes|index|port|mtu|status|length|version|descriptor|metric|code|count|window)$/,
   /(entries|tombstones|packets|peers|connections|blocks|changes|sessions|turns|messages|nodes|ledgers)(In|Out)?$/i,
   /^bytes(In|Out)$|^eventsDropped$/,
 ]
@@ -54,7 +54,7 @@ function collectNames(node) {
 
 function visit(node, label) {
   // a schema's own descriptions stand in the OpenAPI document; its type is inferred and has none
-  if (ts.isTypeReferenceNode(node) && node.typeName.getText().startsWith('z.')) return
+  if (ts.isTypeReferenceNode(node) && /^(z|zod\w*)\./.test(node.typeName.getText())) return
   const where = `${label}: ${nameOf(node)}`
   for (const doc of node.jsDoc ?? []) {
     docstrings++

@@ -75,6 +75,11 @@ export function startBanner(): Promise<Target> {
   )
 }
 
+/** Takes connections and reads nothing of them. */
+export function startHung(): Promise<Target> {
+  return listen(createServer({ pauseOnConnect: true }))
+}
+
 /** `/big` is 1 MiB; all else answers method, path and headers as JSON. */
 export function startHttp(place?: Place): Promise<Target> {
   const big = Buffer.alloc(2 ** 20, 'x')

@@ -15,6 +15,7 @@ import {
   startEcho,
   startHasher,
   startHttp,
+  startHung,
   startUdpEcho,
   type Target,
 } from './service-lab.ts'
@@ -43,11 +44,12 @@ describe('a node that offers several services, and one that connects to them', (
   let client: NodeProcess
   let unixPath: string
   beforeAll(async () => {
-    const [echo, hasher, http, banner, udp] = await Promise.all([
+    const [echo, hasher, http, banner, hung, udp] = await Promise.all([
       target(startEcho()),
       target(startHasher()),
       target(startHttp()),
       target(startBanner()),
+      target(startHung()),
       target(startUdpEcho()),
     ])
     const socketTarget = join(mesh.folder, 'target.sock')
@@ -59,7 +61,7 @@ describe('a node that offers several services, and one that connects to them', (
       args: [
         `--service-add=echo=127.0.0.1:${echo.port}`,
         `--service-add=hash=:${hasher.port}`,
-        `--service-add=web=localhost:${http.port},banner=:${banner.port}`,
+        `--service-add=web=localhost:${http.port},banner=:${banner.port},hung=:${hung.port}`,
         `--service-add=udp=udp:127.0.0.1:${udp.port}`,
         `--service-add=socket=unix:${socketTarget}`,
       ],
@@ -70,7 +72,7 @@ describe('a node that offers several services, and one that connects to them', (
       token,
       args: [
         bootstrap(provider),
-        '--service-connect=echo=127.0.0.1:0,hash=:0,web=:0,banner=:0,udp=udp:127.0.0.1:0',
+        '--service-connect=echo=127.0.0.1:0,hash=:0,web=:0,banner=:0,hung=:0,udp=udp:127.0.0.1:0',
         `--service-connect=socket=unix:${unixPath}`,
       ],
     })
@@ -159,6 +161,42 @@ describe('a node that offers several services, and one that connects to them', (
     expect(text).toMatch(/mesh_service_up\{name="echo",side="connected"\} 1/)
     expect(text).toMatch(/mesh_service_connections_total\{name="echo",side="connected"\} 20\d/)
   })
+
+  test('300 connections that say nothing, or never read, leave room for others and nothing behind', async () => {
+    const port = await portOf(client, 'echo')
+    const hung = await portOf(client, 'hung')
+    const silent = Array.from({ length: 150 }, () => connect({ host: '127.0.0.1', port }))
+    // the target takes the connection and reads nothing of it: what is sent fills all buffers on the way
+    const stuck = Array.from({ length: 50 }, () => connect({ host: '127.0.0.1', port: hung }))
+    for (const socket of stuck) socket.write(Buffer.alloc(256 * 1024))
+    // gone in the middle of its request
+    const gone = Array.from({ length: 100 }, () => connect({ host: '127.0.0.1', port }))
+    for (const socket of [...silent, ...stuck, ...gone]) socket.on('error', () => {})
+    for (const socket of gone) socket.once('connect', () => socket.resetAndDestroy())
+    const sent = randomBytes(100_000)
+    await eventually(async () => expect((await exchange(port, sent)).equals(sent)).toBe(true), {
+      withinMs: 30_000,
+    })
+    for (const socket of [...silent, ...stuck]) socket.resetAndDestroy()
+    await eventually(
+      async () => {
+        const open = await Promise.all(
+          [client, provider].map(async ({ client: api }) => {
+            const [services, connections] = [
+              await api.listNodeServices({}),
+              await api.listNodeConnections({}),
+            ]
+            // sessions of UDP end when nothing went over them for two minutes
+            return [...Object.values(services), ...Object.values(connections)]
+              .filter(({ Name }) => Name !== 'udp')
+              .map(({ OpenConnections }) => OpenConnections)
+          }),
+        )
+        expect(open.flat().filter((count) => count > 0)).toEqual([])
+      },
+      { withinMs: 30_000 },
+    )
+  }, 120_000)
 
   test('the ledger holds the services and the user, as legacy members read them', async () => {
     const services = (await client.client.getBucket({ bucket: 'services' })) as Record<string, unknown>

@@ -33,6 +33,8 @@ export interface PeerState {
   /** Unix ms. */
   readonly lastSeen: number | undefined
   readonly lastError: string | undefined
+  /** What is known of reaching it, what was tried and what comes next, in one line of at most 240 characters. */
+  readonly reach?: string | undefined
   readonly agent: string | undefined
   /** What it says that it is called. */
   readonly name?: string | undefined

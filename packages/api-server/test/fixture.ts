@@ -174,6 +174,7 @@ function fakeNetwork(listeners: Set<(event: NetworkEvent) => void>): NetworkPort
     rttMs: 4,
     lastSeen: Date.UTC(2026, 0, 1),
     lastError: undefined,
+    reach: 'direct by tcp for 5 s, dialled by the peer',
     agent: 'mesh/0.1.0',
   }
   return {

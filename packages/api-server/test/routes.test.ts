@@ -84,6 +84,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         RoundTripMs: 4,
         LastSeen: '2026-01-01T00:00:00.000Z',
         LastError: null,
+        Reach: 'direct by tcp for 5 s, dialled by the peer',
         Agent: 'mesh/0.1.0',
         ...stats,
       },

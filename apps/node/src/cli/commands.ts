@@ -153,7 +153,7 @@ export const commands: readonly Command[] = [
     name: 'status',
     arguments: [],
     summary: 'who a running node is and what it sees: problems, machines and peers',
-    examples: ['mesh status', 'mesh status --json', 'mesh status --instance second'],
+    examples: ['mesh status', 'mesh status --verbose', 'mesh status --json', 'mesh status --instance second'],
     load: async () => (await import('./status.ts')).runStatus,
   },
   {

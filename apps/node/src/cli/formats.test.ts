@@ -1,5 +1,5 @@
 /** What people read of a node's answers. */
-import type { PeerPingView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
+import type { PeerPingView, PeerView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
 import { describe, expect, test } from 'vitest'
 import { formatPing } from './ping.ts'
 import { formatDuration } from './format-quantity.ts'
@@ -45,39 +45,70 @@ const VPN: VpnView = {
 }
 
 describe('mesh status', () => {
-  const lines = (Vpn: VpnView | null) =>
-    formatStatus({
-      Node: {
-        Name: 'nas',
-        PeerID: PEER,
-        Network: 'a3aef9821d7c70a7dfd6',
-        Instance: 'node',
-        Listen: ['unix:///var/mesh/control.sock', 'http://127.0.0.1:8080'],
+  const lines = (Vpn: VpnView | null, Peers: PeerView[] = [], options: { verbose?: boolean } = {}) =>
+    formatStatus(
+      {
+        Node: {
+          Name: 'nas',
+          PeerID: PEER,
+          Network: 'a3aef9821d7c70a7dfd6',
+          Instance: 'node',
+          Listen: ['unix:///var/mesh/control.sock', 'http://127.0.0.1:8080'],
+          Version: '0.1.0',
+          StartedAt: '2026-01-01T00:00:00.000Z',
+          UptimeSeconds: 11_520,
+          HasVpn: Vpn !== null,
+        },
+        Dns: null,
+        Summary: {
+          Files: 0,
+          Machines: 0,
+          Users: 0,
+          Services: 0,
+          BlockChain: 7,
+          OnChainNodes: 1,
+          Peers: 2,
+          NodeID: PEER,
+        },
         Version: '0.1.0',
-        StartedAt: '2026-01-01T00:00:00.000Z',
-        UptimeSeconds: 11_520,
-        HasVpn: Vpn !== null,
+        Health: {
+          Status: 'warning',
+          Problems: [{ Code: 'p2p.alone', Severity: 'warning', Title: 'Alone', Hint: 'Wait.', Since: null }],
+        },
+        Digest: { Entries: 3, Digest: 'abc', Buckets: {} },
+        Peers,
+        Vpn,
       },
-      Dns: null,
-      Summary: {
-        Files: 0,
-        Machines: 0,
-        Users: 0,
-        Services: 0,
-        BlockChain: 7,
-        OnChainNodes: 1,
-        Peers: 2,
-        NodeID: PEER,
-      },
-      Version: '0.1.0',
-      Health: {
-        Status: 'warning',
-        Problems: [{ Code: 'p2p.alone', Severity: 'warning', Title: 'Alone', Hint: 'Wait.', Since: null }],
-      },
-      Digest: { Entries: 3, Digest: 'abc', Buckets: {} },
-      Peers: [],
-      Vpn,
-    }).split('\n')
+      options,
+    ).split('\n')
+
+  test('says for each peer how it is reached when asked for more', () => {
+    const peer: PeerView = {
+      ID: PEER,
+      Name: '',
+      Connected: false,
+      Member: false,
+      Path: null,
+      Transport: null,
+      Addresses: [],
+      RoundTripMs: null,
+      LastSeen: null,
+      LastError: null,
+      Reach: 'away; 1 address from mdns; next dial in 4 s',
+      Agent: null,
+      TotalIn: 0,
+      TotalOut: 0,
+      RateIn: 0,
+      RateOut: 0,
+    }
+    expect(lines(null, [peer]).join('\n')).not.toContain('REACH')
+    const shown = lines(null, [peer, { ...peer, Reach: null }], { verbose: true })
+    expect(shown.find((line) => line.includes('REACH'))).toMatch(/^PEER +REACH$/)
+    expect(
+      shown.filter((line) => line.endsWith('  away; 1 address from mdns; next dial in 4 s')),
+    ).toHaveLength(1)
+    expect(shown.filter((line) => line.endsWith('  not known'))).toHaveLength(1)
+  })
 
   test('begins with who the node is, and what is wrong', () => {
     expect(lines(null).slice(0, 6)).toEqual([

@@ -19,7 +19,7 @@ import { formatTable } from './format-table.ts'
 export const runStatus: Run = async (call) => {
   const status = await readStatus(await findNode(call))
   if (call.settings.json) call.out(printableJson(status, 2))
-  else call.out(formatStatus(status))
+  else call.out(formatStatus(status, { verbose: call.settings.verbose }))
   return 0
 }
 
@@ -59,7 +59,10 @@ async function nullWithout<View>(asked: Promise<View>): Promise<View | null> {
 }
 
 /** What people read. */
-export function formatStatus({ Node, Summary, Version, Health, Digest, Peers, Vpn, Dns }: Status): string {
+export function formatStatus(
+  { Node, Summary, Version, Health, Digest, Peers, Vpn, Dns }: Status,
+  { verbose = false }: { readonly verbose?: boolean } = {},
+): string {
   const members = Peers.filter((peer) => peer.Connected && peer.Member).length
   const lines = [
     ...(Node === null ? [`node      ${Summary.NodeID} (mesh ${Version})`] : nodeLines(Node)),
@@ -71,7 +74,8 @@ export function formatStatus({ Node, Summary, Version, Health, Digest, Peers, Vp
   ]
   const shown = Peers.filter((peer) => peer.Connected || peer.Member || peer.LastError !== null)
   const machines = titledTable(MACHINE_COLUMNS, (Vpn?.Peers ?? []).toSorted(byAddress).map(machineRow))
-  return `${lines.join('\n')}\n${machines}${titledTable(PEER_COLUMNS, shown.map(peerRow))}`
+  const reach = verbose ? titledTable(REACH_COLUMNS, Peers.map(reachRow)) : ''
+  return `${lines.join('\n')}\n${machines}${titledTable(PEER_COLUMNS, shown.map(peerRow))}${reach}`
 }
 
 function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFactsView): readonly string[] {
@@ -167,6 +171,13 @@ function peerRow(peer: PeerView): readonly string[] {
     formatBytes(peer.TotalOut),
     peer.LastError ?? '',
   ]
+}
+
+const REACH_COLUMNS = ['PEER', 'REACH']
+
+/** Of all peers, so that one that is not shown for want of news can be asked about too. */
+function reachRow({ ID, Reach }: PeerView): readonly string[] {
+  return [shortPeerId(ID), Reach ?? 'not known']
 }
 
 function formatRoundTrip(ms: number | null): string {

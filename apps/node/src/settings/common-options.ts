@@ -161,6 +161,13 @@ export const outputOptions = {
     default: false,
     help: 'Print stack traces with errors.',
   }),
+  verbose: toggle({
+    group: 'Output',
+    commands: ['status'],
+    default: false,
+    environment: false,
+    help: 'Show for each peer how it is reached, what was tried and what comes next.',
+  }),
   all: toggle({
     group: 'Output',
     commands: ['help'],

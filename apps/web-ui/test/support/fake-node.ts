@@ -172,6 +172,7 @@ export function peer(id: string, name: string, changes: Partial<PeerView> = {}):
     RoundTripMs: 4,
     LastSeen: null,
     LastError: null,
+    Reach: null,
     Agent: null,
     TotalIn: 0,
     TotalOut: 0,

@@ -70,6 +70,10 @@ export const peerView = later(() =>
       RoundTripMs: z.number().nullable(),
       LastSeen: z.string().nullable().meta({ description: 'RFC 3339 UTC.' }),
       LastError: z.string().nullable(),
+      Reach: z.string().max(240).nullable().default(null).meta({
+        description:
+          'What is known of reaching it, what was tried and what comes next, in one line for people.',
+      }),
       Agent: z.string().nullable(),
       ...statsView().shape,
     })

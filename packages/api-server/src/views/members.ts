@@ -75,6 +75,7 @@ function peerView(peer: PeerState, name: string, stats: StatsView): PeerView {
     RoundTripMs: peer.rttMs ?? null,
     LastSeen: peer.lastSeen === undefined ? null : new Date(peer.lastSeen).toISOString(),
     LastError: peer.lastError ?? null,
+    Reach: peer.reach ?? null,
     Agent: peer.agent ?? null,
     ...stats,
   }

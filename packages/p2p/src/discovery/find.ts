@@ -1,6 +1,6 @@
 import type { Multiaddr } from '@multiformats/multiaddr'
 
-export type FindKind = 'configured' | 'member' | 'found'
+type FindKind = 'configured' | 'member' | 'found'
 
 export interface Find {
   readonly peer: string

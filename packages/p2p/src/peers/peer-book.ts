@@ -12,7 +12,7 @@ import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
 
 /** How the peer is reached is known elsewhere. */
-export type BookedPeer = Omit<PeerStatus, 'reach'>
+type BookedPeer = Omit<PeerStatus, 'reach'>
 
 export interface PeerBook {
   all(): readonly BookedPeer[]

@@ -112,7 +112,7 @@ export interface Upgrade {
 }
 
 /** Connected over relays alone. */
-export interface Relayed {
+interface Relayed {
   readonly since: number
   /** Did not become direct in its time. */
   readonly failed: boolean
@@ -151,7 +151,7 @@ export interface PeerState {
   readonly lastError: string | undefined
 }
 
-export interface RelayOffer {
+interface RelayOffer {
   /** Relays for members, and this node dialled it; undefined: not so. */
   readonly offeredSince: number | undefined
   readonly refusedAt: number | undefined
