@@ -31,18 +31,18 @@ import {
   MAX_COLLECTED_AT_ONCE,
 } from './limits.ts'
 import { isLiveAt } from './rules/liveness.ts'
-import { createLocalWriter, type LocalWrite, type LocalWriter, signEntry } from './writes/local-write.ts'
+import { createLocalWriter, type LocalWriter, signEntry } from './writes/local-write.ts'
+import { createLocalWrites, type LocalWrites } from './writes/local-writes.ts'
 import { type BucketPolicy, defaultPolicies, holderOf } from './rules/policy.ts'
 import { createEntryMerger, type EntryMerger } from './merging/entry-merger.ts'
 import { findReapable, reapingLeader } from './rules/reap.ts'
 import { createRetractions } from './merging/retractions.ts'
 import { createOwnershipRaces, type OwnershipRaces } from './merging/ownership-races.ts'
 import { verifySignature } from './entries/signer.ts'
-import type { Position, Snapshot } from './state/snapshot.ts'
+import type { Snapshot } from './state/snapshot.ts'
 import { createMemoryStore } from './state/store.ts'
 import { type StoreFailure, WatchedStore } from './state/watched-store.ts'
 import { receiveWholeBlock } from './legacy/whole-block.ts'
-import { combinedOutcome } from './writes/combined-outcome.ts'
 import { createWriteCommitter } from './writes/write-committer.ts'
 import { createWriteQueue, type WriteQueue } from './writes/write-queue.ts'
 
@@ -70,8 +70,8 @@ class MeshLedger implements Ledger {
   readonly #store: WatchedStore
   readonly #state: LedgerState
   readonly #events: LedgerEvents
-  readonly #writer: LocalWriter
   readonly #queue: WriteQueue
+  readonly #writes: LocalWrites
   readonly #merger: EntryMerger
   readonly #intake: BlockIntake
   readonly #races: OwnershipRaces
@@ -103,8 +103,9 @@ class MeshLedger implements Ledger {
     })
     this.#events = createLedgerEvents(this.#log)
     this.#races = createOwnershipRaces(this.self)
-    this.#writer = createLocalWriter({ ...this.#rules(), signer })
-    this.#queue = this.#createQueue()
+    const writer = createLocalWriter({ ...this.#rules(), signer })
+    this.#queue = this.#createQueue(writer)
+    this.#writes = createLocalWrites({ ...this.#rules(), writer, queue: this.#queue })
     this.#merger = this.#createMerger({ signer, verify, admits })
     this.#intake = this.#createIntake()
   }
@@ -114,35 +115,18 @@ class MeshLedger implements Ledger {
   }
 
   put(bucket: string, key: string, valueText: string): Write {
-    return this.#write({ position: { bucket, key }, value: valueText })
+    this.#checkRunning()
+    return this.#writes.write({ position: { bucket, key }, value: valueText })
   }
 
   delete(bucket: string, key: string): Write {
-    return this.#write({ position: { bucket, key }, value: undefined })
+    this.#checkRunning()
+    return this.#writes.write({ position: { bucket, key }, value: undefined })
   }
 
   deleteBucket(bucket: string, keeps: (key: string) => boolean = () => false): BucketDelete {
     this.#checkRunning()
-    const refused: { key: string; owner: string }[] = []
-    const deletable: Position[] = []
-    let firstRefusal: MeshError<LedgerErrorCode> | undefined
-    const open = this.#policyOf(bucket) === undefined
-    for (const { key, entry } of this.snapshot().entries(bucket)) {
-      if (entry.deleted) continue
-      const refusal = open ? undefined : this.#refusalOf({ position: { bucket, key }, value: undefined })
-      firstRefusal ??= refusal
-      if (refusal === undefined && !keeps(key)) deletable.push({ bucket, key })
-      else refused.push({ key, owner: holderOf(this.#policyOf(bucket), key, entry) })
-    }
-    const waiting = this.#queue.puts(bucket).filter(({ position }) => !keeps(position.key))
-    if (firstRefusal !== undefined && deletable.length + waiting.length === 0) throw firstRefusal
-    for (const { position } of waiting) this.#queue.cancel(position, { state: 'superseded' })
-    const outcomes = deletable.map((position) => this.#queue.submit({ position, value: undefined }))
-    return {
-      refused,
-      deleting: deletable.length,
-      settled: combinedOutcome(outcomes, () => this.#state.head.index),
-    }
+    return this.#writes.deleteBucket(bucket, keeps)
   }
 
   merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined): MergeResult {
@@ -235,13 +219,13 @@ class MeshLedger implements Ledger {
     }
   }
 
-  #createQueue(): WriteQueue {
+  #createQueue(writer: LocalWriter): WriteQueue {
     return createWriteQueue({
       clock: this.#clock,
       isOwned: (bucket) => this.#policyOf(bucket) !== undefined,
       commit: createWriteCommitter({
         ...this.#rules(),
-        writer: this.#writer,
+        writer,
         commit: (edit, changes) => this.#commit(edit, changes),
       }),
     })
@@ -282,31 +266,6 @@ class MeshLedger implements Ledger {
       this.#policyOf(bucket) === undefined ||
       !isLiveAt(this.#state.tree, owner, this.#clock.now(), this.#livenessMs)
     )
-  }
-
-  #write(write: LocalWrite): Write {
-    this.#checkRunning()
-    this.#writer.checkForm(write)
-    const existing = this.snapshot().get(write.position.bucket, write.position.key)
-    if (!this.#writer.changesNothing(write, existing)) {
-      const refusal = this.#refusalOf(write)
-      if (refusal !== undefined) throw refusal
-    } else if (!this.#queue.holds(write.position.bucket)) {
-      this.#queue.cancel(write.position, { state: 'superseded' })
-      return { settled: Promise.resolve({ state: 'committed', block: this.#state.head.index }) }
-    }
-    return { settled: this.#queue.submit(write) }
-  }
-
-  #refusalOf(write: LocalWrite): MeshError<LedgerErrorCode> | undefined {
-    const existing = this.snapshot().get(write.position.bucket, write.position.key)
-    const prunedVersion = this.#state.pruned.versionOf(write.position)
-    return this.#writer.refusal(write, {
-      existing,
-      prunedVersion,
-      tree: this.#state.tree,
-      nowMs: this.#clock.now(),
-    })
   }
 
   /** Makes the edit a block and tells of it; the failure when the store would not take it. */

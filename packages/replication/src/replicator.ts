@@ -6,7 +6,6 @@
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger, LedgerEvent } from '@mesh/ledger'
 import { type InitialSync, createInitialSync } from './presence/initial-sync.ts'
-import type { BlockForm } from './legacy/block-form.ts'
 import { type CatchUp, createCatchUp } from './reconcile/catch-up.ts'
 import { type Compression, createCompression } from './gossip/compression.ts'
 import { replicationError } from './errors.ts'
@@ -20,7 +19,7 @@ import {
   MAX_LEDGER_ENTRIES,
   SCRUB_INTERVAL_MS,
 } from './limits.ts'
-import { createMembers, type Members } from './presence/members.ts'
+import { createMembers } from './presence/members.ts'
 import { createLegacyMembers, type LegacyMembers } from './legacy/legacy-members.ts'
 import type { ReplicationChannels, ReplicationTopic } from './ports.ts'
 import { createPublisher, type Publisher } from './gossip/publisher.ts'
@@ -101,7 +100,6 @@ export function createReplicator(init: ReplicatorInit, components: ReplicatorCom
 class LedgerReplicator implements Replicator {
   readonly #components: ReplicatorComponents
   readonly #scrubIntervalMs: number
-  readonly #members: Members
   readonly #publisher: Publisher
   readonly #receiver: BlockReceiver
   readonly #contested: Contested
@@ -122,10 +120,10 @@ class LedgerReplicator implements Replicator {
     const components = { ...given, logger, compression, self }
     this.#components = components
     this.#scrubIntervalMs = init.scrubIntervalMs
-    this.#members = createMembers(components)
+    const members = createMembers(components)
     this.#publisher = createPublisher(components)
     this.#receiver = createBlockReceiver(
-      { onBlock: (author, form) => this.#blockTaken(author, form) },
+      { onBlock: (author, form) => this.#legacy.blockTaken(author, form) },
       components,
     )
     this.#contested = createContested({ ...components, publisher: this.#publisher })
@@ -143,11 +141,14 @@ class LedgerReplicator implements Replicator {
       {
         intervalMs: init.heartbeatIntervalMs,
         livenessMs: init.livenessMs,
-        hasLegacy: this.#members.hasLegacy,
+        hasLegacy: () => this.#legacy.areAbout(),
       },
       { ...components, initialSync: this.#initialSync },
     )
-    this.#legacy = createLegacyMembers({ ...components, members: this.#members, publisher: this.#publisher })
+    this.#legacy = createLegacyMembers(
+      { onHeard: (isFirst) => this.#legacyHeard(isFirst) },
+      { ...components, members, publisher: this.#publisher },
+    )
   }
 
   async start(): Promise<void> {
@@ -220,7 +221,7 @@ class LedgerReplicator implements Replicator {
       readyReason: this.#initialSync.reason,
       lastHeartbeatAt: this.#heartbeat.lastAt,
       leader: this.#components.ledger.leader(),
-      legacyMembers: this.#members.legacy(),
+      legacyMembers: this.#legacy.list(),
       published: { ...this.#publisher.counts, wholeLedgers: this.#legacy.wholeLedgersSent },
       received: { ...this.#receiver.counts, refused: { ...this.#receiver.refused } },
       sessions: {
@@ -255,13 +256,9 @@ class LedgerReplicator implements Replicator {
     if (own.length > 0) this.#publisher.publish(own)
   }
 
-  #blockTaken(author: PeerId, form: BlockForm): void {
-    if (form === 'whole') this.#legacy.heardWhole(author)
-    if (form !== 'legacy' || this.#components.ledger.mode === 'off') return
-    const wasAbout = this.#members.hasLegacy()
-    this.#members.heardLegacy(author)
+  #legacyHeard(isFirst: boolean): void {
     this.#initialSync.legacyBlockTaken()
-    if (!wasAbout) this.#heartbeat.legacyHeard()
+    if (isFirst) this.#heartbeat.legacyHeard()
   }
 
   #sessionEnded(result: SessionResult): void {

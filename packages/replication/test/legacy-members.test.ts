@@ -15,7 +15,7 @@ function createStage() {
   return { clock, random, network }
 }
 
-describe('with a member of the older kind', () => {
+describe('with a legacy member', () => {
   it('a node alone with it waits for one whole ledger, then begins', async () => {
     const at = createStage()
     const store = createRetainingStore()

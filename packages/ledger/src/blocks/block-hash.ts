@@ -1,8 +1,6 @@
-/** A block's hash: ours by digest, at the same cost for any size, and the legacy one over a print of all entries. */
+/** A block's hash by the ledger's digest, at the same cost for any size. `legacy/print-hash.ts` has the legacy one. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { byUtf8 } from './encode-block.ts'
-import type { KeyedEntry } from '../entries/entry.ts'
 import type { BlockHead } from '../state/snapshot.ts'
 
 /** The hash of the block before the first: SHA-256 of `0map[]`. */
@@ -17,25 +15,7 @@ export function hashByDigest(head: Omit<BlockHead, 'hash'>, digest: string): str
   return hexHash(`${head.index}${head.timestamp}${digest}${head.prevHash}`)
 }
 
-/** As legacy members: the digest's place is taken by Go's print of the whole storage. For mode `off` and the vectors. */
-export function hashByPrint(head: Omit<BlockHead, 'hash'>, entries: Iterable<KeyedEntry>): string {
-  return hexHash(`${head.index}${head.timestamp}${printStorage(entries)}${head.prevHash}`)
-}
-
-function printStorage(entries: Iterable<KeyedEntry>): string {
-  const buckets = Map.groupBy(entries, ({ bucket }) => bucket)
-  const printed = [...buckets].toSorted(byUtf8(([bucket]) => bucket)).map(([bucket, rows]) => {
-    const inner = rows.toSorted(byUtf8(({ key }) => key)).map(printRow)
-    return `${bucket}:map[${inner.join(' ')}]`
-  })
-  return `map[${printed.join(' ')}]`
-}
-
-function printRow({ key, entry }: KeyedEntry): string {
-  const { value, owner, version, updatedAt, deleted, sig } = entry
-  return `${key}:{${value} ${owner} ${version} ${updatedAt} ${deleted} [${(sig ?? []).join(' ')}]}`
-}
-
-function hexHash(text: string): string {
+/** SHA-256 of a text, in hexadecimal. */
+export function hexHash(text: string): string {
   return bytesToHex(sha256(new TextEncoder().encode(text)))
 }

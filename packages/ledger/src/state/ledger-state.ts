@@ -3,7 +3,8 @@
  * tombstones. A commit changes all of it or nothing: the store takes the batch first.
  */
 import { MeshError, positionId } from '@mesh/core'
-import { genesisHead, hashByDigest, hashByPrint } from '../blocks/block-hash.ts'
+import { genesisHead, hashByDigest } from '../blocks/block-hash.ts'
+import { hashByPrint } from '../legacy/print-hash.ts'
 import { type PrunedTombstones, createPrunedTombstones } from './pruned-tombstones.ts'
 import { canonicalBytesWithSig } from '../entries/canonical.ts'
 import type { KeyedEntry } from '../entries/entry.ts'

@@ -1,4 +1,4 @@
-import type { Clock, PeerId } from '@mesh/core'
+import { BoundedMap, type Clock, type PeerId } from '@mesh/core'
 import { HEARD_MEMBER_MS, MAX_HEARD_MEMBERS } from '../limits.ts'
 
 /** Peers that showed lately that they hold the network's key, by what they authored or by an earlier proof. */
@@ -10,7 +10,7 @@ export interface HeardMembers {
 
 export function createHeardMembers(clock: Clock): HeardMembers {
   /** Peer to unix ms, the one heard longest ago first. */
-  const heardAt = new Map<string, number>()
+  const heardAt = new BoundedMap<string, number>(MAX_HEARD_MEMBERS)
   const has = (peer: string) => {
     const at = heardAt.get(peer)
     if (at === undefined) return false
@@ -21,10 +21,7 @@ export function createHeardMembers(clock: Clock): HeardMembers {
   return {
     note(peer) {
       const isNew = !has(peer)
-      heardAt.delete(peer)
       heardAt.set(peer, clock.now())
-      const [oldest] = heardAt.keys()
-      if (heardAt.size > MAX_HEARD_MEMBERS && oldest !== undefined) heardAt.delete(oldest)
       return isNew
     },
     has,

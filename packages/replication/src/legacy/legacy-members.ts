@@ -1,6 +1,6 @@
 /**
- * What members that know no other way need from us: the whole ledger now and then, sent by one elected node, and our
- * own entries when one of them appears on the topic.
+ * Legacy members: who of them is about, and what they need from us (docs/WIRE.md 4.9), as they know no other way: the
+ * whole ledger now and then, sent by one elected node, and our own entries when one of them appears on the topic.
  */
 import { BoundedMap, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
 import { type KeyedEntry, type Ledger, leaderOf } from '@mesh/ledger'
@@ -17,9 +17,16 @@ import type { Members } from '../presence/members.ts'
 import type { ReplicationTopic } from '../ports.ts'
 import type { Publisher } from '../gossip/publisher.ts'
 import { startTimer } from '../timer.ts'
+import type { BlockForm } from './block-form.ts'
+import { createLegacyPresence, type LegacyPresence } from './legacy-presence.ts'
+
+export interface LegacyMembersInit {
+  /** A block of a legacy member was judged; `isFirst` when none was about before. */
+  readonly onHeard: (isFirst: boolean) => void
+}
 
 export interface LegacyMembersComponents {
-  readonly ledger: Pick<Ledger, 'self' | 'snapshot'>
+  readonly ledger: Pick<Ledger, 'self' | 'snapshot' | 'mode'>
   readonly topic: ReplicationTopic
   readonly members: Members
   readonly publisher: Publisher
@@ -30,20 +37,29 @@ export interface LegacyMembersComponents {
 
 export interface LegacyMembers {
   start(): void
-  /** One of ours sent a whole ledger. */
-  heardWhole(author: PeerId): void
+  /** Tells who sends what from the form of a block that was judged. */
+  blockTaken(author: PeerId, form: BlockForm): void
+  /** Was a legacy member heard within ten minutes? */
+  areAbout(): boolean
+  /** The legacy members that were heard within ten minutes. */
+  list(): readonly PeerId[]
   /** Whole ledgers that this node sent. */
   readonly wholeLedgersSent: number
   stop(): void
 }
 
-export function createLegacyMembers(components: LegacyMembersComponents): LegacyMembers {
-  return new ServedLegacyMembers(components)
+export function createLegacyMembers(
+  init: LegacyMembersInit,
+  components: LegacyMembersComponents,
+): LegacyMembers {
+  return new ServedLegacyMembers(init, components)
 }
 
 class ServedLegacyMembers implements LegacyMembers {
   wholeLedgersSent = 0
+  readonly #init: LegacyMembersInit
   readonly #components: LegacyMembersComponents
+  readonly #presence: LegacyPresence
   readonly #senders = new BoundedMap<PeerId, number>(MAX_MEMBERS_REMEMBERED)
   /** Peers on the topic: since when, and whether they were seen to. */
   readonly #onTopic = new Map<PeerId, { readonly since: number; served: boolean }>()
@@ -52,8 +68,10 @@ class ServedLegacyMembers implements LegacyMembers {
   #sending = false
   #ends: (() => void)[] = []
 
-  constructor(components: LegacyMembersComponents) {
+  constructor(init: LegacyMembersInit, components: LegacyMembersComponents) {
+    this.#init = init
     this.#components = components
+    this.#presence = createLegacyPresence(components)
   }
 
   start(): void {
@@ -63,8 +81,20 @@ class ServedLegacyMembers implements LegacyMembers {
     ]
   }
 
-  heardWhole(author: PeerId): void {
-    this.#senders.set(author, this.#components.clock.now())
+  blockTaken(author: PeerId, form: BlockForm): void {
+    if (form === 'whole') this.#senders.set(author, this.#components.clock.now())
+    if (form !== 'legacy' || this.#components.ledger.mode === 'off') return
+    const isFirst = !this.areAbout()
+    this.#presence.heard(author)
+    this.#init.onHeard(isFirst)
+  }
+
+  areAbout(): boolean {
+    return this.#presence.isAbout()
+  }
+
+  list(): readonly PeerId[] {
+    return this.#presence.members()
   }
 
   stop(): void {
@@ -72,9 +102,9 @@ class ServedLegacyMembers implements LegacyMembers {
   }
 
   #sendWhole(): void {
-    const { clock, ledger, members, publisher } = this.#components
+    const { clock, ledger, publisher } = this.#components
     const now = clock.now()
-    if (this.#sending || now < this.#notBefore || !members.hasLegacy() || !this.#isSender(now)) return
+    if (this.#sending || now < this.#notBefore || !this.areAbout() || !this.#isSender(now)) return
     this.#sending = true
     const snapshot = ledger.snapshot()
     // Index 0 and no hash as in any of our blocks; the time marks it as a whole ledger, for others of ours.
