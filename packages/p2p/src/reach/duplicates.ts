@@ -12,14 +12,14 @@ export function superfluousConnections<C extends Pick<SeenConnection, 'direct' |
 ): readonly C[] {
   // AutoNAT closes its second connection itself; closing either would prove the address unreachable
   if (connections.some(({ dialsBack }) => dialsBack)) return []
+  // two relayed connections are of no more use than one, and beside a direct one they have some seconds
   const direct = connections.filter((connection) => connection.direct)
-  // two relayed connections are of no more use than one
-  if (direct.length === 0) return connections.filter(({ outbound }) => outbound).slice(1)
+  const rivals = direct.length > 0 ? direct : connections
   const bySmaller = ({ outbound }: C) => outbound === dialsFirst
-  const kept = direct.find(bySmaller) ?? direct[0]
+  const kept = rivals.find(bySmaller) ?? rivals[0]
   if (kept === undefined) return []
   // of several that one side dialled, that side picks: the other may have seen them open in another order
-  return direct.filter(
+  return rivals.filter(
     (connection) => connection !== kept && (bySmaller(connection) !== bySmaller(kept) || connection.outbound),
   )
 }
