@@ -68,7 +68,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     ] as const) {
       const stop = await serveIperf(lab, host === 'a' ? 'theirs' : 'a')
       try {
-        expect((await iperf(lab, host, to, ['-t', '2'])).bytes).toBeGreaterThan(500_000)
+        expect((await iperf(lab, host, to, ['-t', '2'])).bytes).toBeGreaterThan(50_000)
       } finally {
         await stop()
       }
