@@ -17,7 +17,7 @@
  *    another and counts in no share, until `ASKED_FOR_MS` after the last time.
  * 6. Connected twice: of two direct connections the one that the greater id dialled closes, at once, so that no stream
  *    hangs on it yet; of several that one side dialled, that side closes all but one. The same holds for relayed ones
- *    that this side dialled. Nothing closes while one of them is an AutoNAT dial-back.
+ *    where no direct one stands. Nothing closes while one of them is an AutoNAT dial-back.
  * 7. Relayed: made direct by dialling the peer's own addresses again and by WebRTC over the relay, at most
  *    `MAX_PARALLEL_UPGRADES` at a time, asked-for peers first, after the waits of `UPGRADE_RETRY_MS`; the greater id
  *    waits longer. A relayed connection stays some seconds beside the direct one, so that streams can move.
