@@ -13,7 +13,9 @@ import {
   type SeenConnection,
 } from '../src/reach/peer-state.ts'
 import { isAskedFor } from '../src/reach/asked-for.ts'
+import { type Event, pop, push } from './event-heap.ts'
 import { Nat, type NatKind, punches } from './nat-model.ts'
+import { type SimConnection, SimPeer } from './sim-peer.ts'
 
 const RTT_MS = 40
 /** How long it takes to see that the other end is gone without a word. */
@@ -25,64 +27,6 @@ const STAGGER_MS = 250
 const PLAN_GAP_MS = 25
 /** A member that relays tells what changed so long after it did. */
 const EXCHANGE_MS = 500
-
-interface SimConnection {
-  readonly id: string
-  readonly dialler: SimPeer
-  readonly answerer: SimPeer
-  readonly direct: boolean
-  readonly transport: string
-  readonly relay: SimPeer | undefined
-}
-
-interface Counts {
-  searching: number
-  upgrading: number
-  speculative: number
-  reservations: number
-  newcomersPerMinute: number
-}
-
-/** One node. */
-export class SimPeer {
-  readonly id: string
-  readonly nat: Nat
-  readonly isRelay: boolean
-  machines: Machines
-  isUp = false
-  /** What this node sees; the other end may see it later. */
-  readonly connections = new Map<string, SimConnection>()
-  readonly reservations = new Set<string>()
-  /** Where each peer was last said to be. */
-  readonly book = new Map<string, readonly PeerAddress[]>()
-  /** What each peer said last, in short. */
-  readonly heard = new Map<string, string>()
-  /** Peers that must be connected: asked for again and again until they are. */
-  readonly wanted = new Set<string>()
-  readonly abandoned = new Set<string>()
-  readonly firstDials: number[] = []
-  readonly dialledOnce = new Set<string>()
-  wakeAt = Number.POSITIVE_INFINITY
-  most: Counts = { searching: 0, upgrading: 0, speculative: 0, reservations: 0, newcomersPerMinute: 0 }
-
-  constructor(init: {
-    readonly id: string
-    readonly nat: Nat
-    readonly isRelay: boolean
-    readonly machines: Machines
-  }) {
-    this.id = init.id
-    this.nat = init.nat
-    this.isRelay = init.isRelay
-    this.machines = init.machines
-  }
-
-  to(peer: string): readonly SimConnection[] {
-    return [...this.connections.values()].filter(
-      ({ dialler, answerer }) => dialler.id === peer || answerer.id === peer,
-    )
-  }
-}
 
 /** One connection that opened or closed, for the properties. */
 export interface PathChange {
@@ -490,45 +434,3 @@ export class ReachNetwork {
 }
 
 export const pairOf = (a: string, b: string) => (a < b ? `${a} ${b}` : `${b} ${a}`)
-
-// A binary heap of events by time, then by order.
-
-interface Event {
-  readonly at: number
-  readonly order: number
-  readonly run: () => void
-}
-
-function isBefore(a: Event | undefined, b: Event | undefined): boolean {
-  if (a === undefined || b === undefined) return a !== undefined
-  return a.at === b.at ? a.order < b.order : a.at < b.at
-}
-
-function push(heap: Event[], event: Event): void {
-  let at = heap.push(event) - 1
-  while (at > 0) {
-    const above = (at - 1) >> 1
-    if (!isBefore(event, heap[above])) break
-    swap(heap, at, above)
-    at = above
-  }
-}
-
-function pop(heap: Event[]): void {
-  swap(heap, 0, heap.length - 1)
-  heap.pop()
-  for (let at = 0; ; ) {
-    const left = 2 * at + 1
-    const least = isBefore(heap[left + 1], heap[left]) ? left + 1 : left
-    if (!isBefore(heap[least], heap[at])) return
-    swap(heap, at, least)
-    at = least
-  }
-}
-
-function swap(heap: Event[], a: number, b: number): void {
-  const [first, second] = [heap[a], heap[b]]
-  if (first === undefined || second === undefined) return
-  heap[a] = second
-  heap[b] = first
-}

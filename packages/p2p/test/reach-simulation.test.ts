@@ -10,7 +10,8 @@ import {
   RELAYS_WANTED,
 } from '../src/limits.ts'
 import { NAT_KINDS } from './nat-model.ts'
-import { pairOf, ReachNetwork, type SimPeer } from './reach-network.ts'
+import { pairOf, ReachNetwork } from './reach-network.ts'
+import type { SimPeer } from './sim-peer.ts'
 
 const MINUTE = 60_000
 /** From a demand that some path can meet to the connection. */
