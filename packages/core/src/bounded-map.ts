@@ -5,6 +5,7 @@
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #most: number
 
+  /** @param most how many keys it holds */
   constructor(most: number) {
     super()
     this.#most = most

@@ -3,7 +3,7 @@ import { leaderOf } from '@mesh/ledger'
 import { describe, expect, it } from 'vitest'
 import { createSimNetwork } from './sim-network.ts'
 import { contentOf, createRetainingStore, createSimSigner, startSimNode } from './sim-node.ts'
-import { startOlderMember } from './sim-legacy-member.ts'
+import { startLegacyMember } from './sim-legacy-member.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -20,31 +20,31 @@ describe('with a legacy member', () => {
     const at = createStage()
     const store = createRetainingStore()
     const signer = createSimSigner(at.random)
-    const older = startOlderMember(createSimSigner(at.random), at)
-    older.ledger.put('notes', 'a', '"older"')
+    const legacy = startLegacyMember(createSimSigner(at.random), at)
+    legacy.ledger.put('notes', 'a', '"legacy"')
     await at.clock.advance(SECOND)
     const node = await startSimNode({ signer, store }, at)
     await at.clock.advance(500)
     expect(node.replicator.status().ready).toBe(false)
     await at.clock.advance(16 * SECOND)
     expect(node.replicator.status()).toMatchObject({ ready: true, readyReason: 'legacy_ledger' })
-    expect(contentOf(node.ledger)).toEqual(contentOf(older.ledger))
-    await Promise.all([node.kill(), older.stop()])
+    expect(contentOf(node.ledger)).toEqual(contentOf(legacy.ledger))
+    await Promise.all([node.kill(), legacy.stop()])
   })
 
   it('writes and deletes pass both ways', async () => {
     const at = createStage()
-    const older = startOlderMember(createSimSigner(at.random), at)
+    const legacy = startLegacyMember(createSimSigner(at.random), at)
     const node = await startSimNode({ signer: createSimSigner(at.random) }, at)
     node.ledger.put('notes', 'ours', '1')
-    older.ledger.put('notes', 'theirs', '2')
+    legacy.ledger.put('notes', 'theirs', '2')
     await at.clock.advance(SECOND)
-    expect(contentOf(older.ledger)).toHaveLength(2)
+    expect(contentOf(legacy.ledger)).toHaveLength(2)
     node.ledger.delete('notes', 'theirs')
     await at.clock.advance(SECOND)
-    expect(contentOf(older.ledger)).toEqual(contentOf(node.ledger))
+    expect(contentOf(legacy.ledger)).toEqual(contentOf(node.ledger))
     expect(contentOf(node.ledger)).toHaveLength(1)
-    await Promise.all([node.kill(), older.stop()])
+    await Promise.all([node.kill(), legacy.stop()])
   })
 
   it('one elected node sends the whole ledger while it is about, and nobody ten minutes after', async () => {
@@ -57,15 +57,15 @@ describe('with a legacy member', () => {
     const wholeSent = () => nodes.map(({ replicator }) => replicator.status().published.wholeLedgers)
     expect(wholeSent()).toEqual([0, 0, 0])
 
-    const older = startOlderMember(createSimSigner(at.random), at)
+    const legacy = startLegacyMember(createSimSigner(at.random), at)
     await at.clock.advance(MINUTE)
-    expect(contentOf(older.ledger)).toHaveLength(3)
+    expect(contentOf(legacy.ledger)).toHaveLength(3)
     const leader = leaderOf(nodes.map(({ id }) => id).toSorted())
     const senders = nodes.filter(({ replicator }) => replicator.status().published.wholeLedgers > 0)
     expect(senders.map(({ id }) => id)).toEqual([leader])
     expect(senders[0]?.replicator.status().published.wholeLedgers).toBeGreaterThan(3)
 
-    await older.stop()
+    await legacy.stop()
     await at.clock.advance(11 * MINUTE)
     const before = wholeSent()
     await at.clock.advance(5 * MINUTE)
@@ -81,13 +81,13 @@ describe('with a legacy member', () => {
     const nodes = await Promise.all(
       signers.map((signer) => startSimNode({ signer, neighbours: (peer) => peer === hub }, at)),
     )
-    const older = startOlderMember(createSimSigner(at.random), at)
+    const legacy = startLegacyMember(createSimSigner(at.random), at)
     await at.clock.advance(2 * MINUTE)
     const before = nodes.map(({ replicator }) => replicator.status().published.wholeLedgers)
     await at.clock.advance(2 * MINUTE)
     const after = nodes.map(({ replicator }) => replicator.status().published.wholeLedgers)
     expect(after.filter((count, at_) => count > (before[at_] ?? 0))).toHaveLength(1)
-    await Promise.all([...nodes.map((node) => node.kill()), older.stop()])
+    await Promise.all([...nodes.map((node) => node.kill()), legacy.stop()])
   })
 
   it('heartbeats come every 40 s, soon after it is first heard, and every 120 s without', async () => {
@@ -103,12 +103,12 @@ describe('with a legacy member', () => {
     expect(Math.min(...gaps())).toBeGreaterThanOrEqual(108)
     expect(Math.max(...gaps())).toBeLessThanOrEqual(120.1)
     beats.length = 0
-    const older = startOlderMember(createSimSigner(at.random), at)
+    const legacy = startLegacyMember(createSimSigner(at.random), at)
     const from = at.clock.now()
     await at.clock.advance(5 * MINUTE)
     expect((beats[0] ?? Number.NaN) - from).toBeLessThanOrEqual(40.1 * SECOND)
     expect(Math.max(...gaps())).toBeLessThanOrEqual(40.1)
-    await Promise.all([node.kill(), older.stop()])
+    await Promise.all([node.kill(), legacy.stop()])
   })
 
   it('own entries are sent again when it comes back to the topic', async () => {
@@ -117,13 +117,13 @@ describe('with a legacy member', () => {
     const node = await startSimNode({ signer: createSimSigner(at.random) }, at)
     node.ledger.put('notes', 'mine', '1')
     await at.clock.advance(10 * SECOND)
-    const older = startOlderMember(signer, at)
+    const legacy = startLegacyMember(signer, at)
     await at.clock.advance(6 * SECOND)
-    expect(older.received.some(({ author, text }) => author === node.id && text.includes('"mine"'))).toBe(
+    expect(legacy.received.some(({ author, text }) => author === node.id && text.includes('"mine"'))).toBe(
       true,
     )
-    expect(older.received.every(({ text }) => text.startsWith('{"Index":0,'))).toBe(true)
-    await Promise.all([node.kill(), older.stop()])
+    expect(legacy.received.every(({ text }) => text.startsWith('{"Index":0,'))).toBe(true)
+    await Promise.all([node.kill(), legacy.stop()])
   })
 })
 

@@ -10,7 +10,7 @@ export interface LegacyMember {
   stop(): Promise<void>
 }
 
-export function startOlderMember(signer: Signer, { network, clock, random }: SimSurroundings): LegacyMember {
+export function startLegacyMember(signer: Signer, { network, clock, random }: SimSurroundings): LegacyMember {
   const ledger = createLedger({}, { signer, verify: verifySim, clock })
   const link = network.join(signer.peerId)
   const received: { author: string; text: string }[] = []

@@ -2,7 +2,7 @@
 
 /**
  * `partial` and `whole` are ours: index 0 and no hash, and a whole ledger for legacy members has a time.
- * `older` is any other block as legacy members print it; it has a hash. `unknown` is anything else.
+ * `legacy` is any other block as legacy members print it; it has a hash. `unknown` is anything else.
  */
 export type BlockForm = 'partial' | 'whole' | 'legacy' | 'unknown'
 

@@ -39,12 +39,14 @@ export interface MemoryMachineInit {
   readonly log?: Logger
 }
 
+/** @param number which machine, counted from 1 */
 export function peerOf(number: number): PeerId {
   return peerIdFromPublicKey(
     new Uint8Array(32).fill(number).map((byte, at) => (at === 0 ? number >> 8 : byte)),
   )
 }
 
+/** @param number which machine, counted from 1 */
 export function addressOf(number: number): string {
   return `10.1.${number >> 8}.${number & 255}`
 }

@@ -36,7 +36,7 @@ export interface MemoryNetwork {
   readonly opened: readonly OpenedStream[]
   /** Number of connections that members' `connect` made. */
   readonly dials: number
-  /** The most dials that there ever were at a time. */
+  /** The greatest number of dials that ran at a time. */
   readonly mostDials: number
 }
 

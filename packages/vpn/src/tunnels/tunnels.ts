@@ -1,4 +1,4 @@
-/** What the tunnels to the peers of a VPN are to the rest of it; `createTunnels` makes them. */
+/** What the tunnels to the peers of a VPN are to the rest of it. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineEvent, Tunnel, TunnelPath } from '@mesh/engine'
 import type { PeerPath, VpnNetwork } from '../ports.ts'
@@ -45,8 +45,11 @@ export interface TunnelStatus {
   readonly mtu: number
   /** Unix ms of the last handshake; undefined: no session, or the peer has not answered for 90 s. */
   readonly sessionSince: number | undefined
-  /** Which streams are open, and how many to a legacy member. */
-  readonly streams: OpenStreams & { readonly legacy: number }
+  /** Which streams are open. */
+  readonly streams: OpenStreams & {
+    /** How many streams to a legacy member are open. */
+    readonly legacy: number
+  }
   /** Number of packets to a legacy member whose streams were refused or broke. */
   readonly lost: number
   /** Why the peer was not reached when it was tried last. */
