@@ -10,7 +10,7 @@ const RANK = { debug: 0, info: 1, warn: 2, error: 3, off: 4 } as const
 export const LOG_LEVELS: readonly string[] = Object.keys(RANK)
 
 export interface LogLevels {
-  /** A subsystem's level holds for those below it too: `p2p` for `p2p/room`. */
+  /** A subsystem's level holds for those below it too: `p2p` for `p2p/topic`. */
   allows(level: LogLevel, subsystem: string): boolean
 }
 

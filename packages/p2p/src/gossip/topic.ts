@@ -89,7 +89,7 @@ class SealedTopic implements GossipTopicService {
   constructor({ config, self }: GossipTopicInit, components: GossipTopicComponents) {
     this.#config = config
     this.#components = components
-    this.#log = components.logger.child('room')
+    this.#log = components.logger.child('topic')
     this.#pubsub = openInternals(components.libp2p.services.pubsub)
     this.#secrets = createNetworkSecrets(config)
     this.#sealer = createSealer(this.#secrets, components.cipher ?? portableSealCipher)
