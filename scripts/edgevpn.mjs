@@ -12,7 +12,7 @@ const BUILD_TIMEOUT_MS = 900_000
 const root = resolve(import.meta.dirname, '..')
 /** Beside the checkout: the script that builds it, and where a copy of the repository may be. */
 const BUILD_SCRIPT = resolve(root, '../shared/tools/build-edgevpn')
-const REPOSITORIES = ['../edgevpn', '../edgevpn.git', '../.mirror/mudler+edgevpn/repo']
+const REPOSITORIES = ['../edgevpn', '../edgevpn.git']
 const HOW =
   'set EDGEVPN_BIN to an EdgeVPN 0.35 binary, or EDGEVPN_REPOSITORY to a git copy of its repository with go and ../shared/tools/build-edgevpn at hand'
 
