@@ -44,7 +44,7 @@ export class ReachNetwork {
   readonly blocked = new Set<string>()
   lossOfDials = 0
   readonly #random: Random
-  readonly #events: { at: number; order: number; run: () => void }[] = []
+  readonly #events: Event[] = []
   #order = 0
   #ids = 0
 
