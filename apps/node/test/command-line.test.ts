@@ -137,7 +137,12 @@ describe('without a node', () => {
       '--token: contradicts --generate',
       '--address: contradicts',
     ],
-    [['api', '--log-level', 'info,nothing=debug'], 2, 'in place of "nothing"', 'ledger, p2p, p2p/bulk, p2p/channels'],
+    [
+      ['api', '--log-level', 'info,nothing=debug'],
+      2,
+      'in place of "nothing"',
+      'ledger, p2p, p2p/bulk, p2p/channels',
+    ],
     [['api', '--log-level', 'ledgr=debug'], 2, 'did you mean ledger?', 'replication'],
     [['api', '--log-level', 'loud'], 2, '--log-level: expected debug, info', 'got "loud"'],
     [['api', '--lisen=:1'], 2, '--lisen', 'did you mean --listen?'],

@@ -16,6 +16,7 @@ export { createDeadline, type Deadline, type DeadlineInit, untilAborted, withDea
 export { parseDuration, tryParseDuration } from './duration.ts'
 export { parseExactJson, stringifyExactJson } from './exact-json.ts'
 export { heartbeatValue, parseHeartbeat } from './heartbeat.ts'
+export { KeyedCounts } from './keyed-counts.ts'
 export {
   type AddressInRange,
   type Cidr,

@@ -4,6 +4,7 @@
  * Members that relay tell the members connected to them of each other, as `/mesh/peers/1` does.
  */
 import type { Random } from '@mesh/core'
+import { popFirst, pushTimed, type Timed } from '@mesh/testkit'
 import { type MachineEffect, Machines } from '../src/reach/machines.ts'
 import {
   isSearching,
@@ -13,7 +14,6 @@ import {
   type SeenConnection,
 } from '../src/reach/peer-state.ts'
 import { isAskedFor } from '../src/reach/asked-for.ts'
-import { type Event, pop, push } from './event-heap.ts'
 import { Nat, type NatKind, punches } from './nat-model.ts'
 import { type SimConnection, SimPeer } from './sim-peer.ts'
 
@@ -34,6 +34,11 @@ export interface PathChange {
   readonly peers: string
   readonly opened: boolean
   readonly direct: boolean
+}
+
+/** Something that happens at its time. */
+interface Event extends Timed {
+  readonly run: () => void
 }
 
 export class ReachNetwork {
@@ -104,13 +109,13 @@ export class ReachNetwork {
   }
 
   at(delayMs: number, run: () => void): void {
-    push(this.#events, { at: this.now + delayMs, order: this.#order++, run })
+    pushTimed(this.#events, { at: this.now + delayMs, order: this.#order++, run })
   }
 
   run(ms: number): void {
     const until = this.now + ms
     for (let first = this.#events[0]; first !== undefined && first.at <= until; first = this.#events[0]) {
-      pop(this.#events)
+      popFirst(this.#events)
       this.now = first.at
       first.run()
     }

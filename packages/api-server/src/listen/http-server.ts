@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ErrorCode, errorCatalogue } from '@mesh/api-contract'
-import { addressGroup, type Clock, isLoopback, type Random } from '@mesh/core'
+import { addressGroup, type Clock, isLoopback, KeyedCounts, type Random } from '@mesh/core'
 import { createRequestId, Problem, problemBody, toProblem } from '../http/problem.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
@@ -87,18 +87,13 @@ export function createHttpServer(
 
 /** No other machine takes all the connections. */
 function limitConnections() {
-  const counts = new Map<string, number>()
+  const counts = new KeyedCounts<string>()
   return (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     if (address === '' || isLoopback(address)) return
     const group = addressGroup(address)
-    const count = (counts.get(group) ?? 0) + 1
-    counts.set(group, count)
-    socket.on('close', () => {
-      const left = (counts.get(group) ?? 1) - 1
-      if (left === 0) counts.delete(group)
-      else counts.set(group, left)
-    })
+    const count = counts.add(group)
+    socket.on('close', () => counts.remove(group))
     if (count > MAX_CONNECTIONS_PER_ADDRESS) socket.destroy()
   }
 }

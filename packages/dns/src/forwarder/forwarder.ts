@@ -4,7 +4,7 @@
  * after the other, over UDP and, where that cuts an answer off, TCP; 4 what came, a failure too, is kept as long as
  * it says.
  */
-import type { Clock, Logger, Random } from '@mesh/core'
+import { type Clock, KeyedCounts, type Logger, type Random } from '@mesh/core'
 import { LRUCache } from 'lru-cache'
 import {
   DEFAULT_CACHE_ENTRIES,
@@ -99,7 +99,7 @@ class CachingForwarder implements Forwarder {
   readonly #servers
   readonly #cache: LRUCache<string, Kept> | undefined
   readonly #flights = new Map<string, Flight>()
-  readonly #byClient = new Map<string, number>()
+  readonly #byClient = new KeyedCounts<string>()
   #waiters = 0
   #hits = 0
   #misses = 0
@@ -133,13 +133,13 @@ class CachingForwarder implements Forwarder {
 
   ask(question: ForwardQuestion, client: string | undefined, done: (forwarded: Forwarded) => void): boolean {
     const key = cacheKey(question)
-    const ofClient = client === undefined ? 0 : (this.#byClient.get(client) ?? 0)
+    const ofClient = client === undefined ? 0 : this.#byClient.of(client)
     if (this.#waiters >= MAX_FORWARD_WAITERS || ofClient >= MAX_FORWARDS_PER_CLIENT) return false
     let flight = this.#flights.get(key)
     if (flight === undefined && this.#flights.size >= MAX_FORWARDS) return false
     this.#misses++
     this.#waiters++
-    if (client !== undefined) this.#byClient.set(client, ofClient + 1)
+    if (client !== undefined) this.#byClient.add(client)
     const waiter = (forwarded: Forwarded) => {
       this.#waiters--
       this.#leave(client)
@@ -169,10 +169,7 @@ class CachingForwarder implements Forwarder {
   }
 
   #leave(client: string | undefined): void {
-    if (client === undefined) return
-    const left = (this.#byClient.get(client) ?? 1) - 1
-    if (left <= 0) this.#byClient.delete(client)
-    else this.#byClient.set(client, left)
+    if (client !== undefined) this.#byClient.remove(client)
   }
 
   async #fly(key: string, question: ForwardQuestion, flight: Flight): Promise<void> {

@@ -3,7 +3,7 @@
  * client that does not read, sends too much at once or nothing for a while costs a bounded amount.
  */
 import { createServer, type Server, type Socket } from 'node:net'
-import type { Clock } from '@mesh/core'
+import { type Clock, KeyedCounts } from '@mesh/core'
 import {
   MAX_TCP_CONNECTIONS,
   MAX_TCP_CONNECTIONS_PER_ADDRESS,
@@ -31,22 +31,14 @@ export interface TcpConnections {
 }
 
 export function createTcpConnections(): TcpConnections {
-  const byNetwork = new Map<string, number>()
-  let all = 0
+  const byNetwork = new KeyedCounts<string>()
   return {
     enter({ rated = '' }) {
-      const open = byNetwork.get(rated) ?? 0
       // this machine's own programs share one address
       const most = rated === '' ? MAX_TCP_CONNECTIONS / 2 : MAX_TCP_CONNECTIONS_PER_ADDRESS
-      if (all >= MAX_TCP_CONNECTIONS || open >= most) return undefined
-      all++
-      byNetwork.set(rated, open + 1)
-      return () => {
-        all--
-        const left = (byNetwork.get(rated) ?? 1) - 1
-        if (left === 0) byNetwork.delete(rated)
-        else byNetwork.set(rated, left)
-      }
+      if (byNetwork.total >= MAX_TCP_CONNECTIONS || byNetwork.of(rated) >= most) return undefined
+      byNetwork.add(rated)
+      return () => byNetwork.remove(rated)
     },
   }
 }

@@ -1,11 +1,11 @@
-/** The side on which others open streams: their connections, bounded by peer and in all, and who serves what. */
+/** The side on which others open streams: their connections, bounded by peer, by address and in all, and who serves what. */
 import type { TLSSocket } from 'node:tls'
-import { type Clock, type Logger, type PeerId, toError } from '@mesh/core'
+import { addressGroup, type Clock, KeyedCounts, type Logger, type PeerId, toError } from '@mesh/core'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { ByteStream } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
 import { BulkConnection } from './bulk-connection.ts'
-import { MAX_ACCEPTED, MAX_ACCEPTED_PER_PEER } from './limits.ts'
+import { MAX_ACCEPTED, MAX_ACCEPTED_PER_ADDRESS, MAX_ACCEPTED_PER_PEER } from './limits.ts'
 
 export interface BulkHandler {
   readonly maxPerPeer: number
@@ -24,9 +24,9 @@ export class Acceptor {
   readonly #components: AcceptorComponents
   readonly #handlers = new Map<string, BulkHandler>()
   readonly #connections = new Map<PeerId, Set<BulkConnection>>()
-  #total = 0
+  readonly #byAddress = new KeyedCounts<string>()
   /** Open streams by protocol and peer. */
-  readonly #open = new Map<string, number>()
+  readonly #open = new KeyedCounts<string>()
   /** The stream's key in `#open`, while one is open. */
   readonly #serving = new Map<BulkConnection, string>()
 
@@ -41,7 +41,9 @@ export class Acceptor {
   /** A connection of a peer that proved its key. */
   accept(peer: PeerId, socket: TLSSocket): void {
     const ofPeer = this.#connections.get(peer) ?? new Set()
-    if (ofPeer.size >= MAX_ACCEPTED_PER_PEER || this.#total >= MAX_ACCEPTED) {
+    // asked for now: a socket that closed does not know its address any more
+    const address = addressGroup(socket.remoteAddress ?? '')
+    if (ofPeer.size >= MAX_ACCEPTED_PER_PEER || !this.#hasRoom(address)) {
       this.#components.refusals.refuse('bulk.too_many', { peer })
       return void socket.destroy()
     }
@@ -54,14 +56,18 @@ export class Acceptor {
       onIdle: () => this.#release(connection),
       onClosed: () => {
         this.#release(connection)
-        this.#total--
+        this.#byAddress.remove(address)
         ofPeer.delete(connection)
         if (ofPeer.size === 0) this.#connections.delete(peer)
       },
     })
     ofPeer.add(connection)
     this.#connections.set(peer, ofPeer)
-    this.#total++
+    this.#byAddress.add(address)
+  }
+
+  #hasRoom(address: string): boolean {
+    return this.#byAddress.total < MAX_ACCEPTED && this.#byAddress.of(address) < MAX_ACCEPTED_PER_ADDRESS
   }
 
   closeOf(peer: PeerId): void {
@@ -80,13 +86,12 @@ export class Acceptor {
     const { peer } = connection
     const handler = this.#handlers.get(protocol)
     const key = `${protocol} ${peer}`
-    const count = (this.#open.get(key) ?? 0) + 1
     if (handler === undefined) return false
-    if (count > handler.maxPerPeer) {
+    if (this.#open.of(key) >= handler.maxPerPeer) {
       refusals.refuse('channel.too_many', { peer, protocol })
       return false
     }
-    this.#open.set(key, count)
+    this.#open.add(key)
     this.#serving.set(connection, key)
     const meter = bandwidth.meter({ protocol, peer, relayed: false })
     const stream = connection.begin({ halfClose: handler.halfClose, meter })
@@ -103,8 +108,6 @@ export class Acceptor {
     const key = this.#serving.get(connection)
     if (key === undefined) return
     this.#serving.delete(connection)
-    const left = (this.#open.get(key) ?? 1) - 1
-    if (left === 0) this.#open.delete(key)
-    else this.#open.set(key, left)
+    this.#open.remove(key)
   }
 }

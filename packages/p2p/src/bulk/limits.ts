@@ -26,9 +26,11 @@ export const MAX_DIAL_BACKS_PER_MINUTE = 120
 
 /** Sockets whose first bytes are awaited at a time; further ones go to libp2p at once, which has its own bounds. */
 export const MAX_SNIFFED_SOCKETS = 256
+/** Such sockets of one address: an IPv4 address, or a /64 of IPv6. */
+export const MAX_SNIFFED_SOCKETS_PER_ADDRESS = 64
 /** A socket that has sent nothing for so long goes to libp2p, which closes it in its own time, in ms. */
 export const SNIFF_MS = 5_000
-/** TLS handshakes under way with one address. */
+/** TLS handshakes under way with one address: an IPv4 address, or a /64 of IPv6. */
 export const MAX_HANDSHAKES_PER_ADDRESS = 64
 /** TLS handshakes under way with one peer. */
 export const MAX_HANDSHAKES_PER_PEER = 32
@@ -38,6 +40,8 @@ export const MAX_HANDSHAKES = 128
 export const HANDSHAKE_MS = 4_000
 /** Connections with one peer that the peer opens streams on. */
 export const MAX_ACCEPTED_PER_PEER = 640
+/** Connections with one address that others open streams on, however many peer ids are there. */
+export const MAX_ACCEPTED_PER_ADDRESS = 1_280
 /** Connections in all that others open streams on. */
 export const MAX_ACCEPTED = 2_560
 /** A connection that the opener left without a ping for so long is closed by the accepting side, in ms. */

@@ -1,7 +1,7 @@
 /** The accepting side of TLS handshakes with pre-shared keys: bounded by address, by peer and in all, and in time. */
 import type { Socket } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
-import type { PeerId } from '@mesh/core'
+import { addressGroup, KeyedCounts, type PeerId } from '@mesh/core'
 import type { Refusals } from '../refusals.ts'
 import type { Identities, Identity } from './identities.ts'
 import {
@@ -90,30 +90,20 @@ function addressesOf({ remoteAddress, remotePort, localPort }: Socket): string {
 }
 
 function createHandshakeSlots() {
-  const byAddress = new Map<string, number>()
-  const byPeer = new Map<PeerId, number>()
-  let total = 0
+  const byAddress = new KeyedCounts<string>()
+  const byPeer = new KeyedCounts<PeerId>()
   return {
     take(address: string, peer: PeerId): boolean {
-      const ofAddress = byAddress.get(address) ?? 0
-      const ofPeer = byPeer.get(peer) ?? 0
-      if (total >= MAX_HANDSHAKES || ofAddress >= MAX_HANDSHAKES_PER_ADDRESS) return false
-      if (ofPeer >= MAX_HANDSHAKES_PER_PEER) return false
-      byAddress.set(address, ofAddress + 1)
-      byPeer.set(peer, ofPeer + 1)
-      total++
+      const group = addressGroup(address)
+      if (byPeer.total >= MAX_HANDSHAKES || byPeer.of(peer) >= MAX_HANDSHAKES_PER_PEER) return false
+      if (byAddress.of(group) >= MAX_HANDSHAKES_PER_ADDRESS) return false
+      byAddress.add(group)
+      byPeer.add(peer)
       return true
     },
     release(address: string, peer: PeerId): void {
-      total--
-      countDown(byAddress, address)
-      countDown(byPeer, peer)
+      byAddress.remove(addressGroup(address))
+      byPeer.remove(peer)
     },
   }
-}
-
-function countDown<K>(counts: Map<K, number>, key: K): void {
-  const left = (counts.get(key) ?? 1) - 1
-  if (left === 0) counts.delete(key)
-  else counts.set(key, left)
 }

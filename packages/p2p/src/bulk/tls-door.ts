@@ -4,10 +4,10 @@
  * sees what every libp2p host shows.
  */
 import type { Socket } from 'node:net'
-import type { Clock } from '@mesh/core'
+import { addressGroup, type Clock, KeyedCounts } from '@mesh/core'
 import type { SocketInterceptor } from '../upstream/tcp-sockets.ts'
 import { pskIdentityOf } from './client-hello.ts'
-import { MAX_SNIFFED_SOCKETS, SNIFF_MS } from './limits.ts'
+import { MAX_SNIFFED_SOCKETS, MAX_SNIFFED_SOCKETS_PER_ADDRESS, SNIFF_MS } from './limits.ts'
 
 export interface TlsDoor {
   /** What each accepted socket goes through. */
@@ -28,6 +28,7 @@ interface TlsDoorInit {
 export function createTlsDoor(): TlsDoor {
   let init: TlsDoorInit | undefined
   const sniffed = new Set<Socket>()
+  const byAddress = new KeyedCounts<string>()
   return {
     open(next) {
       init = next
@@ -37,11 +38,17 @@ export function createTlsDoor(): TlsDoor {
       for (const socket of sniffed) socket.destroy()
     },
     intercept(socket, pass) {
-      if (init === undefined || sniffed.size >= MAX_SNIFFED_SOCKETS) return pass()
+      // nobody's silent sockets keep the connections of others from the bulk path
+      const address = addressGroup(socket.remoteAddress ?? '')
+      const isFull =
+        sniffed.size >= MAX_SNIFFED_SOCKETS || byAddress.of(address) >= MAX_SNIFFED_SOCKETS_PER_ADDRESS
+      if (init === undefined || isFull) return pass()
       const { isKnown, take, clock } = init
       sniffed.add(socket)
+      byAddress.add(address)
       awaitFirstBytes(socket, clock, (bytes) => {
         sniffed.delete(socket)
+        byAddress.remove(address)
         if (socket.destroyed) return
         const identity = bytes === undefined ? undefined : pskIdentityOf(bytes)
         if (identity !== undefined && isKnown(identity)) take(socket, identity)

@@ -4,12 +4,12 @@
  * until its connection is proven (`stream-admission.ts`), 2 the number of streams is bounded, 3 it is handed over.
  */
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
-import { type Clock, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
+import { type Clock, KeyedCounts, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
 import { CHANNEL_OPEN_MS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Refusals } from '../refusals.ts'
 import { chooseConnection } from './connection-choice.ts'
-import { countDown, StreamAdmission, type StreamRules } from './stream-admission.ts'
+import { StreamAdmission, type StreamRules } from './stream-admission.ts'
 
 /** An open stream, the connection that carries it and the member at its other end. */
 export interface MemberStream {
@@ -87,7 +87,7 @@ class MemberStreamsService implements MemberStreams {
     rules: StreamRules & { readonly maxPerPeer: number },
     handler: StreamHandler,
   ): Promise<void> {
-    const perPeer = new Map<PeerId, number>()
+    const perPeer = new KeyedCounts<PeerId>()
     this.#served.add(protocol)
     // libp2p resets a stream whose handler rejects; ours answers for itself, and must not hold up the negotiation
     const serveOne = (stream: Stream, connection: Connection) =>
@@ -104,7 +104,7 @@ class MemberStreamsService implements MemberStreams {
     served: {
       readonly protocol: string
       readonly rules: StreamRules & { readonly maxPerPeer: number }
-      readonly perPeer: Map<PeerId, number>
+      readonly perPeer: KeyedCounts<PeerId>
       readonly handler: StreamHandler
     },
   ): Promise<void> {
@@ -114,15 +114,15 @@ class MemberStreamsService implements MemberStreams {
     // no promise in between where none is needed: what comes first must find its reader
     if (code instanceof Promise) code = await code
     if (this.#isStopped) return stream.abort(new Error('this node stops'))
-    const count = peer === undefined ? 0 : (perPeer.get(peer) ?? 0) + 1
-    if (code === undefined && count > rules.maxPerPeer) code = 'channel.too_many'
+    const isFull = peer !== undefined && perPeer.of(peer) >= rules.maxPerPeer
+    if (code === undefined && isFull) code = 'channel.too_many'
     if (peer === undefined || code !== undefined) {
       const from = { peer: connection.remotePeer.toString(), protocol }
       this.#components.refusals.refuse(code ?? 'channel.not_member', from)
       return stream.abort(new Error(`refused: ${code}`))
     }
-    perPeer.set(peer, count)
-    this.#track(stream, () => countDown(perPeer, peer))
+    perPeer.add(peer)
+    this.#track(stream, () => perPeer.remove(peer))
     handler({ stream, connection, peer })
   }
 

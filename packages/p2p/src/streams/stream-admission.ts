@@ -1,6 +1,6 @@
 /** Which inbound streams are served: those of proven members, of heard ones where the protocol takes them, and no others. */
 import type { Connection, Stream } from '@libp2p/interface'
-import { type Clock, withDeadline } from '@mesh/core'
+import { type Clock, KeyedCounts, withDeadline } from '@mesh/core'
 import { MAX_UNPROVEN_STREAMS, MEMBER_HANDSHAKE_MS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
@@ -20,7 +20,7 @@ export class StreamAdmission {
   readonly #membership: Membership
   readonly #clock: Clock
   /** The number of streams that wait for their connection's proof, by the connection's id. */
-  readonly #waiting = new Map<string, number>()
+  readonly #waiting = new KeyedCounts<string>()
 
   constructor(components: { readonly membership: Membership; readonly clock: Clock }) {
     this.#membership = components.membership
@@ -46,23 +46,15 @@ export class StreamAdmission {
   }
 
   async #untilProven(stream: Stream, connection: Connection): Promise<RefusalCode | undefined> {
-    const held = this.#waiting.get(connection.id) ?? 0
-    if (held >= MAX_UNPROVEN_STREAMS) return 'channel.not_member'
-    this.#waiting.set(connection.id, held + 1)
+    if (this.#waiting.of(connection.id) >= MAX_UNPROVEN_STREAMS) return 'channel.not_member'
+    this.#waiting.add(connection.id)
     // what a stranger sends meanwhile stays within the stream's first window
     if (stream.readStatus === 'readable') stream.pause()
     const reason = () => new Error('the peer did not prove that it is a member')
     const proven = await withDeadline({ clock: this.#clock, ms: MEMBER_HANDSHAKE_MS, reason }, (signal) =>
       this.#membership.whenProven(connection, signal),
     )
-    countDown(this.#waiting, connection.id)
+    this.#waiting.remove(connection.id)
     return proven ? undefined : 'channel.not_member'
   }
-}
-
-/** Takes one off a count, and forgets the key when none is left. */
-export function countDown<K>(counts: Map<K, number>, key: K): void {
-  const left = (counts.get(key) ?? 1) - 1
-  if (left === 0) counts.delete(key)
-  else counts.set(key, left)
 }

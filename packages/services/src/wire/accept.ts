@@ -2,7 +2,7 @@
  * What every inbound stream of an own protocol goes through: 1 bounds on how many; 2 its request, in time and within
  * bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told why.
  */
-import { type Clock, type Logger, type PeerId, toError } from '@mesh/core'
+import { type Clock, KeyedCounts, type Logger, type PeerId, toError } from '@mesh/core'
 import { MAX_PEER_CONNECTIONS, MAX_REQUEST_BYTES, MAX_SERVED_CONNECTIONS, REQUEST_MS } from '../limits.ts'
 import type { ByteStream, ServicesLedger } from '../ports.ts'
 import { admitUser } from '../users/admit-user.ts'
@@ -18,22 +18,14 @@ export interface Slots {
 }
 
 export function createSlots(): Slots {
-  const perPeer = new Map<PeerId, number>()
-  let total = 0
+  const perPeer = new KeyedCounts<PeerId>()
   return {
     take(peer) {
-      const count = perPeer.get(peer) ?? 0
-      if (count >= MAX_PEER_CONNECTIONS || total >= MAX_SERVED_CONNECTIONS) return false
-      perPeer.set(peer, count + 1)
-      total++
+      if (perPeer.of(peer) >= MAX_PEER_CONNECTIONS || perPeer.total >= MAX_SERVED_CONNECTIONS) return false
+      perPeer.add(peer)
       return true
     },
-    release(peer) {
-      const count = (perPeer.get(peer) ?? 1) - 1
-      total--
-      if (count === 0) perPeer.delete(peer)
-      else perPeer.set(peer, count)
-    },
+    release: (peer) => perPeer.remove(peer),
   }
 }
 
