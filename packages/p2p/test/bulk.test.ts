@@ -1,12 +1,13 @@
 /** Streams over TLS connections beside libp2p's, between real nodes on loopback. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { type PeerId, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { generateNetworkConfig } from '@mesh/network'
-import { createP2pNode, type P2pMember } from '../src/node.ts'
+import type { P2pMember } from '../src/node.ts'
 import type { ByteStream } from '../src/p2p-node.ts'
+import { startLoopbackNode } from './loopback-node.ts'
 
 const PROTOCOL = '/mesh/test/1'
 const RULES = { from: 'proven', relayed: true, halfClose: true, bulk: true } as const
@@ -14,17 +15,7 @@ const network = generateNetworkConfig({}, systemRandom)
 const nodes: P2pMember[] = []
 
 async function start(bootstrapPeers: readonly string[] = []): Promise<P2pMember> {
-  const node = await createP2pNode(
-    {
-      network,
-      identity: systemRandom.bytes(32),
-      listen: ['/ip4/127.0.0.1/tcp/0'],
-      private: true,
-      bootstrapPeers,
-      switches: { mdns: false, dht: false, ws: false, webrtcDirect: false, webrtc: false },
-    },
-    { clock: systemClock, random: systemRandom, logger: silentLogger },
-  )
+  const node = await startLoopbackNode({ network, bootstrapPeers })
   nodes.push(node)
   return node
 }

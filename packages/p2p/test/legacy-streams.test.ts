@@ -1,13 +1,14 @@
 /** Streams of legacy members: one packet each, to and from peers that prove nothing. */
-import { parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { parsePeerId, type PeerId, systemClock, systemRandom } from '@mesh/core'
 import { createNetworkSecrets, createSealer } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { encodeEnvelope } from '../src/gossip/envelope.ts'
-import { createP2pNode, type P2pMember } from '../src/node.ts'
+import type { P2pMember } from '../src/node.ts'
 import { createTestNetwork, type TestHost, type TestNetwork } from './members.ts'
+import { startLoopbackNode } from './loopback-node.ts'
 
 const PLAIN = '/edgevpn/0.1'
 const HEARD = { from: 'heard', relayed: false } as const
@@ -19,16 +20,7 @@ let legacyId: PeerId
 
 beforeEach(async () => {
   network = createTestNetwork()
-  node = await createP2pNode(
-    {
-      network: network.config,
-      identity: systemRandom.bytes(32),
-      listen: ['/ip4/127.0.0.1/tcp/0'],
-      private: true,
-      switches: { mdns: false, dht: false, ws: false, webrtcDirect: false, webrtc: false },
-    },
-    { clock: systemClock, random: systemRandom, logger: silentLogger },
-  )
+  node = await startLoopbackNode({ network: network.config })
   legacy = await network.stranger()
   legacyId = parsePeerId(legacy.peerId.toString())
   await legacy.dial(node.addresses().map((text) => multiaddr(text)))

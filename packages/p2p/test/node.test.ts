@@ -1,26 +1,16 @@
 import { createConnection } from 'node:net'
-import { type Cidr, parseCidr, parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { type Cidr, parseCidr, parsePeerId, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createP2pNode, type P2pMember, type P2pNodeInit } from '../src/node.ts'
+import type { P2pMember, P2pNodeInit } from '../src/node.ts'
+import { startLoopbackNode } from './loopback-node.ts'
 
-const components = { clock: systemClock, random: systemRandom, logger: silentLogger }
 const network = generateNetworkConfig({}, systemRandom)
 const nodes: P2pMember[] = []
 
 async function start(init: Partial<P2pNodeInit> = {}): Promise<P2pMember> {
-  const node = await createP2pNode(
-    {
-      network,
-      identity: systemRandom.bytes(32),
-      listen: ['/ip4/127.0.0.1/tcp/0'],
-      private: true,
-      ...init,
-      switches: { mdns: false, dht: false, ws: false, webrtcDirect: false, webrtc: false, ...init.switches },
-    },
-    components,
-  )
+  const node = await startLoopbackNode({ network, ...init })
   nodes.push(node)
   return node
 }

@@ -1,8 +1,9 @@
-import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { createP2pNode, type P2pMember } from '../src/node.ts'
+import type { P2pMember } from '../src/node.ts'
+import { startLoopbackNode } from './loopback-node.ts'
 
 const STREAMS = 1_000
 const AT_A_TIME = 25
@@ -14,25 +15,12 @@ afterEach(async () => {
 })
 
 async function start(bootstrapPeers: readonly string[] = []): Promise<P2pMember> {
-  const node = await createP2pNode(
-    {
-      network,
-      identity: systemRandom.bytes(32),
-      listen: ['/ip4/127.0.0.1/udp/0/quic-v1'],
-      private: true,
-      bootstrapPeers,
-      switches: {
-        mdns: false,
-        dht: false,
-        ws: false,
-        webrtcDirect: false,
-        webrtc: false,
-        tcp: false,
-        quic: true,
-      },
-    },
-    { clock: systemClock, random: systemRandom, logger: silentLogger },
-  )
+  const node = await startLoopbackNode({
+    network,
+    listen: ['/ip4/127.0.0.1/udp/0/quic-v1'],
+    bootstrapPeers,
+    switches: { tcp: false, quic: true },
+  })
   nodes.push(node)
   await node.allTransportsReady
   return node

@@ -16,10 +16,11 @@ import { afterEach, expect, test } from 'vitest'
 import type { HostComponents } from '../src/libp2p/base-host.ts'
 import { writeFrame } from '../src/libp2p/frames.ts'
 import { createMembership } from '../src/membership/membership.ts'
-import { createP2pNode, type P2pMember, type P2pNodeInit } from '../src/node.ts'
+import type { P2pMember, P2pNodeInit } from '../src/node.ts'
 import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
 import { RELAY_HOP, RELAY_STOP } from '../src/protocols.ts'
 import { createRefusals } from '../src/refusals.ts'
+import { startLoopbackNode } from './loopback-node.ts'
 
 const network = generateNetworkConfig({}, systemRandom)
 const ends: (() => unknown)[] = []
@@ -28,17 +29,7 @@ afterEach(async () => {
 })
 
 async function startNode(init: Partial<P2pNodeInit> = {}): Promise<P2pMember> {
-  const node = await createP2pNode(
-    {
-      network,
-      identity: systemRandom.bytes(32),
-      listen: ['/ip4/127.0.0.1/tcp/0'],
-      private: true,
-      switches: { mdns: false, dht: false, ws: false, webrtcDirect: false, webrtc: false },
-      ...init,
-    },
-    { clock: systemClock, random: systemRandom, logger: silentLogger },
-  )
+  const node = await startLoopbackNode({ network, ...init })
   ends.push(() => node.stop())
   await node.allTransportsReady
   return node

@@ -1,11 +1,12 @@
 /** Bulk over a real connection between two nodes: everything arrives, and what waits anywhere is bounded. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { createP2pNode, type P2pMember } from '../src/node.ts'
+import type { P2pMember } from '../src/node.ts'
+import { startLoopbackNode } from './loopback-node.ts'
 
 const PROTOCOL = '/mesh/test/1'
 const RULES = { from: 'proven', relayed: false } as const
@@ -15,17 +16,7 @@ const network = generateNetworkConfig({}, systemRandom)
 const nodes: P2pMember[] = []
 
 async function start(bootstrapPeers: readonly string[] = []): Promise<P2pMember> {
-  const node = await createP2pNode(
-    {
-      network,
-      identity: systemRandom.bytes(32),
-      listen: ['/ip4/127.0.0.1/tcp/0'],
-      private: true,
-      bootstrapPeers,
-      switches: { mdns: false, dht: false, ws: false, webrtcDirect: false, webrtc: false },
-    },
-    { clock: systemClock, random: systemRandom, logger: silentLogger },
-  )
+  const node = await startLoopbackNode({ network, bootstrapPeers })
   nodes.push(node)
   return node
 }

@@ -3,12 +3,12 @@ import { expect, test, vi } from 'vitest'
 import { findListenPlace, type ListenPlaceInit } from './listen-place.ts'
 
 const place = (over: Partial<ListenPlaceInit>, log = silentLogger) =>
-  findListenPlace({ listen: '127.0.0.1:8080', base: '/home/me', environment: {}, pid: 7, ...over }, log)
+  findListenPlace({ listen: '127.0.0.1:8080', base: '/srv', environment: {}, pid: 7, ...over }, log)
 
 test('a socket path counts from where the person stands', () => {
   expect(place({ listen: 'unix://api.sock' })).toEqual({
     kind: 'unix',
-    path: '/home/me/api.sock',
+    path: '/srv/api.sock',
     mode: 0o660,
   })
   expect(place({ listen: 'unix:///run/api.sock' })).toMatchObject({ path: '/run/api.sock' })

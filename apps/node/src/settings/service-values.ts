@@ -18,11 +18,11 @@ export function parseListen(text: string): Parsed<NamedAddress> {
   return parseNamed(text, true)
 }
 
-/** `photos=/home/me/photos`; the path may be relative. */
+/** `photos=/srv/photos`; the path may be relative. */
 export function parseFile(text: string): Parsed<NamedAddress> {
   const at = text.indexOf('=')
   const [name, address] = [text.slice(0, at), text.slice(at + 1)]
-  if (at < 1 || address === '') return { expected: 'NAME=PATH, like photos=/home/me/photos' }
+  if (at < 1 || address === '') return { expected: 'NAME=PATH, like photos=/srv/photos' }
   return judge({ name, address }, () => checkServiceName(name))
 }
 

@@ -94,9 +94,9 @@ describe('where a value comes from', () => {
 })
 
 describe('relative paths', () => {
-  const script = { npm_package_json: '/repo/apps/node/package.json', INIT_CWD: '/home/me' }
+  const script = { npm_package_json: '/repo/apps/node/package.json', INIT_CWD: '/srv' }
   test('count from where the person stands, also when a package manager runs the script elsewhere', () => {
-    expect(load('api --config a.yaml', script, '/repo/apps/node').settings.config).toBe('/home/me/a.yaml')
+    expect(load('api --config a.yaml', script, '/repo/apps/node').settings.config).toBe('/srv/a.yaml')
   })
   test('count from the working directory in a shell that a script has started', () => {
     expect(load('api --config a.yaml', script, '/elsewhere').settings.config).toBe('/elsewhere/a.yaml')

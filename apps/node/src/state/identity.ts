@@ -1,5 +1,5 @@
 /**
- * Who this node is: an Ed25519 key. The file has libp2p's form of a private key, as existing nodes keep it
+ * Who this node is: an Ed25519 key. The file has libp2p's form of a private key, as legacy nodes keep it
  * (docs/WIRE.md 0): `08 01 12 40`, 32 bytes of seed, 32 bytes of public key; mode 0600.
  */
 import { createPrivateKey, createPublicKey } from 'node:crypto'

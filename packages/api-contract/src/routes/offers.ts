@@ -106,9 +106,7 @@ const connections = offerRoutesOf({
 const files = offerRoutesOf({
   noun: 'files',
   view: nodeFileView,
-  body: z
-    .object({ Path: boundedAddress.meta({ example: '/home/me/photos' }) })
-    .meta({ id: 'NodeFileRequest' }),
+  body: z.object({ Path: boundedAddress.meta({ example: '/srv/photos' }) }).meta({ id: 'NodeFileRequest' }),
   putErrors: ['services.bad_name', 'files.unreadable', 'files.too_many'],
   summaries: {
     list: 'Files and folders that this node offers, and who receives them',

@@ -78,7 +78,7 @@ export class Opener {
   constructor(init: OpenerInit) {
     this.#init = init
     this.#backoff = createBackoff({ leastMs: RETRY_LEAST_MS, mostMs: RETRY_MOST_MS }, init)
-    this.#usedAt = init.clock.now()
+    this.#usedAt = init.clock.monotonic()
     this.#tidyLater()
   }
 
@@ -88,13 +88,13 @@ export class Opener {
 
   /** Makes connections ready where there are none. */
   prepare(): void {
-    this.#usedAt = this.#init.clock.now()
+    this.#usedAt = this.#init.clock.monotonic()
     void this.#fill()
   }
 
   /** An idle connection, or the first one within `budgetMs`; undefined: use another path. */
   async take(budgetMs: number): Promise<BulkConnection | undefined> {
-    this.#usedAt = this.#init.clock.now()
+    this.#usedAt = this.#init.clock.monotonic()
     const ready = this.#takeIdle()
     if (ready !== undefined || this.#isSlow || this.#isWaitingToRetry()) {
       void this.#fill()
@@ -267,7 +267,7 @@ export class Opener {
   }
 
   #tidy(): void {
-    const isUnused = this.#init.clock.now() - this.#usedAt > UNUSED_PEER_MS
+    const isUnused = this.#init.clock.monotonic() - this.#usedAt > UNUSED_PEER_MS
     const spare = this.#idle.length - (isUnused ? 0 : READY_CONNECTIONS)
     // the ones that were used longest ago
     for (const connection of this.#idle.slice(0, Math.max(0, spare))) connection.close()

@@ -21,13 +21,13 @@ const FILE_TEXTS: OfferFormTexts = {
   nameHint: 'What members call it: photos, report.pdf.',
   placeHint: (
     <>
-      A file or folder of the machine that the node runs on, from the root: <code>/home/me/photos</code>.
-      Links inside a folder are left out.
+      A file or folder of the machine that the node runs on, from the root: <code>/srv/photos</code>. Links
+      inside a folder are left out.
     </>
   ),
   submit: 'Offer',
   submitting: 'Announcing',
-  example: { name: 'photos', place: '/home/me/photos' },
+  example: { name: 'photos', place: '/srv/photos' },
 }
 
 /** The form to offer a service or a file. */

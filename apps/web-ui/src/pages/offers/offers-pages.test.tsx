@@ -29,7 +29,7 @@ const connection = (Name: string, more: Partial<NodeConnectionView> = {}): NodeC
 })
 const file = (Name: string, more: Partial<NodeFileView> = {}): NodeFileView => ({
   Name,
-  Path: '/home/me/photos',
+  Path: '/srv/photos',
   State: 'announced',
   Owner: null,
   Completed: 2,
