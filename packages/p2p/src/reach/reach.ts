@@ -4,7 +4,7 @@
  */
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
-import { type Clock, type Logger, type Random, toError } from '@mesh/core'
+import { type Clock, type Logger, type Random, toError, untilAborted } from '@mesh/core'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { Find } from '../discovery/find.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
@@ -130,6 +130,7 @@ class ReachShell implements Reach {
     const waiting = this.#waiting.get(peer) ?? this.#startWaiting(peer)
     this.#look(peer)
     this.#take(peer, { type: 'demand' })
+    // what others wait for too goes on
     return untilAborted(waiting.promise, signal)
   }
 
@@ -376,18 +377,5 @@ class ReachShell implements Reach {
   #logChange(before: PeerState | undefined, after: PeerState): void {
     if (before !== undefined && reachPhase(before) === reachPhase(after)) return
     this.#log.debug('reach changed', { peer: after.peer, reach: describeReach(after, this.#now()) })
-  }
-}
-
-/** What others wait for too goes on. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  const { promise, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }
