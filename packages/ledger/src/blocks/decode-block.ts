@@ -3,15 +3,25 @@
  * values, exact versions. One bad entry is reported and skipped; what came before a syntax error stays.
  */
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import { createJsonScanner, type JsonScanner, JsonSyntaxError } from '../legacy/json-scanner.ts'
 import {
+  createJsonScanner,
+  type JsonScanner,
+  JsonSyntaxError,
+  JsonTooLongError,
+} from '../legacy/json-scanner.ts'
+import {
+  MAX_BLOCK_BUCKETS,
   MAX_BLOCK_BYTES,
   MAX_BLOCK_ENTRIES,
   MAX_BUCKET_BYTES,
+  MAX_JSON_FIELDS,
   MAX_KEY_BYTES,
   MAX_OWNER_BYTES,
+  MAX_SKIPPED_BYTES,
+  MAX_SKIPPED_FIELD_BYTES,
   MAX_VALUE_BYTES,
   MAX_VERSION,
+  SKIP_PAUSE_BYTES,
 } from '../limits.ts'
 import { utf8Length } from '../entries/canonical.ts'
 import type { BlockHead } from '../state/snapshot.ts'
@@ -25,7 +35,10 @@ export type Decoded =
       readonly bucket: string
       readonly key: string
     }
+  /** Nothing yet, but a while has gone by: other work may have its turn. */
+  | { readonly type: 'pause' }
 
+const PAUSE: Decoded = { type: 'pause' }
 const NO_ENTRY: Entry = { value: '', owner: '', version: 0n, updatedAt: 0, deleted: false, sig: null }
 /** A signature has 64 bytes; a longer one is not even kept to be refused. */
 const MAX_SIG_TEXT = 256
@@ -46,20 +59,13 @@ export function* decodeBlock(json: Uint8Array): Generator<Decoded, BlockHead> {
     yield { type: 'refused', code: 'TOO_LARGE', bucket: '', key: '' }
     return head
   }
-  const scanner = createJsonScanner(json)
   try {
-    if (scanner.kind() === 'null') scanner.null()
-    else {
-      const nextField = scanner.openObject()
-      for (let field = nextField(); field !== undefined; field = nextField()) {
-        if (foldKey(field) === 'storage') yield* decodeStorage(scanner)
-        else readHeadField(scanner, foldKey(field), head)
-      }
-    }
-    scanner.end()
+    yield* new BlockDecoder(json, head).decode()
   } catch (error) {
-    if (!(error instanceof JsonSyntaxError || error instanceof BadEntry)) throw error
-    yield { type: 'refused', code: error instanceof BadEntry ? error.code : 'MALFORMED', bucket: '', key: '' }
+    const isTooLarge =
+      error instanceof JsonTooLongError || (error instanceof BadEntry && error.code === 'TOO_LARGE')
+    if (!isTooLarge && !(error instanceof JsonSyntaxError || error instanceof BadEntry)) throw error
+    yield { type: 'refused', code: isTooLarge ? 'TOO_LARGE' : 'MALFORMED', bucket: '', key: '' }
   }
   return head
 }
@@ -78,58 +84,113 @@ export function decodeEntries(json: Uint8Array): {
     const step = steps.next()
     if (step.done === true) return { head: step.value, entries, refused }
     if (step.value.type === 'entry') entries.push(step.value.keyed)
-    else refused++
+    else if (step.value.type === 'refused') refused++
   }
 }
 
-function readHeadField(
-  scanner: JsonScanner,
-  field: string,
-  head: { index: number; timestamp: string; hash: string; prevHash: string },
-): void {
-  if (field === 'index') head.index = Number(readInteger(scanner, -MAX_VERSION, MAX_VERSION) ?? head.index)
-  else if (field === 'timestamp') head.timestamp = readText(scanner, 256) ?? head.timestamp
-  else if (field === 'hash') head.hash = readText(scanner, 256) ?? head.hash
-  else if (field === 'prevhash') head.prevHash = readText(scanner, 256) ?? head.prevHash
-  else scanner.skip()
-}
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
-function* decodeStorage(scanner: JsonScanner): Generator<Decoded, void> {
-  if (scanner.kind() === 'null') return scanner.null()
-  const owners = new Map<string, string>()
-  let count = 0
-  const nextBucket = scanner.openObject()
-  for (let bucket = nextBucket(); bucket !== undefined; bucket = nextBucket()) {
-    if (scanner.kind() !== 'object') {
-      const wrong = scanner.kind() !== 'null'
-      scanner.skip()
-      if (wrong) yield { type: 'refused', code: 'MALFORMED', bucket: cut(bucket), key: '' }
-      continue
+/** One pass over a block. What is skipped, named and repeated in it is counted, so that no block costs more than its entries. */
+class BlockDecoder {
+  readonly #scanner: JsonScanner
+  readonly #head: Mutable<BlockHead>
+  readonly #owners = new Map<string, string>()
+  #skippable = MAX_SKIPPED_BYTES
+  #fields = 0
+  #buckets = 0
+  #entries = 0
+  #pausedAt = 0
+
+  constructor(json: Uint8Array, head: Mutable<BlockHead>) {
+    this.#scanner = createJsonScanner(json)
+    this.#head = head
+  }
+
+  *decode(): Generator<Decoded, void> {
+    const scanner = this.#scanner
+    if (scanner.kind() === 'null') scanner.null()
+    else {
+      const nextField = scanner.openObject()
+      for (let field = nextField(); field !== undefined; field = nextField()) {
+        if (++this.#fields > MAX_JSON_FIELDS) throw new BadEntry('TOO_LARGE')
+        if (foldKey(field) === 'storage') yield* this.#decodeStorage()
+        else if (!this.#readHeadField(foldKey(field))) yield* this.#skip()
+      }
     }
+    scanner.end()
+  }
+
+  /** False for a field that is not known. */
+  #readHeadField(field: string): boolean {
+    const scanner = this.#scanner
+    const head = this.#head
+    if (field === 'index') head.index = Number(readInteger(scanner, -MAX_VERSION, MAX_VERSION) ?? head.index)
+    else if (field === 'timestamp') head.timestamp = readText(scanner, 256) ?? head.timestamp
+    else if (field === 'hash') head.hash = readText(scanner, 256) ?? head.hash
+    else if (field === 'prevhash') head.prevHash = readText(scanner, 256) ?? head.prevHash
+    else return false
+    return true
+  }
+
+  *#decodeStorage(): Generator<Decoded, void> {
+    const scanner = this.#scanner
+    if (scanner.kind() === 'null') return scanner.null()
+    const nextBucket = scanner.openObject()
+    for (let bucket = nextBucket(); bucket !== undefined; bucket = nextBucket()) {
+      if (++this.#buckets > MAX_BLOCK_BUCKETS) throw new BadEntry('TOO_LARGE')
+      const kind = scanner.kind()
+      if (kind === 'object') yield* this.#decodeBucket(bucket)
+      else {
+        yield* this.#skip()
+        if (kind !== 'null') yield { type: 'refused', code: 'MALFORMED', bucket: cut(bucket), key: '' }
+      }
+      if (this.#isPauseDue()) yield PAUSE
+    }
+  }
+
+  *#decodeBucket(bucket: string): Generator<Decoded, void> {
+    const scanner = this.#scanner
     const bucketFits = utf8Length(bucket) <= MAX_BUCKET_BYTES
     const nextKey = scanner.openObject()
     for (let key = nextKey(); key !== undefined; key = nextKey()) {
-      if (++count > MAX_BLOCK_ENTRIES) throw new BadEntry('TOO_LARGE')
+      if (++this.#entries > MAX_BLOCK_ENTRIES) throw new BadEntry('TOO_LARGE')
       const fits = bucketFits && utf8Length(key) <= MAX_KEY_BYTES
-      const entry = readEntry(scanner, owners)
+      scanner.kind()
+      const start = scanner.offset
+      const entry = readEntry(scanner, this.#owners)
+      if (typeof entry === 'string') {
+        scanner.seek(start)
+        yield* this.#skip()
+      }
       if (typeof entry === 'string' || !fits) {
         const code = typeof entry === 'string' ? entry : 'TOO_LARGE'
         yield { type: 'refused', code, bucket: cut(bucket), key: cut(key) }
       } else yield { type: 'entry', keyed: { bucket, key, entry } }
     }
   }
+
+  /** Passes a value that nobody wants, at the expense of what may be skipped of a block. */
+  *#skip(): Generator<Decoded, void> {
+    const start = this.#scanner.offset
+    for (const _ of this.#scanner.skipping(this.#skippable)) yield PAUSE
+    this.#skippable -= this.#scanner.offset - start
+  }
+
+  #isPauseDue(): boolean {
+    const { offset } = this.#scanner
+    if (offset - this.#pausedAt < SKIP_PAUSE_BYTES) return false
+    this.#pausedAt = offset
+    return true
+  }
 }
 
-/** One entry, or why it is none; leaves the scanner behind the value either way. */
+/** One entry, or why it is none; the scanner is then somewhere inside it. */
 function readEntry(scanner: JsonScanner, owners: Map<string, string>): Entry | 'MALFORMED' | 'TOO_LARGE' {
-  scanner.kind()
-  const start = scanner.offset
   try {
     return readEntryValue(scanner, owners)
   } catch (error) {
+    if (error instanceof JsonTooLongError) return 'TOO_LARGE'
     if (!(error instanceof BadEntry)) throw error
-    scanner.seek(start)
-    scanner.skip()
     return error.code
   }
 }
@@ -139,7 +200,9 @@ function readEntryValue(scanner: JsonScanner, owners: Map<string, string>): Entr
   if (kind !== 'object') return { ...NO_ENTRY, value: readText(scanner, MAX_VALUE_BYTES) ?? '' }
   const entry = { ...NO_ENTRY }
   const nextField = scanner.openObject()
+  let fields = 0
   for (let field = nextField(); field !== undefined; field = nextField()) {
+    if (++fields > MAX_JSON_FIELDS) throw new BadEntry('TOO_LARGE')
     readEntryField(scanner, foldKey(field), entry)
   }
   const owner = owners.get(entry.owner)
@@ -147,8 +210,6 @@ function readEntryValue(scanner: JsonScanner, owners: Map<string, string>): Entr
   else entry.owner = owner
   return entry
 }
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 function readEntryField(scanner: JsonScanner, field: string, entry: Mutable<Entry>): void {
   switch (field) {
@@ -175,7 +236,7 @@ function readEntryField(scanner: JsonScanner, field: string, entry: Mutable<Entr
       entry.sig = readSignature(scanner)
       return
     default:
-      scanner.skip()
+      scanner.skip(MAX_SKIPPED_FIELD_BYTES)
   }
 }
 
