@@ -1,8 +1,10 @@
 /**
- * Reads one block's JSON entry by entry, as Go reads it (docs/WIRE.md 4.1 and 4.2): keys in any case, bare
- * values, exact versions. One bad entry is reported and skipped; what came before a syntax error stays.
+ * Reads one block's JSON entry by entry (docs/WIRE.md 4.1 and 4.2), with the tolerance of `legacy/go-fields.ts`. One
+ * bad entry is reported and skipped; what came before a syntax error stays. What nobody wants of a block is bounded, and
+ * skipped with pauses.
  */
-import type { Entry, KeyedEntry } from '../entries/entry.ts'
+import type { KeyedEntry } from '../entries/entry.ts'
+import { foldKey, readEntry, readHeadField, Unreadable } from '../legacy/go-fields.ts'
 import {
   createJsonScanner,
   type JsonScanner,
@@ -16,11 +18,7 @@ import {
   MAX_BUCKET_BYTES,
   MAX_JSON_FIELDS,
   MAX_KEY_BYTES,
-  MAX_OWNER_BYTES,
   MAX_SKIPPED_BYTES,
-  MAX_SKIPPED_FIELD_BYTES,
-  MAX_VALUE_BYTES,
-  MAX_VERSION,
   SKIP_PAUSE_BYTES,
 } from '../limits.ts'
 import { utf8Length } from '../entries/canonical.ts'
@@ -39,19 +37,6 @@ export type Decoded =
   | { readonly type: 'pause' }
 
 const PAUSE: Decoded = { type: 'pause' }
-const NO_ENTRY: Entry = { value: '', owner: '', version: 0n, updatedAt: 0, deleted: false, sig: null }
-/** A signature has 64 bytes; a longer one is not even kept to be refused. */
-const MAX_SIG_TEXT = 256
-
-/** What is wrong with one entry; the block goes on. */
-class BadEntry extends Error {
-  readonly code: 'MALFORMED' | 'TOO_LARGE'
-  constructor(code: 'MALFORMED' | 'TOO_LARGE') {
-    super(code)
-    this.code = code
-  }
-}
-
 /** Yields a block's entries and, for each that cannot be one, why; returns the head. Never throws. */
 export function* decodeBlock(json: Uint8Array): Generator<Decoded, BlockHead> {
   const head = { index: 0, timestamp: '', hash: '', prevHash: '' }
@@ -63,8 +48,8 @@ export function* decodeBlock(json: Uint8Array): Generator<Decoded, BlockHead> {
     yield* new BlockDecoder(json, head).decode()
   } catch (error) {
     const isTooLarge =
-      error instanceof JsonTooLongError || (error instanceof BadEntry && error.code === 'TOO_LARGE')
-    if (!isTooLarge && !(error instanceof JsonSyntaxError || error instanceof BadEntry)) throw error
+      error instanceof JsonTooLongError || (error instanceof Unreadable && error.code === 'TOO_LARGE')
+    if (!isTooLarge && !(error instanceof JsonSyntaxError || error instanceof Unreadable)) throw error
     yield { type: 'refused', code: isTooLarge ? 'TOO_LARGE' : 'MALFORMED', bucket: '', key: '' }
   }
   return head
@@ -112,24 +97,12 @@ class BlockDecoder {
     else {
       const nextField = scanner.openObject()
       for (let field = nextField(); field !== undefined; field = nextField()) {
-        if (++this.#fields > MAX_JSON_FIELDS) throw new BadEntry('TOO_LARGE')
+        if (++this.#fields > MAX_JSON_FIELDS) throw new Unreadable('TOO_LARGE')
         if (foldKey(field) === 'storage') yield* this.#decodeStorage()
-        else if (!this.#readHeadField(foldKey(field))) yield* this.#skip()
+        else if (!readHeadField(scanner, field, this.#head)) yield* this.#skip()
       }
     }
     scanner.end()
-  }
-
-  /** False for a field that is not known. */
-  #readHeadField(field: string): boolean {
-    const scanner = this.#scanner
-    const head = this.#head
-    if (field === 'index') head.index = Number(readInteger(scanner, -MAX_VERSION, MAX_VERSION) ?? head.index)
-    else if (field === 'timestamp') head.timestamp = readText(scanner, 256) ?? head.timestamp
-    else if (field === 'hash') head.hash = readText(scanner, 256) ?? head.hash
-    else if (field === 'prevhash') head.prevHash = readText(scanner, 256) ?? head.prevHash
-    else return false
-    return true
   }
 
   *#decodeStorage(): Generator<Decoded, void> {
@@ -137,7 +110,7 @@ class BlockDecoder {
     if (scanner.kind() === 'null') return scanner.null()
     const nextBucket = scanner.openObject()
     for (let bucket = nextBucket(); bucket !== undefined; bucket = nextBucket()) {
-      if (++this.#buckets > MAX_BLOCK_BUCKETS) throw new BadEntry('TOO_LARGE')
+      if (++this.#buckets > MAX_BLOCK_BUCKETS) throw new Unreadable('TOO_LARGE')
       const kind = scanner.kind()
       if (kind === 'object') yield* this.#decodeBucket(bucket)
       else {
@@ -153,7 +126,7 @@ class BlockDecoder {
     const bucketFits = utf8Length(bucket) <= MAX_BUCKET_BYTES
     const nextKey = scanner.openObject()
     for (let key = nextKey(); key !== undefined; key = nextKey()) {
-      if (++this.#entries > MAX_BLOCK_ENTRIES) throw new BadEntry('TOO_LARGE')
+      if (++this.#entries > MAX_BLOCK_ENTRIES) throw new Unreadable('TOO_LARGE')
       const fits = bucketFits && utf8Length(key) <= MAX_KEY_BYTES
       scanner.kind()
       const start = scanner.offset
@@ -182,108 +155,6 @@ class BlockDecoder {
     this.#pausedAt = offset
     return true
   }
-}
-
-/** One entry, or why it is none; the scanner is then somewhere inside it. */
-function readEntry(scanner: JsonScanner, owners: Map<string, string>): Entry | 'MALFORMED' | 'TOO_LARGE' {
-  try {
-    return readEntryValue(scanner, owners)
-  } catch (error) {
-    if (error instanceof JsonTooLongError) return 'TOO_LARGE'
-    if (!(error instanceof BadEntry)) throw error
-    return error.code
-  }
-}
-
-function readEntryValue(scanner: JsonScanner, owners: Map<string, string>): Entry {
-  const kind = scanner.kind()
-  if (kind !== 'object') return { ...NO_ENTRY, value: readText(scanner, MAX_VALUE_BYTES) ?? '' }
-  const entry = { ...NO_ENTRY }
-  const nextField = scanner.openObject()
-  let fields = 0
-  for (let field = nextField(); field !== undefined; field = nextField()) {
-    if (++fields > MAX_JSON_FIELDS) throw new BadEntry('TOO_LARGE')
-    readEntryField(scanner, foldKey(field), entry)
-  }
-  const owner = owners.get(entry.owner)
-  if (owner === undefined) owners.set(entry.owner, entry.owner)
-  else entry.owner = owner
-  return entry
-}
-
-function readEntryField(scanner: JsonScanner, field: string, entry: Mutable<Entry>): void {
-  switch (field) {
-    case 'value':
-      entry.value = readText(scanner, MAX_VALUE_BYTES) ?? entry.value
-      return
-    case 'owner':
-      entry.owner = readText(scanner, MAX_OWNER_BYTES) ?? entry.owner
-      return
-    case 'version':
-      entry.version = readInteger(scanner, 0n, MAX_VERSION) ?? entry.version
-      return
-    case 'updatedat': {
-      const most = BigInt(Number.MAX_SAFE_INTEGER)
-      entry.updatedAt = Number(readInteger(scanner, -most, most) ?? entry.updatedAt)
-      return
-    }
-    case 'deleted':
-      if (scanner.kind() === 'null') scanner.null()
-      else if (scanner.kind() === 'boolean') entry.deleted = scanner.boolean()
-      else throw new BadEntry('MALFORMED')
-      return
-    case 'sig':
-      entry.sig = readSignature(scanner)
-      return
-    default:
-      scanner.skip(MAX_SKIPPED_FIELD_BYTES)
-  }
-}
-
-/** Undefined for `null`, which leaves a field as it is. */
-function readText(scanner: JsonScanner, maxBytes: number): string | undefined {
-  const kind = scanner.kind()
-  if (kind === 'null') {
-    scanner.null()
-    return undefined
-  }
-  if (kind !== 'string') throw new BadEntry('MALFORMED')
-  const text = scanner.string()
-  if (text.length > maxBytes || utf8Length(text) > maxBytes) throw new BadEntry('TOO_LARGE')
-  return text
-}
-
-function readInteger(scanner: JsonScanner, least: bigint, most: bigint): bigint | undefined {
-  const kind = scanner.kind()
-  if (kind === 'null') {
-    scanner.null()
-    return undefined
-  }
-  if (kind !== 'number') throw new BadEntry('MALFORMED')
-  const text = scanner.number()
-  if (text.length > 20 || !/^-?\d+$/.test(text)) throw new BadEntry('MALFORMED')
-  const value = BigInt(text)
-  if (value < least || value > most) throw new BadEntry('MALFORMED')
-  return value
-}
-
-/** Standard base64 with padding; Go skips line ends inside. Nothing signed is `null`. */
-function readSignature(scanner: JsonScanner): Uint8Array | null {
-  const text = readText(scanner, MAX_SIG_TEXT)
-  if (text === undefined) return null
-  const plain = text.replace(/[\r\n]/g, '')
-  if (plain === '') return null
-  if (plain.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) throw new BadEntry('MALFORMED')
-  const binary = atob(plain)
-  const bytes = new Uint8Array(binary.length)
-  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at)
-  return bytes
-}
-
-/** Go matches field names without regard to case, by Unicode's simple folding. */
-export function foldKey(name: string): string {
-  const lower = name.toLowerCase()
-  return lower.includes('\u017f') ? lower.replaceAll('\u017f', 's') : lower
 }
 
 /** Names of refused entries stay short in events and logs. */

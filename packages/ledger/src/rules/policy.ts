@@ -1,6 +1,6 @@
 /** Which buckets are owned, by whom, and when ownership ends (docs/WIRE.md 4.4). Buckets not named are open. */
 import { BUCKETS } from '@mesh/core'
-import { foldKey } from '../blocks/decode-block.ts'
+import { foldKey } from '../legacy/go-fields.ts'
 import type { Entry } from '../entries/entry.ts'
 import { createJsonScanner } from '../legacy/json-scanner.ts'
 
