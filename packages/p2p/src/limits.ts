@@ -298,12 +298,17 @@ export const FEW_PEERS = 3
 export const MESH_FILL_DELAY_MS = 250
 /** How many bytes of gossip may wait for a slow peer, besides one message of the greatest size. */
 export const OUTBOUND_SPARE_BYTES = 1024 * 1024
-/**
- * How many bytes the unfinished gossip frames of peers that are not known as members may hold, all together; a
- * frame may be 20 MiB long.
- */
-export const MAX_STRANGERS_HELD_BYTES = 64 * 1024 * 1024
-/** How many bytes each such peer may hold in any case: most messages are smaller. */
-export const FREE_HELD_BYTES = 256 * 1024
+// Unfinished frames, of gossip and of all own protocols
+
+/** How many bytes the unfinished frames of all peers may hold together; one frame may be 20 MiB long. */
+export const MAX_HELD_BYTES = 40 * 1024 * 1024
+/** How many of these bytes peers may hold that are not known as members, all of them together. */
+export const MAX_STRANGERS_HELD_BYTES = 21 * 1024 * 1024
+/** How many of these bytes one peer may hold: a frame of the greatest size, and a little. */
+export const MAX_HELD_BYTES_PER_PEER = 21 * 1024 * 1024
+/** How long a frame may take however short it is, in ms. */
+export const FRAME_BASE_MS = 15_000
+/** How many bytes of a longer frame have to come in a second, on average, or its stream ends. */
+export const MIN_FRAME_BYTES_PER_S = 32 * 1024
 /** How many bytes of topics one peer may be subscribed to, about one topic for each KiB. */
 export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024

@@ -41,6 +41,10 @@ export type RefusalCode =
   | 'topic.bad_seal'
   /** A gossip message longer than the network allows. */
   | 'topic.too_long'
+  /** A sealed text that came under another author before. */
+  | 'topic.replayed'
+  /** A gossip message for which there was no memory or time left, or of which its sender sent too much. */
+  | 'topic.overload'
   /** A gossip frame of a peer that is no known member, while others of the kind hold too much already. */
   | 'topic.too_much_held'
   /** A gossip frame that does not decode or is longer than the network allows. */

@@ -14,6 +14,7 @@ import type { Find } from '../discovery/find.ts'
 import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
+import { HeldBytes } from '../libp2p/held-bytes.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { ByteStreams, Channels } from '../p2p-node.ts'
@@ -80,6 +81,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   const network = { config: init.network, self }
   const shared = { ...components, libp2p: host, spoken, refusals }
   const membership = createMembership(network, shared)
+  const held = new HeldBytes({ isMember: (peer) => membership.isMember(peer), clock })
   const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
   const reached = createReachParts({ ...given, book, methods, self, membership, spoken }, components)
@@ -88,7 +90,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     membership,
     connect: (peer, signal) => reached.reach.connect(peer, signal),
   })
-  const channels = createChannels({ ...shared, streams, membership })
+  const channels = createChannels({ ...shared, streams, membership, held })
   const bulk = createBulkParts({ ...given, channels, spoken, book }, components)
   const cipher = platform.cipher === undefined ? {} : { cipher: platform.cipher }
   return {
@@ -105,7 +107,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     offeredChannels:
       bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals }),
     paths: createPeerPaths({ libp2p: host, streams, spoken }),
-    topic: createGossipTopic(network, { ...shared, membership, ...cipher }),
+    topic: createGossipTopic(network, { ...shared, membership, held, ...cipher }),
   }
 }
 
