@@ -53,6 +53,10 @@ export type RefusalCode =
   | 'host.blocked_range'
   /** A connection from a peer that is blocked. */
   | 'host.blocked_peer'
+  /** A connection that made way for another one: there were too many of its kind. */
+  | 'host.too_many'
+  /** A peer that had to make way came back before its time. */
+  | 'host.too_soon'
   /** Relaying was asked for by, or to, a peer that is no member. */
   | 'relay.not_member'
   /** A peer asked for more circuits than one may hold. */

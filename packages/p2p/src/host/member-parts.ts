@@ -27,6 +27,7 @@ import { createByteStreams } from '../streams/byte-streams.ts'
 import { createMemberStreams, type MemberStreams } from '../streams/member-streams.ts'
 import { createPeerPaths, type PeerPaths } from '../streams/peer-paths.ts'
 import type { HostView } from './connection-gate.ts'
+import type { ConnectionGuard } from './connection-guard.ts'
 import type { MemberEvents } from './member-events.ts'
 import type { P2pMemberInit } from './p2p-member.ts'
 import type { Platform } from './platform.ts'
@@ -35,6 +36,7 @@ import type { Platform } from './platform.ts'
 export interface HostParts {
   readonly host: MeshHost
   readonly view: HostView
+  readonly guard: ConnectionGuard
   readonly events: MemberEvents
   readonly refusals: Refusals
   readonly rules: AddressRules
