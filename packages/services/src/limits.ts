@@ -101,8 +101,8 @@ export const LEGACY_EGRESS_REQUEST_MS = 60_000
 /** The longest head of an HTTP request or answer, in bytes. */
 export const MAX_HTTP_HEAD_BYTES = 64 * 1024
 /**
- * How long after its start the proxy waits for an egress node to appear, in ms; later it says at once that none is
- * there.
+ * How long after its start the proxy waits for an egress node to appear and to be reached, in ms. Later it says at once
+ * that none is there, and tries one that cannot be reached for `LOCAL_WAIT_MS`.
  */
 export const EGRESS_AWAITED_MS = 10_000
 /** How long an egress node that could not be reached is asked after the others, in ms. */

@@ -42,7 +42,7 @@ export class ConnectedService {
     this.name = name
     this.#listen = listen
     this.#components = components
-    this.#startedAt = components.clock.now()
+    this.#startedAt = components.clock.monotonic()
     const onChange = () => this.#providerChanged()
     this.#provider = watchProvider(name, { ...components, onChange })
   }

@@ -22,7 +22,7 @@ export interface OpenServiceInit {
   readonly name: string
   readonly kind: ServiceKind
   readonly provider: ProviderWatch
-  /** Unix ms since when the service is connected to. */
+  /** Since when the service is connected to, in ms of monotonic time. */
   readonly startedAt: number
   readonly signal: AbortSignal
 }
@@ -39,15 +39,15 @@ export async function openService(
   components: OpenServiceComponents,
 ): Promise<OpenedStream> {
   const { clock } = components
-  const until = Math.max(clock.now() + LOCAL_WAIT_MS, init.startedAt + START_WAIT_MS)
+  const until = Math.max(clock.monotonic() + LOCAL_WAIT_MS, init.startedAt + START_WAIT_MS)
   for (let tries = 1; ; tries++) {
-    const peer = await findPeer(init, components, until - clock.now())
+    const peer = await findPeer(init, components, until - clock.monotonic())
     try {
       return await openAt(peer, init, components)
     } catch (error) {
       init.signal.throwIfAborted()
       const waitMs = RETRY_MS * tries
-      if (FINAL.includes(answerOf(error)) || clock.now() + waitMs > until) throw error
+      if (FINAL.includes(answerOf(error)) || clock.monotonic() + waitMs > until) throw error
       await delay(clock, waitMs, init.signal)
     }
   }
