@@ -228,7 +228,7 @@ describe('a session with a hostile remote', () => {
     let pauses = 0
     for (let messages = 0; session.fault === undefined; messages++) {
       expect(messages).toBeLessThan(6)
-      session.receive({ ...silent, ranges: [{ ...range({}), count: 0 }] })
+      session.receive({ ...silent, ranges: [{ ...range({}), count: 0 }], more: true })
       const steps = session.answering([])
       while (steps.next().done !== true) pauses++
     }
