@@ -131,7 +131,7 @@ class ChannelReconciler implements Reconciler {
   }
 
   isPaused(peer: PeerId): boolean {
-    return this.peers.of(peer).pausedUntil > this.#components.clock.now()
+    return this.peers.of(peer).pausedUntil > this.#components.clock.monotonic()
   }
 
   stop(): void {
@@ -209,7 +209,7 @@ class ChannelReconciler implements Reconciler {
     role: 'initiator' | 'responder',
     { snapshot, tally }: { snapshot: Snapshot; tally: Tally },
   ): Session {
-    const now = () => this.#components.clock.now()
+    const now = () => this.#components.clock.monotonic()
     const hello = helloOf(snapshot)
     return createSession({
       role,
@@ -286,7 +286,7 @@ class ChannelReconciler implements Reconciler {
   /** @param sent the entries of the message that was answered */
   #rememberTheirs(peer: PeerId, refused: SyncMessage['refused'], sent: readonly KeyedEntry[]): void {
     if (refused.length === 0) return
-    const now = this.#components.clock.now()
+    const now = this.#components.clock.monotonic()
     const byHash = new Map(sent.map((keyed) => [hexOf(shortHash(keyed)), keyed]))
     for (const { hash, code } of refused) {
       const keyed = byHash.get(hexOf(hash))
@@ -301,7 +301,7 @@ class ChannelReconciler implements Reconciler {
   }
 
   #rememberOurs(refused: SyncMessage['refused'], tally: Tally): void {
-    const now = this.#components.clock.now()
+    const now = this.#components.clock.monotonic()
     for (const { hash, code } of refused) {
       this.#ours.add(hexOf(hash), code, now)
       this.refusedHere[code] = (this.refusedHere[code] ?? 0) + 1
@@ -311,7 +311,10 @@ class ChannelReconciler implements Reconciler {
   }
 
   #rememberDifference(peer: PeerId, state: string): void {
-    this.peers.of(peer).knownDifference = { state, until: this.#components.clock.now() + KNOWN_DIFFERENCE_MS }
+    this.peers.of(peer).knownDifference = {
+      state,
+      until: this.#components.clock.monotonic() + KNOWN_DIFFERENCE_MS,
+    }
   }
 
   #count(failure: ReconcileFailure): void {
@@ -341,8 +344,8 @@ class ChannelReconciler implements Reconciler {
       bytesOut,
       messages,
     }
-    const now = this.#components.clock.now()
-    noteSession(this.peers.of(of.peer), result, now)
+    const now = this.#components.clock.monotonic()
+    noteSession(this.peers.of(of.peer), result, this.#components.clock.now())
     if (failure !== undefined) this.#count(failure)
     if (failure !== undefined && isFault(failure)) this.peers.of(of.peer).pausedUntil = now + FAULT_PAUSE_MS
     if (!this.#isStopped()) this.#init.onSession(result)
