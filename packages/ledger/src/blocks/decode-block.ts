@@ -1,11 +1,26 @@
 /**
  * Reads one block's JSON entry by entry (docs/WIRE.md 4.1 and 4.2), with the tolerance of `legacy/go-fields.ts`. One
- * bad entry is reported and skipped; what came before a syntax error stays.
+ * bad entry is reported and skipped; what came before a syntax error stays. What nobody wants of a block is bounded, and
+ * skipped with pauses.
  */
 import type { KeyedEntry } from '../entries/entry.ts'
 import { foldKey, readEntry, readHeadField, Unreadable } from '../legacy/go-fields.ts'
-import { createJsonScanner, type JsonScanner, JsonSyntaxError } from '../legacy/json-scanner.ts'
-import { MAX_BLOCK_BYTES, MAX_BLOCK_ENTRIES, MAX_BUCKET_BYTES, MAX_KEY_BYTES } from '../limits.ts'
+import {
+  createJsonScanner,
+  type JsonScanner,
+  JsonSyntaxError,
+  JsonTooLongError,
+} from '../legacy/json-scanner.ts'
+import {
+  MAX_BLOCK_BUCKETS,
+  MAX_BLOCK_BYTES,
+  MAX_BLOCK_ENTRIES,
+  MAX_BUCKET_BYTES,
+  MAX_JSON_FIELDS,
+  MAX_KEY_BYTES,
+  MAX_SKIPPED_BYTES,
+  SKIP_PAUSE_BYTES,
+} from '../limits.ts'
 import { utf8Length } from '../entries/canonical.ts'
 import type { BlockHead } from '../state/snapshot.ts'
 
@@ -18,7 +33,10 @@ export type Decoded =
       readonly bucket: string
       readonly key: string
     }
+  /** Nothing yet, but a while has gone by: other work may have its turn. */
+  | { readonly type: 'pause' }
 
+const PAUSE: Decoded = { type: 'pause' }
 /** Yields a block's entries and, for each that cannot be one, why; returns the head. Never throws. */
 export function* decodeBlock(json: Uint8Array): Generator<Decoded, BlockHead> {
   const head = { index: 0, timestamp: '', hash: '', prevHash: '' }
@@ -26,25 +44,13 @@ export function* decodeBlock(json: Uint8Array): Generator<Decoded, BlockHead> {
     yield { type: 'refused', code: 'TOO_LARGE', bucket: '', key: '' }
     return head
   }
-  const scanner = createJsonScanner(json)
   try {
-    if (scanner.kind() === 'null') scanner.null()
-    else {
-      const nextField = scanner.openObject()
-      for (let field = nextField(); field !== undefined; field = nextField()) {
-        if (foldKey(field) === 'storage') yield* decodeStorage(scanner)
-        else readHeadField(scanner, field, head)
-      }
-    }
-    scanner.end()
+    yield* new BlockDecoder(json, head).decode()
   } catch (error) {
-    if (!(error instanceof JsonSyntaxError || error instanceof Unreadable)) throw error
-    yield {
-      type: 'refused',
-      code: error instanceof Unreadable ? error.code : 'MALFORMED',
-      bucket: '',
-      key: '',
-    }
+    const isTooLarge =
+      error instanceof JsonTooLongError || (error instanceof Unreadable && error.code === 'TOO_LARGE')
+    if (!isTooLarge && !(error instanceof JsonSyntaxError || error instanceof Unreadable)) throw error
+    yield { type: 'refused', code: isTooLarge ? 'TOO_LARGE' : 'MALFORMED', bucket: '', key: '' }
   }
   return head
 }
@@ -63,33 +69,91 @@ export function decodeEntries(json: Uint8Array): {
     const step = steps.next()
     if (step.done === true) return { head: step.value, entries, refused }
     if (step.value.type === 'entry') entries.push(step.value.keyed)
-    else refused++
+    else if (step.value.type === 'refused') refused++
   }
 }
 
-function* decodeStorage(scanner: JsonScanner): Generator<Decoded, void> {
-  if (scanner.kind() === 'null') return scanner.null()
-  const owners = new Map<string, string>()
-  let count = 0
-  const nextBucket = scanner.openObject()
-  for (let bucket = nextBucket(); bucket !== undefined; bucket = nextBucket()) {
-    if (scanner.kind() !== 'object') {
-      const wrong = scanner.kind() !== 'null'
-      scanner.skip()
-      if (wrong) yield { type: 'refused', code: 'MALFORMED', bucket: cut(bucket), key: '' }
-      continue
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+/** One pass over a block. What is skipped, named and repeated in it is counted, so that no block costs more than its entries. */
+class BlockDecoder {
+  readonly #scanner: JsonScanner
+  readonly #head: Mutable<BlockHead>
+  readonly #owners = new Map<string, string>()
+  #skippable = MAX_SKIPPED_BYTES
+  #fields = 0
+  #buckets = 0
+  #entries = 0
+  #pausedAt = 0
+
+  constructor(json: Uint8Array, head: Mutable<BlockHead>) {
+    this.#scanner = createJsonScanner(json)
+    this.#head = head
+  }
+
+  *decode(): Generator<Decoded, void> {
+    const scanner = this.#scanner
+    if (scanner.kind() === 'null') scanner.null()
+    else {
+      const nextField = scanner.openObject()
+      for (let field = nextField(); field !== undefined; field = nextField()) {
+        if (++this.#fields > MAX_JSON_FIELDS) throw new Unreadable('TOO_LARGE')
+        if (foldKey(field) === 'storage') yield* this.#decodeStorage()
+        else if (!readHeadField(scanner, field, this.#head)) yield* this.#skip()
+      }
     }
+    scanner.end()
+  }
+
+  *#decodeStorage(): Generator<Decoded, void> {
+    const scanner = this.#scanner
+    if (scanner.kind() === 'null') return scanner.null()
+    const nextBucket = scanner.openObject()
+    for (let bucket = nextBucket(); bucket !== undefined; bucket = nextBucket()) {
+      if (++this.#buckets > MAX_BLOCK_BUCKETS) throw new Unreadable('TOO_LARGE')
+      const kind = scanner.kind()
+      if (kind === 'object') yield* this.#decodeBucket(bucket)
+      else {
+        yield* this.#skip()
+        if (kind !== 'null') yield { type: 'refused', code: 'MALFORMED', bucket: cut(bucket), key: '' }
+      }
+      if (this.#isPauseDue()) yield PAUSE
+    }
+  }
+
+  *#decodeBucket(bucket: string): Generator<Decoded, void> {
+    const scanner = this.#scanner
     const bucketFits = utf8Length(bucket) <= MAX_BUCKET_BYTES
     const nextKey = scanner.openObject()
     for (let key = nextKey(); key !== undefined; key = nextKey()) {
-      if (++count > MAX_BLOCK_ENTRIES) throw new Unreadable('TOO_LARGE')
+      if (++this.#entries > MAX_BLOCK_ENTRIES) throw new Unreadable('TOO_LARGE')
       const fits = bucketFits && utf8Length(key) <= MAX_KEY_BYTES
-      const entry = readEntry(scanner, owners)
+      scanner.kind()
+      const start = scanner.offset
+      const entry = readEntry(scanner, this.#owners)
+      if (typeof entry === 'string') {
+        scanner.seek(start)
+        yield* this.#skip()
+      }
       if (typeof entry === 'string' || !fits) {
         const code = typeof entry === 'string' ? entry : 'TOO_LARGE'
         yield { type: 'refused', code, bucket: cut(bucket), key: cut(key) }
       } else yield { type: 'entry', keyed: { bucket, key, entry } }
     }
+  }
+
+  /** Passes a value that nobody wants, at the expense of what may be skipped of a block. */
+  *#skip(): Generator<Decoded, void> {
+    const start = this.#scanner.offset
+    for (const _ of this.#scanner.skipping(this.#skippable)) yield PAUSE
+    this.#skippable -= this.#scanner.offset - start
+  }
+
+  #isPauseDue(): boolean {
+    const { offset } = this.#scanner
+    if (offset - this.#pausedAt < SKIP_PAUSE_BYTES) return false
+    this.#pausedAt = offset
+    return true
   }
 }
 

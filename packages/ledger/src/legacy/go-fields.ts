@@ -4,9 +4,15 @@
  */
 import { utf8Length } from '../entries/canonical.ts'
 import type { Entry } from '../entries/entry.ts'
-import { MAX_OWNER_BYTES, MAX_VALUE_BYTES, MAX_VERSION } from '../limits.ts'
+import {
+  MAX_JSON_FIELDS,
+  MAX_OWNER_BYTES,
+  MAX_SKIPPED_FIELD_BYTES,
+  MAX_VALUE_BYTES,
+  MAX_VERSION,
+} from '../limits.ts'
 import type { BlockHead } from '../state/snapshot.ts'
-import type { JsonScanner } from './json-scanner.ts'
+import { type JsonScanner, JsonTooLongError } from './json-scanner.ts'
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
@@ -23,18 +29,19 @@ export class Unreadable extends Error {
   }
 }
 
-/** Reads one field of a block's head, and skips a field that is none. */
-export function readHeadField(scanner: JsonScanner, name: string, head: Mutable<BlockHead>): void {
+/** Reads one field of a block's head; false for one that is not known, whose value is then still to be skipped. */
+export function readHeadField(scanner: JsonScanner, name: string, head: Mutable<BlockHead>): boolean {
   const field = foldKey(name)
   if (field === 'index') head.index = Number(readInteger(scanner, -MAX_VERSION, MAX_VERSION) ?? head.index)
   else if (field === 'timestamp') head.timestamp = readText(scanner, 256) ?? head.timestamp
   else if (field === 'hash') head.hash = readText(scanner, 256) ?? head.hash
   else if (field === 'prevhash') head.prevHash = readText(scanner, 256) ?? head.prevHash
-  else scanner.skip()
+  else return false
+  return true
 }
 
 /**
- * Reads one entry, or says why it is none; leaves the scanner behind the value either way.
+ * Reads one entry, or says why it is none: the scanner is then somewhere inside the value.
  *
  * @param owners the owners of this block that were read already, so that each text is held once
  */
@@ -42,14 +49,11 @@ export function readEntry(
   scanner: JsonScanner,
   owners: Map<string, string>,
 ): Entry | 'MALFORMED' | 'TOO_LARGE' {
-  scanner.kind()
-  const start = scanner.offset
   try {
     return readEntryValue(scanner, owners)
   } catch (error) {
+    if (error instanceof JsonTooLongError) return 'TOO_LARGE'
     if (!(error instanceof Unreadable)) throw error
-    scanner.seek(start)
-    scanner.skip()
     return error.code
   }
 }
@@ -59,7 +63,9 @@ function readEntryValue(scanner: JsonScanner, owners: Map<string, string>): Entr
   if (kind !== 'object') return { ...NO_ENTRY, value: readText(scanner, MAX_VALUE_BYTES) ?? '' }
   const entry = { ...NO_ENTRY }
   const nextField = scanner.openObject()
+  let fields = 0
   for (let field = nextField(); field !== undefined; field = nextField()) {
+    if (++fields > MAX_JSON_FIELDS) throw new Unreadable('TOO_LARGE')
     readEntryField(scanner, foldKey(field), entry)
   }
   const owner = owners.get(entry.owner)
@@ -93,7 +99,7 @@ function readEntryField(scanner: JsonScanner, field: string, entry: Mutable<Entr
       entry.sig = readSignature(scanner)
       return
     default:
-      scanner.skip()
+      scanner.skip(MAX_SKIPPED_FIELD_BYTES)
   }
 }
 

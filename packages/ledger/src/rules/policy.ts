@@ -58,7 +58,7 @@ export function peerIdInValue(valueText: string): string {
     if (scanner.kind() !== 'object') return ''
     const nextField = scanner.openObject()
     for (let field = nextField(); field !== undefined; field = nextField()) {
-      if (foldKey(field) !== 'peerid' || scanner.kind() === 'null') scanner.skip()
+      if (foldKey(field) !== 'peerid' || scanner.kind() === 'null') scanner.skip(Number.POSITIVE_INFINITY)
       else owner = scanner.string()
     }
     scanner.end()
