@@ -22,8 +22,10 @@ test('has these public names', () => {
   expect(Object.keys(core).sort()).toEqual([
     'BUCKETS',
     'BoundedMap',
+    'Heap',
     'KeyedCounts',
     'MeshError',
+    'TimeShare',
     'addressGroup',
     'cidrContains',
     'createBackoff',

@@ -1,10 +1,11 @@
-import type { Clock } from '@mesh/core'
-import { popFirst, pushTimed } from './timed-heap.ts'
+import { type Clock, Heap } from '@mesh/core'
 
 /** A clock that moves only when told; due callbacks run in order of time, then of registration. */
 export interface ManualClock extends Clock {
   /** Moves time on, running what becomes due; between callbacks, promise callbacks that are ready run. */
   advance(ms: number): Promise<void>
+  /** Sets the time of day forward or back by so many ms; monotonic time and what waits go on as before. */
+  stepWall(ms: number): void
   /** Callbacks waiting, for leak checks. */
   readonly pending: number
 }
@@ -18,23 +19,24 @@ interface Timer {
 
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let now = startMs
+  let stepMs = 0
   let order = 0
   let pending = 0
-  const timers: Timer[] = []
+  const timers = new Heap<Timer>(isBefore)
   /** The next one due, off the heap; cancelled ones are dropped on the way. */
   const takeDue = (until: number): Timer | undefined => {
-    for (let first = timers[0]; first !== undefined && first.at <= until; first = timers[0]) {
-      popFirst(timers)
+    for (let first = timers.peek(); first !== undefined && first.at <= until; first = timers.peek()) {
+      timers.pop()
       if (first.run !== undefined) return first
     }
     return undefined
   }
   return {
-    now: () => now,
+    now: () => now + stepMs,
     monotonic: () => now - startMs,
     after(delayMs, run) {
       const timer: Timer = { at: now + Math.max(0, delayMs), order: order++, run }
-      pushTimed(timers, timer)
+      timers.push(timer)
       pending++
       return () => {
         if (timer.run !== undefined) pending--
@@ -54,10 +56,17 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
       }
       now = until
     },
+    stepWall(ms) {
+      stepMs += ms
+    },
     get pending() {
       return pending
     },
   }
+}
+
+function isBefore(a: Timer, b: Timer): boolean {
+  return a.at === b.at ? a.order < b.order : a.at < b.at
 }
 
 /** Lets all promise callbacks run that are ready, and those that they make ready. */

@@ -2,8 +2,9 @@
  * Takes entries of others: 1 judge each, 2 one block of what is accepted, 3 tell what changed and what was refused,
  * 4 react to claims on what this node holds, and to entries that have been ended.
  */
-import type { PeerId } from '@mesh/core'
+import { BUCKETS, type PeerId } from '@mesh/core'
 import type { Admit } from '../rules/admission.ts'
+import type { Verdict } from '../rules/judge.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import type { Change, MergeResult } from '../ledger.ts'
 import type { LedgerEvents } from '../ledger-events.ts'
@@ -14,6 +15,7 @@ import type { Conflict } from './conflicts.ts'
 import type { Retract, StaleEntry } from './retractions.ts'
 import type { Reaction, OwnershipRaces } from './ownership-races.ts'
 import type { Tree } from '../state/tree-node.ts'
+import { evictions } from '../writes/write-committer.ts'
 import type { WriteQueue } from '../writes/write-queue.ts'
 
 export interface EntryMergerInit {
@@ -29,6 +31,8 @@ export interface EntryMergerInit {
   readonly races: OwnershipRaces
   readonly queue: WriteQueue
   readonly retract: Retract
+  /** Told of every heartbeat that its owner sent itself. */
+  readonly onHeartbeat: (heartbeat: KeyedEntry, verdict: Verdict) => void
 }
 
 export interface EntryMerger {
@@ -55,12 +59,15 @@ class JudgingMerger implements EntryMerger {
     for (const keyed of entries) {
       const before = edit.get(keyed)
       const verdict = admit(keyed, { edit, health, nowMs: now() })
+      if (keyed.bucket === BUCKETS.healthcheck && author !== undefined && keyed.entry.owner === author) {
+        this.#init.onHeartbeat(keyed, verdict)
+      }
       if (verdict === 'same' || verdict === 'not-newer') unchanged++
       else if (verdict !== 'accept') refusals.push({ keyed, existing: before?.entry, code: verdict })
     }
     const list: Change[] = []
     for (const { row, before } of edit.puts()) list.push(toChange(row, before?.entry))
-    const accepted = commit(edit, list) ? list.length : 0
+    const accepted = commit(edit, [...list, ...evictions(edit)]) ? list.length : 0
     for (const { keyed, code } of refusals) events.reject(keyed, code, author)
     if (accepted > 0) this.#tellLosses(list)
     for (const refusal of refusals) this.#react(refusal)

@@ -124,7 +124,7 @@ class TopicBlockReceiver implements BlockReceiver {
 
   /** Legacy members send the same whole block every few seconds. */
   #isRepeated({ mark, atMs }: Judged, plaintext: Uint8Array): boolean {
-    return this.#components.clock.now() - atMs < REPEATED_BLOCK_MS && mark === markOf(plaintext)
+    return this.#components.clock.monotonic() - atMs < REPEATED_BLOCK_MS && mark === markOf(plaintext)
   }
 
   #takeRepeated(author: PeerId, { form }: Judged): true {
@@ -139,7 +139,7 @@ class TopicBlockReceiver implements BlockReceiver {
       const json = await compression.gunzip(plaintext, inflatedBytes)
       if (json === undefined) return void this.#refuse('NOT_GZIP', author)
       const form = blockFormOf(json)
-      const atMs = clock.now()
+      const atMs = clock.monotonic()
       const { accepted, rejected } = await ledger.receiveBlock(json, author)
       this.counts.accepted += accepted
       this.counts.rejected += rejected.length
