@@ -87,7 +87,7 @@ export class WaitingBlocks {
 
   /** Forgets what waits. */
   clear(): void {
-    for (const [peer, blocks] of this.#byPeer) for (const block of [...blocks]) this.#remove(peer, block)
+    for (const peer of [...this.#byPeer.keys()]) while (this.#byPeer.has(peer)) this.#drop(peer)
   }
 
   #mayBegin(block: WaitingBlock): boolean {
