@@ -1,10 +1,10 @@
 /** A binary heap by time, then by order: each entry is before its two children at 2n + 1 and 2n + 2. */
 
-/** What stands in the heap. */
+/** An element of the heap: something that is due at a time. */
 export interface Timed {
   /** When its turn is, in ms. */
   readonly at: number
-  /** Of two at the same time the lower number is first. */
+  /** The order of elements that are due at the same time: the lower number is first. */
   readonly order: number
 }
 
