@@ -22,6 +22,12 @@ export const MAX_VERSION = 0xffff_ffff_ffff_ffffn
  * minutes.
  */
 export const MAX_FUTURE_MS = 120_000
+/** A step of the time of day by more than this, in ms, is no drift. */
+export const CLOCK_STEP_MS = 1_000
+/** Members whose clocks are compared with this machine's. */
+export const MAX_CLOCK_SAMPLES = 256
+/** How long a member's clock is taken into account after its last heartbeat, in ms. */
+export const CLOCK_SAMPLE_MS = 600_000
 /** Two claims of one key that are this close together, in ms, are a race and no theft. */
 export const RACE_WINDOW_MS = 10_000
 /** Low bits of our versions that come from the writer's identity, so that ties do not happen by accident. */

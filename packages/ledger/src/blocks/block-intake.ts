@@ -3,7 +3,7 @@
  * has 10 ms at once and a quarter of the time after that, and all authors together, which cost nobody anything, half
  * of the time, in turn. An author's blocks are taken in order, and bounds keep what waits from growing.
  */
-import type { Clock } from '@mesh/core'
+import { type Clock, TimeShare } from '@mesh/core'
 import { type Decoded, decodeBlock } from './decode-block.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import type { MergeResult, RejectionCode } from '../ledger.ts'
@@ -16,7 +16,6 @@ import {
   SLICE_MS,
 } from '../limits.ts'
 import type { BlockHead } from '../state/snapshot.ts'
-import { TimeShare } from './time-share.ts'
 
 /** Takes entries until it has drawn all; called once for each slice. */
 type TakeSlice = (entries: Iterable<KeyedEntry>) => MergeResult
@@ -56,9 +55,6 @@ class SlicingIntake implements BlockIntake {
   readonly #init: BlockIntakeInit
   readonly #authors = new Map<string, Author>()
   readonly #time: TimeShare
-  /** Slices that wait for their turn, and when the last of them has it. */
-  #waitingSlices = 0
-  #lastTurn: Promise<void> = Promise.resolve()
   #waitingBytes = 0
 
   constructor(init: BlockIntakeInit) {
@@ -116,7 +112,7 @@ class SlicingIntake implements BlockIntake {
     }
     while (!done) {
       if (author.time.leftMs <= 0 || takeSlice !== undefined) await author.time.rest(SLICE_MS, signal)
-      const turn = this.#turn()
+      const turn = this.#time.turn(SLICE_MS, signal)
       if (turn !== undefined) await turn
       takeSlice ??= begin(author.name)
       const startMs = clock.monotonic()
@@ -129,17 +125,6 @@ class SlicingIntake implements BlockIntake {
       for (const rejection of slice.rejected) result.rejected.push(rejection)
     }
     return result
-  }
-
-  /** One slice after the other; at once where nobody waits and some of all authors' time is left. */
-  #turn(): Promise<void> | undefined {
-    if (this.#waitingSlices === 0 && this.#time.leftMs > 0) return undefined
-    this.#waitingSlices++
-    const turn = this.#lastTurn
-      .then(() => (this.#time.leftMs > 0 ? undefined : this.#time.rest(SLICE_MS, this.#init.signal)))
-      .finally(() => this.#waitingSlices--)
-    this.#lastTurn = turn.catch(() => undefined)
-    return turn
   }
 
   #authorOf(name: string): Author {

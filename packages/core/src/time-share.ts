@@ -1,5 +1,4 @@
-/** How much of the time somebody may use: so many milliseconds at once, and a part of the time after that. */
-import { type Clock, delay } from '@mesh/core'
+import { type Clock, delay } from './clock.ts'
 
 export interface TimeShareInit {
   /** What may be used at once, in ms. */
@@ -8,11 +7,18 @@ export interface TimeShareInit {
   readonly oneIn: number
 }
 
+/**
+ * How much of this thread's time somebody's work may use: so many milliseconds at once, and a part of the time after
+ * that, by monotonic time. Whoever works takes turns, measures each, and says what it used.
+ */
 export class TimeShare {
   readonly #init: TimeShareInit
   readonly #clock: Clock
   #leftMs: number
   #refilledAtMs: number
+  /** Those who wait for a turn, and when the last of them has it. */
+  #waiting = 0
+  #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(init: TimeShareInit, clock: Clock) {
     this.#init = init
@@ -38,5 +44,20 @@ export class TimeShare {
   async rest(ms: number, signal: AbortSignal): Promise<void> {
     const missingMs = ms - this.leftMs
     if (missingMs > 0) await delay(this.#clock, missingMs * this.#init.oneIn, signal)
+  }
+
+  /**
+   * One turn after the other, in the order in which they were asked for; undefined: at once, as nobody waits and some
+   * time is left. Rejects with the signal's reason.
+   * @param ms what must be left where one has to wait
+   */
+  turn(ms: number, signal: AbortSignal): Promise<void> | undefined {
+    if (this.#waiting === 0 && this.leftMs > 0) return undefined
+    this.#waiting++
+    const turn = this.#lastTurn
+      .then(() => (this.leftMs > 0 ? undefined : this.rest(ms, signal)))
+      .finally(() => this.#waiting--)
+    this.#lastTurn = turn.catch(() => undefined)
+    return turn
   }
 }
