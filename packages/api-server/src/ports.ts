@@ -236,7 +236,7 @@ interface Offered {
 
 interface OfferedTraffic {
   readonly openConnections: number
-  /** Since the start. */
+  /** The number of connections since the start. */
   readonly connections: number
   /** The number of bytes that came from members. */
   readonly bytesIn: number

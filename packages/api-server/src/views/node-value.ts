@@ -16,7 +16,7 @@ import { MAX_HEARTBEAT_AGE_MS, MAX_HEARTBEAT_AHEAD_MS, MAX_ROUTE_METRIC } from '
 export interface NodeWrite {
   readonly bucket: string
   readonly key: string
-  /** The value, decoded. */
+  /** The value as it was decoded. */
   readonly value: unknown
   /** The peer id of this node, which signs the write. */
   readonly self: string

@@ -23,7 +23,7 @@ export interface Heartbeat {
   start(): void
   /** A legacy member was heard: the next beat is due within its interval. */
   legacyHeard(): void
-  /** Unix ms. */
+  /** The time of the last beat, in unix ms. */
   readonly lastAt: number | undefined
   stop(): void
 }

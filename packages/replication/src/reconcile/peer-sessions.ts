@@ -1,4 +1,7 @@
-/** What is known of each peer that sessions were held with; bounded, the one met longest ago is forgotten first. */
+/**
+ * Keeps what is known of each peer that sessions were held with; bounded, the one met longest ago is
+ * forgotten first.
+ */
 import { BoundedMap, type Clock, createTokenBucket, type PeerId, type TokenBucket } from '@mesh/core'
 import { MAX_MEMBERS_REMEMBERED, SESSIONS_PER_MINUTE } from '../limits.ts'
 

@@ -54,13 +54,13 @@ export interface Reconciler {
   start(): Promise<void>
   /** Runs a session, or joins the one that runs with this peer. Never rejects. */
   reconcile(peer: PeerId, signal?: AbortSignal): Promise<SessionResult>
-  /** Not to be asked now: it broke the protocol. */
+  /** True when the peer is not to be asked now, as it broke the protocol. */
   isPaused(peer: PeerId): boolean
   /** Sessions that run now. */
   readonly running: number
   readonly peers: PeerSessions
   readonly failures: Readonly<Partial<Record<ReconcileFailure, number>>>
-  /** What this node refused in sessions, and what was refused of what it sent, by code. */
+  /** The counts of what this node refused in sessions, and of what was refused of what it sent, by code. */
   readonly refusedHere: Readonly<Record<string, number>>
   readonly refusedThere: Readonly<Record<string, number>>
   stop(): void
