@@ -42,7 +42,7 @@ export interface StateEdit {
   readonly tree: Tree
   /** Entries put and tombstones collected so far. */
   readonly size: number
-  /** What was put so far, each key once, with what the ledger held of it. */
+  /** Iterates over the entries that were put so far, each key once, with what the ledger held of it. */
   puts(): Iterable<{ readonly row: KeyedEntry; readonly before: KeyedEntry | undefined }>
   get(position: Position): KeyedEntry | undefined
   put(keyed: KeyedEntry): void
@@ -101,7 +101,9 @@ class State implements LedgerState {
 class Edit implements StateEdit {
   readonly #state: State
   #tree: Tree
-  /** By bucket and key; the last change of a key counts. Undefined: removed. */
+  /**
+   * The changes by bucket and key, of which the last one of a key counts; undefined for one that was removed.
+   */
   readonly #changes = new Map<string, { position: Position; row: KeyedEntry | undefined }>()
 
   constructor(state: State) {

@@ -71,7 +71,7 @@ export function createQuota(limits: LedgerLimits): Quota {
   }
 }
 
-/** What makes a full ledger no fuller is always let in. */
+/** True for an entry that makes a full ledger no fuller, which is always let in. */
 function exceeds(usage: Usage, more: Usage, maxEntries: number, maxBytes: number): boolean {
   if (more.entries <= 0 && more.bytes <= 0) return false
   return usage.entries + more.entries > maxEntries || usage.bytes + more.bytes > maxBytes
