@@ -30,7 +30,7 @@ export interface PeerState {
   readonly transport: string | undefined
   readonly addresses: readonly string[]
   readonly rttMs: number | undefined
-  /** The time at which the peer connected, in unix ms. */
+  /** The time at which the peer was last seen, in unix ms. */
   readonly lastSeen: number | undefined
   readonly lastError: string | undefined
   /**

@@ -309,7 +309,7 @@ class MeshLedger implements Ledger {
   }
 
   /**
-   * Notes an entry from the future. Of such a one nothing was verified yet; it tells of this machine's clock
+   * Judges this machine's clock by a heartbeat. Of one from the future nothing was verified yet; it tells of this machine's clock
    * as much as of the member's.
    */
   #hearClock(heartbeat: KeyedEntry, verdict: Verdict, verify: Verify): void {

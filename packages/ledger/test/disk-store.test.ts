@@ -96,7 +96,7 @@ test('a store of version 1 is taken over with all that it holds, and its pruned 
   const second = open(clock, init)
   expect([...second.snapshot().entries()].map(({ key }) => key)).toEqual(['b'])
   expect(second.snapshot().head).toEqual(first.snapshot().head)
-  expect(second.merge(old).rejected).toMatchObject([{ key: 'a' }])
+  expect(second.merge(old, undefined).rejected).toMatchObject([{ key: 'a' }])
   await second.put('notes', 'c', '3').settled
   await second.stop()
   const third = open(clock, init)

@@ -42,7 +42,7 @@ export function isOnline({ snapshot, self, now }: Scene, peer: string): boolean 
   return peer === self || isFresh(snapshot.getLive(BUCKETS.healthcheck, peer), now)
 }
 
-/** The peers that are on the topic, or had a heartbeat within 10 minutes; this node is included. */
+/** Lists the peers that are on the topic, or had a heartbeat within 10 minutes; this node is included. */
 export function nodeViews({ snapshot, self, network, now }: Scene): readonly NodeView[] {
   const ids = new Set([self, ...(network?.members() ?? [])])
   for (const { key, entry } of snapshot.entries(BUCKETS.healthcheck)) if (isFresh(entry, now)) ids.add(key)

@@ -16,7 +16,7 @@ export interface BlockHead {
  */
 export interface LedgerDigest {
   readonly entries: number
-  /** The hash as hexadecimal text of 64 characters. */
+  /** The digest as hexadecimal text of 64 characters. */
   readonly digest: string
   /** The digest of each bucket that has a live entry; computed when it is first asked for. */
   readonly buckets: Readonly<Record<string, string>>
@@ -58,7 +58,7 @@ export interface Snapshot {
   entries(bucket?: string): Iterable<KeyedEntry>
   /** Iterates as `entries` does, over a range. */
   entriesIn(range: PositionRange): Iterable<KeyedEntry>
-  /** Gives the digest of a range in O(log n). */
+  /** Summarises a range in O(log n). */
   summarize(range: PositionRange): RangeSummary
   /** The `index`-th position (from 0) in the range, to split it evenly; O(log n). */
   positionAt(range: PositionRange, index: number): Position | undefined

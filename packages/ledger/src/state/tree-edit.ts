@@ -108,7 +108,7 @@ function withChild(node: Inner, index: number, before: Tree, child: Tree): Inner
 }
 
 /**
- * Cuts a full node in the middle; growth at the end leaves a full node behind, so that keys in order fill the
+ * Gives the place to cut a full node: in the middle; growth at the end leaves a full node behind, so that keys in order fill the
  * tree well.
  */
 function splitPoint(length: number, changedAt: number): number {

@@ -10,7 +10,7 @@ import { pskIdentityOf } from './client-hello.ts'
 import { MAX_SNIFFED_SOCKETS, MAX_SNIFFED_SOCKETS_PER_ADDRESS, SNIFF_MS } from './limits.ts'
 
 export interface TlsDoor {
-  /** The two ways that an accepted socket may go. */
+  /** Takes each accepted socket and chooses where it goes. */
   readonly intercept: SocketInterceptor
   /** Sends sockets whose identity `isKnown` to `take` from here on; until then libp2p gets all. */
   open(init: TlsDoorInit): void

@@ -128,7 +128,7 @@ export interface PeerState {
   readonly seed: number
   /** 0 to 1: peers of equal rank that wait for a share are not taken by all nodes in the same order. */
   readonly lot: number
-  /** The failures, newest first. */
+  /** The addresses, newest first. */
   readonly addresses: readonly PeerAddress[]
   /** The ways of discovery that named it. */
   readonly sources: readonly string[]

@@ -57,7 +57,7 @@ export function createTally(): Tally {
   return { accepted: 0, news: false, sent: 0, bytesIn: 0, bytesOut: 0, bad: 0, isKnownDifference: false }
 }
 
-/** The faults of a remote, other than being away. */
+/** True for a fault of the remote, other than being away. */
 export function isFault(failure: ReconcileFailure): boolean {
   return (
     failure === 'malformed' || failure === 'endless' || failure === 'no_progress' || failure === 'bad_entries'
