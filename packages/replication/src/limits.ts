@@ -37,7 +37,7 @@ export const MAX_IDLE_MESSAGES = 3
 export const WALK_STEP_ENTRIES = 256
 /** All sessions together get at most one part in this many of the time. */
 export const SESSIONS_TIME_SHARE = 1.5
-/** What all sessions may use of the time at once, in ms. */
+/** The time that all sessions together may use at once, in ms. */
 export const SESSIONS_BURST_MS = 20
 /** Ranges that may wait for their answer. With more of them the remote asks without listening. */
 export const MAX_PENDING_TASKS = 8_192

@@ -39,7 +39,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set(['vpn.unreachable', 'peer.unrea
 /** No VPN here, or the peer has none. */
 const WITHOUT_VPN: ReadonlySet<string> = new Set(['vpn.not_running', 'vpn.unknown_machine'])
 
-/** Through the VPN, as packets go; a peer that it does not have, over libp2p. */
+/** Pings through the VPN, as packets go; a peer that it does not have, over libp2p. */
 async function ping(client: ApiClient, machine: string, signal: AbortSignal): Promise<Answer> {
   try {
     return await client.pingMachine({ machine }, { signal })

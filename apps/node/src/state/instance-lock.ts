@@ -10,7 +10,7 @@ import { MeshError } from '@mesh/core'
 export interface InstanceLock {
   /** Removes the lock's files while it is still held. */
   remove(): void
-  /** Idempotent. */
+  /** Lets the lock go; idempotent. */
   release(): void
 }
 

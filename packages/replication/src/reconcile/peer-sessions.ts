@@ -16,7 +16,7 @@ export interface PeerSync {
   entriesOut: number
   bytesIn: number
   bytesOut: number
-  /** Not to be asked before this time, monotonic ms. */
+  /** The time before which the peer is not asked, in monotonic ms. */
   pausedUntil: number
   /** A state of the two that a session could not make equal; until then, monotonic ms. */
   knownDifference: { readonly state: string; readonly until: number } | undefined

@@ -96,7 +96,7 @@ class ChannelReconciler implements Reconciler {
   readonly #theirs: RefusalMemory = createRefusalMemory()
   readonly #own = new Map<PeerId, Promise<SessionResult>>()
   readonly #channels = new Set<ReplicationChannel>()
-  /** What the sessions of all peers may use together, and how many may be opened. */
+  /** The share that the sessions of all peers may use together, and how many may be opened. */
   readonly #time: TimeShare
   readonly #calls: TokenBucket
   readonly #stopping = new AbortController()

@@ -94,7 +94,10 @@ function isPlace(position: Position | undefined): boolean {
   )
 }
 
-/** What one message asks about and lists is asked and listed once: nobody is made to look at an entry again and again. */
+/**
+ * Checks that what one message asks about and lists is asked and listed once: nobody is made to look at an
+ * entry again and again.
+ */
 function areDisjoint(ranges: readonly PositionRange[]): boolean {
   if (!ranges.every(isRange)) return false
   const inOrder = ranges.toSorted(compareStarts)

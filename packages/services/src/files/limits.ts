@@ -11,9 +11,9 @@ export const BLOCKS_PER_CALL = 16
 export const MAX_MANIFEST_ENTRIES = 200_000
 /** Text of all paths of one share in UTF-8, for the same reason. */
 export const MAX_MANIFEST_BYTES = 32 * 2 ** 20
-/** What Linux takes as a path, in UTF-8. */
+/** The bytes that Linux takes as a path, in UTF-8. */
 export const MAX_PATH_BYTES = 4_096
-/** What common file systems take as one name, in UTF-8. */
+/** The bytes that common file systems take as one name, in UTF-8. */
 export const MAX_NAME_BYTES = 255
 /** Manifest text that goes into one message. */
 export const MANIFEST_PART_BYTES = 48 * 1024

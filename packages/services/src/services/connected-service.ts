@@ -35,7 +35,7 @@ export class ConnectedService {
   readonly #startedAt: number
   #connections = 0
   #lastError: string | undefined
-  /** What the log said last. */
+  /** The state that the log told last. */
   #told = ''
 
   constructor(name: string, listen: Endpoint, components: ConnectedComponents) {

@@ -22,7 +22,7 @@ export interface OpenServiceInit {
   readonly name: string
   readonly kind: ServiceKind
   readonly provider: ProviderWatch
-  /** Since when the service is connected to, in ms of monotonic time. */
+  /** The time since when the service is connected to, in ms of monotonic time. */
   readonly startedAt: number
   readonly signal: AbortSignal
 }

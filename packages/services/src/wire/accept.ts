@@ -1,6 +1,7 @@
 /**
- * What every inbound stream of an own protocol goes through: 1 bounds on how many; 2 its request, in time and within
- * bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told why.
+ * Admits inbound streams of an own protocol; each goes through this: 1 bounds on how many; 2 its request, in
+ * time and within bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told
+ * why.
  */
 import { type Clock, KeyedCounts, type Logger, type PeerId, toError } from '@mesh/core'
 import { MAX_PEER_CONNECTIONS, MAX_REQUEST_BYTES, MAX_SERVED_CONNECTIONS, REQUEST_MS } from '../limits.ts'
@@ -39,7 +40,7 @@ export class RequestRefused extends Error {
   }
 }
 
-/** An admitted request. */
+/** A request that was admitted. */
 export interface Accepted<Request> {
   readonly request: Request
   readonly stream: ByteStream
@@ -66,7 +67,7 @@ export interface AcceptComponents {
   readonly slots: Slots
 }
 
-/** Never rejects. */
+/** Handles one stream; never rejects. */
 export async function acceptRequest<Request extends { readonly entries: Uint8Array }>(
   stream: ByteStream,
   init: AcceptInit<Request>,
