@@ -17,7 +17,7 @@ export interface HealthView {
   readonly ledger: Pick<Ledger, 'conflicts' | 'rejections' | 'storeFailure' | 'clockOffset'>
   /** Undefined until the host listens. */
   readonly p2p: P2pNode | undefined
-  /** Undefined without one. */
+  /** The node's VPN; undefined without one. */
   readonly vpn: Pick<Vpn, 'problems'> | undefined
   /** Undefined until the host listens. */
   readonly services?: Pick<Services, 'problems'> | undefined

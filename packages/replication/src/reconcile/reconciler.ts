@@ -265,7 +265,7 @@ class ChannelReconciler implements Reconciler {
     }
   }
 
-  /** In slices of time, in turn with other sessions. */
+  /** Answers in slices of time, in turn with other sessions. */
   async #answer(session: Session, refused: SyncMessage['refused']): Promise<SyncMessage | undefined> {
     const { clock } = this.#components
     const steps = session.answering(refused)

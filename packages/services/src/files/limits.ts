@@ -31,9 +31,9 @@ export const MAX_RECEIVERS_PER_PEER = 8
 export const MAX_RECEIVERS = 64
 /** A receiver or sender that says nothing for this long is given up; the transfer is resumed later. */
 export const FILE_IDLE_MS = 30_000
-/** A file whose sending was broken off is asked for again after this time, doubled each time, */
+/** A file whose sending was broken off is asked for again after this time, doubled up to `RETRY_MAX_MS`. */
 export const RETRY_MIN_MS = 500
-/** up to this. */
+/** The longest time after which a broken transfer is asked for again. */
 export const RETRY_MAX_MS = 5_000
 /** A file that arrived with another hash is fetched again from its start so many times. */
 export const MAX_HASH_FAILURES = 3

@@ -44,7 +44,7 @@ export interface FileChannels {
 export interface FilesNetwork {
   readonly self: PeerId
   readonly channels: FileChannels
-  /** For legacy members. */
+  /** The streams to legacy members. */
   readonly streams: ByteStreams
   /** Does a connected peer speak the protocol? Undefined: not connected, or it has not said yet. */
   speaks(peer: PeerId, protocol: string): boolean | undefined
