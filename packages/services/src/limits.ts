@@ -13,6 +13,8 @@ export const MAX_SERVED_CONNECTIONS = 2_048
 export const MAX_LOCAL_CONNECTIONS = 1_024
 /** How many bytes may wait to be written to one socket before its stream is paused. */
 export const SOCKET_BUFFER_BYTES = 256 * 1024
+/** How many bytes of a local connection are read, sent and kept before its service has answered; then it waits. */
+export const MAX_EARLY_BYTES = 16 * 1024
 /** How long a request may take, in ms, from the opening of its stream to its last byte. */
 export const REQUEST_MS = 10_000
 /** How long an answer may take, in ms: opening, the other side's wait for `users`, and its dialling of the target. */
