@@ -54,7 +54,7 @@ export interface StateEdit {
   remove(position: Position): void
   /** These were removed for want of room, and are told as changes. */
   noteEvicted(rows: readonly KeyedEntry[]): void
-  /** What the ledger held before and had no room for any more. */
+  /** The entries that the ledger held before and had no room for any more. */
   evicted(): Iterable<KeyedEntry>
   /** Makes the changes the next block, or takes over a foreign head (mode `off`). Throws what the store throws. */
   commit(head?: BlockHead): BlockHead
