@@ -106,6 +106,8 @@ export interface ServicesNetwork {
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
   /** Tells how the peer is connected; undefined when it is not. */
   pathOf(peer: PeerId): PeerPath | undefined
+  /** The IP address that a connected peer comes from, or that of the relay; undefined: not known. */
+  addressOf(peer: PeerId): string | undefined
   /** After each connection that opened, closed or changed from relayed to direct. */
   onPath(listener: (peer: PeerId) => void): () => void
 }
