@@ -1,4 +1,4 @@
-/** What in a table a person should know of. */
+/** Finds what in a table a person should know of. */
 import { type IpAddress, shortPeerId } from '@mesh/core'
 import { MAX_PEER_ROUTES, MAX_UNNAMED_ROUTES } from '../limits.ts'
 import type { AcceptedRoute, IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
