@@ -88,7 +88,7 @@ export const SMALL_BLOCK_BYTES = 256 * 1024
 /** Bytes a second that the larger messages of one peer may inflate to on average, whoever authored them. */
 export const INFLATED_BYTES_PER_S = 4 * 1024 * 1024
 /** The same at once: one message of the greatest size. */
-export const INFLATED_BURST_BYTES = MAX_INFLATED_BYTES
+export const INFLATED_BURST_BYTES = 64 * 1024 * 1024
 /** Small messages a second of one peer that are judged on average, whoever authored them. */
 export const SMALL_BLOCKS_PER_S = 200
 /** The same at once. */

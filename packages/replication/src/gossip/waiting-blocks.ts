@@ -87,7 +87,7 @@ export class WaitingBlocks {
 
   /** Forgets what waits. */
   clear(): void {
-    for (const peer of [...this.#byPeer.keys()]) while (this.#byPeer.has(peer)) this.#drop(peer)
+    for (const peer of this.#byPeer.keys()) while (this.#byPeer.has(peer)) this.#drop(peer)
   }
 
   #mayBegin(block: WaitingBlock): boolean {
