@@ -180,9 +180,9 @@ test('what a member without the rules passes on for somebody who is not in is re
   await hears([lax], outsider, 'from outside')
   await eventually(
     () =>
-      expect(home.ledger.rejections().GATED ?? home.p2p.refusals()['room.not_admitted'] ?? 0).toBeGreaterThan(
-        0,
-      ),
+      expect(
+        home.ledger.rejections().GATED ?? home.p2p.refusals()['topic.not_admitted'] ?? 0,
+      ).toBeGreaterThan(0),
     START,
   )
   // over the member, which would carry anybody's circuits

@@ -67,14 +67,14 @@ export class PublicTopicReader {
       return TopicValidatorResult.Ignore
     }
     const author = message.type === 'signed' ? tryParsePeerId(message.from.toString()) : undefined
-    if (author === undefined) return refuse('room.bad_author')
-    if (message.data.length > MAX_PUBLIC_MESSAGE_BYTES) return refuse('room.too_long')
-    if (!this.#mayPass(hop, author)) return refuse('room.too_many')
+    if (author === undefined) return refuse('topic.bad_author')
+    if (message.data.length > MAX_PUBLIC_MESSAGE_BYTES) return refuse('topic.too_long')
+    if (!this.#mayPass(hop, author)) return refuse('topic.too_many')
     const envelope = decodePublicEnvelope(message.data)
-    if (envelope === undefined) return refuse('room.bad_envelope')
+    if (envelope === undefined) return refuse('topic.bad_envelope')
     const plaintext = sealer.unseal(envelope.sealed, clock.now())?.plaintext
     const text = plaintext === undefined ? undefined : decodeText(plaintext)
-    if (text === undefined) return refuse('room.bad_seal')
+    if (text === undefined) return refuse('topic.bad_seal')
     this.#opened.set(message, { author, text, signature: envelope.signature })
     return TopicValidatorResult.Accept
   }
