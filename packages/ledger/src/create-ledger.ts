@@ -109,6 +109,8 @@ class MeshLedger implements Ledger {
       livenessMs: this.mode === 'off' ? undefined : this.#livenessMs,
       now: () => this.#clock.now(),
       admits,
+      self: this.self,
+      isOpen: (bucket) => this.#policyOf(bucket) === undefined,
     })
     this.#events = createLedgerEvents(this.#log)
     this.#races = createOwnershipRaces(this.self)

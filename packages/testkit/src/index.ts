@@ -5,4 +5,3 @@ export { bridge, createLab, type Lab, type LabEnd, whyNoNamespaces } from './nam
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { createNatLab } from './nat-lab.ts'
 export { createSeededRandom } from './seeded-random.ts'
-export { popFirst, pushTimed, type Timed } from './timed-heap.ts'

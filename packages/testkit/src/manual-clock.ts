@@ -1,5 +1,4 @@
-import type { Clock } from '@mesh/core'
-import { popFirst, pushTimed } from './timed-heap.ts'
+import { type Clock, Heap } from '@mesh/core'
 
 /** A clock that moves only when told; due callbacks run in order of time, then of registration. */
 export interface ManualClock extends Clock {
@@ -23,11 +22,11 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let stepMs = 0
   let order = 0
   let pending = 0
-  const timers: Timer[] = []
+  const timers = new Heap<Timer>(isBefore)
   /** The next one due, off the heap; cancelled ones are dropped on the way. */
   const takeDue = (until: number): Timer | undefined => {
-    for (let first = timers[0]; first !== undefined && first.at <= until; first = timers[0]) {
-      popFirst(timers)
+    for (let first = timers.peek(); first !== undefined && first.at <= until; first = timers.peek()) {
+      timers.pop()
       if (first.run !== undefined) return first
     }
     return undefined
@@ -37,7 +36,7 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
     monotonic: () => now - startMs,
     after(delayMs, run) {
       const timer: Timer = { at: now + Math.max(0, delayMs), order: order++, run }
-      pushTimed(timers, timer)
+      timers.push(timer)
       pending++
       return () => {
         if (timer.run !== undefined) pending--
@@ -64,6 +63,10 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
       return pending
     },
   }
+}
+
+function isBefore(a: Timer, b: Timer): boolean {
+  return a.at === b.at ? a.order < b.order : a.at < b.at
 }
 
 /** Lets all promise callbacks run that are ready, and those that they make ready. */
