@@ -250,6 +250,8 @@ export interface OfferedConnection extends Offered, OfferedTraffic {
   readonly state: 'waiting for a provider' | 'connecting' | 'connected' | 'failed'
   readonly provider: string | undefined
   readonly path: 'direct' | 'relayed' | undefined
+  /** What the newest connection goes over. */
+  readonly transport: string | undefined
 }
 
 export interface OfferedFile extends Offered {

@@ -205,6 +205,8 @@ export interface PeerStatus {
   readonly path: 'direct' | 'relayed' | undefined
   /** What carries the bytes, such as `tcp`, `quic-v1`, `webrtc` or `ws`; undefined while not connected. */
   readonly transport: string | undefined
+  /** The IP address at the other end of the connection in use, which over a relay is the relay's. */
+  readonly remoteIp: string | undefined
   readonly addresses: readonly string[]
   /** The round trip that was measured last, in ms. */
   readonly rttMs: number | undefined

@@ -57,4 +57,4 @@ export type {
   ServicesStatus,
 } from './services/status.ts'
 export { createOwnUser, type OwnUser } from './users/own-user.ts'
-export { createSlots, type Slots } from './wire/accept.ts'
+export { createSlots, type Slots } from './slots.ts'

@@ -91,6 +91,8 @@ export interface ServicesNetwork {
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
   /** Undefined: not connected. */
   pathOf(peer: PeerId): PeerPath | undefined
+  /** The IP address that a connected peer comes from, or that of the relay; undefined: not known. */
+  addressOf(peer: PeerId): string | undefined
   /** After each connection that opened, closed or changed from relayed to direct. */
   onPath(listener: (peer: PeerId) => void): () => void
 }

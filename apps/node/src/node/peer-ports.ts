@@ -13,6 +13,7 @@ export function peerPorts(p2p: P2pMember) {
       if (status?.path === undefined) return undefined
       return { path: status.path, transport: status.transport, rttMs: status.rttMs }
     },
+    addressOf: (peer: PeerId) => p2p.peer(peer)?.remoteIp,
     onPath: (listener: (peer: PeerId) => void) => p2p.onPath(listener),
   }
 }

@@ -90,6 +90,7 @@ function connectionView(state: OfferedConnection): NodeConnectionView {
     State: state.state,
     Provider: state.provider ?? null,
     Path: state.path ?? null,
+    Transport: state.transport ?? null,
     ...trafficView(state),
     LastError: state.lastError ?? null,
     Kept: state.isKept,

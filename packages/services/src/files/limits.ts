@@ -27,6 +27,8 @@ export const MAX_FINISHING = 16
 export const MAX_OFFERED_FILES = 256
 /** Receivers of one peer at a time. */
 export const MAX_RECEIVERS_PER_PEER = 8
+/** Receivers of one address, an IPv4 address or a /64 of IPv6, however many peers are there. */
+export const MAX_RECEIVERS_PER_ADDRESS = 32
 /** Receivers of all peers together: each holds a file and about 2 MiB. */
 export const MAX_RECEIVERS = 64
 /** A receiver or sender that says nothing for this long is given up; the transfer is resumed later. */

@@ -52,6 +52,8 @@ export interface FilesNetwork {
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
   /** Undefined: not connected. */
   pathOf(peer: PeerId): PeerPath | undefined
+  /** The IP address that a connected peer comes from, or that of the relay; undefined: not known. */
+  addressOf(peer: PeerId): string | undefined
 }
 
 export interface FilesComponents {

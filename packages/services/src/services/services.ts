@@ -2,7 +2,7 @@
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { OwnUser } from '../users/own-user.ts'
-import type { Slots } from '../wire/accept.ts'
+import type { Slots } from '../slots.ts'
 import type { ConnectedStatus, ExposedStatus, ServicesProblem, ServicesStatus } from './status.ts'
 
 /** A name and an address in text, as in `web=127.0.0.1:8080`. */

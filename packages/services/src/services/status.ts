@@ -37,6 +37,11 @@ export interface ConnectedStatus {
   readonly provider: PeerId | undefined
   /** Undefined: not connected. */
   readonly path: 'direct' | 'relayed' | undefined
+  /**
+   * What the newest connection goes over: `tcp tls` for a TLS connection of its own, else what carries libp2p's
+   * connection, as `tcp` or `webrtc`. Undefined: not connected.
+   */
+  readonly transport: string | undefined
   /** Is the provider a legacy member? */
   readonly isLegacy: boolean
   readonly openConnections: number
