@@ -96,14 +96,16 @@ describe.skipIf(why !== undefined)(suiteName('with EdgeVPN', why), () => {
       token,
       apiPort: await freePort(),
       args: [
-        ...['--peerguard', '--peergate-interval', '2', '--peergate-auth', theirs.auth],
-        ...[
-          '--mdns=false',
-          '--listen-maddrs',
-          '/ip4/127.0.0.1/tcp/0',
-          '--discovery-bootstrap-peers',
-          bootstrap,
-        ],
+        '--peerguard',
+        '--peergate-interval',
+        '2',
+        '--peergate-auth',
+        theirs.auth,
+        '--mdns=false',
+        '--listen-maddrs',
+        '/ip4/127.0.0.1/tcp/0',
+        '--discovery-bootstrap-peers',
+        bootstrap,
       ],
     })
     cleanUps.push(() => edgevpn.stop())

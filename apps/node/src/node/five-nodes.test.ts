@@ -89,6 +89,11 @@ async function startNode({
   return { id: signer.peerId, p2p, ledger, replicator, trust, inbound }
 }
 
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('is not there')
+  return value
+}
+
 /** Resolves when what was sent has come back. */
 async function echo(from: TestNode, to: TestNode, protocol = ECHO): Promise<ByteStream> {
   const kind = protocol === ECHO ? 'proven' : 'heard'
@@ -114,7 +119,7 @@ async function startFive() {
   const home = await startNode({ holdsKey: true })
   const others: TestNode[] = []
   for (let at = 0; at < 4; at++) others.push(await startNode({ bootstrapPeers: home.p2p.addresses() }))
-  const administration = home.trust?.administration ?? expect.unreachable()
+  const administration = required(home.trust?.administration)
   await eventually(() => expect(home.trust?.waiting()).toHaveLength(4), START)
   expect(others.every(({ ledger }) => ledger.snapshot().count(BUCKETS.admission) <= 1)).toBe(true)
   for (const { id } of others) administration.setMember(id, 'admitted')
@@ -157,7 +162,7 @@ test('one of five is shut out, within seconds and for good, and the others go on
   const outcomes = await Promise.allSettled(good.map((each) => echo(bad, each)))
   expect(outcomes.map(({ status }) => status)).toEqual(good.map(() => 'rejected'))
   void bad.ledger.put('notes', 'after', '1')
-  const entry = stale ?? expect.unreachable()
+  const entry = required(stale)
   const order: KeyedEntry = { bucket: BUCKETS.admission, key: `${admin.peerId}/member/${bad.id}`, entry }
   for (const { ledger } of good)
     expect(ledger.merge([order], bad.id).rejected).toMatchObject([{ code: 'ROLLBACK' }])
@@ -173,7 +178,7 @@ test('what a member without the rules passes on for somebody who is not in is re
   const home = await startNode({ holdsKey: true })
   const lax = await startNode({ bootstrapPeers: home.p2p.addresses(), administered: false })
   const outsider = await startNode({ bootstrapPeers: lax.p2p.addresses(), administered: false })
-  const administration = home.trust?.administration ?? expect.unreachable()
+  const administration = required(home.trust?.administration)
   administration.setMember(lax.id, 'admitted')
   await eventually(() => expect(home.p2p.topic.peers()).toContain(lax.id), START)
   await hears([lax, home], lax, 'from a member')
