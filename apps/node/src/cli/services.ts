@@ -59,7 +59,7 @@ async function readServices(client: ApiClient) {
   }
 }
 
-/** What people read. */
+/** Prints the lines that people read. */
 export function formatServices({ Services, Connections, Files, Members }: View): string {
   const tables = [
     table(

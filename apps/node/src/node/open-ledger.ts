@@ -11,7 +11,7 @@ import { makeFolder } from '../state/make-folder.ts'
 export interface OpenLedgerInit {
   readonly settings: Settings
   readonly identity: Identity
-  /** The instance's. */
+  /** The folder of the instance. */
   readonly folder: string
   /** Whose entries are taken, and the rules of its own buckets. */
   readonly trust: Trust | undefined

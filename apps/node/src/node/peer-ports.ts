@@ -1,4 +1,7 @@
-/** What the ports of services and of the VPN have in common: reaching a peer, and knowing how it is reached. */
+/**
+ * The part that the ports of services and of the VPN have in common: reaching a peer, and knowing how it is
+ * reached.
+ */
 import type { PeerId } from '@mesh/core'
 import type { P2pMember } from '@mesh/p2p/node'
 

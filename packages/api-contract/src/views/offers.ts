@@ -1,4 +1,4 @@
-/** What this node offers to members, and what it connects to. */
+/** Schemas of what this node offers to members, and of what it connects to. */
 import * as z from 'zod'
 import { later } from '../later.ts'
 import { count, path, peerId } from './fields.ts'

@@ -1,5 +1,6 @@
 /**
- * What this node knows of each peer, readable without waiting: a mirror of libp2p's peer store, with what went wrong.
+ * Holds what this node knows of each peer, readable without waiting: a mirror of libp2p's peer store, with
+ * what went wrong.
  */
 import type { Connection, IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
@@ -11,7 +12,7 @@ import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
 import { type KnownPeer, KnownPeers } from './known-peers.ts'
 
-/** What the book says of a peer; how the peer is reached is known elsewhere. */
+/** The book's page on a peer; how the peer is reached is known elsewhere. */
 type BookedPeer = Omit<PeerStatus, 'reach'>
 
 export interface PeerBook {

@@ -31,13 +31,13 @@ export interface EgressComponents extends Pick<DestinationsInit, 'ownAddresses' 
 
 export interface EgressStatus {
   readonly openConnections: number
-  /** Since the start. */
+  /** The number of connections since the start. */
   readonly connections: number
-  /** Bytes from members. */
+  /** The number of bytes that came from members. */
   readonly bytesIn: number
-  /** Bytes to members. */
+  /** The number of bytes that went to members. */
   readonly bytesOut: number
-  /** By code, since the start. */
+  /** The refusals by code, since the start. */
   readonly refusals: Readonly<Record<string, number>>
 }
 

@@ -1,6 +1,7 @@
 /**
- * What this node offers, to any number of receivers at a time. Each offer is announced in the bucket `files` for as
- * long as its path can be read; only members who announced themselves in `users` are served.
+ * Shares the files that this node offers, to any number of receivers at a time. Each offer is announced in
+ * the bucket `files` for as long as its path can be read; only members who announced themselves in `users`
+ * are served.
  */
 import { BUCKETS, type Clock, delay, type Logger, type PeerId, toError } from '@mesh/core'
 import { admitUser } from '../users/admit-user.ts'
@@ -30,7 +31,7 @@ import { totalBytes } from './manifest.ts'
 
 export interface FileOffer {
   readonly name: string
-  /** Absolute. */
+  /** The absolute path of what is shared. */
   readonly path: string
   /** The ledger has this node's entry. */
   readonly isAnnounced: boolean
@@ -52,7 +53,7 @@ export interface FileSharing {
   /** Ends its transfers, too. @returns was it offered? */
   withdraw(name: string): Promise<boolean>
   offers(): readonly FileOffer[]
-  /** What a person should look after. */
+  /** The problems that a person should look after. */
   problems(): readonly ServicesProblem[]
   /** After each change of `offers` other than progress. */
   onChange(listener: (name: string) => void): () => void
@@ -76,7 +77,7 @@ interface Receiver {
   readonly meter: ProgressMeter
   readonly end: AbortController
   offer: Offer | undefined
-  /** By the monotonic clock. */
+  /** The time by the monotonic clock, in ms. */
   movedAt: number
 }
 

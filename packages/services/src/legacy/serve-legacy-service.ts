@@ -12,7 +12,7 @@ import { reset, splice } from '../streams/splice.ts'
 import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
 import { admitLegacyUser } from './admit-legacy-user.ts'
 
-/** Never rejects. */
+/** Serves one stream; never rejects. */
 export async function serveLegacyService(
   stream: ByteStream,
   service: ExposedService | undefined,

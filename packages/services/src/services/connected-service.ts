@@ -38,7 +38,7 @@ export class ConnectedService {
   #newest: Pick<ByteStream, 'peer' | 'transport'> | undefined
   #connections = 0
   #lastError: string | undefined
-  /** What the log said last. */
+  /** The state that the log told last. */
   #told = ''
 
   constructor(name: string, listen: Endpoint, components: ConnectedComponents) {

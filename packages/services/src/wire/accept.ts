@@ -1,6 +1,7 @@
 /**
- * What every inbound stream of an own protocol goes through: 1 bounds on how many; 2 its request, in time and within
- * bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told why.
+ * Admits inbound streams of an own protocol; each goes through this: 1 bounds on how many; 2 its request, in
+ * time and within bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told
+ * why.
  */
 import { type Clock, type Logger, toError } from '@mesh/core'
 import { MAX_REQUEST_BYTES, REQUEST_MS } from '../limits.ts'
@@ -21,7 +22,7 @@ export class RequestRefused extends Error {
   }
 }
 
-/** An admitted request. */
+/** A request that was admitted. */
 export interface Accepted<Request> {
   readonly request: Request
   readonly stream: ByteStream
@@ -49,7 +50,7 @@ export interface AcceptComponents {
   readonly slots: Slots
 }
 
-/** Never rejects. */
+/** Handles one stream; never rejects. */
 export async function acceptRequest<Request extends { readonly entries: Uint8Array }>(
   stream: ByteStream,
   init: AcceptInit<Request>,
