@@ -5,7 +5,7 @@
  * In: 1 gossipsub checks the signature, 2 author, envelope and seal are judged (`message-validator.ts`), 3 listeners are
  * told once and may refuse, 4 gossipsub passes on what was taken.
  */
-import type { GossipSub } from '@libp2p/gossipsub'
+import type { GossipSub, GossipsubMessage } from '@libp2p/gossipsub'
 import type { Libp2p } from '@libp2p/interface'
 import { type Clock, type Logger, MeshError, type PeerId, type Random, tryParsePeerId } from '@mesh/core'
 import {
@@ -23,14 +23,15 @@ import { createRepublications, type Publication, type Republications } from '../
 import { FLOOD_PUBLISH_AFTER_CHANGE_MS, GOSSIP_OVERHEAD_BYTES, GOSSIP_TICK_MS } from '../limits.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { Membership } from '../membership/membership.ts'
-import type { GossipTopic, TopicMessage } from '../p2p-node.ts'
+import type { GossipTopic, PublicTopic, TopicMessage } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { type GossipInternals, openInternals } from '../upstream/gossipsub-internals.ts'
-import { encodeEnvelope } from './envelope.ts'
+import { encodeEnvelope, encodePublicEnvelope } from './envelope.ts'
 import { GossipStreams } from './gossip-streams.ts'
 import { maxFrameBytes } from './gossipsub-settings.ts'
 import { MessageValidator } from './message-validator.ts'
+import { PublicTopicReader } from './public-topic.ts'
 import { overlapOf, planRotation, type RotationPlan } from './rotation.ts'
 import { TopicMembers } from './topic-members.ts'
 import { GossipTopology } from './topology.ts'
@@ -52,10 +53,13 @@ interface GossipTopicComponents {
 interface GossipTopicInit {
   readonly config: NetworkConfig
   readonly self: PeerId
+  /** Whether this node is on the public topic, too. */
+  readonly hasPublicTopic?: boolean
 }
 
 /** A `GossipTopic` with a life; it may start before or after libp2p. */
 export interface GossipTopicService extends GossipTopic {
+  readonly publicTopic: PublicTopic | undefined
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -80,6 +84,7 @@ class SealedTopic implements GossipTopicService {
   readonly #streams: GossipStreams
   readonly #topology: GossipTopology
   readonly #members: TopicMembers
+  readonly #public: PublicTopicReader | undefined
   readonly #listeners = new Set<(message: TopicMessage) => unknown>()
   /** The time of the monotonic clock at which peers or topics changed last. */
   #changedAtMs = Number.NEGATIVE_INFINITY
@@ -87,7 +92,7 @@ class SealedTopic implements GossipTopicService {
   #stopMembership = () => {}
   #state: 'made' | 'running' | 'stopped' = 'made'
 
-  constructor({ config, self }: GossipTopicInit, components: GossipTopicComponents) {
+  constructor({ config, self, hasPublicTopic = false }: GossipTopicInit, components: GossipTopicComponents) {
     this.#config = config
     this.#components = components
     this.#log = components.logger.child('topic')
@@ -102,12 +107,23 @@ class SealedTopic implements GossipTopicService {
     this.#streams = new GossipStreams({ maxFrameBytes: maxFrameBytes(config) }, parts)
     this.#topology = new GossipTopology(parts)
     this.#members = new TopicMembers(() => this.peers())
+    this.#public = hasPublicTopic ? new PublicTopicReader(parts) : undefined
+  }
+
+  get publicTopic(): PublicTopic | undefined {
+    const reader = this.#public
+    if (reader === undefined) return undefined
+    return {
+      publish: ({ text, signature }) => this.#publishPublic(text, signature),
+      onMessage: (listener) => reader.onMessage(listener),
+    }
   }
 
   async start(): Promise<void> {
     if (this.#state !== 'made') return
     this.#state = 'running'
     const { libp2p, membership } = this.#components
+    this.#pubsub.addEventListener('gossipsub:message', this.#onGossip)
     this.#pubsub.addEventListener('subscription-change', this.#onSubscriptions)
     libp2p.addEventListener('start', this.#tick)
     const stopMembership = [
@@ -124,12 +140,14 @@ class SealedTopic implements GossipTopicService {
     if (this.#state === 'stopped') return
     this.#state = 'stopped'
     this.#cancelTick()
+    this.#pubsub.removeEventListener('gossipsub:message', this.#onGossip)
     this.#pubsub.removeEventListener('subscription-change', this.#onSubscriptions)
     this.#components.libp2p.removeEventListener('start', this.#tick)
     this.#stopMembership()
     this.#topology.stop()
     this.#streams.stop()
     this.#members.stop()
+    this.#public?.stop()
     this.#listeners.clear()
   }
 
@@ -175,6 +193,9 @@ class SealedTopic implements GossipTopicService {
 
   // in
 
+  /** Messages of the sealed topic are told when they are judged; the public one's are told here. */
+  readonly #onGossip = ({ detail }: CustomEvent<GossipsubMessage>): void => this.#public?.tell(detail.msg)
+
   /** False when a listener refuses the message. */
   readonly #tell = (message: TopicMessage): boolean => {
     if (this.#state !== 'running') return false
@@ -212,6 +233,20 @@ class SealedTopic implements GossipTopicService {
     return reached.size
   }
 
+  async #publishPublic(text: string, signature: string): Promise<number> {
+    const { random, clock } = this.#components
+    const { current } = this.#plan()
+    const nonce = random.bytes(SEAL_NONCE_BYTES)
+    const sealed = this.#sealer.seal(
+      new TextEncoder().encode(text),
+      this.#secrets.windowAt(clock.now()),
+      nonce,
+    )
+    const topic = this.#secrets.ofWindow(current).publicTopic
+    const data = encodePublicEnvelope(sealed, signature)
+    return (await this.#pubsub.publish(topic, data, { floodPublish: true })).recipients.length
+  }
+
   // rotation
 
   readonly #tick = (): void => {
@@ -238,14 +273,16 @@ class SealedTopic implements GossipTopicService {
 
   #subscribe({ current, subscribed }: RotationPlan): void {
     const pubsub = this.#pubsub
-    const near = [current - 1, current, current + 1, current + 2].map((window) => this.#topicOf(window))
+    const near = [current - 1, current, current + 1, current + 2]
     // what peers say of other topics is not even remembered; one whose clock is ahead may speak of the next ones
-    pubsub.allowedTopics = new Set(near)
-    const wanted = new Set(subscribed.map((window) => this.#topicOf(window)))
+    pubsub.allowedTopics = new Set(near.flatMap((window) => this.#topicsOf(window).map(({ topic }) => topic)))
+    const wanted = new Map(
+      subscribed.flatMap((window) => this.#topicsOf(window)).map((each) => [each.topic, each]),
+    )
     const had = new Set(pubsub.getTopics())
-    for (const topic of wanted) {
+    for (const [topic, { reader }] of wanted) {
       if (had.has(topic)) continue
-      pubsub.topicValidators.set(topic, (hop, message) => this.#validator.judge(hop, message))
+      pubsub.topicValidators.set(topic, (hop, message) => reader.judge(hop, message))
       pubsub.subscribe(topic)
       this.#changedAtMs = this.#components.clock.monotonic()
     }
@@ -258,6 +295,13 @@ class SealedTopic implements GossipTopicService {
 
   #plan(): RotationPlan {
     return planRotation(this.#components.clock.now(), this.#secrets.intervalMs)
+  }
+
+  /** The topics of a window, each with what judges its messages. */
+  #topicsOf(window: number) {
+    const { topic, publicTopic } = this.#secrets.ofWindow(window)
+    const sealed = { topic, reader: this.#validator }
+    return this.#public === undefined ? [sealed] : [sealed, { topic: publicTopic, reader: this.#public }]
   }
 
   #topicOf(window: number): string {
