@@ -2,12 +2,14 @@
 import { type Clock, toError } from '@mesh/core'
 import type { VpnChannel } from '../ports.ts'
 
+import type { PathsMessage } from './control-message.ts'
 import type { KeyExchange } from './key-exchange.ts'
 import { CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
 import type { Refusal } from './refusals.ts'
 
 interface ControlChannelEvents {
   onEstablished(publicKey: Uint8Array, mtu: number): void
+  onPaths(paths: PathsMessage): void
   /** Called at most once; the channel is reset then. */
   onRefused(code: Refusal): void
 }
@@ -16,7 +18,7 @@ interface ControlChannelEvents {
 export async function runControlChannel(
   channel: VpnChannel,
   exchange: KeyExchange,
-  { clock, onEstablished, onRefused }: ControlChannelEvents & { readonly clock: Clock },
+  { clock, onEstablished, onPaths, onRefused }: ControlChannelEvents & { readonly clock: Clock },
 ): Promise<Error | undefined> {
   let refusal: Error | undefined
   const refuse = (code: Refusal) => {
@@ -39,7 +41,7 @@ export async function runControlChannel(
       else if (step.kind === 'established') {
         cancelDeadline()
         onEstablished(step.publicKey, step.mtu)
-      }
+      } else if (step.kind === 'paths') onPaths(step.paths)
     }
   } catch (error) {
     refusal ??= toError(error)

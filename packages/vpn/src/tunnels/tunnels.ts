@@ -1,6 +1,8 @@
 /** What the tunnels to the peers of a VPN are to the rest of it. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineEvent, Tunnel, TunnelPath } from '@mesh/engine'
+import type { UdpStatus } from '../paths/explain.ts'
+import type { PathsInit } from '../paths/paths.ts'
 import type { PeerPath, VpnNetwork } from '../ports.ts'
 import type { OpenStreams } from './packet-streams.ts'
 import type { Refusal } from './refusals.ts'
@@ -13,6 +15,8 @@ export interface TunnelsInit {
   readonly networkKey: string
   /** The interface's MTU in bytes. */
   readonly mtu: number
+  /** What is no way to a peer over UDP, and what this machine's addresses are. */
+  readonly paths: Omit<PathsInit, 'self'>
   /** Whether this node takes part in `/edgevpn/0.1`; default true. */
   readonly legacy?: boolean
 }
@@ -24,7 +28,16 @@ export interface TunnelsComponents {
   >
   readonly engine: Pick<
     Engine,
-    'publicKey' | 'take' | 'inject' | 'injectPackets' | 'restart' | 'retryHandshake'
+    | 'publicKey'
+    | 'take'
+    | 'inject'
+    | 'injectPackets'
+    | 'restart'
+    | 'retryHandshake'
+    | 'udpPort'
+    | 'sendDatagram'
+    | 'takeDatagrams'
+    | 'activePeers'
   >
   /**
    * Called when `tunnelOf` or `mtuOf` of some peers say something else, at most every 20 ms and never from inside a
@@ -41,6 +54,8 @@ export interface TunnelStatus {
   readonly kind: Tunnel['kind']
   /** What carries the packets now, and how the peer is connected; undefined: it is not connected. */
   readonly path: (TunnelPath & PeerPath) | undefined
+  /** The way over UDP, or why there is none. */
+  readonly udp: UdpStatus
   /** The longest packet for the peer, in bytes. */
   readonly mtu: number
   /** Unix ms of the last handshake; undefined: no session, or the peer has not answered for 90 s. */
@@ -72,6 +87,8 @@ export interface Tunnels {
   tunnelOf(peer: PeerId): Tunnel
   /** The longest packet that goes through the peer's tunnel, in bytes. */
   mtuOf(peer: PeerId): number
+  /** There is another engine in place of the one before. */
+  engineReopened(): void
   /** Takes all events of the engine but `failed`. */
   engineEvent(event: EngineEvent): void
   status(peer: PeerId): TunnelStatus
