@@ -167,7 +167,7 @@ impl Engine {
             table: Current::default(),
             events: Events::new(wake),
             work: Work::default(),
-            socket: socket.map(UdpSocket::open).transpose()?,
+            socket: socket.map(open_socket).transpose()?,
             datagrams: Datagrams::default(),
             tick_pause: TickPause::default(),
             waker: Waker::new()?,
@@ -348,6 +348,10 @@ impl Engine {
             self.shared.events.tell(Event::Readable, entry.peer.id);
         }
     }
+}
+
+fn open_socket(config: SocketConfig) -> io::Result<UdpSocket> {
+    UdpSocket::open(config).map_err(|error| io::Error::other(format!("UDP port {}: {error}", config.port)))
 }
 
 fn wrong_tunnel(peer: &Peer) -> Reason {

@@ -50,6 +50,8 @@ export class PathNetwork {
   readonly blocked = new Set<string>()
   /** All that was sent. */
   readonly sent: Sent[] = []
+  /** Who told whom, `name id`. */
+  readonly told: string[] = []
   loss = 0
   delayMs = 20
   jitterMs = 0
@@ -167,6 +169,7 @@ export class PathNetwork {
     const to = this.members.find(({ id }) => id === peer)
     const control = decodeControl(message)
     if (to === undefined || control?.kind !== 'paths') throw new Error('no control message')
+    this.told.push(`${from.name} ${peer}`)
     this.clock.after(CONTROL_MS, () => to.paths.told(from.id, control.paths))
     return true
   }

@@ -207,6 +207,20 @@ describe('a path in use', () => {
   })
 })
 
+test('a member that others see at many ports tells its addresses seldom', async () => {
+  const network = networkOf()
+  const a = network.add('a', 'symmetric')
+  const b = network.add('b', 'open')
+  for (let n = 0; n < 12; n++) network.join(a, network.add(`r${n}`, 'open'))
+  network.join(a, b)
+  const told = () => network.told.filter((each) => each === `a ${b.id}`).length
+  await network.run(60_000)
+  expect(told()).toBeLessThan(25)
+  const before = told()
+  await network.run(120_000)
+  expect(told() - before).toBeLessThan(3)
+})
+
 describe('what strangers send', () => {
   test('changes nothing: probes of others, replayed ones, changed ones, random bytes', async () => {
     const { network, a, b } = await direct()

@@ -29,7 +29,7 @@ interface OwnInput {
   readonly interfaceName: string
   readonly vpnRanges: readonly Cidr[]
   readonly port: number
-  /** Where others saw this socket, the last one first. */
+  /** Where others saw this socket. */
   readonly seen: readonly Endpoint[]
 }
 
@@ -50,7 +50,7 @@ export function ownCandidates({
   const outside = seen
     .filter((endpoint) => !known.has(endpointText(endpoint)))
     .map((endpoint): Candidate => ({ endpoint, kind: 'seen' }))
-  return [...own.slice(0, MAX_CANDIDATES - Math.min(outside.length, 4)), ...outside.slice(0, 4)]
+  return [...own.slice(0, MAX_CANDIDATES - outside.length), ...outside]
 }
 
 /** Those of a peer's candidates that it could be at. */

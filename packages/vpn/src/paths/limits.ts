@@ -61,9 +61,17 @@ export const BETTER_PROBES = 3
 export const ACTIVITY_MS = 500
 /** How often this machine's own addresses are looked at, in ms. */
 export const OWN_ADDRESSES_MS = 3_000
-/** The least time between two messages with candidates to one peer, in ms. */
-export const TELL_EVERY_MS = 250
+/** How many addresses at which others saw this socket are told. */
+export const MAX_SEEN = 4
+/** What happens to this node's addresses within this time, in ms, is told in one message. */
+export const TELL_AFTER_MS = 250
+/** So many messages a minute are sent to one peer so soon, */
+export const QUICK_TELLS = 10
+/** further ones this long after each other, in ms: the peer ends a channel with 60 a minute. */
+export const SLOW_TELL_MS = 6_000
 /** How many probes a second are sent to all peers together. */
-export const PROBES_PER_SECOND = 500
+export const PROBES_PER_SECOND = 1_000
+/** How many probes of one peer a second are answered. */
+export const ANSWERS_PER_SECOND = 40
 /** How many paths are kept for the sake of knowing how others see this socket. */
 export const KEPT_PATHS = 3

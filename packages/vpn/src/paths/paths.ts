@@ -3,8 +3,16 @@
  * the engine's socket (`probe-message.ts`) into one state machine for each peer (`step.ts`); 3 the path that it chooses
  * stands in the engine's table. Until there is one, and whenever it dies, the stream carries on.
  */
-import { type Cidr, type Clock, type Logger, type PeerId, type Random, tryParseIp } from '@mesh/core'
-import { createTokenBucket, type TokenBucket } from '@mesh/core'
+import {
+  type Cidr,
+  type Clock,
+  createTokenBucket,
+  type Logger,
+  type PeerId,
+  type Random,
+  type TokenBucket,
+  tryParseIp,
+} from '@mesh/core'
 import type { Datagram, Endpoint, Engine } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
 import type { HostNetwork } from '../vpn.ts'
@@ -12,12 +20,16 @@ import { believedCandidates, ownCandidates } from './candidates.ts'
 import { explain, noPath, type UdpStatus } from './explain.ts'
 import {
   ACTIVITY_MS,
+  ANSWERS_PER_SECOND,
   KEPT_PATHS,
+  MAX_SEEN,
   OWN_ADDRESSES_MS,
   PATH_SECRET_BYTES,
   PATH_TOKEN_BYTES,
   PROBES_PER_SECOND,
-  TELL_EVERY_MS,
+  QUICK_TELLS,
+  SLOW_TELL_MS,
+  TELL_AFTER_MS,
 } from './limits.ts'
 import type { Candidate, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import { decodeProbe, deriveProbeKeys, encodeProbe, type ProbeKeys, probeToken } from './probe-message.ts'
@@ -68,6 +80,10 @@ interface Member {
   /** Both ends told each other. */
   theirs: { readonly message: PathsMessage; readonly keys: ProbeKeys } | undefined
   state: PathState
+  /** How many of its probes are answered. */
+  readonly answers: TokenBucket
+  /** When it was told candidates in the last minute. */
+  toldAt: number[]
   cancelTick: (() => void) | undefined
   cancelTell: (() => void) | undefined
 }
@@ -112,6 +128,8 @@ class UdpPaths implements Paths {
       token: random.bytes(PATH_TOKEN_BYTES),
       theirs: undefined,
       state: createPathState(mtu, clock.monotonic()),
+      answers: createTokenBucket({ perSecond: ANSWERS_PER_SECOND, burst: ANSWERS_PER_SECOND }, clock),
+      toldAt: [],
       cancelTick: undefined,
       cancelTell: undefined,
     }
@@ -211,7 +229,8 @@ class UdpPaths implements Paths {
       this.#keepSome()
       return this.#components.onPath(peer)
     }
-    if (theirs === undefined || !this.#budget.take()) return
+    const budget = effect.type === 'ping' ? this.#budget : member.answers
+    if (theirs === undefined || !budget.take()) return
     const seal = { token: theirs.message.token, key: theirs.keys.send }
     const { type, to, nonce, length } = effect
     const probe =
@@ -281,7 +300,7 @@ class UdpPaths implements Paths {
       interfaceName: interfaceName(),
       vpnRanges: vpnRanges(),
       port,
-      seen: this.#seen.all(),
+      seen: this.#seen.latest(MAX_SEEN),
     })
     const text = JSON.stringify([this.#own, this.#seen.varies])
     if (text === this.#ownText) return
@@ -292,7 +311,11 @@ class UdpPaths implements Paths {
 
   /** Tells the peer, and searches at the same time as it will. */
   #tellSoon(member: Member): void {
-    member.cancelTell ??= this.#components.clock.after(TELL_EVERY_MS, () => {
+    const { clock } = this.#components
+    const minuteAgo = clock.monotonic() - 60_000
+    member.toldAt = member.toldAt.filter((at) => at > minuteAgo)
+    const waitMs = member.toldAt.length < QUICK_TELLS ? TELL_AFTER_MS : SLOW_TELL_MS
+    member.cancelTell ??= clock.after(waitMs, () => {
       member.cancelTell = undefined
       this.#tell(member)
       if (member.theirs !== undefined && usedPath(member.state) === undefined) {
@@ -301,7 +324,8 @@ class UdpPaths implements Paths {
     })
   }
 
-  #tell({ peer, secret, token }: Member): void {
+  #tell({ peer, secret, token, toldAt }: Member): void {
+    toldAt.push(this.#components.clock.monotonic())
     const message = { secret, token, candidates: this.#own, varies: this.#seen.varies }
     this.#components.tell(peer, encodePaths(message))
   }

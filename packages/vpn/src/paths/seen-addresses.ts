@@ -27,10 +27,13 @@ export class SeenAddresses {
     this.#words.clear()
   }
 
-  /** Each address once, the latest first. */
-  all(): readonly Endpoint[] {
-    const byText = new Map([...this.#words.values()].map((endpoint) => [endpointText(endpoint), endpoint]))
-    return [...byText.values()].reverse()
+  /** The latest `count` addresses, each once, in an order that does not change with who spoke last. */
+  latest(count: number): readonly Endpoint[] {
+    const byText = new Map<string, Endpoint>()
+    for (const endpoint of [...this.#words.values()].reverse()) {
+      if (byText.size < count) byText.set(endpointText(endpoint), endpoint)
+    }
+    return [...byText].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, endpoint]) => endpoint)
   }
 
   /** One address was seen with different ports: the NAT chooses one for each peer, and none can be told beforehand. */
