@@ -1,13 +1,15 @@
 import { defineConfig, type Options } from 'tsup'
 
-/** The build of every published package: ES modules, types, one chunk for each entry of `exports`. */
+/**
+ * The build of every published package: ES modules, one chunk for each entry of `exports`. Their types are built for all
+ * packages at once, by `scripts/build-types.mjs`.
+ */
 export function packageBuild(options: Options = {}) {
   return defineConfig({
     entry: ['src/index.ts'],
     format: 'esm',
     target: 'es2024',
-    dts: true,
-    clean: true,
+    clean: ['!**/*.d.ts'],
     sourcemap: true,
     removeNodeProtocol: false,
     tsconfig: '../../tsconfig.json',

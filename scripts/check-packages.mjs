@@ -13,7 +13,7 @@ import { packPackages, publishedPackages } from './pack-packages.mjs'
 /** Dependencies of which users get exactly one version, and why. All others are ranges, so that npm shares them. */
 const EXACT = {
   '@libp2p/gossipsub':
-    'the room reaches behind its public face (packages/p2p/src/upstream/gossipsub-internals.ts)',
+    'gossip reaches behind its public face (packages/p2p/src/upstream/gossipsub-internals.ts)',
   '@libp2p/yamux':
     'its windows are read and its methods replaced (packages/p2p/src/upstream/receive-window.ts)',
   '@mesh/engine-linux-arm64-gnu': "the addon's interface is the engine's own",

@@ -18,8 +18,8 @@ const steps = [
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['import table', 'node', ['scripts/check-imports.mjs']],
   ['dead code', 'knip', []],
-  ['types', 'tsc', ['-p', 'tsconfig.json']],
-  ['build', 'turbo', ['run', 'build', 'build:addon', '--output-logs=errors-only']],
+  ['types', 'node', ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.json']],
+  ['build', 'turbo', ['run', 'build', 'build:addon', 'build:types', '--output-logs=errors-only']],
   ['published packages', 'node', ['scripts/check-packages.mjs']],
   ['docstrings', 'node', ['scripts/check-docstrings.mjs']],
 ]

@@ -15,6 +15,5 @@ const keepModulesApart: EsbuildPlugin = {
 
 export default packageBuild({
   entry: ['src/*.ts', '!src/*.test.ts'],
-  dts: { entry: ['src/index.ts', 'src/pattern.ts'] },
   esbuildPlugins: [keepModulesApart],
 })

@@ -100,7 +100,7 @@ test('every documented example passes the strictest checks of types, the declara
     noEmit: true,
   }
   writeFileSync(join(everything, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
-  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const tsc = join(root, 'node_modules/typescript-native/bin/tsc')
   const { stdout } = await run(process.execPath, [tsc, '-p', '.'], { cwd: everything }).catch(
     (error) => error,
   )

@@ -85,15 +85,16 @@ export interface PingOptions {
   /** Bytes of the ICMP payload; with it, the packets must not be fragmented. */
   readonly size?: number
   readonly from?: string
+  /** How long all of it may take, in s; default: two more than it takes where every packet is answered. */
+  readonly withinS?: number
 }
 
 /** `count` packets must be answered; with a deadline, as ping alone waits but two round trips for the last one. */
 export async function ping(lab: Lab, host: string, to: string, options: PingOptions = {}): Promise<void> {
-  const { count = 3, size, from } = options
+  const { count = 3, size, from, withinS = Math.ceil(count / 5) + 2 } = options
   const sized = size === undefined ? [] : ['-M', 'do', '-s', String(size)]
   const bound = from === undefined ? [] : ['-I', from]
-  const seconds = String(Math.ceil(count / 5) + 2)
-  const argv = ['ping', '-n', '-i', '0.2', '-c', String(count), '-w', seconds, ...sized, ...bound, to]
+  const argv = ['ping', '-n', '-i', '0.2', '-c', String(count), '-w', String(withinS), ...sized, ...bound, to]
   const out = await runIn(lab, host, argv)
   // with a deadline ping counts answers, and one that was late may come together with the next
   const received = Number(/ (\d+) received/.exec(out)?.[1] ?? 0)

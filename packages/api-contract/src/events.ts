@@ -63,7 +63,7 @@ export const eventSchemas = {
   'peer.refused': later(() =>
     z.object({
       PeerID: z.string().nullable(),
-      /** `member.bad_proof`, `channel.not_member`, `room.bad_seal`, ... */
+      /** `member.bad_proof`, `channel.not_member`, `topic.bad_seal`, ... */
       Code: z.string(),
       Protocol: z.string().nullable(),
     }),

@@ -23,14 +23,14 @@ export function createBackoff(
     failed() {
       const wait = Math.min(init.mostMs, init.leastMs * 2 ** Math.min(failures, 30))
       failures++
-      failedAt = clock.now()
+      failedAt = clock.monotonic()
       notBefore = failedAt + wait * (0.5 + random.float() / 2)
     },
     succeeded() {
       failures = 0
       notBefore = 0
     },
-    remainingMs: () => Math.max(0, notBefore - clock.now()),
+    remainingMs: () => Math.max(0, notBefore - clock.monotonic()),
     hasten(spacingMs) {
       notBefore = Math.min(notBefore, failedAt + spacingMs)
     },

@@ -24,6 +24,7 @@ test('has these public names', () => {
     'BoundedMap',
     'KeyedCounts',
     'MeshError',
+    'TimeShare',
     'addressGroup',
     'cidrContains',
     'createBackoff',

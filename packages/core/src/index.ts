@@ -58,4 +58,5 @@ export {
   type UserRecord,
   userRecord,
 } from './records.ts'
+export { TimeShare, type TimeShareInit } from './time-share.ts'
 export { toError } from './to-error.ts'

@@ -16,6 +16,11 @@ export class KeyedCounts<K> {
     return this.#counts.get(key) ?? 0
   }
 
+  /** The keys of which there are some, each with its number, in the order in which they came. */
+  entries(): Iterable<[K, number]> {
+    return this.#counts.entries()
+  }
+
   /** Adds one; gives the number of the key afterwards. */
   add(key: K): number {
     const count = this.of(key) + 1

@@ -17,11 +17,11 @@ export interface Rate {
 /** A bucket that starts full and refills steadily. */
 export function createTokenBucket(rate: Rate, clock: Clock): TokenBucket {
   let tokens = rate.burst
-  let last = clock.now()
+  let last = clock.monotonic()
   return {
     take() {
-      const now = clock.now()
-      tokens = Math.min(rate.burst, tokens + (Math.max(0, now - last) * rate.perSecond) / 1000)
+      const now = clock.monotonic()
+      tokens = Math.min(rate.burst, tokens + ((now - last) * rate.perSecond) / 1000)
       last = now
       if (tokens < 1) return false
       tokens--

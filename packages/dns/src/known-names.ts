@@ -40,13 +40,15 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
   let owners: Owners | undefined
   let isDirty = true
   let expiresAt = Number.POSITIVE_INFINITY
+  /** In ms of monotonic time: a clock that is set back must not keep old names. */
   let notBefore = 0
   const unsubscribe = ledger.subscribe((event) => {
     if (isDirty || !concernsNames(event, owners)) return
     isDirty = true
-    notBefore = Math.max(notBefore, clock.now() + REBUILD_DELAY_MS)
+    notBefore = Math.max(notBefore, clock.monotonic() + REBUILD_DELAY_MS)
   })
   const build = (now: number) => {
+    const begunAt = clock.monotonic()
     const input: NamesInput = {
       ...init,
       snapshot: ledger.snapshot(),
@@ -61,8 +63,8 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
     const matcher = createPatternMatcher(createPatternSet(entries.used, library), clock)
     expiresAt = owners.expiresAt() ?? Number.POSITIVE_INFINITY
     isDirty = false
-    const costMs = Math.max(0, clock.now() - now)
-    notBefore = now + Math.min(MAX_REBUILD_DELAY_MS, costMs * REBUILD_TIME_SHARE)
+    const costMs = clock.monotonic() - begunAt
+    notBefore = begunAt + Math.min(MAX_REBUILD_DELAY_MS, costMs * REBUILD_TIME_SHARE)
     return {
       zone,
       patterns: { used: entries.used.length, ignored: entries.ignored },
@@ -72,7 +74,8 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
   return {
     current() {
       const now = clock.now()
-      if (names === undefined || ((isDirty || now >= expiresAt) && now >= notBefore)) names = build(now)
+      if (names === undefined || ((isDirty || now >= expiresAt) && clock.monotonic() >= notBefore))
+        names = build(now)
       return names
     },
     stop: unsubscribe,

@@ -30,7 +30,11 @@ import {
   defaultLedgerLimits,
   MAX_COLLECTED_AT_ONCE,
 } from './limits.ts'
+import { ClockCheck, type ClockOffset } from './rules/clock-check.ts'
+import type { Verdict } from './rules/judge.ts'
 import { isLiveAt } from './rules/liveness.ts'
+import { FutureEntries } from './writes/future-entries.ts'
+import type { Tree } from './state/tree-node.ts'
 import { createLocalWriter, type LocalWriter, signEntry } from './writes/local-write.ts'
 import { createLocalWrites, type LocalWrites } from './writes/local-writes.ts'
 import { type BucketPolicy, defaultPolicies, holderOf } from './rules/policy.ts'
@@ -38,7 +42,7 @@ import { createEntryMerger, type EntryMerger } from './merging/entry-merger.ts'
 import { findReapable, reapingLeader } from './rules/reap.ts'
 import { createRetractions } from './merging/retractions.ts'
 import { createOwnershipRaces, type OwnershipRaces } from './merging/ownership-races.ts'
-import { verifySignature } from './entries/signer.ts'
+import { type Verify, verifySignature } from './entries/signer.ts'
 import type { Snapshot } from './state/snapshot.ts'
 import { createMemoryStore } from './state/store.ts'
 import { type StoreFailure, WatchedStore } from './state/watched-store.ts'
@@ -75,6 +79,8 @@ class MeshLedger implements Ledger {
   readonly #merger: EntryMerger
   readonly #intake: BlockIntake
   readonly #races: OwnershipRaces
+  readonly #clockCheck: ClockCheck
+  readonly #futureEntries: FutureEntries
   readonly #policies: ReadonlyMap<string, BucketPolicy>
   readonly #livenessMs: number
   readonly #tombstoneTtlMs: number
@@ -103,7 +109,16 @@ class MeshLedger implements Ledger {
     })
     this.#events = createLedgerEvents(this.#log)
     this.#races = createOwnershipRaces(this.self)
-    const writer = createLocalWriter({ ...this.#rules(), signer })
+    this.#clockCheck = new ClockCheck(this.#clock)
+    this.#futureEntries = new FutureEntries({
+      self: this.self,
+      clock: this.#clock,
+      clockCheck: this.#clockCheck,
+      state: this.#state,
+      submit: (write) => void this.#queue.submit(write),
+    })
+    const isReplaceable = (entry: Entry) => this.#futureEntries.isReplaceable(entry)
+    const writer = createLocalWriter({ ...this.#rules(), signer, isReplaceable })
     this.#queue = this.#createQueue(writer)
     this.#writes = createLocalWrites({ ...this.#rules(), writer, queue: this.#queue })
     this.#merger = this.#createMerger({ signer, verify, admits })
@@ -131,7 +146,7 @@ class MeshLedger implements Ledger {
 
   merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined): MergeResult {
     if (this.mode === 'off' || this.#stopping.signal.aborted) return NOTHING
-    return this.#merger.merge(entries, author, this.#state.tree)
+    return this.#merge(entries, author, this.#state.tree)
   }
 
   async receiveBlock(json: Uint8Array, author: PeerId | undefined): Promise<MergeResult> {
@@ -198,6 +213,10 @@ class MeshLedger implements Ledger {
     return this.#store.failure
   }
 
+  clockOffset(): ClockOffset | undefined {
+    return this.#clockCheck.offset()
+  }
+
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#queue.flush()
@@ -239,6 +258,7 @@ class MeshLedger implements Ledger {
       commit: (edit, changes) => this.#commit(edit, changes) === undefined,
       events: this.#events,
       queue: this.#queue,
+      onHeartbeat: (heartbeat, verdict) => this.#hearClock(heartbeat, verdict, verify),
       retract: createRetractions({
         self: this.self,
         mayEnd: (bucket, owner) => this.#mayEnd(bucket, owner),
@@ -254,10 +274,16 @@ class MeshLedger implements Ledger {
       signal: this.#stopping.signal,
       begin: (author) => {
         const health = this.#state.tree
-        return (entries) => this.#merger.merge(entries, toAuthor(author), health)
+        return (entries) => this.#merge(entries, toAuthor(author), health)
       },
       refuse: (refused, author) => this.#refuseUnread(refused, toAuthor(author)),
     })
+  }
+
+  #merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined, health: Tree): MergeResult {
+    const result = this.#merger.merge(entries, author, health)
+    if (this.mode === 'enforce') this.#futureEntries.replace()
+    return result
   }
 
   #mayEnd(bucket: string, owner: string): boolean {
@@ -280,6 +306,15 @@ class MeshLedger implements Ledger {
       this.#log.debug('block not stored', { error: cause })
       return notStored(cause)
     }
+  }
+
+  /** Of one from the future nothing was verified yet; it tells of this machine's clock as much as of the member's. */
+  #hearClock(heartbeat: KeyedEntry, verdict: Verdict, verify: Verify): void {
+    const { owner, version } = heartbeat.entry
+    if (owner === this.self) return
+    const isGenuine =
+      verdict === 'accept' || verdict === 'same' || (verdict === 'FUTURE' && verifyEntry(heartbeat, verify))
+    if (isGenuine) this.#clockCheck.heard(owner, version)
   }
 
   #collect(tombstones: readonly KeyedEntry[]): number {

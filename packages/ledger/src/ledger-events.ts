@@ -1,5 +1,5 @@
 /** Tells listeners what happened, in order, and counts refusals. */
-import { type Logger, type PeerId, shortPeerId } from '@mesh/core'
+import { KeyedCounts, type Logger, type PeerId, shortPeerId } from '@mesh/core'
 import type { KeyedEntry } from './entries/entry.ts'
 import type { LedgerEvent, RejectionCode } from './ledger.ts'
 
@@ -13,7 +13,7 @@ export interface LedgerEvents {
 
 export function createLedgerEvents(log: Logger): LedgerEvents {
   const listeners = new Set<(event: LedgerEvent) => void>()
-  const counts = new Map<RejectionCode, number>()
+  const counts = new KeyedCounts<RejectionCode>()
   const queue: LedgerEvent[] = []
   let telling = false
 
@@ -41,10 +41,10 @@ export function createLedgerEvents(log: Logger): LedgerEvents {
     },
     emit,
     reject({ bucket, key, entry: { owner, version } }, code, author) {
-      counts.set(code, (counts.get(code) ?? 0) + 1)
+      counts.add(code)
       log.debug('entry rejected', { bucket, key, owner: shortPeerId(owner), code, author })
       emit({ type: 'rejected', bucket, key, owner, version, code, author })
     },
-    rejections: () => Object.fromEntries(counts),
+    rejections: () => Object.fromEntries(counts.entries()),
   }
 }

@@ -1,6 +1,7 @@
 import type { MeshError, PeerId } from '@mesh/core'
 import type { Entry, KeyedEntry } from './entries/entry.ts'
 import type { BlockHead, Snapshot } from './state/snapshot.ts'
+import type { ClockOffset } from './rules/clock-check.ts'
 import type { StoreFailure } from './state/watched-store.ts'
 
 /** How entries of others are judged: refuse what breaks ownership, count it only, or know no ownership. */
@@ -148,6 +149,8 @@ export interface Ledger {
   }[]
   /** Why nothing is stored now, as with a full disk; undefined when the last block was. Writes are refused meanwhile. */
   storeFailure(): StoreFailure | undefined
+  /** How far this machine's clock is from the other members'; undefined while none was heard for ten minutes. */
+  clockOffset(): ClockOffset | undefined
   /**
    * Who ends expired entries: elected among the nodes with a heartbeat of the last 15 minutes (docs/WIRE.md 4.8).
    * Undefined when the elected one is not alive, as after a suspension of this machine.

@@ -22,6 +22,12 @@ export const MAX_VERSION = 0xffff_ffff_ffff_ffffn
  * minutes.
  */
 export const MAX_FUTURE_MS = 120_000
+/** A step of the time of day by more than this, in ms, is no drift. */
+export const CLOCK_STEP_MS = 1_000
+/** Members whose clocks are compared with this machine's. */
+export const MAX_CLOCK_SAMPLES = 256
+/** How long a member's clock is taken into account after its last heartbeat, in ms. */
+export const CLOCK_SAMPLE_MS = 600_000
 /** Two claims of one key that are this close together, in ms, are a race and no theft. */
 export const RACE_WINDOW_MS = 10_000
 /** Low bits of our versions that come from the writer's identity, so that ties do not happen by accident. */
@@ -38,6 +44,23 @@ export const MAX_OWNER_BYTES = 128
 export const MAX_BLOCK_BYTES = 64 * 1024 * 1024
 /** Entries that one block may hold. */
 export const MAX_BLOCK_ENTRIES = 100_000
+/** Buckets that one block may name. */
+export const MAX_BLOCK_BUCKETS = 100_000
+/** Fields that a block, or one of its entries, may have, known or not: they have five and six. */
+export const MAX_JSON_FIELDS = 64
+/**
+ * Bytes of one block that are skipped, in fields that nobody knows and in entries that are none; a block with more is
+ * refused from there on.
+ */
+export const MAX_SKIPPED_BYTES = 4 * 1024 * 1024
+/** Bytes of the longest field of an entry that is skipped without refusing the entry. */
+export const MAX_SKIPPED_FIELD_BYTES = 64 * 1024
+/** Bytes of the longest string in a block as written: the longest value with each byte as an escape. */
+export const MAX_STRING_BYTES = 6 * 65_536
+/** Bytes of the longest run of white space in a block. */
+export const MAX_WHITE_SPACE_BYTES = 64 * 1024
+/** Bytes of a block after which decoding lets other work have its turn: less than 2 ms of work. */
+export const SKIP_PAUSE_BYTES = 64 * 1024
 /** How deep JSON that is skipped or looked into may nest; legacy members accept as much. */
 export const MAX_JSON_DEPTH = 10_000
 /** Bytes that a ledger holds unless it is told otherwise. */
@@ -60,8 +83,14 @@ export const MAX_COMMIT_DELAY_MS = 20
 export const SLICE_MS = 10
 /** One author gets at most one part in this many of the time. */
 export const AUTHOR_TIME_SHARE = 4
+/** All authors together get at most one part in this many of the time: keys cost nothing. */
+export const ALL_AUTHORS_TIME_SHARE = 2
+/** What all authors together may take at once, in ms, after a rest. */
+export const ALL_AUTHORS_BURST_MS = 40
 /** Blocks of one author that may wait to be decoded. */
 export const MAX_WAITING_BLOCKS = 1024
+/** Bytes of all authors' blocks that may wait to be decoded. */
+export const MAX_WAITING_BLOCK_BYTES = 2 * MAX_BLOCK_BYTES
 /** Pruned tombstones whose hash and version are remembered, about 100 bytes each. */
 const MAX_REMEMBERED_TOMBSTONES = 65_536
 /** Tombstones that one call of `reap` collects: about 50 ms of work. */

@@ -14,7 +14,7 @@ const [signer, author, other] = [1, 2, 3].map((byte) => createNodeSigner(new Uin
 /** Every verification takes one millisecond of the clock. */
 function openSlow(clock: ManualClock) {
   let spentMs = 0
-  const slow = { ...clock, now: () => clock.now() + spentMs, after: clock.after }
+  const slow = { ...clock, monotonic: () => clock.monotonic() + spentMs, after: clock.after }
   const verify = () => {
     spentMs++
     return true
@@ -98,4 +98,21 @@ test('heartbeats of a block do not decide about its other entries', async () => 
   const result = await ledger.receiveBlock(encodeBlock([beat, rival]), other.peerId)
   expect(result.accepted).toBe(2)
   expect(ledger.snapshot().get('dns', 'x')?.owner).toBe(other.peerId)
+})
+
+test('many authors at once get half of the time together, in turn', async () => {
+  const clock = createManualClock()
+  const { ledger, spent } = openSlow(clock)
+  const authors = Array.from({ length: 40 }, (_, n) => createNodeSigner(new Uint8Array(32).fill(100 + n)))
+  const received = authors.map(({ peerId }, n) => ledger.receiveBlock(encodeBlock(rows(20, `${n}/`)), peerId))
+  await clock.advance(0)
+  // The work itself takes time: 40 ms, and half of what has gone by meanwhile.
+  expect(spent()).toBeLessThanOrEqual(90)
+  await clock.advance(200)
+  expect(spent()).toBeLessThanOrEqual(300)
+  const begun = new Set([...ledger.snapshot().entries()].map(({ key }) => key.split('/')[0]))
+  expect(begun.size).toBeGreaterThanOrEqual(10)
+  await clock.advance(5_000)
+  await Promise.all(received)
+  expect(ledger.snapshot().size).toBe(800)
 })

@@ -34,17 +34,17 @@ export type RefusalCode =
   /** More handshakes on a connection than anyone needs. */
   | 'member.too_many'
   /** A gossip message whose author is no Ed25519 peer id. */
-  | 'room.bad_author'
+  | 'topic.bad_author'
   /** A gossip message that is no envelope. */
-  | 'room.bad_envelope'
+  | 'topic.bad_envelope'
   /** A gossip message sealed with a key that this network does not have now. */
-  | 'room.bad_seal'
+  | 'topic.bad_seal'
   /** A gossip message longer than the network allows. */
-  | 'room.too_long'
+  | 'topic.too_long'
   /** A gossip frame of a peer that is no known member, while others of the kind hold too much already. */
-  | 'room.too_much_held'
+  | 'topic.too_much_held'
   /** A gossip frame that does not decode or is longer than the network allows. */
-  | 'room.bad_frame'
+  | 'topic.bad_frame'
   /** A connection from a range that libp2p keeps out of (the VPN's own). */
   | 'host.blocked_range'
   /** A connection from a peer that is blocked. */

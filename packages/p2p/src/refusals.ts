@@ -1,4 +1,4 @@
-import type { Clock } from '@mesh/core'
+import { type Clock, createTokenBucket, KeyedCounts, type TokenBucket } from '@mesh/core'
 import { REFUSAL_EVENTS_PER_SECOND } from './limits.ts'
 import type { RefusalCode } from './p2p-error.ts'
 import type { P2pEvent } from './p2p-node.ts'
@@ -12,33 +12,29 @@ export interface Refusals {
 }
 
 /**
- * Every refusal is counted; events of one code are told at most ten times a second, so that who sends rubbish
- * cannot make us busy with telling of it.
+ * Creates the counter of refusals. Every refusal is counted; events of one code are told at most ten times a second, so
+ * that who sends rubbish cannot make us busy with telling of it.
  */
 export function createRefusals(components: {
   readonly clock: Clock
   readonly emit: (event: P2pEvent) => void
 }): Refusals {
   const { clock, emit } = components
-  const counts = new Map<string, number>()
-  const told = new Map<string, { second: number; events: number }>()
+  const counts = new KeyedCounts<RefusalCode>()
+  const events = new Map<RefusalCode, TokenBucket>()
+  const rate = { perSecond: REFUSAL_EVENTS_PER_SECOND, burst: REFUSAL_EVENTS_PER_SECOND }
 
-  const mayTell = (code: string): boolean => {
-    const second = Math.floor(clock.now() / 1000)
-    const last = told.get(code)
-    if (last === undefined || last.second !== second) {
-      told.set(code, { second, events: 1 })
-      return true
-    }
-    last.events++
-    return last.events <= REFUSAL_EVENTS_PER_SECOND
+  const mayTell = (code: RefusalCode): boolean => {
+    const allowance = events.get(code) ?? createTokenBucket(rate, clock)
+    events.set(code, allowance)
+    return allowance.take()
   }
 
   return {
     refuse(code, from = {}) {
-      counts.set(code, (counts.get(code) ?? 0) + 1)
+      counts.add(code)
       if (mayTell(code)) emit({ type: 'refused', code, peer: from.peer, protocol: from.protocol })
     },
-    counts: () => Object.fromEntries(counts),
+    counts: () => Object.fromEntries(counts.entries()),
   }
 }

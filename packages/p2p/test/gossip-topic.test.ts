@@ -116,32 +116,32 @@ describe('what is wrong is refused and counted, and goes no further', () => {
 
   test('no envelope', async () => {
     await forger(stranger, network).publish(bytes('hello'))
-    expect(await refusedAs('room.bad_envelope')).toEqual([[], [], {}])
+    expect(await refusedAs('topic.bad_envelope')).toEqual([[], [], {}])
   })
 
   test('sealed with another key', async () => {
     const other = createTestNetwork()
     await forger(stranger, network).publish(encodeEnvelope(forger(stranger, other).seal('hello')))
-    expect(await refusedAs('room.bad_seal')).toEqual([[], [], {}])
+    expect(await refusedAs('topic.bad_seal')).toEqual([[], [], {}])
   })
 
   test('sealed two windows ago', async () => {
     const { publish, seal, window } = forger(stranger, network)
     await publish(encodeEnvelope(seal('hello', window - 2)))
-    expect(await refusedAs('room.bad_seal')).toEqual([[], [], {}])
+    expect(await refusedAs('topic.bad_seal')).toEqual([[], [], {}])
   })
 
   test('an envelope that was changed', async () => {
     const { publish, seal } = forger(stranger, network)
     const sealed = seal('hello')
     await publish(encodeEnvelope(sealed.slice(0, -1) + (sealed.endsWith('0') ? '1' : '0')))
-    expect(await refusedAs('room.bad_seal')).toEqual([[], [], {}])
+    expect(await refusedAs('topic.bad_seal')).toEqual([[], [], {}])
   })
 
   test('a frame that is none, without harm to what follows', async () => {
     const stream = await openGossipStream(stranger, member)
     await writeFrame(stream, Uint8Array.of(0xff, 0xff, 0xff, 0xff))
-    expect(await refusedAs('room.bad_frame')).toEqual([[], [], {}])
+    expect(await refusedAs('topic.bad_frame')).toEqual([[], [], {}])
     const { publish, seal } = forger(stranger, network)
     await publish(encodeEnvelope(seal('from one who knows the key')))
     await eventually(() => expect(behind.heard).toEqual(['from one who knows the key']))
@@ -150,7 +150,7 @@ describe('what is wrong is refused and counted, and goes no further', () => {
   test('a frame longer than the network allows', async () => {
     const stream = await openGossipStream(stranger, member)
     stream.send(Uint8Array.of(0x80, 0x80, 0x80, 0x7f))
-    expect(await refusedAs('room.bad_frame')).toEqual([[], [], {}])
+    expect(await refusedAs('topic.bad_frame')).toEqual([[], [], {}])
     await eventually(() => expect(stream.status).toBe('reset'))
   })
 })

@@ -33,6 +33,12 @@ export const MAX_HEARTBEATS_COMPARED = 10_000
 export const MAX_SESSION_MESSAGES = 8_192
 /** Messages in a row that may say 'more' and bring nothing. */
 export const MAX_IDLE_MESSAGES = 3
+/** Entries of this ledger that are looked at for a remote before other work may have its turn: 100 us of work. */
+export const WALK_STEP_ENTRIES = 256
+/** All sessions together get at most one part in this many of the time. */
+export const SESSIONS_TIME_SHARE = 1.5
+/** What all sessions may use of the time at once, in ms. */
+export const SESSIONS_BURST_MS = 20
 /** Ranges that may wait for their answer. With more of them the remote asks without listening. */
 export const MAX_PENDING_TASKS = 8_192
 /** Entries with a broken form or signature that an honest member may send in one session. */
@@ -45,6 +51,10 @@ export const MESSAGE_TIMEOUT_MS = 30_000
 export const SESSION_TIMEOUT_MS = 10 * 60_000
 /** Sessions that one peer may open in a minute; as many may come at once. */
 export const SESSIONS_PER_MINUTE = 30
+/** Sessions of all peers that may run at a time: keys cost nothing, so that a bound for each is none. */
+export const MAX_SESSIONS = 64
+/** Sessions that all peers together may open in a minute; as many may come at once. */
+export const ALL_SESSIONS_PER_MINUTE = 600
 /** Sessions that this node opens at a time. */
 export const MAX_OWN_SESSIONS = 4
 

@@ -157,7 +157,7 @@ class LedgerReplicator implements Replicator {
     const { ledger, topic, clock } = this.#components
     this.#initialSync.begin()
     void this.#initialSync.wait().then(() => {
-      this.#syncedAt = clock.now()
+      this.#syncedAt = clock.monotonic()
     })
     this.#ends.push(topic.onMessage((message) => this.#receiver.take(message)))
     this.#ends.push(

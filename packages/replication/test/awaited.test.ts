@@ -12,6 +12,7 @@ import { createReplicator } from '@mesh/replication'
 const start = systemClock.now()
 const clock = {
   now: () => start + (systemClock.now() - start) * 100,
+  monotonic: () => systemClock.monotonic() * 100,
   after: (delayMs, run, options) => systemClock.after(delayMs / 100, run, options),
 }
 const ledger = createLedger({}, { signer: createSigner(systemRandom.bytes(32)), clock })

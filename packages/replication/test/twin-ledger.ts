@@ -137,6 +137,15 @@ export function createTwinSession(
   })
 }
 
+/** The session's answer, without a pause. */
+export function answerOf(session: Session, refused: readonly Refusal[] = []): SyncMessage | undefined {
+  const steps = session.answering(refused)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
 export interface Reconciled {
   readonly messages: number
   readonly bytes: number
@@ -168,7 +177,7 @@ export function reconcileTwins(initiator: TwinLedger, responder: TwinLedger): Re
     for (const { hash, code } of refused) side.twin.refusedThere.add(hexOf(hash), code, side.twin.nowMs)
     const ours = side.twin.merge(entries)
     for (const { hash, code } of ours) side.twin.refusals.add(hexOf(hash), code, side.twin.nowMs)
-    message = side.session.answer(ours)
+    message = answerOf(side.session, ours)
   }
   return { ...seen, fault: sides[0]?.session.fault ?? sides[1]?.session.fault }
 }

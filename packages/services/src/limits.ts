@@ -13,6 +13,8 @@ export const MAX_SERVED_CONNECTIONS = 2_048
 export const MAX_LOCAL_CONNECTIONS = 1_024
 /** How many bytes may wait to be written to one socket before its stream is paused. */
 export const SOCKET_BUFFER_BYTES = 256 * 1024
+/** How many bytes of a local connection are read, sent and kept before its service has answered; then it waits. */
+export const MAX_EARLY_BYTES = 16 * 1024
 /** How long a request may take, in ms, from the opening of its stream to its last byte. */
 export const REQUEST_MS = 10_000
 /** How long an answer may take, in ms: opening, the other side's wait for `users`, and its dialling of the target. */
@@ -101,8 +103,8 @@ export const LEGACY_EGRESS_REQUEST_MS = 60_000
 /** The longest head of an HTTP request or answer, in bytes. */
 export const MAX_HTTP_HEAD_BYTES = 64 * 1024
 /**
- * How long after its start the proxy waits for an egress node to appear, in ms; later it says at once that none is
- * there.
+ * How long after its start the proxy waits for an egress node to appear and to be reached, in ms. Later it says at once
+ * that none is there, and tries one that cannot be reached for `LOCAL_WAIT_MS`.
  */
 export const EGRESS_AWAITED_MS = 10_000
 /** How long an egress node that could not be reached is asked after the others, in ms. */

@@ -5,6 +5,8 @@ import { popFirst, pushTimed } from './timed-heap.ts'
 export interface ManualClock extends Clock {
   /** Moves time on, running what becomes due; between callbacks, promise callbacks that are ready run. */
   advance(ms: number): Promise<void>
+  /** Sets the time of day forward or back by so many ms; monotonic time and what waits go on as before. */
+  stepWall(ms: number): void
   /** Callbacks waiting, for leak checks. */
   readonly pending: number
 }
@@ -18,6 +20,7 @@ interface Timer {
 
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let now = startMs
+  let stepMs = 0
   let order = 0
   let pending = 0
   const timers: Timer[] = []
@@ -30,7 +33,7 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
     return undefined
   }
   return {
-    now: () => now,
+    now: () => now + stepMs,
     monotonic: () => now - startMs,
     after(delayMs, run) {
       const timer: Timer = { at: now + Math.max(0, delayMs), order: order++, run }
@@ -53,6 +56,9 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
         await runReadyCallbacks()
       }
       now = until
+    },
+    stepWall(ms) {
+      stepMs += ms
     },
     get pending() {
       return pending

@@ -11,7 +11,7 @@ export interface HealthView {
   readonly now: number
   /** Unix ms. */
   readonly startedAt: number
-  readonly ledger: Pick<Ledger, 'conflicts' | 'rejections' | 'storeFailure'>
+  readonly ledger: Pick<Ledger, 'conflicts' | 'rejections' | 'storeFailure' | 'clockOffset'>
   /** Undefined until the host listens. */
   readonly p2p: P2pNode | undefined
   /** Undefined without one. */
@@ -37,6 +37,7 @@ export function findProblems(view: HealthView): readonly HealthProblem[] {
     ...(view.files?.problems() ?? []),
     ...(view.dns?.problems() ?? []),
     ...storeProblems(view),
+    ...clockProblems(view),
     ...conflictProblems(view),
     ...rejectionProblems(view),
     ...networkProblems(view),
@@ -56,6 +57,34 @@ function storeProblems({ ledger }: HealthView): HealthProblem[] {
       since: failure.since,
     },
   ]
+}
+
+/** Beyond this members refuse what this node writes, or it refuses what they write. */
+const CLOCK_DIFFERENCE_MS = 120_000
+
+function clockProblems({ ledger }: HealthView): HealthProblem[] {
+  const offset = ledger.clockOffset()
+  if (offset === undefined || Math.abs(offset.aheadMs) <= CLOCK_DIFFERENCE_MS) return []
+  const isAhead = offset.aheadMs > 0
+  const others = offset.members === 1 ? "the other member's" : `the median of ${offset.members} members'`
+  const refuses = isAhead
+    ? 'Others refuse what this node writes as coming from the future, and take it for gone.'
+    : 'This node refuses what others write as coming from the future.'
+  return [
+    {
+      code: 'ledger.clock_wrong',
+      severity: 'error',
+      title: `This machine's clock is ${inWords(Math.abs(offset.aheadMs))} ${isAhead ? 'ahead of' : 'behind'} ${others}`,
+      hint: `${refuses} Set the clock, or let NTP set it; the node goes on by itself.`,
+    },
+  ]
+}
+
+function inWords(ms: number): string {
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 120) return `${minutes} minutes`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`
 }
 
 function conflictProblems({ ledger }: HealthView): HealthProblem[] {

@@ -83,7 +83,12 @@ describe('health', () => {
   const view = (over: Partial<HealthView> = {}): HealthView => ({
     now: 100_000,
     startedAt: 0,
-    ledger: { conflicts: () => [], rejections: () => ({}), storeFailure: () => undefined },
+    ledger: {
+      conflicts: () => [],
+      rejections: () => ({}),
+      storeFailure: () => undefined,
+      clockOffset: () => undefined,
+    },
     p2p: p2p(),
     vpn: undefined,
     bootstrapPeers: 0,
@@ -98,13 +103,26 @@ describe('health', () => {
   })
   test('a ledger that is not stored is an error, and the first', () => {
     const storeFailure = () => ({ since: 7, message: 'database or disk is full', count: 3 })
-    const ledger = { conflicts: () => [], rejections: () => ({}), storeFailure }
+    const ledger = { conflicts: () => [], rejections: () => ({}), storeFailure, clockOffset: () => undefined }
     expect(findProblems(view({ ledger }))[0]).toMatchObject({
       code: 'ledger.not_stored',
       severity: 'error',
       title: 'The ledger is not stored: database or disk is full',
       since: 7,
     })
+  })
+  test('a clock that differs from the other members’ is an error that says how far it is off', () => {
+    const clockOffset = (aheadMs: number) => () => ({ aheadMs, members: 3 })
+    const quiet = { conflicts: () => [], rejections: () => ({}), storeFailure: () => undefined }
+    const of = (aheadMs: number) =>
+      findProblems(view({ now: 5_000, ledger: { ...quiet, clockOffset: clockOffset(aheadMs) } }))
+    expect(of(100_000)).toEqual([])
+    expect(of(3_660_000)[0]).toMatchObject({
+      code: 'ledger.clock_wrong',
+      severity: 'error',
+      title: "This machine's clock is 61 minutes ahead of the median of 3 members'",
+    })
+    expect(of(-90_000_000)[0]?.title).toBe("This machine's clock is 25 hours behind the median of 3 members'")
   })
   test('a node that just started, or has a member, has no problem', () => {
     expect(codes({ now: 5_000 })).toEqual([])
@@ -134,6 +152,7 @@ describe('health', () => {
       conflicts: () => [{ bucket: 'dns', key: 'x', owners: ['a', 'b'], since: 7 }],
       rejections: () => ({ FUTURE: 1, QUOTA: 2, BAD_SIG: 3, ROLLBACK: 9 }),
       storeFailure: () => undefined,
+      clockOffset: () => undefined,
     }
     expect(codes({ now: 5_000, ledger })).toEqual([
       'ledger.conflict',

@@ -192,11 +192,11 @@ class CachingForwarder implements Forwarder {
 
   async #tryServers(question: ForwardQuestion): Promise<Extract<Reply, { kind: 'answer' }> | undefined> {
     const { clock, log } = this.#components
-    const end = clock.now() + FORWARD_MS
+    const end = clock.monotonic() + FORWARD_MS
     const servers = this.#servers.inOrder(question.domain)
     let refusal: Extract<Reply, { kind: 'answer' }> | undefined
     for (const server of [...servers, ...servers].slice(0, MAX_FORWARD_TRIES)) {
-      const leftMs = end - clock.now()
+      const leftMs = end - clock.monotonic()
       if (leftMs <= 0 || this.#stopped) break
       try {
         const reply = await this.#askServer(server, question, leftMs)

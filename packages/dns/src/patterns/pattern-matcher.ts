@@ -28,7 +28,7 @@ interface Search {
   steps: number
 }
 
-export function createPatternMatcher(set: PatternSet, clock: Pick<Clock, 'now'>): PatternMatcher {
+export function createPatternMatcher(set: PatternSet, clock: Pick<Clock, 'monotonic'>): PatternMatcher {
   const searches = new LRUCache<string, Search>({ max: MAX_MATCHED_NAMES })
   return {
     find(name) {
@@ -38,10 +38,10 @@ export function createPatternMatcher(set: PatternSet, clock: Pick<Clock, 'now'>)
         searches.set(name, search)
       }
       if (search.next === search.candidates.length) return search
-      const end = clock.now() + COMPILE_SLICE_MS
+      const end = clock.monotonic() + COMPILE_SLICE_MS
       while (search.next < search.candidates.length) {
         tryNext(search, name)
-        if (clock.now() >= end) break
+        if (clock.monotonic() >= end) break
       }
       return search.next === search.candidates.length ? search : undefined
     },

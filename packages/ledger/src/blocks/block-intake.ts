@@ -1,13 +1,20 @@
 /**
  * Blocks of others, decoded and judged in slices, so that no message and no author holds the node up: an author
- * has 10 ms at once and a quarter of the time after that. Its blocks are taken in order, and a bound keeps what
- * waits from growing.
+ * has 10 ms at once and a quarter of the time after that, and all authors together, which cost nobody anything, half
+ * of the time, in turn. An author's blocks are taken in order, and bounds keep what waits from growing.
  */
-import { type Clock, delay } from '@mesh/core'
+import { type Clock, TimeShare } from '@mesh/core'
 import { type Decoded, decodeBlock } from './decode-block.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import type { MergeResult, RejectionCode } from '../ledger.ts'
-import { AUTHOR_TIME_SHARE, MAX_BLOCK_BYTES, MAX_WAITING_BLOCKS, SLICE_MS } from '../limits.ts'
+import {
+  ALL_AUTHORS_BURST_MS,
+  ALL_AUTHORS_TIME_SHARE,
+  AUTHOR_TIME_SHARE,
+  MAX_WAITING_BLOCK_BYTES,
+  MAX_WAITING_BLOCKS,
+  SLICE_MS,
+} from '../limits.ts'
 import type { BlockHead } from '../state/snapshot.ts'
 
 /** Takes entries until it has drawn all; called once for each slice. */
@@ -35,11 +42,8 @@ export interface BlockIntake {
 
 interface Author {
   readonly name: string
-  /** Milliseconds that it may use now. */
-  budgetMs: number
-  refilledAtMs: number
+  readonly time: TimeShare
   waitingBlocks: number
-  waitingBytes: number
   last: Promise<unknown> | undefined
 }
 
@@ -50,24 +54,27 @@ export function createBlockIntake(init: BlockIntakeInit): BlockIntake {
 class SlicingIntake implements BlockIntake {
   readonly #init: BlockIntakeInit
   readonly #authors = new Map<string, Author>()
+  readonly #time: TimeShare
+  #waitingBytes = 0
 
   constructor(init: BlockIntakeInit) {
     this.#init = init
+    const share = { burstMs: ALL_AUTHORS_BURST_MS, oneIn: ALL_AUTHORS_TIME_SHARE }
+    this.#time = new TimeShare(share, init.clock)
   }
 
   async take(json: Uint8Array, name: string): Promise<MergeResult> {
     const author = this.#authorOf(name)
-    this.#refill(author)
     if (
       author.waitingBlocks >= MAX_WAITING_BLOCKS ||
-      author.waitingBytes + json.length > 2 * MAX_BLOCK_BYTES
+      this.#waitingBytes + json.length > MAX_WAITING_BLOCK_BYTES
     ) {
       const refused: Refused = { bucket: '', key: '', code: 'TOO_LARGE' }
       this.#init.refuse(refused, name)
       return { accepted: 0, unchanged: 0, rejected: [refused] }
     }
     author.waitingBlocks++
-    author.waitingBytes += json.length
+    this.#waitingBytes += json.length
     const work = this.#takeAfter(author.last, json, author)
     author.last = author.waitingBlocks > 0 ? work.catch(() => undefined) : undefined
     return await work
@@ -83,7 +90,7 @@ class SlicingIntake implements BlockIntake {
       return await this.#takeBlock(json, author)
     } finally {
       author.waitingBlocks--
-      author.waitingBytes -= json.length
+      this.#waitingBytes -= json.length
       if (author.waitingBlocks === 0) author.last = undefined
       forgetRested(this.#authors)
     }
@@ -91,7 +98,7 @@ class SlicingIntake implements BlockIntake {
 
   /** Decodes a block into slices as long as the author's budget. */
   async #takeBlock(json: Uint8Array, author: Author): Promise<MergeResult> {
-    const { clock, begin, refuse } = this.#init
+    const { clock, signal, begin, refuse } = this.#init
     const result = { accepted: 0, unchanged: 0, rejected: [] as Refused[] }
     const steps = decodeBlock(json)
     let takeSlice: TakeSlice | undefined
@@ -103,15 +110,16 @@ class SlicingIntake implements BlockIntake {
     const onEnd = () => {
       done = true
     }
-    this.#refill(author)
     while (!done) {
-      if (author.budgetMs <= 0 || takeSlice !== undefined) await this.#rest(author)
+      if (author.time.leftMs <= 0 || takeSlice !== undefined) await author.time.rest(SLICE_MS, signal)
+      const turn = this.#time.turn(SLICE_MS, signal)
+      if (turn !== undefined) await turn
       takeSlice ??= begin(author.name)
-      const startMs = clock.now()
-      const isOver = () => clock.now() - startMs >= author.budgetMs
+      const startMs = clock.monotonic()
+      const sliceMs = Math.min(SLICE_MS, author.time.leftMs)
+      const isOver = () => clock.monotonic() - startMs >= sliceMs
       const slice = takeSlice(drawSlice(steps, { isOver, onRefused, onEnd }))
-      author.budgetMs -= clock.now() - startMs
-      this.#refill(author)
+      for (const share of [author.time, this.#time]) share.use(clock.monotonic() - startMs)
       result.accepted += slice.accepted
       result.unchanged += slice.unchanged
       for (const rejection of slice.rejected) result.rejected.push(rejection)
@@ -124,28 +132,12 @@ class SlicingIntake implements BlockIntake {
     if (known !== undefined) return known
     const author: Author = {
       name,
-      budgetMs: SLICE_MS,
-      refilledAtMs: this.#init.clock.now(),
+      time: new TimeShare({ burstMs: SLICE_MS, oneIn: AUTHOR_TIME_SHARE }, this.#init.clock),
       waitingBlocks: 0,
-      waitingBytes: 0,
       last: undefined,
     }
     this.#authors.set(name, author)
     return author
-  }
-
-  #refill(author: Author): void {
-    const now = this.#init.clock.now()
-    const gained = Math.max(0, now - author.refilledAtMs) / AUTHOR_TIME_SHARE
-    author.budgetMs = Math.min(SLICE_MS, author.budgetMs + gained)
-    author.refilledAtMs = now
-  }
-
-  /** Waits until the author's whole budget is there again. */
-  async #rest(author: Author): Promise<void> {
-    const { clock, signal } = this.#init
-    await delay(clock, (SLICE_MS - author.budgetMs) * AUTHOR_TIME_SHARE, signal)
-    this.#refill(author)
   }
 }
 
@@ -161,7 +153,7 @@ function* drawSlice(
     const step = steps.next()
     if (step.done === true) return on.onEnd()
     if (step.value.type === 'entry') yield step.value.keyed
-    else on.onRefused(step.value)
+    else if (step.value.type === 'refused') on.onRefused(step.value)
     if (on.isOver()) return
   }
 }

@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { type Decoded, decodeBlock, decodeEntries } from './decode-block.ts'
-import { MAX_BLOCK_BYTES, MAX_BLOCK_ENTRIES } from '../limits.ts'
+import { MAX_BLOCK_BYTES, MAX_BLOCK_ENTRIES, MAX_SKIPPED_BYTES, SKIP_PAUSE_BYTES } from '../limits.ts'
 
 const bytes = (json: string) => new TextEncoder().encode(json)
 
 /** Short words for what a block's steps are. */
 function read(json: string | Uint8Array): string[] {
   const steps: Decoded[] = [...decodeBlock(typeof json === 'string' ? bytes(json) : json)]
-  return steps.map((step) =>
-    step.type === 'entry'
+  return steps.flatMap((step) => {
+    if (step.type === 'pause') return []
+    return step.type === 'entry'
       ? `${step.keyed.bucket}/${step.keyed.key}=${step.keyed.entry.value}`
-      : `${step.code} ${step.bucket}/${step.key}`,
-  )
+      : `${step.code} ${step.bucket}/${step.key}`
+  })
 }
 const entryOf = (json: string) => decodeEntries(bytes(`{"Storage":{"b":{"k":${json}}}}`)).entries[0]?.entry
 
@@ -136,4 +137,37 @@ test('a block has at most 100,000 entries, of which the first are read', () => {
 
 test('a block has at most 64 MiB', () => {
   expect(read(new Uint8Array(MAX_BLOCK_BYTES + 1))).toEqual(['TOO_LARGE /'])
+})
+
+describe('what nobody wants of a block', () => {
+  const list = (bytesLong: number) => `[${'1,'.repeat(bytesLong / 2)}1]`
+
+  test('is skipped with pauses, so that others have their turn', () => {
+    const steps = [...decodeBlock(bytes(`{"x":${list(10 * SKIP_PAUSE_BYTES)},"Storage":{"b":{"a":"1"}}}`))]
+    expect(steps.filter(({ type }) => type === 'pause').length).toBeGreaterThanOrEqual(9)
+    expect(steps.filter(({ type }) => type === 'entry')).toHaveLength(1)
+  })
+
+  const tooMuch = list(MAX_SKIPPED_BYTES)
+  const half = list(MAX_SKIPPED_BYTES / 2)
+  test.each<[string, string]>([
+    ['a list in a field that nobody knows', `{"x":${tooMuch},"Storage":{"b":{"a":"1"}}}`],
+    ['a text in one', `{"x":"${'x'.repeat(MAX_SKIPPED_BYTES)}","Storage":{"b":{"a":"1"}}}`],
+    ['two that are too much together', `{"x":${half},"y":${half},"Storage":{"b":{"a":"1"}}}`],
+    ['a long name', `{"${'x'.repeat(MAX_SKIPPED_BYTES)}":1,"Storage":{"b":{"a":"1"}}}`],
+    ['white space', `{${' '.repeat(100_000)}"Storage":{"b":{"a":"1"}}}`],
+    ['a long number', `{"Index":${'1'.repeat(10_000)},"Storage":{"b":{"a":"1"}}}`],
+    ['one field again and again', `{${'"Hash":"",'.repeat(100)}"Storage":{"b":{"a":"1"}}}`],
+    ['empty buckets', `{"Storage":{${'"a":{},'.repeat(100_001)}"b":{"a":"1"}}}`],
+    ['buckets that are none', `{"Storage":{${'"a":null,'.repeat(100_001)}"b":{"a":"1"}}}`],
+    ['an entry that is none', `{"Storage":{"b":{"k":${tooMuch},"a":"1"}}}`],
+  ])('is bounded, and such a block is refused: %s', (_what, json) => {
+    expect(read(json)).toEqual(['TOO_LARGE /'])
+  })
+
+  test('an entry with a long unknown field, or with its fields again and again, is refused alone', () => {
+    const fields = '"Value":"x",'.repeat(100)
+    const json = `{"Storage":{"b":{"k":{"x":${list(100_000)}},"l":{${fields}"Value":"x"},"m":"1"}}}`
+    expect(read(json)).toEqual(['TOO_LARGE b/k', 'TOO_LARGE b/l', 'b/m=1'])
+  })
 })

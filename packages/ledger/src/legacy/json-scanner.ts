@@ -3,10 +3,16 @@
  * text (versions do not fit a double), and what is not wanted is skipped without being built. Bad input is a
  * `JsonSyntaxError`; the decoder around it turns that into a count.
  */
-import { MAX_JSON_DEPTH } from '../limits.ts'
+import { MAX_JSON_DEPTH, MAX_STRING_BYTES, MAX_WHITE_SPACE_BYTES, SKIP_PAUSE_BYTES } from '../limits.ts'
 
+/** The text is no JSON from some byte on. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError'
+}
+
+/** A string, number, run of white space or skipped value is longer than its bound. */
+export class JsonTooLongError extends Error {
+  override readonly name = 'JsonTooLongError'
 }
 
 type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
@@ -30,6 +36,7 @@ export interface JsonScanner {
   kind(): JsonKind
   /** Enters an object, yields its next key each time it is called, undefined when the object has ended. */
   openObject(): () => string | undefined
+  /** @throws JsonTooLongError for one of more than `MAX_STRING_BYTES` bytes as written */
   string(): string
   /** A number's text as written. */
   number(): string
@@ -37,8 +44,13 @@ export interface JsonScanner {
   null(): void
   /** Goes on at an offset that an earlier call gave. */
   seek(offset: number): void
-  /** Skips one value of any kind, checking its form. */
-  skip(): void
+  /**
+   * Skips one value of any kind, checking its form, in one go.
+   * @throws JsonTooLongError for one of more than `maxBytes` bytes
+   */
+  skip(maxBytes: number): void
+  /** As `skip`, and yields after every `SKIP_PAUSE_BYTES`, so that other work can have its turn. */
+  skipping(maxBytes: number): Generator<undefined, void>
   /** @throws JsonSyntaxError when more than white space is left */
   end(): void
 }
@@ -47,9 +59,17 @@ export function createJsonScanner(bytes: Uint8Array): JsonScanner {
   return new ByteScanner(bytes)
 }
 
+/** What a value that is being skipped needs next. */
+type SkipState = 'value' | 'in string' | 'key' | 'in key' | 'after'
+
+/** Bytes of the longest number: a double has some 20 digits, Go's printers write no more than 330. */
+const MAX_NUMBER_BYTES = 1024
+
 class ByteScanner implements JsonScanner {
   readonly #bytes: Uint8Array
   #at = 0
+  /** Was the string passed last ASCII without escapes? */
+  #plain = true
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes
@@ -98,9 +118,10 @@ class ByteScanner implements JsonScanner {
   string(): string {
     this.#take(QUOTE, 'a string')
     const start = this.#at
-    const ascii = this.#passContent()
+    this.#plain = true
+    if (!this.#passContent(start + MAX_STRING_BYTES)) throw new JsonTooLongError('a string is too long')
     const end = this.#at - 1
-    if (ascii) return asciiText(this.#bytes, start, end)
+    if (this.#plain) return asciiText(this.#bytes, start, end)
     const text = decoder.decode(this.#bytes.subarray(start, end))
     if (!text.includes('\\')) return text
     try {
@@ -113,7 +134,10 @@ class ByteScanner implements JsonScanner {
   number(): string {
     this.#peek()
     const start = this.#at
-    while (isNumberByte(this.#bytes[this.#at])) this.#at++
+    while (isNumberByte(this.#bytes[this.#at])) {
+      this.#at++
+      if (this.#at - start > MAX_NUMBER_BYTES) throw new JsonTooLongError('a number is too long')
+    }
     const text = asciiText(this.#bytes, start, this.#at)
     return NUMBER.test(text) ? text : this.#fail('a number')
   }
@@ -132,19 +156,17 @@ class ByteScanner implements JsonScanner {
     this.#at = offset
   }
 
-  /** Without recursion, so that deep nesting costs memory for its depth only. */
-  skip(): void {
-    const closers: number[] = []
-    for (;;) {
-      if (this.#enters(closers)) continue
-      // A value has ended: close what ends with it, then go to the next one.
-      while (closers.length > 0 && this.#peek() === closers.at(-1)) {
-        this.#at++
-        closers.pop()
-      }
-      if (closers.length === 0) return
-      this.#take(COMMA, 'a comma or the end of a list')
-      if (closers.at(-1) === CLOSE_OBJECT) this.#passKey()
+  skip(maxBytes: number): void {
+    const skipper = new Skipper()
+    if (!this.#skipUntil(this.#at + maxBytes, skipper)) throw new JsonTooLongError('a value is too long')
+  }
+
+  *skipping(maxBytes: number): Generator<undefined, void> {
+    const skipper = new Skipper()
+    const end = this.#at + maxBytes
+    while (!this.#skipUntil(Math.min(this.#at + SKIP_PAUSE_BYTES, end), skipper)) {
+      if (this.#at >= end) throw new JsonTooLongError('a value is too long')
+      yield
     }
   }
 
@@ -152,26 +174,65 @@ class ByteScanner implements JsonScanner {
     if (this.#peek() !== -1) this.#fail('the end')
   }
 
-  /** Skips a scalar, or goes into a list or object; true when what it went into is not empty. */
-  #enters(closers: number[]): boolean {
+  /** Goes on with skipping; true when the value is through, false when `limit` came first. */
+  #skipUntil(limit: number, skipper: Skipper): boolean {
+    while (this.#at < limit) {
+      switch (skipper.state) {
+        case 'value':
+          skipper.state = this.#enter(skipper)
+          break
+        case 'key':
+          this.#take(QUOTE, 'a string')
+          skipper.state = 'in key'
+          break
+        case 'in string':
+        case 'in key':
+          if (!this.#passContent(limit)) return false
+          if (skipper.state === 'in key') this.#take(COLON, 'a colon')
+          skipper.state = skipper.state === 'in key' ? 'value' : 'after'
+          break
+        case 'after':
+          if (!this.#leave(skipper)) return true
+      }
+    }
+    return skipper.state === 'after' && skipper.closers.length === 0
+  }
+
+  /** Skips a scalar, or goes into a string, list or object. */
+  #enter({ closers }: Skipper): SkipState {
     const byte = this.#peek()
+    if (byte === QUOTE) {
+      this.#at++
+      return 'in string'
+    }
     if (byte !== OPEN_OBJECT && byte !== OPEN_ARRAY) {
       this.#skipScalar()
-      return false
+      return 'after'
     }
     if (closers.length >= MAX_JSON_DEPTH) this.#fail(`at most ${MAX_JSON_DEPTH} levels`)
     this.#at++
-    closers.push(byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY)
-    if (this.#peek() === closers.at(-1)) return false
-    if (byte === OPEN_OBJECT) this.#passKey()
+    const closer = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY
+    closers.push(closer)
+    if (this.#peek() === closer) return 'after'
+    return byte === OPEN_OBJECT ? 'key' : 'value'
+  }
+
+  /** Behind a value: closes what ends with it, or goes on to the next one; false when nothing is open any more. */
+  #leave(skipper: Skipper): boolean {
+    const closer = skipper.closers.at(-1)
+    if (closer === undefined) return false
+    if (this.#peek() === closer) {
+      this.#at++
+      skipper.closers.pop()
+      return true
+    }
+    this.#take(COMMA, 'a comma or the end of a list')
+    skipper.state = closer === CLOSE_OBJECT ? 'key' : 'value'
     return true
   }
 
   #skipScalar(): void {
     switch (this.kind()) {
-      case 'string':
-        this.string()
-        return
       case 'number':
         this.number()
         return
@@ -180,46 +241,54 @@ class ByteScanner implements JsonScanner {
         return
       case 'null':
         return this.null()
+      case 'string':
       case 'object':
       case 'array':
         this.#fail('a scalar')
     }
   }
 
-  #passKey(): void {
-    this.string()
-    this.#take(COLON, 'a colon')
-  }
-
-  /** Passes a string's content and its closing quote; true when it is ASCII without escapes. */
-  #passContent(): boolean {
+  /** Passes a string's content and its closing quote; false when `limit` came first. */
+  #passContent(limit: number): boolean {
     const bytes = this.#bytes
-    let ascii = true
     let at = this.#at
-    for (;;) {
+    while (at < limit) {
       const byte = bytes[at] ?? -1
-      if (byte === QUOTE) break
+      if (byte === QUOTE) {
+        this.#at = at + 1
+        return true
+      }
       if (byte < 0x20) {
         this.#at = at
         this.#fail(byte === -1 ? 'the end of a string' : 'a string without control characters')
       }
-      if (byte >= 0x80) ascii = false
+      if (byte >= 0x80) this.#plain = false
       if (byte === BACKSLASH) {
-        ascii = false
-        at++
-      }
-      at++
+        this.#plain = false
+        at += this.#escapeBytes(at)
+      } else at++
     }
-    this.#at = at + 1
-    return ascii
+    this.#at = at
+    return false
+  }
+
+  /** Length of the escape at a backslash. */
+  #escapeBytes(at: number): number {
+    const byte = this.#bytes[at + 1] ?? -1
+    if (byte === 0x75 && [2, 3, 4, 5].every((offset) => isHexByte(this.#bytes[at + offset]))) return 6
+    if (ESCAPED.has(byte)) return 2
+    this.#at = at
+    return this.#fail('a string with valid escapes')
   }
 
   /** The next byte that is no white space; -1 at the end. */
   #peek(): number {
+    const limit = this.#at + MAX_WHITE_SPACE_BYTES
     for (;;) {
       const byte = this.#bytes[this.#at]
-      if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) this.#at++
-      else return byte ?? -1
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte ?? -1
+      this.#at++
+      if (this.#at > limit) throw new JsonTooLongError('too much white space')
     }
   }
 
@@ -239,6 +308,21 @@ class ByteScanner implements JsonScanner {
   #fail(expected: string): never {
     throw new JsonSyntaxError(`expected ${expected} at byte ${this.#at}`)
   }
+}
+
+/** What of a value that is skipped is open: without recursion, so that deep nesting costs memory for its depth only. */
+class Skipper {
+  state: SkipState = 'value'
+  readonly closers: number[] = []
+}
+
+/** What may stand behind a backslash, other than `u` with four digits: `" \\ / b f n r t`. */
+const ESCAPED: ReadonlySet<number> = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
+
+function isHexByte(byte: number | undefined): boolean {
+  if (byte === undefined) return false
+  const lower = byte | 0x20
+  return (byte >= 0x30 && byte <= 0x39) || (lower >= 0x61 && lower <= 0x66)
 }
 
 function isNumberByte(byte: number | undefined): boolean {

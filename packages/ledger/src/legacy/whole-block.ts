@@ -88,7 +88,7 @@ function decodeAll(steps: Generator<Decoded, BlockHead>) {
     const step = steps.next()
     if (step.done === true) return { entries, refused, head: step.value }
     if (step.value.type === 'entry') entries.push(step.value.keyed)
-    else refused.push(step.value)
+    else if (step.value.type === 'refused') refused.push(step.value)
   }
 }
 

@@ -2,8 +2,9 @@
  * Takes entries of others: 1 judge each, 2 one block of what is accepted, 3 tell what changed and what was refused,
  * 4 react to claims on what this node holds, and to entries that have been ended.
  */
-import type { PeerId } from '@mesh/core'
+import { BUCKETS, type PeerId } from '@mesh/core'
 import type { Admit } from '../rules/admission.ts'
+import type { Verdict } from '../rules/judge.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import type { Change, MergeResult } from '../ledger.ts'
 import type { LedgerEvents } from '../ledger-events.ts'
@@ -29,6 +30,8 @@ export interface EntryMergerInit {
   readonly races: OwnershipRaces
   readonly queue: WriteQueue
   readonly retract: Retract
+  /** Told of every heartbeat that its owner sent itself. */
+  readonly onHeartbeat: (heartbeat: KeyedEntry, verdict: Verdict) => void
 }
 
 export interface EntryMerger {
@@ -55,6 +58,9 @@ class JudgingMerger implements EntryMerger {
     for (const keyed of entries) {
       const before = edit.get(keyed)
       const verdict = admit(keyed, { edit, health, nowMs: now() })
+      if (keyed.bucket === BUCKETS.healthcheck && author !== undefined && keyed.entry.owner === author) {
+        this.#init.onHeartbeat(keyed, verdict)
+      }
       if (verdict === 'same' || verdict === 'not-newer') unchanged++
       else if (verdict !== 'accept') refusals.push({ keyed, existing: before?.entry, code: verdict })
     }

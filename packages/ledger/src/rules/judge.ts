@@ -35,6 +35,8 @@ export interface Circumstances {
 export interface StricterCircumstances extends Circumstances {
   /** False for owners that a gate keeps out. */
   readonly admits: (owner: string) => boolean
+  /** True for what this node writes itself: it may have to go above a version that its clock went back behind. */
+  readonly acceptsFuture?: boolean
   /** The version of a collected tombstone of this key; undefined when none is remembered. */
   readonly prunedVersion: () => bigint | undefined
 }
@@ -45,7 +47,7 @@ export function judge(claim: Claim, at: StricterCircumstances): Verdict {
   const { entry } = incoming
   if (existing !== undefined && isSameEntry(entry, existing)) return 'same'
   if (!at.admits(entry.owner)) return 'GATED'
-  if (isFromFuture(incoming, at.nowMs)) return 'FUTURE'
+  if (at.acceptsFuture !== true && isFromFuture(incoming, at.nowMs)) return 'FUTURE'
   if (existing === undefined) {
     const prunedVersion = at.prunedVersion()
     if (prunedVersion !== undefined && entry.version <= prunedVersion && !entry.deleted) return 'REPLAYED'

@@ -1,6 +1,6 @@
 /** Which buckets are owned, by whom, and when ownership ends (docs/WIRE.md 4.4). Buckets not named are open. */
 import { BUCKETS } from '@mesh/core'
-import { foldKey } from '../blocks/decode-block.ts'
+import { foldKey } from '../legacy/go-fields.ts'
 import type { Entry } from '../entries/entry.ts'
 import { createJsonScanner } from '../legacy/json-scanner.ts'
 
@@ -58,7 +58,7 @@ export function peerIdInValue(valueText: string): string {
     if (scanner.kind() !== 'object') return ''
     const nextField = scanner.openObject()
     for (let field = nextField(); field !== undefined; field = nextField()) {
-      if (foldKey(field) !== 'peerid' || scanner.kind() === 'null') scanner.skip()
+      if (foldKey(field) !== 'peerid' || scanner.kind() === 'null') scanner.skip(Number.POSITIVE_INFINITY)
       else owner = scanner.string()
     }
     scanner.end()

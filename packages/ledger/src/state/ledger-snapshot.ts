@@ -4,7 +4,16 @@ import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { LIMBS, limbsToBytes, limbsToHex, subtractLimbs } from '../entries/fingerprint.ts'
 import { isLiveAt } from '../rules/liveness.ts'
 import type { BlockHead, LedgerDigest, Position, PositionRange, RangeSummary, Snapshot } from './snapshot.ts'
-import { leavesFrom, liveSum, rowAt, totalsBefore, totalsBetween, treeGet } from './tree.ts'
+import {
+  type BucketTotals,
+  bucketTotals,
+  leavesFrom,
+  liveSum,
+  rowAt,
+  totalsBefore,
+  totalsBetween,
+  treeGet,
+} from './tree.ts'
 import { comparePositions, type Tree } from './tree-node.ts'
 
 export interface SnapshotInit {
@@ -24,6 +33,7 @@ class TreeSnapshot implements Snapshot {
   readonly #livenessMs: number | undefined
   #buckets: readonly string[] | undefined
   #digest: LedgerDigest | undefined
+  #bucketTotals: ReadonlyMap<string, BucketTotals> | undefined
 
   constructor({ head, tree, livenessMs }: SnapshotInit) {
     this.head = head
@@ -45,7 +55,7 @@ class TreeSnapshot implements Snapshot {
   }
 
   buckets(): readonly string[] {
-    this.#buckets ??= Object.freeze([...liveBuckets(this.#tree)])
+    this.#buckets ??= Object.freeze([...this.#totals().keys()])
     return this.#buckets
   }
 
@@ -76,8 +86,14 @@ class TreeSnapshot implements Snapshot {
   }
 
   digest(): LedgerDigest {
-    this.#digest ??= buildDigest(this.#tree, this.buckets())
+    this.#digest ??= buildDigest(this.#tree, () => this.#totals())
     return this.#digest
+  }
+
+  /** Of the buckets that have a live entry, in order. */
+  #totals(): ReadonlyMap<string, BucketTotals> {
+    this.#bucketTotals ??= new Map([...bucketTotals(this.#tree)].filter(([, { live }]) => live > 0))
+    return this.#bucketTotals
   }
 
   isOwnerLive(owner: string, nowMs: number): boolean {
@@ -93,22 +109,25 @@ export function digestOf(tree: Tree): { entries: number; digest: string } {
   return { entries: tree.live - health.live, digest: limbsToHex(sum) }
 }
 
-function buildDigest(tree: Tree, names: readonly string[]): LedgerDigest {
-  const buckets: [string, string][] = []
-  for (const name of names) {
-    if (name !== BUCKETS.healthcheck) buckets.push([name, limbsToHex(liveSum(totalsOfBucket(tree, name)))])
-  }
-  // fromEntries defines properties, so that a bucket named __proto__ is one like any other.
-  return Object.freeze({ ...digestOf(tree), buckets: Object.freeze(Object.fromEntries(buckets)) })
+/** The digests of the buckets are computed when they are asked for: most compare the whole alone. */
+function buildDigest(tree: Tree, totals: () => ReadonlyMap<string, BucketTotals>): LedgerDigest {
+  let buckets: Readonly<Record<string, string>> | undefined
+  return Object.freeze({
+    ...digestOf(tree),
+    get buckets() {
+      buckets ??= digestBuckets(totals())
+      return buckets
+    },
+  })
 }
 
-/** Jumps from bucket to bucket, so that the cost is of their number and not of the entries. */
-function* liveBuckets(tree: Tree): Generator<string> {
-  let row = rowAt(tree, 0)
-  while (row !== undefined) {
-    if (totalsOfBucket(tree, row.bucket).live > 0) yield row.bucket
-    row = rowAt(tree, totalsBefore(tree, afterBucket(row.bucket)).size)
+function digestBuckets(totals: ReadonlyMap<string, BucketTotals>): Readonly<Record<string, string>> {
+  const digests: [string, string][] = []
+  for (const [name, { sum }] of totals) {
+    if (name !== BUCKETS.healthcheck) digests.push([name, limbsToHex(sum)])
   }
+  // fromEntries defines properties, so that a bucket named __proto__ is one like any other.
+  return Object.freeze(Object.fromEntries(digests))
 }
 
 function totalsOfBucket(tree: Tree, bucket: string) {

@@ -15,7 +15,7 @@ export interface LedgerDigest {
   readonly entries: number
   /** Hexadecimal, 64 characters. */
   readonly digest: string
-  /** The digest of each bucket that has a live entry. */
+  /** The digest of each bucket that has a live entry; computed when it is first asked for. */
   readonly buckets: Readonly<Record<string, string>>
 }
 

@@ -4,7 +4,7 @@
  * `tree-edit.ts` changes it.
  */
 import type { KeyedEntry } from '../entries/entry.ts'
-import { LIMBS, subtractLimbs } from '../entries/fingerprint.ts'
+import { addLimbs, LIMBS, subtractLimbs } from '../entries/fingerprint.ts'
 import type { Position } from './snapshot.ts'
 import {
   addRow,
@@ -13,6 +13,7 @@ import {
   childFor,
   comparePositions,
   emptyTree,
+  firstOf,
   LIVE,
   lowerBound,
   type Totals,
@@ -52,13 +53,62 @@ export function totalsBefore(tree: Tree, position: Position): Totals {
 /** Totals from `from` (inclusive) to `to` (exclusive). */
 export function totalsBetween(tree: Tree, from: Position | undefined, to: Position | undefined): Totals {
   if (from !== undefined && to !== undefined && comparePositions(from, to) >= 0) return emptyTree
-  const end = to === undefined ? tree : totalsBefore(tree, to)
+  const node = from === undefined || to === undefined ? tree : commonNode(tree, from, to)
+  const end = to === undefined ? node : totalsBefore(node, to)
   if (from === undefined) return end
-  const start = totalsBefore(tree, from)
+  const start = totalsBefore(node, from)
   const sums = end.sums.slice()
   subtractLimbs(sums, 0, start.sums, 0)
   subtractLimbs(sums, LIVE, start.sums, LIVE)
   return { size: end.size - start.size, live: end.live - start.live, sums }
+}
+
+/** The lowest node below which both positions lie: what stands before it counts for neither. */
+function commonNode(tree: Tree, from: Position, to: Position): Tree {
+  let node = tree
+  while (node.children !== undefined) {
+    const index = childFor(node.firsts, from)
+    if (index !== childFor(node.firsts, to)) return node
+    node = childAt(node, index)
+  }
+  return node
+}
+
+/** How many live entries each bucket has, and the sum of their hashes. The cost is of the number of buckets. */
+export function bucketTotals(tree: Tree): Map<string, BucketTotals> {
+  const buckets = new Map<string, BucketTotals>()
+  if (tree.size > 0) addBuckets(tree, undefined, buckets)
+  return buckets
+}
+
+export interface BucketTotals {
+  live: number
+  /** Limbs of the sum over the live entries. */
+  readonly sum: Uint32Array
+}
+
+/** @param next the bucket of the first entry behind the node */
+function addBuckets(node: Tree, next: string | undefined, buckets: Map<string, BucketTotals>): void {
+  const { bucket } = firstOf(node)
+  if (bucket === next) return addBucket(buckets, bucket, { live: node.live, sums: node.sums, at: LIVE })
+  if (node.children !== undefined) {
+    node.children.forEach((child, at) => addBuckets(child, node.firsts[at + 1]?.bucket ?? next, buckets))
+    return
+  }
+  node.rows.forEach((row, at) => {
+    if (!row.entry.deleted) addBucket(buckets, row.bucket, { live: 1, sums: node.hashes, at: at * LIMBS })
+  })
+}
+
+function addBucket(
+  buckets: Map<string, BucketTotals>,
+  name: string,
+  more: { readonly live: number; readonly sums: Uint32Array; readonly at: number },
+): void {
+  const totals = buckets.get(name) ?? { live: 0, sum: new Uint32Array(LIMBS) }
+  totals.live += more.live
+  addLimbs(totals.sum, 0, more.sums, more.at)
+  buckets.set(name, totals)
 }
 
 /** The live part of totals' sums. */

@@ -17,6 +17,8 @@ export interface LocalWriterInit {
   readonly signer: Signer
   readonly policyOf: (bucket: string) => BucketPolicy | undefined
   readonly livenessMs: number
+  /** May a lower version take this entry's place: is it this node's own, from when its clock was ahead? */
+  readonly isReplaceable: (existing: Entry) => boolean
 }
 
 export interface LocalWrite {
@@ -50,12 +52,15 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
   const { mode, signer, policyOf, livenessMs } = init
   const self = signer.peerId
   const tag = versionTag(self)
+  /** An own entry from the future counts as the oldest one. */
+  const standing = (existing: Entry | undefined): Entry | undefined =>
+    existing !== undefined && init.isReplaceable(existing) ? { ...existing, version: 0n } : existing
 
   const draft = (
     { position, value, above }: LocalWrite,
     { existing, prunedVersion, nowMs }: Ground,
   ): KeyedEntry => {
-    const previous = existing?.version ?? prunedVersion ?? 0n
+    const previous = standing(existing)?.version ?? prunedVersion ?? 0n
     const floor = above !== undefined && above > previous ? above : previous
     const entry: Entry = {
       value: value ?? '',
@@ -76,6 +81,7 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
       checkJson(value)
     },
     changesNothing({ value, above }, existing) {
+      if (existing !== undefined && init.isReplaceable(existing)) return false
       if (value === undefined) return existing === undefined || existing.deleted
       if (existing === undefined || existing.deleted || above !== undefined) return false
       return (
@@ -86,13 +92,14 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
       if (mode !== 'enforce') return undefined
       const incoming = draft(write, ground)
       const policy = policyOf(incoming.bucket)
-      const claim: Claim = { incoming, existing: ground.existing, policy }
+      const claim: Claim = { incoming, existing: standing(ground.existing), policy }
       const verdict = judge(claim, {
         nowMs: ground.nowMs,
         livenessMs,
         isLive: (owner) => isLiveAt(ground.tree, owner, ground.nowMs, livenessMs),
         verify: () => true,
         admits: () => true,
+        acceptsFuture: true,
         prunedVersion: () => undefined,
       })
       return verdict === 'accept' ? undefined : explain(verdict, claim, { ...ground, livenessMs })

@@ -119,17 +119,17 @@ class BlockWriteQueue implements WriteQueue {
   /** Draws until `budgetMs` is used, at least one. */
   *#draw(budgetMs: number): Generator<PendingWrite> {
     const { clock } = this.#init
-    const end = clock.now() + budgetMs
+    const end = clock.monotonic() + budgetMs
     for (const [id, write] of this.#waiting) {
       this.#waiting.delete(id)
       yield write
-      if (clock.now() >= end) return
+      if (clock.monotonic() >= end) return
     }
   }
 
   #scheduleNext(): void {
     const dueMs = this.#lastCommitMs + MAX_COMMIT_DELAY_MS
-    const nowMs = this.#init.clock.now()
+    const nowMs = this.#init.clock.monotonic()
     this.#schedule(dueMs <= nowMs ? 'at once' : dueMs - nowMs)
   }
 
@@ -145,7 +145,7 @@ class BlockWriteQueue implements WriteQueue {
     this.#scheduled = false
     if (this.#waiting.size === 0) return
     this.#init.commit(this.#draw(SLICE_MS))
-    this.#lastCommitMs = this.#init.clock.now()
+    this.#lastCommitMs = this.#init.clock.monotonic()
     if (this.#waiting.size > 0) this.#schedule(0)
   }
 }

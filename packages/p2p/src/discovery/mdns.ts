@@ -2,7 +2,7 @@
  * Finds members on the same link: asks, answers, and reads what others answer. Everybody hears every answer, so a
  * question that somebody else asked need not be asked again: a link of twenty idle nodes carries about one a minute.
  */
-import type { Clock, Logger, Random } from '@mesh/core'
+import { type Clock, createTokenBucket, type Logger, type Random, type TokenBucket } from '@mesh/core'
 import { MAX_MDNS_PACKETS_PER_SECOND, MDNS_QUERY_MAX_MS, MDNS_QUERY_MIN_MS } from '../limits.ts'
 import type { Find } from './find.ts'
 import { buildAnswer, buildQuery, readPacket } from './mdns-records.ts'
@@ -70,16 +70,18 @@ class MdnsService implements Mdns {
   readonly #lastAnswerMs = new Map<string, number>()
   readonly #answering = new Set<string>()
   readonly #timers = new Set<() => void>()
+  /** Packets that are still read; what a flood brings beyond them is dropped unread. */
+  readonly #packets: TokenBucket
   #intervalMs = MDNS_QUERY_MIN_MS
   #cancelQuery: (() => void) | undefined
   #isStopped = false
-  #second = 0
-  #packetsInSecond = 0
 
   constructor(init: MdnsInit, components: MdnsComponents) {
     this.#init = init
     this.#components = components
     this.#log = components.logger.child('mdns')
+    const rate = { perSecond: MAX_MDNS_PACKETS_PER_SECOND, burst: MAX_MDNS_PACKETS_PER_SECOND }
+    this.#packets = createTokenBucket(rate, components.clock)
     this.#instance = Array.from(components.random.bytes(40), (byte) => (byte % 36).toString(36)).join('')
   }
 
@@ -101,7 +103,7 @@ class MdnsService implements Mdns {
   }
 
   #onPacket(bytes: Uint8Array): void {
-    if (this.#isStopped || this.#isFlooded()) return
+    if (this.#isStopped || !this.#packets.take()) return
     const packet = readPacket(bytes, this.#init.service)
     if (packet === undefined) return
     if (packet.kind === 'query') {
@@ -165,11 +167,5 @@ class MdnsService implements Mdns {
       run()
     })
     this.#timers.add(cancel)
-  }
-
-  #isFlooded(): boolean {
-    const now = Math.floor(this.#components.clock.now() / 1_000)
-    if (now !== this.#second) [this.#second, this.#packetsInSecond] = [now, 0]
-    return ++this.#packetsInSecond > MAX_MDNS_PACKETS_PER_SECOND
   }
 }

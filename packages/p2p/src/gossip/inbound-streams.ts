@@ -79,12 +79,12 @@ export class InboundStreams {
         try {
           await pubsub.handleReceivedRpc(connection.remotePeer, pubsub.decodeRpc(frame))
         } catch {
-          refusals.refuse('room.bad_frame', from)
+          refusals.refuse('topic.bad_frame', from)
         }
       }
     } catch (error) {
-      if (error instanceof TooMuchHeldError) refusals.refuse('room.too_much_held', from)
-      else if (error instanceof FrameTooLongError) refusals.refuse('room.bad_frame', from)
+      if (error instanceof TooMuchHeldError) refusals.refuse('topic.too_much_held', from)
+      else if (error instanceof FrameTooLongError) refusals.refuse('topic.bad_frame', from)
       else return
       stream.abort(error)
     }

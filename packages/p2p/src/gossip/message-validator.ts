@@ -42,12 +42,12 @@ export class MessageValidator {
       return TopicValidatorResult.Ignore
     }
     const author = message.type === 'signed' ? tryParsePeerId(message.from.toString()) : undefined
-    if (author === undefined) return refuse('room.bad_author')
-    if (message.data.length > this.#init.maxMessageBytes) return refuse('room.too_long')
+    if (author === undefined) return refuse('topic.bad_author')
+    if (message.data.length > this.#init.maxMessageBytes) return refuse('topic.too_long')
     const sealed = decodeEnvelope(message.data)
-    if (sealed === undefined) return refuse('room.bad_envelope')
+    if (sealed === undefined) return refuse('topic.bad_envelope')
     const unsealed = sealer.unseal(sealed, clock.now())
-    if (unsealed === undefined) return refuse('room.bad_seal')
+    if (unsealed === undefined) return refuse('topic.bad_seal')
     const nonce = sealed.slice(0, SEAL_NONCE_BYTES * 2).toLowerCase()
     this.#opened.set(message, { author, plaintext: unsealed.plaintext, id: `${author}/${nonce}` })
     return TopicValidatorResult.Accept

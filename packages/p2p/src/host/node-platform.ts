@@ -242,8 +242,8 @@ async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayPar
     () =>
       Promise.all([
         import('@libp2p/webrtc'),
-        import('../nat/webrtc-library.ts'),
-        import('../nat/webrtc-candidates.ts'),
+        import('../upstream/webrtc-library.ts'),
+        import('../upstream/webrtc-candidates.ts'),
       ]),
   )
   const { host, rules, reach } = context

@@ -4,7 +4,7 @@
  */
 import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
-import type { Clock, Logger } from '@mesh/core'
+import { type Clock, createTokenBucket, type Logger } from '@mesh/core'
 import { multiaddr } from '@multiformats/multiaddr'
 import { MAX_STUN_PER_SECOND } from '../limits.ts'
 import { answerStun } from './stun-message.ts'
@@ -25,12 +25,9 @@ export async function openStunServer(
   const { clock } = components
   const log = components.logger.child('stun')
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
-  let second = 0
-  let answered = 0
+  const answers = createTokenBucket({ perSecond: MAX_STUN_PER_SECOND, burst: MAX_STUN_PER_SECOND }, clock)
   socket.on('message', (request, from) => {
-    const now = Math.floor(clock.now() / 1_000)
-    if (now !== second) [second, answered] = [now, 0]
-    if (++answered > MAX_STUN_PER_SECOND) return
+    if (!answers.take()) return
     const answer = answerStun(request, { address: addressBytes(from.address), port: from.port })
     if (answer !== undefined) socket.send(answer, from.port, from.address)
   })

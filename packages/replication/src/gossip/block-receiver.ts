@@ -123,7 +123,8 @@ class TopicBlockReceiver implements BlockReceiver {
 
   /** Legacy members send the same whole block every few seconds. */
   #isRepeated({ last }: Author, plaintext: Uint8Array): boolean {
-    if (last === undefined || this.#components.clock.now() - last.atMs >= REPEATED_BLOCK_MS) return false
+    if (last === undefined || this.#components.clock.monotonic() - last.atMs >= REPEATED_BLOCK_MS)
+      return false
     return equalBytes(last.plaintext, plaintext)
   }
 
@@ -133,7 +134,7 @@ class TopicBlockReceiver implements BlockReceiver {
       const json = await compression.gunzip(plaintext, MAX_INFLATED_BYTES)
       if (json === undefined) return this.#refuse('NOT_GZIP', author)
       const form = blockFormOf(json)
-      const atMs = clock.now()
+      const atMs = clock.monotonic()
       const { accepted, rejected } = await ledger.receiveBlock(json, author)
       this.counts.accepted += accepted
       this.counts.rejected += rejected.length

@@ -27,14 +27,14 @@ async function inflate(bytes: Uint8Array, maxBytes: number, clock: Clock): Promi
     if (size > maxBytes) throw new RangeError('inflates beyond its bound')
     parts.push(part)
   })
-  let sliceEnd = clock.now() + SLICE_MS
+  let sliceEnd = clock.monotonic() + SLICE_MS
   try {
     for (let at = 0; at < bytes.length; at += INPUT_SLICE_BYTES) {
       const end = at + INPUT_SLICE_BYTES
       stream.push(bytes.subarray(at, end), end >= bytes.length)
-      if (clock.now() < sliceEnd) continue
+      if (clock.monotonic() < sliceEnd) continue
       await delay(clock, 0)
-      sliceEnd = clock.now() + SLICE_MS
+      sliceEnd = clock.monotonic() + SLICE_MS
     }
   } catch {
     return undefined

@@ -64,7 +64,7 @@ class ServedLegacyMembers implements LegacyMembers {
   /** Peers on the topic: since when, and whether they were seen to. */
   readonly #onTopic = new Map<PeerId, { readonly since: number; served: boolean }>()
   #republishedAt = Number.NEGATIVE_INFINITY
-  #notBefore = 0
+  #notBefore = Number.NEGATIVE_INFINITY
   #sending = false
   #ends: (() => void)[] = []
 
@@ -82,7 +82,7 @@ class ServedLegacyMembers implements LegacyMembers {
   }
 
   blockTaken(author: PeerId, form: BlockForm): void {
-    if (form === 'whole') this.#senders.set(author, this.#components.clock.now())
+    if (form === 'whole') this.#senders.set(author, this.#components.clock.monotonic())
     if (form !== 'legacy' || this.#components.ledger.mode === 'off') return
     const isFirst = !this.areAbout()
     this.#presence.heard(author)
@@ -103,7 +103,7 @@ class ServedLegacyMembers implements LegacyMembers {
 
   #sendWhole(): void {
     const { clock, ledger, publisher } = this.#components
-    const now = clock.now()
+    const now = clock.monotonic()
     if (this.#sending || now < this.#notBefore || !this.areAbout() || !this.#isSender(now)) return
     this.#sending = true
     const snapshot = ledger.snapshot()
@@ -126,7 +126,7 @@ class ServedLegacyMembers implements LegacyMembers {
 
   #lookAtTopic(): void {
     const { clock, topic, members } = this.#components
-    const now = clock.now()
+    const now = clock.monotonic()
     const present = new Set(topic.peers())
     for (const peer of this.#onTopic.keys()) if (!present.has(peer)) this.#onTopic.delete(peer)
     const ours = new Set(members.ours())

@@ -20,11 +20,11 @@ export function createLegacyPresence({
   readonly clock: Clock
 }): LegacyPresence {
   const heardAt = new BoundedMap<PeerId, number>(MAX_MEMBERS_REMEMBERED)
-  const isRecent = (atMs: number) => atMs + LEGACY_MEMBER_MS > clock.now()
+  const isRecent = (atMs: number) => atMs + LEGACY_MEMBER_MS > clock.monotonic()
   return {
     heard(author) {
       if (members.ours().includes(author)) heardAt.delete(author)
-      else heardAt.set(author, clock.now())
+      else heardAt.set(author, clock.monotonic())
     },
     isAbout: () => [...heardAt.values()].some(isRecent),
     members: () => [...heardAt].filter(([, atMs]) => isRecent(atMs)).map(([author]) => author),

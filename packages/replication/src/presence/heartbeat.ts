@@ -36,6 +36,7 @@ class LedgerHeartbeat implements Heartbeat {
   lastAt: number | undefined
   readonly #init: HeartbeatInit
   readonly #components: HeartbeatComponents
+  #lastMonotonicMs = 0
   #cancel: () => void = () => {}
   #stopped = false
 
@@ -50,8 +51,7 @@ class LedgerHeartbeat implements Heartbeat {
 
   legacyHeard(): void {
     if (this.lastAt === undefined || this.#stopped) return
-    const dueMs = this.lastAt + this.#intervalMs() - this.#components.clock.now()
-    this.#waitFor(Math.max(0, dueMs))
+    this.#waitFor(Math.max(0, this.#intervalMs() - this.#silentMs()))
   }
 
   stop(): void {
@@ -63,6 +63,7 @@ class LedgerHeartbeat implements Heartbeat {
     if (this.#stopped) return
     const { ledger, clock, random, logger } = this.#components
     this.lastAt = clock.now()
+    this.#lastMonotonicMs = clock.monotonic()
     try {
       ledger.put(BUCKETS.healthcheck, ledger.self, heartbeatValue(this.lastAt))
     } catch (error) {
@@ -78,11 +79,19 @@ class LedgerHeartbeat implements Heartbeat {
 
   /** After a sleep that outlasted the lease others may have taken what was ours: that is learned first. */
   #due(): void {
-    const { clock, initialSync } = this.#components
-    const silentMs = clock.now() - (this.lastAt ?? clock.now())
-    if (silentMs <= this.#init.livenessMs) return this.#beat()
-    initialSync.begin()
+    if (this.#silentMs() <= this.#init.livenessMs) return this.#beat()
+    this.#components.initialSync.begin()
     this.start()
+  }
+
+  /**
+   * Since the last beat. Both clocks are looked at: monotonic time may stand still while the machine sleeps, and the
+   * time of day may have been set back.
+   */
+  #silentMs(): number {
+    const { clock } = this.#components
+    if (this.lastAt === undefined) return 0
+    return Math.max(clock.monotonic() - this.#lastMonotonicMs, clock.now() - this.lastAt)
   }
 
   #intervalMs(): number {

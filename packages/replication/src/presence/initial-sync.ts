@@ -43,7 +43,7 @@ export interface InitialSyncComponents {
 export function createInitialSync(components: InitialSyncComponents): InitialSync {
   const { ledger, topic, channels, clock, knowsNobody = () => false } = components
   let reason: InitialSyncReason | undefined
-  let begunAt = clock.now()
+  let begunAt = clock.monotonic()
   let cancel = () => {}
   let waiting = Promise.withResolvers<void>()
   let stopped = false
@@ -58,7 +58,7 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
   const ours = (): readonly PeerId[] => channels.peersWith(REPLICATION_PROTOCOL)
   /** Looks again at each of the times when waiting may end. */
   const look = () => {
-    const waitedMs = clock.now() - begunAt
+    const waitedMs = clock.monotonic() - begunAt
     if (waitedMs >= FIRST_SESSION_MS) return finish('waited_long_enough')
     const isAlone = ours().length === 0 && topic.peers().length === 0
     if (isAlone && waitedMs >= (knowsNobody() ? ALONE_UNKNOWN_MS : ALONE_MS)) return finish('alone')
@@ -74,7 +74,7 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
       if (reason !== undefined) waiting = Promise.withResolvers<void>()
       reason = undefined
       ledger.holdClaims()
-      begunAt = clock.now()
+      begunAt = clock.monotonic()
       cancel()
       lookLater()
     },

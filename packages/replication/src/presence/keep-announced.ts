@@ -35,8 +35,8 @@ class Announcer {
   /** An entry of an earlier run may say something older. */
   #written = false
   #told = false
-  /** Unix ms. */
-  #notBefore = 0
+  /** Monotonic ms. */
+  #notBefore = Number.NEGATIVE_INFINITY
 
   constructor(init: AnnounceInit, components: AnnounceComponents) {
     this.#init = init
@@ -44,7 +44,7 @@ class Announcer {
     const { bucket, key } = init
     this.#unsubscribe = components.ledger.subscribe((event) => {
       if (event.type === 'yielded' && event.bucket === bucket && event.key === key) {
-        this.#notBefore = components.clock.now() + YIELD_PAUSE_MS
+        this.#notBefore = components.clock.monotonic() + YIELD_PAUSE_MS
       }
       if (event.type !== 'committed') return
       const isOurs = event.changes.some((change) => change.bucket === bucket && change.key === key)
@@ -70,7 +70,7 @@ class Announcer {
     const { bucket, key, valueText } = this.#init
     const held = ledger.snapshot().getLive(bucket, key)
     const isHeld = held !== undefined && (held.owner === ledger.self || ledger.mode === 'off')
-    const pausedMs = this.#notBefore - this.#components.clock.now()
+    const pausedMs = this.#notBefore - this.#components.clock.monotonic()
     if (!isHeld && pausedMs > 0) this.#checkIn(pausedMs)
     else if (!isHeld || !this.#written) this.#write(valueText())
     else this.#checkIn(ANNOUNCE_RETRY_MS)

@@ -11,7 +11,7 @@ export interface ReaperComponents {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
-  /** Unix ms since when this node has been part of the network; undefined while it arrives. */
+  /** Monotonic ms since when this node has been part of the network; undefined while it arrives. */
   readonly syncedAt: () => number | undefined
   /** Default `SCRUB_INTERVAL_MS`. */
   readonly intervalMs?: number
@@ -32,7 +32,7 @@ export function startReaper(components: ReaperComponents): () => void {
     wait()
     const since = syncedAt()
     // Whoever has just come judges nobody: it may have missed their heartbeats.
-    if (since === undefined || clock.now() - since < intervalMs) return
+    if (since === undefined || clock.monotonic() - since < intervalMs) return
     const { collected, ended } = ledger.reap()
     if (collected + ended > 0) logger.debug('scrubbed', { collected, ended })
   }

@@ -1,5 +1,5 @@
 /** Lets the ledger judge a message's entries, in slices that give way to other work. */
-import { type Clock, delay, type PeerId, positionId } from '@mesh/core'
+import { type Clock, delay, type PeerId, positionId, type TimeShare } from '@mesh/core'
 import { entryHash, type KeyedEntry, type Ledger, type RejectionCode } from '@mesh/ledger'
 import { MERGE_SLICE_ENTRIES, SHORT_HASH_BYTES, SLICE_MS } from '../limits.ts'
 import type { Refusal } from '../session/sync-message.ts'
@@ -14,22 +14,33 @@ export interface MergedBatch {
 export async function mergeBatch(
   entries: readonly KeyedEntry[],
   author: PeerId,
-  { ledger, clock }: { readonly ledger: Pick<Ledger, 'merge' | 'snapshot'>; readonly clock: Clock },
+  {
+    ledger,
+    clock,
+    time,
+    signal,
+  }: {
+    readonly ledger: Pick<Ledger, 'merge' | 'snapshot'>
+    readonly clock: Clock
+    /** Of all sessions. */
+    readonly time: TimeShare
+    readonly signal: AbortSignal
+  },
 ): Promise<MergedBatch> {
   const refused: (Refusal & { readonly code: RejectionCode })[] = []
   let accepted = 0
   const before = ledger.snapshot().digest().digest
-  let sliceStart = clock.now()
   for (let at = 0; at < entries.length; at += MERGE_SLICE_ENTRIES) {
+    await time.turn(SLICE_MS, signal)
+    const startMs = clock.monotonic()
     const slice = entries.slice(at, at + MERGE_SLICE_ENTRIES)
     const result = ledger.merge(slice, author)
     accepted += result.accepted
     refused.push(...toRefusals(slice, result.rejected))
-    const workedMs = clock.now() - sliceStart
-    if (workedMs < SLICE_MS) continue
+    const workedMs = clock.monotonic() - startMs
+    time.use(workedMs)
     // Whoever sends mostly what is refused gets a quarter of the time.
-    await delay(clock, refused.length > accepted ? 3 * workedMs : 0)
-    sliceStart = clock.now()
+    if (refused.length > accepted && workedMs > 0) await delay(clock, 3 * workedMs, signal)
   }
   const news = accepted > 0 && ledger.snapshot().digest().digest !== before
   return { accepted, news, refused }

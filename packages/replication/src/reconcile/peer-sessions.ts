@@ -13,9 +13,9 @@ export interface PeerSync {
   entriesOut: number
   bytesIn: number
   bytesOut: number
-  /** Not to be asked before this time, unix ms. */
+  /** Not to be asked before this time, monotonic ms. */
   pausedUntil: number
-  /** A state of the two that a session could not make equal. */
+  /** A state of the two that a session could not make equal; until then, monotonic ms. */
   knownDifference: { readonly state: string; readonly until: number } | undefined
   /** Sessions that the peer may open. */
   readonly calls: TokenBucket
@@ -48,7 +48,7 @@ function unknownPeer(clock: Clock): PeerSync {
     entriesOut: 0,
     bytesIn: 0,
     bytesOut: 0,
-    pausedUntil: 0,
+    pausedUntil: Number.NEGATIVE_INFINITY,
     knownDifference: undefined,
     calls: createTokenBucket({ perSecond: SESSIONS_PER_MINUTE / 60, burst: SESSIONS_PER_MINUTE }, clock),
   }

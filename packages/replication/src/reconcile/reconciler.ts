@@ -2,17 +2,29 @@
  * Runs sessions over channels: messages from bytes, entries to the ledger, refusals to memory, and every way in which a
  * remote can misbehave to an abort that is counted.
  */
-import type { Clock, Logger, PeerId } from '@mesh/core'
+import {
+  type Clock,
+  createTokenBucket,
+  type Logger,
+  type PeerId,
+  TimeShare,
+  type TokenBucket,
+} from '@mesh/core'
 import { entryHash, type KeyedEntry, type Ledger, type Snapshot } from '@mesh/ledger'
 import { within } from './deadline.ts'
 import { replicationError } from '../errors.ts'
 import { helloOf, stateKey } from '../session/hello.ts'
 import {
+  ALL_SESSIONS_PER_MINUTE,
   FAULT_PAUSE_MS,
   MAX_BAD_ENTRIES,
+  MAX_SESSIONS,
   MAX_SYNC_MESSAGE_BYTES,
   REPLICATION_PROTOCOL,
   SESSION_TIMEOUT_MS,
+  SESSIONS_BURST_MS,
+  SESSIONS_TIME_SHARE,
+  SLICE_MS,
   KNOWN_DIFFERENCE_MS,
   SHORT_HASH_BYTES,
   MESSAGE_TIMEOUT_MS,
@@ -84,9 +96,18 @@ class ChannelReconciler implements Reconciler {
   readonly #theirs: RefusalMemory = createRefusalMemory()
   readonly #own = new Map<PeerId, Promise<SessionResult>>()
   readonly #channels = new Set<ReplicationChannel>()
-  #stopped = false
+  /** What the sessions of all peers may use together, and how many may be opened. */
+  readonly #time: TimeShare
+  readonly #calls: TokenBucket
+  readonly #stopping = new AbortController()
 
   constructor(init: ReconcilerInit, components: ReconcilerComponents) {
+    const { clock } = components
+    this.#time = new TimeShare({ burstMs: SESSIONS_BURST_MS, oneIn: SESSIONS_TIME_SHARE }, clock)
+    this.#calls = createTokenBucket(
+      { perSecond: ALL_SESSIONS_PER_MINUTE / 60, burst: ALL_SESSIONS_PER_MINUTE },
+      clock,
+    )
     this.#init = init
     this.#components = components
     this.peers = createPeerSessions(components.clock)
@@ -110,11 +131,11 @@ class ChannelReconciler implements Reconciler {
   }
 
   isPaused(peer: PeerId): boolean {
-    return this.peers.of(peer).pausedUntil > this.#components.clock.now()
+    return this.peers.of(peer).pausedUntil > this.#components.clock.monotonic()
   }
 
   stop(): void {
-    this.#stopped = true
+    this.#stopping.abort(replicationError('replication.timeout', 'this node stops'))
     for (const channel of this.#channels) channel.abort(new Error('this node stops'))
     this.#channels.clear()
   }
@@ -140,7 +161,14 @@ class ChannelReconciler implements Reconciler {
 
   async #accept(channel: ReplicationChannel): Promise<void> {
     const { peer } = channel
-    if (this.#stopped || this.isPaused(peer) || !this.peers.mayCall(peer)) {
+    const isFull = this.#channels.size >= MAX_SESSIONS
+    if (
+      this.#isStopped() ||
+      isFull ||
+      this.isPaused(peer) ||
+      !this.peers.mayCall(peer) ||
+      !this.#calls.take()
+    ) {
       this.#count('too_often')
       channel.abort(replicationError('replication.fault', 'too many sessions'))
       return
@@ -181,7 +209,7 @@ class ChannelReconciler implements Reconciler {
     role: 'initiator' | 'responder',
     { snapshot, tally }: { snapshot: Snapshot; tally: Tally },
   ): Session {
-    const now = () => this.#components.clock.now()
+    const now = () => this.#components.clock.monotonic()
     const hello = helloOf(snapshot)
     return createSession({
       role,
@@ -222,11 +250,12 @@ class ChannelReconciler implements Reconciler {
         if (message === undefined) throw new ReconcileError('malformed')
         const { entries, refused } = session.receive(message)
         this.#rememberTheirs(channel.peer, refused, lastSent)
-        const merged = await mergeBatch(entries, channel.peer, this.#components)
+        const parts = { ...this.#components, time: this.#time, signal: this.#stopping.signal }
+        const merged = await mergeBatch(entries, channel.peer, parts)
         tally.accepted += merged.accepted
         tally.news ||= merged.news
         this.#rememberOurs(merged.refused, tally)
-        const answer = session.answer(merged.refused)
+        const answer = await this.#answer(session, merged.refused)
         if (session.fault !== undefined) throw new ReconcileError(session.fault)
         if (answer !== undefined) await send(answer)
       }
@@ -236,10 +265,28 @@ class ChannelReconciler implements Reconciler {
     }
   }
 
+  /** In slices of time, in turn with other sessions. */
+  async #answer(session: Session, refused: SyncMessage['refused']): Promise<SyncMessage | undefined> {
+    const { clock } = this.#components
+    const steps = session.answering(refused)
+    for (;;) {
+      await this.#time.turn(SLICE_MS, this.#stopping.signal)
+      const startMs = clock.monotonic()
+      let step = steps.next()
+      while (step.done !== true && clock.monotonic() - startMs < SLICE_MS) step = steps.next()
+      this.#time.use(clock.monotonic() - startMs)
+      if (step.done === true) return step.value
+    }
+  }
+
+  #isStopped(): boolean {
+    return this.#stopping.signal.aborted
+  }
+
   /** @param sent the entries of the message that was answered */
   #rememberTheirs(peer: PeerId, refused: SyncMessage['refused'], sent: readonly KeyedEntry[]): void {
     if (refused.length === 0) return
-    const now = this.#components.clock.now()
+    const now = this.#components.clock.monotonic()
     const byHash = new Map(sent.map((keyed) => [hexOf(shortHash(keyed)), keyed]))
     for (const { hash, code } of refused) {
       const keyed = byHash.get(hexOf(hash))
@@ -254,7 +301,7 @@ class ChannelReconciler implements Reconciler {
   }
 
   #rememberOurs(refused: SyncMessage['refused'], tally: Tally): void {
-    const now = this.#components.clock.now()
+    const now = this.#components.clock.monotonic()
     for (const { hash, code } of refused) {
       this.#ours.add(hexOf(hash), code, now)
       this.refusedHere[code] = (this.refusedHere[code] ?? 0) + 1
@@ -264,7 +311,10 @@ class ChannelReconciler implements Reconciler {
   }
 
   #rememberDifference(peer: PeerId, state: string): void {
-    this.peers.of(peer).knownDifference = { state, until: this.#components.clock.now() + KNOWN_DIFFERENCE_MS }
+    this.peers.of(peer).knownDifference = {
+      state,
+      until: this.#components.clock.monotonic() + KNOWN_DIFFERENCE_MS,
+    }
   }
 
   #count(failure: ReconcileFailure): void {
@@ -294,11 +344,11 @@ class ChannelReconciler implements Reconciler {
       bytesOut,
       messages,
     }
-    const now = this.#components.clock.now()
-    noteSession(this.peers.of(of.peer), result, now)
+    const now = this.#components.clock.monotonic()
+    noteSession(this.peers.of(of.peer), result, this.#components.clock.now())
     if (failure !== undefined) this.#count(failure)
     if (failure !== undefined && isFault(failure)) this.peers.of(of.peer).pausedUntil = now + FAULT_PAUSE_MS
-    if (!this.#stopped) this.#init.onSession(result)
+    if (!this.#isStopped()) this.#init.onSession(result)
     return result
   }
 }

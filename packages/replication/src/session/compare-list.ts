@@ -1,5 +1,6 @@
 /** Step 2 of a session: what a remote's list of a range lacks, and what it has beyond ours. */
 import type { Entry, KeyedEntry, Position, Snapshot } from '@mesh/ledger'
+import { WALK_STEP_ENTRIES } from '../limits.ts'
 import { comparePositions, equalBytes, fnv1a32, shortHashOf } from './position.ts'
 import type { ListItem, RangeList } from './sync-message.ts'
 
@@ -15,11 +16,18 @@ export interface CompareInit {
 export type Difference =
   | { readonly kind: 'want'; readonly item: ListItem }
   | { readonly kind: 'send'; readonly keyed: KeyedEntry }
+  /** So many of this ledger's entries were looked at since the last step. */
+  | { readonly kind: 'walked'; readonly entries: number }
 
 /** In the ledger's order; lazy, as all of a large ledger may be missing there. */
 export function* compareList(init: CompareInit, list: RangeList): Generator<Difference> {
   let next = 0
+  let walked = 0
   for (const keyed of init.snapshot.entriesIn(list)) {
+    if (++walked === WALK_STEP_ENTRIES) {
+      yield { kind: 'walked', entries: walked }
+      walked = 0
+    }
     let theirs = list.items[next]
     for (; theirs !== undefined && comparePositions(theirs, keyed) < 0; theirs = list.items[++next]) {
       if (isWanted(init, theirs)) yield { kind: 'want', item: theirs }
@@ -31,6 +39,7 @@ export function* compareList(init: CompareInit, list: RangeList): Generator<Diff
     next++
     yield* compareEntry(init, keyed, theirs)
   }
+  yield { kind: 'walked', entries: walked }
   for (const theirs of list.items.slice(next)) {
     if (isWanted(init, theirs)) yield { kind: 'want', item: theirs }
   }

@@ -9,9 +9,9 @@ import {
   RANGE_FANOUT,
   SHORT_HASH_BYTES,
 } from '../limits.ts'
-import { isRange } from './position.ts'
+import { comparePositions, isRange } from './position.ts'
 import type { SyncMessage } from './sync-message.ts'
-import type { Position } from '@mesh/ledger'
+import type { Position, PositionRange } from '@mesh/ledger'
 
 export interface SessionBudget {
   /** False when less than `amount` is left. */
@@ -29,6 +29,8 @@ interface Amounts {
   splits: number
   listed: number
   sent: number
+  /** Own entries looked at to compare them with lists. */
+  walked: number
 }
 
 /** For small ledgers, and for what is written while the session lasts. */
@@ -53,6 +55,7 @@ export function createBudget(
     splits: splitsOf(ours),
     listed: 2 * (ours + RANGE_FANOUT * splitsOf(theirs)),
     sent: 2 * ours + SLACK,
+    walked: 2 * ours + SLACK,
   }
   return {
     take(kind, amount) {
@@ -69,7 +72,8 @@ export function isWellFormed(message: SyncMessage): boolean {
   return (
     message.ranges.length <= MAX_RANGES_IN_MESSAGE &&
     message.lists.length <= MAX_LISTS_IN_MESSAGE &&
-    message.ranges.every((range) => isRange(range) && range.fingerprint.length === FINGERPRINT_BYTES) &&
+    message.ranges.every((range) => range.fingerprint.length === FINGERPRINT_BYTES) &&
+    areDisjoint([...message.ranges, ...message.lists]) &&
     [...message.ranges, ...message.lists].every(({ from, to }) => isPlace(from) && isPlace(to)) &&
     message.lists.every((list) => list.items.every((item) => item.hash.length === SHORT_HASH_BYTES)) &&
     message.wants.every(isPlace) &&
@@ -88,4 +92,20 @@ function isPlace(position: Position | undefined): boolean {
     position === undefined ||
     (position.bucket.length <= MAX_BUCKET_UNITS + 1 && position.key.length <= MAX_KEY_UNITS + 1)
   )
+}
+
+/** What one message asks about and lists is asked and listed once: nobody is made to look at an entry again and again. */
+function areDisjoint(ranges: readonly PositionRange[]): boolean {
+  if (!ranges.every(isRange)) return false
+  const inOrder = ranges.toSorted(compareStarts)
+  return inOrder.every(({ from }, at) => {
+    const before = inOrder[at - 1]
+    if (before === undefined) return true
+    return before.to !== undefined && from !== undefined && comparePositions(before.to, from) <= 0
+  })
+}
+
+function compareStarts({ from: a }: PositionRange, { from: b }: PositionRange): number {
+  if (a === undefined || b === undefined) return Number(b === undefined) - Number(a === undefined)
+  return comparePositions(a, b)
 }

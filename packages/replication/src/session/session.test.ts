@@ -2,6 +2,7 @@ import type { KeyedEntry } from '@mesh/ledger'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  answerOf,
   createTwinLedger,
   createTwinSession,
   hashTwin,
@@ -139,10 +140,10 @@ describe('a session between ledgers', () => {
     const twin = createTwinLedger(numbered(10))
     const withDifference = createTwinSession(twin, 'responder')
     withDifference.receive({ ...silent, hello })
-    expect(withDifference.answer([])?.lists).toHaveLength(1)
+    expect(answerOf(withDifference)?.lists).toHaveLength(1)
     const alike = createTwinSession(twin, 'responder', () => true)
     alike.receive({ ...silent, hello })
-    expect(alike.answer([])).toMatchObject({ lists: [], ranges: [], more: false })
+    expect(answerOf(alike)).toMatchObject({ lists: [], ranges: [], more: false })
     expect(alike.done).toBe(true)
   })
 })
@@ -151,7 +152,7 @@ describe('a session with a hostile remote', () => {
   const responder = (count = 100) => {
     const session = createTwinSession(createTwinLedger(numbered(count)), 'responder')
     session.receive({ ...silent, hello })
-    session.answer([])
+    answerOf(session)
     return session
   }
 
@@ -160,6 +161,9 @@ describe('a session with a hostile remote', () => {
     ['a fingerprint of another length', { ranges: [{ ...range({}), fingerprint: new Uint8Array(5) }] }],
     ['a name over its bound', { wants: [{ bucket: 'x'.repeat(300), key: '' }] }],
     ['more ranges than fit', { ranges: Array.from({ length: 513 }, () => range({})) }],
+    ['ranges that overlap', { ranges: [range({ to: 'm' }), range({ from: 'l' })] }],
+    ['one range twice', { ranges: [range({ from: 'l', to: 'm' }), range({ from: 'l', to: 'm' })] }],
+    ['a list within a range', { ranges: [range({})], lists: [list(['a'])] }],
     ['a list out of order', { lists: [list(['b', 'a'])] }],
     ['a list that names one key twice', { lists: [list(['a', 'a'])] }],
     ['a list beyond its range', { lists: [{ ...list(['z']), to: { bucket: 'notes', key: 'y' } }] }],
@@ -167,7 +171,7 @@ describe('a session with a hostile remote', () => {
     const session = responder()
     session.receive({ ...silent, ...message })
     expect(session).toMatchObject({ fault: 'malformed', done: true })
-    expect(session.answer([])).toBeUndefined()
+    expect(answerOf(session)).toBeUndefined()
   })
 
   it('gives up when the first message has no greeting', () => {
@@ -181,7 +185,7 @@ describe('a session with a hostile remote', () => {
     let messages = 0
     while (session.fault === undefined && ++messages < 100) {
       session.receive({ ...silent, more: true })
-      session.answer([])
+      answerOf(session)
     }
     expect(session.fault).toBe('no_progress')
     expect(messages).toBeLessThan(10)
@@ -197,7 +201,7 @@ describe('a session with a hostile remote', () => {
     let bytes = 0
     while (session.fault === undefined) {
       session.receive({ ...silent, ...message })
-      const answer = session.answer([])
+      const answer = answerOf(session)
       if (answer !== undefined) bytes += encodeSyncMessage(answer).length
     }
     expect(session.fault).toBe('endless')
@@ -205,15 +209,42 @@ describe('a session with a hostile remote', () => {
     expect(bytes).toBeLessThan(1_000_000)
   })
 
+  it('takes ranges that do not overlap in any order', () => {
+    const session = responder()
+    session.receive({
+      ...silent,
+      ranges: [range({ from: 'm' }), range({ to: 'l' }), range({ from: 'l', to: 'm' })],
+    })
+    expect(session.fault).toBeUndefined()
+  })
+
+  it('charges what it looks at, and lets other work have its turn meanwhile', () => {
+    const twin = createTwinLedger(
+      numbered(20_000).map((keyed) => ({ ...keyed, entry: { ...keyed.entry, deleted: true } })),
+    )
+    const session = createTwinSession(twin, 'responder')
+    session.receive({ ...silent, hello: { ...hello, size: 20_000 } })
+    answerOf(session)
+    let pauses = 0
+    for (let messages = 0; session.fault === undefined; messages++) {
+      expect(messages).toBeLessThan(6)
+      session.receive({ ...silent, ranges: [{ ...range({}), count: 0 }], more: true })
+      const steps = session.answering([])
+      while (steps.next().done !== true) pauses++
+    }
+    expect(session.fault).toBe('endless')
+    expect(pauses).toBeGreaterThan(100)
+  })
+
   it('believes no claimed size beyond what a ledger may hold', () => {
     const session = createTwinSession(createTwinLedger(), 'responder')
     session.receive({ ...silent, hello: { ...hello, size: 4_000_000_000 } })
-    session.answer([])
+    answerOf(session)
     const entries = numbered(10_000)
     let taken = 0
     while (session.fault === undefined) {
       taken += session.receive({ ...silent, entries }).entries.length
-      session.answer([])
+      answerOf(session)
     }
     expect(taken).toBeLessThanOrEqual(210_000)
   })

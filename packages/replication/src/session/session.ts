@@ -16,6 +16,7 @@ import {
   MAX_PENDING_TASKS,
   MAX_SESSION_MESSAGES,
   RANGE_FANOUT,
+  WALK_STEP_ENTRIES,
 } from '../limits.ts'
 import { equalBytes, isRange, listItem } from './position.ts'
 import { createBudget, isWellFormed, type SessionBudget } from './session-budget.ts'
@@ -55,10 +56,11 @@ export interface Session {
   open(): SyncMessage
   receive(message: SyncMessage): Received
   /**
-   * The message that answers the last one; undefined when nothing is left to say, or after a fault.
+   * The message that answers the last one; undefined when nothing is left to say, or after a fault. Yields after each
+   * piece of work, so that other work can have its turn.
    * @param refused what the ledger refused of the entries received
    */
-  answer(refused: readonly Refusal[]): SyncMessage | undefined
+  answering(refused: readonly Refusal[]): Generator<undefined, SyncMessage | undefined>
   /** Neither side has more to say; the last answer, if any, is still to be sent. */
   readonly done: boolean
   readonly fault: SessionFault | undefined
@@ -114,14 +116,15 @@ class ReconcileSession implements Session {
     return { entries: message.entries, refused: message.refused }
   }
 
-  answer(refused: readonly Refusal[]): SyncMessage | undefined {
+  *answering(refused: readonly Refusal[]): Generator<undefined, SyncMessage | undefined> {
     if (this.fault !== undefined || this.done) return undefined
     const builder = createSyncMessageBuilder()
     for (const refusal of refused) builder.addRefusal(refusal)
     while (!builder.full && this.fault === undefined) {
       const task = this.#tasks.pop()
       if (task === undefined) break
-      this.#run(task, builder)
+      yield* this.#run(task, builder)
+      yield
     }
     if (this.fault !== undefined) return undefined
     const more = this.#tasks.length > 0
@@ -169,7 +172,8 @@ class ReconcileSession implements Session {
     for (const list of message.lists) {
       this.#tasks.push({ kind: 'differences', rest: compareList(this.#init, list) })
     }
-    for (const claim of message.ranges) this.#tasks.push({ kind: 'range', claim })
+    // The last one pushed goes first, so that answers are in the ledger's order.
+    for (const claim of message.ranges.toReversed()) this.#tasks.push({ kind: 'range', claim })
     if (this.#isGreeting() && this.theirs !== undefined && !this.#init.isKnownDifference(this.theirs)) {
       const range = differingRange(this.#init.hello, this.theirs)
       // Its fingerprint is not known yet; an empty one equals none.
@@ -178,14 +182,14 @@ class ReconcileSession implements Session {
     }
   }
 
-  #run(task: Task, builder: SyncMessageBuilder): void {
+  *#run(task: Task, builder: SyncMessageBuilder): Generator<undefined, void> {
     switch (task.kind) {
       case 'range':
         return this.#compareRange(task.claim, builder)
       case 'differences':
-        return this.#tellDifferences(task, builder)
+        return yield* this.#tellDifferences(task, builder)
       case 'serve':
-        return this.#serve(task, builder)
+        return yield* this.#serve(task, builder)
     }
   }
 
@@ -203,26 +207,33 @@ class ReconcileSession implements Session {
     }
   }
 
-  #spend(kind: 'listed' | 'splits' | 'sent', amount: number): boolean {
+  #spend(kind: 'listed' | 'splits' | 'sent' | 'walked', amount: number): boolean {
     if (this.#budget?.take(kind, amount) === true) return true
     this.#giveUp('endless')
     return false
   }
 
-  #tellDifferences(task: Task & { kind: 'differences' }, builder: SyncMessageBuilder): void {
+  *#tellDifferences(
+    task: Task & { kind: 'differences' },
+    builder: SyncMessageBuilder,
+  ): Generator<undefined, void> {
     while (!builder.full) {
       const next = task.rest.next()
       if (next.done === true) return
       if (next.value.kind === 'want') builder.addWant(next.value.item)
-      else if (this.#spend('sent', 1)) builder.addEntry(next.value.keyed)
+      else if (next.value.kind === 'walked') {
+        if (!this.#spend('walked', next.value.entries)) return
+        yield
+      } else if (this.#spend('sent', 1)) builder.addEntry(next.value.keyed)
       else return
     }
     this.#tasks.push(task)
   }
 
-  #serve(task: Task & { kind: 'serve' }, builder: SyncMessageBuilder): void {
+  *#serve(task: Task & { kind: 'serve' }, builder: SyncMessageBuilder): Generator<undefined, void> {
     const snapshot = this.#init.current()
-    while (!builder.full) {
+    for (let served = 1; !builder.full; served++) {
+      if (served % WALK_STEP_ENTRIES === 0) yield
       const next = task.rest.next()
       if (next.done === true) return
       const { bucket, key } = next.value

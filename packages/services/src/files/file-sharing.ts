@@ -217,7 +217,7 @@ class NodeFileSharing implements FileSharing {
     const { peer } = channel
     const meter = new ProgressMeter(this.#clock)
     const end = new AbortController()
-    const receiver: Receiver = { peer, meter, end, offer: undefined, movedAt: this.#clock.now() }
+    const receiver: Receiver = { peer, meter, end, offer: undefined, movedAt: this.#clock.monotonic() }
     this.#receivers.add(receiver)
     const conversation = createConversation(channel, { clock: this.#clock })
     end.signal.addEventListener('abort', () => conversation.abort(toError(end.signal.reason)))
@@ -230,7 +230,7 @@ class NodeFileSharing implements FileSharing {
         onShare: (name, scan) => this.#begin(receiver, name, totalBytes(scan)),
         onBytes: (byteCount, isMoved) => {
           meter.add(byteCount, isMoved)
-          receiver.movedAt = this.#clock.now()
+          receiver.movedAt = this.#clock.monotonic()
           if (isMoved && receiver.offer !== undefined) receiver.offer.bytesSent += byteCount
         },
       })
@@ -256,7 +256,7 @@ class NodeFileSharing implements FileSharing {
   #makeRoom(): boolean {
     if (this.#receivers.size < MAX_RECEIVERS) return true
     const [idle] = [...this.#receivers].toSorted((a, b) => a.movedAt - b.movedAt)
-    if (idle === undefined || this.#clock.now() - idle.movedAt < IDLE_RECEIVER_MS) return false
+    if (idle === undefined || this.#clock.monotonic() - idle.movedAt < IDLE_RECEIVER_MS) return false
     idle.end.abort(new Error('others wait, and nothing is taken'))
     this.#receivers.delete(idle)
     return true

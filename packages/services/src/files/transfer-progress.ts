@@ -37,7 +37,7 @@ export class ProgressMeter {
     this.bytes += byteCount
     if (!isMoved) return
     this.#moved += byteCount
-    const at = this.#clock.now()
+    const at = this.#clock.monotonic()
     const last = this.#samples.at(-1)
     if (last !== undefined && at - last.at < SAMPLE_INTERVAL_MS) return
     this.#samples.push({ at, moved: this.#moved })
@@ -53,7 +53,7 @@ export class ProgressMeter {
   }
 
   #rate(): number {
-    const now = this.#clock.now()
+    const now = this.#clock.monotonic()
     const first = this.#samples.find(({ at }) => at >= now - RATE_WINDOW_MS)
     if (first === undefined || now <= first.at) return 0
     return ((this.#moved - first.moved) / (now - first.at)) * 1_000

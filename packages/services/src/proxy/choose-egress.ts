@@ -11,7 +11,7 @@ import {
   tryParseIp,
   tryParsePeerId,
 } from '@mesh/core'
-import { EGRESS_AWAITED_MS, FAILED_EGRESS_MS } from '../limits.ts'
+import { EGRESS_AWAITED_MS, FAILED_EGRESS_MS, LOCAL_WAIT_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 
 export interface EgressChoice {
@@ -19,10 +19,14 @@ export interface EgressChoice {
   pick(isUsable?: (peer: PeerId) => boolean): PeerId | undefined
   /** It could not be reached: others go first for a while. */
   failed(peer: PeerId): void
+  /** It was reached: what failed before does not count any more. */
+  succeeded(peer: PeerId): void
   /** Whom the last requests left through. */
   readonly current: PeerId | undefined
   /** Resolves when there is somebody to pick, or nobody has come within some time after the start. */
   awaited(signal: AbortSignal): Promise<void>
+  /** How long, in ms from now, a request that reaches nobody is worth further tries: longer soon after the start. */
+  retryMs(): number
   /** Why there is nobody to pick, in words. */
   whyNone(): string
 }
@@ -41,7 +45,7 @@ export function createEgressChoice(
 ): EgressChoice {
   const { ledger, network, clock, random } = components
   const failedAt = new Map<PeerId, number>()
-  const startedAt = clock.now()
+  const startedAt = clock.monotonic()
   let current: PeerId | undefined
 
   function alive(): readonly PeerId[] {
@@ -61,8 +65,9 @@ export function createEgressChoice(
     return alive().filter((peer) => named.has(peer))
   }
 
+  const startLeftMs = () => startedAt + EGRESS_AWAITED_MS - clock.monotonic()
   const isSound = (peer: PeerId) =>
-    clock.now() - (failedAt.get(peer) ?? Number.NEGATIVE_INFINITY) > FAILED_EGRESS_MS
+    clock.monotonic() - (failedAt.get(peer) ?? Number.NEGATIVE_INFINITY) > FAILED_EGRESS_MS
 
   return {
     pick(isUsable = () => true) {
@@ -76,12 +81,17 @@ export function createEgressChoice(
       return picked
     },
     failed(peer) {
-      failedAt.set(peer, clock.now())
+      failedAt.set(peer, clock.monotonic())
       // peers that are gone are forgotten with the next ones
-      for (const [known, at] of failedAt) if (clock.now() - at > FAILED_EGRESS_MS) failedAt.delete(known)
+      for (const [known, at] of failedAt)
+        if (clock.monotonic() - at > FAILED_EGRESS_MS) failedAt.delete(known)
     },
+    succeeded(peer) {
+      failedAt.delete(peer)
+    },
+    retryMs: () => Math.max(LOCAL_WAIT_MS, startLeftMs()),
     awaited(signal) {
-      const leftMs = startedAt + EGRESS_AWAITED_MS - clock.now()
+      const leftMs = startLeftMs()
       if (leftMs <= 0 || candidates().length > 0) return Promise.resolve()
       return new Promise((resolve, reject) => {
         const finish = (act: () => void) => {

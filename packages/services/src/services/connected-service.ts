@@ -7,6 +7,7 @@ import { type Clock, type Logger, type Random, toError } from '@mesh/core'
 import { MAX_LOCAL_CONNECTIONS } from '../limits.ts'
 import type { ServicesLedger } from '../ports.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
+import { EarlyBytes } from '../streams/early-bytes.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
 import { type Endpoint, formatEndpoint, kindOf, socketAddressOf } from './endpoint.ts'
 import { isLegacyProvider, openService, type OpenServiceComponents } from './open-service.ts'
@@ -42,7 +43,7 @@ export class ConnectedService {
     this.name = name
     this.#listen = listen
     this.#components = components
-    this.#startedAt = components.clock.now()
+    this.#startedAt = components.clock.monotonic()
     const onChange = () => this.#providerChanged()
     this.#provider = watchProvider(name, { ...components, onChange })
   }
@@ -114,12 +115,11 @@ export class ConnectedService {
     onChange()
   }
 
-  #reach(signal: AbortSignal) {
+  #reach(signal: AbortSignal, early?: EarlyBytes) {
     this.#connections++
-    return openService(
-      { name: this.name, kind: this.kind, provider: this.#provider, startedAt: this.#startedAt, signal },
-      this.#components,
-    )
+    const { name, kind } = this
+    const init = { name, kind, provider: this.#provider, startedAt: this.#startedAt, signal }
+    return openService({ ...init, ...(early !== undefined && { early }) }, this.#components)
   }
 
   async #join(socket: Socket): Promise<void> {
@@ -135,9 +135,14 @@ export class ConnectedService {
       reset(socket)
     }
     this.#open.add(end)
+    const onLeft = () => ended.abort(new Error('the client left'))
+    socket.once('close', onLeft)
+    const early = new EarlyBytes(socket)
     try {
-      const { stream, rest } = await this.#reach(ended.signal)
+      const { stream, rest } = await this.#reach(ended.signal, early)
       this.#lastError = undefined
+      socket.off('close', onLeft)
+      this.#traffic.bytesOut += early.finish()
       splice(socket, stream, {
         traffic: this.#traffic,
         head: rest,

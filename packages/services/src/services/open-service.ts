@@ -4,6 +4,7 @@ import { servicesError } from '../errors.ts'
 import type { LegacyStreams } from '../legacy/open-legacy-stream.ts'
 import { LOCAL_WAIT_MS, RETRY_MS, START_WAIT_MS } from '../limits.ts'
 import type { ServicesNetwork } from '../ports.ts'
+import type { EarlyBytes } from '../streams/early-bytes.ts'
 import { LEGACY_SERVICE_PROTOCOL, SERVICE_PROTOCOL } from '../protocols.ts'
 import { within } from '../timeout.ts'
 import type { OwnUser } from '../users/own-user.ts'
@@ -22,8 +23,10 @@ export interface OpenServiceInit {
   readonly name: string
   readonly kind: ServiceKind
   readonly provider: ProviderWatch
-  /** Unix ms since when the service is connected to. */
+  /** Since when the service is connected to, in ms of monotonic time. */
   readonly startedAt: number
+  /** What the local client sends before the answer. Once a provider may have acted on it, no other one is asked. */
+  readonly early?: EarlyBytes
   readonly signal: AbortSignal
 }
 
@@ -39,15 +42,17 @@ export async function openService(
   components: OpenServiceComponents,
 ): Promise<OpenedStream> {
   const { clock } = components
-  const until = Math.max(clock.now() + LOCAL_WAIT_MS, init.startedAt + START_WAIT_MS)
+  const until = Math.max(clock.monotonic() + LOCAL_WAIT_MS, init.startedAt + START_WAIT_MS)
   for (let tries = 1; ; tries++) {
-    const peer = await findPeer(init, components, until - clock.now())
+    const ready = components.user.since === undefined ? undefined : init.provider.ready
+    const peer = ready ?? (await findPeer(init, components, until - clock.monotonic()))
     try {
       return await openAt(peer, init, components)
     } catch (error) {
       init.signal.throwIfAborted()
       const waitMs = RETRY_MS * tries
-      if (FINAL.includes(answerOf(error)) || clock.now() + waitMs > until) throw error
+      const isFinal = FINAL.includes(answerOf(error)) || init.early?.isSent === true
+      if (isFinal || clock.monotonic() + waitMs > until) throw error
       await delay(clock, waitMs, init.signal)
     }
   }
@@ -76,12 +81,16 @@ async function findPeer(
 
 async function openAt(
   peer: PeerId,
-  { name, kind, signal }: OpenServiceInit,
+  { name, kind, early, signal }: OpenServiceInit,
   components: OpenServiceComponents,
 ): Promise<OpenedStream> {
   const { network, user, legacy } = components
   if (isLegacyProvider(network, peer)) {
-    if (kind === 'stream') return legacy.open(peer, LEGACY_SERVICE_PROTOCOL, signal)
+    if (kind === 'stream') {
+      const opened = await legacy.open(peer, LEGACY_SERVICE_PROTOCOL, signal)
+      early?.sendTo(opened.stream)
+      return opened
+    }
     throw new MeshError(
       'services.refused',
       'the provider is an EdgeVPN-compatible node, which knows no UDP',
@@ -91,7 +100,7 @@ async function openAt(
     )
   }
   const request = encodeServiceRequest({ name, kind, entries: user.entries() })
-  return openRequest({ peer, protocol: SERVICE_PROTOCOL, request, signal }, components)
+  return openRequest({ peer, protocol: SERVICE_PROTOCOL, request, early, signal }, components)
 }
 
 /** A node that speaks both is one of ours. */

@@ -20,6 +20,8 @@ export interface ProviderWatch {
   /** Undefined: nobody who is alive offers the name. */
   readonly provider: PeerId | undefined
   readonly lastError: string | undefined
+  /** The provider, while it is connected. */
+  readonly ready: PeerId | undefined
   /** Resolves with a connected provider. @throws the signal's reason */
   connected(signal: AbortSignal): Promise<PeerId>
   stop(): void
@@ -65,6 +67,10 @@ class LedgerProviderWatch implements ProviderWatch {
     ]
     // not before the caller has the watch: `onChange` may read it
     queueMicrotask(() => this.#look())
+  }
+
+  get ready(): PeerId | undefined {
+    return this.#wasConnected ? this.provider : undefined
   }
 
   connected(signal: AbortSignal): Promise<PeerId> {

@@ -26,7 +26,7 @@ export function pipeDatagrams(stream: ByteStream, init: DatagramPipeInit): Datag
   const { traffic, clock } = init
   let isBlocked = false
   let isDone = false
-  let activeAt = clock.now()
+  let activeAt = clock.monotonic()
   let cancel = () => {}
 
   const done = (error: Error | undefined) => {
@@ -40,14 +40,14 @@ export function pipeDatagrams(stream: ByteStream, init: DatagramPipeInit): Datag
     done(undefined)
   }
   const look = () => {
-    const idleMs = clock.now() - activeAt
+    const idleMs = clock.monotonic() - activeAt
     if (idleMs >= UDP_IDLE_MS) close()
     else cancel = clock.after(UDP_IDLE_MS - idleMs, look)
   }
 
   const read = createFrameReader(MAX_DATAGRAM_BYTES, (datagram) => {
     if (isDone) return
-    activeAt = clock.now()
+    activeAt = clock.monotonic()
     traffic.bytesIn += datagram.byteLength
     init.onDatagram(datagram)
   })
@@ -66,7 +66,7 @@ export function pipeDatagrams(stream: ByteStream, init: DatagramPipeInit): Datag
   return {
     send(datagram) {
       if (isBlocked || isDone) return false
-      activeAt = clock.now()
+      activeAt = clock.monotonic()
       traffic.bytesOut += datagram.byteLength
       isBlocked = !stream.send(encodeFrame(datagram))
       return true

@@ -74,6 +74,8 @@ export function splice(socket: Socket, stream: ByteStream, { traffic, head, onDo
   if (head !== undefined && head.byteLength > 0) write(head)
   stream.onBytes(write)
   stream.resume()
+  // it may have ended before it was joined
+  if (socket.readableEnded) stream.end()
   socket.resume()
 }
 

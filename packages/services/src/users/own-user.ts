@@ -35,6 +35,8 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
   let stopAnnouncing: (() => void) | undefined
   let stopWatching = () => {}
   let since: number | undefined
+  /** What `entries` gave last. */
+  let encoded: { readonly entries: readonly KeyedEntry['entry'][]; readonly block: Uint8Array } | undefined
   const waiting = new Set<() => void>()
 
   const valueText = () => JSON.stringify({ PeerID: self, Timestamp: new Date(clock.now()).toISOString() })
@@ -75,7 +77,14 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
         const entry = snapshot.getLive(bucket, self)
         return entry === undefined ? [] : [{ bucket, key: self, entry }]
       })
-      return encodeBlock(own)
+      // entries are never changed, so that the same ones make the same block
+      if (
+        encoded?.entries.length !== own.length ||
+        encoded.entries.some((entry, at) => entry !== own[at]?.entry)
+      ) {
+        encoded = { entries: own.map(({ entry }) => entry), block: encodeBlock(own) }
+      }
+      return encoded.block
     },
     stop() {
       stopAnnouncing?.()

@@ -96,8 +96,8 @@ export function readMessage(stream: ByteStream, init: ReadMessageInit): Promise<
     }
     const fail = (reason: string, cause?: Error) =>
       finish(() => reject(servicesError('services.broken', reason, cause === undefined ? {} : { cause })))
-    const late = servicesError('services.timeout', 'the other side said nothing in time')
-    const cancel = clock.after(withinMs, () => finish(() => reject(late)))
+    const late = () => servicesError('services.timeout', 'the other side said nothing in time')
+    const cancel = clock.after(withinMs, () => finish(() => reject(late())))
     const onAbort = () => finish(() => reject(signal?.reason))
     if (signal?.aborted === true) return onAbort()
     signal?.addEventListener('abort', onAbort, { once: true })

@@ -1,4 +1,4 @@
-import type { Logger, PeerId } from '@mesh/core'
+import { KeyedCounts, type Logger, type PeerId } from '@mesh/core'
 import type { AnswerCode } from './messages.ts'
 
 /** Why something that a peer asked for was refused. */
@@ -15,12 +15,12 @@ export interface Refusals {
 }
 
 export function createRefusals(log: Logger): Refusals {
-  const counts = new Map<Refusal, number>()
+  const counts = new KeyedCounts<Refusal>()
   return {
     refuse(code, peer, reason) {
-      counts.set(code, (counts.get(code) ?? 0) + 1)
+      counts.add(code)
       log.debug('request refused', { code, peer, reason })
     },
-    counts: () => Object.fromEntries(counts),
+    counts: () => Object.fromEntries(counts.entries()),
   }
 }

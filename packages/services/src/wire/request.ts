@@ -3,6 +3,7 @@ import { type Clock, MeshError, type PeerId, toError } from '@mesh/core'
 import { servicesError } from '../errors.ts'
 import { ANSWER_MS, MAX_REQUEST_BYTES } from '../limits.ts'
 import type { ByteStream, ServicesNetwork } from '../ports.ts'
+import type { EarlyBytes } from '../streams/early-bytes.ts'
 import { encodeFrame, readMessage } from './frames.ts'
 import { type Answer, decodeAnswer } from './messages.ts'
 
@@ -17,6 +18,8 @@ export interface RequestInit {
   readonly peer: PeerId
   readonly protocol: string
   readonly request: Uint8Array
+  /** Goes along, and on until the answer. */
+  readonly early?: EarlyBytes | undefined
   readonly signal: AbortSignal
 }
 
@@ -26,13 +29,14 @@ export interface RequestInit {
  *   signal's reason
  */
 export async function openRequest(
-  { peer, protocol, request, signal }: RequestInit,
+  { peer, protocol, request, early, signal }: RequestInit,
   { network, clock }: { readonly network: ServicesNetwork; readonly clock: Clock },
 ): Promise<OpenedStream> {
   const options = { from: 'proven', relayed: true, halfClose: true, lazy: true, bulk: true, signal } as const
   const stream = await network.streams.open(peer, protocol, options)
   try {
     stream.send(encodeFrame(request))
+    early?.sendTo(stream)
     const { message, rest } = await readMessage(stream, {
       maxBytes: MAX_REQUEST_BYTES,
       withinMs: ANSWER_MS,
@@ -41,7 +45,10 @@ export async function openRequest(
     })
     const answer = decodeAnswer(message)
     if (answer === undefined) throw servicesError('services.broken', 'the answer cannot be read')
-    if (answer.code !== 'ok') throw refusedBy(answer)
+    if (answer.code !== 'ok') {
+      early?.takeBack()
+      throw refusedBy(answer)
+    }
     return { stream, rest }
   } catch (error) {
     stream.abort(toError(error))

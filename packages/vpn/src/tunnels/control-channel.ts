@@ -1,11 +1,13 @@
 /** Runs one control channel: the exchange of keys, then what later versions say, within bounds of time and number. */
-import { type Clock, toError } from '@mesh/core'
+import { type Clock, createTokenBucket, toError } from '@mesh/core'
 import type { VpnChannel } from '../ports.ts'
 
 import type { PathsMessage } from './control-message.ts'
 import type { KeyExchange } from './key-exchange.ts'
 import { CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
 import type { Refusal } from './refusals.ts'
+
+const MESSAGE_RATE = { perSecond: CONTROL_MESSAGES_PER_MINUTE / 60, burst: CONTROL_MESSAGES_PER_MINUTE }
 
 interface ControlChannelEvents {
   onEstablished(publicKey: Uint8Array, mtu: number): void
@@ -27,12 +29,14 @@ export async function runControlChannel(
     channel.abort(refusal)
   }
   const cancelDeadline = clock.after(KEY_EXCHANGE_MS, () => refuse('key.timeout'))
-  const mayCome = createMessageBudget(clock)
+  const allowance = createTokenBucket(MESSAGE_RATE, clock)
   try {
     await channel.send(exchange.hello)
     for await (const message of channel.messages()) {
       if (refusal !== undefined) break
-      const step = mayCome() ? exchange.receive(message) : ({ kind: 'refused', code: 'key.flood' } as const)
+      const step = allowance.take()
+        ? exchange.receive(message)
+        : ({ kind: 'refused', code: 'key.flood' } as const)
       if (step.kind === 'refused') {
         refuse(step.code)
         break
@@ -50,15 +54,4 @@ export async function runControlChannel(
     cancelDeadline()
   }
   return refusal
-}
-
-function createMessageBudget(clock: Clock): () => boolean {
-  let minute = 0
-  let messages = 0
-  return () => {
-    const now = Math.floor(clock.now() / 60_000)
-    if (now !== minute) [minute, messages] = [now, 0]
-    messages++
-    return messages <= CONTROL_MESSAGES_PER_MINUTE
-  }
 }

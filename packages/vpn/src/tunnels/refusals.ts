@@ -1,4 +1,4 @@
-import type { Logger, PeerId } from '@mesh/core'
+import { KeyedCounts, type Logger, type PeerId } from '@mesh/core'
 import type { KeyRefusal } from './key-exchange.ts'
 
 /** Why something that a peer did was refused. */
@@ -37,12 +37,12 @@ export interface RefusalCounter {
 }
 
 export function createRefusalCounter(log: Logger): RefusalCounter {
-  const counts = new Map<Refusal, number>()
+  const counts = new KeyedCounts<Refusal>()
   return {
     refuse(code, peer) {
-      counts.set(code, (counts.get(code) ?? 0) + 1)
+      counts.add(code)
       log.debug('refused', { code, peer })
     },
-    counts: () => Object.fromEntries(counts),
+    counts: () => Object.fromEntries(counts.entries()),
   }
 }

@@ -1,0 +1,84 @@
+/** Raw libp2p peers: nothing of mesh in them, so that they can say what no node would. */
+import { randomBytes } from 'node:crypto'
+import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
+import { identify } from '@libp2p/identify'
+import type { Connection, Libp2p, Stream } from '@libp2p/interface'
+import { noise } from '@libp2p/noise'
+import { tcp } from '@libp2p/tcp'
+import { yamux } from '@libp2p/yamux'
+import { multiaddr } from '@multiformats/multiaddr'
+import { createLibp2p } from 'libp2p'
+import type { AttackTarget } from './targets.ts'
+import type { PeerInit } from './scenario.ts'
+
+export async function createPeer({ seed = randomBytes(32), from }: PeerInit = {}): Promise<Libp2p> {
+  const dialOpts = from === undefined ? {} : { dialOpts: { localAddress: from } as never }
+  return await createLibp2p({
+    privateKey: await generateKeyPairFromSeed('Ed25519', seed),
+    addresses: { listen: [] },
+    transports: [tcp(dialOpts)],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux({ maxOutboundStreams: 100_000 } as never)],
+    connectionMonitor: { enabled: false },
+    connectionManager: { reconnectRetries: 0, maxConnections: 10_000 },
+    services: { identify: identify({ runOnConnectionOpen: false, runOnLimitedConnection: false }) },
+  } as never)
+}
+
+export function dialTarget(
+  peer: Libp2p,
+  { address }: AttackTarget,
+  signal: AbortSignal,
+): Promise<Connection> {
+  return peer.dial(multiaddr(address), { signal })
+}
+
+/** Opens a stream on which much may be outstanding at a time. */
+export function openStream(connection: Connection, protocol: string, signal: AbortSignal): Promise<Stream> {
+  return connection.newStream(protocol, { signal, maxOutboundStreams: 100_000 })
+}
+
+/** Sends all of it, as fast as the other side takes it; false when the stream ended or the signal aborted first. */
+export async function sendAll(stream: Stream, bytes: Uint8Array, signal: AbortSignal): Promise<boolean> {
+  const STEP = 64 * 1024
+  for (let at = 0; at < bytes.length; at += STEP) {
+    if (signal.aborted || stream.status !== 'open') return false
+    try {
+      if (!stream.send(bytes.subarray(at, at + STEP))) await drained(stream, signal)
+    } catch {
+      return false
+    }
+  }
+  return stream.status === 'open'
+}
+
+function drained(stream: Stream, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.removeEventListener('drain', done)
+      stream.removeEventListener('close', done)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    stream.addEventListener('drain', done)
+    stream.addEventListener('close', done)
+    signal.addEventListener('abort', done)
+    if (signal.aborted) done()
+  })
+}
+
+/** A length as the varint that stands before libp2p's messages. */
+export function varint(value: number): Uint8Array {
+  const bytes: number[] = []
+  let rest = value
+  while (rest >= 0x80) {
+    bytes.push((rest % 0x80) | 0x80)
+    rest = Math.floor(rest / 0x80)
+  }
+  bytes.push(rest)
+  return Uint8Array.from(bytes)
+}
+
+export function framed(message: Uint8Array): Uint8Array {
+  return Buffer.concat([varint(message.length), message])
+}

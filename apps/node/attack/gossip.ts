@@ -1,0 +1,121 @@
+/** Gossip by hand: signed messages under any key, and the frames that carry them. */
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { generateKeyPairFromSeed, publicKeyToProtobuf } from '@libp2p/crypto/keys'
+import { RPC } from '@libp2p/gossipsub/message'
+import type { Connection, Stream } from '@libp2p/interface'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import {
+  canonicalBytes,
+  createSigner,
+  encodeBlock,
+  type Entry,
+  type KeyedEntry,
+  type Signer,
+} from '@mesh/ledger'
+import { createNetworkSecrets, createSealer, type NetworkConfig } from '@mesh/network'
+import { nativeSealCipher } from '@mesh/network/node'
+import { framed, openStream } from './attackers.ts'
+
+export const GOSSIP_PROTOCOL = '/meshsub/1.1.0'
+
+/** Signs data as a message of one author on a topic. */
+export async function signMessage(seed: Uint8Array, topic: string, data: Uint8Array): Promise<RPC.Message> {
+  const key = await generateKeyPairFromSeed('Ed25519', seed)
+  const unsigned = {
+    from: peerIdFromPrivateKey(key).toMultihash().bytes,
+    data,
+    seqno: randomBytes(8),
+    topic,
+  }
+  const signed = Buffer.concat([Buffer.from('libp2p-pubsub:'), RPC.Message.encode(unsigned as RPC.Message)])
+  return { ...unsigned, signature: await key.sign(signed), key: publicKeyToProtobuf(key.publicKey) }
+}
+
+/** A frame as gossip streams carry it. */
+export function gossipFrame(rpc: Partial<RPC>): Uint8Array {
+  return framed(RPC.encode({ subscriptions: [], messages: [], ...rpc }))
+}
+
+/** Opens a gossip stream and subscribes to topics, so that the victim takes messages of them. */
+export async function openGossip(
+  connection: Connection,
+  topics: readonly string[],
+  signal: AbortSignal,
+): Promise<Stream> {
+  const stream = await openStream(connection, GOSSIP_PROTOCOL, signal)
+  stream.send(gossipFrame({ subscriptions: topics.map((topic) => ({ subscribe: true, topic })) }))
+  return stream
+}
+
+/** What a member can make of the token: the topic of now, and sealed envelopes. */
+export function createSealing(config: NetworkConfig) {
+  const secrets = createNetworkSecrets(config)
+  const sealer = createSealer(secrets, nativeSealCipher)
+  return {
+    topic: () => secrets.ofWindow(secrets.windowAt(Date.now())).topic,
+    envelope(plaintext: Uint8Array): Uint8Array {
+      const sealed = sealer.seal(plaintext, secrets.windowAt(Date.now()), randomBytes(12))
+      return Buffer.from(`{"Message":"${sealed}","SenderID":"","Annotations":null}`)
+    },
+    unseal: (sealedHex: string) => sealer.unseal(sealedHex, Date.now())?.plaintext,
+  }
+}
+
+const nowNs = () => BigInt(Date.now()) * 1_000_000n
+
+/** Signs an entry; `change` makes it something that no node writes. */
+export function signEntry(
+  signer: Signer,
+  [bucket, key, value]: readonly [string, string, unknown],
+  change: Partial<Entry> = {},
+): KeyedEntry {
+  const unsigned: Entry = {
+    value: change.deleted === true ? '' : JSON.stringify(value),
+    owner: signer.peerId,
+    version: nowNs(),
+    updatedAt: Math.floor(Date.now() / 1000),
+    deleted: false,
+    sig: null,
+    ...change,
+  }
+  const sig = signer.sign(canonicalBytes({ bucket, key, entry: unsigned }))
+  return { bucket, key, entry: { ...unsigned, sig } }
+}
+
+/** A fresh member: its key, and what signs its entries. */
+export function createAuthor(): { readonly seed: Uint8Array; readonly signer: Signer } {
+  const seed = Uint8Array.from(randomBytes(32))
+  return { seed, signer: createSigner(seed) }
+}
+
+export function gzippedBlock(entries: readonly KeyedEntry[]): Uint8Array {
+  return gzipSync(encodeBlock(entries))
+}
+
+/** Reads the messages and subscriptions that come on a gossip stream. */
+export function collectMessages(stream: Stream, messages: RPC.Message[], topics: Set<string>): void {
+  let received = Buffer.alloc(0)
+  stream.addEventListener('message', ({ data }) => {
+    received = Buffer.concat([received, data.subarray()])
+    for (;;) {
+      const [length, at] = readVarint(received)
+      if (length === undefined || received.length < at + length) return
+      const rpc = RPC.decode(received.subarray(at, at + length))
+      received = received.subarray(at + length)
+      messages.push(...rpc.messages)
+      for (const { topic, subscribe } of rpc.subscriptions)
+        if (topic !== undefined && subscribe) topics.add(topic)
+    }
+  })
+}
+
+/** The number, undefined while it is not whole, and where it ends. */
+function readVarint(bytes: Uint8Array): readonly [number | undefined, number] {
+  let value = 0
+  for (const [at, byte] of bytes.subarray(0, 5).entries()) {
+    value += (byte & 0x7f) * 2 ** (7 * at)
+    if (byte < 0x80) return [value, at + 1]
+  }
+  return [undefined, 0]
+}

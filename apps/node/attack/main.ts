@@ -1,0 +1,38 @@
+/**
+ * `pnpm attack [NAME...]`: real peers attack real nodes over the wire, and what they reached is measured. Names choose
+ * scenarios, `all` attacks a network of many nodes with everything at once. See docs/SECURITY.md.
+ */
+import { parseArgs } from 'node:util'
+import { formatMeasured } from './report.ts'
+import { runAttack } from './run-attack.ts'
+import { type Measured, SUITE_BOUNDS } from './scenario.ts'
+import { SCENARIOS } from './scenarios.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string', default: '10' },
+    target: { type: 'string', default: 'mesh' },
+    json: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+  },
+})
+const kind = values.target === 'legacy' ? 'legacy' : 'mesh'
+const unknown = positionals.find((name) => !SCENARIOS.some((scenario) => scenario.name === name))
+if (unknown !== undefined) {
+  console.error(`no attack ${unknown}; there are ${SCENARIOS.map(({ name }) => name).join(', ')}`)
+  process.exit(2)
+}
+if (values.list) {
+  for (const { name, who, does } of SCENARIOS) console.log(`${name} (${who}): ${does}`)
+  process.exit()
+}
+const measured: Measured[] = []
+for (const scenario of SCENARIOS) {
+  if (positionals.length > 0 && !positionals.includes(scenario.name)) continue
+  if (kind === 'legacy' && !scenario.appliesToLegacy) continue
+  process.stderr.write(`${scenario.name} ...\n`)
+  measured.push(await runAttack(scenario, { kind, seconds: Number(values.seconds), bounds: SUITE_BOUNDS }))
+}
+console.log(values.json ? JSON.stringify(measured, null, 2) : formatMeasured(measured))
+process.exit(measured.some(({ broke }) => broke !== undefined) && kind === 'mesh' ? 1 : 0)

@@ -1,0 +1,37 @@
+/** The proof of membership by hand (docs/PROTOCOLS.md, 'Member: `/mesh/member/1`'), for members that are no nodes. */
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import type { Connection, PeerId } from '@libp2p/interface'
+import { frameTexts, type NetworkConfig } from '@mesh/network'
+import { framed, openStream } from './attackers.ts'
+
+const MEMBER_PROTOCOL = '/mesh/member/1'
+const [NONCE_FIELD, PROOF_FIELD] = [0x0a, 0x12]
+
+/** Proves to the other side of a connection that this one has the token. */
+export async function proveMembership(
+  { connection, self }: { readonly connection: Connection; readonly self: PeerId },
+  config: NetworkConfig,
+  signal: AbortSignal,
+): Promise<void> {
+  const stream = await openStream(connection, MEMBER_PROTOCOL, signal)
+  const answer = new Promise<Buffer>((resolve, reject) => {
+    let received = Buffer.alloc(0)
+    stream.addEventListener('message', ({ data }) => {
+      received = Buffer.concat([received, data.subarray()])
+      if (received.length >= 1 + 2 * (2 + 32)) resolve(received)
+    })
+    stream.addEventListener('close', () => reject(new Error('the proof was refused')))
+  })
+  const nonce = randomBytes(32)
+  stream.send(framed(Buffer.concat([Uint8Array.of(NONCE_FIELD, 32), nonce])))
+  const other = (await answer).subarray(3, 35)
+  const secret = frameTexts(config.crypto.key, config.room)
+  const key = new Uint8Array(hkdfSync('sha256', secret, new Uint8Array(), 'mesh member 1', 32))
+  const proof = createHmac('sha256', key)
+    .update(frameTexts(MEMBER_PROTOCOL, self.toString(), connection.remotePeer.toString()))
+    .update(nonce)
+    .update(other)
+    .update(frameTexts('initiator'))
+    .digest()
+  stream.send(framed(Buffer.concat([Uint8Array.of(PROOF_FIELD, 32), proof])))
+}

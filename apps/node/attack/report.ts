@@ -1,0 +1,20 @@
+/** What the suite prints: a table for people. */
+import { formatTable } from '../src/cli/format-table.ts'
+import type { Measured } from './scenario.ts'
+
+export function formatMeasured(all: readonly Measured[]): string {
+  const rows = all.map((each) => [
+    each.name,
+    each.who,
+    milliseconds(each.healthMs),
+    `${Math.round(each.grownMb)} MB`,
+    `${each.arrived}/${each.writes}, ${milliseconds(each.writeMs)}`,
+    each.broke === undefined ? 'held off' : `BROKE: ${each.broke}`,
+    each.outcome,
+  ])
+  return formatTable(['attack', 'who', 'health', 'grown', 'writes', 'result', 'what happened'], rows)
+}
+
+function milliseconds(ms: number): string {
+  return Number.isFinite(ms) ? `${Math.round(ms)} ms` : 'never'
+}

@@ -1,0 +1,132 @@
+/**
+ * One attack from its start to its end: 1 a victim and an honest member, 2 a probe beside them, 3 the attack for its
+ * time, 4 what it reached, 5 the figures against the bounds.
+ */
+import type { Libp2p } from '@libp2p/interface'
+import { parseToken } from '@mesh/network'
+import { makeToken } from '../test/harness.ts'
+import { createPeer } from './attackers.ts'
+import { type ProbeResult, startProbe } from './probe.ts'
+import type { Attack, Bounds, Measured, Scenario } from './scenario.ts'
+import { type AttackTarget, createStage, type Stage, type TargetKind } from './targets.ts'
+import { pause, untilTrue } from './until-true.ts'
+
+export interface RunInit {
+  readonly kind: TargetKind
+  readonly seconds: number
+  readonly bounds: Bounds
+}
+
+/** How long members may take to find each other, in ms. */
+const JOIN_MS = 60_000
+/** How long a node rests after its start before its memory counts, in ms. */
+const REST_MS = 3_000
+/** How long the attack itself may take to return after its time, in ms. */
+const RETURN_MS = 10_000
+
+/** Runs one scenario against nodes of its own. */
+export async function runAttack(scenario: Scenario, init: RunInit): Promise<Measured> {
+  const token = makeToken()
+  const stage = createStage(init.kind, token)
+  try {
+    const isMesh = init.kind === 'mesh'
+    const victim = await stage.startVictim(isMesh ? (scenario.victimArgs ?? []) : [])
+    return await attackVictim(scenario, { ...init, token, stage, victim })
+  } finally {
+    await stage.stop()
+  }
+}
+
+interface Running extends RunInit {
+  readonly token: string
+  readonly stage: Stage
+  readonly victim: AttackTarget
+}
+
+async function attackVictim(scenario: Scenario, running: Running): Promise<Measured> {
+  const { stage, victim, seconds, token, bounds } = running
+  const before = scenario.honestComesLate === true ? undefined : await joined(stage, victim)
+  await pause(REST_MS)
+  const healthUrl = `${victim.url}${victim.healthPath}`
+  const probe = { pid: victim.pid, healthUrl, victimUrl: victim.url }
+  const watching = startProbe(before === undefined ? probe : { ...probe, honestUrl: before.url })
+  const time = new AbortController()
+  const peers: Libp2p[] = []
+  const attack: Attack = {
+    target: victim,
+    config: parseToken(token),
+    token,
+    signal: time.signal,
+    async peer(init) {
+      const peer = await createPeer(init)
+      peers.push(peer)
+      return peer
+    },
+  }
+  const going = scenario.run(attack).catch((error: unknown) => `the attack broke: ${String(error)}`)
+  const late = before === undefined ? await joinLate(running, seconds) : undefined
+  await pause(late === undefined ? seconds * 1000 : 0)
+  const reached = victim.kind === 'mesh' ? await scenario.reached?.(attack) : undefined
+  time.abort()
+  const said = await Promise.race([going, pause(RETURN_MS).then(() => 'the attack did not return')])
+  const result = await watching.finish()
+  await Promise.all(peers.map(async (peer) => await peer.stop()))
+  return judge(scenario, { result, said, reached, late }, bounds)
+}
+
+async function joined(stage: Stage, victim: AttackTarget): Promise<AttackTarget> {
+  const member = await stage.startMember(victim)
+  await arrives(member, victim, JOIN_MS)
+  return member
+}
+
+/** Writes at one node until the other has it. */
+async function arrives(from: AttackTarget, to: AttackTarget, withinMs: number): Promise<void> {
+  const path = '/api/ledger/notes/joined'
+  await untilTrue(withinMs, async () => {
+    await fetch(`${from.url}${path}/x`, { method: 'PUT' })
+    return (await fetch(`${to.url}${path}`)).status === 200
+  })
+}
+
+/** The time that a member took which joined during the attack, in ms; infinite when it did not. */
+async function joinLate({ stage, victim }: Running, seconds: number): Promise<number> {
+  await pause((seconds * 1000) / 4)
+  const member = await stage.startMember(victim)
+  const began = performance.now()
+  try {
+    await arrives(member, victim, Math.max(10_000, seconds * 1000))
+    return performance.now() - began
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+interface Outcome {
+  readonly result: ProbeResult
+  readonly said: string
+  readonly reached: string | undefined
+  readonly late: number | undefined
+}
+
+function judge({ name, who }: Scenario, outcome: Outcome, bounds: Bounds): Measured {
+  const { result, said, reached, late } = outcome
+  const writes =
+    late === undefined ? result : { writes: 1, arrived: Number.isFinite(late) ? 1 : 0, writeMs: late }
+  const figures = {
+    healthMs: result.healthMs,
+    grownMb: result.grownMb,
+    writeMs: writes.arrived < writes.writes ? Number.POSITIVE_INFINITY : writes.writeMs,
+  }
+  const lateBounds = late === undefined ? bounds : { ...bounds, writeMs: Number.MAX_VALUE }
+  const broke = reached ?? brokenBound(figures, lateBounds)
+  const { arrived } = writes
+  return { name, who, ...figures, writes: writes.writes, arrived, outcome: said, broke }
+}
+
+function brokenBound(figures: Bounds, bounds: Bounds): string | undefined {
+  if (figures.healthMs > bounds.healthMs) return `health took ${Math.round(figures.healthMs)} ms`
+  if (figures.grownMb > bounds.grownMb) return `grew by ${Math.round(figures.grownMb)} MB`
+  if (figures.writeMs > bounds.writeMs) return 'an honest write did not arrive in time'
+  return undefined
+}

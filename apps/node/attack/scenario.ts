@@ -1,0 +1,71 @@
+/** What an attack is: who can make it, what it sends, and what it is judged by. */
+import type { Libp2p } from '@libp2p/interface'
+import type { NetworkConfig } from '@mesh/network'
+import type { AttackTarget } from './targets.ts'
+
+/** What an attack is given while it runs. */
+export interface Attack {
+  readonly target: AttackTarget
+  /** What members know. A stranger's attack must not use it. */
+  readonly config: NetworkConfig
+  readonly token: string
+  /** Aborts when the time of the attack is over; the attack returns soon after. */
+  readonly signal: AbortSignal
+  /** Opens a raw peer with a fresh key, from one of the loopback addresses; it ends with the attack. */
+  peer(init?: PeerInit): Promise<Libp2p>
+}
+
+export interface PeerInit {
+  /** Seed of the peer's key, 32 bytes; a fresh one unless given. */
+  readonly seed?: Uint8Array
+  /** The address that it dials from, such as `127.0.0.7`; the system's choice unless given. */
+  readonly from?: string
+}
+
+export interface Scenario {
+  readonly name: string
+  /** `stranger` has no token; `member` has it, and as many keys as it likes. */
+  readonly who: 'stranger' | 'member'
+  /** What it does, in one line. */
+  readonly does: string
+  /** What bounds it: the name of a flag, or of a limit in a `limits.ts`. */
+  readonly boundedBy: string
+  /** Whether it speaks only what EdgeVPN-compatible nodes speak too. */
+  readonly appliesToLegacy: boolean
+  /** Arguments of the victim, beside those that keep it on loopback. */
+  readonly victimArgs?: readonly string[]
+  /** True where the honest member joins while the attack runs, and not before it. */
+  readonly honestComesLate?: boolean
+  /** Attacks until the signal aborts. What it gives is printed: what was sent, and how the victim took it. */
+  run(attack: Attack): Promise<string>
+  /** Tells why the attack reached its aim, once it is over; undefined when it did not. Not asked of legacy targets. */
+  reached?(attack: Attack): Promise<string | undefined>
+}
+
+export interface Measured {
+  readonly name: string
+  readonly who: Scenario['who']
+  /** The longest that `/healthz` took to answer during the attack, in ms; infinite when it did not. */
+  readonly healthMs: number
+  /** How much the process grew during the attack, in MB of resident memory. */
+  readonly grownMb: number
+  /** The longest that a write of an honest member took to arrive, in ms; infinite when one did not. */
+  readonly writeMs: number
+  /** How many writes an honest member made, and how many arrived. */
+  readonly writes: number
+  readonly arrived: number
+  /** What the attack says of itself, and what it reached. */
+  readonly outcome: string
+  /** Why it counts as failed to be held off; undefined when all bounds held. */
+  readonly broke: string | undefined
+}
+
+/** What a victim has to keep while it is attacked. */
+export interface Bounds {
+  readonly healthMs: number
+  readonly grownMb: number
+  readonly writeMs: number
+}
+
+/** The bounds of the suite; CI uses a more generous time for health, since it shares its processors. */
+export const SUITE_BOUNDS: Bounds = { healthMs: 100, grownMb: 100, writeMs: 10_000 }

@@ -1,0 +1,24 @@
+/** All attacks of the suite. */
+import type { Scenario } from './scenario.ts'
+import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
+import { FRAME_ATTACKS } from './scenarios/frames.ts'
+import { GOSSIP_ATTACKS } from './scenarios/gossip.ts'
+import { LIBP2P_ATTACKS } from './scenarios/libp2p.ts'
+
+/** No attack at all: what the machine itself does to the figures. */
+const CALM: Scenario = {
+  name: 'calm',
+  who: 'stranger',
+  does: 'nothing, to compare with',
+  boundedBy: '',
+  appliesToLegacy: true,
+  run: async () => '',
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  CALM,
+  ...CONNECTION_ATTACKS,
+  ...GOSSIP_ATTACKS,
+  ...FRAME_ATTACKS,
+  ...LIBP2P_ATTACKS,
+]

@@ -1,0 +1,57 @@
+/**
+ * What a local client sends before its service has answered. It goes along with the request, which saves the client one
+ * round trip, and is kept until the answer, so that a request that was refused can be made again elsewhere.
+ */
+import type { Socket } from 'node:net'
+import { MAX_EARLY_BYTES } from '../limits.ts'
+import type { ByteStream } from '../ports.ts'
+
+export class EarlyBytes {
+  readonly #socket: Socket
+  readonly #held: Uint8Array[] = []
+  #byteLength = 0
+  #stream: ByteStream | undefined
+  #isSent = false
+
+  /** Reads from now on, up to a bound. @param socket paused */
+  constructor(socket: Socket) {
+    this.#socket = socket
+    socket.on('data', this.#take)
+    socket.resume()
+  }
+
+  /** True once some of it has gone to a provider, which may have acted on it. */
+  get isSent(): boolean {
+    return this.#isSent
+  }
+
+  /** Sends all that came, and what comes; to one stream at a time. */
+  sendTo(stream: ByteStream): void {
+    this.#stream = stream
+    for (const bytes of this.#held) stream.send(bytes)
+    this.#isSent ||= this.#held.length > 0
+  }
+
+  /** The stream was refused: what comes is kept for the next one. */
+  takeBack(): void {
+    this.#stream = undefined
+    this.#isSent = false
+  }
+
+  /** Stops reading; the number of bytes that were sent. Nothing is kept any more. */
+  finish(): number {
+    this.#socket.off('data', this.#take)
+    this.#socket.pause()
+    this.#held.length = 0
+    return this.#byteLength
+  }
+
+  readonly #take = (bytes: Buffer) => {
+    this.#held.push(bytes)
+    this.#byteLength += bytes.byteLength
+    if (this.#byteLength >= MAX_EARLY_BYTES) this.#socket.pause()
+    if (this.#stream === undefined) return
+    this.#isSent = true
+    this.#stream.send(bytes)
+  }
+}

@@ -1,0 +1,133 @@
+/** The proxy and egress between members in one process: real sockets and ledgers, streams in memory. */
+import { createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { parseCidr, systemClock } from '@mesh/core'
+import { createManualClock, eventually } from '@mesh/testkit'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createEgress, createProxy } from '../src/index.ts'
+import { EGRESS_AWAITED_MS, LOCAL_WAIT_MS } from '../src/limits.ts'
+import { createLegacyStreams } from '../src/legacy/open-legacy-stream.ts'
+import { createEgressChoice } from '../src/proxy/choose-egress.ts'
+import { openTunnel } from '../src/proxy/open-tunnel.ts'
+import { createWorld, type Member } from './world.ts'
+
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+function world() {
+  const made = createWorld()
+  closers.push(() => made.close())
+  return made
+}
+
+async function startOrigin(): Promise<number> {
+  const server = createServer((_request, response) => response.end('origin'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closers.push(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+async function offerEgress({ components }: Member): Promise<void> {
+  const init = { allow: [parseCidr('127.0.0.0/8')] }
+  const egress = createEgress(init, { ...components, ownAddresses: () => [] })
+  closers.push(() => egress.stop())
+  await egress.start()
+}
+
+async function startProxy({ components }: Member, egressPeer?: string): Promise<number> {
+  const proxy = createProxy(
+    { listen: '127.0.0.1:0', ...(egressPeer !== undefined && { egressPeer }) },
+    components,
+  )
+  closers.push(() => proxy.stop())
+  await proxy.start()
+  return Number(/:(\d+)$/.exec(proxy.status().listen)?.[1])
+}
+
+function request(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path, agent: false }, (response) => {
+      void text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
+    }).once('error', reject)
+  })
+}
+
+/** Counts how often a member was asked to connect. */
+function countConnects(member: Member): () => number {
+  const { connect } = member.network
+  let count = 0
+  Object.assign(member.network, {
+    connect(...args: Parameters<typeof connect>) {
+      count++
+      return connect(...args)
+    },
+  })
+  return () => count
+}
+
+describe('the first request after the start of a proxy', () => {
+  test('waits for the wanted egress node, which is known before it can be reached', async () => {
+    const made = world()
+    const [egress, other, client] = [await made.member(), await made.member(), await made.member()]
+    await Promise.all([offerEgress(egress), offerEgress(other)])
+    made.setReachable(egress, false)
+    const connects = countConnects(client)
+    const port = await startProxy(client, egress.id)
+    const answer = request(port, `http://127.0.0.1:${await startOrigin()}/`)
+    await eventually(() => expect(connects()).toBeGreaterThan(1))
+    made.setReachable(egress, true)
+    expect(await answer).toEqual({ status: 200, body: 'origin' })
+  })
+
+  test('waits for an egress node that nobody has heard of yet', async () => {
+    const made = world()
+    const [egress, client] = [await made.member(), await made.member()]
+    const port = await startProxy(client)
+    const answer = request(port, `http://127.0.0.1:${await startOrigin()}/`)
+    await offerEgress(egress)
+    expect(await answer).toEqual({ status: 200, body: 'origin' })
+  })
+})
+
+describe('a request while an egress node is alive that nobody reaches', () => {
+  /** How a request that begins so many ms after the start ends, and after how long. */
+  async function endOf(afterMs: number) {
+    const made = world()
+    const [egress, client] = [await made.member(), await made.member()]
+    await offerEgress(egress)
+    made.setReachable(egress, false)
+    const clock = createManualClock(systemClock.now())
+    const components = { ...client.components, clock }
+    const choice = createEgressChoice(undefined, components)
+    const legacy = createLegacyStreams(components)
+    components.user.announce()
+    await components.user.announced(AbortSignal.timeout(5_000))
+    await clock.advance(afterMs)
+    let ended: unknown
+    const signal = new AbortController().signal
+    openTunnel({ host: '192.0.2.1', port: 80 }, signal, { ...components, choice, legacy }).catch(
+      (error: unknown) => {
+        ended = error
+      },
+    )
+    const began = clock.monotonic()
+    while (ended === undefined) await clock.advance(50)
+    return { ended, tookMs: clock.monotonic() - began }
+  }
+
+  test.each([
+    ['soon after the start', 0, EGRESS_AWAITED_MS],
+    ['later', 60_000, LOCAL_WAIT_MS],
+  ])('%s ends with the reason, in bounded time', async (_name, afterMs, withinMs) => {
+    const { ended, tookMs } = await endOf(afterMs)
+    expect(ended).toMatchObject({
+      code: 'services.no_provider',
+      message: expect.stringContaining('no egress node could be reached: the peer cannot be reached'),
+    })
+    expect(tookMs).toBeGreaterThan(withinMs / 2)
+    expect(tookMs).toBeLessThanOrEqual(withinMs)
+  })
+})
