@@ -8,8 +8,6 @@ export const MAX_BATCH_BYTES = 65_507
 export const MIN_MTU = 576
 /** The longest packet that IP allows, in bytes. */
 export const MAX_MTU = 65_535
-/** The most bytes of a datagram that is no WireGuard that `takeDatagrams` gives; its length is told besides. */
-export const MAX_KEPT_BYTES = 256
 /** Length of X25519 keys and of WireGuard's preshared keys. */
 export const KEY_BYTES = 32
 /** Length of the big-endian number before each frame that says how many bytes it has. */

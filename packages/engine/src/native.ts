@@ -19,7 +19,7 @@ export interface NativeInit {
   readonly udpMark?: number
 }
 
-export interface NativeDatagram {
+interface NativeDatagram {
   readonly address: string
   readonly port: number
   readonly len: number

@@ -1,6 +1,6 @@
 /** The newest wireguard-go, built once from its Go module: Debian's knows no segmentation offload and is far slower. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -21,18 +21,16 @@ export function findWireguardGo(): { readonly file: string } | { readonly skippe
 }
 
 function findOrBuild(): string | undefined {
-  const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'mesh')
+  const folder = join(homedir(), '.cache', 'mesh')
   const built = join(folder, `wireguard-go-${VERSION}`)
   if (existsSync(built)) return built
   if (!hasTool('go')) return hasTool('wireguard-go') ? 'wireguard-go' : undefined
   const made = join(folder, `build-${process.pid}`)
   mkdirSync(made, { recursive: true })
-  execFileSync('go', ['install', `${MODULE}@${VERSION}`], {
-    env: { ...process.env, GOBIN: made, GOFLAGS: '-mod=mod' },
-    stdio: 'ignore',
-    timeout: BUILD_TIMEOUT_MS,
-  })
+  const build = [`GOBIN=${made}`, 'GOFLAGS=-mod=mod', 'go', 'install', `${MODULE}@${VERSION}`]
+  execFileSync('env', build, { stdio: 'ignore', timeout: BUILD_TIMEOUT_MS })
   renameSync(join(made, 'wireguard'), built)
+  rmSync(made, { recursive: true, force: true })
   return built
 }
 

@@ -17,7 +17,7 @@ const NOWHERE: ReadonlySet<string> = new Set([
 ])
 
 /** Whether a peer could be at the address: never inside the VPN, whose packets would then run in a circle. */
-export function isCandidateAddress(address: IpAddress, vpnRanges: readonly Cidr[]): boolean {
+function isCandidateAddress(address: IpAddress, vpnRanges: readonly Cidr[]): boolean {
   return (
     !NOWHERE.has(ipaddr.parse(address).range()) && !vpnRanges.some((range) => cidrContains(range, address))
   )

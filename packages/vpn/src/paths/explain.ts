@@ -31,7 +31,7 @@ export interface UdpStatus {
   readonly candidates: readonly CandidateStatus[]
 }
 
-export interface CandidateStatus {
+interface CandidateStatus {
   readonly endpoint: Endpoint
   readonly kind: CandidateKind
   readonly isAnswered: boolean

@@ -97,7 +97,7 @@ export function usedPath({ chosen, isSuspect }: PathState): UdpPath | undefined 
 }
 
 /** A probe of ours was answered and one of theirs heard; how long packets may be is another question. */
-export function isProven({ answeredAt, heardAt }: Path, now: number): boolean {
+function isProven({ answeredAt, heardAt }: Path, now: number): boolean {
   return answeredAt !== undefined && heardAt !== undefined && now - heardAt <= HEARD_MS
 }
 
