@@ -22,6 +22,7 @@ test('has these public names', () => {
   expect(Object.keys(core).sort()).toEqual([
     'BUCKETS',
     'BoundedMap',
+    'Heap',
     'KeyedCounts',
     'MeshError',
     'TimeShare',

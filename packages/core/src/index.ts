@@ -15,6 +15,7 @@ export { type Clock, delay, systemClock } from './clock.ts'
 export { createDeadline, type Deadline, type DeadlineInit, untilAborted, withDeadline } from './deadline.ts'
 export { parseDuration, tryParseDuration } from './duration.ts'
 export { parseExactJson, stringifyExactJson } from './exact-json.ts'
+export { Heap } from './heap.ts'
 export { heartbeatValue, parseHeartbeat } from './heartbeat.ts'
 export { KeyedCounts } from './keyed-counts.ts'
 export {

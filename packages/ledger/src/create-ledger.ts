@@ -106,6 +106,8 @@ class MeshLedger implements Ledger {
       limits: { ...defaultLedgerLimits, ...init.limits },
       livenessMs: this.mode === 'off' ? undefined : this.#livenessMs,
       now: () => this.#clock.now(),
+      self: this.self,
+      isOpen: (bucket) => this.#policyOf(bucket) === undefined,
     })
     this.#events = createLedgerEvents(this.#log)
     this.#races = createOwnershipRaces(this.self)

@@ -75,6 +75,17 @@ const MAX_SIGNER_ENTRIES = 120_000
 const MAX_UNSIGNED_BYTES = 16 * 1024 * 1024
 /** How many unsigned entries there may be. */
 const MAX_UNSIGNED_ENTRIES = 10_000
+/**
+ * One part in this many of the ledger is kept for the buckets that say who is there, so that newcomers find room in a
+ * full ledger.
+ */
+export const VITAL_ONE_IN = 4
+/** Entries of one signer in those buckets: a heartbeat, itself as a user, and its addresses. */
+export const MAX_VITAL_SIGNER_ENTRIES = 64
+/** Bytes of one signer in those buckets. */
+export const MAX_VITAL_SIGNER_BYTES = 256 * 1024
+/** Entries that may go for one new entry: the longest takes the room of some 200 short ones. */
+export const MAX_EVICTED_AT_ONCE = 512
 /** Bytes that are counted for each entry beside its text: object, tree and signature. */
 export const ENTRY_OVERHEAD_BYTES = 256
 /** How long writes may wait to be committed together, in ms. */

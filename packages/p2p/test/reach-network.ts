@@ -3,8 +3,7 @@
  * NATs (`nat-model.ts` of the testkit), loss, firewalls that let one direction through, addresses that change, nodes that go and come.
  * Members that relay tell the members connected to them of each other, as `/mesh/peers/1` does.
  */
-import type { Random } from '@mesh/core'
-import { popFirst, pushTimed, type Timed } from '@mesh/testkit'
+import { Heap, type Random } from '@mesh/core'
 import { type MachineEffect, Machines } from '../src/reach/machines.ts'
 import {
   isSearching,
@@ -37,7 +36,9 @@ export interface PathChange {
 }
 
 /** Something that happens at its time. */
-interface Event extends Timed {
+interface Event {
+  readonly at: number
+  readonly order: number
   readonly run: () => void
 }
 
@@ -49,7 +50,7 @@ export class ReachNetwork {
   readonly blocked = new Set<string>()
   lossOfDials = 0
   readonly #random: Random
-  readonly #events: Event[] = []
+  readonly #events = new Heap<Event>((a, b) => (a.at === b.at ? a.order < b.order : a.at < b.at))
   #order = 0
   #ids = 0
 
@@ -109,13 +110,17 @@ export class ReachNetwork {
   }
 
   at(delayMs: number, run: () => void): void {
-    pushTimed(this.#events, { at: this.now + delayMs, order: this.#order++, run })
+    this.#events.push({ at: this.now + delayMs, order: this.#order++, run })
   }
 
   run(ms: number): void {
     const until = this.now + ms
-    for (let first = this.#events[0]; first !== undefined && first.at <= until; first = this.#events[0]) {
-      popFirst(this.#events)
+    for (
+      let first = this.#events.peek();
+      first !== undefined && first.at <= until;
+      first = this.#events.peek()
+    ) {
+      this.#events.pop()
       this.now = first.at
       first.run()
     }

@@ -1,5 +1,4 @@
-import type { Clock } from '@mesh/core'
-import { popFirst, pushTimed } from './timed-heap.ts'
+import { type Clock, Heap } from '@mesh/core'
 
 /** A clock that moves only when told; due callbacks run in order of time, then of registration. */
 export interface ManualClock extends Clock {
@@ -11,6 +10,9 @@ export interface ManualClock extends Clock {
   readonly pending: number
 }
 
+/** The shortest wait that is one, in ms. */
+const LEAST_WAIT_MS = 0.001
+
 interface Timer {
   readonly at: number
   readonly order: number
@@ -19,25 +21,28 @@ interface Timer {
 }
 
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
-  let now = startMs
+  /** Since the start: small numbers, whose sums are not rounded by more than a timer notices. */
+  let elapsed = 0
   let stepMs = 0
   let order = 0
   let pending = 0
-  const timers: Timer[] = []
+  const timers = new Heap<Timer>(isBefore)
   /** The next one due, off the heap; cancelled ones are dropped on the way. */
   const takeDue = (until: number): Timer | undefined => {
-    for (let first = timers[0]; first !== undefined && first.at <= until; first = timers[0]) {
-      popFirst(timers)
+    for (let first = timers.peek(); first !== undefined && first.at <= until; first = timers.peek()) {
+      timers.pop()
       if (first.run !== undefined) return first
     }
     return undefined
   }
   return {
-    now: () => now + stepMs,
-    monotonic: () => now - startMs,
+    now: () => startMs + elapsed + stepMs,
+    monotonic: () => elapsed,
     after(delayMs, run) {
-      const timer: Timer = { at: now + Math.max(0, delayMs), order: order++, run }
-      pushTimed(timers, timer)
+      // what is left of a wait by rounding must move time on, or its timer would be due for ever
+      const waitMs = delayMs > 0 ? Math.max(delayMs, LEAST_WAIT_MS) : 0
+      const timer: Timer = { at: elapsed + waitMs, order: order++, run }
+      timers.push(timer)
       pending++
       return () => {
         if (timer.run !== undefined) pending--
@@ -45,17 +50,17 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
       }
     },
     async advance(ms) {
-      const until = now + ms
+      const until = elapsed + ms
       await runReadyCallbacks()
       for (let timer = takeDue(until); timer !== undefined; timer = takeDue(until)) {
         const { run } = timer
         timer.run = undefined
         pending--
-        now = Math.max(now, timer.at)
+        elapsed = Math.max(elapsed, timer.at)
         run?.()
         await runReadyCallbacks()
       }
-      now = until
+      elapsed = until
     },
     stepWall(ms) {
       stepMs += ms
@@ -64,6 +69,10 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
       return pending
     },
   }
+}
+
+function isBefore(a: Timer, b: Timer): boolean {
+  return a.at === b.at ? a.order < b.order : a.at < b.at
 }
 
 /** Lets all promise callbacks run that are ready, and those that they make ready. */

@@ -15,6 +15,7 @@ import type { Conflict } from './conflicts.ts'
 import type { Retract, StaleEntry } from './retractions.ts'
 import type { Reaction, OwnershipRaces } from './ownership-races.ts'
 import type { Tree } from '../state/tree-node.ts'
+import { evictions } from '../writes/write-committer.ts'
 import type { WriteQueue } from '../writes/write-queue.ts'
 
 export interface EntryMergerInit {
@@ -66,7 +67,7 @@ class JudgingMerger implements EntryMerger {
     }
     const list: Change[] = []
     for (const { row, before } of edit.puts()) list.push(toChange(row, before?.entry))
-    const accepted = commit(edit, list) ? list.length : 0
+    const accepted = commit(edit, [...list, ...evictions(edit)]) ? list.length : 0
     for (const { keyed, code } of refusals) events.reject(keyed, code, author)
     if (accepted > 0) this.#tellLosses(list)
     for (const refusal of refusals) this.#react(refusal)

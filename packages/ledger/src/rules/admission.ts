@@ -6,6 +6,7 @@ import { checkBounds } from '../entries/entry-bounds.ts'
 import { type Claim, judge, type Verdict, winsTie } from './judge.ts'
 import type { OwnershipMode, RejectionCode } from '../ledger.ts'
 import type { LedgerState, StateEdit } from '../state/ledger-state.ts'
+import { putWithinQuota } from '../state/put-within-quota.ts'
 import { MAX_CACHED_KEYS, SIGNATURE_BYTES } from '../limits.ts'
 import { isLiveAt } from './liveness.ts'
 import type { BucketPolicy } from './policy.ts'
@@ -13,6 +14,7 @@ import type { Verify } from '../entries/signer.ts'
 import type { Tree } from '../state/tree-node.ts'
 
 export interface AdmissionInit {
+  readonly self: string
   readonly mode: OwnershipMode
   readonly state: LedgerState
   readonly policyOf: (bucket: string) => BucketPolicy | undefined
@@ -60,9 +62,7 @@ export function createAdmission(init: AdmissionInit): Admit {
     })
     const stores = verdict === 'accept' || (init.mode === 'observe' && isObserved(verdict, claim))
     if (!stores) return verdict
-    if (!state.quota.admits(incoming, before)) return 'QUOTA'
-    edit.put(incoming)
-    return verdict
+    return putWithinQuota(edit, incoming, { quota: state.quota, self: init.self }) ? verdict : 'QUOTA'
   }
 }
 

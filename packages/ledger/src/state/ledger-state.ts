@@ -25,6 +25,9 @@ export interface StateInit {
   /** Undefined when ownership is off: blocks then carry the legacy hash over all entries. */
   readonly livenessMs: number | undefined
   readonly now: () => number
+  readonly self: string
+  /** Has nobody a hold on the keys of this bucket? */
+  readonly isOpen: (bucket: string) => boolean
 }
 
 export interface LedgerState {
@@ -45,8 +48,14 @@ export interface StateEdit {
   /** What was put so far, each key once, with what the ledger held of it. */
   puts(): Iterable<{ readonly row: KeyedEntry; readonly before: KeyedEntry | undefined }>
   get(position: Position): KeyedEntry | undefined
+  /** All that would be stored. */
+  rows(): Iterable<KeyedEntry>
   put(keyed: KeyedEntry): void
   remove(position: Position): void
+  /** These were removed for want of room, and are told as changes. */
+  noteEvicted(rows: readonly KeyedEntry[]): void
+  /** What the ledger held before and had no room for any more. */
+  evicted(): Iterable<KeyedEntry>
   /** Makes the changes the next block, or takes over a foreign head (mode `off`). Throws what the store throws. */
   commit(head?: BlockHead): BlockHead
   /** Gives back what the quota counted. */
@@ -67,15 +76,13 @@ class State implements LedgerState {
 
   constructor(init: StateInit) {
     this.init = init
-    this.quota = createQuota(init.limits)
+    this.quota = createQuota(init)
     const stored = init.store.load()
     this.tree = treeFrom((stored?.entries ?? []).toSorted(comparePositions), hashOf)
     this.head = stored?.head ?? genesisHead(formatGoTime(init.now()))
     this.pruned = createPrunedTombstones(init.limits.maxRememberedTombstones, stored?.pruned ?? [])
     if (stored !== undefined && limbsToHex(this.tree.sums) !== stored.fingerprint) throw damaged(init.store)
-    for (const rows of leavesFrom(this.tree, undefined)) {
-      for (const row of rows) this.quota.count(row)
-    }
+    for (const row of rowsOf(this.tree)) this.quota.count(row)
   }
 
   snapshot(): Snapshot {
@@ -104,6 +111,8 @@ class Edit implements StateEdit {
   /** By bucket and key; the last change of a key counts. Undefined: removed. */
   readonly #changes = new Map<string, { position: Position; row: KeyedEntry | undefined }>()
 
+  readonly #evicted = new Set<string>()
+
   constructor(state: State) {
     this.#state = state
     this.#tree = state.tree
@@ -127,6 +136,10 @@ class Edit implements StateEdit {
     return treeGet(this.#tree, position)
   }
 
+  rows(): Iterable<KeyedEntry> {
+    return rowsOf(this.#tree)
+  }
+
   put(keyed: KeyedEntry): void {
     const before = this.get(keyed)
     if (before !== undefined) this.#state.quota.uncount(before)
@@ -141,6 +154,18 @@ class Edit implements StateEdit {
     this.#state.quota.uncount(before)
     this.#tree = treeDelete(this.#tree, position)
     this.#changes.set(positionId(position), { position: before, row: undefined })
+  }
+
+  noteEvicted(rows: readonly KeyedEntry[]): void {
+    for (const row of rows) this.#evicted.add(positionId(row))
+  }
+
+  *evicted() {
+    for (const id of this.#evicted) {
+      const change = this.#changes.get(id)
+      const before = change?.row === undefined && change && treeGet(this.#state.tree, change.position)
+      if (before) yield before
+    }
   }
 
   commit(foreignHead?: BlockHead): BlockHead {
@@ -194,6 +219,10 @@ class Edit implements StateEdit {
         : hashByDigest(next, digestOf(this.#tree).digest)
     return Object.freeze({ ...next, hash })
   }
+}
+
+function* rowsOf(tree: Tree): Generator<KeyedEntry> {
+  for (const rows of leavesFrom(tree, undefined)) yield* rows
 }
 
 function hashOf(row: KeyedEntry): Uint32Array {

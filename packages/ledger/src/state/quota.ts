@@ -1,4 +1,9 @@
-/** How much the ledger and each signer may hold. */
+/**
+ * How much the ledger and each signer may hold. There are two rooms: one for what says who is there (`healthcheck`,
+ * `machines`, `users`, `dhcp`), which nothing else can fill, and one for all else. In a full room the largest
+ * signer's entries go first (`eviction-queue.ts`).
+ */
+import { BUCKETS } from '@mesh/core'
 import { utf8Length } from '../entries/canonical.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import {
@@ -8,73 +13,185 @@ import {
   MAX_KEY_BYTES,
   MAX_OWNER_BYTES,
   MAX_VALUE_BYTES,
+  MAX_VITAL_SIGNER_BYTES,
+  MAX_VITAL_SIGNER_ENTRIES,
+  VITAL_ONE_IN,
 } from '../limits.ts'
+import { EvictionQueue } from './eviction-queue.ts'
 
 const MAX_ENTRY_COST =
   MAX_BUCKET_BYTES + MAX_KEY_BYTES + MAX_VALUE_BYTES + MAX_OWNER_BYTES + ENTRY_OVERHEAD_BYTES
+
+const VITAL: ReadonlySet<string> = new Set([
+  BUCKETS.healthcheck,
+  BUCKETS.machines,
+  BUCKETS.users,
+  BUCKETS.dhcp,
+])
 
 interface Usage {
   entries: number
   bytes: number
 }
 
-export interface Quota {
-  /** May `next` be stored in the place of `before`? */
-  admits(next: KeyedEntry, before: KeyedEntry | undefined): boolean
-  count(row: KeyedEntry): void
-  uncount(row: KeyedEntry): void
-  readonly total: Readonly<Usage>
+export interface QuotaInit {
+  readonly limits: LedgerLimits
+  /** Has nobody a hold on the keys of this bucket? */
+  readonly isOpen: (bucket: string) => boolean
+  /** This node, whose own entries never go for others'. */
+  readonly self: string
 }
 
-export function createQuota(limits: LedgerLimits): Quota {
-  const total: Usage = { entries: 0, bytes: 0 }
-  const owners = new Map<string, Usage>()
-  const change = (row: KeyedEntry, by: 1 | -1) => {
+/** A room that is over its bounds, and whose entries have to go. */
+export interface Excess {
+  readonly owner: string
+  /** The entry that goes first, of those that are still held. */
+  first(isHeld: (row: KeyedEntry) => boolean): KeyedEntry | undefined
+}
+
+export interface Quota {
+  /** May `next` be stored in the place of `before`, and nothing has to go for it? */
+  admits(next: KeyedEntry, before: KeyedEntry | undefined): boolean
+  /**
+   * What has to go after this row was stored; undefined when all fits.
+   * @param rows all that is stored, asked for when a room is full and was not before
+   */
+  excessAfter(row: KeyedEntry, rows: () => Iterable<KeyedEntry>): Excess | undefined
+  count(row: KeyedEntry): void
+  uncount(row: KeyedEntry): void
+}
+
+export function createQuota(init: QuotaInit): Quota {
+  const { limits } = init
+  const vital: Usage = {
+    entries: Math.ceil(limits.maxEntries / VITAL_ONE_IN),
+    bytes: Math.ceil(limits.maxBytes / VITAL_ONE_IN),
+  }
+  const other: Usage = { entries: limits.maxEntries - vital.entries, bytes: limits.maxBytes - vital.bytes }
+  const unsigned: Usage = { entries: limits.maxUnsignedEntries, bytes: limits.maxUnsignedBytes }
+  const signer: Usage = { entries: limits.maxSignerEntries, bytes: limits.maxSignerBytes }
+  const vitalSigner: Usage = { entries: MAX_VITAL_SIGNER_ENTRIES, bytes: MAX_VITAL_SIGNER_BYTES }
+  const vitalRoom = new Room({ ...init, most: vital, signer: vitalSigner, unsigned, holds: isVital })
+  const otherRoom = new Room({ ...init, most: other, signer, unsigned, holds: (row) => !isVital(row) })
+  const roomOf = (row: KeyedEntry) => (isVital(row) ? vitalRoom : otherRoom)
+  return {
+    admits: (next, before) => roomOf(next).admits(next, before),
+    excessAfter: (row, rows) => roomOf(row).excessAfter(row, rows),
+    count: (row) => roomOf(row).change(row, 1),
+    uncount: (row) => roomOf(row).change(row, -1),
+  }
+}
+
+interface RoomInit extends QuotaInit {
+  readonly most: Usage
+  readonly signer: Usage
+  readonly unsigned: Usage
+  readonly holds: (row: KeyedEntry) => boolean
+}
+
+class Room {
+  readonly #init: RoomInit
+  readonly #total: Usage = { entries: 0, bytes: 0 }
+  readonly #owners = new Map<string, Usage>()
+  #queue: EvictionQueue | undefined
+
+  constructor(init: RoomInit) {
+    this.#init = init
+  }
+
+  change(row: KeyedEntry, by: 1 | -1): void {
     const bytes = by * costOf(row)
     const { owner } = row.entry
-    const usage = owners.get(owner) ?? { entries: 0, bytes: 0 }
-    for (const counted of [total, usage]) {
+    const usage = this.#usageOf(owner)
+    for (const counted of [this.#total, usage]) {
       counted.entries += by
       counted.bytes += bytes
     }
-    if (usage.entries === 0) owners.delete(owner)
-    else owners.set(owner, usage)
+    if (usage.entries === 0) this.#owners.delete(owner)
+    else this.#owners.set(owner, usage)
+    if (by === 1) this.#queue?.added(row)
+    else this.#queue?.changed(owner)
+    if (this.#queue?.isStale === true) this.#queue = undefined
   }
+
+  admits(next: KeyedEntry, before: KeyedEntry | undefined): boolean {
+    const { owner } = next.entry
+    const usage = this.#usageOf(owner)
+    if (this.#hasAmpleRoom(usage, owner)) return true
+    const entries = before === undefined ? 1 : 0
+    const bytes = costOf(next) - (before === undefined ? 0 : costOf(before))
+    if (exceeds(this.#total, { entries, bytes }, this.#init.most)) return false
+    const own = before !== undefined && before.entry.owner === owner
+    const more = own ? { entries: 0, bytes } : { entries: 1, bytes: costOf(next) }
+    return !exceeds(usage, more, this.#mostOf(owner))
+  }
+
+  excessAfter(row: KeyedEntry, rows: () => Iterable<KeyedEntry>): Excess | undefined {
+    const { self, most } = this.#init
+    const { owner } = row.entry
+    if (isOver(this.#usageOf(owner), this.#mostOf(owner))) return this.#excessOf(owner, rows)
+    if (!isOver(this.#total, most)) return undefined
+    return this.#excessOf(this.#openQueue(rows).largest(self) ?? self, rows)
+  }
+
+  #excessOf(owner: string, rows: () => Iterable<KeyedEntry>): Excess {
+    return { owner, first: (isHeld) => this.#openQueue(rows).first(owner, isHeld) }
+  }
+
+  /** Costs a walk over the ledger, once while the room is full. */
+  #openQueue(rows: () => Iterable<KeyedEntry>): EvictionQueue {
+    const { isOpen, holds } = this.#init
+    this.#queue ??= new EvictionQueue({
+      rows: filtered(rows(), holds),
+      isOpen,
+      shareOf: (owner) => this.#shareOf(owner),
+    })
+    return this.#queue
+  }
+
+  #shareOf(owner: string): number {
+    const { most } = this.#init
+    const { entries, bytes } = this.#usageOf(owner)
+    return Math.max(entries / most.entries, bytes / most.bytes)
+  }
+
+  #usageOf(owner: string): Usage {
+    return this.#owners.get(owner) ?? { entries: 0, bytes: 0 }
+  }
+
+  #mostOf(owner: string): Usage {
+    return owner === '' ? this.#init.unsigned : this.#init.signer
+  }
+
   /** Far from every limit nothing has to be counted. */
-  const hasAmpleRoom = (owner: string): boolean => {
-    const used = owner === '' ? undefined : owners.get(owner)
+  #hasAmpleRoom(used: Usage, owner: string): boolean {
+    const { most, signer } = this.#init
     return (
       owner !== '' &&
-      total.entries < limits.maxEntries &&
-      total.bytes + MAX_ENTRY_COST <= limits.maxBytes &&
-      (used?.entries ?? 0) < limits.maxSignerEntries &&
-      (used?.bytes ?? 0) + MAX_ENTRY_COST <= limits.maxSignerBytes
+      this.#total.entries < most.entries &&
+      this.#total.bytes + MAX_ENTRY_COST <= most.bytes &&
+      used.entries < signer.entries &&
+      used.bytes + MAX_ENTRY_COST <= signer.bytes
     )
-  }
-  return {
-    total,
-    admits(next, before) {
-      if (hasAmpleRoom(next.entry.owner)) return true
-      const entries = before === undefined ? 1 : 0
-      const bytes = costOf(next) - (before === undefined ? 0 : costOf(before))
-      if (exceeds(total, { entries, bytes }, limits.maxEntries, limits.maxBytes)) return false
-      const { owner } = next.entry
-      const own = before !== undefined && before.entry.owner === owner
-      const usage = owners.get(owner) ?? { entries: 0, bytes: 0 }
-      const more = own ? { entries: 0, bytes } : { entries: 1, bytes: costOf(next) }
-      return owner === ''
-        ? !exceeds(usage, more, limits.maxUnsignedEntries, limits.maxUnsignedBytes)
-        : !exceeds(usage, more, limits.maxSignerEntries, limits.maxSignerBytes)
-    },
-    count: (row) => change(row, 1),
-    uncount: (row) => change(row, -1),
   }
 }
 
-/** What makes a full ledger no fuller is always let in. */
-function exceeds(usage: Usage, more: Usage, maxEntries: number, maxBytes: number): boolean {
+function* filtered(rows: Iterable<KeyedEntry>, holds: (row: KeyedEntry) => boolean): Generator<KeyedEntry> {
+  for (const row of rows) if (holds(row)) yield row
+}
+
+function isVital({ bucket }: KeyedEntry): boolean {
+  return VITAL.has(bucket)
+}
+
+/** What makes a full room no fuller is always let in. */
+function exceeds(usage: Usage, more: Usage, most: Usage): boolean {
   if (more.entries <= 0 && more.bytes <= 0) return false
-  return usage.entries + more.entries > maxEntries || usage.bytes + more.bytes > maxBytes
+  return usage.entries + more.entries > most.entries || usage.bytes + more.bytes > most.bytes
+}
+
+function isOver(usage: Usage, most: Usage): boolean {
+  return usage.entries > most.entries || usage.bytes > most.bytes
 }
 
 function costOf({ bucket, key, entry }: KeyedEntry): number {

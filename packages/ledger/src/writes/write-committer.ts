@@ -6,6 +6,7 @@ import { overQuota } from '../ledger-errors.ts'
 import type { OwnershipRaces } from '../merging/ownership-races.ts'
 import type { BucketPolicy } from '../rules/policy.ts'
 import type { LedgerState, StateEdit } from '../state/ledger-state.ts'
+import { putWithinQuota } from '../state/put-within-quota.ts'
 import type { LocalWriter } from './local-write.ts'
 import type { PendingWrite } from './write-queue.ts'
 
@@ -34,7 +35,7 @@ export function createWriteCommitter(init: WriteCommitterInit): CommitWrites {
       if (outcome === undefined) applied.push(write)
       else write.resolve(outcome)
     }
-    const failure = init.commit(edit, changes)
+    const failure = init.commit(edit, [...changes, ...evictions(edit)])
     const block = init.state.head.index
     for (const { resolve } of applied) {
       resolve(failure === undefined ? { state: 'committed', block } : { state: 'refused', error: failure })
@@ -48,7 +49,7 @@ function applyWrite(
   write: PendingWrite,
   { edit, changes }: { readonly edit: StateEdit; readonly changes: Change[] },
 ): WriteOutcome | undefined {
-  const { state, writer, mode } = init
+  const { self, state, writer, mode } = init
   const before = edit.get(write.position)
   const nowMs = init.now()
   const prunedVersion = state.pruned.versionOf(write.position)
@@ -57,12 +58,21 @@ function applyWrite(
   const refusal = writer.refusal(write, ground)
   if (refusal !== undefined) return { state: 'refused', error: refusal }
   const row = writer.build(write, ground)
-  if (!state.quota.admits(row, before)) return { state: 'refused', error: overQuota(row) }
   if (mode === 'off' && row.entry.deleted) edit.remove(row)
-  else edit.put(row)
+  else if (!putWithinQuota(edit, row, { quota: state.quota, self })) {
+    return { state: 'refused', error: overQuota(row) }
+  }
   changes.push({ ...row, previous: before?.entry, origin: 'local' })
   noteClaim(init, row, before)
   return undefined
+}
+
+/** What had to go is told as ended: for whoever follows the ledger it is not there any more. */
+export function* evictions(edit: StateEdit): Generator<Change> {
+  for (const { bucket, key, entry } of edit.evicted()) {
+    if (entry.deleted) continue
+    yield { bucket, key, entry: { ...entry, value: '', deleted: true }, previous: entry, origin: 'remote' }
+  }
 }
 
 /** A key that this node did not hold before may be claimed by another at the same time. */

@@ -1,0 +1,36 @@
+/** Stores an entry, and lets go what has to go for it. */
+import type { KeyedEntry } from '../entries/entry.ts'
+import { MAX_EVICTED_AT_ONCE } from '../limits.ts'
+import type { StateEdit } from './ledger-state.ts'
+import type { Quota } from './quota.ts'
+
+/**
+ * False when there is no room: this node's own entries would have to go, or the new one would be the first to go
+ * again. The edit is then as it was.
+ */
+export function putWithinQuota(
+  edit: StateEdit,
+  row: KeyedEntry,
+  { quota, self }: { readonly quota: Quota; readonly self: string },
+): boolean {
+  const before = edit.get(row)
+  const fits = quota.admits(row, before)
+  edit.put(row)
+  if (fits) return true
+  const isHeld = (other: KeyedEntry) => edit.get(other)?.entry === other.entry
+  const gone: KeyedEntry[] = []
+  const excessNow = () => quota.excessAfter(row, () => edit.rows())
+  for (let excess = excessNow(); excess !== undefined; excess = excessNow()) {
+    const first = excess.owner === self ? undefined : excess.first(isHeld)
+    if (first === undefined || first.entry === row.entry || gone.length >= MAX_EVICTED_AT_ONCE) {
+      for (const evicted of gone) edit.put(evicted)
+      if (before === undefined) edit.remove(row)
+      else edit.put(before)
+      return false
+    }
+    edit.remove(first)
+    gone.push(first)
+  }
+  edit.noteEvicted(gone)
+  return true
+}
