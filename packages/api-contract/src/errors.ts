@@ -2,11 +2,11 @@
 import * as z from 'zod'
 
 export interface ErrorDescription {
-  /** HTTP status. */
+  /** The HTTP status of the answer. */
   readonly status: number
-  /** What happened, without jargon. */
+  /** One sentence that says what happened, without jargon. */
   readonly title: string
-  /** What to do next, for whoever asks over HTTP. */
+  /** The next step for whoever asks over HTTP. */
   readonly hint: string
   /** The hint for whoever asks by `mesh COMMAND`, where it differs from `hint`. */
   readonly commandHint?: string
@@ -275,7 +275,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 const has = Object.prototype.hasOwnProperty.bind(errorCatalogue)
 
-/** What to do next, in the words of HTTP or of the command line. */
+/** Gives the next step, in the words of HTTP or of the command line. */
 export function hintOf(code: ErrorCode, asker: 'http' | 'command'): string {
   const { hint, commandHint }: ErrorDescription = errorCatalogue[code]
   return asker === 'command' ? (commandHint ?? hint) : hint

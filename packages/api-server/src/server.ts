@@ -41,7 +41,9 @@ export interface ApiServer {
   attachNetwork(network: NetworkPort): void
   /** The VPN, when this node runs one: until then `/api/vpn` is 404. Once. */
   attachVpn(vpn: VpnPort): void
-  /** What the node offers, once it has joined: until then `/api/node/...` is 503. Once. */
+  /**
+   * Attaches what the node offers, once it has joined; until then `/api/node/...` is 503. May be called once.
+   */
   attachOffers(offers: OffersPort): void
   /** Ends event streams, closes all listeners. Idempotent. */
   stop(): Promise<void>

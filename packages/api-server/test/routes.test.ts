@@ -424,6 +424,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       State: 'waiting for a provider',
       Provider: null,
       Path: null,
+      Transport: null,
       ...OFFERED,
     })
   },

@@ -23,7 +23,7 @@ export interface Names {
 }
 
 export interface KnownNames {
-  /** What is known now: one object until what it says may have changed. */
+  /** Gives what is known now: one object until what it says may have changed. */
   current(): Names
   stop(): void
 }
@@ -40,7 +40,7 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
   let owners: Owners | undefined
   let isDirty = true
   let expiresAt = Number.POSITIVE_INFINITY
-  /** In ms of monotonic time: a clock that is set back must not keep old names. */
+  /** The time in ms of the monotonic clock: a clock that is set back must not keep old names. */
   let notBefore = 0
   const unsubscribe = ledger.subscribe((event) => {
     if (isDirty || !concernsNames(event, owners)) return

@@ -56,8 +56,8 @@ export interface EngineComponents {
 }
 
 /**
- * What the engine tells its application. At most 1024 events wait; more are dropped and counted, except `readable`,
- * `writable`, `pathNeeded`, `datagrams` and `failed`, which are never dropped.
+ * The events that the engine tells its application. At most 1024 events wait; more are dropped and counted,
+ * except `readable`, `writable`, `pathNeeded`, `datagrams` and `failed`, which are never dropped.
  */
 export type EngineEvent =
   /** Frames for the peer can be read: call `take` until it gives nothing, then wait for the next event. */
@@ -162,7 +162,7 @@ export function nativeUdp(udp: UdpInit | undefined): Pick<NativeInit, 'udpPort' 
   return { udpPort: udp.port ?? 0, ...(udp.mark !== undefined && { udpMark: udp.mark }) }
 }
 
-/** Also for `./testing`, which opens a memory device. */
+/** Wraps an addon's engine, also for `./testing`, which opens a memory device. */
 export function startEngine(
   native: NativeInit,
   { onEvent, addon }: Pick<EngineInit, 'onEvent' | 'addon'>,

@@ -14,7 +14,7 @@ export interface NativeInit {
   readonly addresses: readonly string[]
   readonly mtu: number
   readonly privateKey: Uint8Array
-  /** Undefined: no socket. */
+  /** The UDP port, 0 for any; undefined when there is no socket. */
   readonly udpPort?: number
   readonly udpMark?: number
 }

@@ -63,7 +63,7 @@ export function createLedger(init: LedgerInit, components: LedgerComponents): Le
   }
 }
 
-/** What judging the entries of others takes from outside. */
+/** The parts from outside that judging the entries of others takes. */
 type MergerParts = Required<Pick<LedgerComponents, 'signer' | 'verify' | 'admits'>>
 
 class MeshLedger implements Ledger {
@@ -227,7 +227,7 @@ class MeshLedger implements Ledger {
     this.#store.close()
   }
 
-  /** What the parts of a ledger share. */
+  /** Gives the state and the settings that the parts of a ledger share. */
   #rules() {
     return {
       self: this.self,
@@ -310,7 +310,10 @@ class MeshLedger implements Ledger {
     }
   }
 
-  /** Of one from the future nothing was verified yet; it tells of this machine's clock as much as of the member's. */
+  /**
+   * Judges this machine's clock by a heartbeat. Of one from the future nothing was verified yet; it tells of this machine's clock
+   * as much as of the member's.
+   */
   #hearClock(heartbeat: KeyedEntry, verdict: Verdict, verify: Verify): void {
     const { owner, version } = heartbeat.entry
     if (owner === this.self) return

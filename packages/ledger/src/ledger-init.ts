@@ -1,4 +1,4 @@
-/** What a ledger is made of. */
+/** The settings and the parts that a ledger is made of. */
 import type { Clock, Logger } from '@mesh/core'
 import type { Signer, Verify } from './entries/signer.ts'
 import type { OwnershipMode } from './ledger.ts'
@@ -7,7 +7,7 @@ import type { PolicyTable } from './rules/policy.ts'
 import type { Store } from './state/store.ts'
 
 export interface LedgerInit {
-  /** Default `enforce`. */
+  /** The rule of ownership; `enforce` by default. */
   readonly mode?: OwnershipMode
   /** Owned buckets; default `defaultPolicies`. To add one: `{ ...defaultPolicies, notes: ownedByKey }`. */
   readonly policies?: PolicyTable

@@ -67,7 +67,7 @@ export type LedgerEvent =
    */
   | { readonly type: 'retracted'; readonly entries: readonly KeyedEntry[] }
 
-/** What became of one local write. */
+/** The fate of one local write. */
 export type WriteOutcome =
   | {
       readonly state: 'committed'
@@ -79,7 +79,7 @@ export type WriteOutcome =
 
 /** A write that waits for its block (at most 20 ms, unless it is held: `Ledger.holdClaims`). */
 export interface Write {
-  /** Never rejects. */
+  /** The outcome, which never rejects. */
   readonly settled: Promise<WriteOutcome>
 }
 
@@ -102,7 +102,7 @@ export interface MergeResult {
   }[]
 }
 
-/** What one call of `reap` did. */
+/** The counts of one call of `reap`. */
 export interface ReapResult {
   /** Number of tombstones collected, here only. */
   readonly collected: number
@@ -121,7 +121,7 @@ export interface Ledger {
    *   (unix ms) for `ledger.not_owner`.
    */
   put(bucket: string, key: string, valueText: string): Write
-  /** As `put`; an absent key settles as committed with nothing changed. */
+  /** Deletes a key, as `put` writes one; an absent key settles as committed with nothing changed. */
   delete(bucket: string, key: string): Write
   /**
    * @param keeps keys that stay, as those of others do; default: none
@@ -162,9 +162,9 @@ export interface Ledger {
    */
   reap(): ReapResult
   /**
-   * From now on writes of this node into owned buckets wait, and are judged again after `releaseClaims`: for while
-   * it may have missed whose a key is by now. What the rules refuse already is still refused at once; open buckets,
-   * and mode `off`, which knows no owners, go on. Idempotent.
+   * Holds the writes of this node into owned buckets from now on: they wait, and are judged again after
+   * `releaseClaims`: for while it may have missed whose a key is by now. What the rules refuse already is
+   * still refused at once; open buckets, and mode `off`, which knows no owners, go on. Idempotent.
    */
   holdClaims(): void
   /** Held writes get their block, or are refused. Idempotent. */

@@ -21,10 +21,10 @@ export const MAX_INBOUND_PER_SECOND = 64
 /** The most inbound connections that have not finished their handshake yet. */
 export const MAX_PENDING_INBOUND = 64
 /**
- * What a stream's window may grow to (from 256 KiB, which yamux fixes), and so what waits at most ahead of other
- * streams of the connection. The default of 16 MiB overruns libp2p's read buffer of 4 MiB when a reader pauses. A
- * window grows only as the round trip of its path asks for it (`upstream/receive-window.ts`): 1 MiB carries 84
- * Mbit/s at 100 ms.
+ * The size in bytes that a stream's window may grow to (from 256 KiB, which yamux fixes), and so what waits
+ * at most ahead of other streams of the connection. The default of 16 MiB overruns libp2p's read buffer of 4
+ * MiB when a reader pauses. A window grows only as the round trip of its path asks for it
+ * (`upstream/receive-window.ts`): 1 MiB carries 84 Mbit/s at 100 ms.
  */
 export const STREAM_WINDOW_BYTES = 1 << 20
 /**
@@ -238,7 +238,7 @@ export const MAX_HEARD_MEMBERS = 4096
 
 // Gossip (docs/WIRE.md 3)
 
-/** What an envelope and its signed pubsub frame add to the sealed hex, generously. */
+/** The bytes that an envelope and its signed pubsub frame add to the sealed hex, generously. */
 export const GOSSIP_OVERHEAD_BYTES = 1024
 /** How long before a window begins its topic is subscribed to, in ms; less where windows are short. */
 export const TOPIC_LEAD_MS = 3_000

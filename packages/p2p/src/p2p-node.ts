@@ -4,7 +4,7 @@ import type { PeerId } from '@mesh/core'
 export interface TopicMessage {
   /** The author who signed it, never the hop that forwarded it. */
   readonly author: PeerId
-  /** The unsealed bytes. */
+  /** The message's bytes, unsealed. */
   readonly plaintext: Uint8Array
 }
 
@@ -143,7 +143,7 @@ export interface ByteStreams {
   prepare(peer: PeerId): void
 }
 
-/** What went over the network, in bytes. */
+/** The traffic over the network, in bytes. */
 export interface BandwidthStats {
   /** The bytes received since the start. */
   readonly totalIn: number
@@ -162,15 +162,20 @@ export interface Bandwidth {
   byPeer(): ReadonlyMap<string, BandwidthStats>
 }
 
-/** What this node knows of one peer. */
+/** This node's knowledge of one peer. */
 export interface PeerStatus {
   readonly id: string
   readonly connected: boolean
   /** True when the peer proved membership, or authored a message that could be unsealed. */
   readonly member: boolean
   readonly path: 'direct' | 'relayed' | undefined
-  /** What carries the bytes, such as `tcp`, `quic-v1`, `webrtc` or `ws`; undefined while not connected. */
+  /**
+   * The transport that carries the bytes, such as `tcp`, `quic-v1`, `webrtc` or `ws`; undefined while not
+   * connected.
+   */
   readonly transport: string | undefined
+  /** The IP address at the other end of the connection in use, which over a relay is the relay's. */
+  readonly remoteIp: string | undefined
   readonly addresses: readonly string[]
   /** The round trip that was measured last, in ms. */
   readonly rttMs: number | undefined
@@ -180,9 +185,12 @@ export interface PeerStatus {
   readonly lastError: string | undefined
   /** The agent version that the peer told by libp2p's identify. */
   readonly agent: string | undefined
-  /** What is known of reaching it, what was tried and what comes next, in one line; undefined: nothing yet. */
+  /**
+   * One line on reaching the peer: what is known, what was tried and what comes next; undefined when there is
+   * nothing yet.
+   */
   readonly reach: string | undefined
-  /** What a proven member says that it is called: a DNS label, which others may have too. */
+  /** The name that a proven member gives itself: a DNS label, which others may have too. */
   readonly name: string | undefined
 }
 

@@ -53,7 +53,7 @@ export interface ReplicatorComponents {
    * Default: somebody may be there.
    */
   readonly knowsNobody?: () => boolean
-  /** Default: fflate. */
+  /** The compressor; fflate unless given. */
   readonly compression?: Compression
 }
 

@@ -21,7 +21,7 @@ interface Timer {
 }
 
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
-  /** Since the start: small numbers, whose sums are not rounded by more than a timer notices. */
+  /** The time since the start in ms: small numbers, whose sums are not rounded by more than a timer notices. */
   let elapsed = 0
   let stepMs = 0
   let order = 0

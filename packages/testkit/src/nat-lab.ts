@@ -2,7 +2,7 @@
 import { bridge, createLab, type Lab } from './namespaces.ts'
 
 /**
- * What a NAT lets in. `port-preserving`: from where its host sent to, address and port, and the port outside is the one
+ * The datagrams that a NAT lets in. `port-preserving`: from where its host sent to, address and port, and the port outside is the one
  * inside. `fully-random`: the same, with another port for each destination. `address-restricted`: from every port of the
  * addresses that its host sent to. `full-cone`: from everybody. The last two know one UDP port, `NAT_UDP_PORT`.
  */
@@ -55,7 +55,10 @@ export function createNatsLab(
   }
 }
 
-/** What comes in unasked is dropped, also towards the NAT itself: an answer would take the port that a hole needs. */
+/**
+ * The firewall drops what comes in unasked, also towards the NAT itself: an answer would take the port that a
+ * hole needs.
+ */
 function rules(kind: LabNatKind, inside: string): string {
   const masquerade = kind === 'fully-random' ? 'masquerade random,fully-random' : 'masquerade'
   const from = kind === 'address-restricted' ? 'ip saddr @known' : ''

@@ -92,14 +92,14 @@ export class Nat {
 interface PunchEnd {
   readonly nat: Nat
   readonly port: number
-  /** As STUN saw it. */
+  /** The address at which STUN saw it. */
   readonly seen: NatEndpoint | undefined
 }
 
 let nextPort = 1_024
 
 /**
- * Whether two ends find each other by datagrams, as ICE does: both ask a STUN server how they are seen, both send to
+ * Says whether two ends find each other by datagrams, as ICE does: both ask a STUN server how they are seen, both send to
  * what the other was seen as, and both answer to where a datagram came from.
  */
 export function punches(

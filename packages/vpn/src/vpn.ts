@@ -1,4 +1,4 @@
-/** What a node's VPN is to the rest of the node; `createVpn` makes one. */
+/** A node's VPN, as the rest of the node sees it; `createVpn` makes one. */
 import type { AddressInRange, Cidr, Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineCounters, EngineInit, EngineInterface, UdpInit } from '@mesh/engine'
 import type { UdpStatus } from './paths/explain.ts'
@@ -18,7 +18,7 @@ export interface VpnInit {
   readonly lease?: LeaseInit
   /** The network's secrets: `otp.crypto.key` and `room`. */
   readonly secret: { readonly key: string; readonly room: string }
-  /** What this node's machine record says beside its addresses. */
+  /** The fields of this node's machine record beside its addresses. */
   readonly machine: MachineDescription
   /** Replaces the ledger's `machines` for routing when it is not empty. */
   readonly staticPeers?: readonly StaticPeer[]
@@ -26,7 +26,7 @@ export interface VpnInit {
   readonly router?: IpAddress
   /** The networks of this host that others may reach through this node. */
   readonly advertiseRoutes?: readonly Cidr[]
-  /** Whether to take networks that any member advertises; default routes are never taken so. */
+  /** True to take networks that any member advertises; default routes are never taken so. */
   readonly acceptRoutes?: boolean
   /** The members whose networks are taken, default routes too. */
   readonly acceptRoutesFrom?: readonly PeerId[]
@@ -74,7 +74,7 @@ export interface VpnComponents {
   readonly log: Logger
 }
 
-/** What the VPN asks of the machine it runs on. */
+/** The VPN asks this of the machine it runs on. */
 export interface VpnHost {
   /** The addresses of the host's interfaces with their networks; the VPN's own interface may be among them. */
   networks(): readonly HostNetwork[]
@@ -84,7 +84,8 @@ export interface VpnHost {
    */
   remoteAddresses(): readonly IpAddress[]
   /**
-   * Whether the kernel passes packets on (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`); undefined: unknown.
+   * True when the kernel passes packets on (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`);
+   * undefined: unknown.
    */
   forwards(family: 'ipv4' | 'ipv6'): boolean | undefined
 }
@@ -107,7 +108,7 @@ export interface Vpn {
   /** This node's addresses, the derived one included, without those that another member has now. */
   addresses(): readonly AddressInRange[]
   status(): VpnStatus
-  /** What a person should know of, each with what to do. */
+  /** The problems that a person should know of, each with what to do. */
   problems(): readonly VpnProblem[]
   /**
    * Reaches a peer of the VPN, connecting to it first when need be, and measures.
@@ -210,7 +211,7 @@ export interface VpnProblem {
   readonly severity: 'warning' | 'error'
   readonly title: string
   readonly hint: string
-  /** Since when it is so, in Unix ms, where that is known. */
+  /** The time since when it is so, in unix ms, where that is known. */
   readonly since?: number
 }
 

@@ -39,7 +39,7 @@ export interface NodeApi {
   attachVpn(vpn: Vpn): void
   /** Services of this node, which may not run yet. */
   attachServices(services: Services, files: FileSharing): void
-  /** What it offers and connects to, once all that options name stands. */
+  /** Attaches what the node offers and connects to, once all that options name stands. */
   attachOffers(offers: OffersPort): void
   attachEgress(egress: Egress): void
   attachProxy(proxy: Proxy): void
@@ -54,7 +54,7 @@ export function createApi(init: NodeApiInit, components: NodeApiComponents): Nod
   return new AttachedApi(init, components)
 }
 
-/** What has joined the API since it was made, for health and metrics. */
+/** The parts that have joined the API since it was made, for health and metrics. */
 interface Attached {
   p2p?: P2pMember
   replicator?: Replicator

@@ -27,7 +27,7 @@ export interface JoinInit
   extends NodeInit,
     NodeComponents,
     Pick<StartOptions, 'onInterface' | 'onDns' | 'onService' | 'signal'> {
-  /** The instance's. */
+  /** The folder of the instance. */
   readonly folder: string
   readonly identity: Identity
   readonly ledger: Ledger
@@ -101,12 +101,15 @@ function isLonely(ledger: Ledger): boolean {
   return true
 }
 
-/** With the public key beside it, libp2p need not compute it, which takes tens of milliseconds. */
+/**
+ * Gives the key's bytes. With the public key beside it, libp2p need not compute it, which takes tens of
+ * milliseconds.
+ */
 function keyPairOf({ seed, publicKey }: Identity): Uint8Array {
   return Buffer.concat([seed, publicKey])
 }
 
-/** What the host is told of the settings. */
+/** Gives the host what it is told of the settings. */
 export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network' | 'identity'> {
   const vpnRanges = settings.address.length > 0 ? settings.address : [DEFAULT_VPN_RANGE]
   const ranges = [...vpnRanges, ...settings.blacklist].flatMap((text) => {
@@ -148,7 +151,7 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
   }
 }
 
-/** What replication is told of the settings. */
+/** Gives replication what it is told of the settings. */
 export function replicationSettings(settings: Settings): ReplicatorInit {
   return {
     heartbeatIntervalMs: settings.alivenessHealthcheckInterval,

@@ -10,7 +10,7 @@ import { makeFolder } from '../state/make-folder.ts'
 export interface OpenLedgerInit {
   readonly settings: Settings
   readonly identity: Identity
-  /** The instance's. */
+  /** The folder of the instance. */
   readonly folder: string
 }
 

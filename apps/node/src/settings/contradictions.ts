@@ -8,10 +8,10 @@ import { findVpnContradictions } from './vpn-contradictions.ts'
 /** Fewer heartbeats in a lease than this and healthy owners lose their keys. */
 const MIN_HEARTBEATS_IN_TTL = 4
 
-/** What one check looks at. */
+/** The settings that one check looks at. */
 export interface Judged extends ResolvedSettings {
   isGiven(name: OptionName): boolean
-  /** As the person wrote it, or the flag. */
+  /** The option as the person wrote it, or the flag. */
   placeOf(name: OptionName): string
   refuse(name: OptionName, expected: string): void
 }
@@ -43,7 +43,7 @@ function judgeCompanions(command: string, { settings, sources, refuse }: Judged)
   for (const name of ['apiListen', 'apiAllowedHost', 'apiCors'] as const) need(name, settings.api, '--api')
 }
 
-/** What `-g` takes beside itself. */
+/** The options that `-g` takes beside itself. */
 const WITH_GENERATE: ReadonlySet<OptionName> = new Set([
   'generate',
   'base64',

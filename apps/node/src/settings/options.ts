@@ -50,7 +50,7 @@ export function optionOf(name: OptionName): Option<Settings[OptionName]> {
   return options[name]
 }
 
-/** `api-allowed-host` of `apiAllowedHost`. */
+/** Gives `api-allowed-host` for `apiAllowedHost`. */
 export function flagOf(name: OptionName): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }

@@ -24,7 +24,7 @@ export interface Identity {
   readonly id: PeerId
   /** 32 bytes; whoever has them is this node. */
   readonly seed: Uint8Array
-  /** 32 bytes. */
+  /** The public key, 32 bytes. */
   readonly publicKey: Uint8Array
 }
 

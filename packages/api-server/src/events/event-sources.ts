@@ -96,7 +96,7 @@ export function publishOfferEvents(offers: OffersPort, hub: EventHub): () => voi
   })
 }
 
-/** As many changes as one event may name; the others are counted. */
+/** Names as many changes as one event may have; the others are counted. */
 function changedView(block: number, changes: readonly Change[]): EventData<'ledger.changed'> {
   const named: EventData<'ledger.changed'>['Changes'] = []
   let bytes = 0

@@ -14,7 +14,7 @@ type ValueForm = 'json' | 'text'
 
 export interface LedgerText {
   readonly snapshot: Snapshot
-  /** For ETags: another one after every block. */
+  /** Gives the text for ETags; it is another one after every block. */
   etag(form: ValueForm): string
   ledger(form: ValueForm): Buffer
   bucket(bucket: string, form: ValueForm): Buffer

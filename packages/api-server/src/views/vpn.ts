@@ -1,4 +1,4 @@
-/** What the VPN says of itself, in the names of the contract. Pure. */
+/** Says the VPN's state in the names of the contract. Pure. */
 import type { VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
 import type { VpnCounters, VpnPeerState, VpnStatus, VpnUdp } from '../ports.ts'
 
@@ -58,7 +58,7 @@ function udpView({ state, reason, endpoint, rttMs }: VpnUdp): VpnPeerView['UDP']
   }
 }
 
-/** With all addresses that were tried. */
+/** Says the way over UDP with all addresses that were tried. */
 export function udpPingView(udp: VpnUdp): VpnPingView['UDP'] {
   const candidates = udp.candidates.map(({ endpoint, kind, isAnswered, isHeard, rttMs, mtu }) => ({
     Endpoint: endpointText(endpoint),
@@ -75,7 +75,7 @@ function endpointText({ address, port }: { readonly address: string; readonly po
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-/** Sums by reason. */
+/** Adds up the counts by reason. */
 function dropsOf(all: readonly VpnCounters[]): Readonly<Record<string, number>> {
   const sums: Record<string, number> = Object.create(null)
   for (const { drops } of all) {

@@ -1,7 +1,7 @@
 /**
- * What happens when another live owner claims a key (docs/PROTOCOLS.md, 'Ownership races'): of two claims within
- * 10 s the later one, or the one that its bucket's rule lets give way, is given up by whoever made it, as long as its
- * own claim is that fresh; any other is a conflict that is told until one lets go.
+ * Decides what happens when another live owner claims a key (docs/PROTOCOLS.md, 'Ownership races'): of two
+ * claims within 10 s the later one, or the one that its bucket's rule lets give way, is given up by whoever
+ * made it, as long as its own claim is that fresh; any other is a conflict that is told until one lets go.
  */
 import { BoundedMap, positionId } from '@mesh/core'
 import { type Conflict, type Conflicts, createConflicts } from './conflicts.ts'
@@ -19,7 +19,7 @@ interface ForeignClaim {
   readonly holder: string
   readonly holderIsLive: boolean
   readonly claimantIsLive: boolean
-  /** Of the bucket: which Values give way. */
+  /** Tells which Values of the bucket give way. */
   readonly yields?: ((valueText: string) => boolean) | undefined
   readonly nowMs: number
 }

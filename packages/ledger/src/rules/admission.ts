@@ -34,7 +34,7 @@ interface Occasion {
 /** Puts the entry into the edit where it is to be stored. */
 export type Admit = (keyed: KeyedEntry, occasion: Occasion) => Verdict
 
-/** What `observe` stores although ownership forbids it: all that is no rollback and breaks no bound. */
+/** Tells what `observe` stores although ownership forbids it: all that is no rollback and breaks no bound. */
 const OBSERVED: ReadonlySet<Verdict> = new Set<RejectionCode>([
   'BAD_SIG',
   'TOMB_UNKNOWN',
@@ -66,7 +66,7 @@ export function createAdmission(init: AdmissionInit): Admit {
   }
 }
 
-/** What cannot be right costs no cryptography. */
+/** Refuses what cannot be right before it costs cryptography. */
 export function verifyEntry(
   keyed: KeyedEntry,
   verify: Verify,

@@ -17,8 +17,8 @@ export interface BucketPolicy {
    */
   readonly expiry: 'liveness' | 'absolute' | 'never'
   /**
-   * Of two claims of one moment the one whose Value (JSON text) is so gives way to one whose Value is not, whichever
-   * came first. Without it the later one gives way.
+   * Tells which claim gives way: of two claims of one moment the one whose Value (JSON text) is so gives way
+   * to one whose Value is not, whichever came first. Without it the later one gives way.
    */
   readonly yields?: (valueText: string) => boolean
 }
@@ -31,7 +31,7 @@ export const ownedByValue: BucketPolicy = {
   ownerOf: (_key, valueText) => peerIdInValue(valueText),
   expiry: 'liveness',
 }
-/** As `ownedByValue`; a leased address gives way to one that a person gave a machine. */
+/** Owned as by `ownedByValue`; a leased address gives way to one that a person gave a machine. */
 const machines: BucketPolicy = { ...ownedByValue, yields: isLeased }
 /** The key is the owner. */
 export const ownedByKey: BucketPolicy = { ownerOf: (key) => key, expiry: 'liveness' }

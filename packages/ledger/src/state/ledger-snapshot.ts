@@ -90,7 +90,7 @@ class TreeSnapshot implements Snapshot {
     return this.#digest
   }
 
-  /** Of the buckets that have a live entry, in order. */
+  /** Counts the entries of each bucket that has a live one, in order. */
   #totals(): ReadonlyMap<string, BucketTotals> {
     this.#bucketTotals ??= new Map([...bucketTotals(this.#tree)].filter(([, { live }]) => live > 0))
     return this.#bucketTotals

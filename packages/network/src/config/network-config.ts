@@ -1,4 +1,4 @@
-/** What makes a network: the secrets and settings that its members share (docs/WIRE.md 1). */
+/** A network's configuration: the secrets and settings that its members share (docs/WIRE.md 1). */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { frameTexts } from '../secrets/frame-texts.ts'

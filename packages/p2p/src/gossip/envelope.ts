@@ -1,4 +1,4 @@
-/** What a gossip message carries: JSON with the sealed text in it (docs/WIRE.md 3.2). */
+/** The envelope of a gossip message: JSON with the sealed text in it (docs/WIRE.md 3.2). */
 
 /** Writes the bytes that legacy nodes write for a sealed text. */
 export function encodeEnvelope(sealedHex: string): Uint8Array {

@@ -40,7 +40,7 @@ export interface HostParts {
   readonly bandwidth: BandwidthCounter
 }
 
-/** What a person configured, and where this member runs. */
+/** The settings that a person gave, and the platform on which this member runs. */
 export interface Given extends HostParts {
   readonly init: P2pMemberInit
   readonly platform: Platform

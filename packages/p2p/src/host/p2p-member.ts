@@ -31,7 +31,7 @@ export interface P2pMemberInit {
   readonly announce?: readonly string[]
   /** Peers to dial at once and always; each address ends with `/p2p/` and the peer's id. */
   readonly bootstrapPeers?: readonly string[]
-  /** Whether members pass on how other members can be reached; true by default. */
+  /** True when members pass on how other members can be reached; true by default. */
   readonly peerExchange?: boolean
   /** The ranges that are never dialled, accepted or announced: the VPN's own. */
   readonly blockedRanges?: readonly Cidr[]
@@ -39,17 +39,17 @@ export interface P2pMemberInit {
   readonly blockedPeers?: readonly string[]
   /** The most connections at a time; 300 by default. */
   readonly maxConnections?: number
-  /** What relaying for others may cost. */
+  /** The bounds on relaying for others. */
   readonly relayLimits?: Partial<RelayLimits>
   /** Settings of gossipsub that replace those that the gossip topic needs; for tests. */
   readonly gossip?: Partial<GossipsubOpts>
-  /** What this node is called: a DNS label (`isNodeName`), told to members by the peer exchange. */
+  /** The name of this node: a DNS label (`isNodeName`), told to members by the peer exchange. */
   readonly name?: string
-  /** What identify tells others, strangers too; `mesh` by default. */
+  /** The agent that identify tells others, strangers too; `mesh` by default. */
   readonly userAgent?: string
 }
 
-/** What relaying for one member may cost. */
+/** The bounds on relaying for one member. */
 export interface RelayLimits {
   /** The bytes of one circuit, in both directions together; 1 GiB by default. */
   readonly maxBytes: number

@@ -62,7 +62,10 @@ interface MemberStreamsComponents {
   readonly connect: (peer: PeerId, signal: AbortSignal) => Promise<unknown>
 }
 
-/** libp2p's own bound, above every bound of ours on streams of a peer, which are checked with a reason. */
+/**
+ * The bound of libp2p itself, above every bound of ours on streams of a peer, which are checked with a
+ * reason.
+ */
 const MAX_INBOUND_STREAMS = 1024
 
 /** Creates the streams of one node; nothing is served until `serve` is called. */

@@ -11,7 +11,9 @@ export interface StreamRules {
   readonly from: 'proven' | 'heard'
   /** False when the protocol never goes over a relay. */
   readonly relayed: boolean
-  /** Whether what is sent first goes along with the protocol's name. It does by default only with `heard`. */
+  /**
+   * True when what is sent first goes along with the protocol's name. It does by default only with `heard`.
+   */
   readonly lazy?: boolean | undefined
 }
 

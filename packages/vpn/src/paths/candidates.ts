@@ -16,7 +16,7 @@ const NOWHERE: ReadonlySet<string> = new Set([
   'reserved',
 ])
 
-/** Whether a peer could be at the address: never inside the VPN, whose packets would then run in a circle. */
+/** Says whether a peer could be at the address: never inside the VPN, whose packets would then run in a circle. */
 function isCandidateAddress(address: IpAddress, vpnRanges: readonly Cidr[]): boolean {
   return (
     !NOWHERE.has(ipaddr.parse(address).range()) && !vpnRanges.some((range) => cidrContains(range, address))

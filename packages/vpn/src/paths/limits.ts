@@ -6,7 +6,7 @@ export const PATH_SECRET_BYTES = 32
 export const PATH_TOKEN_BYTES = 8
 /** Length of the code that proves a probe. */
 export const PROBE_MAC_BYTES = 16
-/** What WireGuard adds to a packet, in bytes. */
+/** The bytes that WireGuard adds to a packet. */
 export const SEAL_BYTES = 32
 
 /** The most candidates that are told, and taken from a peer. */
@@ -50,11 +50,11 @@ export const HEARD_MS = 60_000
 
 /** A path is better when its round trip is shorter by this many ms. */
 export const BETTER_MS = 10
-/** Or by this part of it, */
+/** A path is better, too, when its round trip is shorter by this part of it. */
 export const BETTER_PART = 0.2
-/** and at least this many ms: what differs less is noise. */
+/** The least difference of round trips that is no noise, in ms. */
 export const LEAST_BETTER_MS = 1
-/** In how many probes in a row it has to be better. */
+/** The number of probes in a row in which a path has to be better. */
 export const BETTER_PROBES = 3
 
 /** How often the engine is asked for whom packets passed, in ms. */
@@ -63,11 +63,11 @@ export const ACTIVITY_MS = 500
 export const OWN_ADDRESSES_MS = 3_000
 /** How many addresses at which others saw this socket are told. */
 export const MAX_SEEN = 4
-/** What happens to this node's addresses within this time, in ms, is told in one message. */
+/** The time in ms within which changes of this node's addresses are told in one message. */
 export const TELL_AFTER_MS = 250
-/** So many messages a minute are sent to one peer so soon, */
+/** The number of messages a minute that are sent to one peer so soon. */
 export const QUICK_TELLS = 10
-/** further ones this long after each other, in ms: the peer ends a channel with 60 a minute. */
+/** The time between further ones, in ms: the peer ends a channel that brings 60 a minute. */
 export const SLOW_TELL_MS = 6_000
 /** How many probes a second are sent to all peers together. */
 export const PROBES_PER_SECOND = 1_000

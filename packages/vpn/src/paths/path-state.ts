@@ -1,4 +1,4 @@
-/** What is known of the ways to one peer over UDP, and the inputs and effects of its state machine (`step.ts`). */
+/** The knowledge of the ways to one peer over UDP, and the inputs and effects of its state machine (`step.ts`). */
 import type { Endpoint } from '@mesh/engine'
 
 /**
@@ -25,7 +25,7 @@ export interface Path {
   kind: CandidateKind
   /** Probes without an answer so far. */
   sent: SentProbe[]
-  /** Smoothed round trip. */
+  /** The smoothed round trip, in ms. */
   rttMs: number | undefined
   answeredAt: number | undefined
   heardAt: number | undefined
@@ -35,7 +35,7 @@ export interface Path {
   mtu: number
   /** The packet length that is tried now, and how often its probe was lost. */
   tries: { readonly mtu: number; readonly lost: number } | undefined
-  /** In how many probes in a row it was better than the path in use. */
+  /** The number of probes in a row in which it was better than the path in use. */
   better: number
 }
 
@@ -50,7 +50,7 @@ export interface PathState {
   searchAt: number
   /** The next of its rounds. */
   round: number
-  /** Packets passed last. */
+  /** The last time when packets passed. */
   activeAt: number
   /** The path in use is probed next. */
   probeAt: number

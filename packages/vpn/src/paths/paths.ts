@@ -71,7 +71,7 @@ export interface Paths {
   stop(): void
 }
 
-/** What is kept for one peer. */
+/** One peer of the table with which a control channel stood. */
 interface Member {
   readonly peer: PeerId
   readonly mtu: number
@@ -96,7 +96,7 @@ class UdpPaths implements Paths {
   readonly #init: PathsInit
   readonly #components: PathsComponents
   readonly #members = new Map<PeerId, Member>()
-  /** By the token, in hex, that the peer's probes name. */
+  /** The members by the token, in hex, that their probes name. */
   readonly #byToken = new Map<string, Member>()
   readonly #seen = new SeenAddresses()
   readonly #budget: TokenBucket

@@ -6,7 +6,7 @@ import { type Endpoint, endpointText } from '@mesh/engine'
 const MAX_WITNESSES = 16
 
 export class SeenAddresses {
-  /** By witness, the latest word last. */
+  /** The address that each witness told, the latest word last. */
   readonly #words = new Map<PeerId, Endpoint>()
 
   /** Takes a peer's word. True when it is another one than before. */

@@ -127,7 +127,7 @@ function take(state: PathState, input: PathInput, now: number, effects: PathEffe
   }
 }
 
-/** What the peer told takes the place of what it told before; where its probes come from stays. */
+/** Takes the peer's addresses in place of those it told before; those that its probes come from stay. */
 function takeCandidates(state: PathState, candidates: readonly Candidate[], now: number): void {
   const told = new Map(candidates.map((each) => [endpointText(each.endpoint), each]))
   let isNew = false
@@ -278,7 +278,7 @@ function isUsable(path: Path, now: number): boolean {
   )
 }
 
-/** By round trip; where that is alike, the nearer kind, then IPv6. */
+/** Sorts by round trip; where that is alike, by the nearer kind, then IPv6 first. */
 function byPreference(one: Path, other: Path): number {
   const gain = (one.rttMs ?? 0) - (other.rttMs ?? 0)
   if (Math.abs(gain) >= LEAST_BETTER_MS) return gain
@@ -334,7 +334,7 @@ function ping(
   effects.push({ type: 'ping', to: path.endpoint, nonce, length })
 }
 
-/** As long as the longest packet, once it is known that anything passes. */
+/** Makes probes as long as the longest packet, once it is known that anything passes. */
 function probeLength(state: PathState, path: Path, now: number): number {
   if (!isProven(path, now)) return LEAST_PING_BYTES
   if (path.mtu >= LEAST_PATH_MTU) return path.mtu + SEAL_BYTES

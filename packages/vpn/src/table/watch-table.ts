@@ -24,7 +24,7 @@ export interface TableWatch {
 
 interface TableWatchInit {
   readonly read: () => TableInput
-  /** Whether `routes` and the networks of the host matter. */
+  /** True when `routes` and the networks of the host matter. */
   readonly followsRoutes: boolean
   readonly onTable: (table: VpnTable) => void
 }

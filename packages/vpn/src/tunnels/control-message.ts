@@ -12,7 +12,7 @@ import { addressBytes, addressOf } from '../paths/address-bytes.ts'
 import { MAX_CANDIDATES } from '../paths/limits.ts'
 import type { Candidate } from '../paths/path-state.ts'
 
-/** What an end says of itself first. Its lengths are not checked here. */
+/** The first message, in which an end speaks of itself. Its lengths are not checked here. */
 export interface HelloMessage {
   /** WireGuard's public key, 32 bytes in a message that is right. */
   readonly publicKey: Uint8Array

@@ -61,7 +61,7 @@ export interface KeyChannels {
   keyOf(peer: PeerId): PeerKey | undefined
   /** True while a control channel with the peer stands. */
   isOpen(peer: PeerId): boolean
-  /** What the peer told last of how its socket can be reached. */
+  /** Gives what the peer told last of how its socket can be reached. */
   pathsOf(peer: PeerId): PathsMessage | undefined
   /** Sends a control message to the peer. False: no channel stands. */
   send(peer: PeerId, message: Uint8Array): boolean
@@ -193,7 +193,7 @@ class MemberKeyChannels implements KeyChannels {
     this.#advance(member)
   }
 
-  /** To be called after each change: begins what is due later, and forgets what is over. */
+  /** Must be called after each change: begins what is due later, and forgets what is over. */
   #advance(member: KeyMember): void {
     if (this.#stopping.signal.aborted || !member.isIdle) return
     if (member.present) return this.#openLater(member)

@@ -1,4 +1,4 @@
-/** What the key channels know of one member. */
+/** The state that the key channels keep of one member. */
 import type { Backoff, PeerId } from '@mesh/core'
 import type { VpnChannel } from '../ports.ts'
 import type { PathsMessage } from './control-message.ts'
@@ -22,7 +22,7 @@ export class KeyMember {
   readonly waiters = new Set<PromiseWithResolvers<void>>()
   /** True while it is connected, proven, and speaks the protocol. */
   present = false
-  /** What it told last of how its socket can be reached. */
+  /** The message that says how its socket can be reached; the last one. */
   paths: PathsMessage | undefined
   /** True while a channel to it is being opened. */
   opening = false

@@ -1,4 +1,4 @@
-/** What the tunnels to the peers of a VPN are to the rest of it. */
+/** The tunnels to the peers of a VPN, as the rest of it sees them. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineEvent, Tunnel, TunnelPath } from '@mesh/engine'
 import type { UdpStatus } from '../paths/explain.ts'
@@ -15,9 +15,9 @@ export interface TunnelsInit {
   readonly networkKey: string
   /** The interface's MTU in bytes. */
   readonly mtu: number
-  /** What is no way to a peer over UDP, and what this machine's addresses are. */
+  /** The addresses of this machine, and those of the VPN, which are no way to a peer over UDP. */
   readonly paths: Omit<PathsInit, 'self'>
-  /** Whether this node takes part in `/edgevpn/0.1`; default true. */
+  /** True when this node takes part in `/edgevpn/0.1`, as by default. */
   readonly legacy?: boolean
 }
 
@@ -52,7 +52,9 @@ export interface TunnelsComponents {
 
 export interface TunnelStatus {
   readonly kind: Tunnel['kind']
-  /** What carries the packets now, and how the peer is connected; undefined: it is not connected. */
+  /**
+   * The path that carries the packets now, and how the peer is connected; undefined when it is not connected.
+   */
   readonly path: (TunnelPath & PeerPath) | undefined
   /** The way over UDP, or why there is none. */
   readonly udp: UdpStatus
@@ -83,7 +85,7 @@ export interface Tunnels {
   start(): Promise<void>
   /** Names the peers of the table; others get nothing. `tunnelOf` knows them when this returns. */
   setPeers(peers: Iterable<PeerId>): void
-  /** For the engine's table. The same object until something changes. */
+  /** Gives the tunnels for the engine's table; it is the same object until something changes. */
   tunnelOf(peer: PeerId): Tunnel
   /** The longest packet that goes through the peer's tunnel, in bytes. */
   mtuOf(peer: PeerId): number
@@ -94,7 +96,7 @@ export interface Tunnels {
   status(peer: PeerId): TunnelStatus
   /** Connects first when need be. @throws MeshError `p2p.unreachable`, `vpn.unreachable`; the signal's reason */
   probe(peer: PeerId, signal: AbortSignal): Promise<TunnelProbe>
-  /** What peers did against the protocols, by code, since the start. */
+  /** Counts of what peers did against the protocols, by code, since the start. */
   refusals(): Readonly<Partial<Record<Refusal, number>>>
   stop(): void
 }
