@@ -323,6 +323,51 @@ export interface VersionPort {
   protocols(): readonly string[]
 }
 
+/** The peer gate of this node. */
+interface GatePort {
+  readonly enabled: boolean
+  set(enabled: boolean): void
+}
+
+/** Who is in, by the administrators of the network. */
+export interface AdmissionState {
+  readonly administrators: readonly string[]
+  readonly holdsKey: boolean
+  /** Was this node itself shut out? */
+  readonly isRevoked: boolean
+  readonly members: readonly {
+    readonly peer: string
+    readonly name: string
+    readonly state: 'admitted' | 'provisional' | 'revoked' | 'waiting'
+    readonly administrator: string | undefined
+  }[]
+  readonly invites: readonly {
+    readonly invite: string
+    readonly administrator: string
+    readonly label: string
+    /** Unix ms. */
+    readonly expiresAt: number
+    readonly state: 'open' | 'used' | 'expired' | 'cancelled' | 'disputed'
+    readonly claims: readonly string[]
+  }[]
+}
+
+/** Who may use the network. Writes throw MeshErrors with codes of the contract. */
+export interface AccessPort {
+  /** Undefined on a node without a peer gate. */
+  gate(): GatePort | undefined
+  /** Undefined in a network without administrators. */
+  admission(): AdmissionState | undefined
+  setMember(peer: PeerId, state: 'admitted' | 'revoked'): void
+  invite(init: { readonly lifeMs?: number; readonly label: string }): {
+    readonly code: string
+    readonly invite: string
+    /** Unix ms. */
+    readonly expiresAt: number
+  }
+  cancelInvite(invite: PeerId): void
+}
+
 /** Who this node is, beside its id. */
 export interface NodePort {
   /** The name that people call the node by. */
@@ -350,4 +395,6 @@ export interface ApiServerComponents {
   readonly assets?: AssetsPort
   /** The resolver; without it `/api/dns/resolve` answers 503. */
   readonly dns?: DnsPort
+  /** Without it the node has no peer gate, and the network no administrators. */
+  readonly access?: AccessPort
 }

@@ -10,6 +10,7 @@ import {
 } from './events/event-sources.ts'
 import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
+import { createAccess } from './handlers/access.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
@@ -131,13 +132,14 @@ class ExpressApiServer implements ApiServer {
   }
 
   #createHandlers(): Handlers {
-    const { ledger, clock, dns, version, health } = this.#components
+    const { ledger, clock, dns, version, health, access } = this.#components
     const scene = this.#scene
     return {
       ...createLedgerReads(scene, () => this.#texts.last()),
       ...createLedgerWrites(ledger, clock, publishRefused(ledger, this.#hub)),
       ...createNodeOffers(() => this.#offers),
       ...createDnsReads(dns),
+      ...createAccess(access),
       ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
       ...createPeerReads({ scene, clock }),
       ...createNodeReads({

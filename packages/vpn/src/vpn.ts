@@ -179,6 +179,7 @@ export const IGNORED_REASONS = [
   'badRecord',
   'ownerMismatch',
   'ownerDead',
+  'notAdmitted',
   'outsideRange',
   'ownAddress',
   'derivedOfOther',
@@ -192,7 +193,8 @@ export const IGNORED_REASONS = [
 /**
  * Why an entry is not in the table. `badKey`: its key is no address or CIDR in its canonical form, or one that nobody
  * may own (multicast, loopback). `badRecord`: its value is no record with a peer id. `ownerMismatch`: the record names
- * another peer than its owner. `ownerDead`: there was no heartbeat within the liveness window. `outsideRange`: it lies
+ * another peer than its owner. `ownerDead`: there was no heartbeat within the liveness window, or
+ * the owner is kept out. `notAdmitted`: a static peer is kept out. `outsideRange`: it lies
  * outside of this node's VPN ranges. `ownAddress`: the address is this node's. `derivedOfOther`: it lies in the derived
  * prefix, and is not its owner's address. `notAccepted`: no option accepts it. `connectedNetwork`: it would hide a
  * network of this host. `vpnRange`: it would hide addresses of the VPN. `cutsPeers`: it holds addresses through which

@@ -14,7 +14,7 @@ import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { createBaseHost } from '../libp2p/base-host.ts'
 import { pingPeer } from '../libp2p/ping.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import type { P2pNode } from '../p2p-node.ts'
+import type { Admission, P2pNode } from '../p2p-node.ts'
 import { createRefusals } from '../refusals.ts'
 import { createConnectionGate, HostView } from './connection-gate.ts'
 import { parseIdentity } from './identity.ts'
@@ -37,6 +37,10 @@ export interface P2pMemberInit {
   readonly blockedRanges?: readonly Cidr[]
   /** The ids of peers that are never talked to. */
   readonly blockedPeers?: readonly string[]
+  /** Who of those with the network's key may use it; everybody by default. */
+  readonly admission?: Admission
+  /** Whether this node is on the public topic, where members who are kept out may speak. Default false. */
+  readonly publicTopic?: boolean
   /** The most connections at a time; 300 by default. */
   readonly maxConnections?: number
   /** The bounds on relaying for others. */
@@ -112,7 +116,7 @@ async function createHostParts(
     gossip: { ...gossipsubSettings(init.network), ...init.gossip },
     gate: createConnectionGate({
       rules,
-      isBlockedPeer: (peer) => blockedPeers.has(peer),
+      isBlockedPeer: (peer) => blockedPeers.has(peer) || init.admission?.isBanned(peer) === true,
       isMember: (peer) => view.isMember(peer),
       connections: (peer) => view.connections(peer),
       onRefused: (code, from) => refusals.refuse(code, from),
@@ -138,6 +142,7 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
   return {
     self: parts.self,
     topic: parts.topic,
+    publicTopic: parts.topic.publicTopic,
     channels: parts.offeredChannels,
     streams: parts.byteStreams,
     bandwidth: parts.bandwidth,

@@ -92,6 +92,7 @@ class Watch implements TableWatch {
   }
 
   #hear(event: LedgerEvent): void {
+    if (event.type === 'admission') return this.#rebuildSoon()
     if (event.type !== 'committed') return
     const { followsRoutes } = this.#init
     const matters = event.changes.some(({ bucket, key, entry }) => {
