@@ -13,7 +13,7 @@ export interface RouteDefinition {
   /** Express 5 form: `:name` is one segment, `*name` the rest of the path, slashes included. */
   readonly path: `/${string}`
   readonly summary: string
-  readonly tag: 'network' | 'vpn' | 'ledger' | 'dns' | 'services' | 'traffic' | 'node'
+  readonly tag: 'network' | 'vpn' | 'ledger' | 'dns' | 'services' | 'access' | 'traffic' | 'node'
   /** It reaches into the machine: served on unix sockets and loopback addresses only. */
   readonly isLocal?: true
   readonly params?: z.ZodObject

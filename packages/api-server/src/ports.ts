@@ -86,6 +86,37 @@ export interface VpnCounters {
   readonly drops: Readonly<Record<string, number | undefined>>
 }
 
+interface UdpEndpoint {
+  readonly address: string
+  readonly port: number
+}
+
+/** The way over UDP to a peer, or why there is none. */
+export interface VpnUdp {
+  readonly state: 'direct' | 'suspect' | 'none'
+  readonly reason:
+    | 'off'
+    | 'unsupported'
+    | 'searching'
+    | 'blocked'
+    | 'one-way'
+    | 'both-vary'
+    | 'too-small'
+    | 'idle'
+    | undefined
+  readonly endpoint: UdpEndpoint | undefined
+  readonly rttMs: number | undefined
+  readonly candidates: readonly {
+    readonly endpoint: UdpEndpoint
+    readonly kind: 'own' | 'seen' | 'heard'
+    readonly isAnswered: boolean
+    readonly isHeard: boolean
+    readonly rttMs: number | undefined
+    /** The longest packet that was proven to pass, in bytes; 0: none. */
+    readonly mtu: number
+  }[]
+}
+
 export interface VpnPeerState {
   readonly peer: string
   readonly hostname: string
@@ -94,6 +125,7 @@ export interface VpnPeerState {
   readonly way: 'sealed' | 'plain' | 'unknown'
   readonly path: 'direct' | 'relayed' | undefined
   readonly transport: string | undefined
+  readonly udp: VpnUdp
   readonly mtu: number
   /** The time at which the session began, in unix ms. */
   readonly sessionSince: number | undefined
@@ -126,6 +158,7 @@ export interface VpnProbe {
   readonly transport: string | undefined
   readonly rttMs: number
   readonly mtu: number
+  readonly udp: VpnUdp
 }
 
 /** The network interface and who is reached through it. */
@@ -323,6 +356,51 @@ export interface VersionPort {
   protocols(): readonly string[]
 }
 
+/** The peer gate of this node. */
+interface GatePort {
+  readonly enabled: boolean
+  set(enabled: boolean): void
+}
+
+/** Who is in, by the administrators of the network. */
+export interface AdmissionState {
+  readonly administrators: readonly string[]
+  readonly holdsKey: boolean
+  /** Was this node itself shut out? */
+  readonly isRevoked: boolean
+  readonly members: readonly {
+    readonly peer: string
+    readonly name: string
+    readonly state: 'admitted' | 'provisional' | 'revoked' | 'waiting'
+    readonly administrator: string | undefined
+  }[]
+  readonly invites: readonly {
+    readonly invite: string
+    readonly administrator: string
+    readonly label: string
+    /** Unix ms. */
+    readonly expiresAt: number
+    readonly state: 'open' | 'used' | 'expired' | 'cancelled' | 'disputed'
+    readonly claims: readonly string[]
+  }[]
+}
+
+/** Who may use the network. Writes throw MeshErrors with codes of the contract. */
+export interface AccessPort {
+  /** Undefined on a node without a peer gate. */
+  gate(): GatePort | undefined
+  /** Undefined in a network without administrators. */
+  admission(): AdmissionState | undefined
+  setMember(peer: PeerId, state: 'admitted' | 'revoked'): void
+  invite(init: { readonly lifeMs?: number; readonly label: string }): {
+    readonly code: string
+    readonly invite: string
+    /** Unix ms. */
+    readonly expiresAt: number
+  }
+  cancelInvite(invite: PeerId): void
+}
+
 /** Who this node is, beside its id. */
 export interface NodePort {
   /** The name that people call the node by. */
@@ -350,4 +428,6 @@ export interface ApiServerComponents {
   readonly assets?: AssetsPort
   /** The resolver; without it `/api/dns/resolve` answers 503. */
   readonly dns?: DnsPort
+  /** Without it the node has no peer gate, and the network no administrators. */
+  readonly access?: AccessPort
 }

@@ -84,6 +84,7 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
 
 /** A heartbeat of somebody who is alive anyway changes nothing. */
 function concernsNames(event: LedgerEvent, owners: Owners | undefined): boolean {
+  if (event.type === 'admission') return true
   if (event.type !== 'committed') return false
   return event.changes.some(({ bucket, key, entry }) => {
     if (bucket === BUCKETS.healthcheck) return entry.deleted || owners?.silent.has(key) === true

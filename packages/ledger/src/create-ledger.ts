@@ -84,6 +84,7 @@ class MeshLedger implements Ledger {
   readonly #policies: ReadonlyMap<string, BucketPolicy>
   readonly #livenessMs: number
   readonly #tombstoneTtlMs: number
+  readonly #admits: (owner: string) => boolean
   readonly #stopping = new AbortController()
   readonly #policyOf = (bucket: string): BucketPolicy | undefined =>
     this.mode === 'off' ? undefined : this.#policies.get(bucket)
@@ -101,11 +102,13 @@ class MeshLedger implements Ledger {
     this.#policies = new Map(Object.entries(init.policies ?? defaultPolicies))
     this.#livenessMs = init.livenessMs ?? DEFAULT_LIVENESS_MS
     this.#tombstoneTtlMs = init.tombstoneTtlMs ?? DEFAULT_TOMBSTONE_TTL_MS
+    this.#admits = admits
     this.#state = createLedgerState({
       store: this.#store,
       limits: { ...defaultLedgerLimits, ...init.limits },
       livenessMs: this.mode === 'off' ? undefined : this.#livenessMs,
       now: () => this.#clock.now(),
+      admits,
       self: this.self,
       isOpen: (bucket) => this.#policyOf(bucket) === undefined,
     })
@@ -129,6 +132,14 @@ class MeshLedger implements Ledger {
 
   snapshot(): Snapshot {
     return this.#state.snapshot()
+  }
+
+  admits(owner: string): boolean {
+    return this.#admits(owner)
+  }
+
+  admissionChanged(): void {
+    this.#events.emit({ type: 'admission' })
   }
 
   put(bucket: string, key: string, valueText: string): Write {

@@ -28,6 +28,9 @@ export interface LedgerComponents {
   /** Default: memory only. Closed by `stop`. */
   readonly store?: Store
   readonly logger?: Logger
-  /** False for owners whose entries are refused (`GATED`). */
-  readonly admits?: (owner: string) => boolean
+  /**
+   * False for owners whose entries are refused (`GATED`), and who count as not alive in snapshots. `bucket` is
+   * undefined where it is asked about the owner as such. `Ledger.admissionChanged` says that answers changed.
+   */
+  readonly admits?: (owner: string, bucket?: string) => boolean
 }

@@ -41,6 +41,8 @@ export interface Change extends KeyedEntry {
 }
 
 export type LedgerEvent =
+  /** Who is admitted has changed: `Snapshot.isOwnerLive` may answer otherwise than before. */
+  | { readonly type: 'admission' }
   | { readonly type: 'committed'; readonly head: BlockHead; readonly changes: readonly Change[] }
   | {
       readonly type: 'rejected'
@@ -114,6 +116,10 @@ export interface Ledger {
   readonly self: PeerId
   readonly mode: OwnershipMode
   snapshot(): Snapshot
+  /** False for an owner whom `LedgerComponents.admits` keeps out. */
+  admits(owner: string): boolean
+  /** To be called when `LedgerComponents.admits` answers otherwise than before; tells subscribers. */
+  admissionChanged(): void
   /**
    * Queues a write of `valueText` (JSON text, signed as given). A later put or delete of the key supersedes a
    * pending one. The same live value by the same owner changes nothing and settles as committed.

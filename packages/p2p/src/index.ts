@@ -13,6 +13,7 @@
  */
 export type { P2pErrorCode, RefusalCode } from './p2p-error.ts'
 export type {
+  Admission,
   Bandwidth,
   BandwidthStats,
   ByteStream,
@@ -24,5 +25,7 @@ export type {
   P2pEvent,
   P2pNode,
   PeerStatus,
+  PublicMessage,
+  PublicTopic,
   TopicMessage,
 } from './p2p-node.ts'

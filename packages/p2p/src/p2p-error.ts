@@ -4,6 +4,7 @@
 export type P2pErrorCode =
   | 'p2p.unreachable'
   | 'p2p.not_member'
+  | 'p2p.not_admitted'
   | 'p2p.unsupported'
   | 'p2p.channel_closed'
   | 'p2p.message_too_long'
@@ -19,6 +20,8 @@ export type P2pErrorCode =
 export type RefusalCode =
   /** A channel was opened by a peer that did not prove the network's key. */
   | 'channel.not_member'
+  /** A stream was opened by a member that is kept out. */
+  | 'channel.not_admitted'
   /** A peer had more channels of a protocol open than its handler allows. */
   | 'channel.too_many'
   /** A stream came over a relay on a protocol that takes direct ones only. */
@@ -35,12 +38,20 @@ export type RefusalCode =
   | 'member.too_many'
   /** A gossip message whose author is no Ed25519 peer id. */
   | 'topic.bad_author'
+  /** A gossip message whose author is kept out. */
+  | 'topic.not_admitted'
+  /** More messages on the public topic than one author, one address or all may send. */
+  | 'topic.too_many'
   /** A gossip message that is no envelope. */
   | 'topic.bad_envelope'
   /** A gossip message sealed with a key that this network does not have now. */
   | 'topic.bad_seal'
   /** A gossip message longer than the network allows. */
   | 'topic.too_long'
+  /** A sealed text that came under another author before. */
+  | 'topic.replayed'
+  /** A gossip message for which there was no memory or time left, or of which its sender sent too much. */
+  | 'topic.overload'
   /** A gossip frame of a peer that is no known member, while others of the kind hold too much already. */
   | 'topic.too_much_held'
   /** A gossip frame that does not decode or is longer than the network allows. */
@@ -49,6 +60,10 @@ export type RefusalCode =
   | 'host.blocked_range'
   /** A connection from a peer that is blocked. */
   | 'host.blocked_peer'
+  /** A connection that made way for another one: there were too many of its kind. */
+  | 'host.too_many'
+  /** A peer that had to make way came back before its time. */
+  | 'host.too_soon'
   /** Relaying was asked for by, or to, a peer that is no member. */
   | 'relay.not_member'
   /** A peer asked for more circuits than one may hold. */

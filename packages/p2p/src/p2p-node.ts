@@ -6,13 +6,24 @@ export interface TopicMessage {
   readonly author: PeerId
   /** The message's bytes, unsealed. */
   readonly plaintext: Uint8Array
+  /** The peer that passed it on, which is the author or any other. */
+  readonly from: string
 }
 
 /** The network's sealed gossip topic; its key and name rotate underneath. */
 export interface GossipTopic {
   /** Seals and sends; resolves with how many peers it went to (0 while alone). Never loses a message to rotation. */
   publish(plaintext: Uint8Array): Promise<number>
-  onMessage(listener: (message: TopicMessage) => void): () => void
+  /**
+   * Tells each message once, before it is passed on. A listener that gives false refuses it, for want of memory or
+   * time: such a message is not passed on. Whoever needs long to judge a message does so afterwards.
+   */
+  onMessage(listener: (message: TopicMessage) => unknown): () => void
+  /**
+   * Says that the author of a message holds the network's key, because of what stands in the message: a sealed text
+   * alone proves nothing, since whoever saw it can sign it anew. Counts for peers that have no proof of their own.
+   */
+  noteMember(author: PeerId): void
   /** Gives the other members that are on the topic now. */
   peers(): readonly PeerId[]
   /** Tells the members that come to the topic and go from it. */
@@ -39,6 +50,35 @@ export interface ChannelOptions {
   readonly maxPerPeer?: number
   /** The channel may go over a TLS connection of its own where one is ready, which carries more. Default false. */
   readonly bulk?: boolean
+  /** Peers that proved the network's key and are kept out by `Admission` are served, too. Default false. */
+  readonly ungated?: boolean
+}
+
+/**
+ * Who may use the network, of those who hold its key. Asked for each message, stream and relayed connection; a peer that
+ * is not admitted any more loses its connections at once.
+ */
+export interface Admission {
+  mayUse(peer: string): boolean
+  /** True for a peer with which there is nothing to talk about: no connection is made or taken. */
+  isBanned(peer: string): boolean
+  /** Calls the listener after answers changed; the returned function ends it. */
+  onChange(listener: () => void): () => void
+}
+
+/** What nodes that are not trusted yet say to each other, in the open part of a message on the public topic. */
+export interface PublicMessage {
+  /** The author who signed it, never the hop that forwarded it. */
+  readonly author: PeerId
+  readonly text: string
+  /** The annotation `sigs`, as text; '' when there is none. */
+  readonly signature: string
+}
+
+/** The network's public topic: sealed with the network's key, and heard from members who are kept out, too. */
+export interface PublicTopic {
+  publish(message: Pick<PublicMessage, 'text' | 'signature'>): Promise<number>
+  onMessage(listener: (message: PublicMessage) => void): () => void
 }
 
 /** Channels on our own protocols (`/mesh/NAME/MAJOR`), all between members who proved the network's key. */
@@ -60,7 +100,12 @@ export interface Channels {
   ): Promise<Channel>
   /** Gives the proven members with a live connection that speak the protocol. */
   peersWith(protocol: string): readonly PeerId[]
-  onPeerWith(protocol: string, listener: (peer: PeerId, present: boolean) => void): () => void
+  /** Calls the listener as such members come and go; with `ungated` those that are kept out, too. */
+  onPeerWith(
+    protocol: string,
+    listener: (peer: PeerId, present: boolean) => void,
+    options?: { readonly ungated?: boolean },
+  ): () => void
 }
 
 /** Raw bytes between two members, over one libp2p stream or a TLS connection. One listener of each kind: a later one takes its place. */
@@ -209,6 +254,8 @@ export type P2pEvent =
 export interface P2pNode {
   readonly self: PeerId
   readonly topic: GossipTopic
+  /** Undefined unless it was asked for. */
+  readonly publicTopic: PublicTopic | undefined
   readonly channels: Channels
   readonly streams: ByteStreams
   readonly bandwidth: Bandwidth

@@ -4,7 +4,7 @@
  * legacy members. It holds no rule of its own about entries: the ledger judges.
  */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import type { Ledger, LedgerEvent } from '@mesh/ledger'
+import type { KeyedEntry, Ledger, LedgerEvent } from '@mesh/ledger'
 import { type InitialSync, createInitialSync } from './presence/initial-sync.ts'
 import { type CatchUp, createCatchUp } from './reconcile/catch-up.ts'
 import { type Compression, createCompression } from './gossip/compression.ts'
@@ -13,6 +13,7 @@ import { type Contested, createContested } from './reconcile/contested.ts'
 import { createHeartbeat, type Heartbeat } from './presence/heartbeat.ts'
 import { startAnnouncing } from './presence/keep-announced.ts'
 import {
+  GOSSIP_MEMORY_BYTES,
   HEARTBEAT_INTERVAL_MS,
   HEARTBEATS_PER_LEASE,
   LIVENESS_MS,
@@ -39,6 +40,8 @@ export interface ReplicatorInit {
   readonly scrubIntervalMs?: number
   /** Entries that this node's ledger may hold; default and least 200,000. A peer may hold as many. */
   readonly maxLedgerEntries?: number
+  /** Bytes that gossip messages may take that wait or are inflated, all together; default 64 MiB. */
+  readonly gossipMemoryBytes?: number
 }
 
 export interface ReplicatorComponents {
@@ -71,6 +74,8 @@ export interface Replicator {
    * @param valueText the JSON text, asked for each time that it is written
    */
   keepAnnounced(bucket: string, key: string, valueText: () => string): () => void
+  /** Sends entries over the topic, also those of others; for what cannot wait until ledgers are compared. */
+  publish(entries: Iterable<KeyedEntry>): void
   /** Compares with a peer now. Never rejects. */
   reconcile(peer: PeerId): Promise<SessionResult>
   status(): ReplicationStatus
@@ -82,6 +87,7 @@ export function createReplicator(init: ReplicatorInit, components: ReplicatorCom
     heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS,
     livenessMs = LIVENESS_MS,
     scrubIntervalMs = SCRUB_INTERVAL_MS,
+    gossipMemoryBytes = GOSSIP_MEMORY_BYTES,
   } = init
   const maxLedgerEntries = Math.max(init.maxLedgerEntries ?? 0, MAX_LEDGER_ENTRIES)
   if (!(heartbeatIntervalMs > 0) || livenessMs < HEARTBEATS_PER_LEASE * heartbeatIntervalMs) {
@@ -92,7 +98,7 @@ export function createReplicator(init: ReplicatorInit, components: ReplicatorCom
     )
   }
   return new LedgerReplicator(
-    { heartbeatIntervalMs, livenessMs, scrubIntervalMs, maxLedgerEntries },
+    { heartbeatIntervalMs, livenessMs, scrubIntervalMs, maxLedgerEntries, gossipMemoryBytes },
     components,
   )
 }
@@ -123,7 +129,11 @@ class LedgerReplicator implements Replicator {
     const members = createMembers(components)
     this.#publisher = createPublisher(components)
     this.#receiver = createBlockReceiver(
-      { onBlock: (author, form) => this.#legacy.blockTaken(author, form) },
+      {
+        maxBytes: init.gossipMemoryBytes,
+        onBlock: (author, form) => this.#legacy.blockTaken(author, form),
+        onMember: (author) => given.topic.noteMember(author),
+      },
       components,
     )
     this.#contested = createContested({ ...components, publisher: this.#publisher })
@@ -208,6 +218,10 @@ class LedgerReplicator implements Replicator {
       this.#announcing.delete(stop)
       stop()
     }
+  }
+
+  publish(entries: Iterable<KeyedEntry>): void {
+    this.#publisher.publish(entries)
   }
 
   reconcile(peer: PeerId): Promise<SessionResult> {

@@ -119,4 +119,4 @@ export interface VpnNetwork {
   ping(peer: PeerId, signal?: AbortSignal): Promise<number>
 }
 
-export type VpnLedger = Pick<Ledger, 'self' | 'mode' | 'snapshot' | 'put' | 'delete' | 'subscribe'>
+export type VpnLedger = Pick<Ledger, 'self' | 'mode' | 'snapshot' | 'admits' | 'put' | 'delete' | 'subscribe'>

@@ -13,9 +13,11 @@ import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Egress, FileSharing, Proxy, Services } from '@mesh/services'
+import type { Trust } from '@mesh/trust'
 import type { Vpn } from '@mesh/vpn'
 import { nameInForce } from '../settings/node-name.ts'
 import { version } from '../version.ts'
+import { createAccessPort } from './access-port.ts'
 import { createAssets } from './assets.ts'
 import type { NodeInit } from './create-node.ts'
 import { findProblems } from './health.ts'
@@ -26,6 +28,8 @@ import { createVpnPort } from './vpn-port.ts'
 export interface NodeApiComponents {
   readonly ledger: Ledger
   readonly dns: NodeDns
+  /** Undefined where whoever has the token is in. */
+  readonly trust: Trust | undefined
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -74,12 +78,17 @@ class AttachedApi implements NodeApi {
 
   constructor(init: NodeApiInit, components: NodeApiComponents) {
     const { settings, network, hasVpn } = init
-    const { ledger, dns, clock, random, log } = components
+    const { ledger, dns, trust, clock, random, log } = components
     this.#init = init
     this.#components = components
     this.#startedAt = clock.now()
     this.#server = createApiServer(
-      { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
+      {
+        allowedHosts: settings.apiAllowedHost,
+        corsOrigins: settings.apiCors,
+        ownNames: [hostname()],
+        values: settings.apiValues,
+      },
       {
         ledger,
         clock,
@@ -93,6 +102,7 @@ class AttachedApi implements NodeApi {
           problems: () => this.#problems(),
         },
         metrics: () => this.#metrics(),
+        ...(trust !== undefined && { access: createAccessPort({ trust, ledger, now: () => clock.now() }) }),
         ...assetsOf(),
       },
     )

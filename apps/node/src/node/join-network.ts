@@ -7,6 +7,7 @@ import { BUCKETS, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { P2pNodeInit } from '@mesh/p2p/node'
 import type { ReplicatorInit } from '@mesh/replication'
+import type { Trust } from '@mesh/trust'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import { DEFAULT_VPN_RANGE } from '../settings/vpn-values.ts'
@@ -31,15 +32,21 @@ export interface JoinInit
   readonly folder: string
   readonly identity: Identity
   readonly ledger: Ledger
+  readonly trust: Trust | undefined
   readonly api: NodeApi
   readonly dns: NodeDns
 }
 
 export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> {
-  const { settings, network, identity, ledger, api, clock, random, log, uptimeMs, signal } = init
+  const { settings, network, identity, ledger, trust, api, clock, random, log, uptimeMs, signal } = init
   const { createP2pNode } = await import('@mesh/p2p/node')
   const p2p = await createP2pNode(
-    { ...networkSettings(settings), network: network.config, identity: keyPairOf(identity) },
+    {
+      ...networkSettings(settings),
+      network: network.config,
+      identity: keyPairOf(identity),
+      ...(trust !== undefined && { admission: trust, publicTopic: settings.peerguard }),
+    },
     { clock, random, logger: log },
   )
   ends.add(() => p2p.stop())
@@ -51,20 +58,28 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   ends.add(trimAfterPeers(p2p, clock))
 
   const { createReplicator } = await import('@mesh/replication')
-  const replicator = createReplicator(replicationSettings(settings), {
-    ledger,
-    topic: p2p.topic,
-    channels: p2p.channels,
-    clock,
-    random,
-    logger: log,
-    compression: zlibCompression,
-    knowsNobody: () =>
-      settings.discoveryBootstrapPeers.length === 0 && p2p.peers().length === 0 && isLonely(ledger),
-  })
+  const limits = { gossipMemoryBytes: settings.gossipMaxMemory }
+  const replicator = createReplicator(
+    { ...replicationSettings(settings), ...limits },
+    {
+      ledger,
+      topic: p2p.topic,
+      channels: p2p.channels,
+      clock,
+      random,
+      logger: log,
+      compression: zlibCompression,
+      knowsNobody: () =>
+        settings.discoveryBootstrapPeers.length === 0 && p2p.peers().length === 0 && isLonely(ledger),
+    },
+  )
   ends.add(() => replicator.stop())
   await replicator.start()
   api.setReplicator(replicator)
+  const { channels, publicTopic, topic } = p2p
+  await trust?.start({ channels, publicTopic, topicPeers: () => topic.peers() }, (entries) =>
+    replicator.publish(entries),
+  )
   signal.throwIfAborted()
 
   for (const announcement of init.announcements) ends.add(announce(announcement, { ledger, replicator }))

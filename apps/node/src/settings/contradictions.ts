@@ -31,6 +31,15 @@ export function findContradictions(command: string, resolved: ResolvedSettings):
   return issues
 }
 
+const PEERGATE = [
+  'peergate',
+  'peergateRelaxed',
+  'peergateAutoclean',
+  'peergateStrict',
+  'peergateAuth',
+  'peergateInterval',
+] as const satisfies readonly OptionName[]
+
 /** Flags that mean something with another one only; elsewhere than on the command line they wait for it. */
 function judgeCompanions(command: string, { settings, sources, refuse }: Judged): void {
   const need = (name: OptionName, isThere: boolean, companion: string) => {
@@ -38,9 +47,11 @@ function judgeCompanions(command: string, { settings, sources, refuse }: Judged)
   }
   need('base64', settings.generate, '--generate (-g)')
   need('keyOtpInterval', settings.generate, '--generate (-g)')
+  for (const name of PEERGATE) need(name, settings.peerguard, '--peerguard')
   if (command !== 'dns') need('dnsConfigure', settings.dns.length > 0, '--dns')
   if (command !== '') return
-  for (const name of ['apiListen', 'apiAllowedHost', 'apiCors'] as const) need(name, settings.api, '--api')
+  for (const name of ['apiListen', 'apiAllowedHost', 'apiCors', 'apiValues'] as const)
+    need(name, settings.api, '--api')
 }
 
 /** The options that `-g` takes beside itself. */

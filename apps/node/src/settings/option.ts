@@ -14,6 +14,7 @@ export type OptionGroup =
   | 'Transports and addresses'
   | 'Relays and NAT'
   | 'Ledger'
+  | 'Trust'
   | 'Limits'
   | 'Asking a node'
   | 'Output'

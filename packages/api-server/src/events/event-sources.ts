@@ -53,6 +53,7 @@ export function publishLedgerEvents(ledger: Ledger, hub: EventHub, clock: Clock)
           YieldedTo: event.to,
         })
         return
+      case 'admission':
       case 'retracted':
       // for other members; nothing changed here
     }

@@ -20,7 +20,7 @@ export interface AdmissionInit {
   readonly policyOf: (bucket: string) => BucketPolicy | undefined
   readonly livenessMs: number
   readonly verify: Verify
-  readonly admits: (owner: string) => boolean
+  readonly admits: (owner: string, bucket: string) => boolean
 }
 
 /** Where and when an entry is judged. */
@@ -51,13 +51,15 @@ export function createAdmission(init: AdmissionInit): Admit {
     const unfit = checkBounds(incoming)
     if (unfit !== undefined) return unfit
     const before = edit.get(incoming)
-    const claim: Claim = { incoming, existing: before?.entry, policy: init.policyOf(incoming.bucket) }
+    const policy = init.policyOf(incoming.bucket)
+    const isVoid = before !== undefined && policy?.isValid?.(before) === false
+    const claim: Claim = { incoming, existing: isVoid ? undefined : before?.entry, policy }
     const verdict = judge(claim, {
       nowMs,
       livenessMs,
       isLive: (owner) => isLiveAt(health, owner, nowMs, livenessMs),
       verify: () => verify(incoming),
-      admits: init.admits,
+      admits: (owner) => init.admits(owner, incoming.bucket),
       prunedVersion: () => state.pruned.versionOf(incoming),
     })
     const stores = verdict === 'accept' || (init.mode === 'observe' && isObserved(verdict, claim))

@@ -1,7 +1,7 @@
 /** Which buckets are owned, by whom, and when ownership ends (docs/WIRE.md 4.4). Buckets not named are open. */
 import { BUCKETS } from '@mesh/core'
 import { foldKey } from '../legacy/go-fields.ts'
-import type { Entry } from '../entries/entry.ts'
+import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { createJsonScanner } from '../legacy/json-scanner.ts'
 
 /** The rule of one owned bucket. */
@@ -21,6 +21,11 @@ export interface BucketPolicy {
    * to one whose Value is not, whichever came first. Without it the later one gives way.
    */
   readonly yields?: (valueText: string) => boolean
+  /**
+   * False for a stored entry that this rule would never have taken: it came while the bucket had another rule, and
+   * stands in nobody's way.
+   */
+  readonly isValid?: (keyed: KeyedEntry) => boolean
 }
 
 /** Bucket name to rule. */

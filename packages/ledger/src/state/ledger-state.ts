@@ -25,6 +25,8 @@ export interface StateInit {
   /** Undefined when ownership is off: blocks then carry the legacy hash over all entries. */
   readonly livenessMs: number | undefined
   readonly now: () => number
+  /** False for owners who count as not alive. */
+  readonly admits: (owner: string) => boolean
   readonly self: string
   /** Has nobody a hold on the keys of this bucket? */
   readonly isOpen: (bucket: string) => boolean
@@ -90,6 +92,7 @@ class State implements LedgerState {
       head: this.head,
       tree: this.tree,
       livenessMs: this.init.livenessMs,
+      admits: this.init.admits,
     })
     return this.#snapshot
   }

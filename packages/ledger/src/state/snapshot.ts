@@ -64,6 +64,9 @@ export interface Snapshot {
   positionAt(range: PositionRange, index: number): Position | undefined
   /** Computed once for each snapshot from what writes kept up to date. */
   digest(): LedgerDigest
-  /** Has this owner a heartbeat newer than the liveness window at `nowMs`? Always true with ownership `off`. */
+  /**
+   * Has this owner a heartbeat newer than the liveness window at `nowMs`, and is it admitted? With ownership `off`
+   * heartbeats do not count.
+   */
   isOwnerLive(owner: string, nowMs: number): boolean
 }

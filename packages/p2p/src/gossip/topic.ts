@@ -2,8 +2,8 @@
  * The network's sealed gossip topic, and its rotation.
  * Out: 1 a message is sealed with the current window's key, 2 published on its topic, for a while on the previous one
  * too, 3 repeated when a boundary may have swallowed it (`legacy/republications.ts`).
- * In: 1 gossipsub checks the signature, 2 author, envelope and seal are judged (`message-validator.ts`), 3 gossipsub
- * passes the message on, 4 listeners are told once.
+ * In: 1 gossipsub checks the signature, 2 author, envelope and seal are judged (`message-validator.ts`), 3 listeners are
+ * told once and may refuse, 4 gossipsub passes on what was taken.
  */
 import type { GossipSub, GossipsubMessage } from '@libp2p/gossipsub'
 import type { Libp2p } from '@libp2p/interface'
@@ -21,15 +21,17 @@ import {
 } from '@mesh/network'
 import { createRepublications, type Publication, type Republications } from '../legacy/republications.ts'
 import { FLOOD_PUBLISH_AFTER_CHANGE_MS, GOSSIP_OVERHEAD_BYTES, GOSSIP_TICK_MS } from '../limits.ts'
+import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { Membership } from '../membership/membership.ts'
-import type { GossipTopic, TopicMessage } from '../p2p-node.ts'
+import type { GossipTopic, PublicTopic, TopicMessage } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { type GossipInternals, openInternals } from '../upstream/gossipsub-internals.ts'
-import { encodeEnvelope } from './envelope.ts'
+import { encodeEnvelope, encodePublicEnvelope } from './envelope.ts'
 import { GossipStreams } from './gossip-streams.ts'
 import { maxFrameBytes } from './gossipsub-settings.ts'
 import { MessageValidator } from './message-validator.ts'
+import { PublicTopicReader } from './public-topic.ts'
 import { overlapOf, planRotation, type RotationPlan } from './rotation.ts'
 import { TopicMembers } from './topic-members.ts'
 import { GossipTopology } from './topology.ts'
@@ -38,6 +40,7 @@ interface GossipTopicComponents {
   /** The host, with gossipsub set as `gossipsubSettings` says. */
   readonly libp2p: Libp2p<{ readonly pubsub: GossipSub }>
   readonly membership: Membership
+  readonly held: HeldBytes
   readonly spoken: SpokenProtocols
   readonly clock: Clock
   readonly random: Random
@@ -50,10 +53,13 @@ interface GossipTopicComponents {
 interface GossipTopicInit {
   readonly config: NetworkConfig
   readonly self: PeerId
+  /** Whether this node is on the public topic, too. */
+  readonly hasPublicTopic?: boolean
 }
 
 /** A `GossipTopic` with a life; it may start before or after libp2p. */
 export interface GossipTopicService extends GossipTopic {
+  readonly publicTopic: PublicTopic | undefined
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -78,15 +84,15 @@ class SealedTopic implements GossipTopicService {
   readonly #streams: GossipStreams
   readonly #topology: GossipTopology
   readonly #members: TopicMembers
-  readonly #listeners = new Set<(message: TopicMessage) => void>()
-  #pending: TopicMessage[] = []
+  readonly #public: PublicTopicReader | undefined
+  readonly #listeners = new Set<(message: TopicMessage) => unknown>()
   /** The time of the monotonic clock at which peers or topics changed last. */
   #changedAtMs = Number.NEGATIVE_INFINITY
   #cancelTick = () => {}
   #stopMembership = () => {}
   #state: 'made' | 'running' | 'stopped' = 'made'
 
-  constructor({ config, self }: GossipTopicInit, components: GossipTopicComponents) {
+  constructor({ config, self, hasPublicTopic = false }: GossipTopicInit, components: GossipTopicComponents) {
     this.#config = config
     this.#components = components
     this.#log = components.logger.child('topic')
@@ -96,11 +102,21 @@ class SealedTopic implements GossipTopicService {
     const { intervalMs } = this.#secrets
     const { maxMessageBytes } = config
     const parts = { ...components, self, pubsub: this.#pubsub, sealer: this.#sealer }
-    this.#validator = new MessageValidator({ self, maxMessageBytes }, parts)
+    this.#validator = new MessageValidator({ self, maxMessageBytes, tell: this.#tell }, parts)
     this.#republications = createRepublications(intervalMs, overlapOf(intervalMs).republish)
     this.#streams = new GossipStreams({ maxFrameBytes: maxFrameBytes(config) }, parts)
     this.#topology = new GossipTopology(parts)
     this.#members = new TopicMembers(() => this.peers())
+    this.#public = hasPublicTopic ? new PublicTopicReader(parts) : undefined
+  }
+
+  get publicTopic(): PublicTopic | undefined {
+    const reader = this.#public
+    if (reader === undefined) return undefined
+    return {
+      publish: ({ text, signature }) => this.#publishPublic(text, signature),
+      onMessage: (listener) => reader.onMessage(listener),
+    }
   }
 
   async start(): Promise<void> {
@@ -110,7 +126,11 @@ class SealedTopic implements GossipTopicService {
     this.#pubsub.addEventListener('gossipsub:message', this.#onGossip)
     this.#pubsub.addEventListener('subscription-change', this.#onSubscriptions)
     libp2p.addEventListener('start', this.#tick)
-    this.#stopMembership = membership.onChange(this.#members.update)
+    const stopMembership = [
+      membership.onChange(this.#members.update),
+      membership.onMember(this.#members.update),
+    ]
+    this.#stopMembership = () => stopMembership.forEach((stop) => stop())
     this.#topology.start()
     await this.#streams.start()
     this.#tick()
@@ -127,6 +147,7 @@ class SealedTopic implements GossipTopicService {
     this.#topology.stop()
     this.#streams.stop()
     this.#members.stop()
+    this.#public?.stop()
     this.#listeners.clear()
   }
 
@@ -146,7 +167,7 @@ class SealedTopic implements GossipTopicService {
     return await this.#send(publication, this.#plan().published)
   }
 
-  onMessage(listener: (message: TopicMessage) => void): () => void {
+  onMessage(listener: (message: TopicMessage) => unknown): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -166,31 +187,27 @@ class SealedTopic implements GossipTopicService {
     return this.#members.onPeer(listener)
   }
 
-  // in
-
-  readonly #onGossip = ({ detail }: CustomEvent<GossipsubMessage>): void => {
-    const message = this.#validator.take(detail.msg)
-    if (message === undefined) return
-    // told after gossipsub has passed the message on: who waits behind us comes first
-    if (this.#pending.length === 0) this.#components.clock.after(0, () => this.#tell())
-    this.#pending.push(message)
+  noteMember(author: PeerId): void {
+    this.#components.membership.noteAuthor(author)
   }
 
-  #tell(): void {
-    const messages = this.#pending
-    this.#pending = []
-    if (this.#state !== 'running') return
-    for (const message of messages) {
-      this.#components.membership.noteAuthor(message.author)
-      for (const listener of this.#listeners) {
-        try {
-          listener(message)
-        } catch (error) {
-          this.#log.error('a listener of the gossip topic failed', { error: String(error) })
-        }
+  // in
+
+  /** Messages of the sealed topic are told when they are judged; the public one's are told here. */
+  readonly #onGossip = ({ detail }: CustomEvent<GossipsubMessage>): void => this.#public?.tell(detail.msg)
+
+  /** False when a listener refuses the message. */
+  readonly #tell = (message: TopicMessage): boolean => {
+    if (this.#state !== 'running') return false
+    let isTaken = true
+    for (const listener of this.#listeners) {
+      try {
+        if (listener(message) === false) isTaken = false
+      } catch (error) {
+        this.#log.error('a listener of the gossip topic failed', { error: String(error) })
       }
     }
-    this.#members.update()
+    return isTaken
   }
 
   readonly #onSubscriptions = (): void => {
@@ -202,7 +219,9 @@ class SealedTopic implements GossipTopicService {
 
   async #send({ plaintext, nonce }: Publication, windows: readonly number[]): Promise<number> {
     const { clock } = this.#components
-    const data = encodeEnvelope(this.#sealer.seal(plaintext, this.#secrets.windowAt(clock.now()), nonce))
+    const sealed = this.#sealer.seal(plaintext, this.#secrets.windowAt(clock.now()), nonce)
+    this.#validator.noteOwn(sealed)
+    const data = encodeEnvelope(sealed)
     const reached = new Set<string>()
     for (const window of windows) {
       const topic = this.#topicOf(window)
@@ -212,6 +231,20 @@ class SealedTopic implements GossipTopicService {
       for (const recipient of recipients) reached.add(recipient.toString())
     }
     return reached.size
+  }
+
+  async #publishPublic(text: string, signature: string): Promise<number> {
+    const { random, clock } = this.#components
+    const { current } = this.#plan()
+    const nonce = random.bytes(SEAL_NONCE_BYTES)
+    const sealed = this.#sealer.seal(
+      new TextEncoder().encode(text),
+      this.#secrets.windowAt(clock.now()),
+      nonce,
+    )
+    const topic = this.#secrets.ofWindow(current).publicTopic
+    const data = encodePublicEnvelope(sealed, signature)
+    return (await this.#pubsub.publish(topic, data, { floodPublish: true })).recipients.length
   }
 
   // rotation
@@ -240,14 +273,16 @@ class SealedTopic implements GossipTopicService {
 
   #subscribe({ current, subscribed }: RotationPlan): void {
     const pubsub = this.#pubsub
-    const near = [current - 1, current, current + 1, current + 2].map((window) => this.#topicOf(window))
+    const near = [current - 1, current, current + 1, current + 2]
     // what peers say of other topics is not even remembered; one whose clock is ahead may speak of the next ones
-    pubsub.allowedTopics = new Set(near)
-    const wanted = new Set(subscribed.map((window) => this.#topicOf(window)))
+    pubsub.allowedTopics = new Set(near.flatMap((window) => this.#topicsOf(window).map(({ topic }) => topic)))
+    const wanted = new Map(
+      subscribed.flatMap((window) => this.#topicsOf(window)).map((each) => [each.topic, each]),
+    )
     const had = new Set(pubsub.getTopics())
-    for (const topic of wanted) {
+    for (const [topic, { reader }] of wanted) {
       if (had.has(topic)) continue
-      pubsub.topicValidators.set(topic, (hop, message) => this.#validator.judge(hop, message))
+      pubsub.topicValidators.set(topic, (hop, message) => reader.judge(hop, message))
       pubsub.subscribe(topic)
       this.#changedAtMs = this.#components.clock.monotonic()
     }
@@ -260,6 +295,13 @@ class SealedTopic implements GossipTopicService {
 
   #plan(): RotationPlan {
     return planRotation(this.#components.clock.now(), this.#secrets.intervalMs)
+  }
+
+  /** The topics of a window, each with what judges its messages. */
+  #topicsOf(window: number) {
+    const { topic, publicTopic } = this.#secrets.ofWindow(window)
+    const sealed = { topic, reader: this.#validator }
+    return this.#public === undefined ? [sealed] : [sealed, { topic: publicTopic, reader: this.#public }]
   }
 
   #topicOf(window: number): string {

@@ -11,19 +11,20 @@ import {
   MAX_HANDSHAKES_PER_CONNECTION,
   MEMBER_HANDSHAKE_MS,
 } from '../limits.ts'
+import type { Admission } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { deriveMemberKey } from './handshake.ts'
 import { type Outcome, proveAsInitiator, proveAsResponder } from './prove.ts'
-import { ProvenPeers } from './proven-peers.ts'
+import { ProvenPeers, type ProvenView } from './proven-peers.ts'
 import { type ConnectionStanding, WatchedConnection } from './watched-connection.ts'
 
 export interface Membership {
   start(): Promise<void>
   stop(): Promise<void>
   standing(connection: Connection): ConnectionStanding
-  /** True when the peer proved itself on a live connection, or did so or authored a sealed message lately. */
+  /** True when the peer proved itself on a live connection, or did so or, without the protocol for it, was heard lately. */
   isMember(peer: string): boolean
   /** True when the peer proved itself on a connection that is open now. */
   isProven(peer: string): boolean
@@ -36,7 +37,16 @@ export interface Membership {
   prove(connection: Connection, signal: AbortSignal): Promise<boolean>
   /** Waits for the other side's handshake. */
   whenProven(connection: Connection, signal: AbortSignal): Promise<boolean>
-  /** `peer` authored a message that could be unsealed: it holds the key, and may be legacy. */
+  /** True for peers that may use the network as far as `Admission` says; they need not be members. */
+  mayUse(peer: string): boolean
+  /** Who is proven whatever `Admission` says of it. */
+  readonly ungated: ProvenView
+  /** What `Admission` says has changed: tells the members that came and went by that. */
+  admissionChanged(): void
+  /**
+   * `peer` authored a message whose content shows that it holds the key. Counts for peers that do not speak the member
+   * protocol: those that do prove themselves.
+   */
   noteAuthor(peer: PeerId): void
 }
 
@@ -52,6 +62,8 @@ interface MembershipComponents {
 interface MembershipInit {
   readonly config: NetworkConfig
   readonly self: PeerId
+  /** Who of those with the network's key may use it; everybody by default. */
+  readonly admission?: Pick<Admission, 'mayUse'> | undefined
 }
 
 /** Creates the membership of one node; it looks at no connection before `start`. */
@@ -63,17 +75,20 @@ class ProvenMembership implements Membership {
   readonly #self: PeerId
   readonly #memberKey: Uint8Array
   readonly #components: MembershipComponents
+  readonly mayUse: (peer: string) => boolean
   readonly #log: Logger
   readonly #peers: ProvenPeers
   readonly #watched = new Map<string, WatchedConnection>()
   #stopSpoken = () => {}
 
-  constructor({ config, self }: MembershipInit, components: MembershipComponents) {
+  constructor({ config, self, admission }: MembershipInit, components: MembershipComponents) {
+    this.mayUse = (peer) => admission?.mayUse(peer) ?? true
     this.#self = self
     this.#memberKey = deriveMemberKey(config)
     this.#components = components
     this.#log = components.logger.child('membership')
-    this.#peers = new ProvenPeers(components.clock)
+    const mayOnlyProve = (peer: string) => components.spoken.speaks(peer, MEMBER_PROTOCOL)
+    this.#peers = new ProvenPeers({ clock: components.clock, mayUse: this.mayUse, mayOnlyProve })
   }
 
   async start(): Promise<void> {
@@ -127,8 +142,16 @@ class ProvenMembership implements Membership {
     return this.#peers.onMember(listener)
   }
 
+  get ungated(): ProvenView {
+    return this.#peers.ungated
+  }
+
+  admissionChanged(): void {
+    this.#peers.admissionChanged()
+  }
+
   noteAuthor(peer: PeerId): void {
-    this.#peers.note(peer)
+    this.#peers.noteHeard(peer)
   }
 
   async prove(connection: Connection, signal: AbortSignal): Promise<boolean> {

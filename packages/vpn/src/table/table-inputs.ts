@@ -48,6 +48,7 @@ export class TableInputs {
       ranges,
       derived: { prefix: derived.range, addressOf: (peer) => this.#derivedOf(peer) },
       staticPeers: options.staticPeers ?? [],
+      admits: (peer) => ledger.admits(peer),
       router: options.router,
       accept: { any: acceptRoutes, from: new Set(acceptRoutesFrom) },
       advertised: options.advertiseRoutes ?? [],
