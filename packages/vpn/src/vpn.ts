@@ -192,6 +192,8 @@ export const IGNORED_REASONS = [
   'connectedNetwork',
   'vpnRange',
   'cutsPeers',
+  'publicRange',
+  'partOfOther',
   'lostToOther',
   'tooMany',
 ] as const
@@ -203,7 +205,8 @@ export const IGNORED_REASONS = [
  * outside of this node's VPN ranges. `ownAddress`: the address is this node's. `derivedOfOther`: it lies in the derived
  * prefix, and is not its owner's address. `notAccepted`: no option accepts it. `connectedNetwork`: it would hide a
  * network of this host. `vpnRange`: it would hide addresses of the VPN. `cutsPeers`: it holds addresses through which
- * this node reaches peers. `lostToOther`: another peer has the range already. `tooMany`: it is beyond the table's
+ * this node reaches peers. `publicRange`: it is part of the Internet, which is taken from named members alone.
+ * `partOfOther`: it is part of a network of another peer, which is taken from named members alone. `lostToOther`: another peer has the range already. `tooMany`: it is beyond the table's
  * bound.
  */
 export type IgnoredReason = (typeof IGNORED_REASONS)[number]
