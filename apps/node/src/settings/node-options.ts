@@ -33,6 +33,13 @@ export const apiOptions = {
     placeholder: 'NAME',
     help: "Another name that browsers may call this node's API by (protection against DNS rebinding).",
   }),
+  apiValues: choice({
+    group: 'API',
+    commands: ['', 'api', 'config'],
+    choices: ['json', 'text'],
+    default: 'json',
+    help: 'What ledger reads answer where a request does not say (`?values=`): decoded values, or the signed texts, which clients of EdgeVPN-compatible nodes expect.',
+  }),
   apiCors: list({
     group: 'API',
     commands: ['', 'api', 'config'],
@@ -271,6 +278,15 @@ export const limitOptions = {
     min: 8,
     max: 65_536,
     help: 'Connections to peers at a time; the least useful are closed first.',
+  }),
+  gossipMaxMemory: size({
+    group: 'Limits',
+    isLimit: true,
+    commands: NODE,
+    default: 64 * MIB,
+    min: 8 * MIB,
+    max: 65_536 * MIB,
+    help: "Memory that others' gossip messages may take which wait or are unpacked; more are refused, and not passed on.",
   }),
   ledgerMaxEntries: integer({
     group: 'Limits',
