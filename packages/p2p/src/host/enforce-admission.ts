@@ -31,7 +31,7 @@ export function enforceAdmission(admission: Admission, parts: EnforcedParts): ()
   return admission.onChange(() => {
     membership.admissionChanged()
     const closed = new Set<string>()
-    for (const connection of host.getConnections()) {
+    for (const connection of [...host.getConnections()]) {
       const id = connection.remotePeer.toString()
       if (admission.mayUse(id)) continue
       const peer = tryParsePeerId(id)
@@ -44,7 +44,8 @@ export function enforceAdmission(admission: Admission, parts: EnforcedParts): ()
 }
 
 function closeStreams({ streams: open }: Connection, { streams }: EnforcedParts): void {
-  for (const stream of open) {
+  // an aborted stream leaves libp2p's own list at once
+  for (const stream of [...open]) {
     const { protocol } = stream
     if (protocol === MEMBER_PROTOCOL || streams.isUngated(protocol)) continue
     const isMembers = [OWN_PROTOCOL_PREFIX, LEGACY_PROTOCOL_PREFIX, RELAY_HOP, RELAY_STOP].some((prefix) =>
