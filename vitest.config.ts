@@ -1,12 +1,16 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // no 'import' here: workers hand it to Node's require, which would then load ES modules as CommonJS
 const source = { conditions: ['mesh-source'] }
 const base = { resolve: source, ssr: { resolve: source } }
 
+/** How many test files run at once: one more than there are cores, as one of them waits for something at any time. */
+const maxWorkers = availableParallelism() + 1
+
 /**
- * `system` starts processes and waits for them most of the time, so two of its files run at once, and nothing else
- * beside them; `unit` and `ui` keep every core busy, and run after it.
+ * `system` starts processes and waits for them half of the time, so nothing else runs beside it; `unit` and `ui` keep
+ * every core busy, and run after it. Unit tests share a worker's modules: none of them leaves anything in these.
  */
 export default defineConfig({
   ...base,
@@ -23,6 +27,8 @@ export default defineConfig({
             'examples/**/*.test.ts',
           ],
           testTimeout: 30_000,
+          isolate: false,
+          maxWorkers,
           sequence: { groupOrder: 1 },
         },
       },
@@ -32,6 +38,7 @@ export default defineConfig({
           name: 'ui',
           environment: 'jsdom',
           include: ['apps/web-ui/src/**/*.test.{ts,tsx}'],
+          maxWorkers,
           sequence: { groupOrder: 1 },
         },
       },
@@ -42,7 +49,7 @@ export default defineConfig({
           include: ['apps/*/test/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          maxWorkers: 2,
+          maxWorkers,
           sequence: { groupOrder: 0 },
         },
       },

@@ -1,6 +1,7 @@
 /**
  * The docstrings that users of the published packages read, as their declarations (`dist/*.d.ts`) have them: names in
- * backticks and links exist, and every number says its unit, in its name or in words. Run after the build.
+ * backticks and links exist, and every number says its unit, in its name or in words. And those of all sources: each
+ * begins as a sentence that can be read alone in a hover. Run after the build.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -36,12 +37,20 @@ for (const { folder } of publishedPackages().values()) {
   }
 }
 
+/** Begins with a clause of a sentence that stands elsewhere. */
+const CLAUSE =
+  /^(What|Whether|And|As|For|So|Then|But|Or|That|Until|Since|Because|Nor|Beyond|Without|With|Also|Not|To|Of|In|By|From|On|At|Into|Over|Under|Through)\b/
+/** The fewest words that make a sentence; what stands in backticks or brackets counts as one. */
+const MIN_WORDS = 4
+
 const known = new Set(Object.getOwnPropertyNames(globalThis))
 for (const { source } of sources) collectNames(source)
 const problems = []
 let docstrings = 0
 let numbers = 0
 for (const { label, source } of sources) visit(source, label)
+for (const path of globSync('{apps,packages}/*/src/**/*.{ts,tsx}', { cwd: root }))
+  if (!/\.test\.tsx?$/.test(path)) checkSentences(path)
 for (const line of new Set(problems)) console.log(line)
 console.log(`${docstrings} docstrings, ${numbers} numbers, ${new Set(problems).size} complaints`)
 process.exitCode = problems.length === 0 && docstrings > 0 ? 0 : 1
@@ -76,6 +85,34 @@ function checkNames(text, where) {
     if (!NAME.test(name)) continue
     if (!known.has(name.replace(/\(\)$/, ''))) problems.push(`${where}: there is no \`${name}\``)
   }
+}
+
+/** Complains of docstrings of one source file that begin with no sentence. */
+function checkSentences(path) {
+  const text = readFileSync(join(root, path), 'utf8')
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const look = (node) => {
+    for (const doc of node.jsDoc ?? []) {
+      const words =
+        ts
+          .getTextOfJSDocComment(doc.comment)
+          ?.split(/\n\s*\n/)[0]
+          .replaceAll(/\s+/g, ' ')
+          .trim() ?? ''
+      const fault = words === '' ? undefined : faultOf(words)
+      const line = source.getLineAndCharacterOfPosition(doc.pos).line + 1
+      if (fault !== undefined) problems.push(`${path}:${line} ${fault}: ${words.slice(0, 60)}`)
+    }
+    ts.forEachChild(node, look)
+  }
+  look(source)
+}
+
+function faultOf(words) {
+  if (/^[a-z]+[ ,.:;']/.test(words) || /^lib[a-z0-9]+\b/.test(words)) return 'begins in lower case'
+  if (CLAUSE.test(words)) return 'begins with a clause'
+  const count = words.replaceAll(/`[^`]*`|\([^)]*\)/g, 'X').split(' ').length
+  return count < MIN_WORDS ? 'is no sentence' : undefined
 }
 
 /** A property or parameter that is a number, or may be. */

@@ -20,6 +20,7 @@ const MAY_IMPORT = {
   'packages/vpn': ['@mesh/core', '@mesh/ledger', '@mesh/engine'],
   'packages/services': ['@mesh/core', '@mesh/ledger'],
   'packages/dns': ['@mesh/core', '@mesh/ledger'],
+  'packages/trust': ['@mesh/core', '@mesh/ledger'],
   'packages/api-contract': ['@mesh/core', 'zod'],
   'packages/api-server': ['@mesh/core', '@mesh/ledger', '@mesh/api-contract', 'express', 'zod'],
   'packages/api-client': ['@mesh/core', '@mesh/api-contract'],
@@ -41,6 +42,7 @@ const REASONS = {
   'packages/replication>@mesh/p2p': 'replication declares a port; apps/node plugs p2p into it',
   'packages/vpn>@mesh/p2p': 'vpn declares a port; apps/node plugs p2p into it',
   'packages/services>@mesh/p2p': 'services declares a port; apps/node plugs p2p into it',
+  'packages/trust>@mesh/p2p': 'trust declares a port; apps/node plugs p2p into it',
   'packages/dns>@mesh/api-contract': 'dns speaks in numbers of record types; the API names them',
   'packages/api-server>@mesh/p2p': 'api-server declares a port; apps/node plugs p2p into it',
 }

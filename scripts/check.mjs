@@ -45,6 +45,8 @@ async function runStep([name, command, args]) {
   for (const line of stdout.split('\n')) if (line.startsWith('skipped: ')) console.log(`     ${line}`)
 }
 
+// the build is of these sources: system tests may start what people run
+process.env.MESH_TEST_BUILD = '1'
 const { binary, skipped: whyNoEdgevpn } = await edgevpn
 if (binary === undefined) console.log(`     skipped: tests with EdgeVPN: ${whyNoEdgevpn}`)
 else process.env.EDGEVPN_BIN = binary

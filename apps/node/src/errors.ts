@@ -1,7 +1,7 @@
 /** Errors of the command line: their codes, and the exit code that each ends with. */
 import { MeshError } from '@mesh/core'
 
-/** What a process of mesh ends with. docs/exit-codes.md is generated from this. */
+/** The exit codes of a process of mesh. docs/exit-codes.md is generated from this. */
 export const EXIT = {
   ok: {
     code: 0,

@@ -1,4 +1,4 @@
 import manifest from '../package.json' with { type: 'json' }
 
-/** What `mesh --version` prints and a machine announces. */
+/** The version that `mesh --version` prints and a machine announces. */
 export const version: string = manifest.version

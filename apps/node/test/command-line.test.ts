@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { eventually } from '@mesh/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createMesh, LOOPBACK_ARGS, makeToken, type Mesh, type NodeProcess } from './harness.ts'
+import { commandWords, createMesh, LOOPBACK_ARGS, makeToken, type Mesh, type NodeProcess } from './harness.ts'
 
 /** Any network's. */
 const CONFIG = Buffer.from(makeToken(), 'base64').toString()
@@ -380,8 +380,8 @@ describe('with a node', () => {
 
 /** A process of its own, without any option that says how it prints. */
 function spawnMesh(args: readonly string[]) {
-  const main = join(import.meta.dirname, '../src/main.ts')
-  const child = spawn(process.execPath, ['--conditions=mesh-source', main, ...args], {
+  const [file, ...words] = commandWords()
+  const child = spawn(file, [...words, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []

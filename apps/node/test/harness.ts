@@ -1,6 +1,7 @@
 /**
- * Real `mesh` processes for tests: started from source (or from the build), told apart by their own folders,
- * waited for by their log lines, ended by their pid. Nothing of the person's own environment reaches them.
+ * Real `mesh` processes for tests: started from source, or from the build where `MESH_TEST_BUILD=1` says that it is of
+ * these sources (scripts/check.mjs does: it starts in a third of the time). Told apart by their own folders, waited for
+ * by their log lines, ended by their pid. Nothing of the person's own environment reaches them.
  *
  * @example
  * ```ts
@@ -51,7 +52,7 @@ export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Words before the process: `['ip', 'netns', 'exec', 'a']`. */
   readonly prefix?: readonly string[]
-  /** Run apps/node/dist in place of the source. */
+  /** Run apps/node/dist (true) or the source (false), whatever the environment says. */
   readonly built?: boolean
   /** Resolve at this log line: `host listening` unless given. */
   readonly until?: string
@@ -163,7 +164,8 @@ function cleanEnvironment(home: string, added: Readonly<Record<string, string>> 
   return { PATH, LANG, NODE_EXTRA_CA_CERTS, HOME: home, NODE_COMPILE_CACHE: COMPILE_CACHE, ...added }
 }
 
-function commandWords(built: boolean): readonly [string, ...string[]] {
+/** The words that run `mesh` in a shell, before its arguments. */
+export function commandWords(built = process.env['MESH_TEST_BUILD'] === '1'): readonly [string, ...string[]] {
   return built
     ? [process.execPath, join(NODE_FOLDER, 'dist/main.js')]
     : [process.execPath, '--conditions=mesh-source', join(NODE_FOLDER, 'src/main.ts')]
@@ -180,7 +182,7 @@ async function startNode(
     command === 'api' && !args.some((arg) => arg.startsWith('--listen=')) ? ['--listen=127.0.0.1:0'] : []
   const common = [`--state-dir=${stateDir}`, '--log-format=json', ...listen]
   const named = command === 'vpn' ? [] : [command]
-  const [file = '', ...words] = [...prefix, ...commandWords(options.built === true), ...named]
+  const [file = '', ...words] = [...prefix, ...commandWords(options.built), ...named]
   const child = spawn(file, [...words, ...common, ...baseArgs, ...args], {
     env: cleanEnvironment(home, { MESHTOKEN: options.token, ...options.environment }),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -278,7 +280,7 @@ function runToEnd(
   home: string,
   track: (child: ChildProcess) => ChildProcess,
 ): Promise<CommandResult> {
-  const [file, ...words] = commandWords(options.built === true)
+  const [file, ...words] = commandWords(options.built)
   const child = track(
     spawn(file, [...words, ...args], {
       env: cleanEnvironment(home, options.environment),

@@ -310,7 +310,7 @@ describe.skipIf(!existsSync(BUILT))('the build', () => {
   test('starts without an error, serves its page compressed, and shares with a node run from source', async () => {
     const token = makeToken()
     const built = await mesh.start({ token, built: true, until: 'all transports listening' })
-    const other = await mesh.start({ token, args: joining([built]) })
+    const other = await mesh.start({ token, built: false, args: joining([built]) })
     expect(built.lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([])
     const page = await fetch(`${built.url}/machines`)
     expect(page.headers.get('content-type')).toContain('text/html')

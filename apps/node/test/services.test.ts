@@ -156,6 +156,19 @@ describe('a node that offers several services, and one that connects to them', (
     expect(Buffer.concat(got).equals(sent)).toBe(true)
   })
 
+  test('the way that connections go is told: direct ones soon over TLS connections of their own', async () => {
+    const port = await portOf(client, 'echo')
+    await eventually(async () => {
+      await exchange(port, Buffer.from('x'))
+      const connection = await client.client.getNodeConnection({ name: 'echo' })
+      expect(connection).toMatchObject({ State: 'connected', Path: 'direct', Transport: 'tcp tls' })
+    })
+    const metrics = await (await fetch(`${client.url}/metrics`)).text()
+    expect(metrics).toContain('mesh_service_path{name="echo",path="direct",transport="tcp tls"} 1')
+    const { stdout } = await mesh.run(['services', `--state-dir=${client.stateDir}`])
+    expect(stdout).toMatch(/echo\s.*connected, direct tcp tls/)
+  })
+
   test('metrics count what passed', async () => {
     const text = await (await fetch(`${client.url}/metrics`)).text()
     expect(text).toMatch(/mesh_service_up\{name="echo",side="connected"\} 1/)

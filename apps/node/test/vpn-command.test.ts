@@ -1,17 +1,15 @@
 /** `mesh` without a command, as a person runs it: what it says, what it needs, how it ends, and who asks it. */
-import { join } from 'node:path'
 import { engineSupport } from '@mesh/engine'
 import { createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import type { VpnView } from '@mesh/api-contract'
-import { type CommandResult, createMesh, makeToken, type Mesh } from './harness.ts'
+import { type CommandResult, commandWords, createMesh, makeToken, type Mesh } from './harness.ts'
 import { createVpnLab, runIn, type VpnLab } from './vpn-lab.ts'
 import { createCleanUps } from './suite.ts'
 
 const support = engineSupport()
 const why = whyNoNamespaces(['ip', 'setpriv', 'unshare']) ?? (support.supported ? undefined : support.message)
 const suite = why === undefined ? 'mesh in namespaces' : `mesh in namespaces (skipped: ${why})`
-const MESH = [process.execPath, '--conditions=mesh-source', join(import.meta.dirname, '../src/main.ts')]
 
 const cleanUps = createCleanUps()
 
@@ -36,7 +34,7 @@ async function runMesh(
   const stateDir = vpn.mesh.makeFolder()
   const words = [
     ...wrap,
-    ...MESH,
+    ...commandWords(),
     '--private',
     '--dht=false',
     `--token=${vpn.token}`,

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorBody, errorCatalogue, isErrorCode } from '@mesh/api-contract'
 import { MeshError, type MeshErrorInit, parseExactJson } from '@mesh/core'
 
-/** What can go wrong on this side, or before a node of ours answers. */
+/** Codes of what can go wrong on this side, or before a node of ours answers. */
 export type ClientErrorCode =
   /** No connection, or it broke. */
   | 'client.unreachable'
@@ -15,7 +15,7 @@ export interface ApiErrorInit extends MeshErrorInit {
   /** HTTP status; 0, the default, when there was no answer. */
   readonly status?: number
   readonly requestId?: string
-  /** With `ledger.not_owner`: who holds the key, and until when (RFC 3339). */
+  /** Who holds the key, and until when (RFC 3339); there with `ledger.not_owner`. */
   readonly owner?: string | undefined
   readonly leaseEndsAt?: string | undefined
 }

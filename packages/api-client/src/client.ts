@@ -34,7 +34,7 @@ export interface ClientOptions {
   /** `http://127.0.0.1:8080`; empty in a page that the node itself serves. */
   readonly baseUrl?: string
   readonly fetch?: Fetch
-  /** For a whole request; a `wait` is added. 30 s unless given. */
+  /** The time that a whole request may take, in ms; a `wait` is added. 30 s unless given. */
   readonly timeoutMs?: number
   /** Sent as a bearer token. */
   readonly token?: string
@@ -60,8 +60,9 @@ export type ApiClient = {
   readonly [Id in Exclude<RouteId, 'watchEvents'>]: Call<Routes[Id]>
 } & {
   /**
-   * What happens on the node, from now or from after `lastEventId` on. Reconnects until the signal aborts, which
-   * ends it quietly (leaving the loop waits for the next event); rejects only when the node refuses (a status of 400 or more that waiting cannot mend).
+   * Yields what happens on the node, from now or from after `lastEventId` on. Reconnects until the signal
+   * aborts, which ends it quietly (leaving the loop waits for the next event); rejects only when the node
+   * refuses (a status of 400 or more that waiting cannot mend).
    */
   events(options?: EventsOptions): AsyncIterableIterator<ApiEvent>
 }
@@ -82,7 +83,7 @@ export function createClient(options: ClientOptions = {}): ApiClient {
 
 type Input = Readonly<Record<string, unknown>>
 
-/** What all calls of one client share. */
+/** The parts that all calls of one client share. */
 export interface Asker {
   readonly clock: Clock
   readonly random: Random

@@ -63,7 +63,7 @@ export async function* readEvents(asker: Asker, options: EventsOptions): AsyncIt
   }
 }
 
-/** What outlives a connection. */
+/** The state of the events that outlives a connection. */
 interface Place {
   lastId: string | undefined
   heardAt: number | undefined

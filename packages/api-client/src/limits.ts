@@ -1,4 +1,4 @@
-/** What we chose for asking a node. */
+/** Times and bounds that we chose for asking a node. */
 
 /** How long a whole request may take, in ms, its `wait` excepted. */
 export const DEFAULT_TIMEOUT_MS = 30_000

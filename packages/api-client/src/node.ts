@@ -1,5 +1,5 @@
 /**
- * What only Node can: a client over a unix socket.
+ * Only Node has this: a client over a unix socket.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** From a route of the contract and its input to method, URL and body. Pure. */
+/** Builds method, URL and body from a route of the contract and its input. Pure. */
 import type { RouteDefinition } from '@mesh/api-contract'
 import { stringifyExactJson } from '@mesh/core'
 import { ApiError } from './api-error.ts'

@@ -2,11 +2,11 @@
 import * as z from 'zod'
 
 export interface ErrorDescription {
-  /** HTTP status. */
+  /** The HTTP status of the answer. */
   readonly status: number
-  /** What happened, without jargon. */
+  /** One sentence that says what happened, without jargon. */
   readonly title: string
-  /** What to do next, for whoever asks over HTTP. */
+  /** The next step for whoever asks over HTTP. */
   readonly hint: string
   /** The hint for whoever asks by `mesh COMMAND`, where it differs from `hint`. */
   readonly commandHint?: string
@@ -263,6 +263,39 @@ export const errorCatalogue = {
     title: 'That is more than this node can offer',
     hint: 'Offer fewer names, or folders with fewer files.',
   },
+  'trust.no_peerguard': {
+    status: 404,
+    title: 'This node has no peer gate',
+    hint: 'Start it with --peerguard.',
+  },
+  'trust.no_administrators': {
+    status: 404,
+    title: 'This network has no administrators: whoever has its token is in',
+    hint: 'Make one with `mesh admin init`, which prints a token that names it.',
+  },
+  'trust.no_admin_key': {
+    status: 403,
+    title: "This node holds no administrator's key",
+    hint: 'Ask on the machine where `mesh admin init` was run, or start this node with --admin-key FILE.',
+  },
+  'trust.foreign_admin_key': {
+    status: 403,
+    title: "The key that this node holds is no administrator's of this network",
+    hint: 'Start the node with the token that `mesh admin init` printed.',
+  },
+  'trust.not_stated': {
+    status: 409,
+    title: 'The ledger did not take it',
+    hint: "Check this machine's clock, and that the ledger is stored; GET /api/health says what is wrong.",
+    commandHint:
+      "Check this machine's clock, and that the ledger is stored; `mesh status` says what is wrong.",
+  },
+  'trust.unknown_invite': {
+    status: 404,
+    title: 'There is no such invite of this administrator',
+    hint: 'GET /api/admission lists the invites.',
+    commandHint: '`mesh admin list` lists the invites.',
+  },
   'node.not_ready': {
     status: 503,
     title: 'The node is not ready yet',
@@ -275,7 +308,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 const has = Object.prototype.hasOwnProperty.bind(errorCatalogue)
 
-/** What to do next, in the words of HTTP or of the command line. */
+/** Gives the next step, in the words of HTTP or of the command line. */
 export function hintOf(code: ErrorCode, asker: 'http' | 'command'): string {
   const { hint, commandHint }: ErrorDescription = errorCatalogue[code]
   return asker === 'command' ? (commandHint ?? hint) : hint

@@ -1,4 +1,4 @@
-/** What `/api/events` sends: a type, an id to come back with, and JSON. */
+/** The events that `/api/events` sends: a type, an id to come back with, and JSON. */
 import * as z from 'zod'
 import { later } from './later.ts'
 import { EVENT_HISTORY_SIZE } from './limits.ts'
@@ -37,7 +37,7 @@ export const eventSchemas = {
       Key: z.string(),
       Owner: z.string(),
       Version: uint64(),
-      /** `NOT_OWNER`, `BAD_SIG`, ... */
+      /** The code of the refusal: `NOT_OWNER`, `BAD_SIG`, ... */
       Code: z.string(),
       /** The member that sent it, when known. */
       Author: z.string().nullable(),
@@ -82,7 +82,10 @@ export const eventSchemas = {
       Changes: z.number().int(),
     }),
   ),
-  /** What happened since the id that the reader came back with is not known any more: refetch. */
+  /**
+   * Events are missing: what happened since the id that the reader came back with is not known any more. Its
+   * reader fetches all anew.
+   */
   gap: later(() => z.object({})),
 } as const
 
@@ -98,7 +101,7 @@ export type ApiEvent = {
   [Type in EventType]: { readonly id: string; readonly type: Type; readonly data: EventData<Type> }
 }[EventType]
 
-/** Parses `ledger.changed,peer.connected`. */
+/** Parses a list of types such as `ledger.changed,peer.connected`. */
 export const eventTypeList = z
   .string()
   .transform((text, context) => {

@@ -37,6 +37,7 @@ export {
 export type { Answer, ParsedInput, RouteDefinition, RouteInput, RouteOutput } from './route.ts'
 export { type RouteId, type Routes, routes } from './routes/index.ts'
 export type {
+  AdmissionView,
   BlockView,
   BucketDeleteView,
   BucketView,

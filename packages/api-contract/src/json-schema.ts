@@ -1,7 +1,7 @@
 /** JSON Schema (draft 2020-12) of the contract's schemas, as OpenAPI 3.1 wants it. */
 import * as z from 'zod'
 
-/** What a JSON Schema of the contract has; further keywords are there too. */
+/** The keywords that a JSON Schema of the contract has; there are further ones too. */
 export interface JsonSchema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -12,9 +12,9 @@ export interface JsonSchema {
 }
 
 export interface SchemaList {
-  /** By the names under which they were handed in. Those with an id are references. */
+  /** The schemas, by the names under which they were handed in; those with an id are references. */
   readonly schemas: Readonly<Record<string, JsonSchema>>
-  /** What the references point to, by id. */
+  /** The schemas that the references point to, by id. */
   readonly named: Readonly<Record<string, JsonSchema>>
 }
 

@@ -1,4 +1,4 @@
-/** What stands in paths and queries. */
+/** The names and ids that stand in paths and queries. */
 import { tryParseDuration } from '@mesh/core'
 import * as z from 'zod'
 import { MAX_ADDRESS_BYTES, MAX_BUCKET_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, MAX_WAIT_MS } from './limits.ts'
@@ -19,7 +19,7 @@ function boundedText(max: number) {
   })
 }
 
-/** A bucket's name. */
+/** The name of a bucket. */
 export const bucketName = boundedText(MAX_BUCKET_BYTES).meta({ example: 'services' })
 /** A key in a bucket. */
 export const entryKey = boundedText(MAX_KEY_BYTES).meta({ example: 'web' })

@@ -21,18 +21,18 @@ export interface OpenApiDocument {
 /** A route's method, as OpenAPI writes it. */
 export type OpenApiMethod = Lowercase<RouteDefinition['method']>
 
-/** One route. */
+/** One route, as OpenAPI writes it. */
 export interface OpenApiOperation {
   readonly operationId: RouteId
   readonly summary: string
   readonly tags: readonly string[]
   readonly parameters?: readonly OpenApiParameter[]
   readonly requestBody?: { readonly required: true; readonly content: OpenApiContent }
-  /** By status, or `default`. */
+  /** The answers, by status or `default`. */
   readonly responses: Readonly<Record<string, OpenApiResponse>>
 }
 
-/** What stands in the path or in the query. */
+/** A parameter that stands in the path or in the query. */
 export interface OpenApiParameter {
   readonly name: string
   readonly in: 'path' | 'query'
@@ -41,7 +41,7 @@ export interface OpenApiParameter {
   readonly schema: JsonSchema
 }
 
-/** One answer. */
+/** One answer of a route. */
 export interface OpenApiResponse {
   readonly description: string
   readonly content: OpenApiContent

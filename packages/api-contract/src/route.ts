@@ -13,12 +13,12 @@ export interface RouteDefinition {
   /** Express 5 form: `:name` is one segment, `*name` the rest of the path, slashes included. */
   readonly path: `/${string}`
   readonly summary: string
-  readonly tag: 'network' | 'vpn' | 'ledger' | 'dns' | 'services' | 'traffic' | 'node'
+  readonly tag: 'network' | 'vpn' | 'ledger' | 'dns' | 'services' | 'access' | 'traffic' | 'node'
   /** It reaches into the machine: served on unix sockets and loopback addresses only. */
   readonly isLocal?: true
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
-  /** Checked JSON body. */
+  /** The schema of the JSON body, which is checked. */
   readonly body?: z.ZodType
   readonly answer: Answer
   /** The codes that the route may answer with beside `http.*`, with which any route may. */
@@ -35,7 +35,9 @@ type Outputs<Schema> = Schema extends z.ZodType ? z.output<Schema> : unknown
 type Part<Route, Name extends string> = Name extends keyof Route ? Route[Name] : undefined
 type Flat<T> = { readonly [Key in keyof T]: T[Key] }
 
-/** What a caller gives: parameters and query side by side, and `body` where the route takes one. */
+/**
+ * The input as a caller gives it: parameters and query side by side, and `body` where the route takes one.
+ */
 export type RouteInput<Route extends RouteDefinition> = Flat<
   Inputs<Part<Route, 'params'>> &
     Inputs<Part<Route, 'query'>> &
@@ -44,7 +46,7 @@ export type RouteInput<Route extends RouteDefinition> = Flat<
       : unknown)
 >
 
-/** What a handler gets: the same, parsed. */
+/** The input as a handler gets it, parsed. */
 export type ParsedInput<Route extends RouteDefinition> = Flat<
   Outputs<Part<Route, 'params'>> &
     Outputs<Part<Route, 'query'>> &
@@ -53,7 +55,7 @@ export type ParsedInput<Route extends RouteDefinition> = Flat<
       : unknown)
 >
 
-/** What the client returns: parsed JSON, or text. */
+/** The output as the client returns it: parsed JSON, or text. */
 export type RouteOutput<Route extends RouteDefinition> = Route['answer'] extends {
   readonly kind: 'json'
   readonly schema: () => infer Schema extends z.ZodType

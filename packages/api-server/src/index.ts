@@ -25,6 +25,8 @@ export {
 } from './listen/listen-address.ts'
 export type { ApiListener } from './listen/open-listener.ts'
 export type {
+  AccessPort,
+  AdmissionState,
   ApiServerComponents,
   Asset,
   AssetsPort,

@@ -1,4 +1,4 @@
-/** What we chose for serving the API; the limits that clients see are in the contract. */
+/** Bounds that we chose for serving the API; the limits that clients see are in the contract. */
 
 /**
  * The longest request line and headers together, in bytes, before the contract's limits for each can be told apart.

@@ -1,8 +1,8 @@
-/** What the API needs from the rest of a node; `apps/node` plugs the parts in. */
+/** The API needs these ports from the rest of a node; `apps/node` plugs the parts in. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 
-/** What went over the network. */
+/** Bytes and rates of what went over the network. */
 export interface TrafficStats {
   /** Bytes received since the start. */
   readonly totalIn: number
@@ -17,11 +17,11 @@ export interface TrafficStats {
 export interface TrafficPort {
   total(): TrafficStats
   byProtocol(): ReadonlyMap<string, TrafficStats>
-  /** By base58 peer id. */
+  /** Gives the traffic with each peer, by base58 peer id. */
   byPeer(): ReadonlyMap<string, TrafficStats>
 }
 
-/** What the node knows of one peer. */
+/** The node's knowledge of one peer. */
 export interface PeerState {
   readonly id: string
   readonly connected: boolean
@@ -30,13 +30,16 @@ export interface PeerState {
   readonly transport: string | undefined
   readonly addresses: readonly string[]
   readonly rttMs: number | undefined
-  /** Unix ms. */
+  /** The time at which the peer was last seen, in unix ms. */
   readonly lastSeen: number | undefined
   readonly lastError: string | undefined
-  /** What is known of reaching it, what was tried and what comes next, in one line of at most 240 characters. */
+  /**
+   * One line on reaching the peer: what is known of it, what was tried and what comes next, in one line of at
+   * most 240 characters.
+   */
   readonly reach?: string | undefined
   readonly agent: string | undefined
-  /** What it says that it is called. */
+  /** The name that the peer gives itself. */
   readonly name?: string | undefined
 }
 
@@ -92,7 +95,7 @@ export interface VpnPeerState {
   readonly path: 'direct' | 'relayed' | undefined
   readonly transport: string | undefined
   readonly mtu: number
-  /** Unix ms. */
+  /** The time at which the session began, in unix ms. */
   readonly sessionSince: number | undefined
   readonly counters: VpnCounters
 }
@@ -143,7 +146,7 @@ export interface NameExplanation {
     readonly name: string
     /** Number of the record type, 1 for A. */
     readonly type: number
-    /** Seconds. */
+    /** The time for which the record may be kept, in seconds. */
     readonly ttl: number
     readonly text: string
   }[]
@@ -214,13 +217,16 @@ export interface Metric {
   readonly type: 'counter' | 'gauge'
   readonly samples: readonly {
     readonly labels?: Readonly<Record<string, string>>
-    /** In the unit that `name` ends with (`_bytes`, `_seconds`), else a number of what it names. */
+    /**
+     * The measured number, in the unit that `name` ends with (`_bytes`, `_seconds`), else a number of what it
+     * names.
+     */
     readonly value: number | bigint
   }[]
 }
 
 /** One file of the embedded web page. */
-/** What this node offers or connects to, by name. */
+/** Something that this node offers or connects to, by its name. */
 interface Offered {
   readonly name: string
   readonly lastError: string | undefined
@@ -230,11 +236,11 @@ interface Offered {
 
 interface OfferedTraffic {
   readonly openConnections: number
-  /** Since the start. */
+  /** The number of connections since the start. */
   readonly connections: number
-  /** Bytes from members. */
+  /** The number of bytes that came from members. */
   readonly bytesIn: number
-  /** Bytes to members. */
+  /** The number of bytes that went to members. */
   readonly bytesOut: number
 }
 
@@ -250,10 +256,12 @@ export interface OfferedConnection extends Offered, OfferedTraffic {
   readonly state: 'waiting for a provider' | 'connecting' | 'connected' | 'failed'
   readonly provider: string | undefined
   readonly path: 'direct' | 'relayed' | undefined
+  /** What the newest connection goes over. */
+  readonly transport: string | undefined
 }
 
 export interface OfferedFile extends Offered {
-  /** Absolute. */
+  /** The absolute path of the file or folder. */
   readonly path: string
   readonly state: 'announced' | 'announcing' | 'name taken'
   readonly owner: string | undefined
@@ -263,21 +271,21 @@ export interface OfferedFile extends Offered {
     readonly peer: string
     readonly bytes: number
     readonly totalBytes: number | undefined
-    /** Bytes per second. */
+    /** The speed of the transfer, in bytes per second. */
     readonly rate: number
   }[]
 }
 
 /** Things of one kind, by name. */
 export interface OfferShelf<State> {
-  /** By name. */
+  /** Lists the things, ordered by name. */
   list(): readonly State[]
   /**
-   * In place of what has the name; kept over restarts.
+   * Adds a thing in place of what has the name; it is kept over restarts.
    * @throws MeshError with a code of the contract
    */
   put(name: string, place: string): Promise<void>
-  /** Not only until the next start. */
+  /** Removes a thing for good, and not only until the next start. */
   remove(name: string): Promise<void>
 }
 
@@ -297,27 +305,72 @@ export interface OffersPort {
 
 export interface Asset {
   readonly bytes: Uint8Array
-  /** Content-Type. */
+  /** The media type, as `Content-Type` has it. */
   readonly type: string
   /** How `bytes` are compressed; undone for clients that do not take it. */
   readonly encoding?: 'br' | 'gzip'
 }
 
 export interface AssetsPort {
-  /** By path from the root: `/index.html`, `/assets/main-1a2b.js`. */
+  /** Gives the asset at a path from the root: `/index.html`, `/assets/main-1a2b.js`. */
   get(path: string): Asset | undefined
 }
 
 export interface VersionPort {
-  /** As `mesh --version` prints it. */
+  /** The version, as `mesh --version` prints it. */
   readonly version: string
-  /** Protocol ids spoken. */
+  /** Lists the ids of the protocols that the node speaks. */
   protocols(): readonly string[]
+}
+
+/** The peer gate of this node. */
+interface GatePort {
+  readonly enabled: boolean
+  set(enabled: boolean): void
+}
+
+/** Who is in, by the administrators of the network. */
+export interface AdmissionState {
+  readonly administrators: readonly string[]
+  readonly holdsKey: boolean
+  /** Was this node itself shut out? */
+  readonly isRevoked: boolean
+  readonly members: readonly {
+    readonly peer: string
+    readonly name: string
+    readonly state: 'admitted' | 'provisional' | 'revoked' | 'waiting'
+    readonly administrator: string | undefined
+  }[]
+  readonly invites: readonly {
+    readonly invite: string
+    readonly administrator: string
+    readonly label: string
+    /** Unix ms. */
+    readonly expiresAt: number
+    readonly state: 'open' | 'used' | 'expired' | 'cancelled' | 'disputed'
+    readonly claims: readonly string[]
+  }[]
+}
+
+/** Who may use the network. Writes throw MeshErrors with codes of the contract. */
+export interface AccessPort {
+  /** Undefined on a node without a peer gate. */
+  gate(): GatePort | undefined
+  /** Undefined in a network without administrators. */
+  admission(): AdmissionState | undefined
+  setMember(peer: PeerId, state: 'admitted' | 'revoked'): void
+  invite(init: { readonly lifeMs?: number; readonly label: string }): {
+    readonly code: string
+    readonly invite: string
+    /** Unix ms. */
+    readonly expiresAt: number
+  }
+  cancelInvite(invite: PeerId): void
 }
 
 /** Who this node is, beside its id. */
 export interface NodePort {
-  /** What people call it. */
+  /** The name that people call the node by. */
   readonly name: string
   /** The id of the network, which tells nothing of its secrets. */
   readonly networkId: string
@@ -340,6 +393,8 @@ export interface ApiServerComponents {
   /** Families beside those of the ledger, the traffic and the API itself. */
   readonly metrics?: () => readonly Metric[]
   readonly assets?: AssetsPort
-  /** Without it `/api/dns/resolve` answers 503. */
+  /** The resolver; without it `/api/dns/resolve` answers 503. */
   readonly dns?: DnsPort
+  /** Without it the node has no peer gate, and the network no administrators. */
+  readonly access?: AccessPort
 }

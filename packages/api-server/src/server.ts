@@ -10,6 +10,7 @@ import {
 } from './events/event-sources.ts'
 import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
+import { createAccess } from './handlers/access.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
@@ -41,7 +42,9 @@ export interface ApiServer {
   attachNetwork(network: NetworkPort): void
   /** The VPN, when this node runs one: until then `/api/vpn` is 404. Once. */
   attachVpn(vpn: VpnPort): void
-  /** What the node offers, once it has joined: until then `/api/node/...` is 503. Once. */
+  /**
+   * Attaches what the node offers, once it has joined; until then `/api/node/...` is 503. May be called once.
+   */
   attachOffers(offers: OffersPort): void
   /** Ends event streams, closes all listeners. Idempotent. */
   stop(): Promise<void>
@@ -131,13 +134,14 @@ class ExpressApiServer implements ApiServer {
   }
 
   #createHandlers(): Handlers {
-    const { ledger, clock, dns, version, health } = this.#components
+    const { ledger, clock, dns, version, health, access } = this.#components
     const scene = this.#scene
     return {
       ...createLedgerReads(scene, () => this.#texts.last()),
       ...createLedgerWrites(ledger, clock, publishRefused(ledger, this.#hub)),
       ...createNodeOffers(() => this.#offers),
       ...createDnsReads(dns),
+      ...createAccess(access),
       ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
       ...createPeerReads({ scene, clock }),
       ...createNodeReads({

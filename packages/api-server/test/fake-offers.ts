@@ -23,6 +23,7 @@ export function createFakeOffers(): OffersPort {
         state: 'waiting for a provider',
         provider: undefined,
         path: undefined,
+        transport: undefined,
         ...TRAFFIC,
         ...FINE,
       }),

@@ -2,6 +2,7 @@
 import { type RouteId, routes, type SignedEntryView } from '@mesh/api-contract'
 import { ApiError } from '@mesh/api-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createFakeAccess } from './fake-access.ts'
 import { createFakeOffers } from './fake-offers.ts'
 import { fakeMachine, fakeVpn, PEER, startTestNode, STATS, type TestNode } from './fixture.ts'
 
@@ -407,6 +408,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       State: 'waiting for a provider',
       Provider: null,
       Path: null,
+      Transport: null,
       ...OFFERED,
     })
   },
@@ -442,6 +444,50 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     await client.putNodeFile({ name: bucket, body: { Path: '/srv' } })
     expect(await client.deleteNodeFile({ name: bucket })).toEqual({ State: 'Removed' })
   },
+  async getPeergate({ client }) {
+    expect(await client.getPeergate()).toBe(false)
+  },
+  async putPeergate({ client }) {
+    expect(await client.putPeergate({ state: 'enable' })).toBe(true)
+    expect(await client.putPeergate({ state: 'disable' })).toBe(false)
+    const wrong = client.putPeergate({ state: 'open' as 'enable' })
+    expect(await failure(wrong)).toMatchObject({ status: 400, code: 'http.bad_path' })
+  },
+  async getAdmission({ client }) {
+    expect(await client.getAdmission()).toEqual({
+      Peerguard: true,
+      Gate: false,
+      Administrators: [PEER],
+      HoldsKey: true,
+      Revoked: false,
+      Members: [{ PeerID: PEER, Name: 'nas', State: 'waiting', Administrator: null }],
+      Invites: [
+        {
+          Invite: PEER,
+          Administrator: PEER,
+          Label: 'laptop',
+          ExpiresAt: '2026-01-01T00:00:00.000Z',
+          State: 'open',
+          Claims: [],
+        },
+      ],
+    })
+  },
+  async putMember({ client }) {
+    expect(await client.putMember({ peer: PEER, body: { State: 'revoked' } })).toEqual({ State: 'Stated' })
+    const wrong = client.putMember({ peer: 'nobody', body: { State: 'revoked' } })
+    expect(await failure(wrong)).toMatchObject({ status: 400, code: 'http.bad_path' })
+  },
+  async createInvite({ client }) {
+    expect(await client.createInvite({ body: { LifeSeconds: 60, Label: 'laptop' } })).toEqual({
+      Code: 'mesh-invite-laptop',
+      Invite: PEER,
+      ExpiresAt: '1970-01-01T00:01:00.000Z',
+    })
+  },
+  async cancelInvite({ client }) {
+    expect(await client.cancelInvite({ invite: PEER })).toEqual({ State: 'Stated' })
+  },
   async getOpenApi({ client }) {
     const document = await client.getOpenApi()
     expect(document).toMatchObject({ openapi: '3.1.0', paths: { '/api/summary': { get: {} } } })
@@ -472,7 +518,7 @@ beforeAll(async () => {
     sessionSince: Date.UTC(2026, 0, 1),
     counters: { ...counters, drops: { spoofedSource: 4 } },
   })
-  node = await startTestNode({ vpn: fakeVpn([machine]) })
+  node = await startTestNode({ vpn: fakeVpn([machine]), components: { access: createFakeAccess() } })
   node.server.attachOffers(createFakeOffers())
 })
 afterAll(() => node.stop())

@@ -20,6 +20,12 @@ export const BUCKETS = {
   dns: 'dns',
   /** `leader`: the member that takes the next address. */
   dhcp: 'dhcp',
+  /** Peer id of a peer that peer gates let pass. */
+  trustzone: 'trustzone',
+  /** Name of a public key with which peers prove that they may stand in `trustzone`. */
+  trustzoneAuth: 'trustzoneAuth',
+  /** What administrators say of peers and invites, and the claims of invites. */
+  admission: 'admission',
 } as const
 
 /** One text for a bucket and key, for use as a map's key: no two places share it. */

@@ -11,9 +11,12 @@ export interface Clock {
   after(delayMs: number, run: () => void, options?: { readonly keepAlive?: boolean }): () => void
 }
 
-/** Beyond this the wall clock was set, or the machine slept, which the finer monotonic clock does not count. */
+/**
+ * The difference from the wall clock, in ms, beyond which that clock was set or the machine slept, which the
+ * finer monotonic clock does not count.
+ */
 const MAX_DRIFT_MS = 5
-/** What to add to the monotonic clock for the time of day. */
+/** The number of ms that makes the monotonic clock's time a time of day. */
 let offsetMs = performance.timeOrigin
 
 export const systemClock: Clock = {

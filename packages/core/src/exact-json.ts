@@ -22,7 +22,7 @@ export function parseExactJson(text: string): unknown {
 }
 
 /**
- * As `JSON.stringify`, with `bigint` printed as a JSON number with all its digits.
+ * Prints like `JSON.stringify`, with `bigint` printed as a JSON number with all its digits.
  *
  * @param indent number of spaces for each level; without it all stands in one line
  */

@@ -1,4 +1,4 @@
-/** What stands in the bucket `healthcheck`: when a node was last alive. */
+/** Values of the bucket `healthcheck` say when a node was last alive. */
 
 /** Writes a heartbeat's Value: RFC 3339 UTC in whole seconds, as JSON text. Takes unix ms. */
 export function heartbeatValue(ms: number): string {

@@ -2,14 +2,14 @@
 export interface Issue {
   /** Where: a field path, a flag (`--mtu`) or an environment variable. */
   readonly field: string
-  /** What was given, shortened and with secrets masked. */
+  /** The value that was given, shortened and with secrets masked. */
   readonly value?: string
-  /** What would have been right. */
+  /** The form that would have been right. */
   readonly expected: string
 }
 
 export interface MeshErrorInit extends ErrorOptions {
-  /** What to do next, one sentence. */
+  /** The next step for the reader, in one sentence. */
   readonly hint?: string
   readonly issues?: readonly Issue[]
   /** Fields for logs and for programs; no secrets. */

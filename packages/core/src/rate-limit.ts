@@ -52,14 +52,14 @@ export function createRateLimiter(rate: RateLimiterInit, clock: Clock) {
   }
 }
 
-/** 127.0.0.0/8 and ::1. */
+/** True for 127.0.0.0/8 and ::1. */
 export function isLoopback(address: string): boolean {
   return /^(::ffff:)?127\./.test(address) || address === '::1'
 }
 
 /**
- * What one host's addresses have in common, to count by: an IPv4 address itself, also one mapped into IPv6, and of an
- * IPv6 address the /64, from which a host can choose any.
+ * Gives what one host's addresses have in common, to count by: an IPv4 address itself, also one mapped into
+ * IPv6, and of an IPv6 address the /64, from which a host can choose any.
  */
 export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1]

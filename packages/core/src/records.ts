@@ -1,6 +1,6 @@
 /**
- * What nodes write into the ledger's own buckets (docs/WIRE.md 4.4). Read loosely, as legacy members
- * write them: unknown fields stay, missing text reads as empty.
+ * The values that nodes write into the ledger's own buckets (docs/WIRE.md 4.4). They are read loosely, as
+ * legacy members write them: unknown fields stay, missing text reads as empty.
  */
 
 /** Reads one kind of record from parsed JSON. */

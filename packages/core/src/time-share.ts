@@ -1,9 +1,9 @@
 import { type Clock, delay } from './clock.ts'
 
 export interface TimeShareInit {
-  /** What may be used at once, in ms. */
+  /** The time that may be used at once, in ms. */
   readonly burstMs: number
-  /** In the long run one part in this many of the time may be used. */
+  /** The share in the long run: one ms in this many. */
   readonly oneIn: number
 }
 

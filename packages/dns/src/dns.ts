@@ -1,4 +1,4 @@
-/** What a node's DNS is to the rest of the node: `createDns` makes one. */
+/** A node's DNS, as the rest of the node sees it: `createDns` makes one. */
 import type { Cidr, Clock, Logger, Random } from '@mesh/core'
 import type { NameExplanation } from './explain.ts'
 import type { ForwarderStatus } from './forwarder/forwarder.ts'
@@ -20,7 +20,7 @@ export interface DnsInit {
 }
 
 export interface ForwardInit {
-  /** In the order in which they are asked. */
+  /** The servers, in the order in which they are asked. */
   readonly servers: readonly ForwardServer[]
   /** Answers that are kept; default 1,000. */
   readonly cacheEntries?: number
@@ -54,7 +54,7 @@ export interface Dns {
    */
   explain(name: string, type: number): Promise<NameExplanation>
   status(): DnsStatus
-  /** What a person should know of, with what to do. */
+  /** The problems that a person should know of, with what to do. */
   problems(): readonly DnsProblem[]
   /** Closes all listeners. Idempotent. */
   stop(): Promise<void>

@@ -23,7 +23,7 @@ export interface Names {
 }
 
 export interface KnownNames {
-  /** What is known now: one object until what it says may have changed. */
+  /** Gives what is known now: one object until what it says may have changed. */
   current(): Names
   stop(): void
 }
@@ -40,7 +40,7 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
   let owners: Owners | undefined
   let isDirty = true
   let expiresAt = Number.POSITIVE_INFINITY
-  /** In ms of monotonic time: a clock that is set back must not keep old names. */
+  /** The time in ms of the monotonic clock: a clock that is set back must not keep old names. */
   let notBefore = 0
   const unsubscribe = ledger.subscribe((event) => {
     if (isDirty || !concernsNames(event, owners)) return
@@ -84,6 +84,7 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
 
 /** A heartbeat of somebody who is alive anyway changes nothing. */
 function concernsNames(event: LedgerEvent, owners: Owners | undefined): boolean {
+  if (event.type === 'admission') return true
   if (event.type !== 'committed') return false
   return event.changes.some(({ bucket, key, entry }) => {
     if (bucket === BUCKETS.healthcheck) return entry.deleted || owners?.silent.has(key) === true

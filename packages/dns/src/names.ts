@@ -2,7 +2,7 @@
 import type { IpAddress } from '@mesh/core'
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from './limits.ts'
 
-/** What a zone file writes with a backslash before it. */
+/** The characters that a zone file writes with a backslash before them. */
 const SPECIAL = new Set(Buffer.from(`. '@;()"\\`))
 
 /**

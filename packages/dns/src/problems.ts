@@ -1,4 +1,4 @@
-/** What is wrong with names, in words with what to do. */
+/** Says what is wrong with names, in words and with what to do. */
 import type { DnsProblem, DnsStatus } from './dns.ts'
 import type { ForwardServer } from './forwarder/servers.ts'
 import { FAILING_TOLD_MS } from './limits.ts'

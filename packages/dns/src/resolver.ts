@@ -14,7 +14,7 @@ import { RCODE, TYPE } from './record-types.ts'
 import { soaOf, type Zone, type ZoneName } from './zone/build-zone.ts'
 import { type DnsRecord, encodeRecordData } from './zone/record-data.ts'
 
-/** What a question is judged by. */
+/** The knowledge by which a question is judged. */
 export interface NamesView {
   readonly zone: Zone
   /** Undefined: not all patterns have been tried yet. */
@@ -24,7 +24,7 @@ export interface NamesView {
 }
 
 export interface Question {
-  /** As `nameText` writes it. */
+  /** The name, as `nameText` writes it. */
   readonly name: string
   readonly type: number
 }

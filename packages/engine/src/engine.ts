@@ -31,8 +31,8 @@ export interface EngineComponents {
 }
 
 /**
- * What the engine tells its application. At most 1024 events wait; more are dropped and counted, except `readable`,
- * `writable`, `pathNeeded` and `failed`, which are never dropped.
+ * The events that the engine tells its application. At most 1024 events wait; more are dropped and counted,
+ * except `readable`, `writable`, `pathNeeded` and `failed`, which are never dropped.
  */
 export type EngineEvent =
   /** Frames for the peer can be read: call `take` until it gives nothing, then wait for the next event. */
@@ -118,7 +118,7 @@ export function openEngine(init: EngineInit, components: EngineComponents = {}):
     .engine
 }
 
-/** Also for `./testing`, which opens a memory device. */
+/** Wraps an addon's engine, also for `./testing`, which opens a memory device. */
 export function startEngine(
   native: NativeInit,
   { onEvent, addon }: Pick<EngineInit, 'onEvent' | 'addon'>,

@@ -13,7 +13,7 @@ export type EngineErrorCode =
   | 'engine.route_in_use'
   | 'engine.system'
 
-/** What to do next, for each code that people meet. */
+/** The next step, for each code that people meet. */
 export const HINTS: Readonly<Partial<Record<EngineErrorCode, string>>> = {
   'engine.address_in_use': 'Choose another address: this one is in use on this machine.',
   'engine.bad_name': 'An interface name has 1 to 15 characters without spaces, "/" and "%", like mesh0.',

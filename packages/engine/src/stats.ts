@@ -37,7 +37,7 @@ export interface EngineCounters {
 }
 
 export interface EngineStats {
-  /** What belongs to no peer: destinations that nobody owns, for example. */
+  /** Counts of what belongs to no peer: destinations that nobody owns, for example. */
   readonly device: EngineCounters
   /** Peers of the table in use; a peer that left takes its counters along. */
   readonly peers: ReadonlyMap<PeerId, EngineCounters>

@@ -24,7 +24,7 @@ const CAP_NET_ADMIN = 12n
 const CONTAINER_MARKS: readonly string[] = ['/.dockerenv', '/run/.containerenv']
 const CONTAINER_HINT = 'In a container, start it with --cap-add NET_ADMIN --device /dev/net/tun.'
 
-/** What `openEngine` needs, in the order in which people can mend it. */
+/** The things that `openEngine` needs, in the order in which people can mend it. */
 export function engineSupport({ addon }: EngineSupportInit = {}): EngineSupport {
   try {
     loadAddon(addon)

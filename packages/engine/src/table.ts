@@ -1,4 +1,7 @@
-/** What the engine is told: which addresses each peer owns, and through which tunnel packets reach it. */
+/**
+ * The table that the engine is told: which addresses each peer owns, and through which tunnel packets reach
+ * it.
+ */
 import type { Cidr, PeerId } from '@mesh/core'
 import { engineError } from './errors.ts'
 import { KEY_BYTES, MAX_MTU, MIN_MTU } from './limits.ts'
@@ -8,7 +11,10 @@ const NATIVE_TUNNELS = { none: 0, wireguard: 1, legacy: 2 } as const
 
 /** The whole table: swapped in at once, and never changed afterwards. */
 export interface EngineTable {
-  /** What this node receives for: its own addresses (`/32`, `/128`) and the networks it routes for others. */
+  /**
+   * The networks that this node receives for: its own addresses (`/32`, `/128`) and the networks it routes
+   * for others.
+   */
   readonly local: readonly Cidr[]
   readonly peers: readonly EnginePeer[]
 }
@@ -23,7 +29,7 @@ export interface EnginePeer {
 }
 
 /**
- * What brings a WireGuard tunnel's datagrams to the peer. `stream`: the application does, in batches (`take`,
+ * The carrier of a WireGuard tunnel's datagrams. `stream`: the application does, in batches (`take`,
  * `inject`).
  */
 export interface TunnelPath {
@@ -39,9 +45,9 @@ export type Tunnel =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'wireguard'
-      /** X25519, 32 bytes. */
+      /** The public key for X25519, 32 bytes. */
       readonly publicKey: Uint8Array
-      /** What both ends have besides, 32 bytes. */
+      /** The secret that both ends have besides, 32 bytes. */
       readonly presharedKey: Uint8Array
       readonly path: TunnelPath
     }
@@ -69,7 +75,7 @@ export function checkTable({ peers }: EngineTable): void {
   }
 }
 
-/** For the addon; `numberOf` gives each peer the number by which the addon knows it. */
+/** Builds the table for the addon; `numberOf` gives each peer the number by which the addon knows it. */
 export function encodeTable(table: EngineTable, numberOf: (peer: PeerId) => number): NativeTable {
   const sealed = table.peers.reduce((count, { tunnel }) => count + (tunnel.kind === 'wireguard' ? 1 : 0), 0)
   const peers = new Uint32Array(table.peers.length * 4)

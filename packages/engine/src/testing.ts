@@ -11,7 +11,7 @@ import { loadAddon } from './native.ts'
 
 /** The kernel's end of a memory device. */
 export interface MemoryDevice {
-  /** As if the kernel sent this packet. False: the engine has too much to read already. */
+  /** Acts as if the kernel sent this packet; false when the engine has too much to read already. */
   send(packet: Uint8Array): boolean
   /** The packets that the kernel would have got since the last call. */
   receive(): Uint8Array[]

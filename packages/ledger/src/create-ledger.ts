@@ -63,7 +63,7 @@ export function createLedger(init: LedgerInit, components: LedgerComponents): Le
   }
 }
 
-/** What judging the entries of others takes from outside. */
+/** The parts from outside that judging the entries of others takes. */
 type MergerParts = Required<Pick<LedgerComponents, 'signer' | 'verify' | 'admits'>>
 
 class MeshLedger implements Ledger {
@@ -84,6 +84,7 @@ class MeshLedger implements Ledger {
   readonly #policies: ReadonlyMap<string, BucketPolicy>
   readonly #livenessMs: number
   readonly #tombstoneTtlMs: number
+  readonly #admits: (owner: string) => boolean
   readonly #stopping = new AbortController()
   readonly #policyOf = (bucket: string): BucketPolicy | undefined =>
     this.mode === 'off' ? undefined : this.#policies.get(bucket)
@@ -101,11 +102,13 @@ class MeshLedger implements Ledger {
     this.#policies = new Map(Object.entries(init.policies ?? defaultPolicies))
     this.#livenessMs = init.livenessMs ?? DEFAULT_LIVENESS_MS
     this.#tombstoneTtlMs = init.tombstoneTtlMs ?? DEFAULT_TOMBSTONE_TTL_MS
+    this.#admits = admits
     this.#state = createLedgerState({
       store: this.#store,
       limits: { ...defaultLedgerLimits, ...init.limits },
       livenessMs: this.mode === 'off' ? undefined : this.#livenessMs,
       now: () => this.#clock.now(),
+      admits,
       self: this.self,
       isOpen: (bucket) => this.#policyOf(bucket) === undefined,
     })
@@ -129,6 +132,14 @@ class MeshLedger implements Ledger {
 
   snapshot(): Snapshot {
     return this.#state.snapshot()
+  }
+
+  admits(owner: string): boolean {
+    return this.#admits(owner)
+  }
+
+  admissionChanged(): void {
+    this.#events.emit({ type: 'admission' })
   }
 
   put(bucket: string, key: string, valueText: string): Write {
@@ -227,7 +238,7 @@ class MeshLedger implements Ledger {
     this.#store.close()
   }
 
-  /** What the parts of a ledger share. */
+  /** Gives the state and the settings that the parts of a ledger share. */
   #rules() {
     return {
       self: this.self,
@@ -311,7 +322,10 @@ class MeshLedger implements Ledger {
     }
   }
 
-  /** Of one from the future nothing was verified yet; it tells of this machine's clock as much as of the member's. */
+  /**
+   * Judges this machine's clock by a heartbeat. Of one from the future nothing was verified yet; it tells of this machine's clock
+   * as much as of the member's.
+   */
   #hearClock(heartbeat: KeyedEntry, verdict: Verdict, verify: Verify): void {
     const { owner, version } = heartbeat.entry
     if (owner === this.self) return

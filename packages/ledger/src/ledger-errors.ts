@@ -1,4 +1,4 @@
-/** What a ledger says when a write cannot be taken, beside the rules (`local-write.ts`). */
+/** Errors of a ledger that cannot take a write, beside the rules (`local-write.ts`). */
 import { MeshError } from '@mesh/core'
 import type { LedgerErrorCode } from './ledger.ts'
 import type { Position } from './state/snapshot.ts'

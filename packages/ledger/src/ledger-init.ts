@@ -1,4 +1,4 @@
-/** What a ledger is made of. */
+/** The settings and the parts that a ledger is made of. */
 import type { Clock, Logger } from '@mesh/core'
 import type { Signer, Verify } from './entries/signer.ts'
 import type { OwnershipMode } from './ledger.ts'
@@ -7,7 +7,7 @@ import type { PolicyTable } from './rules/policy.ts'
 import type { Store } from './state/store.ts'
 
 export interface LedgerInit {
-  /** Default `enforce`. */
+  /** The rule of ownership; `enforce` by default. */
   readonly mode?: OwnershipMode
   /** Owned buckets; default `defaultPolicies`. To add one: `{ ...defaultPolicies, notes: ownedByKey }`. */
   readonly policies?: PolicyTable
@@ -28,6 +28,9 @@ export interface LedgerComponents {
   /** Default: memory only. Closed by `stop`. */
   readonly store?: Store
   readonly logger?: Logger
-  /** False for owners whose entries are refused (`GATED`). */
-  readonly admits?: (owner: string) => boolean
+  /**
+   * False for owners whose entries are refused (`GATED`), and who count as not alive in snapshots. `bucket` is
+   * undefined where it is asked about the owner as such. `Ledger.admissionChanged` says that answers changed.
+   */
+  readonly admits?: (owner: string, bucket?: string) => boolean
 }

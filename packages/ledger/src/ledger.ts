@@ -41,6 +41,8 @@ export interface Change extends KeyedEntry {
 }
 
 export type LedgerEvent =
+  /** Who is admitted has changed: `Snapshot.isOwnerLive` may answer otherwise than before. */
+  | { readonly type: 'admission' }
   | { readonly type: 'committed'; readonly head: BlockHead; readonly changes: readonly Change[] }
   | {
       readonly type: 'rejected'
@@ -67,7 +69,7 @@ export type LedgerEvent =
    */
   | { readonly type: 'retracted'; readonly entries: readonly KeyedEntry[] }
 
-/** What became of one local write. */
+/** The fate of one local write. */
 export type WriteOutcome =
   | {
       readonly state: 'committed'
@@ -79,7 +81,7 @@ export type WriteOutcome =
 
 /** A write that waits for its block (at most 20 ms, unless it is held: `Ledger.holdClaims`). */
 export interface Write {
-  /** Never rejects. */
+  /** The outcome, which never rejects. */
   readonly settled: Promise<WriteOutcome>
 }
 
@@ -102,7 +104,7 @@ export interface MergeResult {
   }[]
 }
 
-/** What one call of `reap` did. */
+/** The counts of one call of `reap`. */
 export interface ReapResult {
   /** Number of tombstones collected, here only. */
   readonly collected: number
@@ -114,6 +116,10 @@ export interface Ledger {
   readonly self: PeerId
   readonly mode: OwnershipMode
   snapshot(): Snapshot
+  /** False for an owner whom `LedgerComponents.admits` keeps out. */
+  admits(owner: string): boolean
+  /** To be called when `LedgerComponents.admits` answers otherwise than before; tells subscribers. */
+  admissionChanged(): void
   /**
    * Queues a write of `valueText` (JSON text, signed as given). A later put or delete of the key supersedes a
    * pending one. The same live value by the same owner changes nothing and settles as committed.
@@ -121,7 +127,7 @@ export interface Ledger {
    *   (unix ms) for `ledger.not_owner`.
    */
   put(bucket: string, key: string, valueText: string): Write
-  /** As `put`; an absent key settles as committed with nothing changed. */
+  /** Deletes a key, as `put` writes one; an absent key settles as committed with nothing changed. */
   delete(bucket: string, key: string): Write
   /**
    * @param keeps keys that stay, as those of others do; default: none
@@ -162,9 +168,9 @@ export interface Ledger {
    */
   reap(): ReapResult
   /**
-   * From now on writes of this node into owned buckets wait, and are judged again after `releaseClaims`: for while
-   * it may have missed whose a key is by now. What the rules refuse already is still refused at once; open buckets,
-   * and mode `off`, which knows no owners, go on. Idempotent.
+   * Holds the writes of this node into owned buckets from now on: they wait, and are judged again after
+   * `releaseClaims`: for while it may have missed whose a key is by now. What the rules refuse already is
+   * still refused at once; open buckets, and mode `off`, which knows no owners, go on. Idempotent.
    */
   holdClaims(): void
   /** Held writes get their block, or are refused. Idempotent. */

@@ -96,7 +96,7 @@ export const SLICE_MS = 10
 export const AUTHOR_TIME_SHARE = 4
 /** All authors together get at most one part in this many of the time: keys cost nothing. */
 export const ALL_AUTHORS_TIME_SHARE = 2
-/** What all authors together may take at once, in ms, after a rest. */
+/** The time that the blocks of all authors together may take at once, in ms, after a rest. */
 export const ALL_AUTHORS_BURST_MS = 40
 /** Blocks of one author that may wait to be decoded. */
 export const MAX_WAITING_BLOCKS = 1024

@@ -1,3 +1,3 @@
-/** What of the ledger only Node has: a store on disk, and fast signatures. */
+/** Only Node has this part of the ledger: a store on disk, and fast signatures. */
 export { createNodeSigner, createNodeVerifier } from './node/node-crypto.ts'
 export { type DiskStoreInit, openDiskStore } from './node/disk-store.ts'

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { createManualClock, createSeededRandom, eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLedger } from '../src/index.ts'
@@ -62,6 +63,71 @@ test('versions above 2^63 survive', () => {
   expect(store.load()).toEqual({ head, fingerprint: 'f', entries: puts, pruned })
   store.close()
 })
+
+/** The tables of version 1, as a node of that time made them. */
+const VERSION_1 = `
+  CREATE TABLE head (
+    one INTEGER PRIMARY KEY CHECK (one = 1), block INTEGER NOT NULL, timestamp TEXT NOT NULL,
+    hash TEXT NOT NULL, prev_hash TEXT NOT NULL, fingerprint TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE entry (
+    bucket TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, owner TEXT NOT NULL, version INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, deleted INTEGER NOT NULL, sig BLOB, PRIMARY KEY (bucket, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE burial (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT NULL UNIQUE, version INTEGER NOT NULL
+  ) STRICT;
+  PRAGMA application_id = 1835365224;
+  PRAGMA user_version = 1;
+`
+
+test('a store of version 1 is taken over with all that it holds, and its pruned tombstones stay refused', async () => {
+  const clock = createManualClock()
+  const init = { tombstoneTtlMs: 1000 }
+  const first = open(clock, init)
+  await Promise.all([first.put('notes', 'a', '1').settled, first.put('notes', 'b', '2').settled])
+  const old = [...first.snapshot().entries()]
+  first.delete('notes', 'a')
+  await clock.advance(5000)
+  expect(first.reap().collected).toBe(1)
+  await first.stop()
+  downgrade(file())
+
+  const second = open(clock, init)
+  expect([...second.snapshot().entries()].map(({ key }) => key)).toEqual(['b'])
+  expect(second.snapshot().head).toEqual(first.snapshot().head)
+  expect(second.merge(old, undefined).rejected).toMatchObject([{ key: 'a' }])
+  await second.put('notes', 'c', '3').settled
+  await second.stop()
+  const third = open(clock, init)
+  expect([...third.snapshot().entries()].map(({ key }) => key)).toEqual(['b', 'c'])
+  await third.stop()
+})
+
+test('a store of a later version is left alone', () => {
+  openDiskStore({ path: file() }).close()
+  const database = new DatabaseSync(file())
+  database.exec('PRAGMA user_version = 3')
+  database.close()
+  expect(codeOf(() => openDiskStore({ path: file() }))).toBe('ledger.store_damaged')
+})
+
+/** Writes a store anew as version 1 had it. */
+function downgrade(path: string): void {
+  const made = `${path}.1`
+  const database = new DatabaseSync(made)
+  database.exec(VERSION_1)
+  database.exec(`ATTACH DATABASE '${path}' AS now`)
+  for (const [table, source] of [
+    ['head', 'head'],
+    ['entry', 'entry'],
+    ['burial', 'pruned_tombstone'],
+  ])
+    database.exec(`INSERT INTO main.${table} SELECT * FROM now.${source}`)
+  database.close()
+  rmSync(path)
+  renameSync(made, path)
+}
 
 test('a collected tombstone is remembered across a restart', async () => {
   const clock = createManualClock()

@@ -1,6 +1,7 @@
 /**
- * What a token says: the network's configuration, the secrets that rotate with time, and the seal on what members
- * say to each other. Browser-safe; a faster cipher for Node stands under `@mesh/network/node`.
+ * This package reads what a token says: the network's configuration, the secrets that rotate with time, and
+ * the seal on what members say to each other. Browser-safe; a faster cipher for Node stands under
+ * `@mesh/network/node`.
  *
  * @example
  * ```ts

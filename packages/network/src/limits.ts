@@ -27,3 +27,5 @@ export const MAX_OTP_INTERVAL_S = 315_360_000
 export const MIN_MAX_MESSAGE_BYTES = 1024
 /** The greatest bound for gossip messages: with a greater one a message could take a small machine's memory. */
 export const MAX_MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+/** The most administrators that a configuration names. */
+export const MAX_ADMINISTRATORS = 16

@@ -1,5 +1,5 @@
 /**
- * What only Node has of `@mesh/network`: the seal's cipher by OpenSSL.
+ * Only Node has this part of `@mesh/network`: the seal's cipher by OpenSSL.
  *
  * @example
  * ```ts

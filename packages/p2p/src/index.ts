@@ -1,6 +1,6 @@
 /**
- * What a member of a mesh network can do: the interface of a running node. These are types alone; `@mesh/p2p/node`
- * starts a node on a machine, `@mesh/p2p/testing` in memory.
+ * A member of a mesh network: the interface of a running node. These are types alone; `@mesh/p2p/node` starts
+ * a node on a machine, `@mesh/p2p/testing` in memory.
  *
  * @example
  * ```ts
@@ -13,6 +13,7 @@
  */
 export type { P2pErrorCode, RefusalCode } from './p2p-error.ts'
 export type {
+  Admission,
   Bandwidth,
   BandwidthStats,
   ByteStream,
@@ -24,5 +25,7 @@ export type {
   P2pEvent,
   P2pNode,
   PeerStatus,
+  PublicMessage,
+  PublicTopic,
   TopicMessage,
 } from './p2p-node.ts'

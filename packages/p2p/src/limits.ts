@@ -21,10 +21,10 @@ export const MAX_INBOUND_PER_SECOND = 64
 /** The most inbound connections that have not finished their handshake yet. */
 export const MAX_PENDING_INBOUND = 64
 /**
- * What a stream's window may grow to (from 256 KiB, which yamux fixes), and so what waits at most ahead of other
- * streams of the connection. The default of 16 MiB overruns libp2p's read buffer of 4 MiB when a reader pauses. A
- * window grows only as the round trip of its path asks for it (`upstream/receive-window.ts`): 1 MiB carries 84
- * Mbit/s at 100 ms.
+ * The size in bytes that a stream's window may grow to (from 256 KiB, which yamux fixes), and so what waits
+ * at most ahead of other streams of the connection. The default of 16 MiB overruns libp2p's read buffer of 4
+ * MiB when a reader pauses. A window grows only as the round trip of its path asks for it
+ * (`upstream/receive-window.ts`): 1 MiB carries 84 Mbit/s at 100 ms.
  */
 export const STREAM_WINDOW_BYTES = 1 << 20
 /**
@@ -238,8 +238,18 @@ export const MAX_HEARD_MEMBERS = 4096
 
 // Gossip (docs/WIRE.md 3)
 
-/** What an envelope and its signed pubsub frame add to the sealed hex, generously. */
+/** The bytes that an envelope and its signed pubsub frame add to the sealed hex, generously. */
 export const GOSSIP_OVERHEAD_BYTES = 1024
+/** The longest message on the public topic; a challenge has about 600 bytes. */
+export const MAX_PUBLIC_MESSAGE_BYTES = 4_096
+/** How many messages of one author on the public topic are passed on: legacy nodes send one in two minutes. */
+export const PUBLIC_MESSAGES_FROM_AUTHOR = { perSecond: 0.2, burst: 4 } as const
+/** How many messages on the public topic one address may bring: several nodes stand behind one. */
+export const PUBLIC_MESSAGES_FROM_ADDRESS = { perSecond: 2, burst: 32 } as const
+/** How many messages on the public topic are passed on in all. */
+export const PUBLIC_MESSAGES_FROM_ALL = { perSecond: 8, burst: 64 } as const
+/** The most authors, and the most addresses, whose messages on the public topic are counted. */
+export const MAX_PUBLIC_SENDERS = 4_096
 /** How long before a window begins its topic is subscribed to, in ms; less where windows are short. */
 export const TOPIC_LEAD_MS = 3_000
 /** How long after a window ended its topic stays in use, in ms; less where windows are short. */

@@ -1,6 +1,6 @@
 import type { Clock, Logger, Random } from '@mesh/core'
 
-/** What every part of this package is given: time, randomness and a log. */
+/** The components that every part of this package is given: time, randomness and a log. */
 export interface P2pComponents {
   readonly clock: Clock
   readonly random: Random

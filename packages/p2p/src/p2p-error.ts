@@ -4,6 +4,7 @@
 export type P2pErrorCode =
   | 'p2p.unreachable'
   | 'p2p.not_member'
+  | 'p2p.not_admitted'
   | 'p2p.unsupported'
   | 'p2p.channel_closed'
   | 'p2p.message_too_long'
@@ -19,6 +20,8 @@ export type P2pErrorCode =
 export type RefusalCode =
   /** A channel was opened by a peer that did not prove the network's key. */
   | 'channel.not_member'
+  /** A stream was opened by a member that is kept out. */
+  | 'channel.not_admitted'
   /** A peer had more channels of a protocol open than its handler allows. */
   | 'channel.too_many'
   /** A stream came over a relay on a protocol that takes direct ones only. */
@@ -35,6 +38,10 @@ export type RefusalCode =
   | 'member.too_many'
   /** A gossip message whose author is no Ed25519 peer id. */
   | 'topic.bad_author'
+  /** A gossip message whose author is kept out. */
+  | 'topic.not_admitted'
+  /** More messages on the public topic than one author, one address or all may send. */
+  | 'topic.too_many'
   /** A gossip message that is no envelope. */
   | 'topic.bad_envelope'
   /** A gossip message sealed with a key that this network does not have now. */

@@ -4,7 +4,7 @@ import type { PeerId } from '@mesh/core'
 export interface TopicMessage {
   /** The author who signed it, never the hop that forwarded it. */
   readonly author: PeerId
-  /** The unsealed bytes. */
+  /** The message's bytes, unsealed. */
   readonly plaintext: Uint8Array
 }
 
@@ -39,6 +39,35 @@ export interface ChannelOptions {
   readonly maxPerPeer?: number
   /** The channel may go over a TLS connection of its own where one is ready, which carries more. Default false. */
   readonly bulk?: boolean
+  /** Peers that proved the network's key and are kept out by `Admission` are served, too. Default false. */
+  readonly ungated?: boolean
+}
+
+/**
+ * Who may use the network, of those who hold its key. Asked for each message, stream and relayed connection; a peer that
+ * is not admitted any more loses its connections at once.
+ */
+export interface Admission {
+  mayUse(peer: string): boolean
+  /** True for a peer with which there is nothing to talk about: no connection is made or taken. */
+  isBanned(peer: string): boolean
+  /** Calls the listener after answers changed; the returned function ends it. */
+  onChange(listener: () => void): () => void
+}
+
+/** What nodes that are not trusted yet say to each other, in the open part of a message on the public topic. */
+export interface PublicMessage {
+  /** The author who signed it, never the hop that forwarded it. */
+  readonly author: PeerId
+  readonly text: string
+  /** The annotation `sigs`, as text; '' when there is none. */
+  readonly signature: string
+}
+
+/** The network's public topic: sealed with the network's key, and heard from members who are kept out, too. */
+export interface PublicTopic {
+  publish(message: Pick<PublicMessage, 'text' | 'signature'>): Promise<number>
+  onMessage(listener: (message: PublicMessage) => void): () => void
 }
 
 /** Channels on our own protocols (`/mesh/NAME/MAJOR`), all between members who proved the network's key. */
@@ -60,7 +89,12 @@ export interface Channels {
   ): Promise<Channel>
   /** Gives the proven members with a live connection that speak the protocol. */
   peersWith(protocol: string): readonly PeerId[]
-  onPeerWith(protocol: string, listener: (peer: PeerId, present: boolean) => void): () => void
+  /** Calls the listener as such members come and go; with `ungated` those that are kept out, too. */
+  onPeerWith(
+    protocol: string,
+    listener: (peer: PeerId, present: boolean) => void,
+    options?: { readonly ungated?: boolean },
+  ): () => void
 }
 
 /** Raw bytes between two members, over one libp2p stream or a TLS connection. One listener of each kind: a later one takes its place. */
@@ -143,7 +177,7 @@ export interface ByteStreams {
   prepare(peer: PeerId): void
 }
 
-/** What went over the network, in bytes. */
+/** The traffic over the network, in bytes. */
 export interface BandwidthStats {
   /** The bytes received since the start. */
   readonly totalIn: number
@@ -162,15 +196,20 @@ export interface Bandwidth {
   byPeer(): ReadonlyMap<string, BandwidthStats>
 }
 
-/** What this node knows of one peer. */
+/** This node's knowledge of one peer. */
 export interface PeerStatus {
   readonly id: string
   readonly connected: boolean
   /** True when the peer proved membership, or authored a message that could be unsealed. */
   readonly member: boolean
   readonly path: 'direct' | 'relayed' | undefined
-  /** What carries the bytes, such as `tcp`, `quic-v1`, `webrtc` or `ws`; undefined while not connected. */
+  /**
+   * The transport that carries the bytes, such as `tcp`, `quic-v1`, `webrtc` or `ws`; undefined while not
+   * connected.
+   */
   readonly transport: string | undefined
+  /** The IP address at the other end of the connection in use, which over a relay is the relay's. */
+  readonly remoteIp: string | undefined
   readonly addresses: readonly string[]
   /** The round trip that was measured last, in ms. */
   readonly rttMs: number | undefined
@@ -180,9 +219,12 @@ export interface PeerStatus {
   readonly lastError: string | undefined
   /** The agent version that the peer told by libp2p's identify. */
   readonly agent: string | undefined
-  /** What is known of reaching it, what was tried and what comes next, in one line; undefined: nothing yet. */
+  /**
+   * One line on reaching the peer: what is known, what was tried and what comes next; undefined when there is
+   * nothing yet.
+   */
   readonly reach: string | undefined
-  /** What a proven member says that it is called: a DNS label, which others may have too. */
+  /** The name that a proven member gives itself: a DNS label, which others may have too. */
   readonly name: string | undefined
 }
 
@@ -201,6 +243,8 @@ export type P2pEvent =
 export interface P2pNode {
   readonly self: PeerId
   readonly topic: GossipTopic
+  /** Undefined unless it was asked for. */
+  readonly publicTopic: PublicTopic | undefined
   readonly channels: Channels
   readonly streams: ByteStreams
   readonly bandwidth: Bandwidth

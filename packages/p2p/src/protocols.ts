@@ -14,6 +14,9 @@ export const BULK_PROTOCOL = '/mesh/bulk/1'
 /** All own protocols begin with this; their streams are between proven members only. */
 export const OWN_PROTOCOL_PREFIX = '/mesh/'
 
+/** All protocols of legacy members begin with this. */
+export const LEGACY_PROTOCOL_PREFIX = '/edgevpn/'
+
 // libp2p's
 
 /** AutoNAT's request: while such a stream is open, the peer that answers it dials the one that asked. */

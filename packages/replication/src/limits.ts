@@ -37,7 +37,7 @@ export const MAX_IDLE_MESSAGES = 3
 export const WALK_STEP_ENTRIES = 256
 /** All sessions together get at most one part in this many of the time. */
 export const SESSIONS_TIME_SHARE = 1.5
-/** What all sessions may use of the time at once, in ms. */
+/** The time that all sessions together may use at once, in ms. */
 export const SESSIONS_BURST_MS = 20
 /** Ranges that may wait for their answer. With more of them the remote asks without listening. */
 export const MAX_PENDING_TASKS = 8_192
@@ -150,7 +150,10 @@ export const HEARTBEATS_PER_LEASE = 4
 export const HEARTBEAT_INTERVAL_MS = 120_000
 /** The same while a legacy member is about, in ms: some have a window of 120 s. */
 export const LEGACY_HEARTBEAT_INTERVAL_MS = 40_000
-/** At multiples of this time, in ms, every node looks for what to collect, and the leader for what to reap. */
+/**
+ * The interval of collecting: at multiples of this time, in ms, every node looks for what to collect, and the
+ * leader for what to reap.
+ */
 export const SCRUB_INTERVAL_MS = 600_000
 /** How often a node with ownership `off` sends its last block, in ms. */
 export const OFF_SYNC_INTERVAL_MS = 10_000

@@ -1,4 +1,7 @@
-/** What replication needs from the network; `@mesh/p2p`'s `P2pNode` fits it, and so does the simulation. */
+/**
+ * Replication needs these ports from the network; `@mesh/p2p`'s `P2pNode` fits it, and so does the
+ * simulation.
+ */
 import type { PeerId } from '@mesh/core'
 
 export interface ReplicationTopic {

@@ -4,7 +4,7 @@
  * legacy members. It holds no rule of its own about entries: the ledger judges.
  */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import type { Ledger, LedgerEvent } from '@mesh/ledger'
+import type { KeyedEntry, Ledger, LedgerEvent } from '@mesh/ledger'
 import { type InitialSync, createInitialSync } from './presence/initial-sync.ts'
 import { type CatchUp, createCatchUp } from './reconcile/catch-up.ts'
 import { type Compression, createCompression } from './gossip/compression.ts'
@@ -53,7 +53,7 @@ export interface ReplicatorComponents {
    * Default: somebody may be there.
    */
   readonly knowsNobody?: () => boolean
-  /** Default: fflate. */
+  /** The compressor; fflate unless given. */
   readonly compression?: Compression
 }
 
@@ -71,6 +71,8 @@ export interface Replicator {
    * @param valueText the JSON text, asked for each time that it is written
    */
   keepAnnounced(bucket: string, key: string, valueText: () => string): () => void
+  /** Sends entries over the topic, also those of others; for what cannot wait until ledgers are compared. */
+  publish(entries: Iterable<KeyedEntry>): void
   /** Compares with a peer now. Never rejects. */
   reconcile(peer: PeerId): Promise<SessionResult>
   status(): ReplicationStatus
@@ -208,6 +210,10 @@ class LedgerReplicator implements Replicator {
       this.#announcing.delete(stop)
       stop()
     }
+  }
+
+  publish(entries: Iterable<KeyedEntry>): void {
+    this.#publisher.publish(entries)
   }
 
   reconcile(peer: PeerId): Promise<SessionResult> {

@@ -1,4 +1,4 @@
-/** What replication can say of itself, for the API, health and metrics. */
+/** Replication's account of itself, for the API, health and metrics. */
 import type { PeerId } from '@mesh/core'
 import type { InitialSyncReason } from './presence/initial-sync.ts'
 import type { ReceiveRefusal } from './gossip/block-receiver.ts'

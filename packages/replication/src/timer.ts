@@ -4,7 +4,7 @@ import type { Clock, Random } from '@mesh/core'
 export interface TimerInit {
   /** Asked before each wait, in milliseconds; the wait is drawn from 0.9 to 1 of it, never longer. */
   readonly everyMs: () => number
-  /** From this part of the interval on (0 to 1) a wait may end. Default 0.9. */
+  /** The part of the interval (0 to 1) from which on a wait may end; 0.9 by default. */
   readonly least?: number
   readonly run: () => void
 }

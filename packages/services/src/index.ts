@@ -1,6 +1,6 @@
 /**
- * What a member offers the others beside packets: services over TCP, UDP and unix sockets, egress, HTTP and SOCKS
- * proxy. Node only.
+ * This package holds what a member offers the others beside packets: services over TCP, UDP and unix sockets,
+ * egress, HTTP and SOCKS proxy. Node only.
  */
 export type { ServicesErrorCode } from './errors.ts'
 export type {
@@ -57,4 +57,4 @@ export type {
   ServicesStatus,
 } from './services/status.ts'
 export { createOwnUser, type OwnUser } from './users/own-user.ts'
-export { createSlots, type Slots } from './wire/accept.ts'
+export { createSlots, type Slots } from './slots.ts'

@@ -1,4 +1,7 @@
-/** What services, files and egress need from the rest of a node; `apps/node` plugs `@mesh/p2p` and the ledger in. */
+/**
+ * Services, files and egress need these ports from the rest of a node; `apps/node` plugs `@mesh/p2p` and the
+ * ledger in.
+ */
 import type { PeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 
@@ -15,16 +18,25 @@ export interface ByteStream {
    */
   send(bytes: Uint8Array): boolean
   onDrain(listener: () => void): void
-  /** In order, cut anywhere. What came before is kept, within the stream's window, until somebody listens. */
+  /**
+   * Calls the listener with the bytes in order, cut anywhere. What came before is kept, within the stream's
+   * window, until somebody listens.
+   */
   onBytes(listener: (bytes: Uint8Array) => void): void
   /**
    * Once, also when it had ended before: no error when both directions ended and everything was read, or when this
    * side's `close` is done. Without `halfClose` the end of one direction is that of both.
    */
   onEnd(listener: (error: Error | undefined) => void): void
-  /** With `halfClose`: sends what waits, then ends this side's direction only; the other one goes on. Idempotent. */
+  /**
+   * Sends what waits, then ends, with `halfClose`, this side's direction only; the other one goes on.
+   * Idempotent.
+   */
   end(): void
-  /** With `halfClose`, once: the remote sends no more and all that it sent was handed on. This side may still send. */
+  /**
+   * Calls the listener once, with `halfClose`: the remote sends no more and all that it sent was handed on.
+   * This side may still send.
+   */
   onRemoteEnd(listener: () => void): void
   /** Stops `onBytes`; the remote is slowed down once the stream's window is full. */
   pause(): void
@@ -65,7 +77,10 @@ export interface ByteStreams {
     peer: PeerId,
     protocol: string,
     options: ByteStreamOptions & {
-      /** As with `heard`: what is sent first goes along with the protocol's name, which saves a round trip. */
+      /**
+       * True as with `heard`: what is sent first goes along with the protocol's name, which saves a round
+       * trip.
+       */
       readonly lazy?: boolean
       readonly signal?: AbortSignal
     },
@@ -77,7 +92,7 @@ export interface ByteStreams {
 /** How a peer is connected now. */
 export interface PeerPath {
   readonly path: 'direct' | 'relayed'
-  /** `tcp`, `webrtc`, ... */
+  /** The transport of the connection: `tcp`, `webrtc`, ... */
   readonly transport: string | undefined
   readonly rttMs: number | undefined
 }
@@ -89,8 +104,10 @@ export interface ServicesNetwork {
   speaks(peer: PeerId, protocol: string): boolean | undefined
   /** Resolves when connected and what it speaks is known. @throws MeshError `p2p.unreachable` */
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
-  /** Undefined: not connected. */
+  /** Tells how the peer is connected; undefined when it is not. */
   pathOf(peer: PeerId): PeerPath | undefined
+  /** The IP address that a connected peer comes from, or that of the relay; undefined: not known. */
+  addressOf(peer: PeerId): string | undefined
   /** After each connection that opened, closed or changed from relayed to direct. */
   onPath(listener: (peer: PeerId) => void): () => void
 }

@@ -95,6 +95,7 @@ describe('a service', () => {
         state: 'connected',
         provider: a.id,
         path: 'direct',
+        transport: 'memory',
         isLegacy: false,
         openConnections: 0,
         connections: 1,

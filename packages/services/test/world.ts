@@ -20,6 +20,8 @@ export interface Member {
   readonly ledger: Ledger
   readonly network: ServicesNetwork
   readonly handlers: Map<string, Handler>
+  /** Where others see it come from. */
+  readonly address: string
   readonly components: Parameters<typeof createServices>[1]
   /** Writes a heartbeat, as replication does. */
   beat(): Promise<void>
@@ -29,7 +31,7 @@ export interface Member {
 
 export interface World {
   /** Joins a member; one that `isDeaf` hears no commit of the others. */
-  member(init?: { readonly isDeaf?: boolean }): Promise<Member>
+  member(init?: { readonly isDeaf?: boolean; readonly address?: string }): Promise<Member>
   /** Cuts a member off, or joins it again. */
   setReachable(member: Member, isReachable: boolean): void
   close(): Promise<void>
@@ -51,9 +53,9 @@ class MemoryWorld implements World {
     this.#random = random
   }
 
-  async member({ isDeaf = false } = {}): Promise<Member> {
+  async member({ isDeaf = false, address = '192.0.2.1' } = {}): Promise<Member> {
     const ledger = createLedger({}, { signer: createSigner(this.#random.bytes(32)) })
-    const member = this.#createMember(ledger)
+    const member = this.#createMember(ledger, address)
     for (const { ledger: other } of this.#members.values()) {
       ledger.merge(other.snapshot().entries(), other.self)
     }
@@ -78,7 +80,7 @@ class MemoryWorld implements World {
     for (const end of this.#ends.reverse()) await end()
   }
 
-  #createMember(ledger: Ledger): Member {
+  #createMember(ledger: Ledger, address: string): Member {
     const id = ledger.self
     const handlers = new Map<string, Handler>()
     const network = this.#networkOf(id, handlers)
@@ -106,6 +108,7 @@ class MemoryWorld implements World {
       ledger,
       network,
       handlers,
+      address,
       components,
       async beat() {
         await ledger.put('healthcheck', id, heartbeatValue(systemClock.now())).settled
@@ -159,6 +162,7 @@ class MemoryWorld implements World {
         reach(peer)
       },
       pathOf: (peer) => (isReachable(peer) ? { path: 'direct', transport: 'memory', rttMs: 0 } : undefined),
+      addressOf: (peer) => this.#members.get(peer)?.address,
       onPath: (listener) => {
         this.#pathListeners.add(listener)
         return () => this.#pathListeners.delete(listener)

@@ -31,7 +31,10 @@ export function createNatLab(kind: NatKind, others: Readonly<Record<string, stri
   }
 }
 
-/** What comes in unasked is dropped, also towards the NAT itself: an answer would take the port that a hole needs. */
+/**
+ * The firewall drops what comes in unasked, also towards the NAT itself: an answer would take the port that a
+ * hole needs.
+ */
 function rules(kind: NatKind): string {
   const masquerade = kind === 'port-preserving' ? 'masquerade' : 'masquerade random,fully-random'
   return `table ip nat {

@@ -34,7 +34,7 @@ export class TableApplier {
   readonly #init: TableApplierInit
   readonly #components: TableApplierComponents
   #table: VpnTable | undefined
-  /** What the interface and the kernel were told last. */
+  /** The state that the interface and the kernel were told last. */
   #told: { addresses: string; routes: string }
 
   constructor(init: TableApplierInit, components: TableApplierComponents) {
@@ -65,7 +65,7 @@ export class TableApplier {
     }
   }
 
-  /** To be called when there is another interface: that one has no routes. */
+  /** Must be called when there is another interface: that one has no routes. */
   forgetRoutes(): void {
     this.#told.routes = ''
   }

@@ -37,14 +37,14 @@ import type {
 
 /** Where addresses are leased when nothing else is said. */
 const LEASE_RANGE = parseCidr('10.1.0.0/24')
-/** Remembers nothing. */
+/** A memory that remembers nothing. */
 const NO_STORE: LeaseStore = { read: () => undefined, write() {} }
 
 export function createVpn(init: VpnInit, components: VpnComponents): Vpn {
   return new MeshVpn(init, { ...components, log: components.log.child('vpn') })
 }
 
-/** What stands while the VPN does. */
+/** The parts that stand while the VPN does. */
 interface Parts {
   readonly supervisor: EngineSupervisor
   readonly tunnels: Tunnels
@@ -61,7 +61,7 @@ class MeshVpn implements Vpn {
   readonly #inputs: TableInputs
   readonly #listeners: VpnListeners
   readonly #stopping = new AbortController()
-  /** What starting began, to be undone in the reverse order. */
+  /** The steps that undo what starting began, in the reverse order. */
   readonly #ends: (() => void | Promise<void>)[] = []
   #stopped: Promise<void> | undefined
   #state: VpnState = 'starting'

@@ -74,14 +74,14 @@ class Addresses implements OwnAddresses {
   readonly #init: OwnAddressesInit
   readonly #components: OwnAddressesComponents
   readonly #stopping = new AbortController()
-  /** What ends the announcing of each address. */
+  /** The functions that end the announcing of each address. */
   readonly #announced = new Map<IpAddress, () => void>()
   #lease: AddressInRange | undefined
   #firstLeasedAt: number | undefined
   /** Addresses that were just lost: they are another's by now, or soon. */
   #lost: readonly IpAddress[] = []
   #unwatch = () => {}
-  /** What others had; only nodes that lease remember it. */
+  /** The addresses that others had; only nodes that lease remember it. */
   #past: PastAddresses | undefined
   /** The address for which another's lease was asked to move. */
   #asked: IpAddress | undefined

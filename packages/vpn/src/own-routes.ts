@@ -5,7 +5,10 @@ import type { VpnLedger } from './ports.ts'
 import { readRoute } from './table/read-entry.ts'
 import type { VpnComponents } from './vpn.ts'
 
-/** To be called when the node knows what others hold. The returned function withdraws the routes, within a second. */
+/**
+ * Must be called when the node knows what others hold. The returned function withdraws the routes, within a
+ * second.
+ */
 export function announceRoutes(
   routes: readonly Cidr[],
   { ledger, announce, clock }: Pick<VpnComponents, 'ledger' | 'announce' | 'clock'>,

@@ -1,11 +1,14 @@
-/** What the VPN needs from the rest of a node; `apps/node` plugs `@mesh/p2p`, the ledger and the engine in. */
+/**
+ * The VPN needs these ports from the rest of a node; `apps/node` plugs `@mesh/p2p`, the ledger and the engine
+ * in.
+ */
 import type { Cidr, PeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 
 /** Raw bytes between two members, over one libp2p stream. One listener of each kind: a later one takes its place. */
 export interface ByteStream {
   readonly peer: PeerId
-  /** Whether the connection is direct; false over a relay. */
+  /** True when the connection is direct; false over a relay. */
   readonly direct: boolean
   /**
    * Takes the bytes in every case, and keeps them. False means that no more are to be sent before `onDrain`. After the
@@ -102,7 +105,7 @@ export interface PeerPath {
 export interface VpnNetwork {
   readonly channels: VpnChannels
   readonly streams: ByteStreams
-  /** Whether a peer speaks the protocol; undefined: it is not connected, or has not said yet. */
+  /** True when a peer speaks the protocol; undefined when it is not connected, or has not said yet. */
   speaks(peer: PeerId, protocol: string): boolean | undefined
   /** Resolves when the peer is connected and what it speaks is known. @throws MeshError `p2p.unreachable` */
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
@@ -116,4 +119,4 @@ export interface VpnNetwork {
   ping(peer: PeerId, signal?: AbortSignal): Promise<number>
 }
 
-export type VpnLedger = Pick<Ledger, 'self' | 'mode' | 'snapshot' | 'put' | 'delete' | 'subscribe'>
+export type VpnLedger = Pick<Ledger, 'self' | 'mode' | 'snapshot' | 'admits' | 'put' | 'delete' | 'subscribe'>

@@ -1,4 +1,4 @@
-/** What people are shown of a VPN. */
+/** The status of a VPN, as people are shown it. */
 import { type AddressInRange, type Cidr, MeshError, type PeerId } from '@mesh/core'
 import type { EngineStats } from '@mesh/engine'
 import type { Tunnels } from './tunnels/tunnels.ts'

@@ -1,4 +1,4 @@
-/** What a node's VPN is to the rest of the node; `createVpn` makes one. */
+/** A node's VPN, as the rest of the node sees it; `createVpn` makes one. */
 import type { AddressInRange, Cidr, Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineCounters, EngineInit, EngineInterface } from '@mesh/engine'
 import type { LeaseStore } from './addresses/lease.ts'
@@ -15,7 +15,7 @@ export interface VpnInit {
   readonly lease?: LeaseInit
   /** The network's secrets: `otp.crypto.key` and `room`. */
   readonly secret: { readonly key: string; readonly room: string }
-  /** What this node's machine record says beside its addresses. */
+  /** The fields of this node's machine record beside its addresses. */
   readonly machine: MachineDescription
   /** Replaces the ledger's `machines` for routing when it is not empty. */
   readonly staticPeers?: readonly StaticPeer[]
@@ -23,7 +23,7 @@ export interface VpnInit {
   readonly router?: IpAddress
   /** The networks of this host that others may reach through this node. */
   readonly advertiseRoutes?: readonly Cidr[]
-  /** Whether to take networks that any member advertises; default routes are never taken so. */
+  /** True to take networks that any member advertises; default routes are never taken so. */
   readonly acceptRoutes?: boolean
   /** The members whose networks are taken, default routes too. */
   readonly acceptRoutesFrom?: readonly PeerId[]
@@ -71,7 +71,7 @@ export interface VpnComponents {
   readonly log: Logger
 }
 
-/** What the VPN asks of the machine it runs on. */
+/** The VPN asks this of the machine it runs on. */
 export interface VpnHost {
   /** The addresses of the host's interfaces with their networks; the VPN's own interface may be among them. */
   networks(): readonly HostNetwork[]
@@ -81,7 +81,8 @@ export interface VpnHost {
    */
   remoteAddresses(): readonly IpAddress[]
   /**
-   * Whether the kernel passes packets on (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`); undefined: unknown.
+   * True when the kernel passes packets on (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`);
+   * undefined: unknown.
    */
   forwards(family: 'ipv4' | 'ipv6'): boolean | undefined
 }
@@ -104,7 +105,7 @@ export interface Vpn {
   /** This node's addresses, the derived one included, without those that another member has now. */
   addresses(): readonly AddressInRange[]
   status(): VpnStatus
-  /** What a person should know of, each with what to do. */
+  /** The problems that a person should know of, each with what to do. */
   problems(): readonly VpnProblem[]
   /**
    * Reaches a peer of the VPN, connecting to it first when need be, and measures.
@@ -178,6 +179,7 @@ export const IGNORED_REASONS = [
   'badRecord',
   'ownerMismatch',
   'ownerDead',
+  'notAdmitted',
   'outsideRange',
   'ownAddress',
   'derivedOfOther',
@@ -191,7 +193,8 @@ export const IGNORED_REASONS = [
 /**
  * Why an entry is not in the table. `badKey`: its key is no address or CIDR in its canonical form, or one that nobody
  * may own (multicast, loopback). `badRecord`: its value is no record with a peer id. `ownerMismatch`: the record names
- * another peer than its owner. `ownerDead`: there was no heartbeat within the liveness window. `outsideRange`: it lies
+ * another peer than its owner. `ownerDead`: there was no heartbeat within the liveness window, or
+ * the owner is kept out. `notAdmitted`: a static peer is kept out. `outsideRange`: it lies
  * outside of this node's VPN ranges. `ownAddress`: the address is this node's. `derivedOfOther`: it lies in the derived
  * prefix, and is not its owner's address. `notAccepted`: no option accepts it. `connectedNetwork`: it would hide a
  * network of this host. `vpnRange`: it would hide addresses of the VPN. `cutsPeers`: it holds addresses through which
@@ -205,7 +208,7 @@ export interface VpnProblem {
   readonly severity: 'warning' | 'error'
   readonly title: string
   readonly hint: string
-  /** Since when it is so, in Unix ms, where that is known. */
+  /** The time since when it is so, in unix ms, where that is known. */
   readonly since?: number
 }
 

@@ -150,6 +150,7 @@ function inputOf(given: Drawn, world: World, ranges = RANGES): TableInput {
     ranges,
     derived: { prefix: DERIVED, addressOf: derivedOf },
     staticPeers: given.staticPeers.map(([text, peer]) => ({ address: parseIp(text), peer })),
+    admits: () => true,
     router: given.router === undefined ? undefined : parseIp(given.router),
     accept: { any: given.any, from: new Set(given.from) },
     advertised: [],

@@ -1,4 +1,4 @@
-/** What the command line advises, where the node's answer speaks to whoever asks over HTTP. */
+/** Gives the advice of the command line, where the node's answer speaks to whoever asks over HTTP. */
 import { MeshError } from '@mesh/core'
 
 /**

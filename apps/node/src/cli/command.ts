@@ -1,4 +1,4 @@
-/** What a command is, and what it gets when it is called. */
+/** The definition of a command, and what it gets when it is called. */
 import type { Surroundings } from '../settings/load-settings.ts'
 import type { LoadedSettings } from '../settings/load-settings.ts'
 
@@ -16,7 +16,7 @@ export interface Call extends LoadedSettings {
   readInput(maxBytes: number): Promise<string>
   /** Is standard output a terminal? */
   readonly isTerminal: boolean
-  /** Is standard error? */
+  /** True when standard error is a terminal. */
   readonly isErrorTerminal: boolean
 }
 
@@ -24,7 +24,7 @@ export interface Call extends LoadedSettings {
 export type Run = (call: Call) => Promise<number>
 
 export interface Command {
-  /** What follows `mesh`: `api`, `ledger get`; empty for `mesh` alone. */
+  /** The words that follow `mesh`: `api`, `ledger get`; empty for `mesh` alone. */
   readonly name: string
   /** Its arguments as help shows them; those in [] may be left out. */
   readonly arguments: readonly string[]

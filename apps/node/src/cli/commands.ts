@@ -217,6 +217,61 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./token-show.ts')).runTokenShow,
   },
   {
+    name: 'admin init',
+    arguments: [],
+    summary: "make an administrator's key for a network, and print the token that names it",
+    description:
+      'Only peers that an administrator let in may use a network whose token names one. The key is kept in a file on this machine; give every machine the printed token in place of the old one, and restart its node. The node of this machine lets itself in.',
+    examples: [
+      'mesh admin init --token-file mesh.token > admin.token && chmod 600 admin.token',
+      'mesh api --token-file admin.token',
+    ],
+    load: async () => (await import('./admin.ts')).runAdminInit,
+  },
+  {
+    name: 'admin invite',
+    arguments: [],
+    summary: 'make an invite, with which one machine lets itself in',
+    description:
+      'Prints its code once. The machine joins with the token and --invite CODE. Until it ends, whoever has the code first is in.',
+    examples: ['mesh admin invite --expires 1h --label laptop'],
+    load: async () => (await import('./admin.ts')).runAdminInvite,
+  },
+  {
+    name: 'admin cancel',
+    arguments: ['INVITE'],
+    summary: 'cancel an invite that is open, by its id',
+    load: async () => (await import('./admin.ts')).runAdminCancel,
+  },
+  {
+    name: 'admin admit',
+    arguments: ['PEER'],
+    summary: 'let a peer in, by its id or name; also one that was shut out',
+    examples: ['mesh admin admit 12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'],
+    load: async () => (await import('./admin.ts')).runAdminAdmit,
+  },
+  {
+    name: 'admin revoke',
+    arguments: ['PEER'],
+    summary: 'shut a peer out, by its id or name: all members close what is open with it',
+    examples: ['mesh admin revoke laptop'],
+    load: async () => (await import('./admin.ts')).runAdminRevoke,
+  },
+  {
+    name: 'admin list',
+    arguments: [],
+    summary: 'list who is in, who waits to be let in, and invites',
+    examples: ['mesh admin list', 'mesh admin list --json'],
+    load: async () => (await import('./admin.ts')).runAdminList,
+  },
+  {
+    name: 'peergater ecdsa-genkey',
+    arguments: [],
+    summary: 'make a key pair for --peergate-auth and the bucket trustzoneAuth',
+    examples: ['mesh peergater ecdsa-genkey'],
+    load: async () => (await import('./peergater.ts')).runGenerateKey,
+  },
+  {
     name: 'config',
     arguments: [],
     summary: 'print the settings in force and where each came from',

@@ -9,7 +9,7 @@ import { printableJson } from '../log/printable.ts'
 export interface Asked {
   /** Puts it, and resolves with what the node says of it. */
   readonly ask: (client: ApiClient) => Promise<object>
-  /** `web: members reach 127.0.0.1:8080`. */
+  /** One line for people, `web: members reach 127.0.0.1:8080`. */
   readonly told: string
   /** The command that shows how it is. */
   readonly shown: string

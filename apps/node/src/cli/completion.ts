@@ -113,7 +113,9 @@ function pathFlags(): readonly string[] {
   ]
 }
 
-/** zsh runs bash's completion functions. Taken from $fpath, the file runs as the function at the first Tab. */
+/**
+ * Zsh runs bash's completion functions. Taken from $fpath, the file runs as the function at the first Tab.
+ */
 function zshScript(): string {
   return `#compdef mesh
 autoload -U +X bashcompinit && bashcompinit
@@ -121,7 +123,7 @@ ${bashScript()}if [[ $funcstack[1] = _mesh ]]; then _bash_complete -F _mesh; fi
 `
 }
 
-/** What fish offers as the value of a flag. */
+/** Gives what fish offers as the value of a flag. */
 function fishValue(name: OptionName): string {
   const { choices, parts = [] } = optionOf(name)
   if (choices.length > 0) return ` -x -a ${quote(choices.join(' '))}`

@@ -74,7 +74,7 @@ function rowOf(name: OptionName, call: Call, folder: string | undefined): Row {
   }
 }
 
-/** What holds in place of a value that is not there. */
+/** Says what holds in place of a value that is not there. */
 function emptyWords(name: OptionName, level: string): string {
   const { defaultText } = optionOf(name)
   const isText = level === 'default' && defaultText !== '' && !['ledgerState', 'defaults'].includes(name)
@@ -115,7 +115,7 @@ function defaultInForce(
   return undefined
 }
 
-/** For options that count for some of the commands only, or with another one. */
+/** Adds a remark for options that count for some of the commands only, or with another one. */
 function conditionOf(name: OptionName, { settings }: Call): string {
   if (name === 'listen') return 'for `mesh api`'
   const isForApi = name === 'apiListen' || name === 'apiAllowedHost' || name === 'apiCors'

@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
   later_claim: 'another had the name before',
 }
 
-/** What people read. */
+/** Prints the lines that people read. */
 export function formatResolution(resolved: NameResolutionView): string {
   const { Name, Type, Code, Records, Losers } = resolved
   const records = Records.map((record) =>

@@ -47,7 +47,7 @@ function askFor({ regex, records }: GivenRecords): Asked {
   }
 }
 
-/** What the ledger keeps: values by the number of their type. */
+/** Gives the form that the ledger keeps: values by the number of their type. */
 function ledgerValue({ records }: GivenRecords): string {
   return JSON.stringify(Object.fromEntries(records.map(({ type, value }) => [type, value])))
 }

@@ -7,7 +7,7 @@ import { allCommands, commands, findCommand, rootCommand } from './commands.ts'
 const WIDTH = 96
 const OPTION_COLUMN = 34
 
-/** What people begin with; docs and the short help agree on these five. */
+/** The commands that people begin with; docs and the short help agree on these five. */
 const FIRST_STEPS: readonly (readonly [call: string, meaning: string])[] = [
   ['mesh -g -b > mesh.token', 'make a network; whoever has this token is in it: keep it secret'],
   ['sudo mesh --token-file mesh.token', 'join it: this machine gets an address and reaches the others'],
@@ -33,7 +33,7 @@ export const runHelp: Run = async ({ positionals, settings, out }) => {
   return 0
 }
 
-/** What `mesh help` prints: a screen for somebody who begins. */
+/** Gives what `mesh help` prints: a screen for somebody who begins. */
 export function formatShortHelp(): string {
   const names = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]
   const width = Math.max(...FIRST_STEPS.map(([call]) => call.length))
@@ -122,7 +122,7 @@ function wrap(text: string, indent: number): string {
   return [...lines, line].map((each) => `${each}\n`).join('')
 }
 
-/** For completion and documents: every command with its options. */
+/** Lists every command with its options, for completion and documents. */
 export function describeCommands(): readonly {
   readonly command: Command
   readonly names: readonly OptionName[]

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { NamedAddress } from '@mesh/services'
 import { absoluteAddress } from '../settings/absolute-address.ts'
 
-/** What an instance's name may be long. */
+/** The length that an instance's name may have. */
 const MAX_INSTANCE_LENGTH = 40
 
 /** Paths of unix sockets made absolute, from the folder that the person stands in. */

@@ -39,7 +39,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set(['vpn.unreachable', 'peer.unrea
 /** No VPN here, or the peer has none. */
 const WITHOUT_VPN: ReadonlySet<string> = new Set(['vpn.not_running', 'vpn.unknown_machine'])
 
-/** Through the VPN, as packets go; a peer that it does not have, over libp2p. */
+/** Pings through the VPN, as packets go; a peer that it does not have, over libp2p. */
 async function ping(client: ApiClient, machine: string, signal: AbortSignal): Promise<Answer> {
   try {
     return await client.pingMachine({ machine }, { signal })
@@ -63,14 +63,14 @@ export function formatPing(answer: Answer): string {
   return printable('MTU' in answer ? formatMachine(answer) : formatPeer(answer))
 }
 
-/** `laptop (12D3KooW…) by direct tcp: 1.9 ms, over libp2p` */
+/** Prints a pong of libp2p, `laptop (12D3KooW…) by direct tcp: 1.9 ms, over libp2p` */
 function formatPeer({ Name, PeerID, Path, Transport, RoundTripMs, Member }: PeerPingView): string {
   const name = Name === '' ? PeerID : `${Name} (${PeerID})`
   const stranger = Member ? '' : ', not proven a member'
   return `${name} by ${Path} ${Transport ?? 'connection'}: ${RoundTripMs.toFixed(1)} ms, over libp2p${stranger}`
 }
 
-/** `laptop (10.1.0.12) by direct tcp: 1.9 ms, MTU 1280` */
+/** Prints a pong of the VPN, `laptop (10.1.0.12) by direct tcp: 1.9 ms, MTU 1280` */
 function formatMachine({ Hostname, Address, PeerID, ...measured }: VpnPingView): string {
   const { Way, Path, Transport, RoundTripMs, MTU } = measured
   const address = Address === '' ? PeerID : Address

@@ -22,11 +22,11 @@ export interface Role {
   /** Where the API listens beside the control socket, as the person gave it. */
   readonly listen: string | undefined
   readonly hasVpn: boolean
-  /** What the command's arguments say, in place of the settings. */
+  /** The settings that the command's arguments give, in place of the others. */
   readonly settings?: Partial<Settings>
   /** Its instance, unless the person names one. */
   readonly instance?: string
-  /** What the node is for, where it ends by itself; resolves with the exit code. */
+  /** Does what the node is for, where it ends by itself; resolves with the exit code. */
   readonly work?: (sharing: Sharing, signal: AbortSignal) => Promise<number>
   /** An address of --dns that cannot be had ends the node. */
   readonly needsDns?: boolean

@@ -59,7 +59,7 @@ async function readServices(client: ApiClient) {
   }
 }
 
-/** What people read. */
+/** Prints the lines that people read. */
 export function formatServices({ Services, Connections, Files, Members }: View): string {
   const tables = [
     table(
@@ -103,11 +103,14 @@ function serviceRow(service: NodeServiceView): readonly string[] {
 }
 
 function connectionRow(connection: NodeConnectionView): readonly string[] {
-  const { Name, Listen, State, Provider, Path, OpenConnections, BytesIn, BytesOut, LastError } = connection
+  const { Name, Listen, State, Provider, Path, Transport, OpenConnections, BytesIn, BytesOut, LastError } =
+    connection
   return [
     Name,
     Listen,
-    Path === null ? State : `${State}, ${Path}`,
+    [State, [Path, Transport].filter((part) => part !== null).join(' ')]
+      .filter((part) => part !== '')
+      .join(', '),
     Provider === null ? '-' : shortPeerId(Provider),
     String(OpenConnections),
     formatBytes(BytesIn),

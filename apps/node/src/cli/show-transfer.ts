@@ -14,7 +14,9 @@ export interface TransferDisplay {
   end(): void
 }
 
-/** With `--json` every state is a line on standard output; else people read standard error. */
+/**
+ * Shows each state: with `--json` every one is a line on standard output; else people read standard error.
+ */
 export function createTransferDisplay(
   { name, nameOf }: { readonly name: string; readonly nameOf: (peer: string) => string },
   { call, now }: { readonly call: Call; readonly now: () => number },

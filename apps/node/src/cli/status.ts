@@ -58,7 +58,7 @@ async function nullWithout<View>(asked: Promise<View>): Promise<View | null> {
   }
 }
 
-/** What people read. */
+/** Prints the lines that people read. */
 export function formatStatus(
   { Node, Summary, Version, Health, Digest, Peers, Vpn, Dns }: Status,
   { verbose = false }: { readonly verbose?: boolean } = {},
@@ -175,7 +175,7 @@ function peerRow(peer: PeerView): readonly string[] {
 
 const REACH_COLUMNS = ['PEER', 'REACH']
 
-/** Of all peers, so that one that is not shown for want of news can be asked about too. */
+/** Shows how a peer is reached; of all peers, so that one that is not shown for want of news can be asked about too. */
 function reachRow({ ID, Reach }: PeerView): readonly string[] {
   return [shortPeerId(ID), Reach ?? 'not known']
 }

@@ -4,7 +4,7 @@ import { EXIT } from '../errors.ts'
 import type { OptionGroup } from '../settings/option.ts'
 import { flagOf, type OptionName, optionNames, optionOf, variableOf } from '../settings/options.ts'
 
-/** By path from the root of the repository. */
+/** The texts by their path from the root of the repository. */
 export function buildDocuments(): ReadonlyMap<string, string> {
   return new Map([
     ['docs/flags.md', flagsDocument()],

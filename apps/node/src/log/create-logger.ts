@@ -9,7 +9,7 @@ import { printable, printableJson } from './printable.ts'
 
 export interface LoggerInit {
   readonly format: 'human' | 'json'
-  /** `info`, or `info,p2p=debug`. */
+  /** The levels: `info`, or `info,p2p=debug`. */
   readonly levels: string
   readonly color: boolean
   /** Stack traces with errors. */
@@ -91,7 +91,7 @@ function humanText(value: unknown): string {
   return typeof value === 'string' ? value : stringifyExactJson(value)
 }
 
-/** What JSON can carry, without secrets of errors' internals. */
+/** Gives what JSON can carry, without secrets of errors' internals. */
 function plainValue(value: unknown, debug: boolean): unknown {
   if (typeof value === 'string') return shorten(value)
   if (value instanceof Error) return plainError(value, debug)

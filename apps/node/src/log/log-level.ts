@@ -34,7 +34,7 @@ export function parseLogLevels(text: string): LogLevels {
   }
 }
 
-/** What `--log-level` expects in place of the text, or undefined when the text is right. */
+/** Says what `--log-level` expects in place of the text, or undefined when the text is right. */
 export function refuseLogLevels(text: string): string | undefined {
   for (const part of text.split(',')) {
     const [name = '', level, more] = part.trim().split('=')

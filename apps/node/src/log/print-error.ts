@@ -8,7 +8,7 @@ export interface ErrorFormat {
   readonly debug: boolean
   /** How the person calls `mesh`, for what the lines tell them to type. */
   readonly command?: string
-  /** What to do next; the error's own unless given. */
+  /** The next step; the error's own unless given. */
   readonly hint?: string | undefined
 }
 

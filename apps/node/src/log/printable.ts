@@ -1,4 +1,4 @@
-/** What is safe on a terminal of text that others wrote. */
+/** Keeps of a text that others wrote what is safe on a terminal. */
 import { stringifyExactJson } from '@mesh/core'
 
 /**

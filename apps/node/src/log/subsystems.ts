@@ -22,6 +22,7 @@ export const SUBSYSTEMS: readonly string[] = [
   'proxy',
   'replication',
   'services',
+  'trust',
   'vpn',
   'vpn/keys',
   'vpn/tunnels',

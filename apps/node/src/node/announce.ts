@@ -5,7 +5,7 @@ import type { Replicator } from '@mesh/replication'
 export interface Announcement {
   readonly bucket: string
   readonly key: string
-  /** JSON text. */
+  /** The value as JSON text. */
   readonly value: string
 }
 

@@ -13,9 +13,11 @@ import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Egress, FileSharing, Proxy, Services } from '@mesh/services'
+import type { Trust } from '@mesh/trust'
 import type { Vpn } from '@mesh/vpn'
 import { nameInForce } from '../settings/node-name.ts'
 import { version } from '../version.ts'
+import { createAccessPort } from './access-port.ts'
 import { createAssets } from './assets.ts'
 import type { NodeInit } from './create-node.ts'
 import { findProblems } from './health.ts'
@@ -26,6 +28,8 @@ import { createVpnPort } from './vpn-port.ts'
 export interface NodeApiComponents {
   readonly ledger: Ledger
   readonly dns: NodeDns
+  /** Undefined where whoever has the token is in. */
+  readonly trust: Trust | undefined
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -39,7 +43,7 @@ export interface NodeApi {
   attachVpn(vpn: Vpn): void
   /** Services of this node, which may not run yet. */
   attachServices(services: Services, files: FileSharing): void
-  /** What it offers and connects to, once all that options name stands. */
+  /** Attaches what the node offers and connects to, once all that options name stands. */
   attachOffers(offers: OffersPort): void
   attachEgress(egress: Egress): void
   attachProxy(proxy: Proxy): void
@@ -54,7 +58,7 @@ export function createApi(init: NodeApiInit, components: NodeApiComponents): Nod
   return new AttachedApi(init, components)
 }
 
-/** What has joined the API since it was made, for health and metrics. */
+/** The parts that have joined the API since it was made, for health and metrics. */
 interface Attached {
   p2p?: P2pMember
   replicator?: Replicator
@@ -74,7 +78,7 @@ class AttachedApi implements NodeApi {
 
   constructor(init: NodeApiInit, components: NodeApiComponents) {
     const { settings, network, hasVpn } = init
-    const { ledger, dns, clock, random, log } = components
+    const { ledger, dns, trust, clock, random, log } = components
     this.#init = init
     this.#components = components
     this.#startedAt = clock.now()
@@ -93,6 +97,7 @@ class AttachedApi implements NodeApi {
           problems: () => this.#problems(),
         },
         metrics: () => this.#metrics(),
+        ...(trust !== undefined && { access: createAccessPort({ trust, ledger, now: () => clock.now() }) }),
         ...assetsOf(),
       },
     )

@@ -16,6 +16,7 @@ import { createNodeDns } from './node-dns.ts'
 import { createEnds, type Ends } from './ends.ts'
 import type { Sharing } from './join-services.ts'
 import { openLedger } from './open-ledger.ts'
+import { openTrust } from './open-trust.ts'
 import { restoreResolver } from './restore-resolver.ts'
 
 /** Time for the first requests between the API and the host. */
@@ -85,12 +86,15 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   ends.add(() => folder.release({ remove: settings.ephemeral }))
   restoreResolver(stateDir, log)
   const identity = settings.ephemeral ? createIdentity(random) : openIdentity(folder.path, random, log)
-  const ledger = openLedger({ settings, identity, folder: folder.path }, { clock, log })
+  const trust = await openTrust({ settings, network, identity, stateDir }, { clock, random, log })
+  ends.add(() => trust?.stop())
+  const ledger = openLedger({ settings, identity, folder: folder.path, trust }, { clock, log })
   ends.add(() => ledger.stop())
+  trust?.attachLedger(ledger)
 
   const dns = createNodeDns(parts, { ledger, clock, random, log })
   ends.add(() => dns.stop())
-  const api = createApi(parts, { ledger, dns, clock, random, log })
+  const api = createApi(parts, { ledger, dns, trust, clock, random, log })
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told
   ends.add(() => ledger.stop())
@@ -111,6 +115,9 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   await delay(clock, FIRST_ANSWERS_MS)
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
-  const sharing = await joinNetwork({ ...parts, folder: folder.path, identity, ledger, api, dns }, ends)
+  const sharing = await joinNetwork(
+    { ...parts, folder: folder.path, identity, ledger, trust, api, dns },
+    ends,
+  )
   return { id: identity.id, sharing, stop: () => ends.run() }
 }

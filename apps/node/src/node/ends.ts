@@ -1,4 +1,4 @@
-/** What must be undone when a node stops, in the reverse order of its making. */
+/** Undoes what must be undone when a node stops, in the reverse order of its making. */
 export interface Ends {
   add(end: () => unknown): void
   /** Runs every end, also when one fails; then throws the first failure. Idempotent. */

@@ -1,4 +1,7 @@
-/** What is wrong with this node, in words with what to do: `/api/health`, `mesh status` and the page show it. */
+/**
+ * Says what is wrong with this node, in words with what to do: `/api/health`, `mesh status` and the page show
+ * it.
+ */
 import type { HealthProblem } from '@mesh/api-server'
 import { shortPeerId } from '@mesh/core'
 import type { Ledger, RejectionCode } from '@mesh/ledger'
@@ -6,15 +9,15 @@ import type { P2pNode } from '@mesh/p2p'
 import type { FileSharing, Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
 
-/** What problems are found in. */
+/** The state that problems are found in. */
 export interface HealthView {
   readonly now: number
-  /** Unix ms. */
+  /** The time of the start, in unix ms. */
   readonly startedAt: number
   readonly ledger: Pick<Ledger, 'conflicts' | 'rejections' | 'storeFailure' | 'clockOffset'>
   /** Undefined until the host listens. */
   readonly p2p: P2pNode | undefined
-  /** Undefined without one. */
+  /** The node's VPN; undefined without one. */
   readonly vpn: Pick<Vpn, 'problems'> | undefined
   /** Undefined until the host listens. */
   readonly services?: Pick<Services, 'problems'> | undefined
@@ -29,7 +32,7 @@ const ALONE_AFTER_MS = 60_000
 /** More are counted in `/metrics` only. */
 const MAX_LISTED_CONFLICTS = 20
 
-/** The worst first. */
+/** The problems, the worst first. */
 export function findProblems(view: HealthView): readonly HealthProblem[] {
   const problems = [
     ...(view.vpn?.problems() ?? []),
@@ -59,7 +62,9 @@ function storeProblems({ ledger }: HealthView): HealthProblem[] {
   ]
 }
 
-/** Beyond this members refuse what this node writes, or it refuses what they write. */
+/**
+ * The difference of clocks beyond which members refuse what this node writes, or it refuses what they write.
+ */
 const CLOCK_DIFFERENCE_MS = 120_000
 
 function clockProblems({ ledger }: HealthView): HealthProblem[] {

@@ -7,6 +7,7 @@ import { BUCKETS, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { P2pNodeInit } from '@mesh/p2p/node'
 import type { ReplicatorInit } from '@mesh/replication'
+import type { Trust } from '@mesh/trust'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import { DEFAULT_VPN_RANGE } from '../settings/vpn-values.ts'
@@ -27,19 +28,25 @@ export interface JoinInit
   extends NodeInit,
     NodeComponents,
     Pick<StartOptions, 'onInterface' | 'onDns' | 'onService' | 'signal'> {
-  /** The instance's. */
+  /** The folder of the instance. */
   readonly folder: string
   readonly identity: Identity
   readonly ledger: Ledger
+  readonly trust: Trust | undefined
   readonly api: NodeApi
   readonly dns: NodeDns
 }
 
 export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> {
-  const { settings, network, identity, ledger, api, clock, random, log, uptimeMs, signal } = init
+  const { settings, network, identity, ledger, trust, api, clock, random, log, uptimeMs, signal } = init
   const { createP2pNode } = await import('@mesh/p2p/node')
   const p2p = await createP2pNode(
-    { ...networkSettings(settings), network: network.config, identity: keyPairOf(identity) },
+    {
+      ...networkSettings(settings),
+      network: network.config,
+      identity: keyPairOf(identity),
+      ...(trust !== undefined && { admission: trust, publicTopic: settings.peerguard }),
+    },
     { clock, random, logger: log },
   )
   ends.add(() => p2p.stop())
@@ -65,6 +72,10 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   ends.add(() => replicator.stop())
   await replicator.start()
   api.setReplicator(replicator)
+  const { channels, publicTopic, topic } = p2p
+  await trust?.start({ channels, publicTopic, topicPeers: () => topic.peers() }, (entries) =>
+    replicator.publish(entries),
+  )
   signal.throwIfAborted()
 
   for (const announcement of init.announcements) ends.add(announce(announcement, { ledger, replicator }))
@@ -101,12 +112,15 @@ function isLonely(ledger: Ledger): boolean {
   return true
 }
 
-/** With the public key beside it, libp2p need not compute it, which takes tens of milliseconds. */
+/**
+ * Gives the key's bytes. With the public key beside it, libp2p need not compute it, which takes tens of
+ * milliseconds.
+ */
 function keyPairOf({ seed, publicKey }: Identity): Uint8Array {
   return Buffer.concat([seed, publicKey])
 }
 
-/** What the host is told of the settings. */
+/** Gives the host what it is told of the settings. */
 export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network' | 'identity'> {
   const vpnRanges = settings.address.length > 0 ? settings.address : [DEFAULT_VPN_RANGE]
   const ranges = [...vpnRanges, ...settings.blacklist].flatMap((text) => {
@@ -148,7 +162,7 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
   }
 }
 
-/** What replication is told of the settings. */
+/** Gives replication what it is told of the settings. */
 export function replicationSettings(settings: Settings): ReplicatorInit {
   return {
     heartbeatIntervalMs: settings.alivenessHealthcheckInterval,

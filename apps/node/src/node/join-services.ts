@@ -1,6 +1,6 @@
 /**
- * What this node offers beside packets: 1 plugs services and egress into the host, the ledger and replication; 2 tells
- * the API of them; 3 begins with what the settings name.
+ * Joins what this node offers beside packets: 1 plugs services and egress into the host, the ledger and
+ * replication; 2 tells the API of them; 3 begins with what the settings name.
  */
 import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
@@ -35,7 +35,7 @@ import { peerPorts } from './peer-ports.ts'
 
 export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'onService'> {
   readonly settings: Settings
-  /** The instance's. */
+  /** The folder of the instance. */
   readonly folder: string
   /** The folder that relative paths of sockets count from. */
   readonly base: string
@@ -45,7 +45,7 @@ export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'on
   readonly api: NodeApi
 }
 
-/** What a command that runs a node for one transfer waits for. */
+/** The event that a command which runs a node for one transfer waits for. */
 export interface Sharing {
   /** Fetches a share by its name. @throws MeshError `files.*`; the signal's reason */
   receive(init: ReceiveFileInit): Promise<ReceivedFile>

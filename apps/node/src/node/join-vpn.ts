@@ -30,7 +30,7 @@ import { createVpnHost, describeMachine } from './vpn-host.ts'
 export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
   readonly settings: Settings
   readonly network: Network
-  /** The instance's. */
+  /** The folder of the instance. */
   readonly folder: string
   readonly ledger: Ledger
   readonly p2p: P2pMember
@@ -61,7 +61,7 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
   init.onInterface(vpn.interface?.name ?? settings.interface, addressTexts(vpn.addresses()))
 }
 
-/** What the VPN is told of the settings. */
+/** Gives the VPN what it is told of the settings. */
 export function vpnInit(settings: Settings, { config }: Network, folder: string): VpnInit {
   const addresses = valuesOf(settings.address, parseVpnAddress)
   const isLeased = settings.dhcp || addresses.length === 0

@@ -54,7 +54,7 @@ export function logVpn(
   })
 }
 
-/** `10.1.0.11/24` */
+/** Prints an address with its range, `10.1.0.11/24`. */
 export function addressTexts(addresses: readonly AddressInRange[]): readonly string[] {
   return addresses.map(({ address, prefixLength }) => `${address}/${prefixLength}`)
 }

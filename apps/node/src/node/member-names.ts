@@ -1,8 +1,8 @@
-/** What people call the members: the names that machines announce in the ledger. */
+/** Finds what people call the members: the names that machines announce in the ledger. */
 import { BUCKETS, machineRecord } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 
-/** By peer id; members without a name are not in it. */
+/** Gives the names by peer id; members without a name are not in it. */
 export function memberNames(ledger: Pick<Ledger, 'snapshot'>): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const { entry } of ledger.snapshot().entries(BUCKETS.machines)) {

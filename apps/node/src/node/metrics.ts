@@ -20,7 +20,7 @@ export interface MetricsView {
   readonly proxy?: ProxyStatus | undefined
   readonly dns?: DnsStatus | undefined
   readonly version: string
-  /** Seconds since start. */
+  /** The seconds since the start. */
   readonly uptimeSeconds: number
   readonly memory: { readonly rss: number; readonly heapUsed: number }
 }

@@ -141,7 +141,7 @@ async function openDns(init: NodeDnsInit, components: NodeDnsComponents): Promis
   return createDns(dnsInit(init, derived), { ...components, log, ownAddresses })
 }
 
-/** What DNS is told of the settings. */
+/** Gives DNS what it is told of the settings. */
 function dnsInit({ settings, hasVpn }: NodeDnsInit, derived: Cidr): DnsInit {
   const given = settings.address.flatMap((text) => tryParseAddressInRange(text)?.range ?? [])
   const ranges = [

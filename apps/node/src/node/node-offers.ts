@@ -1,6 +1,6 @@
 /**
- * What this node offers and connects to, for the API: 1 what options name, until the process ends; 2 what was put over
- * the API, kept over restarts. Either is taken away by its name.
+ * Manages what this node offers and connects to, for the API: 1 what options name, until the process ends; 2
+ * what was put over the API, kept over restarts. Either is taken away by its name.
  */
 import { isAbsolute, resolve } from 'node:path'
 import type { OffersPort, OfferShelf } from '@mesh/api-server'
@@ -22,7 +22,10 @@ export interface NodeOffersComponents {
 }
 
 export interface NodeOffers extends OffersPort {
-  /** What options name must work, else the node does not start; what was kept and does not is logged. */
+  /**
+   * Begins with what options name, which must work, else the node does not start; what was kept and does not
+   * is logged.
+   */
   begin(init: NodeOffersInit): Promise<void>
 }
 

@@ -1,7 +1,8 @@
 /** The ledger of this node, over its file or in memory. */
 import { join } from 'node:path'
 import { type Clock, type Logger, MeshError } from '@mesh/core'
-import { createLedger, createMemoryStore, type Ledger, type Store } from '@mesh/ledger'
+import { createLedger, createMemoryStore, defaultPolicies, type Ledger, type Store } from '@mesh/ledger'
+import type { Trust } from '@mesh/trust'
 import { createNodeSigner, createNodeVerifier, openDiskStore } from '@mesh/ledger/node'
 import type { Settings } from '../settings/options.ts'
 import type { Identity } from '../state/identity.ts'
@@ -10,15 +11,17 @@ import { makeFolder } from '../state/make-folder.ts'
 export interface OpenLedgerInit {
   readonly settings: Settings
   readonly identity: Identity
-  /** The instance's. */
+  /** The folder of the instance. */
   readonly folder: string
+  /** Whose entries are taken, and the rules of its own buckets. */
+  readonly trust: Trust | undefined
 }
 
 /** Text, indexes and free pages: the file may be twice what the ledger counts. */
 const FILE_BYTES_PER_LEDGER_BYTE = 2
 
 export function openLedger(
-  { settings, identity, folder }: OpenLedgerInit,
+  { settings, identity, folder, trust }: OpenLedgerInit,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): Ledger {
   const store = settings.ephemeral ? createMemoryStore() : openStore(settings, folder)
@@ -27,6 +30,7 @@ export function openLedger(
       {
         mode: settings.ownership,
         livenessMs: settings.ownershipTtl,
+        policies: { ...defaultPolicies, ...trust?.policies },
         limits: {
           maxEntries: settings.ledgerMaxEntries,
           maxBytes: settings.ledgerMaxBytes,
@@ -42,6 +46,7 @@ export function openLedger(
         clock,
         store,
         logger: log,
+        ...(trust !== undefined && { admits: (owner, bucket) => trust.admits(owner, bucket) }),
       },
     )
     // the API takes writes before replication stands, which releases them when it knows what others did meanwhile

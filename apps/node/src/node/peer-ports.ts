@@ -1,4 +1,7 @@
-/** What the ports of services and of the VPN have in common: reaching a peer, and knowing how it is reached. */
+/**
+ * The part that the ports of services and of the VPN have in common: reaching a peer, and knowing how it is
+ * reached.
+ */
 import type { PeerId } from '@mesh/core'
 import type { P2pMember } from '@mesh/p2p/node'
 
@@ -13,6 +16,7 @@ export function peerPorts(p2p: P2pMember) {
       if (status?.path === undefined) return undefined
       return { path: status.path, transport: status.transport, rttMs: status.rttMs }
     },
+    addressOf: (peer: PeerId) => p2p.peer(peer)?.remoteIp,
     onPath: (listener: (peer: PeerId) => void) => p2p.onPath(listener),
   }
 }

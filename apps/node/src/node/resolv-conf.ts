@@ -1,7 +1,7 @@
 /** The text of resolv.conf: pure. */
 
 const MARK = '# Made by mesh: this machine asks its private network first. Taken back when mesh ends.'
-/** What the C library reads. */
+/** The most name servers that the C library reads. */
 const MAX_NAME_SERVERS = 3
 
 export function nameServersOf(text: string): readonly string[] {

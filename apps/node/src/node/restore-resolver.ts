@@ -14,7 +14,7 @@ export interface SavedResolver {
   readonly text: string
 }
 
-/** In the state folder, which outlives a crash: what stood there before. */
+/** Gives the file in the state folder, which outlives a crash, with what stood there before. */
 export function recordPath(stateDir: string): string {
   return join(stateDir, 'resolv-conf.json')
 }

@@ -36,6 +36,14 @@ export function serviceMetrics({ services, connections, refusals }: ServicesStat
       'gauge',
       isUp,
     ),
+    {
+      name: 'mesh_service_path',
+      help: 'Is 1 for the way to the provider: direct or relayed, and what carries it.',
+      type: 'gauge',
+      samples: connections.flatMap(({ name, path, transport }) =>
+        path === undefined ? [] : [{ labels: { name, path, transport: transport ?? '' }, value: 1 }],
+      ),
+    },
     family('mesh_service_open_connections', 'Connections now.', 'gauge', (status) => status.openConnections),
     family(
       'mesh_service_connections_total',

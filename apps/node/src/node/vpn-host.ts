@@ -1,4 +1,6 @@
-/** What the VPN asks of this machine: its networks, whether it forwards, and how Go names its system. */
+/**
+ * Answers what the VPN asks of this machine: its networks, whether it forwards, and how Go names its system.
+ */
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { tryParseAddressInRange } from '@mesh/core'

@@ -1,4 +1,4 @@
-/** gzip by node:zlib: several times as fast as in JavaScript, and large blocks off the main thread. */
+/** Compression by node:zlib: several times as fast as in JavaScript, and large blocks off the main thread. */
 import { promisify } from 'node:util'
 import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib'
 import type { Compression } from '@mesh/replication'

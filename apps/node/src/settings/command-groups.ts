@@ -1,5 +1,7 @@
 /** Which commands an option belongs to, by the names that follow `mesh`. */
 
+/** Ask the running node that holds an administrator's key. */
+const ADMIN = ['admin invite', 'admin cancel', 'admin admit', 'admin revoke', 'admin list']
 /** Ask a running node. */
 export const CLIENT = [
   'status',
@@ -14,6 +16,7 @@ export const CLIENT = [
   'service-remove',
   'service-disconnect',
   'file-remove',
+  ...ADMIN,
 ]
 /** Run a node for one purpose. */
 export const SERVICE = ['service-add', 'service-connect', 'file-send', 'file-receive', 'proxy']
@@ -21,4 +24,4 @@ export const SERVICE = ['service-add', 'service-connect', 'file-send', 'file-rec
 export const NODE = ['', 'api', 'start', 'dns', 'config', ...SERVICE]
 export const ALL = [...NODE, ...CLIENT]
 /** Read which network is named, and run or ask no node. */
-export const TOKEN = ['token show']
+export const TOKEN = ['token show', 'admin init']

@@ -70,7 +70,7 @@ export const nameOptions = {
 export const stateOptions = {
   stateDir: path({
     group: 'State',
-    commands: ALL,
+    commands: [...ALL, 'admin init'],
     placeholder: 'DIR',
     defaultText: '$XDG_STATE_HOME/mesh or ~/.local/state/mesh',
     help: 'Where identity, ledger and control socket are kept, in a folder for each network and instance.',
@@ -126,6 +126,37 @@ export const clientOptions = {
     max: 1_000_000,
     environment: false,
     help: 'How often to measure, once a second; 0 goes on until Ctrl-C.',
+  }),
+  expires: duration({
+    group: 'Asking a node',
+    commands: ['admin invite'],
+    default: '24h',
+    minMs: 60_000,
+    maxMs: 2_592_000_000,
+    environment: false,
+    help: 'How long the invite may be used.',
+  }),
+  label: text({
+    group: 'Asking a node',
+    commands: ['admin invite'],
+    placeholder: 'TEXT',
+    environment: false,
+    check: (label) => (label.length <= 64 ? undefined : 'at most 64 characters'),
+    help: 'What the invite is for; members can read it.',
+  }),
+  privkey: toggle({
+    group: 'Output',
+    commands: ['peergater ecdsa-genkey'],
+    default: false,
+    environment: false,
+    help: 'Print the private key alone.',
+  }),
+  pubkey: toggle({
+    group: 'Output',
+    commands: ['peergater ecdsa-genkey'],
+    default: false,
+    environment: false,
+    help: 'Print the public key alone.',
   }),
   wait: duration({
     group: 'Asking a node',

@@ -8,10 +8,10 @@ import { findVpnContradictions } from './vpn-contradictions.ts'
 /** Fewer heartbeats in a lease than this and healthy owners lose their keys. */
 const MIN_HEARTBEATS_IN_TTL = 4
 
-/** What one check looks at. */
+/** The settings that one check looks at. */
 export interface Judged extends ResolvedSettings {
   isGiven(name: OptionName): boolean
-  /** As the person wrote it, or the flag. */
+  /** The option as the person wrote it, or the flag. */
   placeOf(name: OptionName): string
   refuse(name: OptionName, expected: string): void
 }
@@ -31,6 +31,15 @@ export function findContradictions(command: string, resolved: ResolvedSettings):
   return issues
 }
 
+const PEERGATE = [
+  'peergate',
+  'peergateRelaxed',
+  'peergateAutoclean',
+  'peergateStrict',
+  'peergateAuth',
+  'peergateInterval',
+] as const satisfies readonly OptionName[]
+
 /** Flags that mean something with another one only; elsewhere than on the command line they wait for it. */
 function judgeCompanions(command: string, { settings, sources, refuse }: Judged): void {
   const need = (name: OptionName, isThere: boolean, companion: string) => {
@@ -38,12 +47,13 @@ function judgeCompanions(command: string, { settings, sources, refuse }: Judged)
   }
   need('base64', settings.generate, '--generate (-g)')
   need('keyOtpInterval', settings.generate, '--generate (-g)')
+  for (const name of PEERGATE) need(name, settings.peerguard, '--peerguard')
   if (command !== 'dns') need('dnsConfigure', settings.dns.length > 0, '--dns')
   if (command !== '') return
   for (const name of ['apiListen', 'apiAllowedHost', 'apiCors'] as const) need(name, settings.api, '--api')
 }
 
-/** What `-g` takes beside itself. */
+/** The options that `-g` takes beside itself. */
 const WITH_GENERATE: ReadonlySet<OptionName> = new Set([
   'generate',
   'base64',

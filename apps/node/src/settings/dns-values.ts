@@ -1,4 +1,4 @@
-/** What stands in the options of DNS, from text to addresses; each refusal is the form that would have been right. */
+/** Reads the options of DNS, from text to addresses; each refusal is the form that would have been right. */
 import { type IpAddress, tryParseIp } from '@mesh/core'
 import type { Parsed } from './option.ts'
 

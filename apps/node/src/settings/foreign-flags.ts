@@ -1,17 +1,8 @@
 /** Flags of EdgeVPN that would do nothing here, and what holds instead: an answer beats 'unknown option'. */
-const LATER = 'not part of this version yet'
 const NO_LIMITS = 'not needed: streams, connections and memory are always bounded here'
 const QUEUES = 'not needed: the engine has its own threads, and queues of 256 KiB for each peer'
 const AUTONAT = 'not needed: what AutoNAT may cost is always bounded here'
 
-const LATER_FLAGS = [
-  'peerguard',
-  'peergate',
-  'peergate-autoclean',
-  'peergate-relaxed',
-  'peergate-auth',
-  'peergate-interval',
-]
 const LIMIT_FLAGS = [
   'limit-enable',
   'limit-file',
@@ -27,7 +18,6 @@ const LIMIT_FLAGS = [
 ]
 
 const explanations: ReadonlyMap<string, string> = new Map([
-  ...LATER_FLAGS.map((flag) => [flag, LATER] as const),
   ...LIMIT_FLAGS.map((flag) => [flag, NO_LIMITS] as const),
   ...['nat-ratelimit', 'nat-ratelimit-global', 'nat-ratelimit-peer', 'nat-ratelimit-interval'].map(
     (flag) => [flag, AUTONAT] as const,

@@ -8,7 +8,7 @@ const INHERITED_DESCRIPTOR = 3
 const DEFAULT_SOCKET_MODE = 0o660
 
 export interface ListenPlaceInit {
-  /** `--listen`. */
+  /** The place that `--listen` names. */
   readonly listen: string
   /** Folder that a relative socket path counts from. */
   readonly base: string

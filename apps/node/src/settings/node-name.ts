@@ -1,4 +1,4 @@
-/** What this node is called, for the people who see it beside others. */
+/** Finds the name of this node, for the people who see it beside others. */
 import { hostname } from 'node:os'
 import type { Settings } from './options.ts'
 

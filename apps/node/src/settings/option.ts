@@ -1,4 +1,4 @@
-/** What one option is, and the builders that the table of options is written with. */
+/** The definition of one option, and the builders that the table of options is written with. */
 import { isAbsolute, resolve } from 'node:path'
 import { tryParseDuration } from '@mesh/core'
 
@@ -14,6 +14,7 @@ export type OptionGroup =
   | 'Transports and addresses'
   | 'Relays and NAT'
   | 'Ledger'
+  | 'Trust'
   | 'Limits'
   | 'Asking a node'
   | 'Output'
@@ -31,7 +32,7 @@ export interface OptionInit {
   readonly short?: string
   /** Masked wherever settings are shown. */
   readonly secret?: true
-  /** What the value is put together from, with commas; for completion. */
+  /** The words that the value is put together from, with commas; for completion. */
   readonly parts?: readonly string[]
   /** Bounds what others can cost; docs/limits.md lists these. */
   readonly isLimit?: true
@@ -40,7 +41,7 @@ export interface OptionInit {
 }
 
 export interface Option<Value> extends OptionInit {
-  /** What stands for the value in help (`FILE`); undefined for a switch. */
+  /** The word that stands for the value in help (`FILE`); undefined for a switch. */
   readonly placeholder: string | undefined
   readonly default: Value
   /** The default in words for people. */

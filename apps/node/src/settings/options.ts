@@ -18,6 +18,7 @@ import {
 } from './node-options.ts'
 import type { Option } from './option.ts'
 import { serviceOptions } from './service-options.ts'
+import { trustOptions } from './trust-options.ts'
 import { vpnOptions } from './vpn-options.ts'
 
 const options = {
@@ -33,6 +34,7 @@ const options = {
   ...transportOptions,
   ...relayOptions,
   ...ledgerOptions,
+  ...trustOptions,
   ...limitOptions,
   ...clientOptions,
   ...outputOptions,
@@ -50,7 +52,7 @@ export function optionOf(name: OptionName): Option<Settings[OptionName]> {
   return options[name]
 }
 
-/** `api-allowed-host` of `apiAllowedHost`. */
+/** Gives `api-allowed-host` for `apiAllowedHost`. */
 export function flagOf(name: OptionName): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }

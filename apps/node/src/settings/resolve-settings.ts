@@ -1,6 +1,6 @@
 /**
- * What is in force, and where each value came from. A flag beats the environment, which beats the file of
- * defaults, which beats what is built in.
+ * Resolves which values are in force, and where each came from. A flag beats the environment, which beats the
+ * file of defaults, which beats what is built in.
  */
 import { type Issue, MeshError } from '@mesh/core'
 import { findContradictions } from './contradictions.ts'
@@ -84,7 +84,10 @@ export function describeIssue({ field, value, expected }: Issue): string {
   return value === undefined ? `${field}: ${expected}` : `${field}: expected ${expected}, got "${value}"`
 }
 
-/** For each option the highest level that gives it; of the three network options, only the highest level's. */
+/**
+ * Gives for each option the highest level that gives it; of the three network options, only the highest
+ * level's.
+ */
 function pickWinners(given: readonly Given[]): Map<OptionName, Given> {
   const winners = new Map<OptionName, Given>()
   for (const level of LEVELS.toReversed()) {

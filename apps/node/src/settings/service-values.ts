@@ -1,4 +1,4 @@
-/** What stands in the options of services, from text; each refusal is the form that would have been right. */
+/** Reads the options of services, from text; each refusal is the form that would have been right. */
 import { type Cidr, MeshError, tryParseAddressInRange } from '@mesh/core'
 import { checkServiceName, parseEndpoint } from '@mesh/services/endpoint'
 import type { Parsed } from './option.ts'
@@ -8,7 +8,7 @@ export interface NamedAddress {
   readonly address: string
 }
 
-/** `web=127.0.0.1:8080`. */
+/** Reads a service, `web=127.0.0.1:8080`. */
 export function parseOffer(text: string): Parsed<NamedAddress> {
   return parseNamed(text, false)
 }
@@ -26,7 +26,7 @@ export function parseFile(text: string): Parsed<NamedAddress> {
   return judge({ name, address }, () => checkServiceName(name))
 }
 
-/** `127.0.0.1:1080`. */
+/** Reads the address of a proxy, `127.0.0.1:1080`. */
 export function parseProxyAddress(text: string): Parsed<string> {
   return judge(text, () => parseEndpoint(text, { isListener: true }))
 }

@@ -133,7 +133,6 @@ describe('what is wrong is refused by name', () => {
     ['api --mdsn=false', {}, '--mdsn', 'did you mean --mdns?'],
     ['api --wait 5s', {}, '--wait', 'not an option of `mesh api` but of `mesh ledger put`'],
     ['api --mtu 1300', {}, '--mtu', 'not an option of `mesh api` but of `mesh`'],
-    ['api --peerguard', {}, '--peerguard', 'not part of this version yet'],
     ['api --dns 127.0.0.1:x', {}, '--dns', 'ADDRESS:PORT like 127.0.0.1:5353'],
     ['api --dns-configure', {}, '--dns-configure', 'only together with --dns'],
     ['api --lease-dir x', {}, '--lease-dir', 'use --state-dir'],

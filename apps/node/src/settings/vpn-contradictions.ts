@@ -3,7 +3,7 @@ import { type AddressInRange, cidrContains, type IpAddress } from '@mesh/core'
 import type { Judged } from './contradictions.ts'
 import { isIpv6, parseRoute, parseStaticPeer, parseVpnAddress, parseVpnHost, valuesOf } from './vpn-values.ts'
 
-/** What the VPN takes. */
+/** The most addresses that the VPN takes. */
 const MAX_ADDRESSES = 16
 /** Smaller ranges of IPv4 have no address of the network and for broadcasts (RFC 3021). */
 const MAX_NETWORK_PREFIX = 30
@@ -63,7 +63,7 @@ function judgePeers(addresses: readonly AddressInRange[], { settings, refuse }: 
   }
 }
 
-/** What an address is that no machine may have: the first of its range, and IPv4's last. */
+/** Says what an address is that no machine may have: the first of its range, and IPv4's last. */
 function reservedFor({ address, range, prefixLength }: AddressInRange): string | undefined {
   if (isIpv6(address)) {
     return prefixLength < 127 && range.startsWith(`${address}/`) ? 'the network itself,' : undefined

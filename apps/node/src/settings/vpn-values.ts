@@ -1,4 +1,4 @@
-/** What stands in the VPN's options, from text to addresses; each refusal is the form that would have been right. */
+/** Reads the VPN's options, from text to addresses; each refusal is the form that would have been right. */
 import {
   type AddressInRange,
   type Cidr,
@@ -28,7 +28,7 @@ const UNUSABLE: readonly (readonly [Cidr, string])[] = [
   [parseCidr('ff00::/8'), 'multicast'],
 ]
 
-/** `10.1.0.11/24`. */
+/** Reads an address with its range, `10.1.0.11/24`. */
 export function parseVpnAddress(text: string): Parsed<AddressInRange> {
   const parsed = tryParseAddressInRange(text)
   if (parsed === undefined) return { expected: 'an address with the length of its range, like 10.1.0.11/24' }
@@ -38,7 +38,7 @@ export function parseVpnAddress(text: string): Parsed<AddressInRange> {
     : { expected: `an address of machines, which ${kind} ones are not` }
 }
 
-/** `10.1.0.11`. */
+/** Reads an address, `10.1.0.11`. */
 export function parseVpnHost(text: string): Parsed<IpAddress> {
   const address = tryParseIp(text)
   if (address === undefined) return { expected: 'an IP address without a length, like 10.1.0.11' }
@@ -65,7 +65,7 @@ export interface StaticPeer {
   readonly peer: PeerId
 }
 
-/** `10.1.0.12:12D3KooW…`, `[fd00::2]:12D3KooW…`. */
+/** Reads an address and its peer: `10.1.0.12:12D3KooW…`, `[fd00::2]:12D3KooW…`. */
 export function parseStaticPeer(text: string): Parsed<StaticPeer> {
   const [, inBrackets, bare = '', id = ''] = /^(?:\[([^\]]*:[^\]]*)\]|([^:]*)):([^:]*)$/.exec(text) ?? []
   const address = parseVpnHost(inBrackets ?? bare)
@@ -78,12 +78,12 @@ export function parseStaticPeer(text: string): Parsed<StaticPeer> {
   return { value: { address: address.value, peer } }
 }
 
-/** What was checked when the settings were resolved, so that nothing is left out. */
+/** Gives what was checked when the settings were resolved, so that nothing is left out. */
 export function valuesOf<Value>(texts: readonly string[], parse: (text: string) => Parsed<Value>): Value[] {
   return texts.map(parse).flatMap((parsed) => ('value' in parsed ? [parsed.value] : []))
 }
 
-/** For options whose value stays a text: what would have been right. */
+/** Checks an option whose value stays a text; gives what would have been right. */
 export function refusalOf<Value>(
   parse: (text: string) => Parsed<Value>,
 ): (text: string) => string | undefined {

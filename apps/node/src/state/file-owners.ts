@@ -13,7 +13,7 @@ export interface User {
 const OTHERS_READ_OR_WRITE = 0o077
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
-/** In such a folder, as /tmp is, a file is renamed or removed by its owner alone. */
+/** The mode bit of a folder, as /tmp is, in which a file is renamed or removed by its owner alone. */
 const STICKY = 0o1000
 const ROOT = 0
 
@@ -28,16 +28,19 @@ export function isForeign({ uid }: Pick<Stats, 'uid'>, user: User): boolean {
   return uid !== user.uid && uid !== ROOT
 }
 
-/** Whether somebody else can put files into the folder. A group that is the user's own may, as a umask of 002 lets it. */
+/**
+ * True when somebody else can put files into the folder. A group that is the user's own may, as a umask of
+ * 002 lets it.
+ */
 export function isWritableByOthers({ mode, gid }: Permissions, user: User): boolean {
   if ((mode & STICKY) !== 0) return false
   return (mode & OTHERS_WRITE) !== 0 || ((mode & GROUP_WRITES) !== 0 && gid !== user.gid && gid !== ROOT)
 }
 
 /**
- * What is wrong with who may read or replace a file of secrets, as a sentence that ends with what to type. Undefined
- * when nothing is, for pipes and descriptors (`/dev/fd/63`, made by the shell's `<(...)`), which have no lasting mode,
- * and for files that cannot be looked at: who reads those says what is wrong.
+ * Says what is wrong with who may read or replace a file of secrets, as a sentence that ends with what to
+ * type. Undefined when nothing is, for pipes and descriptors (`/dev/fd/63`, made by the shell's `<(...)`),
+ * which have no lasting mode, and for files that cannot be looked at: who reads those says what is wrong.
  */
 export function describeExposedFile(
   file: string,

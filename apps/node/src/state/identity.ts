@@ -24,7 +24,7 @@ export interface Identity {
   readonly id: PeerId
   /** 32 bytes; whoever has them is this node. */
   readonly seed: Uint8Array
-  /** 32 bytes. */
+  /** The public key, 32 bytes. */
   readonly publicKey: Uint8Array
 }
 
@@ -36,8 +36,12 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /** Reads the folder's identity, or makes one and keeps it. @throws MeshError `node.bad_identity` */
 export function openIdentity(folder: string, random: Random, log: Logger): Identity {
-  const file = join(folder, 'identity')
-  return readIdentity(file, log) ?? keepIdentity(file, createIdentity(random), log)
+  return openKeyFile(join(folder, 'identity'), random, log)
+}
+
+/** Reads a key of the same form from a file, or makes one and keeps it there. @throws MeshError `node.bad_identity` */
+export function openKeyFile(file: string, random: Random, log: Logger): Identity {
+  return readKeyFile(file, log) ?? keepIdentity(file, createIdentity(random), log)
 }
 
 export function createIdentity(random: Random): Identity {
@@ -54,7 +58,8 @@ function identityFromSeed(seed: Uint8Array): Identity {
   return { id: peerIdFromPublicKey(publicKey), seed, publicKey }
 }
 
-function readIdentity(file: string, log: Logger): Identity | undefined {
+/** Undefined when there is no such file. @throws MeshError `node.bad_identity` */
+export function readKeyFile(file: string, log: Logger): Identity | undefined {
   let bytes: Uint8Array
   try {
     bytes = readOwnFile(file)

@@ -10,7 +10,7 @@ import { MeshError } from '@mesh/core'
 export interface InstanceLock {
   /** Removes the lock's files while it is still held. */
   remove(): void
-  /** Idempotent. */
+  /** Lets the lock go; idempotent. */
   release(): void
 }
 
@@ -73,5 +73,5 @@ function lockDatabase(file: string): DatabaseSync | undefined {
   }
 }
 
-/** SQLITE_BUSY, SQLITE_LOCKED */
+/** The codes SQLITE_BUSY and SQLITE_LOCKED. */
 const SQLITE_LOCKED_CODES = new Set([5, 6])

@@ -1,6 +1,6 @@
 /**
- * What was offered over the API, in the instance's folder, so that it comes back after a restart. Mode 0600: paths of
- * the machine stand in it.
+ * Keeps what was offered over the API in the instance's folder, so that it comes back after a restart. Mode
+ * 0600: paths of the machine stand in it.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

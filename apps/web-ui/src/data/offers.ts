@@ -1,6 +1,6 @@
 /**
- * What this node offers and connects to. The node serves it only to its own machine, and only once it has joined its
- * network: both are states of the page and no errors.
+ * Reads what this node offers and connects to. The node serves it only to its own machine, and only once it
+ * has joined its network: both are states of the page and no errors.
  */
 import { ApiError } from '@mesh/api-client'
 import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'

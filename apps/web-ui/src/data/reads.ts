@@ -19,9 +19,12 @@ type Input<Id extends ReadId> = RouteInput<Routes[Id]>
 type Output<Id extends ReadId> = RouteOutput<Routes[Id]>
 
 interface ReadOptions<Output> {
-  /** For figures that no event tells; only while somebody looks. False: not now. `error`: why the last read failed. */
+  /**
+   * The time in ms after which it is read again, for figures that no event tells and while somebody looks;
+   * false for not now. `error` is why the last read failed.
+   */
   readonly everyMs?: number | ((known: Output | undefined, error: Error | null) => number | false)
-  /** False: not yet. */
+  /** False while it is not to be read yet. */
   readonly enabled?: boolean
 }
 

@@ -33,7 +33,7 @@ export type WriteState =
 /** One write of this page and what became of it. */
 export interface TrackedWrite {
   readonly request: WriteRequest
-  /** Unix ms. */
+  /** The time of the write, in unix ms. */
   readonly at: number
   readonly outcome: WriteState
 }

@@ -13,7 +13,7 @@ import { RailCount, RailFoot } from './rail-facts.tsx'
 import { SECTIONS, type Section, sectionOf } from './sections.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
 
-/** What stands around every page: the rail (on a phone the bar below), search, link state, theme. */
+/** Shows what stands around every page: the rail (on a phone the bar below), search, link state, theme. */
 export function Frame() {
   const [help, setHelp] = useState(false)
   const section = sectionOf(useLocation().pathname)

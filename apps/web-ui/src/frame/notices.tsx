@@ -3,10 +3,10 @@ import { Button } from '../parts/button.tsx'
 import { useNow } from '../parts/time.tsx'
 import css from './notices.module.css'
 
-/** As long as a deleted key can be put back with one click. */
+/** The time for which a deleted key can be put back with one click, in ms. */
 const UNDO_MS = 20_000
 
-/** What was just deleted here, with the way back. */
+/** Shows what was just deleted here, with the way back. */
 export function Notices() {
   const now = useNow()
   const writes = useTrackedWrites()

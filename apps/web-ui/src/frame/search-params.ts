@@ -16,7 +16,7 @@ export function printSearchText(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** What lists keep in the address. */
+/** The state that lists keep in the address. */
 export interface ListSearch {
   /** The filter, as typed. */
   readonly q?: string
@@ -26,11 +26,11 @@ export function validateListSearch(search: Record<string, unknown>): ListSearch 
   return { ...textOf(search, 'q') }
 }
 
-/** What the pages of services and files keep in the address. */
+/** The state that the pages of services and files keep in the address. */
 export interface OffersSearch extends ListSearch {
   /** The panel that is open: a form (`offer`, `connect`) or one service, connection or file of this node. */
   readonly view?: OffersView
-  /** What the panel is about. */
+  /** The subject of the panel. */
   readonly name?: string
 }
 
@@ -42,7 +42,7 @@ export function validateOffersSearch(search: Record<string, unknown>): OffersSea
   return { ...validateListSearch(search), ...textOf(search, 'name'), ...(view !== undefined && { view }) }
 }
 
-/** What the page of names keeps in the address. */
+/** The state that the page of names keeps in the address. */
 export interface NamesSearch extends ListSearch {
   /** `new`: the form for a new name is open. `test`: the one that asks who answers for a name. */
   readonly view?: 'new' | 'test'
@@ -64,7 +64,7 @@ export function validateNamesSearch(search: Record<string, unknown>): NamesSearc
   }
 }
 
-/** What the ledger keeps in the address. */
+/** The state that the ledger keeps in the address. */
 export interface LedgerSearch extends ListSearch {
   readonly bucket?: string
   /** The key whose panel is open. */

@@ -9,7 +9,7 @@ export interface Section {
   readonly icon: LucideIcon
   /** Shown in the phone's bar; the others are under 'More'. */
   readonly inBar: boolean
-  /** What the search field finds here. */
+  /** The name of what the search field finds here. */
   readonly search: string
 }
 

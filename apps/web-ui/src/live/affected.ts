@@ -1,7 +1,7 @@
 import { BUCKETS } from '@mesh/core'
 import type { ApiEvent, EventData, RouteId } from '@mesh/api-contract'
 
-/** What an event makes old: reads by route, and keys of the ledger one by one. */
+/** Tells what an event makes old: reads by route, and keys of the ledger one by one. */
 export interface Affected {
   readonly all: boolean
   readonly routes: ReadonlySet<RouteId>

@@ -1,4 +1,4 @@
-/** What happened lately, in the terms of people: built from events, newest first, bounded. */
+/** The feed of what happened lately, in the terms of people: built from events, newest first, bounded. */
 import { BUCKETS } from '@mesh/core'
 import type { ApiEvent, EventData } from '@mesh/api-contract'
 

@@ -12,7 +12,7 @@ export function useLinkStatus(): LinkStatus {
   return useSyncExternalStore(live.subscribe, live.status)
 }
 
-/** What happened lately, newest first. */
+/** Gives what happened lately, newest first. */
 export function useFeed(): readonly FeedEntry[] {
   const live = useLive()
   return useSyncExternalStore(live.subscribe, live.feed)

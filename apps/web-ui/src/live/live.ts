@@ -28,7 +28,7 @@ export type LinkStatus =
 
 export interface Live {
   status(): LinkStatus
-  /** Newest first. */
+  /** Gives the entries, newest first. */
   feed(): readonly FeedEntry[]
   /** Calls back when status or feed changed. */
   subscribe(listener: () => void): () => void

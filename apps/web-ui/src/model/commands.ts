@@ -35,7 +35,9 @@ export function deleteCommands(at: At): Commands {
   }
 }
 
-/** What a node is asked for by name: what it offers, and what it makes reachable on its machine. */
+/**
+ * The things that a node is asked for by name: what it offers, and what it makes reachable on its machine.
+ */
 export type OfferKind = keyof typeof OFFERS
 
 interface OfferAt {

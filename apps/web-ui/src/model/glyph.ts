@@ -3,7 +3,7 @@
  * machine before they have read its name. The command line draws the same cells.
  */
 export interface Glyph {
-  /** Degrees in oklch. */
+  /** The hue, in degrees of oklch. */
   readonly hue: number
   /** SVG path over a grid of 5 by 5 units. */
   readonly path: string

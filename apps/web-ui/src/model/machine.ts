@@ -17,7 +17,10 @@ export type Reach =
 
 export interface Machine {
   readonly id: string
-  /** What it is called, with the short id behind it where another has the same name; the short id where it has none. */
+  /**
+   * The name of the machine, with the short id behind it where another has the same name; the short id where
+   * it has none.
+   */
   readonly name: string
   readonly named: boolean
   /** Addresses in the VPN; none for a node without an interface. */
@@ -28,7 +31,7 @@ export interface Machine {
   readonly arch: string
   /** The version of mesh, or the name of other software. */
   readonly version: string
-  /** What this node knows of the connection; undefined for itself and for who was never met. */
+  /** This node's knowledge of the connection; undefined for itself and for who was never met. */
   readonly peer: PeerView | undefined
 }
 
@@ -36,7 +39,7 @@ export interface MachineSources {
   readonly self: string
   /** Version of mesh that runs here. */
   readonly selfVersion: string
-  /** What this node is called; empty where it has no name. */
+  /** The name of this node; empty where it has no name. */
   readonly selfName?: string
   readonly nodes: readonly NodeView[]
   readonly machines: readonly MachineView[]

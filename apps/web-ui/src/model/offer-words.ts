@@ -83,7 +83,7 @@ export function fixedAddress(address: string): string {
   return takesFreePort(address) ? address.trim().replace(/:0+$/, ':9000') : address
 }
 
-/** `1 connection`, `3 connections`. */
+/** Prints a number of connections: `1 connection`, `3 connections`. */
 export function connectionsInWords(count: number): string {
   return `${countInWords(count)} ${count === 1 ? 'connection' : 'connections'}`
 }
@@ -101,7 +101,7 @@ function taken(owner: string | null, name: NameOf): StateInWords {
 interface ProgressInWords {
   /** Undefined while the size is not known. */
   readonly percent: number | undefined
-  /** `12 MB of 40 MB`. */
+  /** Prints how far a transfer is: `12 MB of 40 MB`. */
   readonly bytes: string
   /** `2 min`; undefined while nothing flows. */
   readonly left: string | undefined

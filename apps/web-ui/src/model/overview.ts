@@ -28,7 +28,7 @@ export function buildSentence(machines: readonly Machine[]): readonly SentencePa
   return [...parts, { text: '.' }]
 }
 
-/** `Nothing needs you.`, `One thing needs you.`, `3 things need you.` */
+/** Says how many things need a person: `Nothing needs you.`, `One thing needs you.`, `3 things need you.` */
 export function buildNeedSentence(health: HealthView): string {
   const count = health.Problems.length
   if (count === 0) return 'Nothing needs you.'

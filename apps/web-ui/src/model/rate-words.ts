@@ -5,7 +5,7 @@ export function rateInWords(bytesPerSecond: number): { readonly figure: string; 
   return { figure: threeFigures(bits / step.from), unit: step.unit }
 }
 
-/** `14 B`, `2.4 kB`, `1.1 GB`. */
+/** Prints a number of bytes: `14 B`, `2.4 kB`, `1.1 GB`. */
 export function bytesInWords(bytes: number): string {
   const step = SIZES.find(({ from }) => bytes >= from)
   return step === undefined ? `${bytes} B` : `${threeFigures(bytes / step.from)} ${step.unit}`

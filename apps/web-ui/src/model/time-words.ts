@@ -12,7 +12,7 @@ export function ageInWords(ms: number): string {
   return spanInWords(ms)
 }
 
-/** As `ageInWords`, without `now`: `0 s`, `14 s`, `2 min`. */
+/** Prints an age as `ageInWords` does, without `now`: `0 s`, `14 s`, `2 min`. */
 export function spanInWords(ms: number): string {
   if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`
@@ -20,7 +20,7 @@ export function spanInWords(ms: number): string {
   return `${Math.floor(ms / DAY)} d`
 }
 
-/** For hover and screen readers: `21 Nov 2026, 14:02:09`, in the reader's zone. */
+/** Prints a moment for hover and screen readers: `21 Nov 2026, 14:02:09`, in the reader's zone. */
 export function exactTime(atMs: number): string {
   return EXACT.format(atMs)
 }

@@ -1,4 +1,4 @@
-/** What a person types as a value, and what a value looks like when it is typed. */
+/** Reads what a person types as a value, and says what a value looks like when it is typed. */
 import { parseExactJson, stringifyExactJson } from '@mesh/core'
 
 export type TypedValue =

@@ -6,14 +6,14 @@ import { useClock } from './time.tsx'
 const SHOWN_MS = 1_500
 
 interface CopyProps {
-  /** What goes to the clipboard. */
+  /** The text that goes to the clipboard. */
   readonly text: string
-  /** What is copied, for the tooltip and screen readers: `address`. */
+  /** The name of what is copied, for the tooltip and screen readers: `address`. */
   readonly what: string
   readonly mono?: boolean
   /** Long text on several lines instead of being cut. */
   readonly wrap?: boolean
-  /** What is seen; the text itself by default. */
+  /** The content that is seen; the text itself by default. */
   readonly children?: React.ReactNode
 }
 

@@ -5,9 +5,9 @@ interface TextFieldProps {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  /** What may stand here, under the field. */
+  /** A remark under the field on what may stand here. */
   readonly hint?: React.ReactNode
-  /** What is wrong with it. */
+  /** The fault of what stands here. */
   readonly error?: string | undefined
   readonly placeholder?: string
   readonly autoFocus?: boolean

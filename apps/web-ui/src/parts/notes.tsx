@@ -16,13 +16,13 @@ export function EmptyNote({ title, children }: { title: string; children?: React
 }
 
 interface ErrorNoteProps {
-  /** What could not be done: `The machines could not be read`. */
+  /** The words for what could not be done: `The machines could not be read`. */
   readonly title: string
   readonly error: unknown
   readonly retry?: (() => void) | undefined
 }
 
-/** What went wrong, the node's own words for it, and what to do next. */
+/** Says what went wrong, the node's own words for it, and what to do next. */
 export function ErrorNote({ title, error, retry }: ErrorNoteProps) {
   return (
     <div className={css.error} role="alert">

@@ -10,7 +10,7 @@ import type { Column } from './virtual-rows.tsx'
 const ROWS_AT_A_TIME = 200
 
 interface RowsProps<Row> {
-  /** What the table shows, for screen readers. */
+  /** The name of what the table shows, for screen readers. */
   readonly label: string
   readonly columns: readonly Column[]
   /** The class with the grid of a row. */

@@ -16,7 +16,7 @@ export type StateTone =
 interface StateMarkProps {
   readonly tone: StateTone
   readonly word: string
-  /** What stands after the word, softer: `4 ms`, `3 h`. */
+  /** The text after the word, softer: `4 ms`, `3 h`. */
   readonly children?: React.ReactNode
 }
 

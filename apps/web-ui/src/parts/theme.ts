@@ -32,7 +32,7 @@ function chooseTheme(theme: Theme): void {
   for (const listener of listeners) listener()
 }
 
-/** What was chosen since the page was loaded. */
+/** The theme that was chosen since the page was loaded. */
 let chosen: Theme | undefined
 
 function readTheme(): Theme {

@@ -18,7 +18,7 @@ export interface Column {
 }
 
 interface VirtualRowsProps<Row> {
-  /** What the table shows, for screen readers. */
+  /** The name of what the table shows, for screen readers. */
   readonly label: string
   readonly columns: readonly Column[]
   /** The class with the grid of a row: columns on a wide page, areas on a narrow one. */

@@ -3,18 +3,18 @@ import { clockTime } from '../model/time-words.ts'
 import { StateMark } from './state-mark.tsx'
 import { useNow } from './time.tsx'
 
-/** In lists, what was committed is told for this long. */
+/** The time for which lists tell what was committed, in ms. */
 const BRIEF_MS = 10_000
 
 interface WriteMarkProps {
   readonly write: TrackedWrite
-  /** For lists: a short word, and gone soon after the commit. */
+  /** True in lists: a short word, which goes soon after the commit. */
   readonly brief?: boolean
   /** A member's name by id. */
   readonly name?: (id: string) => string
 }
 
-/** What became of a write: announcing, committed in a block, or refused by whom. */
+/** Shows what became of a write: announcing, committed in a block, or refused by whom. */
 export function WriteMark({ write: { outcome, at, request }, brief = false, name = String }: WriteMarkProps) {
   const now = useNow()
   switch (outcome.state) {

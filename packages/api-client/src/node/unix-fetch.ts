@@ -6,7 +6,10 @@ const UNIX_SCHEME = 'unix://'
 /** Stands for the socket in URLs; a node skips its Host check there. */
 const UNIX_BASE_URL = 'http://localhost'
 
-/** As `createClient`, and `baseUrl` may be `unix://PATH` (absolute, or relative to the working directory). */
+/**
+ * Creates a client as `createClient` does, whose `baseUrl` may be `unix://PATH` (absolute, or relative to the
+ * working directory).
+ */
 export function createNodeClient(options: ClientOptions & { readonly baseUrl: string }): ApiClient {
   if (!options.baseUrl.startsWith(UNIX_SCHEME)) return createClient(options)
   const socketPath = options.baseUrl.slice(UNIX_SCHEME.length)

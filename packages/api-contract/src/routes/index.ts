@@ -1,5 +1,6 @@
 /** Every endpoint of the API, once, in the order of the OpenAPI document. */
 import type { RouteDefinition } from '../route.ts'
+import { accessRoutes } from './access.ts'
 import { dnsRoutes } from './dns.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { networkRoutes } from './network.ts'
@@ -14,6 +15,7 @@ export const routes = {
   ...dnsRoutes,
   ...ledgerRoutes,
   ...offerRoutes,
+  ...accessRoutes,
   ...trafficRoutes,
   ...nodeRoutes,
 } as const satisfies Readonly<Record<string, RouteDefinition>>

@@ -1,4 +1,6 @@
-/** What routes that write into the ledger share: how long they wait, and what they may answer with. */
+/**
+ * The parts that routes which write into the ledger share: how long they wait, and what they may answer with.
+ */
 import * as z from 'zod'
 import { waitDuration } from '../names.ts'
 

@@ -1,6 +1,7 @@
 /**
- * What this node offers to members and connects to: services, connections and files. The three kinds have the same four
- * routes, which reach into this machine and so are served on unix sockets and loopback addresses only.
+ * Routes for what this node offers to members and connects to: services, connections and files. The three
+ * kinds have the same four routes, which reach into this machine and so are served on unix sockets and
+ * loopback addresses only.
  */
 import * as z from 'zod'
 import type { ErrorCode } from '../errors.ts'
@@ -20,14 +21,14 @@ const offer = { tag: 'services', isLocal: true } as const
 const offerName = z.object({ name: entryKey })
 
 interface OfferKind<Noun extends string, View extends z.ZodType, Body extends z.ZodType> {
-  /** As addresses name it: `/api/node/NOUN/NAME`. */
+  /** The kind's name in addresses: `/api/node/NOUN/NAME`. */
   readonly noun: Noun
   readonly view: () => View
   readonly body: Body
   /** The codes that a write may answer with beside `commonErrors`. */
   readonly putErrors: readonly ErrorCode[]
   readonly summaries: Readonly<Record<'list' | 'get' | 'put' | 'remove', string>>
-  /** What a removal answers: `It is withdrawn.` */
+  /** The sentence that a removal answers with: `It is withdrawn.` */
   readonly removed: string
 }
 

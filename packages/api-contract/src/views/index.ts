@@ -2,6 +2,7 @@
  * The types of what the API answers with, in the field names of the OpenAPI document. Each
  * schema is made when it is first asked for: a node that starts needs none of them.
  */
+export type { AdmissionView } from './access.ts'
 export type { DnsView, DnsServerView, NameResolutionView } from './dns.ts'
 export type {
   SignedEntryView,

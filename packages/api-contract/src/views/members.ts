@@ -1,4 +1,4 @@
-/** What is known of members and peers. */
+/** Schemas of what is known of members and peers. */
 import * as z from 'zod'
 import { later } from '../later.ts'
 import { count, path, peerId } from './fields.ts'

@@ -1,4 +1,4 @@
-/** This node itself. */
+/** Schemas of this node itself. */
 import * as z from 'zod'
 import { later } from '../later.ts'
 import { count, peerId } from './fields.ts'

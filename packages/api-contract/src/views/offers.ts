@@ -1,4 +1,4 @@
-/** What this node offers to members, and what it connects to. */
+/** Schemas of what this node offers to members, and of what it connects to. */
 import * as z from 'zod'
 import { later } from '../later.ts'
 import { count, path, peerId } from './fields.ts'
@@ -37,6 +37,10 @@ export const nodeConnectionView = later(() =>
       State: z.enum(['waiting for a provider', 'connecting', 'connected', 'failed']),
       Provider: z.string().nullable().meta({ description: 'Peer id of the live member that offers it.' }),
       Path: path().nullable().meta({ description: 'Null while the provider is not connected.' }),
+      Transport: z.string().nullable().meta({
+        description:
+          'What the newest connection goes over: tcp tls for a TLS connection of its own, else what carries libp2p, as tcp or webrtc.',
+      }),
       ...traffic(),
       ...offerState(),
     })

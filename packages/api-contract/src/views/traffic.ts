@@ -1,4 +1,4 @@
-/** Bytes and rates. */
+/** Schemas of bytes and rates. */
 import * as z from 'zod'
 import { jsonMap } from '../json-map.ts'
 import { later } from '../later.ts'

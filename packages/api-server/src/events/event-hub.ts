@@ -1,7 +1,7 @@
 /**
- * What happened, numbered, for any number of readers. The last events are kept in a ring; each reader has a place in
- * it and is sent more only when it took what came before. So a slow reader costs nothing, and one that falls out of
- * the ring gets a `gap`.
+ * Numbers what happens and tells any number of readers. The last events are kept in a ring; each reader has a
+ * place in it and is sent more only when it took what came before. So a slow reader costs nothing, and one
+ * that falls out of the ring gets a `gap`.
  */
 import { EVENT_HEARTBEAT_MS, EVENT_RING_SIZE, type EventData, type EventType } from '@mesh/api-contract'
 import { type Clock, type Random, stringifyExactJson } from '@mesh/core'
@@ -13,12 +13,12 @@ export interface EventHub {
   readonly readers: number
   /** Sends from after `lastEventId`, or from now; the returned function ends it. */
   read(reader: EventReader): () => void
-  /** Ends all readers. */
+  /** Ends the streams of all readers. */
   stop(): void
 }
 
 export interface EventReader {
-  /** Undefined: all. */
+  /** The types that the reader wants; all when undefined. */
   readonly types: ReadonlySet<EventType> | undefined
   readonly lastEventId: string | undefined
   /** How many changes and refusals of the past come first; none with `lastEventId`. */
@@ -34,12 +34,12 @@ interface KeptEvent {
   readonly text: string
 }
 
-/** A reader's place. */
+/** The place of one reader. */
 interface Place {
   readonly reader: EventReader
   /** Number of the next event that it gets. */
   next: number
-  /** What comes before that, oldest first. */
+  /** Events of the past that come before that, oldest first. */
   past: readonly PastEvent[]
   waiting: boolean
 }

@@ -53,6 +53,7 @@ export function publishLedgerEvents(ledger: Ledger, hub: EventHub, clock: Clock)
           YieldedTo: event.to,
         })
         return
+      case 'admission':
       case 'retracted':
       // for other members; nothing changed here
     }
@@ -96,7 +97,7 @@ export function publishOfferEvents(offers: OffersPort, hub: EventHub): () => voi
   })
 }
 
-/** As many changes as one event may name; the others are counted. */
+/** Names as many changes as one event may have; the others are counted. */
 function changedView(block: number, changes: readonly Change[]): EventData<'ledger.changed'> {
   const named: EventData<'ledger.changed'>['Changes'] = []
   let bytes = 0

@@ -5,13 +5,13 @@ import { API_HEADERS } from '../http/reply.ts'
 import type { EventHub } from './event-hub.ts'
 import type { ReaderSeats } from './reader-seats.ts'
 
-/** What a stream is made of. */
+/** The parts that a stream is made of. */
 export interface EventStreamComponents {
   readonly hub: EventHub
   readonly seats: ReaderSeats
 }
 
-/** The query, parsed. */
+/** The query of the request, parsed. */
 export interface EventsInput {
   readonly types?: readonly EventType[] | undefined
   readonly last?: number | undefined

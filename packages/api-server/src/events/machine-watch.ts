@@ -45,7 +45,7 @@ export function watchMachines(ledger: Ledger, scene: () => Scene, hub: EventHub,
   }
 }
 
-/** By peer id: a machine comes and goes once, however many addresses it has. */
+/** Gives the machines by peer id: a machine comes and goes once, however many addresses it has. */
 function machineStates(scene: Scene): ReadonlyMap<string, MachineState> {
   return new Map(
     machinesOf(scene.snapshot).map(({ record: { PeerID, Hostname, Address } }) => [

@@ -11,7 +11,7 @@ export function prepared(answer: Prepared): PreparedAnswer {
   return { prepared: true, ...answer }
 }
 
-/** What a handler may ask of the request beside its parsed input. */
+/** The parts of the request that a handler may ask for beside its parsed input. */
 interface RequestContext {
   /** The body's JSON text as sent; empty for routes without one. */
   readonly bodyText: string

@@ -1,4 +1,7 @@
-/** What this node offers beside packets and connects to, changed while it runs; for the machine itself alone. */
+/**
+ * Changes what this node offers beside packets, and what it connects to, while it runs; for the machine
+ * itself alone.
+ */
 import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import { Problem } from '../http/problem.ts'
 import type { OfferedConnection, OfferedFile, OfferedService, OfferShelf, OffersPort } from '../ports.ts'
@@ -90,6 +93,7 @@ function connectionView(state: OfferedConnection): NodeConnectionView {
     State: state.state,
     Provider: state.provider ?? null,
     Path: state.path ?? null,
+    Transport: state.transport ?? null,
     ...trafficView(state),
     LastError: state.lastError ?? null,
     Kept: state.isKept,

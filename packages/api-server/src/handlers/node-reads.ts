@@ -31,7 +31,7 @@ export interface NodeReadsComponents {
   readonly version: VersionPort
   readonly facts: () => NodeFactsView
   readonly health: HealthPort
-  /** Prometheus text. */
+  /** Answers with the text that Prometheus reads. */
   readonly exposition: () => string
 }
 

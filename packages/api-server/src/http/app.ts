@@ -72,7 +72,7 @@ function guardMiddleware({ guard, writes }: AppComponents) {
   }
 }
 
-/** What pages of others must not read or change; the web page itself may be linked to. */
+/** True for paths that pages of others must not read or change; the web page itself may be linked to. */
 function isDataPath(path: string): boolean {
   return /^\/(api|debug|metrics)(\/|$)/.test(path)
 }

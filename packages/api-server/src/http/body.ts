@@ -7,7 +7,7 @@ import { issue, Problem } from './problem.ts'
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
 export interface JsonBody {
-  /** As sent, without white space around. */
+  /** The body as it was sent, without white space around. */
   readonly text: string
   readonly value: unknown
 }

@@ -1,4 +1,4 @@
-/** What a request says, parsed once by the contract's schemas. */
+/** Parses what a request says once, by the contract's schemas. */
 import type { RouteDefinition } from '@mesh/api-contract'
 import type { Issue } from '@mesh/core'
 import type { Request } from 'express'
@@ -58,7 +58,7 @@ function toIssue(wrong: SchemaIssue, value: unknown): Issue {
   return issue(wrong.path.map(String).join('.') || 'body', found, expectation(wrong))
 }
 
-/** zod's own words for our own schemas' few kinds of wrong input. */
+/** Zod's own words for our own schemas' few kinds of wrong input. */
 function expectation(wrong: SchemaIssue): string {
   if (wrong.code === 'invalid_type') return wrong.expected
   if (wrong.code === 'invalid_value') return wrong.values.map(String).join(' or ')

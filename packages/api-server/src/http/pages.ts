@@ -42,7 +42,10 @@ async function sendAsset(asset: Asset, isImmutable: boolean, req: Request, res: 
     .end(bytes)
 }
 
-/** For the few clients that take no compression; assets are ours and small, and each is undone once. */
+/**
+ * Undoes the compression for the few clients that take none; assets are ours and small, and each is undone
+ * once.
+ */
 const inflatedBytes = new WeakMap<Asset, Buffer>()
 
 async function inflated(asset: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> {

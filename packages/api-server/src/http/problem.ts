@@ -1,4 +1,4 @@
-/** From whatever went wrong to one answer of the contract's catalogue. */
+/** Turns whatever went wrong into one answer of the contract's catalogue. */
 import { type ErrorBody, type ErrorCode, errorCatalogue, isErrorCode } from '@mesh/api-contract'
 import { type Issue, MeshError, type MeshErrorInit, type Random } from '@mesh/core'
 import { MAX_SHOWN_VALUE } from '../limits.ts'
@@ -50,7 +50,7 @@ export function problemBody(problem: Problem, requestId: string): ErrorBody {
   }
 }
 
-/** 16 hexadecimal digits. */
+/** Gives 16 hexadecimal digits. */
 export function createRequestId(random: Random): string {
   return Buffer.from(random.bytes(8)).toString('hex')
 }

@@ -15,14 +15,14 @@ const COMMON_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 } as const
 
-/** For all but the web page: nothing may load or frame it. */
+/** Headers for all but the web page: nothing may load or frame it. */
 export const API_HEADERS = {
   ...COMMON_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cache-Control': 'no-store',
 } as const
 
-/** For the web page: its own files, styles and calls, and nothing from elsewhere. */
+/** Headers for the web page: its own files, styles and calls, and nothing from elsewhere. */
 export const PAGE_HEADERS = {
   ...COMMON_HEADERS,
   'Content-Security-Policy':
@@ -36,7 +36,7 @@ export const PAGE_HEADERS = {
 export interface Prepared {
   readonly body: Buffer | string | Iterable<string>
   readonly type?: string
-  /** With it the answer may be kept by its reader, who asks whether it still holds. */
+  /** An ETag, with which the answer may be kept by its reader, who asks whether it still holds. */
   readonly etag?: string
 }
 

@@ -104,7 +104,7 @@ function remember(inFlight: WeakMap<Duplex, Set<ServerResponse>>, socket: Socket
   res.on('close', () => responses.delete(res))
 }
 
-/** What is wrong with bytes that are no request. */
+/** Tells what is wrong with bytes that are no request. */
 function problemOf(error: NodeJS.ErrnoException): Problem {
   const code = CODES.get(error.code ?? '') ?? 'http.bad_request'
   return new Problem(code, undefined, { cause: error })

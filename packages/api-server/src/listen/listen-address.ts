@@ -47,7 +47,7 @@ export function parseListenAddress(text: string): ListenAddress {
   return { kind: 'tcp', host: host === '' ? undefined : host, port }
 }
 
-/** In the form in which people write it. */
+/** Prints an address in the form in which people write it. */
 export function formatListenAddress(address: ListenAddress): string {
   switch (address.kind) {
     case 'tcp':

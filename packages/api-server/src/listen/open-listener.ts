@@ -10,7 +10,10 @@ import { listenUnix } from './unix-socket.ts'
 /** A place where the API answers. */
 export interface ApiListener {
   readonly kind: 'tcp' | 'unix'
-  /** For people and clients: `http://127.0.0.1:8080` or `unix://PATH`; `descriptor 3` for an inherited unix socket. */
+  /**
+   * The address for people and clients: `http://127.0.0.1:8080` or `unix://PATH`; `descriptor 3` for an
+   * inherited unix socket.
+   */
   readonly url: string
   /** The port, 0 for a unix socket. */
   readonly port: number
@@ -120,7 +123,7 @@ interface Explanation {
   readonly hint: string
 }
 
-/** By kind of address and the system's code. */
+/** Sentences for failures to listen, by kind of address and the system's code. */
 const EXPLANATIONS = new Map<string, Explanation>([
   [
     'tcp EADDRINUSE',

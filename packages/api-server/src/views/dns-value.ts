@@ -12,7 +12,7 @@ const HOST_NAME =
 const isHostName = (text: string) => text === '.' || HOST_NAME.test(text)
 const isUint16 = (text: string | undefined) => /^\d{1,5}$/.test(text ?? '') && Number(text) <= 65_535
 
-/** What a value of the types that people write by hand must look like; other types take any text. */
+/** Checks for the values of the types that people write by hand; other types take any text. */
 const CHECKS = new Map<string, { readonly expected: string; readonly test: (text: string) => boolean }>([
   [
     'A',

@@ -17,7 +17,7 @@ export type LedgerBody = Buffer | Iterable<string>
 
 export interface LedgerText {
   readonly snapshot: Snapshot
-  /** For ETags: another one after every block. */
+  /** Gives the text for ETags; it is another one after every block. */
   etag(form: ValueForm): string
   ledger(form: ValueForm): LedgerBody
   bucket(bucket: string, form: ValueForm): LedgerBody

@@ -6,13 +6,13 @@ import { ONLINE_WINDOW_MS } from '../limits.ts'
 import type { NetworkPort, PeerState, TrafficStats } from '../ports.ts'
 import { tryParseJson } from './json-text.ts'
 
-/** What the views look at, at one moment. */
+/** The parts that the views look at, at one moment. */
 export interface Scene {
   readonly snapshot: Snapshot
   readonly self: string
   /** Undefined before the network is attached. */
   readonly network: NetworkPort | undefined
-  /** Unix ms. */
+  /** The present time, in unix ms. */
   readonly now: number
 }
 
@@ -42,7 +42,7 @@ export function isOnline({ snapshot, self, now }: Scene, peer: string): boolean 
   return peer === self || isFresh(snapshot.getLive(BUCKETS.healthcheck, peer), now)
 }
 
-/** On the topic, or with a heartbeat within 10 minutes; this node included. */
+/** Lists the peers that are on the topic, or had a heartbeat within 10 minutes; this node is included. */
 export function nodeViews({ snapshot, self, network, now }: Scene): readonly NodeView[] {
   const ids = new Set([self, ...(network?.members() ?? [])])
   for (const { key, entry } of snapshot.entries(BUCKETS.healthcheck)) if (isFresh(entry, now)) ids.add(key)
@@ -95,7 +95,7 @@ export function statsView(stats: TrafficStats | undefined): StatsView {
 export interface Machine {
   /** The record of its first address, with that as `Address`. */
   readonly record: MachineRecord
-  /** At least one; IPv4 first, each kind in the order of its text. */
+  /** The machine's addresses, at least one: IPv4 first, each kind in the order of its text. */
   readonly addresses: readonly string[]
 }
 
@@ -116,8 +116,8 @@ export function machinesOf(snapshot: Snapshot): readonly Machine[] {
 }
 
 /**
- * By entry. `Address` is the key, by which packets are routed: in the entry of an IPv6 address the record names the
- * machine's IPv4 address, for the sake of legacy members.
+ * Lists machines by entry. `Address` is the key, by which packets are routed: in the entry of an IPv6 address
+ * the record names the machine's IPv4 address, for the sake of legacy members.
  */
 function* recordsOf(snapshot: Snapshot): Iterable<MachineRecord> {
   for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {

@@ -16,17 +16,17 @@ import { MAX_HEARTBEAT_AGE_MS, MAX_HEARTBEAT_AHEAD_MS, MAX_ROUTE_METRIC } from '
 export interface NodeWrite {
   readonly bucket: string
   readonly key: string
-  /** The decoded value. */
+  /** The value as it was decoded. */
   readonly value: unknown
   /** The peer id of this node, which signs the write. */
   readonly self: string
-  /** Unix ms. */
+  /** The present time, in unix ms. */
   readonly now: number
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** By bucket: what is wrong with a value that is this node's own by the bucket's rule. */
+/** Checks by bucket; each tells what is wrong with a value that is this node's own by the bucket's rule. */
 const CHECKS = new Map<string, (write: NodeWrite) => readonly Issue[]>([
   [BUCKETS.healthcheck, ifKeyIsSelf(heartbeatIssues)],
   [BUCKETS.egress, ifKeyIsSelf(({ value }) => (value === 'ok' ? [] : [issue('value', value, 'ok')]))],

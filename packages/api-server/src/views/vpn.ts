@@ -1,4 +1,4 @@
-/** What the VPN says of itself, in the names of the contract. Pure. */
+/** Says the VPN's state in the names of the contract. Pure. */
 import type { VpnPeerView, VpnView } from '@mesh/api-contract'
 import type { VpnCounters, VpnPeerState, VpnStatus } from '../ports.ts'
 
@@ -48,7 +48,7 @@ function vpnPeerView(peer: VpnPeerState, roundTripMs: number | undefined): VpnPe
   }
 }
 
-/** Sums by reason. */
+/** Adds up the counts by reason. */
 function dropsOf(all: readonly VpnCounters[]): Readonly<Record<string, number>> {
   const sums: Record<string, number> = Object.create(null)
   for (const { drops } of all) {

@@ -40,7 +40,7 @@ export interface ForwarderComponents {
 }
 
 export interface ForwardQuestion {
-  /** As in `Query`. */
+  /** The key of the question, as in `Query`. */
   readonly key: string
   readonly domain: string
   readonly dnssecOk: boolean
@@ -49,13 +49,13 @@ export interface ForwardQuestion {
 
 export interface Forwarded {
   readonly answer: Answer
-  /** Since it was made. */
+  /** The time since the answer was made, in s. */
   readonly ageS: number
 }
 
 export interface Forwarder {
   domainOf(name: string): string | undefined
-  /** From the cache alone. */
+  /** Gives an answer from the cache alone. */
   cached(question: ForwardQuestion): Forwarded | undefined
   /**
    * Calls back once; a failure is an answer with SERVFAIL. Answers false, and does not call back, when too much is

@@ -20,7 +20,7 @@ export interface Answer {
   readonly ttls: readonly number[]
 }
 
-/** What is put around an answer for one client. */
+/** The parts that are put around an answer for one client. */
 export interface Asked {
   readonly packet: Buffer
   readonly questionEnd: number
@@ -76,7 +76,7 @@ export function emptyAnswer(rcode: number): Answer {
 
 export interface AnswerRecords {
   readonly rcode: number
-  /** As the question has it, in lower case. */
+  /** The name as the question has it, in lower case. */
   readonly name: string
   readonly answers: readonly DnsRecord[]
   readonly authority: readonly DnsRecord[]

@@ -20,7 +20,7 @@ export interface Query {
 export interface Edns {
   /** Bytes that the client takes over UDP, within our bounds. */
   readonly maxBytes: number
-  /** Wants signatures (DO). */
+  /** True when the client wants signatures (DO). */
   readonly dnssecOk: boolean
 }
 

@@ -51,7 +51,7 @@ function bare(packet: Buffer): Reply {
   return { kind: 'answer', answer, keepS: FAILURE_CACHE_S }
 }
 
-/** What the walk over the records notes. */
+/** The notes that the walk over the records makes. */
 interface Walk {
   at: number
   /** The least of all records. */

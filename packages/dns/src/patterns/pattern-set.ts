@@ -27,7 +27,7 @@ export interface PatternLibrary {
 
 interface KnownPattern {
   readonly shape: PatternShape
-  /** Compiled by now. */
+  /** True when the pattern is compiled by now. */
   readonly isReady: boolean
   /** Compiles at the first call. @param name in lower case, with a trailing dot */
   matches(name: string): boolean
@@ -87,7 +87,7 @@ export interface Candidate {
 export function createPatternSet(entries: readonly PatternEntry[], library: PatternLibrary): PatternSet {
   const exact = new Map<string, Candidate[]>()
   const byTrigram = new Map<string, Candidate[]>()
-  /** Without a text of three characters that could tell. */
+  /** The patterns without a text of three characters that could tell. */
   const always: Candidate[] = []
   for (const entry of entries) {
     const pattern = library.get(entry.source)

@@ -1,7 +1,7 @@
 /**
- * What can be told of a regular expression without compiling it: the one name that it is, or a text that every name
- * which it matches must hold, and how many steps it compiles to. Reads RE2's syntax; whatever it does not know gives
- * no hint, which costs time and never changes an answer.
+ * Tells of a regular expression what can be told without compiling it: the one name that it is, or a text
+ * that every name which it matches must hold, and how many steps it compiles to. Reads RE2's syntax; whatever
+ * it does not know gives no hint, which costs time and never changes an answer.
  */
 
 export interface PatternShape {
@@ -9,7 +9,7 @@ export interface PatternShape {
   readonly exact: string | undefined
   /** Every match holds this text, in lower case; '' when nothing is known. */
   readonly required: string
-  /** At least as many as the compiled pattern has. */
+  /** The number of steps to which it compiles, or more. */
   readonly steps: number
 }
 

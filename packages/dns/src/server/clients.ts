@@ -5,7 +5,7 @@ export interface Client {
   readonly address: string
   /** `trusted`: this machine and members; `near`: private networks; `far`: all else, who get no forwarding. */
   readonly place: 'trusted' | 'near' | 'far'
-  /** For whom work is counted; undefined for this machine. */
+  /** The client for whom work is counted; undefined for this machine. */
   readonly rated: string | undefined
 }
 

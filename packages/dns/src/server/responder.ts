@@ -23,7 +23,7 @@ import { type Question, type Resolution, resolve } from '../resolver.ts'
 import type { DnsRecord } from '../zone/record-data.ts'
 import type { Client } from './clients.ts'
 
-/** What became of a packet; metrics use these words. */
+/** The fates of a packet; metrics use these words. */
 export const OUTCOMES = [
   'answered',
   'nonexistent',

@@ -158,7 +158,10 @@ class Connection {
     if (this.#hasEnded && this.#answering === 0 && !this.#isFull()) this.#socket.end()
   }
 
-  /** Also ends a client that never reads its answers, or takes for ever over one question. */
+  /**
+   * Ends the connection once nothing happened on it for a while; so it ends also for a client that never
+   * reads its answers, or takes for ever over one question.
+   */
   #waitIdle(): void {
     this.#cancelIdle()
     this.#cancelIdle = this.#components.clock.after(TCP_IDLE_MS, () => this.#socket.destroy())

@@ -93,7 +93,7 @@ function readMachines(input: NamesInput, owners: Owners): readonly Machine[] {
   return [...byPeer.values()].sort(byClaim)
 }
 
-/** With ownership `off` entries have no owner. */
+/** The owner of an entry; with ownership `off` entries have none, and the peer of the record counts. */
 function ownerOf(entry: Entry, peer: string): string {
   return entry.owner === '' ? peer : entry.owner
 }

@@ -1,11 +1,11 @@
-/** What names are made of: the ledger at one moment, and which addresses count. */
+/** Names are made of this: the ledger at one moment, and which addresses count. */
 import type { Cidr } from '@mesh/core'
 import type { OwnershipMode, Snapshot } from '@mesh/ledger'
 
 export interface NamesInput {
   readonly snapshot: Pick<Snapshot, 'entries' | 'isOwnerLive' | 'head'>
   readonly mode: OwnershipMode
-  /** Unix ms. */
+  /** The present time, in unix ms. */
   readonly now: number
   readonly livenessMs: number
   /** This node's peer id; its machine has the name `ns` in the zone. */

@@ -56,7 +56,10 @@ function readOnce<T>(
   return known ?? undefined
 }
 
-/** With `enforce` an entry speaks for its owner alone; the other modes go by the record, as legacy members do. */
+/**
+ * True when an entry says something of its own owner. With `enforce` an entry speaks for its owner alone; the
+ * other modes go by the record, as legacy members do.
+ */
 function isOwnersWord(peer: string, entry: Entry, mode: OwnershipMode): boolean {
   return mode !== 'enforce' || entry.owner === peer
 }

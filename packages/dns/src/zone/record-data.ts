@@ -10,11 +10,11 @@ import { TYPE } from '../record-types.ts'
 
 /** One record, ready to be sent. */
 export interface DnsRecord {
-  /** In lower case with a dot at the end, special characters as in zone files (`\.`, `\032`). */
+  /** The name in lower case with a dot at the end, special characters as in zone files (`\.`, `\032`). */
   readonly name: string
   /** Number of the record type, 1 for A. */
   readonly type: number
-  /** Seconds. */
+  /** The time for which the record may be kept, in seconds. */
   readonly ttl: number
   /** RDATA, names in it uncompressed. */
   readonly data: Uint8Array

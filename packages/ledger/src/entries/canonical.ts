@@ -9,18 +9,21 @@ const FIXED_BYTES = 6 * 8 + 1
 const encoder = new TextEncoder()
 let scratch = new Uint8Array(4096)
 let view = new DataView(scratch.buffer)
-/** What the buffer holds: an entry is verified and then hashed, over the same bytes. */
+/** The entry that the buffer holds: one is verified and then hashed, over the same bytes. */
 let written: KeyedEntry | undefined
 let writtenLength = 0
 
-/** What is signed, as a view into a shared buffer: valid until the next call of this module. */
+/** Gives what is signed, as a view into a shared buffer: valid until the next call of this module. */
 export function canonicalBytes(keyed: KeyedEntry): Uint8Array {
   // The buffer may be another one after writing.
   const length = writeCanonical(keyed)
   return scratch.subarray(0, length)
 }
 
-/** What is signed, and the signature behind it; a view as `canonicalBytes`. Two entries are equal when these are. */
+/**
+ * Gives what is signed, and the signature behind it; a view as `canonicalBytes`. Two entries are equal when
+ * these are.
+ */
 export function canonicalBytesWithSig(keyed: KeyedEntry): { bytes: Uint8Array; signedLength: number } {
   const signedLength = writeCanonical(keyed)
   const { sig } = keyed.entry

@@ -1,4 +1,4 @@
-/** What an entry may look like at all, by whichever way it came. */
+/** Checks what an entry may look like at all, by whichever way it came. */
 import { utf8Length } from './canonical.ts'
 import type { KeyedEntry } from './entry.ts'
 import {

@@ -27,7 +27,7 @@ export function subtractLimbs(sum: Uint32Array, at: number, from: Uint32Array, f
   }
 }
 
-/** SHA-256 as limbs. */
+/** Gives a SHA-256 as limbs. */
 export function hashLimbs(bytes: Uint8Array): Uint32Array {
   const hash = sha256(bytes)
   const limbs = new Uint32Array(LIMBS)

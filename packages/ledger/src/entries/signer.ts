@@ -10,7 +10,10 @@ export interface Signer {
   sign(bytes: Uint8Array): Uint8Array
 }
 
-/** Whether `sig` is `peer`'s signature over `bytes`, which are only borrowed. Never throws for what they contain. */
+/**
+ * True when `sig` is `peer`'s signature over `bytes`, which are only borrowed. Never throws for what they
+ * contain.
+ */
 export type Verify = (peer: PeerId, bytes: Uint8Array, sig: Uint8Array) => boolean
 
 /** @param seed the raw Ed25519 private key, 32 bytes */

@@ -4,7 +4,10 @@ import { MAX_VERSION, VERSION_TAG_BITS } from '../limits.ts'
 
 const TAG_STEP = 1n << VERSION_TAG_BITS
 
-/** max(previous + 1, now); the greatest version has no next one and falls back to now, which everyone refuses. */
+/**
+ * Gives max(previous + 1, now); the greatest version has no next one and falls back to now, which everyone
+ * refuses.
+ */
 export function versionAfter(previous: bigint, nowNs: bigint): bigint {
   const next = (previous + 1n) & MAX_VERSION
   return next > nowNs ? next : nowNs

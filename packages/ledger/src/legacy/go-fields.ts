@@ -20,7 +20,7 @@ const NO_ENTRY: Entry = { value: '', owner: '', version: 0n, updatedAt: 0, delet
 /** A signature has 64 bytes; a longer one is not even kept to be refused. */
 const MAX_SIG_TEXT = 256
 
-/** What is wrong with one entry; the block around it may go on. */
+/** The fault of one entry; the block around it may go on. */
 export class Unreadable extends Error {
   readonly code: 'MALFORMED' | 'TOO_LARGE'
   constructor(code: 'MALFORMED' | 'TOO_LARGE') {

@@ -32,7 +32,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 export interface JsonScanner {
   /** Offset of the next byte. */
   readonly offset: number
-  /** What comes next. */
+  /** Tells the kind of the value that comes next. */
   kind(): JsonKind
   /** Enters an object, yields its next key each time it is called, undefined when the object has ended. */
   openObject(): () => string | undefined
@@ -49,7 +49,9 @@ export interface JsonScanner {
    * @throws JsonTooLongError for one of more than `maxBytes` bytes
    */
   skip(maxBytes: number): void
-  /** As `skip`, and yields after every `SKIP_PAUSE_BYTES`, so that other work can have its turn. */
+  /**
+   * Skips as `skip` does, and yields after every `SKIP_PAUSE_BYTES`, so that other work can have its turn.
+   */
   skipping(maxBytes: number): Generator<undefined, void>
   /** @throws JsonSyntaxError when more than white space is left */
   end(): void
@@ -59,7 +61,7 @@ export function createJsonScanner(bytes: Uint8Array): JsonScanner {
   return new ByteScanner(bytes)
 }
 
-/** What a value that is being skipped needs next. */
+/** The token that a value which is being skipped needs next. */
 type SkipState = 'value' | 'in string' | 'key' | 'in key' | 'after'
 
 /** Bytes of the longest number: a double has some 20 digits, Go's printers write no more than 330. */
@@ -310,13 +312,16 @@ class ByteScanner implements JsonScanner {
   }
 }
 
-/** What of a value that is skipped is open: without recursion, so that deep nesting costs memory for its depth only. */
+/**
+ * The objects and arrays that are open in a value that is skipped: without recursion, so that deep nesting
+ * costs memory for its depth only.
+ */
 class Skipper {
   state: SkipState = 'value'
   readonly closers: number[] = []
 }
 
-/** What may stand behind a backslash, other than `u` with four digits: `" \\ / b f n r t`. */
+/** The characters that may stand behind a backslash, other than `u` with four digits: `" \\ / b f n r t`. */
 const ESCAPED: ReadonlySet<number> = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
 
 function isHexByte(byte: number | undefined): boolean {

@@ -1,5 +1,5 @@
 /**
- * What happens when another live owner claims a key (docs/PROTOCOLS.md, 'Ownership races'): of two claims within
+ * Decides what happens when another live owner claims a key (docs/PROTOCOLS.md, 'Ownership races'): of two claims within
  * 10 s the later one, or the one that its bucket's rule lets give way, is given up by whoever made it, as long as it
  * made its own no longer ago than that, by its own monotonic time. Anybody can date a claim back: so nobody gives way
  * twice to one claimant, nor often to many. Any other claim is a conflict that is told until one lets go.
@@ -28,7 +28,7 @@ interface ForeignClaim {
   readonly holder: string
   readonly holderIsLive: boolean
   readonly claimantIsLive: boolean
-  /** Of the bucket: which Values give way. */
+  /** Tells which Values of the bucket give way. */
   readonly yields?: ((valueText: string) => boolean) | undefined
   readonly nowMs: number
 }

@@ -11,8 +11,8 @@ import { MAX_LEDGER_BYTES } from '../limits.ts'
 import type { BlockHead } from '../state/snapshot.ts'
 import type { PrunedTombstone, Store, StoreBatch, StoredLedger, StoreErrorCode } from '../state/store.ts'
 
-/** Raised when tables change; a file of another version is refused. */
-const SCHEMA_VERSION = 1
+/** Raised when tables change, with a step in `UPGRADES`; a file of a later version is refused. */
+const SCHEMA_VERSION = 2
 /** 'mesh' in ASCII: tells our files from other databases. */
 const APPLICATION_ID = 0x6d657368
 const PAGE_BYTES = 4096
@@ -30,10 +30,13 @@ const SCHEMA = `
     bucket TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, owner TEXT NOT NULL, version INTEGER NOT NULL,
     updated_at INTEGER NOT NULL, deleted INTEGER NOT NULL, sig BLOB, PRIMARY KEY (bucket, key)
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE burial (
+  CREATE TABLE pruned_tombstone (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT NULL UNIQUE, version INTEGER NOT NULL
   ) STRICT;
 `
+
+/** The step from each earlier version to the next one; it runs in the transaction that opens the file. */
+const UPGRADES: Readonly<Record<number, string>> = { 1: 'ALTER TABLE burial RENAME TO pruned_tombstone' }
 
 export interface DiskStoreInit {
   /** The file; its folder must exist. Made with mode 0600. */
@@ -79,8 +82,10 @@ class DiskStore implements Store {
     this.#putHead = database.prepare('INSERT OR REPLACE INTO head VALUES (1, ?, ?, ?, ?, ?)')
     this.#putEntry = database.prepare('INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
     this.#removeEntry = database.prepare('DELETE FROM entry WHERE bucket = ? AND key = ?')
-    this.#rememberPruned = database.prepare('INSERT OR REPLACE INTO burial (hash, version) VALUES (?, ?)')
-    this.#forgetPruned = database.prepare('DELETE FROM burial WHERE hash = ?')
+    this.#rememberPruned = database.prepare(
+      'INSERT OR REPLACE INTO pruned_tombstone (hash, version) VALUES (?, ?)',
+    )
+    this.#forgetPruned = database.prepare('DELETE FROM pruned_tombstone WHERE hash = ?')
   }
 
   load(): StoredLedger | undefined {
@@ -94,7 +99,7 @@ class DiskStore implements Store {
           'SELECT bucket, key, value, owner, version, updated_at, deleted, sig FROM entry',
           (row) => readEntry(row, share),
         ),
-        pruned: this.#rows('SELECT hash, version FROM burial ORDER BY sequence', readPruned),
+        pruned: this.#rows('SELECT hash, version FROM pruned_tombstone ORDER BY sequence', readPruned),
       }
     })
   }
@@ -149,18 +154,7 @@ function prepareDatabase(database: DatabaseSync, { maxBytes, powerSafe }: DiskSt
   database.exec('PRAGMA locking_mode = EXCLUSIVE')
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('BEGIN EXCLUSIVE')
-  const version = pragma(database, 'user_version')
-  const application = pragma(database, 'application_id')
-  const empty = pragma(database, 'schema_version') === 0
-  if (empty && version === 0) {
-    database.exec(SCHEMA)
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
-    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
-  } else if (application !== APPLICATION_ID || version !== SCHEMA_VERSION) {
-    throw new ForeignFile(
-      application === APPLICATION_ID ? `schema version ${version}` : 'another program wrote it',
-    )
-  }
+  makeTables(database)
   database.exec('COMMIT')
   database.exec(`PRAGMA synchronous = ${powerSafe === true ? 'FULL' : 'NORMAL'}`)
   database.exec(`PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`)
@@ -168,6 +162,26 @@ function prepareDatabase(database: DatabaseSync, { maxBytes, powerSafe }: DiskSt
   // The structure; the contents are checked against their fingerprint by whoever loads them.
   const check = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
   if (check !== 'ok') throw new ForeignFile(text(check))
+}
+
+/** Makes the tables in an empty file, and brings those of earlier versions to this one's. */
+function makeTables(database: DatabaseSync): void {
+  const version = pragma(database, 'user_version')
+  const application = pragma(database, 'application_id')
+  if (version === 0 && pragma(database, 'schema_version') === 0) {
+    database.exec(SCHEMA)
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+  } else if (application !== APPLICATION_ID) {
+    throw new ForeignFile('another program wrote it')
+  } else {
+    for (let from = version; from !== SCHEMA_VERSION; from++) {
+      const upgrade = UPGRADES[from]
+      if (upgrade === undefined) throw new ForeignFile(`schema version ${version}`)
+      database.exec(upgrade)
+    }
+    if (version === SCHEMA_VERSION) return
+  }
+  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
 }
 
 /** A file that is a database, but not a sound one of ours. */

@@ -20,7 +20,7 @@ export interface AdmissionInit {
   readonly policyOf: (bucket: string) => BucketPolicy | undefined
   readonly livenessMs: number
   readonly verify: Verify
-  readonly admits: (owner: string) => boolean
+  readonly admits: (owner: string, bucket: string) => boolean
 }
 
 /** Where and when an entry is judged. */
@@ -34,7 +34,7 @@ interface Occasion {
 /** Puts the entry into the edit where it is to be stored. */
 export type Admit = (keyed: KeyedEntry, occasion: Occasion) => Verdict
 
-/** What `observe` stores although ownership forbids it: all that is no rollback and breaks no bound. */
+/** Tells what `observe` stores although ownership forbids it: all that is no rollback and breaks no bound. */
 const OBSERVED: ReadonlySet<Verdict> = new Set<RejectionCode>([
   'BAD_SIG',
   'TOMB_UNKNOWN',
@@ -51,13 +51,15 @@ export function createAdmission(init: AdmissionInit): Admit {
     const unfit = checkBounds(incoming)
     if (unfit !== undefined) return unfit
     const before = edit.get(incoming)
-    const claim: Claim = { incoming, existing: before?.entry, policy: init.policyOf(incoming.bucket) }
+    const policy = init.policyOf(incoming.bucket)
+    const isVoid = before !== undefined && policy?.isValid?.(before) === false
+    const claim: Claim = { incoming, existing: isVoid ? undefined : before?.entry, policy }
     const verdict = judge(claim, {
       nowMs,
       livenessMs,
       isLive: (owner) => isLiveAt(health, owner, nowMs, livenessMs),
       verify: () => verify(incoming),
-      admits: init.admits,
+      admits: (owner) => init.admits(owner, incoming.bucket),
       prunedVersion: () => state.pruned.versionOf(incoming),
     })
     const stores = verdict === 'accept' || (init.mode === 'observe' && isObserved(verdict, claim))
@@ -66,7 +68,7 @@ export function createAdmission(init: AdmissionInit): Admit {
   }
 }
 
-/** What cannot be right costs no cryptography. */
+/** Refuses what cannot be right before it costs cryptography. */
 export function verifyEntry(
   keyed: KeyedEntry,
   verify: Verify,

@@ -5,7 +5,7 @@
 import { BoundedMap, type Clock } from '@mesh/core'
 import { CLOCK_SAMPLE_MS, MAX_CLOCK_SAMPLES, MAX_FUTURE_MS } from '../limits.ts'
 
-/** What other members' clocks say of this machine's. */
+/** Judges this machine's clock by those of other members. */
 export interface ClockOffset {
   /** Milliseconds that this machine's clock is ahead of the members' median; less than zero: behind. */
   readonly aheadMs: number
@@ -17,7 +17,7 @@ interface Sample {
   readonly version: bigint
   /** The member's time less this node's monotonic time, in ms: stays right when this machine's clock is set. */
   readonly offsetMs: number
-  /** Monotonic ms. */
+  /** The time in ms of the monotonic clock. */
   readonly atMs: number
 }
 

@@ -26,7 +26,7 @@ export interface Circumstances {
   readonly nowMs: number
   /** The window of absolute expiry. */
   readonly livenessMs: number
-  /** By the heartbeats stored before this block. */
+  /** True while a peer lives, by the heartbeats stored before this block. */
   readonly isLive: (owner: string) => boolean
   /** Does the signature of the incoming entry verify? Called at most once, as late as the rules allow. */
   readonly verify: () => boolean
@@ -99,14 +99,14 @@ function judgeOpen({ incoming, existing }: Claim, at: Circumstances): Verdict {
   return entry.deleted && existing === undefined ? 'TOMB_UNKNOWN' : 'accept'
 }
 
-/** Whether the stored entry belongs to somebody else whose hold on it has not ended. */
+/** True when the stored entry belongs to somebody else whose hold on it has not ended. */
 function isHeldByOther({ incoming, existing, policy }: Claim, at: Circumstances): boolean {
   if (existing === undefined || policy === undefined) return false
   const holder = holderOf(policy, incoming.key, existing)
   return incoming.entry.owner !== holder && !hasExpired(existing, holder, policy, at)
 }
 
-/** Whether others may take a stored entry. */
+/** True when others may take a stored entry. */
 export function hasExpired(
   entry: Entry,
   holder: string,
@@ -134,7 +134,10 @@ export function isSameEntry(a: Entry, b: Entry): boolean {
   )
 }
 
-/** Of two entries with one version: the greater owner text, then the greater signature, then the greater Value. */
+/**
+ * Decides between two entries with one version: the greater owner text, then the greater signature, then the
+ * greater Value.
+ */
 export function winsTie(entry: Entry, existing: Entry): boolean {
   if (entry.owner !== existing.owner) return entry.owner > existing.owner
   const bySig = compareSigs(entry.sig, existing.sig)

@@ -1,7 +1,7 @@
 /** Which buckets are owned, by whom, and when ownership ends (docs/WIRE.md 4.4). Buckets not named are open. */
 import { BUCKETS } from '@mesh/core'
 import { foldKey } from '../legacy/go-fields.ts'
-import type { Entry } from '../entries/entry.ts'
+import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { createJsonScanner } from '../legacy/json-scanner.ts'
 
 /** The rule of one owned bucket. */
@@ -17,10 +17,15 @@ export interface BucketPolicy {
    */
   readonly expiry: 'liveness' | 'absolute' | 'never'
   /**
-   * Of two claims of one moment the one whose Value (JSON text) is so gives way to one whose Value is not, whichever
-   * came first. Without it the later one gives way.
+   * Tells which claim gives way: of two claims of one moment the one whose Value (JSON text) is so gives way
+   * to one whose Value is not, whichever came first. Without it the later one gives way.
    */
   readonly yields?: (valueText: string) => boolean
+  /**
+   * False for a stored entry that this rule would never have taken: it came while the bucket had another rule, and
+   * stands in nobody's way.
+   */
+  readonly isValid?: (keyed: KeyedEntry) => boolean
 }
 
 /** Bucket name to rule. */
@@ -31,7 +36,7 @@ export const ownedByValue: BucketPolicy = {
   ownerOf: (_key, valueText) => peerIdInValue(valueText),
   expiry: 'liveness',
 }
-/** As `ownedByValue`; a leased address gives way to one that a person gave a machine. */
+/** Owned as by `ownedByValue`; a leased address gives way to one that a person gave a machine. */
 const machines: BucketPolicy = { ...ownedByValue, yields: isLeased }
 /** The key is the owner. */
 export const ownedByKey: BucketPolicy = { ownerOf: (key) => key, expiry: 'liveness' }

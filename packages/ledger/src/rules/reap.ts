@@ -1,4 +1,4 @@
-/** What of the ledger has had its time (docs/WIRE.md 4.8): a pure look at one state. */
+/** Finds what of the ledger has had its time (docs/WIRE.md 4.8): a pure look at one state. */
 import type { KeyedEntry } from '../entries/entry.ts'
 import { hasExpired } from './judge.ts'
 import { leaderOf } from './leader.ts'

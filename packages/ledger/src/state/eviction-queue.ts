@@ -36,7 +36,7 @@ export class EvictionQueue {
     this.#changes = 0
   }
 
-  /** So much has changed that a new queue is better. */
+  /** True when so much has changed that a new queue is better. */
   get isStale(): boolean {
     return this.#changes > MAX_STALE
   }

@@ -21,6 +21,7 @@ export interface SnapshotInit {
   readonly tree: Tree
   /** Undefined when ownership is off: then everyone counts as alive. */
   readonly livenessMs: number | undefined
+  readonly admits: (owner: string) => boolean
 }
 
 export function createSnapshot(init: SnapshotInit): Snapshot {
@@ -31,14 +32,16 @@ class TreeSnapshot implements Snapshot {
   readonly head: BlockHead
   readonly #tree: Tree
   readonly #livenessMs: number | undefined
+  readonly #admits: (owner: string) => boolean
   #buckets: readonly string[] | undefined
   #digest: LedgerDigest | undefined
   #bucketTotals: ReadonlyMap<string, BucketTotals> | undefined
 
-  constructor({ head, tree, livenessMs }: SnapshotInit) {
+  constructor({ head, tree, livenessMs, admits }: SnapshotInit) {
     this.head = head
     this.#tree = tree
     this.#livenessMs = livenessMs
+    this.#admits = admits
   }
 
   get size(): number {
@@ -90,13 +93,14 @@ class TreeSnapshot implements Snapshot {
     return this.#digest
   }
 
-  /** Of the buckets that have a live entry, in order. */
+  /** Counts the entries of each bucket that has a live one, in order. */
   #totals(): ReadonlyMap<string, BucketTotals> {
     this.#bucketTotals ??= new Map([...bucketTotals(this.#tree)].filter(([, { live }]) => live > 0))
     return this.#bucketTotals
   }
 
   isOwnerLive(owner: string, nowMs: number): boolean {
+    if (!this.#admits(owner)) return false
     return this.#livenessMs === undefined || isLiveAt(this.#tree, owner, nowMs, this.#livenessMs)
   }
 }

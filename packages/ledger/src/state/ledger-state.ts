@@ -25,6 +25,8 @@ export interface StateInit {
   /** Undefined when ownership is off: blocks then carry the legacy hash over all entries. */
   readonly livenessMs: number | undefined
   readonly now: () => number
+  /** False for owners who count as not alive. */
+  readonly admits: (owner: string) => boolean
   readonly self: string
   /** Has nobody a hold on the keys of this bucket? */
   readonly isOpen: (bucket: string) => boolean
@@ -45,7 +47,7 @@ export interface StateEdit {
   readonly tree: Tree
   /** Entries put and tombstones collected so far. */
   readonly size: number
-  /** What was put so far, each key once, with what the ledger held of it. */
+  /** Iterates over the entries that were put so far, each key once, with what the ledger held of it. */
   puts(): Iterable<{ readonly row: KeyedEntry; readonly before: KeyedEntry | undefined }>
   get(position: Position): KeyedEntry | undefined
   /** All that would be stored. */
@@ -54,7 +56,7 @@ export interface StateEdit {
   remove(position: Position): void
   /** These were removed for want of room, and are told as changes. */
   noteEvicted(rows: readonly KeyedEntry[]): void
-  /** What the ledger held before and had no room for any more. */
+  /** The entries that the ledger held before and had no room for any more. */
   evicted(): Iterable<KeyedEntry>
   /** Makes the changes the next block, or takes over a foreign head (mode `off`). Throws what the store throws. */
   commit(head?: BlockHead): BlockHead
@@ -90,6 +92,7 @@ class State implements LedgerState {
       head: this.head,
       tree: this.tree,
       livenessMs: this.init.livenessMs,
+      admits: this.init.admits,
     })
     return this.#snapshot
   }
@@ -108,7 +111,9 @@ class State implements LedgerState {
 class Edit implements StateEdit {
   readonly #state: State
   #tree: Tree
-  /** By bucket and key; the last change of a key counts. Undefined: removed. */
+  /**
+   * The changes by bucket and key, of which the last one of a key counts; undefined for one that was removed.
+   */
   readonly #changes = new Map<string, { position: Position; row: KeyedEntry | undefined }>()
 
   readonly #evicted = new Set<string>()

@@ -20,7 +20,7 @@ interface PruningPlan {
 export interface PrunedTombstones {
   /** The version up to which entries of this key are refused. */
   versionOf(position: Position): bigint | undefined
-  /** What to remember and forget when these tombstones are collected and these entries stored. */
+  /** Tells what to remember and forget when these tombstones are collected and these entries stored. */
   plan(collected: readonly KeyedEntry[], stored: readonly Position[]): PruningPlan
   apply(plan: PruningPlan): void
 }

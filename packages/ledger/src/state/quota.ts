@@ -53,7 +53,7 @@ export interface Quota {
   /** May `next` be stored in the place of `before`, and nothing has to go for it? */
   admits(next: KeyedEntry, before: KeyedEntry | undefined): boolean
   /**
-   * What has to go after this row was stored; undefined when all fits.
+   * Gives what has to go after this row was stored; undefined when all fits.
    * @param rows all that is stored, asked for when a room is full and was not before
    */
   excessAfter(row: KeyedEntry, rows: () => Iterable<KeyedEntry>): Excess | undefined
@@ -184,7 +184,7 @@ function isVital({ bucket }: KeyedEntry): boolean {
   return VITAL.has(bucket)
 }
 
-/** What makes a full room no fuller is always let in. */
+/** True for what makes a full room no fuller, which is always let in. */
 function exceeds(usage: Usage, more: Usage, most: Usage): boolean {
   if (more.entries <= 0 && more.bytes <= 0) return false
   return usage.entries + more.entries > most.entries || usage.bytes + more.bytes > most.bytes

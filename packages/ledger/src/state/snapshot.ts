@@ -3,17 +3,20 @@ import type { Entry, KeyedEntry } from '../entries/entry.ts'
 /** The last block's head. `hash` covers index, timestamp, the ledger's digest and `prevHash`. */
 export interface BlockHead {
   readonly index: number
-  /** Go's `time.String()` form, UTC (docs/WIRE.md 4.1). */
+  /** The time in the form of Go's `time.String()`, UTC (docs/WIRE.md 4.1). */
   readonly timestamp: string
-  /** Hexadecimal SHA-256. */
+  /** The hexadecimal SHA-256 of the block. */
   readonly hash: string
   readonly prevHash: string
 }
 
-/** What two nodes compare: equal exactly when both hold the same live entries (without `healthcheck`). */
+/**
+ * The digest that two nodes compare: it is equal exactly when both hold the same live entries (without
+ * `healthcheck`).
+ */
 export interface LedgerDigest {
   readonly entries: number
-  /** Hexadecimal, 64 characters. */
+  /** The digest as hexadecimal text of 64 characters. */
   readonly digest: string
   /** The digest of each bucket that has a live entry; computed when it is first asked for. */
   readonly buckets: Readonly<Record<string, string>>
@@ -25,13 +28,13 @@ export interface Position {
   readonly key: string
 }
 
-/** From `from` (inclusive; undefined = the start) to `to` (exclusive; undefined = the end). */
+/** A range from `from` (inclusive; undefined = the start) to `to` (exclusive; undefined = the end). */
 export interface PositionRange {
   readonly from: Position | undefined
   readonly to: Position | undefined
 }
 
-/** What two ledgers compare of a range, over all stored entries, tombstones included. */
+/** The digest that two ledgers compare of a range, over all stored entries, tombstones included. */
 export interface RangeSummary {
   readonly count: number
   /** 32 bytes; sum modulo 2^256 of the entries' SHA-256 hashes, so that it is kept up to date in O(log n). */
@@ -51,16 +54,19 @@ export interface Snapshot {
   buckets(): readonly string[]
   /** Live entries in the bucket; O(log n). */
   count(bucket: string): number
-  /** In the ledger's order, tombstones included. */
+  /** Iterates over entries in the ledger's order, tombstones included. */
   entries(bucket?: string): Iterable<KeyedEntry>
-  /** As `entries`, from a range. */
+  /** Iterates as `entries` does, over a range. */
   entriesIn(range: PositionRange): Iterable<KeyedEntry>
-  /** O(log n). */
+  /** Summarises a range in O(log n). */
   summarize(range: PositionRange): RangeSummary
   /** The `index`-th position (from 0) in the range, to split it evenly; O(log n). */
   positionAt(range: PositionRange, index: number): Position | undefined
   /** Computed once for each snapshot from what writes kept up to date. */
   digest(): LedgerDigest
-  /** Has this owner a heartbeat newer than the liveness window at `nowMs`? Always true with ownership `off`. */
+  /**
+   * Has this owner a heartbeat newer than the liveness window at `nowMs`, and is it admitted? With ownership `off`
+   * heartbeats do not count.
+   */
   isOwnerLive(owner: string, nowMs: number): boolean
 }

@@ -9,7 +9,7 @@ export interface PrunedTombstone {
   readonly version: bigint
 }
 
-/** What one commit changes. */
+/** The changes of one commit. */
 export interface StoreBatch {
   readonly head: BlockHead
   /** Fingerprint over all entries after this batch, hexadecimal: proves at opening that nothing is missing. */
@@ -26,7 +26,7 @@ export interface StoredLedger {
   readonly head: BlockHead
   readonly fingerprint: string
   readonly entries: readonly KeyedEntry[]
-  /** Oldest first. */
+  /** The tombstones, oldest first. */
   readonly pruned: readonly PrunedTombstone[]
 }
 
@@ -43,7 +43,9 @@ export interface Store {
   close(): void
 }
 
-/** What a store says when it cannot serve; `ledger.store_failed` may pass (a full disk), the others do not. */
+/**
+ * The error of a store that cannot serve; `ledger.store_failed` may pass (a full disk), the others do not.
+ */
 export type StoreErrorCode = 'ledger.store_damaged' | 'ledger.store_locked' | 'ledger.store_failed'
 
 /** Keeps nothing beyond the ledger's own memory. */

@@ -33,7 +33,7 @@ export function treeDelete(tree: Tree, position: Position): Tree {
   return rest.children?.length === 1 ? (rest.children[0] ?? rest) : rest
 }
 
-/** From rows in order, without one write for each. */
+/** Builds a tree from rows in order, without one write for each. */
 export function treeFrom(rows: readonly KeyedEntry[], hashOf: (row: KeyedEntry) => Uint32Array): Tree {
   const width = MAX_WIDTH - MIN_WIDTH
   let level: Tree[] = []
@@ -107,7 +107,10 @@ function withChild(node: Inner, index: number, before: Tree, child: Tree): Inner
   }
 }
 
-/** In the middle; growth at the end leaves a full node behind, so that keys in order fill the tree well. */
+/**
+ * Gives the place to cut a full node: in the middle; growth at the end leaves a full node behind, so that keys in order fill the
+ * tree well.
+ */
 function splitPoint(length: number, changedAt: number): number {
   return changedAt >= length - 2 ? length - MIN_WIDTH : length >> 1
 }

@@ -41,7 +41,7 @@ export const emptyTree: Tree = {
   hashes: new Uint32Array(0),
 }
 
-/** By bucket, then key, by UTF-16 code units. */
+/** Orders positions by bucket, then key, by UTF-16 code units. */
 export function comparePositions(a: Position, b: Position): number {
   if (a.bucket !== b.bucket) return a.bucket < b.bucket ? -1 : 1
   if (a.key === b.key) return 0

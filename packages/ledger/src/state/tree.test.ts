@@ -12,7 +12,7 @@ import { comparePositions, emptyTree, type Tree } from './tree-node.ts'
 
 const hashOf = (row: KeyedEntry) => hashLimbs(canonicalBytesWithSig(row).bytes)
 const head = { index: 0, timestamp: '', hash: '', prevHash: '' }
-const view = (tree: Tree) => createSnapshot({ head, tree, livenessMs: 1 })
+const view = (tree: Tree) => createSnapshot({ head, tree, livenessMs: 1, admits: () => true })
 
 const rowOf = (bucket: string, key: string, version: number, deleted: boolean): KeyedEntry => ({
   bucket,

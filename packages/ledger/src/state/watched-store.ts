@@ -10,7 +10,7 @@ import type { Store, StoreBatch, StoredLedger } from './store.ts'
 export interface StoreFailure {
   /** Unix time of the first batch that was not stored, in ms. */
   readonly since: number
-  /** What the store said last, for people. */
+  /** The last trouble of the store, in words for people. */
   readonly message: string
   /** How many batches were not stored since then. */
   readonly count: number

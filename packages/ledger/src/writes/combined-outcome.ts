@@ -1,7 +1,8 @@
 import type { WriteOutcome } from '../ledger.ts'
 
 /**
- * What became of several writes as of one: refused when one of them was, else committed in the last block of theirs.
+ * Gives the fate of several writes as that of one: refused when one of them was, else committed in the last
+ * block of theirs.
  * @param headIndex the block in which nothing at all is said to be
  */
 export async function combinedOutcome(

@@ -36,7 +36,10 @@ export class FutureEntries {
     return entry.owner === self && entry.version > most && clockCheck.agrees
   }
 
-  /** To be called now and then: looks at the whole ledger once after the start, and once after each step back. */
+  /**
+   * Must be called now and then: looks at the whole ledger once after the start, and once after each step
+   * back.
+   */
   replace(): void {
     const { state, clock, clockCheck, submit } = this.#init
     const offsetMs = this.#wallOffset()

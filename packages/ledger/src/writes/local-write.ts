@@ -1,4 +1,6 @@
-/** What a write of this node becomes: a signed entry, nothing, or the reason why it is refused. */
+/**
+ * Turns a write of this node into what it becomes: a signed entry, nothing, or the reason why it is refused.
+ */
 import { MeshError } from '@mesh/core'
 import { canonicalBytes, utf8Length } from '../entries/canonical.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'

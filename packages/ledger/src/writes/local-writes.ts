@@ -1,4 +1,7 @@
-/** What callers write: refused at once where form or rules forbid it, else queued for the next block. */
+/**
+ * Takes what callers write: it is refused at once where form or rules forbid it, else queued for the next
+ * block.
+ */
 import type { MeshError } from '@mesh/core'
 import type { BucketDelete, LedgerErrorCode, Write } from '../ledger.ts'
 import { type BucketPolicy, holderOf } from '../rules/policy.ts'

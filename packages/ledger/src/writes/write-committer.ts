@@ -67,7 +67,7 @@ function applyWrite(
   return undefined
 }
 
-/** What had to go is told as ended: for whoever follows the ledger it is not there any more. */
+/** Tells what had to go as ended: for whoever follows the ledger it is not there any more. */
 export function* evictions(edit: StateEdit): Generator<Change> {
   for (const { bucket, key, entry } of edit.evicted()) {
     if (entry.deleted) continue

@@ -28,7 +28,7 @@ export interface WriteQueue {
   puts(bucket: string): readonly PendingWrite[]
   /** Commits all that waits and is not held, now. */
   flush(): void
-  /** From now on writes of owned buckets wait for `release`. */
+  /** Holds writes of owned buckets from now on, until `release`. */
   hold(): void
   /** Are writes of this bucket held now? */
   holds(bucket: string): boolean

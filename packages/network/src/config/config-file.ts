@@ -19,13 +19,15 @@ export function parseNetworkConfig(yaml: string): NetworkConfig {
 
 /** Writes the YAML file; the keys stand in the order in which legacy nodes write them. */
 export function formatNetworkConfig(config: NetworkConfig): string {
-  const { dht = { key: '', intervalS: 0, length: 0 }, crypto } = config
+  const { dht = { key: '', intervalS: 0, length: 0 }, crypto, administrators = [] } = config
+  const named = administrators.map((each) => `  - ${each}\n`).join('')
   const otp = (name: string, { intervalS, key, length }: OtpConfig) =>
     `  ${name}:\n    interval: ${intervalS}\n    key: ${formatText(key)}\n    length: ${length}\n`
   return (
     `otp:\n${otp('dht', dht)}${otp('crypto', crypto)}` +
     `room: ${formatText(config.room)}\nrendezvous: ${formatText(config.rendezvous)}\n` +
-    `mdns: ${formatText(config.mdns)}\nmax_message_size: ${config.maxMessageBytes}\n`
+    `mdns: ${formatText(config.mdns)}\nmax_message_size: ${config.maxMessageBytes}\n` +
+    (named === '' ? '' : `administrators:\n${named}`)
   )
 }
 

@@ -1,4 +1,5 @@
-/** What makes a network: the secrets and settings that its members share (docs/WIRE.md 1). */
+/** A network's configuration: the secrets and settings that its members share (docs/WIRE.md 1). */
+import type { PeerId } from '@mesh/core'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { frameTexts } from '../secrets/frame-texts.ts'
@@ -26,6 +27,11 @@ export interface NetworkConfig {
   readonly mdns: string
   /** Longest gossip message in bytes. */
   readonly maxMessageBytes: number
+  /**
+   * The public keys of the administrators, in the form of peer ids: only peers that one of them lets in may use the
+   * network. Absent: whoever has the token may. Legacy nodes do not read it.
+   */
+  readonly administrators?: readonly PeerId[]
 }
 
 /** Names the network without telling its secrets, for folders and logs: 20 hex digits. */

@@ -1,7 +1,8 @@
 /** Reads the YAML of a network configuration: scalars as raw text first, then each field by its own rule. */
-import type { Issue } from '@mesh/core'
+import { type Issue, type PeerId, tryParsePeerId } from '@mesh/core'
 import { FAILSAFE_SCHEMA, load, realMapTag, YAMLException } from 'js-yaml'
 import {
+  MAX_ADMINISTRATORS,
   DEFAULT_CRYPTO_OTP_LENGTH,
   DEFAULT_DHT_OTP_LENGTH,
   MAX_CONFIG_BYTES,
@@ -39,7 +40,9 @@ export function readYaml(yaml: string): Read {
       unit: 'bytes',
     }),
   }
-  return issues.length === 0 ? { config } : { issues }
+  const administrators = fields.peerIds('administrators', MAX_ADMINISTRATORS)
+  if (issues.length > 0) return { issues }
+  return { config: administrators.length === 0 ? config : { ...config, administrators } }
 }
 
 function readCrypto(fields: FieldReader): OtpConfig {
@@ -80,6 +83,8 @@ interface FieldReader {
   /** Gives a text that must be there and not empty; its value never shows in an issue. */
   secret(path: string): string
   integer(path: string, rule: IntegerRule): number
+  /** Gives a list of peer ids, which is empty when the field is absent. */
+  peerIds(path: string, most: number): readonly PeerId[]
   refuse(field: string, value: string | undefined, expected: string): void
 }
 
@@ -119,6 +124,15 @@ function createFieldReader(root: ReadonlyMap<unknown, unknown>, issues: Issue[])
       const value = text(path)
       if (value === '') refuse(path, undefined, 'a secret text (43 random characters when generated)')
       return value
+    },
+    peerIds: (path, most) => {
+      const value = find(path)
+      if (value === undefined || value === '') return []
+      const list: readonly unknown[] = Array.isArray(value) ? value : []
+      const ids = list.flatMap((each) => (typeof each === 'string' ? (tryParsePeerId(each) ?? []) : []))
+      if (Array.isArray(value) && ids.length === list.length && ids.length <= most) return ids
+      refuse(path, undefined, `a list of at most ${most} peer ids, as \`mesh admin init\` writes it`)
+      return []
     },
     integer: (path, rule) => {
       const value = find(path)

@@ -24,7 +24,7 @@ export interface Sealer {
   unseal(sealedHex: string, nowMs: number): Unsealed | undefined
 }
 
-/** An opened message. */
+/** A message that was opened. */
 export interface Unsealed {
   readonly plaintext: Uint8Array
   /** The window with whose key it was sealed. */

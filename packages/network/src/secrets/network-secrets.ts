@@ -6,7 +6,7 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import { base64pad } from 'multiformats/bases/base64'
 import type { NetworkConfig, OtpConfig } from '../config/network-config.ts'
 
-/** What one window of `otp.crypto` gives. */
+/** The secrets that hold during one window of `otp.crypto`. */
 export interface WindowSecrets {
   /** The window's number: unix seconds divided by the interval. */
   readonly window: number

@@ -11,8 +11,8 @@ export function chooseAnnounced(addresses: readonly Multiaddr[], rules: AddressR
 }
 
 /**
- * Of the relayed ones, the best for each relay and kind (plain, and WebRTC signalled over it): whoever dials has or
- * makes a connection to the relay by the relay's own addresses.
+ * Chooses, of the relayed addresses, the best for each relay and kind (plain, and WebRTC signalled over it):
+ * whoever dials has or makes a connection to the relay by the relay's own addresses.
  */
 export function oneForEachRelay(addresses: readonly Multiaddr[]): readonly Multiaddr[] {
   const best = new Map<string, Multiaddr>()

@@ -1,6 +1,7 @@
 /**
- * libp2p's metrics port, of which only stream tracking is used. Counting wraps `send` and `dispatchEvent`: a listener
- * of our own for 'message' would take the first frames away from the protocol's handler.
+ * The metrics port of libp2p, of which only stream tracking is used. Counting wraps `send` and
+ * `dispatchEvent`: a listener of our own for 'message' would take the first frames away from the protocol's
+ * handler.
  */
 import type { Connection, Metrics, Stream } from '@libp2p/interface'
 import type { BandwidthCounter } from './bandwidth.ts'

@@ -43,7 +43,7 @@ export class BulkConnection {
   readonly #socket: TLSSocket
   readonly #reader: FrameReader
   #stream: BulkStream | undefined
-  /** What came and may not be handed on yet, in order. */
+  /** The bytes that came and may not be handed on yet, in order. */
   #held: Uint8Array[] = []
   #isDraining = false
   #isClosed = false

@@ -32,7 +32,7 @@ export class BulkStream implements ByteStream {
   #hasEnded = false
   /** The other side's `end` frame came. */
   #hasRemoteEnded = false
-  /** What still comes is thrown away. */
+  /** True once what still comes is thrown away. */
   #isClosing = false
   /** Set once: what `onEnd` tells. */
   #end: { readonly error: Error | undefined } | undefined

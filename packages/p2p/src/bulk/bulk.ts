@@ -21,6 +21,8 @@ export interface Bulk {
   prepare(peer: PeerId): void
   /** Ends connections to addresses that are blocked now. */
   closeBlocked(): void
+  /** Ends all connections with a peer. */
+  closePeer(peer: PeerId): void
   stop(): void
 }
 

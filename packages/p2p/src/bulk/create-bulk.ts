@@ -102,6 +102,11 @@ class TlsBulk implements Bulk {
     this.#acceptor.closeWhere(isRefused)
   }
 
+  readonly closePeer: Bulk['closePeer'] = (peer) => {
+    this.#forget(peer)
+    this.#acceptor.closeOf(peer)
+  }
+
   readonly stop: Bulk['stop'] = () => {
     this.#isStopped = true
     const { host } = this.#components

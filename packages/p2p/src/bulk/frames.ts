@@ -44,7 +44,7 @@ export class FrameReader {
   /** Header bytes, and the payload of control frames behind them. */
   readonly #head = Buffer.alloc(FRAME_HEADER_BYTES + MAX_PROTOCOL_ID_BYTES)
   #headLength = 0
-  /** Of the data frame that is being read. */
+  /** The bytes left of the data frame that is being read. */
   #dataLeft = 0
 
   constructor(listener: FrameListener) {

@@ -34,7 +34,7 @@ export function createIdentities({ random }: { readonly random: Random }): Ident
   }
 }
 
-/** As it stands in the handshake. */
+/** Prints an identity as it stands in the handshake. */
 export function identityText(identity: Uint8Array): string {
   return Buffer.from(identity).toString('base64url')
 }

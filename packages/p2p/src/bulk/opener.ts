@@ -18,7 +18,7 @@ import {
   UNUSED_PEER_MS,
 } from './limits.ts'
 
-/** What the peer answered: how connections to it are made until `ended` is told. */
+/** The answer of the peer: how connections to it are made until `ended` is told. */
 export interface Agreement {
   /** Resolves when the peer proved the key. */
   readonly dial: () => Promise<TLSSocket>
@@ -64,7 +64,7 @@ export class Opener {
   #agreement: Agreement | undefined
   #isNegotiating = false
   #dialling = 0
-  /** What the peer was asked to make and did not yet. */
+  /** The connections that the peer was asked to make and did not yet. */
   #asked = 0
   /** True after this node could not reach the peer: then the peer is asked to dial. */
   #isBackwards = false

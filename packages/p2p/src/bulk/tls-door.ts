@@ -10,9 +10,9 @@ import { pskIdentityOf } from './client-hello.ts'
 import { MAX_SNIFFED_SOCKETS, MAX_SNIFFED_SOCKETS_PER_ADDRESS, SNIFF_MS } from './limits.ts'
 
 export interface TlsDoor {
-  /** What each accepted socket goes through. */
+  /** Takes each accepted socket and chooses where it goes. */
   readonly intercept: SocketInterceptor
-  /** From here on sockets whose identity `isKnown` go to `take`; until then libp2p gets all. */
+  /** Sends sockets whose identity `isKnown` to `take` from here on; until then libp2p gets all. */
   open(init: TlsDoorInit): void
   /** Ends the sockets that have said nothing yet; from here on libp2p gets all. */
   close(): void

@@ -5,7 +5,7 @@ import type { ByteStream, Channel } from '../p2p-node.ts'
 import { MessageBuffer } from './message-buffer.ts'
 
 export interface ByteChannelInit {
-  /** With `halfClose`. */
+  /** The stream of bytes, which was opened with `halfClose`. */
   readonly stream: ByteStream
   readonly maxMessageBytes: number
   readonly clock: Clock

@@ -28,6 +28,7 @@ export function createChannels(components: ChannelsComponents): ChannelService {
   const { streams, membership, spoken, clock, refusals } = components
   const log = components.logger.child('channels')
   const presence = createPresence({ membership, spoken })
+  const ungated = createPresence({ membership: membership.ungated, spoken })
 
   function channelOver(
     { stream, connection, peer }: MemberStream,
@@ -40,17 +41,21 @@ export function createChannels(components: ChannelsComponents): ChannelService {
   return {
     async handle(protocol, options, handler) {
       const { maxPerPeer = DEFAULT_CHANNELS_PER_PEER } = options
-      const rules = { from: 'proven', relayed: true, maxPerPeer } as const
+      const rules = { from: 'proven', relayed: true, maxPerPeer, ungated: options.ungated } as const
       const serve = (inbound: MemberStream) =>
         serveChannel(channelOver(inbound, options), protocol, { handler, log })
       await streams.serve(protocol, rules, (inbound) => void serve(inbound))
     },
     async open(peer, protocol, { signal, ...options }) {
-      const rules = { from: 'proven', relayed: true } as const
+      const rules = { from: 'proven', relayed: true, ungated: options.ungated } as const
       return channelOver(await streams.open(peer, protocol, { ...rules, signal }), options)
     },
     peersWith: presence.peersWith,
-    onPeerWith: presence.onPeerWith,
-    stop: presence.stop,
+    onPeerWith: (protocol, listener, options) =>
+      (options?.ungated === true ? ungated : presence).onPeerWith(protocol, listener),
+    stop() {
+      presence.stop()
+      ungated.stop()
+    },
   }
 }

@@ -16,7 +16,7 @@ export class MessageBuffer {
     return this.#byteLength
   }
 
-  /** Keeps the bytes. */
+  /** Keeps the bytes of the next messages. */
   add(bytes: Uint8Array): void {
     this.#chunks.push(bytes)
     this.#byteLength += bytes.byteLength

@@ -1,13 +1,18 @@
 import type { PeerId } from '@mesh/core'
-import type { Membership } from '../membership/membership.ts'
-import type { Channels } from '../p2p-node.ts'
+import type { ProvenView } from '../membership/proven-peers.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
+
+export interface Presence {
+  peersWith(protocol: string): readonly PeerId[]
+  onPeerWith(protocol: string, listener: (peer: PeerId, present: boolean) => void): () => void
+  stop(): void
+}
 
 /** Which proven members speak what, now and as it changes. */
 export function createPresence(components: {
-  readonly membership: Pick<Membership, 'isProven' | 'members' | 'onChange'>
+  readonly membership: ProvenView
   readonly spoken: SpokenProtocols
-}): Pick<Channels, 'peersWith' | 'onPeerWith'> & { stop(): void } {
+}): Presence {
   const { membership, spoken } = components
   interface Watch {
     readonly present: Set<PeerId>

@@ -59,7 +59,10 @@ export async function joinDht(
     host.peerStore.merge(id, { multiaddrs: multiaddrs.slice(0, MAX_PEER_ADDRESSES) }).catch(() => {})
   })
 
-  /** Until one of the public DHT's doors answered, or somebody else of it is known: a bootstrap peer that a person named. */
+  /**
+   * Waits until one of the public DHT's doors answered, or somebody else of it is known: a bootstrap peer
+   * that a person named.
+   */
   async function enterPublic(signal: AbortSignal): Promise<void> {
     const entered = new AbortController()
     const known = new Promise<void>((resolve) => {

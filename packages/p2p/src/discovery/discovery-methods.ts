@@ -1,4 +1,7 @@
-/** What each method of finding and reaching peers did, for people who ask why nodes do not see each other. */
+/**
+ * Reports what each method of finding and reaching peers did, for people who ask why nodes do not see each
+ * other.
+ */
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import type { P2pNode } from '../p2p-node.ts'
 

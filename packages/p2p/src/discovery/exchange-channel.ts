@@ -16,7 +16,7 @@ interface ExchangeChannelInit {
   readonly isMember: (peer: string) => boolean
   /** The UDP port on which this node answers STUN; 0 when it does not. */
   readonly stunPort: () => number
-  /** What this node is called. */
+  /** The name of this node. */
   readonly name: string | undefined
   readonly clock: Clock
 }
@@ -24,12 +24,12 @@ interface ExchangeChannelInit {
 export class ExchangeChannel {
   readonly channel: Channel
   readonly #init: ExchangeChannelInit
-  /** What the other end knows: the addresses of each subject, as text. */
+  /** The knowledge of the other end: the addresses of each subject, as text. */
   readonly #known = new Map<string, string>()
   #cancel: (() => void) | undefined
   #lastSentMs = 0
   #sentCount = 0
-  /** Whether the other end was told of this node itself. */
+  /** True when the other end was told of this node itself. */
   #isGreeted = false
 
   constructor(channel: Channel, init: ExchangeChannelInit) {

@@ -1,6 +1,7 @@
 /**
- * What nodes of one network tell each other by mDNS, as packets (docs/WIRE.md 2.2; RFC 6762). Legacy
- * readers drop an instance without SRV and a host address in the same packet, and keep only the last TXT record.
+ * Packets by which nodes of one network tell of themselves by mDNS (docs/WIRE.md 2.2; RFC 6762). Legacy
+ * readers drop an instance without SRV and a host address in the same packet, and keep only the last TXT
+ * record.
  */
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { decode, type DecodedPacket, encode } from 'dns-packet'
@@ -21,7 +22,7 @@ interface Announcement {
   readonly ttl?: number
 }
 
-/** Seconds. */
+/** The time for which the answer holds, in seconds. */
 const DEFAULT_TTL = 120
 /** The SRV record's port, which all readers ignore, as the addresses carry their own; legacy nodes say 4001. */
 const IGNORED_PORT = 4001
@@ -58,7 +59,7 @@ export function buildAnswer(init: Announcement): Uint8Array {
   })
 }
 
-/** What a packet means for us; undefined for all that is not about our service, or is malformed. */
+/** Tells what a packet means for us; undefined for all that is not about our service, or is malformed. */
 export function readPacket(
   bytes: Uint8Array,
   mdns: string,

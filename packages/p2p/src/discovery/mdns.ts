@@ -15,7 +15,7 @@ export interface MulticastLink {
   readonly address: string
 }
 
-/** What mDNS needs from sockets. */
+/** The sockets that mDNS needs. */
 export interface Multicast {
   links(): readonly MulticastLink[]
   send(link: MulticastLink, packet: Uint8Array): void

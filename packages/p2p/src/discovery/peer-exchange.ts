@@ -25,7 +25,7 @@ interface PeerExchangeInit {
   readonly onMember: (listener: (peer: PeerId) => void) => () => void
   /** The UDP port on which this node answers STUN; 0 when it does not. */
   readonly stunPort: () => number
-  /** What this node is called; members alone are told, and strangers, as in the public DHT, never. */
+  /** The name of this node; members alone are told, and strangers, as in the public DHT, never. */
   readonly name: string | undefined
   readonly found: (find: Find) => void
   /** A member answers STUN on this port of the address at which it is reached. */
@@ -138,7 +138,7 @@ class RecordExchange implements PeerExchange {
     this.#records.forget(event.detail.toString())
   }
 
-  /** Until the peer became a member its record was held back from the others. */
+  /** Passes on the record of a peer that became a member; until then it was held back from the others. */
   readonly #onMember = (peer: PeerId): void => {
     if (this.#records.has(peer)) this.#sendSoon()
   }

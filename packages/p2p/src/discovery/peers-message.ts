@@ -12,7 +12,7 @@ interface PeersMessage {
   readonly records: readonly Uint8Array[]
   /** UDP port on which the sender answers STUN; 0 when it does not. */
   readonly stunPort: number
-  /** What the sender is called, as people named it; undefined when it does not say. Several may have the same. */
+  /** The name of the sender, as people gave it; undefined when it does not say. Several may have the same. */
   readonly name: string | undefined
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../limits.ts'
 import type { Find } from './find.ts'
 
-/** What rendezvous needs from a DHT. */
+/** The DHT as rendezvous needs it. */
 export interface RendezvousDht {
   /** Connects to the DHT when it is not; resolves with how many of its peers are known. */
   join(signal: AbortSignal): Promise<number>

@@ -1,4 +1,4 @@
-/** What a gossip message carries: JSON with the sealed text in it (docs/WIRE.md 3.2). */
+/** The envelope of a gossip message: JSON with the sealed text in it (docs/WIRE.md 3.2). */
 
 /** Writes the bytes that legacy nodes write for a sealed text. */
 export function encodeEnvelope(sealedHex: string): Uint8Array {
@@ -10,18 +10,45 @@ export function encodeEnvelope(sealedHex: string): Uint8Array {
  * case, other keys ignored.
  */
 export function decodeEnvelope(bytes: Uint8Array): string | undefined {
-  let envelope: unknown
+  const sealed = fieldOf(parseEnvelope(bytes), 'Message')
+  return typeof sealed === 'string' ? sealed : undefined
+}
+
+/** Writes the bytes of a message on the public topic, whose annotations travel in the open. */
+export function encodePublicEnvelope(sealedHex: string, signature: string): Uint8Array {
+  const envelope = { Message: sealedHex, SenderID: '', Annotations: { sigs: signature } }
+  return new TextEncoder().encode(JSON.stringify(envelope))
+}
+
+/** Gives what a message on the public topic holds, or undefined for what is no envelope. */
+export function decodePublicEnvelope(
+  bytes: Uint8Array,
+): { readonly sealed: string; readonly signature: string } | undefined {
+  const envelope = parseEnvelope(bytes)
+  const sealed = fieldOf(envelope, 'Message')
+  if (typeof sealed !== 'string') return undefined
+  const annotations = fieldOf(envelope, 'Annotations')
+  const signature =
+    typeof annotations === 'object' && annotations !== null && Object.hasOwn(annotations, 'sigs')
+      ? (annotations as Record<string, unknown>)['sigs']
+      : undefined
+  return { sealed, signature: typeof signature === 'string' ? signature : '' }
+}
+
+function parseEnvelope(bytes: Uint8Array): unknown {
   try {
-    envelope = JSON.parse(decoder.decode(bytes))
+    return JSON.parse(decoder.decode(bytes))
   } catch {
     return undefined
   }
+}
+
+function fieldOf(envelope: unknown, field: string): unknown {
   if (typeof envelope !== 'object' || envelope === null) return undefined
-  const key = Object.hasOwn(envelope, 'Message')
-    ? 'Message'
-    : Object.keys(envelope).find((name) => name.toLowerCase() === 'message')
-  const sealed: unknown = key === undefined ? undefined : (envelope as Record<string, unknown>)[key]
-  return typeof sealed === 'string' ? sealed : undefined
+  const key = Object.hasOwn(envelope, field)
+    ? field
+    : Object.keys(envelope).find((name) => name.toLowerCase() === field.toLowerCase())
+  return key === undefined ? undefined : (envelope as Record<string, unknown>)[key]
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

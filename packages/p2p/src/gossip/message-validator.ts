@@ -1,9 +1,10 @@
-/** Judges what comes on the topic: who authored it, whether it is an envelope, and whether this network sealed it. */
+/** Judges what comes on the topic: who authored it and may, whether it is an envelope, and whether this network sealed it. */
 import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import type { PeerId as Libp2pPeerId } from '@libp2p/interface'
 import { BoundedMap, type Clock, type PeerId, tryParsePeerId } from '@mesh/core'
 import { SEAL_NONCE_BYTES, type Sealer } from '@mesh/network'
 import { MAX_REMEMBERED_ENVELOPES } from '../limits.ts'
+import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import type { TopicMessage } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
@@ -19,6 +20,8 @@ interface MessageValidatorComponents {
   readonly sealer: Sealer
   readonly clock: Clock
   readonly refusals: Refusals
+  /** Who may speak, by the signed author, whoever passed the message on. */
+  readonly membership: Pick<Membership, 'mayUse'>
 }
 
 export class MessageValidator {
@@ -43,6 +46,7 @@ export class MessageValidator {
     }
     const author = message.type === 'signed' ? tryParsePeerId(message.from.toString()) : undefined
     if (author === undefined) return refuse('topic.bad_author')
+    if (!this.#components.membership.mayUse(author)) return refuse('topic.not_admitted')
     if (message.data.length > this.#init.maxMessageBytes) return refuse('topic.too_long')
     const sealed = decodeEnvelope(message.data)
     if (sealed === undefined) return refuse('topic.bad_envelope')

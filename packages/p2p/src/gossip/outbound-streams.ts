@@ -6,7 +6,7 @@ import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 import type { TimerSet } from './timers.ts'
 
-/** What is known of our outbound stream to one peer. */
+/** The state of our outbound stream to one peer. */
 interface Outbound {
   isOpening: boolean
   /** The connection that carries the open stream. */

@@ -22,14 +22,15 @@ import {
 import { createRepublications, type Publication, type Republications } from '../legacy/republications.ts'
 import { FLOOD_PUBLISH_AFTER_CHANGE_MS, GOSSIP_OVERHEAD_BYTES, GOSSIP_TICK_MS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
-import type { GossipTopic, TopicMessage } from '../p2p-node.ts'
+import type { GossipTopic, PublicTopic, TopicMessage } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { type GossipInternals, openInternals } from '../upstream/gossipsub-internals.ts'
-import { encodeEnvelope } from './envelope.ts'
+import { encodeEnvelope, encodePublicEnvelope } from './envelope.ts'
 import { GossipStreams } from './gossip-streams.ts'
 import { maxFrameBytes } from './gossipsub-settings.ts'
 import { MessageValidator } from './message-validator.ts'
+import { PublicTopicReader } from './public-topic.ts'
 import { overlapOf, planRotation, type RotationPlan } from './rotation.ts'
 import { TopicMembers } from './topic-members.ts'
 import { GossipTopology } from './topology.ts'
@@ -50,10 +51,13 @@ interface GossipTopicComponents {
 interface GossipTopicInit {
   readonly config: NetworkConfig
   readonly self: PeerId
+  /** Whether this node is on the public topic, too. */
+  readonly hasPublicTopic?: boolean
 }
 
 /** A `GossipTopic` with a life; it may start before or after libp2p. */
 export interface GossipTopicService extends GossipTopic {
+  readonly publicTopic: PublicTopic | undefined
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -78,6 +82,7 @@ class SealedTopic implements GossipTopicService {
   readonly #streams: GossipStreams
   readonly #topology: GossipTopology
   readonly #members: TopicMembers
+  readonly #public: PublicTopicReader | undefined
   readonly #listeners = new Set<(message: TopicMessage) => void>()
   #pending: TopicMessage[] = []
   /** The time of the monotonic clock at which peers or topics changed last. */
@@ -86,7 +91,7 @@ class SealedTopic implements GossipTopicService {
   #stopMembership = () => {}
   #state: 'made' | 'running' | 'stopped' = 'made'
 
-  constructor({ config, self }: GossipTopicInit, components: GossipTopicComponents) {
+  constructor({ config, self, hasPublicTopic = false }: GossipTopicInit, components: GossipTopicComponents) {
     this.#config = config
     this.#components = components
     this.#log = components.logger.child('topic')
@@ -101,6 +106,16 @@ class SealedTopic implements GossipTopicService {
     this.#streams = new GossipStreams({ maxFrameBytes: maxFrameBytes(config) }, parts)
     this.#topology = new GossipTopology(parts)
     this.#members = new TopicMembers(() => this.peers())
+    this.#public = hasPublicTopic ? new PublicTopicReader(parts) : undefined
+  }
+
+  get publicTopic(): PublicTopic | undefined {
+    const reader = this.#public
+    if (reader === undefined) return undefined
+    return {
+      publish: ({ text, signature }) => this.#publishPublic(text, signature),
+      onMessage: (listener) => reader.onMessage(listener),
+    }
   }
 
   async start(): Promise<void> {
@@ -127,6 +142,7 @@ class SealedTopic implements GossipTopicService {
     this.#topology.stop()
     this.#streams.stop()
     this.#members.stop()
+    this.#public?.stop()
     this.#listeners.clear()
   }
 
@@ -170,7 +186,7 @@ class SealedTopic implements GossipTopicService {
 
   readonly #onGossip = ({ detail }: CustomEvent<GossipsubMessage>): void => {
     const message = this.#validator.take(detail.msg)
-    if (message === undefined) return
+    if (message === undefined) return this.#public?.tell(detail.msg)
     // told after gossipsub has passed the message on: who waits behind us comes first
     if (this.#pending.length === 0) this.#components.clock.after(0, () => this.#tell())
     this.#pending.push(message)
@@ -214,6 +230,20 @@ class SealedTopic implements GossipTopicService {
     return reached.size
   }
 
+  async #publishPublic(text: string, signature: string): Promise<number> {
+    const { random, clock } = this.#components
+    const { current } = this.#plan()
+    const nonce = random.bytes(SEAL_NONCE_BYTES)
+    const sealed = this.#sealer.seal(
+      new TextEncoder().encode(text),
+      this.#secrets.windowAt(clock.now()),
+      nonce,
+    )
+    const topic = this.#secrets.ofWindow(current).publicTopic
+    const data = encodePublicEnvelope(sealed, signature)
+    return (await this.#pubsub.publish(topic, data, { floodPublish: true })).recipients.length
+  }
+
   // rotation
 
   readonly #tick = (): void => {
@@ -240,14 +270,16 @@ class SealedTopic implements GossipTopicService {
 
   #subscribe({ current, subscribed }: RotationPlan): void {
     const pubsub = this.#pubsub
-    const near = [current - 1, current, current + 1, current + 2].map((window) => this.#topicOf(window))
+    const near = [current - 1, current, current + 1, current + 2]
     // what peers say of other topics is not even remembered; one whose clock is ahead may speak of the next ones
-    pubsub.allowedTopics = new Set(near)
-    const wanted = new Set(subscribed.map((window) => this.#topicOf(window)))
+    pubsub.allowedTopics = new Set(near.flatMap((window) => this.#topicsOf(window).map(({ topic }) => topic)))
+    const wanted = new Map(
+      subscribed.flatMap((window) => this.#topicsOf(window)).map((each) => [each.topic, each]),
+    )
     const had = new Set(pubsub.getTopics())
-    for (const topic of wanted) {
+    for (const [topic, { reader }] of wanted) {
       if (had.has(topic)) continue
-      pubsub.topicValidators.set(topic, (hop, message) => this.#validator.judge(hop, message))
+      pubsub.topicValidators.set(topic, (hop, message) => reader.judge(hop, message))
       pubsub.subscribe(topic)
       this.#changedAtMs = this.#components.clock.monotonic()
     }
@@ -260,6 +292,13 @@ class SealedTopic implements GossipTopicService {
 
   #plan(): RotationPlan {
     return planRotation(this.#components.clock.now(), this.#secrets.intervalMs)
+  }
+
+  /** The topics of a window, each with what judges its messages. */
+  #topicsOf(window: number) {
+    const { topic, publicTopic } = this.#secrets.ofWindow(window)
+    const sealed = { topic, reader: this.#validator }
+    return this.#public === undefined ? [sealed] : [sealed, { topic: publicTopic, reader: this.#public }]
   }
 
   #topicOf(window: number): string {

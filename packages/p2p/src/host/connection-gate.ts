@@ -21,7 +21,7 @@ interface GateInit {
   ) => void
 }
 
-/** What the gate knows of the host and its members: nobody, until both stand. */
+/** The gate's knowledge of the host and its members: nobody, until both stand. */
 export class HostView {
   #host: Pick<Libp2p, 'getConnections'> | undefined
   #membership: { isMember(peer: string): boolean } | undefined

@@ -7,6 +7,7 @@ import type { P2pComponents } from '../p2p-components.ts'
 import { watchConnections } from '../peers/watch-connections.ts'
 import { stopHost } from '../upstream/stop-host.ts'
 import { MemberExchange } from './member-exchange.ts'
+import { enforceAdmission } from './enforce-admission.ts'
 import type { Given, MemberParts } from './member-parts.ts'
 
 /** Makes the host listen and starts its parts; what takes longer joins afterwards. Gives what stops all of it. */
@@ -17,6 +18,7 @@ export async function startParts(
   const { init, host, topic, book, reach, bootstrap, configured } = given
   const stopWatching = watchConnections({ host, emit: given.events.emit })
   await given.membership.start()
+  const stopGate = init.admission === undefined ? () => {} : enforceAdmission(init.admission, given)
   await startListening(host)
   await topic.start()
   await given.bulk?.start()
@@ -40,6 +42,7 @@ export async function startParts(
     exchange.stop()
     reach.stop()
     stopWatching()
+    stopGate()
     stopPings()
     await (await joined)()
     await stopMember(given)

@@ -40,7 +40,7 @@ export interface HostParts {
   readonly bandwidth: BandwidthCounter
 }
 
-/** What a person configured, and where this member runs. */
+/** The settings that a person gave, and the platform on which this member runs. */
 export interface Given extends HostParts {
   readonly init: P2pMemberInit
   readonly platform: Platform
@@ -77,7 +77,12 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   const { clock, logger } = components
   const self = parsePeerId(host.peerId.toString())
   const spoken = createSpokenProtocols({ libp2p: host })
-  const network = { config: init.network, self }
+  const network = {
+    config: init.network,
+    self,
+    admission: init.admission,
+    hasPublicTopic: init.publicTopic ?? false,
+  }
   const shared = { ...components, libp2p: host, spoken, refusals }
   const membership = createMembership(network, shared)
   const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })

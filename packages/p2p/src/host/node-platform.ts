@@ -1,6 +1,6 @@
 /**
- * What a machine has: sockets, multicast and a router. TCP stands first; all else joins the running host, so that the
- * time until it listens does not grow with what it can do.
+ * The platform of a machine: sockets, multicast and a router. TCP stands first; all else joins the running
+ * host, so that the time until it listens does not grow with what it can do.
  */
 import { tcp } from '@libp2p/tcp'
 import { MeshError } from '@mesh/core'
@@ -92,8 +92,8 @@ function logMissing({ logger }: PlatformContext, part: string, error: unknown): 
 }
 
 /**
- * libp2p tells no one of a public address until others confirmed it; one that an interface of this machine holds needs
- * no confirmation.
+ * Confirms the public addresses of this machine's interfaces. libp2p tells no one of a public address until
+ * others confirmed it; one that an interface of this machine holds needs no confirmation.
  */
 function confirmOwnAddresses({ host }: PlatformContext): void {
   const { addressManager, transportManager } = host.services.parts.components

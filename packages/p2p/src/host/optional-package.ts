@@ -3,13 +3,13 @@ import { MeshError } from '@mesh/core'
 import type { P2pErrorCode } from '../p2p-error.ts'
 
 interface OptionalPackages {
-  /** What works when they are installed: `QUIC`. */
+  /** The feature that works when they are installed: `QUIC`. */
   readonly feature: string
   readonly packages: readonly string[]
 }
 
 /**
- * What `load` imports.
+ * Imports packages that may be missing.
  *
  * @throws MeshError `p2p.missing_package` when one of the packages is not installed; whatever else goes wrong in
  * loading as it is
@@ -32,7 +32,7 @@ export async function loadOptional<T>(
   }
 }
 
-/** Not one that the package itself does not find. */
+/** True when the package itself is missing, and not one that it imports. */
 function isMissing(error: unknown, name: string): boolean {
   if (!(error instanceof Error) || (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND')
     return false

@@ -14,7 +14,7 @@ import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { createBaseHost } from '../libp2p/base-host.ts'
 import { pingPeer } from '../libp2p/ping.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import type { P2pNode } from '../p2p-node.ts'
+import type { Admission, P2pNode } from '../p2p-node.ts'
 import { createRefusals } from '../refusals.ts'
 import { createConnectionGate, HostView } from './connection-gate.ts'
 import { parseIdentity } from './identity.ts'
@@ -31,25 +31,29 @@ export interface P2pMemberInit {
   readonly announce?: readonly string[]
   /** Peers to dial at once and always; each address ends with `/p2p/` and the peer's id. */
   readonly bootstrapPeers?: readonly string[]
-  /** Whether members pass on how other members can be reached; true by default. */
+  /** True when members pass on how other members can be reached; true by default. */
   readonly peerExchange?: boolean
   /** The ranges that are never dialled, accepted or announced: the VPN's own. */
   readonly blockedRanges?: readonly Cidr[]
   /** The ids of peers that are never talked to. */
   readonly blockedPeers?: readonly string[]
+  /** Who of those with the network's key may use it; everybody by default. */
+  readonly admission?: Admission
+  /** Whether this node is on the public topic, where members who are kept out may speak. Default false. */
+  readonly publicTopic?: boolean
   /** The most connections at a time; 300 by default. */
   readonly maxConnections?: number
-  /** What relaying for others may cost. */
+  /** The bounds on relaying for others. */
   readonly relayLimits?: Partial<RelayLimits>
   /** Settings of gossipsub that replace those that the gossip topic needs; for tests. */
   readonly gossip?: Partial<GossipsubOpts>
-  /** What this node is called: a DNS label (`isNodeName`), told to members by the peer exchange. */
+  /** The name of this node: a DNS label (`isNodeName`), told to members by the peer exchange. */
   readonly name?: string
-  /** What identify tells others, strangers too; `mesh` by default. */
+  /** The agent that identify tells others, strangers too; `mesh` by default. */
   readonly userAgent?: string
 }
 
-/** What relaying for one member may cost. */
+/** The bounds on relaying for one member. */
 export interface RelayLimits {
   /** The bytes of one circuit, in both directions together; 1 GiB by default. */
   readonly maxBytes: number
@@ -112,7 +116,7 @@ async function createHostParts(
     gossip: { ...gossipsubSettings(init.network), ...init.gossip },
     gate: createConnectionGate({
       rules,
-      isBlockedPeer: (peer) => blockedPeers.has(peer),
+      isBlockedPeer: (peer) => blockedPeers.has(peer) || init.admission?.isBanned(peer) === true,
       isMember: (peer) => view.isMember(peer),
       connections: (peer) => view.connections(peer),
       onRefused: (code, from) => refusals.refuse(code, from),
@@ -138,6 +142,7 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
   return {
     self: parts.self,
     topic: parts.topic,
+    publicTopic: parts.topic.publicTopic,
     channels: parts.offeredChannels,
     streams: parts.byteStreams,
     bandwidth: parts.bandwidth,

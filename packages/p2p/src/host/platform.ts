@@ -1,4 +1,7 @@
-/** What differs between a machine, a browser and a test: transports, and the parts that join the running host. */
+/**
+ * The differences between a machine, a browser and a test: transports, and the parts that join the running
+ * host.
+ */
 import type { SealCipher } from '@mesh/network'
 import type { Libp2pOptions } from 'libp2p'
 import type { AddressRules } from '../addresses/address-rules.ts'
@@ -25,7 +28,7 @@ export interface Platform {
   join(context: PlatformContext): Promise<() => Promise<void>>
 }
 
-/** What the parts that join a running host may use. */
+/** The context that the parts which join a running host may use. */
 export interface PlatformContext extends P2pComponents {
   readonly host: MeshHost
   readonly membership: Membership

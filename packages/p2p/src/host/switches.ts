@@ -1,4 +1,7 @@
-/** What a node on a machine may be told to do and not to do, with what it does when told nothing. */
+/**
+ * The switches of a node on a machine: what it may be told to do and not to do, with what it does when told
+ * nothing.
+ */
 import type { P2pMemberInit } from './p2p-member.ts'
 
 /**
@@ -17,16 +20,16 @@ export interface Switches {
   readonly mdns: boolean
   /** The rendezvous in the public DHT; with `private` in a DHT of our own, and only without `peerExchange`. */
   readonly dht: boolean
-  /** Whether this node takes reservations at members that relay. */
+  /** True when this node takes reservations at members that relay. */
   readonly relayClient: boolean
-  /** Whether this node relays for members, and answers them STUN. */
+  /** True when this node relays for members, and answers them STUN. */
   readonly relayService: boolean
   readonly autonat: boolean
   readonly upnp: boolean
   readonly holePunch: boolean
 }
 
-/** What is on when nothing is said. */
+/** The switches of a node that was told nothing. */
 export const DEFAULT_SWITCHES: Switches = {
   tcp: true,
   quic: false,

@@ -24,7 +24,7 @@ import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { MAX_CONNECTIONS, MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND } from '../limits.ts'
 import { muxer } from './muxer.ts'
 
-/** libp2p's inner parts, which transports and services that join later are made of. */
+/** The inner parts of libp2p, which transports and services that join later are made of. */
 export interface HostComponents
   extends Pick<Libp2p, 'peerId' | 'peerStore' | 'logger' | 'contentRouting' | 'peerRouting'> {
   readonly transportManager: TransportManager

@@ -1,4 +1,7 @@
-/** What a failed dial or stream means, in words for the person who asks why two nodes do not see each other. */
+/**
+ * Says what a failed dial or stream means, in words for the person who asks why two nodes do not see each
+ * other.
+ */
 
 const BY_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the machine answers, but nothing listens on that port',

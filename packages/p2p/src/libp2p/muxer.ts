@@ -1,4 +1,4 @@
-/** yamux as this package runs it. */
+/** The yamux muxer as this package runs it. */
 import type { StreamMuxerFactory } from '@libp2p/interface'
 import { yamux } from '@libp2p/yamux'
 import { MAX_EARLY_STREAMS, STREAM_WINDOW_BYTES, STREAM_WRITE_BUFFER_BYTES } from '../limits.ts'

@@ -11,12 +11,13 @@ import {
   MAX_HANDSHAKES_PER_CONNECTION,
   MEMBER_HANDSHAKE_MS,
 } from '../limits.ts'
+import type { Admission } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { deriveMemberKey } from './handshake.ts'
 import { type Outcome, proveAsInitiator, proveAsResponder } from './prove.ts'
-import { ProvenPeers } from './proven-peers.ts'
+import { ProvenPeers, type ProvenView } from './proven-peers.ts'
 import { type ConnectionStanding, WatchedConnection } from './watched-connection.ts'
 
 export interface Membership {
@@ -36,6 +37,12 @@ export interface Membership {
   prove(connection: Connection, signal: AbortSignal): Promise<boolean>
   /** Waits for the other side's handshake. */
   whenProven(connection: Connection, signal: AbortSignal): Promise<boolean>
+  /** True for peers that may use the network as far as `Admission` says; they need not be members. */
+  mayUse(peer: string): boolean
+  /** Who is proven whatever `Admission` says of it. */
+  readonly ungated: ProvenView
+  /** What `Admission` says has changed: tells the members that came and went by that. */
+  admissionChanged(): void
   /** `peer` authored a message that could be unsealed: it holds the key, and may be legacy. */
   noteAuthor(peer: PeerId): void
 }
@@ -52,6 +59,8 @@ interface MembershipComponents {
 interface MembershipInit {
   readonly config: NetworkConfig
   readonly self: PeerId
+  /** Who of those with the network's key may use it; everybody by default. */
+  readonly admission?: Pick<Admission, 'mayUse'> | undefined
 }
 
 /** Creates the membership of one node; it looks at no connection before `start`. */
@@ -63,17 +72,19 @@ class ProvenMembership implements Membership {
   readonly #self: PeerId
   readonly #memberKey: Uint8Array
   readonly #components: MembershipComponents
+  readonly mayUse: (peer: string) => boolean
   readonly #log: Logger
   readonly #peers: ProvenPeers
   readonly #watched = new Map<string, WatchedConnection>()
   #stopSpoken = () => {}
 
-  constructor({ config, self }: MembershipInit, components: MembershipComponents) {
+  constructor({ config, self, admission }: MembershipInit, components: MembershipComponents) {
+    this.mayUse = (peer) => admission?.mayUse(peer) ?? true
     this.#self = self
     this.#memberKey = deriveMemberKey(config)
     this.#components = components
     this.#log = components.logger.child('membership')
-    this.#peers = new ProvenPeers(components.clock)
+    this.#peers = new ProvenPeers(components.clock, this.mayUse)
   }
 
   async start(): Promise<void> {
@@ -125,6 +136,14 @@ class ProvenMembership implements Membership {
 
   onMember(listener: (peer: PeerId) => void): () => void {
     return this.#peers.onMember(listener)
+  }
+
+  get ungated(): ProvenView {
+    return this.#peers.ungated
+  }
+
+  admissionChanged(): void {
+    this.#peers.admissionChanged()
   }
 
   noteAuthor(peer: PeerId): void {

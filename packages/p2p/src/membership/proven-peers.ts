@@ -1,6 +1,16 @@
-/** Who is a member: who proved itself on an open connection, and who did or was heard lately. */
+/**
+ * Who is a member: who proved itself on an open connection, and who did or was heard lately, as far as it may use the
+ * network.
+ */
 import type { Clock, PeerId } from '@mesh/core'
 import { createHeardMembers, type HeardMembers } from './heard-members.ts'
+
+/** Who is proven, and who comes and goes. */
+export interface ProvenView {
+  isProven(peer: string): boolean
+  members(): readonly PeerId[]
+  onChange(listener: (peer: PeerId, proven: boolean) => void): () => void
+}
 
 export class ProvenPeers {
   readonly #heard: HeardMembers
@@ -8,27 +18,40 @@ export class ProvenPeers {
   readonly #counts = new Map<PeerId, number>()
   readonly #changeListeners = new Set<(peer: PeerId, proven: boolean) => void>()
   readonly #memberListeners = new Set<(peer: PeerId) => void>()
+  readonly #mayUse: (peer: string) => boolean
+  readonly #proofListeners = new Set<(peer: PeerId, proven: boolean) => void>()
+  /** The peers that were told to be proven. */
+  readonly #told = new Set<PeerId>()
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, mayUse: (peer: string) => boolean) {
     this.#heard = createHeardMembers(clock)
+    this.#mayUse = mayUse
   }
 
   isProven(peer: string): boolean {
-    return this.#counts.has(peer as PeerId)
+    return this.#counts.has(peer as PeerId) && this.#mayUse(peer)
   }
 
   isMember(peer: string): boolean {
-    return this.isProven(peer) || this.#heard.has(peer)
+    return (this.#counts.has(peer as PeerId) || this.#heard.has(peer)) && this.#mayUse(peer)
   }
 
   list(): readonly PeerId[] {
-    return [...this.#counts.keys()]
+    return [...this.#counts.keys()].filter(this.#mayUse)
+  }
+
+  /** Who may use the network has changed: tells the proven peers that came and went by that. */
+  admissionChanged(): void {
+    for (const peer of new Set([...this.#told, ...this.#counts.keys()])) {
+      const comes = this.isProven(peer) && !this.#told.has(peer)
+      this.#tell(peer)
+      if (comes) this.#tellMember(peer)
+    }
   }
 
   /** The peer showed that it holds the network's key; tells whoever asked, if it was no member before. */
   note(peer: PeerId): void {
-    if (!this.#heard.note(peer)) return
-    for (const listener of this.#memberListeners) listener(peer)
+    if (this.#heard.note(peer) && this.#mayUse(peer)) this.#tellMember(peer)
   }
 
   /** A proven connection of the peer opened (1) or closed (-1). */
@@ -38,8 +61,18 @@ export class ProvenPeers {
     if (now === 0) this.#counts.delete(peer)
     else this.#counts.set(peer, now)
     this.note(peer)
-    if (before !== 0 && now !== 0) return
-    for (const listener of this.#changeListeners) listener(peer, now !== 0)
+    if (before === 0 || now === 0) for (const listener of this.#proofListeners) listener(peer, now !== 0)
+    this.#tell(peer)
+  }
+
+  /** The same, whether they may use the network or not. */
+  readonly ungated: ProvenView = {
+    isProven: (peer) => this.#counts.has(peer as PeerId),
+    members: () => [...this.#counts.keys()],
+    onChange: (listener) => {
+      this.#proofListeners.add(listener)
+      return () => this.#proofListeners.delete(listener)
+    },
   }
 
   onChange(listener: (peer: PeerId, proven: boolean) => void): () => void {
@@ -52,9 +85,23 @@ export class ProvenPeers {
     return () => this.#memberListeners.delete(listener)
   }
 
+  #tell(peer: PeerId): void {
+    const proven = this.isProven(peer)
+    if (proven === this.#told.has(peer)) return
+    if (proven) this.#told.add(peer)
+    else this.#told.delete(peer)
+    for (const listener of this.#changeListeners) listener(peer, proven)
+  }
+
+  #tellMember(peer: PeerId): void {
+    for (const listener of this.#memberListeners) listener(peer)
+  }
+
   clear(): void {
     this.#counts.clear()
+    this.#told.clear()
     this.#changeListeners.clear()
+    this.#proofListeners.clear()
     this.#memberListeners.clear()
   }
 }

@@ -3,7 +3,7 @@ import type { Connection } from '@libp2p/interface'
 import { type PeerId, tryParsePeerId } from '@mesh/core'
 import type { Outcome } from './prove.ts'
 
-/** What is known of one connection: `refused` is final, since the other side showed another key. */
+/** The state of one connection's proof: `refused` is final, since the other side showed another key. */
 export type ConnectionStanding = 'unproven' | 'proven' | 'refused'
 
 export class WatchedConnection {

@@ -1,4 +1,4 @@
-/** What was learnt of peers, bounded in number. */
+/** Keeps what was learnt of peers, bounded in number. */
 import type { Clock } from '@mesh/core'
 
 export interface KnownPeer {
@@ -26,7 +26,10 @@ interface KnownPeersInit {
   readonly onForgotten: (peer: string) => void
 }
 
-/** Beyond the limit the unconnected peer that was silent longest is forgotten, strangers before members. */
+/**
+ * Forgets peers beyond the limit: the unconnected peer that was silent longest is forgotten, strangers before
+ * members.
+ */
 export class KnownPeers {
   readonly #init: KnownPeersInit
   readonly #byId = new Map<string, KnownPeer>()

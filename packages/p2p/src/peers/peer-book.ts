@@ -1,17 +1,18 @@
 /**
- * What this node knows of each peer, readable without waiting: a mirror of libp2p's peer store, with what went wrong.
+ * Holds what this node knows of each peer, readable without waiting: a mirror of libp2p's peer store, with
+ * what went wrong.
  */
 import type { Connection, IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { Clock } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { transportOf } from '../addresses/address-rules.ts'
+import { ipOf, transportOf } from '../addresses/address-rules.ts'
 import { bestConnections, connectionsTo } from '../libp2p/connections.ts'
 import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
 import { type KnownPeer, KnownPeers } from './known-peers.ts'
 
-/** What the book says of a peer; how the peer is reached is known elsewhere. */
+/** The book's page on a peer; how the peer is reached is known elsewhere. */
 type BookedPeer = Omit<PeerStatus, 'reach'>
 
 export interface PeerBook {
@@ -128,6 +129,7 @@ class HostPeerBook implements PeerBook {
       member: this.#init.isMember(peer),
       path: used === undefined ? undefined : used.direct ? 'direct' : 'relayed',
       transport: used === undefined ? undefined : transportOf(used.remoteAddr),
+      remoteIp: used === undefined ? undefined : ipOf(used.remoteAddr),
       addresses: addressesIn(from, used),
       rttMs: from.rttMs,
       lastSeen: used === undefined ? from.lastSeen : this.#init.clock.now(),

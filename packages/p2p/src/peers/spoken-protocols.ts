@@ -1,6 +1,6 @@
 import type { IdentifyResult, Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
 
-/** What connected peers speak, as identify last said; readable without waiting. */
+/** The protocols that connected peers speak, as identify last said; readable without waiting. */
 export interface SpokenProtocols {
   speaks(peer: string, protocol: string): boolean
   /** Gives what the peer speaks; undefined until identify has answered. */

@@ -1,4 +1,4 @@
-/** What follows from a connection that opened or closed. */
+/** Draws the conclusions from a connection that opened or closed. */
 import { RELAYED_GRACE_MS } from '../limits.ts'
 import { onDemandDone } from './demand.ts'
 import { abandonDial, change, closeConnection, type Draft } from './draft.ts'

@@ -1,4 +1,4 @@
-/** What is known of reaching one peer, what was tried and what comes next, in one line for people. */
+/** Describes in one line for people what is known of reaching a peer, what was tried and what comes next. */
 import { shortPeerId, tryParsePeerId } from '@mesh/core'
 import { isConnected, isDirect, openOf, type PeerConnection, type PeerState } from './peer-state.ts'
 
@@ -78,7 +78,7 @@ function next({ search, rest, demand }: PeerState, now: number): string {
     : 'waits for its turn to be dialled'
 }
 
-/** `4 s`, `12 min`, `3 h`. */
+/** Prints a length of time: `4 s`, `12 min`, `3 h`. */
 function formatSpan(ms: number): string {
   const s = Math.max(0, Math.round(ms / 1_000))
   if (s < 120) return `${s} s`

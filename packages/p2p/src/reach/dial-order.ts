@@ -1,4 +1,4 @@
-/** In which order the addresses of one peer are tried, and how long each is tried alone. Pure. */
+/** Orders the addresses of one peer for a dial, and says how long each is tried alone. Pure. */
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isLoopbackIp, isRelayed, transportOf } from '../addresses/address-rules.ts'
 import { DIAL_STAGGER_MS, RELAY_STAGGER_MS } from '../limits.ts'

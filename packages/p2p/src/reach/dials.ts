@@ -15,12 +15,12 @@ export interface Dials {
   /** Those that this node can dial now; of each relay one. */
   usable(addresses: readonly PeerAddress[]): readonly PeerAddress[]
   dial(peer: string, route: Route, addresses: readonly PeerAddress[]): Promise<unknown>
-  /** Over the relay's address; the NATs between decide. */
+  /** Dials over the relay's address; the NATs between decide. */
   dialWebRtc(peer: string, relayAt: string): Promise<unknown>
   abandon(peer: string, route: Route): void
   /** One address, outside of the machines: for a service of libp2p that looks for its own peers. */
   dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection>
-  /** Ends all dials. */
+  /** Ends all dials of all peers. */
   stop(): void
 }
 

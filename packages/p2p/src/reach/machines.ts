@@ -29,7 +29,7 @@ export interface MachinesInit {
   readonly onChange?: (before: PeerState | undefined, after: PeerState) => void
 }
 
-/** What makes a peer known that was not. */
+/** The inputs that make a peer known that was not. */
 const ADMITTING: ReadonlySet<PeerInput['type']> = new Set(['demand', 'connections', 'membership'])
 
 /** Grants follow from grants a few times at most: a dial without addresses, then its relay, then its failure. */

@@ -33,10 +33,10 @@
 /** `configured`: a person named it. `member`: was connected as a member. `found`: only heard of. */
 export type PeerKind = 'configured' | 'member' | 'found'
 
-/** What carries a dial: the peer's own addresses, a relay, or WebRTC signalled over a relay. */
+/** The method of a dial: the peer's own addresses, a relay, or WebRTC signalled over a relay. */
 export type Route = 'direct' | 'relay' | 'webrtc'
 
-/** On whose behalf a dial runs; one dial may serve several. */
+/** The reasons for which a dial runs; one dial may serve several. */
 export type Purpose = 'search' | 'demand' | 'upgrade'
 
 export interface PeerAddress {
@@ -49,7 +49,7 @@ export interface PeerAddress {
 export interface SeenConnection {
   readonly id: string
   readonly direct: boolean
-  /** This node dialled. */
+  /** True when this node dialled. */
   readonly outbound: boolean
   /** `tcp`, `webrtc`, ...; undefined: not known. */
   readonly transport: string | undefined
@@ -78,11 +78,13 @@ export interface Dial {
 export interface Search {
   readonly kind: PeerKind
   readonly failures: number
-  /** The next dial. */
+  /** The time of the next dial. */
   readonly due: number
   /** The last dial; undefined: none yet, so it is a newcomer. */
   readonly triedAt: number | undefined
-  /** From when a relay may be dialled in this try; undefined: there is none, or it was tried. */
+  /**
+   * The time from which a relay may be dialled in this try; undefined when there is none, or it was tried.
+   */
   readonly relayFrom: number | undefined
   /** Only a relay leads there: waits for a share, or for a new direct address. */
   readonly needsRelay: boolean
@@ -122,11 +124,11 @@ export interface PeerState {
   readonly peer: string
   /** This node's id is the smaller one. */
   readonly dialsFirst: boolean
-  /** For draws: the state of a small generator. */
+  /** The state of a small generator, for draws. */
   readonly seed: number
   /** 0 to 1: peers of equal rank that wait for a share are not taken by all nodes in the same order. */
   readonly lot: number
-  /** Newest first. */
+  /** The addresses, newest first. */
   readonly addresses: readonly PeerAddress[]
   /** The ways of discovery that named it. */
   readonly sources: readonly string[]
@@ -145,7 +147,7 @@ export interface PeerState {
   readonly upgrade: Upgrade | undefined
   /** When relayed connections beside a direct one close. */
   readonly retireAt: number | undefined
-  /** What it does for us as a relay. */
+  /** The peer's service to this node as a relay. */
   readonly relay: RelayOffer
   /** Why the last try failed, for people. */
   readonly lastError: string | undefined
@@ -185,7 +187,7 @@ export type PeerInput =
       readonly type: 'dialled'
       readonly route: Route
       readonly attempt: number
-      /** In words; undefined: it succeeded. */
+      /** The failure in words; undefined when the dial succeeded. */
       readonly error?: string
     }
   /** Became a member, or ceased to prove it. */
@@ -194,7 +196,7 @@ export type PeerInput =
   | { readonly type: 'reserved'; readonly ok: boolean }
   | { readonly type: 'tick' }
 
-/** What the plan lets a peer do. */
+/** The things that the plan lets a peer do. */
 export type Grant =
   | { readonly kind: 'dial'; readonly purpose: 'search' | 'demand' }
   | { readonly kind: 'dialOver'; readonly purpose: 'search' | 'demand' }

@@ -30,7 +30,7 @@ import {
 import { RANK } from './search.ts'
 import { mayDialNewcomer, type Shares, withoutOldNewcomers } from './shares.ts'
 
-/** What the machines cannot know. */
+/** The facts that the machines cannot know. */
 export interface Surroundings {
   /** A relayed connection can be made direct: WebRTC is there. */
   readonly canUpgrade: boolean
@@ -233,7 +233,10 @@ class Planner {
     if (candidate !== undefined) this.#grant(candidate.peer, { kind: 'reserve' })
   }
 
-  /** At the limit itself libp2p accepts nobody more, and strangers alone could keep all members out. */
+  /**
+   * Keeps the number below libp2p's limit: at the limit itself libp2p accepts nobody more, and strangers
+   * alone could keep all members out.
+   */
   prune(
     states: readonly PeerState[],
     { tooMany, isMember }: { readonly tooMany: number; readonly isMember: (peer: string) => boolean },

@@ -29,7 +29,7 @@ export interface ReachInit {
   readonly isConfigured: (peer: string) => boolean
   /** A search for the peer failed, or no address of it may be used. */
   readonly onError: (peer: string, error: Error) => void
-  /** Default `MAX_CONNECTIONS`. */
+  /** The most connections; `MAX_CONNECTIONS` by default. */
   readonly maxConnections?: number
 }
 
@@ -53,13 +53,13 @@ export interface Reach {
    * when one stands, direct or relayed.
    */
   connect(peer: string, signal: AbortSignal): Promise<void>
-  /** From now on relayed connections are made direct: WebRTC is there. */
+  /** Makes relayed connections direct from now on: WebRTC is there. */
   startUpgrades(): void
-  /** From now on reservations are kept at members that relay. */
+  /** Keeps reservations at members that relay from now on. */
   startReserving(reservations: RelayReservations): void
   /** Peers on which a reservation stands. */
   relays(): readonly string[]
-  /** What is known, tried and next for one peer, in one line; undefined: nothing is known of it. */
+  /** Describes one peer in one line: what is known, tried and next; undefined when nothing is known of it. */
   describe(peer: string): string | undefined
   stop(): void
 }
@@ -73,7 +73,7 @@ interface Waiting {
   readonly promise: Promise<void>
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
-  /** What the dials meanwhile answered. */
+  /** The answers that the dials gave meanwhile. */
   readonly errors: unknown[]
 }
 

@@ -1,4 +1,7 @@
-/** What all peers share: how many newcomers were dialled lately, and the pace of speculative relayed connections. */
+/**
+ * The state that all peers share: the number of newcomers dialled lately, and the pace of speculative relayed
+ * connections.
+ */
 import {
   MAX_NEW_DIALS_PER_MINUTE,
   MAX_SPECULATIVE_RELAYED,

@@ -8,7 +8,7 @@ export class ByteReader {
   #isStopped = false
   #isDelivering = false
   #isResuming = false
-  /** What came and was not handed on: a listener paused in the middle. */
+  /** The bytes that came and were not handed on: a listener paused in the middle. */
   readonly #held: Uint8Array[] = []
   /** True once something came: the other side is done with negotiating the protocol. */
   heard = false

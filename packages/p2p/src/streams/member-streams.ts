@@ -30,7 +30,7 @@ export interface MemberStreams {
   /**
    * Opens a stream to a member.
    *
-   * @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.unsupported`; the signal's reason
+   * @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.not_admitted`, `p2p.unsupported`; the signal's reason
    */
   open(
     peer: PeerId,
@@ -49,6 +49,8 @@ export interface MemberStreams {
     signal: AbortSignal | undefined,
     task: (signal: AbortSignal) => Promise<T>,
   ): Promise<T>
+  /** True for a protocol that is served to members who are kept out, too. */
+  isUngated(protocol: string): boolean
   /** Stops serving and resets all streams. */
   stop(): Promise<void>
 }
@@ -62,7 +64,10 @@ interface MemberStreamsComponents {
   readonly connect: (peer: PeerId, signal: AbortSignal) => Promise<unknown>
 }
 
-/** libp2p's own bound, above every bound of ours on streams of a peer, which are checked with a reason. */
+/**
+ * The bound of libp2p itself, above every bound of ours on streams of a peer, which are checked with a
+ * reason.
+ */
 const MAX_INBOUND_STREAMS = 1024
 
 /** Creates the streams of one node; nothing is served until `serve` is called. */
@@ -74,6 +79,7 @@ class MemberStreamsService implements MemberStreams {
   readonly #components: MemberStreamsComponents
   readonly #admission: StreamAdmission
   readonly #served = new Set<string>()
+  readonly #ungated = new Set<string>()
   readonly #open = new Set<Stream>()
   #isStopped = false
 
@@ -89,6 +95,7 @@ class MemberStreamsService implements MemberStreams {
   ): Promise<void> {
     const perPeer = new KeyedCounts<PeerId>()
     this.#served.add(protocol)
+    if (rules.ungated === true) this.#ungated.add(protocol)
     // libp2p resets a stream whose handler rejects; ours answers for itself, and must not hold up the negotiation
     const serveOne = (stream: Stream, connection: Connection) =>
       void this.#serveOne({ stream, connection }, { protocol, rules, perPeer, handler })
@@ -132,8 +139,10 @@ class MemberStreamsService implements MemberStreams {
     { signal: outer, ...rules }: StreamRules & { readonly signal: AbortSignal | undefined },
   ): Promise<MemberStream> {
     return this.inTime(peer, outer, async (signal) => {
+      this.#gate(peer, rules)
       const connection = await this.connection(peer, rules, signal)
       if (rules.from === 'proven') await this.#prove(peer, connection, signal)
+      this.#gate(peer, rules)
       const stream = await openOn(connection, protocol, { peer, rules, signal })
       if (this.#isStopped) {
         stream.abort(new Error('stopped'))
@@ -142,6 +151,10 @@ class MemberStreamsService implements MemberStreams {
       this.#track(stream, () => {})
       return { stream, connection, peer }
     })
+  }
+
+  isUngated(protocol: string): boolean {
+    return this.#ungated.has(protocol)
   }
 
   connection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection> {
@@ -173,6 +186,11 @@ class MemberStreamsService implements MemberStreams {
     await this.#components.libp2p.unhandle([...this.#served])
     for (const stream of this.#open) stream.abort(new Error('this node stops'))
     this.#open.clear()
+  }
+
+  #gate(peer: PeerId, { ungated }: StreamRules): void {
+    if (ungated === true || this.#components.membership.mayUse(peer)) return
+    throw new MeshError('p2p.not_admitted', 'the peer is kept out of the network', { details: { peer } })
   }
 
   async #prove(peer: PeerId, connection: Connection, signal: AbortSignal): Promise<void> {

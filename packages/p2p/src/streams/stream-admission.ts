@@ -11,8 +11,12 @@ export interface StreamRules {
   readonly from: 'proven' | 'heard'
   /** False when the protocol never goes over a relay. */
   readonly relayed: boolean
-  /** Whether what is sent first goes along with the protocol's name. It does by default only with `heard`. */
+  /**
+   * True when what is sent first goes along with the protocol's name. It does by default only with `heard`.
+   */
   readonly lazy?: boolean | undefined
+  /** Whether members that are kept out are served, too. */
+  readonly ungated?: boolean | undefined
 }
 
 /** Judges inbound streams against the rules of their protocol. */
@@ -39,13 +43,23 @@ export class StreamAdmission {
   ): RefusalCode | undefined | Promise<RefusalCode | undefined> {
     if (!rules.relayed && !connection.direct) return 'channel.relayed'
     const standing = this.#membership.standing(connection)
-    if (standing === 'proven') return undefined
-    if (rules.from === 'proven') return this.#untilProven(stream, connection)
+    if (standing === 'proven') return this.#gate(connection, rules)
+    if (rules.from === 'proven') return this.#untilProven(stream, connection, rules)
     const isHeard = standing !== 'refused' && this.#membership.isMember(connection.remotePeer.toString())
     return isHeard ? undefined : 'channel.not_member'
   }
 
-  async #untilProven(stream: Stream, connection: Connection): Promise<RefusalCode | undefined> {
+  #gate({ remotePeer }: Connection, { ungated }: StreamRules): RefusalCode | undefined {
+    return ungated === true || this.#membership.mayUse(remotePeer.toString())
+      ? undefined
+      : 'channel.not_admitted'
+  }
+
+  async #untilProven(
+    stream: Stream,
+    connection: Connection,
+    rules: StreamRules,
+  ): Promise<RefusalCode | undefined> {
     if (this.#waiting.of(connection.id) >= MAX_UNPROVEN_STREAMS) return 'channel.not_member'
     this.#waiting.add(connection.id)
     // what a stranger sends meanwhile stays within the stream's first window
@@ -55,6 +69,6 @@ export class StreamAdmission {
       this.#membership.whenProven(connection, signal),
     )
     this.#waiting.remove(connection.id)
-    return proven ? undefined : 'channel.not_member'
+    return proven ? this.#gate(connection, rules) : 'channel.not_member'
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What libp2p's AutoNAT v2 is to ask, and when it asks again. The library asks each peer once, when it connects, and
- * about every address, those that lead over a relay among them.
+ * Chooses what libp2p's AutoNAT v2 asks, and lets it ask again. The library asks each peer once, when it
+ * connects, and about every address, those that lead over a relay among them.
  *
  * The report to send to libp2p/js-libp2p: '@libp2p/autonat-v2 2.0.15 asks a peer when it connects, and never again: an
  * address that came later, as by a port mapping, waits for peers that connect later. It also asks about addresses

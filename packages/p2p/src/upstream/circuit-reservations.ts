@@ -1,6 +1,6 @@
 /**
- * libp2p's circuits (relayed connections) without reservations of their own: the relay client of `reach` alone chooses
- * who relays for this node.
+ * Circuits of libp2p (relayed connections) without reservations of their own: the relay client of `reach`
+ * alone chooses who relays for this node.
  *
  * The report to send to libp2p/js-libp2p: '@libp2p/circuit-relay-v2 4.2.13 asks whoever brings a circuit for a
  * reservation first, and then announces that peer as a relay of this node; there is no option to leave it, and no

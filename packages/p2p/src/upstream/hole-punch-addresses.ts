@@ -1,5 +1,5 @@
 /**
- * libp2p's hole punching (DCUtR), kept to addresses that lead straight to their peer.
+ * Keeps libp2p's hole punching (DCUtR) to addresses that lead straight to their peer.
  *
  * The report to send to libp2p/js-libp2p: '@libp2p/dcutr 3.0.28 takes RELAY/p2p-circuit/webrtc for a public address of
  * the peer, dials the relay at it, and closes the relayed connection in the belief that it is not needed any more.'

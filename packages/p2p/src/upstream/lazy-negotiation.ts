@@ -1,7 +1,8 @@
 /**
- * What libp2p calls `negotiateFully: false` and libp2p 3.3.11 does not do: the protocol's name goes out with the first
- * bytes, and the answer is read when it comes. Without it a stream for each packet costs a round trip for each packet.
- * It is built on what libp2p lets a muxer do: to hand out a stream whose `protocol` is set already.
+ * Does what libp2p calls `negotiateFully: false` and libp2p 3.3.11 does not do: the protocol's name goes out
+ * with the first bytes, and the answer is read when it comes. Without it a stream for each packet costs a
+ * round trip for each packet. It is built on what libp2p lets a muxer do: to hand out a stream whose
+ * `protocol` is set already.
  *
  * Upstream: libp2p/js-libp2p issue 2029 asks for it, pull request 2331 added the option, and the streams of version 3
  * ignore it; libp2p/specs issue 643 has what to heed. Without it `test/legacy-streams.test.ts` (the stream 'is

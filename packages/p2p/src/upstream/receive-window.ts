@@ -22,7 +22,7 @@ const EXTRA_PING_GAP_MS = 1_000
 /** The library's states in which an update is only that, and neither opens the stream nor is held back. */
 const FLOWING: readonly number[] = [1 /* SYN sent */, 3 /* established */]
 
-/** What the library keeps to itself; where it is missing nothing is changed. */
+/** The fields that the library keeps to itself; where it is missing nothing is changed. */
 interface WindowState {
   /** The size of the whole window, in bytes. */
   readonly recvWindow?: number

@@ -6,7 +6,7 @@
  */
 import type { Startable } from '@libp2p/interface'
 
-/** What is stopped: the host, its gossipsub and its inner parts by name. */
+/** The host that is stopped, with its gossipsub and its inner parts by name. */
 interface StoppableHost {
   stop(): unknown
   readonly services: {

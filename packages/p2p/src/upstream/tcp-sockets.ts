@@ -1,6 +1,7 @@
 /**
- * libp2p's TCP transport keeps the server of each listener to itself. Here its sockets can be looked at before libp2p
- * gets them, so that another protocol can use the same port, and with it the same port mappings and firewall rules.
+ * The TCP transport of libp2p keeps the server of each listener to itself. Here its sockets can be looked at
+ * before libp2p gets them, so that another protocol can use the same port, and with it the same port mappings
+ * and firewall rules.
  */
 import type { Server, Socket } from 'node:net'
 import type { Listener, Transport } from '@libp2p/interface'

@@ -1,4 +1,7 @@
-/** gzip as a port: fflate here, as it runs everywhere; an application on Node may bring `node:zlib`. */
+/**
+ * Compression by gzip, as a port: fflate here, as it runs everywhere; an application on Node may bring
+ * `node:zlib`.
+ */
 import { type Clock, delay } from '@mesh/core'
 import { Gunzip, gzipSync } from 'fflate'
 import { SLICE_MS } from '../limits.ts'

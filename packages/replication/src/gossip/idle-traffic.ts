@@ -1,6 +1,7 @@
 /**
- * What an idle node sends, as a model: heartbeats over gossip, and the minute's comparison with one peer. It counts
- * what replication causes; what libp2p adds of its own (IHAVE, pings, discovery) is measured, not modelled.
+ * Models what an idle node sends: heartbeats over gossip, and the minute's comparison with one peer. It
+ * counts what replication causes; what libp2p adds of its own (IHAVE, pings, discovery) is measured, not
+ * modelled.
  */
 import { BUCKETS, heartbeatValue } from '@mesh/core'
 import { encodeBlock } from '@mesh/ledger'

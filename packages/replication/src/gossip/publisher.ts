@@ -13,7 +13,7 @@ export interface Publisher {
   publish(entries: Iterable<KeyedEntry>): void
   /** Sends one block as it is, split only by size; resolves with its bytes on the wire, before sealing. */
   send(entries: Iterable<KeyedEntry>, head?: BlockHead): Promise<number>
-  /** As `send`, in one block whatever its size. */
+  /** Publishes as `send` does, in one block whatever its size. */
   sendWhole(entries: Iterable<KeyedEntry>, head: BlockHead): Promise<number>
   readonly counts: { blocks: number; entries: number; bytes: number; failed: number }
   stop(): void

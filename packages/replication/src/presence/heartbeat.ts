@@ -23,7 +23,7 @@ export interface Heartbeat {
   start(): void
   /** A legacy member was heard: the next beat is due within its interval. */
   legacyHeard(): void
-  /** Unix ms. */
+  /** The time of the last beat, in unix ms. */
   readonly lastAt: number | undefined
   stop(): void
 }
@@ -85,7 +85,7 @@ class LedgerHeartbeat implements Heartbeat {
   }
 
   /**
-   * Since the last beat. Both clocks are looked at: monotonic time may stand still while the machine sleeps, and the
+   * Gives the time since the last beat, in ms. Both clocks are looked at: monotonic time may stand still while the machine sleeps, and the
    * time of day may have been set back.
    */
   #silentMs(): number {

@@ -35,7 +35,7 @@ class Announcer {
   /** An entry of an earlier run may say something older. */
   #written = false
   #told = false
-  /** Monotonic ms. */
+  /** The time before which nothing is announced again, in monotonic ms. */
   #notBefore = Number.NEGATIVE_INFINITY
 
   constructor(init: AnnounceInit, components: AnnounceComponents) {

@@ -7,7 +7,7 @@ import type { ReplicationChannels, ReplicationTopic } from '../ports.ts'
 export interface Members {
   /** Connected members that speak the protocol. */
   ours(): readonly PeerId[]
-  /** Of us and the connected members on the topic that speak the protocol. */
+  /** Gives the leader of us and the connected members on the topic that speak the protocol. */
   leader(): PeerId
 }
 

@@ -13,7 +13,7 @@ export interface ReaperComponents {
   readonly logger: Logger
   /** Monotonic ms since when this node has been part of the network; undefined while it arrives. */
   readonly syncedAt: () => number | undefined
-  /** Default `SCRUB_INTERVAL_MS`. */
+  /** The interval in ms; `SCRUB_INTERVAL_MS` by default. */
   readonly intervalMs?: number
 }
 

@@ -20,7 +20,7 @@ import { startTimer } from '../timer.ts'
 
 export interface CatchUp {
   start(): void
-  /** To be told of every session that ended, ours and theirs. */
+  /** Must be told of every session that ended, ours and theirs. */
   sessionEnded(result: SessionResult): void
   stop(): void
 }

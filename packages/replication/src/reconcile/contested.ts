@@ -33,7 +33,10 @@ export function createContested({ ledger, publisher, clock, random }: ContestedC
     waiting.clear()
     publisher.publish(unchanged)
   }
-  /** Of a conflict between two that live each tells the other itself; for one that is gone others must speak. */
+  /**
+   * True when a refusal is worth telling others. Of a conflict between two that live each tells the other
+   * itself; for one that is gone others must speak.
+   */
   const isOfInterest = ({ entry }: KeyedEntry, code: string): boolean => {
     if (code === 'TOMB_NOT_OWNER') return true
     const isClaim = code === 'NOT_OWNER' && entry.owner !== ''

@@ -22,7 +22,7 @@ export async function mergeBatch(
   }: {
     readonly ledger: Pick<Ledger, 'merge' | 'snapshot'>
     readonly clock: Clock
-    /** Of all sessions. */
+    /** The time that all sessions share. */
     readonly time: TimeShare
     readonly signal: AbortSignal
   },

@@ -1,4 +1,7 @@
-/** What is known of each peer that sessions were held with; bounded, the one met longest ago is forgotten first. */
+/**
+ * Keeps what is known of each peer that sessions were held with; bounded, the one met longest ago is
+ * forgotten first.
+ */
 import { BoundedMap, type Clock, createTokenBucket, type PeerId, type TokenBucket } from '@mesh/core'
 import { MAX_MEMBERS_REMEMBERED, SESSIONS_PER_MINUTE } from '../limits.ts'
 
@@ -13,7 +16,7 @@ export interface PeerSync {
   entriesOut: number
   bytesIn: number
   bytesOut: number
-  /** Not to be asked before this time, monotonic ms. */
+  /** The time before which the peer is not asked, in monotonic ms. */
   pausedUntil: number
   /** A state of the two that a session could not make equal; until then, monotonic ms. */
   knownDifference: { readonly state: string; readonly until: number } | undefined

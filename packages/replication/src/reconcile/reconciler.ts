@@ -54,13 +54,13 @@ export interface Reconciler {
   start(): Promise<void>
   /** Runs a session, or joins the one that runs with this peer. Never rejects. */
   reconcile(peer: PeerId, signal?: AbortSignal): Promise<SessionResult>
-  /** Not to be asked now: it broke the protocol. */
+  /** True when the peer is not to be asked now, as it broke the protocol. */
   isPaused(peer: PeerId): boolean
   /** Sessions that run now. */
   readonly running: number
   readonly peers: PeerSessions
   readonly failures: Readonly<Partial<Record<ReconcileFailure, number>>>
-  /** What this node refused in sessions, and what was refused of what it sent, by code. */
+  /** The counts of what this node refused in sessions, and of what was refused of what it sent, by code. */
   readonly refusedHere: Readonly<Record<string, number>>
   readonly refusedThere: Readonly<Record<string, number>>
   stop(): void
@@ -96,7 +96,7 @@ class ChannelReconciler implements Reconciler {
   readonly #theirs: RefusalMemory = createRefusalMemory()
   readonly #own = new Map<PeerId, Promise<SessionResult>>()
   readonly #channels = new Set<ReplicationChannel>()
-  /** What the sessions of all peers may use together, and how many may be opened. */
+  /** The share that the sessions of all peers may use together, and how many may be opened. */
   readonly #time: TimeShare
   readonly #calls: TokenBucket
   readonly #stopping = new AbortController()
@@ -265,7 +265,7 @@ class ChannelReconciler implements Reconciler {
     }
   }
 
-  /** In slices of time, in turn with other sessions. */
+  /** Answers in slices of time, in turn with other sessions. */
   async #answer(session: Session, refused: SyncMessage['refused']): Promise<SyncMessage | undefined> {
     const { clock } = this.#components
     const steps = session.answering(refused)

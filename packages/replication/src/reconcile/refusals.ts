@@ -1,6 +1,6 @@
 /**
- * What was refused, so that it is not asked for, or sent, again and again. Bounded; the oldest is forgotten first,
- * and what time may change is forgotten after a while.
+ * Remembers what was refused, so that it is not asked for, or sent, again and again. Bounded; the oldest is
+ * forgotten first, and what time may change is forgotten after a while.
  */
 import { BoundedMap } from '@mesh/core'
 import { REFUSAL_KEPT_MS, REFUSAL_LEASE_MS, REFUSAL_RETRY_MS, REFUSALS_REMEMBERED } from '../limits.ts'

@@ -1,4 +1,4 @@
-/** What a session counts, and how it ended. */
+/** The counts of a session, and how it ended. */
 import type { PeerId } from '@mesh/core'
 import type { Snapshot } from '@mesh/ledger'
 import { differingRange, helloOf } from '../session/hello.ts'
@@ -33,7 +33,7 @@ export interface SessionResult {
   readonly messages: number
 }
 
-/** What one session counts. */
+/** The counts of one session. */
 export interface Tally {
   accepted: number
   news: boolean
@@ -57,7 +57,7 @@ export function createTally(): Tally {
   return { accepted: 0, news: false, sent: 0, bytesIn: 0, bytesOut: 0, bad: 0, isKnownDifference: false }
 }
 
-/** What the remote did wrong, other than being away. */
+/** True for a fault of the remote, other than being away. */
 export function isFault(failure: ReconcileFailure): boolean {
   return (
     failure === 'malformed' || failure === 'endless' || failure === 'no_progress' || failure === 'bad_entries'

@@ -19,7 +19,7 @@ export type Difference =
   /** So many of this ledger's entries were looked at since the last step. */
   | { readonly kind: 'walked'; readonly entries: number }
 
-/** In the ledger's order; lazy, as all of a large ledger may be missing there. */
+/** Yields the differences in the ledger's order; lazy, as all of a large ledger may be missing there. */
 export function* compareList(init: CompareInit, list: RangeList): Generator<Difference> {
   let next = 0
   let walked = 0
@@ -55,8 +55,9 @@ function isMissed(init: CompareInit, keyed: KeyedEntry): boolean {
 }
 
 /**
- * Of two states of one key the older is of no use, as no rule takes it over the newer. Only of two live entries by
- * different owners each side is shown the other's: the two end a race or conflict between themselves.
+ * Yields what two states of one key ask for. Of these the older is of no use, as no rule takes it over the
+ * newer. Only of two live entries by different owners each side is shown the other's: the two end a race or
+ * conflict between themselves.
  */
 function* compareEntry(init: CompareInit, keyed: KeyedEntry, theirs: ListItem): Generator<Difference> {
   const { entry } = keyed

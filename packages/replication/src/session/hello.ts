@@ -23,7 +23,10 @@ function buildHello(snapshot: Snapshot): Hello {
   }
 }
 
-/** What two ledgers must compare; undefined when they agree. Heartbeats alone are a small part of a ledger. */
+/**
+ * Gives what two ledgers must compare; undefined when they agree. Heartbeats alone are a small part of a
+ * ledger.
+ */
 export function differingRange(ours: Hello, theirs: Hello): PositionRange | undefined {
   if (!equalBytes(ours.digest, theirs.digest)) return WHOLE_LEDGER
   return equalBytes(ours.heartbeats, theirs.heartbeats) ? undefined : HEARTBEATS

@@ -1,4 +1,4 @@
-/** What an honest remote may ask and send in one session, from the two ledgers' sizes. */
+/** Bounds on what an honest remote asks and sends in one session, from the two ledgers' sizes. */
 import {
   LEAF_ENTRIES,
   MAX_KEY_UNITS,
@@ -19,7 +19,7 @@ export interface SessionBudget {
 }
 
 interface Amounts {
-  /** Received. */
+  /** Ranges received; with lists, items, wants and entries they are what the remote sends. */
   ranges: number
   lists: number
   items: number
@@ -33,7 +33,7 @@ interface Amounts {
   walked: number
 }
 
-/** For small ledgers, and for what is written while the session lasts. */
+/** An allowance for small ledgers, and for what is written while the session lasts. */
 const SLACK = 1024
 
 /** A range is cut while it holds more than a leaf's entries, on each of a few levels. */
@@ -94,7 +94,10 @@ function isPlace(position: Position | undefined): boolean {
   )
 }
 
-/** What one message asks about and lists is asked and listed once: nobody is made to look at an entry again and again. */
+/**
+ * Checks that what one message asks about and lists is asked and listed once: nobody is made to look at an
+ * entry again and again.
+ */
 function areDisjoint(ranges: readonly PositionRange[]): boolean {
   if (!ranges.every(isRange)) return false
   const inOrder = ranges.toSorted(compareStarts)

@@ -38,15 +38,18 @@ export interface SessionInit extends CompareInit {
   readonly hello: Hello
   /** Asked by the responder: did a session in this very state end already, with the two still unequal? */
   readonly isKnownDifference: (theirs: Hello) => boolean
-  /** What the remote wanted is served from here, as it may be newer than the session's snapshot. */
+  /**
+   * The ledger from which the remote is served what it wanted, as it may be newer than the session's
+   * snapshot.
+   */
   readonly current: () => Snapshot
 }
 
-/** What a remote's message asks of the caller before `answer`. */
+/** A remote's message may ask this of the caller before `answer`. */
 export interface Received {
-  /** To merge. */
+  /** The entries to merge. */
   readonly entries: readonly KeyedEntry[]
-  /** What the remote refused of the entries sent before; to be remembered. */
+  /** The entries that the remote refused of those sent before; to be remembered. */
   readonly refused: readonly Refusal[]
 }
 
@@ -66,7 +69,7 @@ export interface Session {
   readonly fault: SessionFault | undefined
   /** Known after the remote's first message. */
   readonly theirs: Hello | undefined
-  /** Messages received. */
+  /** The number of messages received. */
   readonly messages: number
 }
 

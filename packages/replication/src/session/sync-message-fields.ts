@@ -41,7 +41,7 @@ export const ENTRY = {
 }
 export const REFUSED = { hash: tag(1, 2), code: tag(2, 2) }
 
-/** What a message has said so far, for what the next field may leave out. */
+/** The position that a message has come to, which the next field may leave out. */
 export interface Context {
   bucket: string
   end: Position | undefined

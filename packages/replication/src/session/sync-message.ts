@@ -1,5 +1,5 @@
 /**
- * What two members say to each other on `/mesh/replication/1`. They speak strictly one after the other:
+ * The messages that two members exchange on `/mesh/replication/1`. They speak strictly one after the other:
  * an answer is also the acknowledgement, so one message is all that is ever in flight.
  */
 import type { KeyedEntry, Position, PositionRange, RangeSummary } from '@mesh/ledger'

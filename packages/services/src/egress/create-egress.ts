@@ -7,8 +7,9 @@ import { createLegacyEgress } from '../legacy/serve-legacy-egress.ts'
 import { MAX_PEER_CONNECTIONS, WITHDRAW_MS } from '../limits.ts'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { EGRESS_PROTOCOL, LEGACY_EGRESS_PROTOCOL } from '../protocols.ts'
+import type { Slots } from '../slots.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
-import { type Accepted, acceptRequest, type Slots } from '../wire/accept.ts'
+import { type Accepted, acceptRequest } from '../wire/accept.ts'
 import { decodeEgressRequest, type EgressRequest } from '../wire/messages.ts'
 import { createRefusals, type Refusals } from '../wire/refusals.ts'
 import { createDestinations, type Destinations, type DestinationsInit } from './destinations.ts'
@@ -30,13 +31,13 @@ export interface EgressComponents extends Pick<DestinationsInit, 'ownAddresses' 
 
 export interface EgressStatus {
   readonly openConnections: number
-  /** Since the start. */
+  /** The number of connections since the start. */
   readonly connections: number
-  /** Bytes from members. */
+  /** The number of bytes that came from members. */
   readonly bytesIn: number
-  /** Bytes to members. */
+  /** The number of bytes that went to members. */
   readonly bytesOut: number
-  /** By code, since the start. */
+  /** The refusals by code, since the start. */
   readonly refusals: Readonly<Record<string, number>>
 }
 

@@ -86,7 +86,7 @@ async function addressesOf(
   }
 }
 
-/** `::ffff:10.0.0.1` is `10.0.0.1`. */
+/** Gives `10.0.0.1` for `::ffff:10.0.0.1`, and others as they are. */
 function plain(address: IpAddress): IpAddress {
   return tryParseIp(ipaddr.process(address).toString()) ?? address
 }

@@ -15,7 +15,9 @@ export interface FileBlock {
   readonly message: Uint8Array
 }
 
-/** From `offset` (inclusive) to `end` (exclusive), in bytes. Ends early where the file does. */
+/**
+ * Yields the bytes from `offset` (inclusive) to `end` (exclusive), in bytes. Ends early where the file does.
+ */
 export async function* readBlocks(
   file: FileHandle,
   offset: number,

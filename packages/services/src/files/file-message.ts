@@ -51,7 +51,7 @@ const tagOf = (field: number, wire: number) => (field << 3) | wire
 const DATA_TAG = tagOf(7, LENGTH_DELIMITED)
 const ENTRY_TAG = tagOf(3, LENGTH_DELIMITED)
 
-/** What stands before the bytes of a `data` message of this many bytes. */
+/** Encodes what stands before the bytes of a `data` message of this many bytes. */
 export function dataHeader(byteCount: number): Uint8Array {
   return writer().uint32(DATA_TAG).uint32(byteCount).finish()
 }

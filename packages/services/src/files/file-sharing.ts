@@ -1,6 +1,7 @@
 /**
- * What this node offers, to any number of receivers at a time. Each offer is announced in the bucket `files` for as
- * long as its path can be read; only members who announced themselves in `users` are served.
+ * Shares the files that this node offers, to any number of receivers at a time. Each offer is announced in
+ * the bucket `files` for as long as its path can be read; only members who announced themselves in `users`
+ * are served.
  */
 import { BUCKETS, type Clock, delay, type Logger, type PeerId, toError } from '@mesh/core'
 import { admitUser } from '../users/admit-user.ts'
@@ -11,11 +12,13 @@ import {
   MAX_FILE_MESSAGE_BYTES,
   MAX_OFFERED_FILES,
   MAX_RECEIVERS,
+  MAX_RECEIVERS_PER_ADDRESS,
   MAX_RECEIVERS_PER_PEER,
 } from './limits.ts'
 import { encodeFileMessage, REFUSAL } from './file-message.ts'
 import { FILE_PROTOCOL } from './protocol.ts'
 import { WITHDRAW_MS } from '../limits.ts'
+import { createSlots } from '../slots.ts'
 import { serveRawFiles } from './legacy/serve-raw-files.ts'
 import { nameTaken } from '../name-taken.ts'
 import { checkServiceName } from '../services/service-name.ts'
@@ -28,7 +31,7 @@ import { totalBytes } from './manifest.ts'
 
 export interface FileOffer {
   readonly name: string
-  /** Absolute. */
+  /** The absolute path of what is shared. */
   readonly path: string
   /** The ledger has this node's entry. */
   readonly isAnnounced: boolean
@@ -50,7 +53,7 @@ export interface FileSharing {
   /** Ends its transfers, too. @returns was it offered? */
   withdraw(name: string): Promise<boolean>
   offers(): readonly FileOffer[]
-  /** What a person should look after. */
+  /** The problems that a person should look after. */
   problems(): readonly ServicesProblem[]
   /** After each change of `offers` other than progress. */
   onChange(listener: (name: string) => void): () => void
@@ -68,10 +71,13 @@ interface Offer {
 
 interface Receiver {
   readonly peer: PeerId
+  readonly address: string | undefined
+  /** Gives its slot back. */
+  readonly release: () => void
   readonly meter: ProgressMeter
   readonly end: AbortController
   offer: Offer | undefined
-  /** By the clock. */
+  /** The time by the monotonic clock, in ms. */
   movedAt: number
 }
 
@@ -85,6 +91,11 @@ class NodeFileSharing implements FileSharing {
   readonly #log: Logger
   readonly #offers = new Map<string, Offer>()
   readonly #receivers = new Set<Receiver>()
+  readonly #slots = createSlots({
+    perPeer: MAX_RECEIVERS_PER_PEER,
+    perAddress: MAX_RECEIVERS_PER_ADDRESS,
+    inAll: MAX_RECEIVERS,
+  })
   readonly #listeners = new Set<(name: string) => void>()
   #isStopped = false
   #unsubscribe = () => {}
@@ -111,6 +122,7 @@ class NodeFileSharing implements FileSharing {
     await network.channels.handle(FILE_PROTOCOL, options, (channel) => this.#serve(channel))
     await serveRawFiles({
       ...this.#components,
+      slots: this.#slots,
       log: this.#log,
       // its protocol names no file
       path: () => this.#offers.values().next().value?.path,
@@ -209,15 +221,18 @@ class NodeFileSharing implements FileSharing {
   }
 
   async #serve(channel: FileChannel): Promise<void> {
-    if (this.#isStopped || !this.#makeRoom()) {
+    const { peer } = channel
+    const address = this.#components.network.addressOf(peer)
+    const release = this.#isStopped ? undefined : this.#takeSlot(peer, address)
+    if (release === undefined) {
       const reason = 'the sender serves as many receivers as it can'
       await channel.send(encodeFileMessage({ type: 'refusal', code: REFUSAL.busy, reason }))
       return
     }
-    const { peer } = channel
     const meter = new ProgressMeter(this.#clock)
     const end = new AbortController()
-    const receiver: Receiver = { peer, meter, end, offer: undefined, movedAt: this.#clock.monotonic() }
+    const movedAt = this.#clock.monotonic()
+    const receiver: Receiver = { peer, address, release, meter, end, offer: undefined, movedAt }
     this.#receivers.add(receiver)
     const conversation = createConversation(channel, { clock: this.#clock })
     end.signal.addEventListener('abort', () => conversation.abort(toError(end.signal.reason)))
@@ -240,7 +255,7 @@ class NodeFileSharing implements FileSharing {
       this.#log.debug('transfer ended with an error', { peer, error: String(error) })
       throw error
     } finally {
-      this.#receivers.delete(receiver)
+      this.#end(receiver)
       if (receiver.offer !== undefined) this.#changed(receiver.offer.name)
     }
   }
@@ -252,14 +267,23 @@ class NodeFileSharing implements FileSharing {
     this.#changed(name)
   }
 
-  /** Whoever has taken nothing for longest makes room, where that is long enough. */
-  #makeRoom(): boolean {
-    if (this.#receivers.size < MAX_RECEIVERS) return true
-    const [idle] = [...this.#receivers].toSorted((a, b) => a.movedAt - b.movedAt)
-    if (idle === undefined || this.#clock.monotonic() - idle.movedAt < IDLE_RECEIVER_MS) return false
+  /** Whoever has taken nothing for longest makes room, where that is long enough: of the peer's own address if that has too many. */
+  #takeSlot(peer: PeerId, address: string | undefined): (() => void) | undefined {
+    const release = this.#slots.take(peer, address)
+    if (release !== undefined) return release
+    const isFull = this.#slots.taken >= MAX_RECEIVERS
+    const [idle] = [...this.#receivers]
+      .filter((receiver) => isFull || receiver.peer === peer || receiver.address === address)
+      .toSorted((a, b) => a.movedAt - b.movedAt)
+    if (idle === undefined || this.#clock.monotonic() - idle.movedAt < IDLE_RECEIVER_MS) return undefined
     idle.end.abort(new Error('others wait, and nothing is taken'))
-    this.#receivers.delete(idle)
-    return true
+    this.#end(idle)
+    return this.#slots.take(peer, address)
+  }
+
+  #end(receiver: Receiver): void {
+    this.#receivers.delete(receiver)
+    receiver.release()
   }
 
   #changed(name: string): void {

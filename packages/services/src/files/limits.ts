@@ -11,9 +11,9 @@ export const BLOCKS_PER_CALL = 16
 export const MAX_MANIFEST_ENTRIES = 200_000
 /** Text of all paths of one share in UTF-8, for the same reason. */
 export const MAX_MANIFEST_BYTES = 32 * 2 ** 20
-/** What Linux takes as a path, in UTF-8. */
+/** The bytes that Linux takes as a path, in UTF-8. */
 export const MAX_PATH_BYTES = 4_096
-/** What common file systems take as one name, in UTF-8. */
+/** The bytes that common file systems take as one name, in UTF-8. */
 export const MAX_NAME_BYTES = 255
 /** Manifest text that goes into one message. */
 export const MANIFEST_PART_BYTES = 48 * 1024
@@ -27,13 +27,15 @@ export const MAX_FINISHING = 16
 export const MAX_OFFERED_FILES = 256
 /** Receivers of one peer at a time. */
 export const MAX_RECEIVERS_PER_PEER = 8
+/** Receivers of one address, an IPv4 address or a /64 of IPv6, however many peers are there. */
+export const MAX_RECEIVERS_PER_ADDRESS = 32
 /** Receivers of all peers together: each holds a file and about 2 MiB. */
 export const MAX_RECEIVERS = 64
 /** A receiver or sender that says nothing for this long is given up; the transfer is resumed later. */
 export const FILE_IDLE_MS = 30_000
-/** A file whose sending was broken off is asked for again after this time, doubled each time, */
+/** A file whose sending was broken off is asked for again after this time, doubled up to `RETRY_MAX_MS`. */
 export const RETRY_MIN_MS = 500
-/** up to this. */
+/** The longest time after which a broken transfer is asked for again. */
 export const RETRY_MAX_MS = 5_000
 /** A file that arrived with another hash is fetched again from its start so many times. */
 export const MAX_HASH_FAILURES = 3

@@ -1,6 +1,6 @@
 /**
- * What is shared, as a list: every file and folder by its path relative to the share. A receiver takes only paths
- * that stay inside the folder it makes: `checkPath` says what is wrong with any other.
+ * A list of what is shared: every file and folder by its path relative to the share. A receiver takes only
+ * paths that stay inside the folder it makes: `checkPath` says what is wrong with any other.
  */
 import { MAX_MANIFEST_BYTES, MAX_MANIFEST_ENTRIES, MAX_NAME_BYTES, MAX_PATH_BYTES } from './limits.ts'
 
@@ -34,7 +34,9 @@ export function totalBytes({ entries }: Pick<Manifest, 'entries'>): number {
 const DEVICE_NAME = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
 const CONTROL_CHARACTER = /\p{Cc}/u
 
-/** What is wrong with one name of a path; undefined when every common file system can take it as it is. */
+/**
+ * Says what is wrong with one name of a path; undefined when every common file system can take it as it is.
+ */
 export function checkName(name: string): string | undefined {
   if (name === '' || name === '.' || name === '..') return 'a name is empty, . or ..'
   if (/[/\\]/.test(name)) return 'a name holds a slash'
@@ -45,7 +47,7 @@ export function checkName(name: string): string | undefined {
   return undefined
 }
 
-/** What is wrong with a path of a manifest; undefined when it stays inside the share. */
+/** Says what is wrong with a path of a manifest; undefined when it stays inside the share. */
 function checkPath(path: string): string | undefined {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `a path is longer than ${MAX_PATH_BYTES} bytes`
   for (const name of path.split('/')) {
@@ -55,7 +57,7 @@ function checkPath(path: string): string | undefined {
   return undefined
 }
 
-/** What is wrong with a manifest that another member sent; undefined when it can be received. */
+/** Says what is wrong with a manifest that another member sent; undefined when it can be received. */
 export function checkManifest({ name, isFolder, entries }: Manifest): string | undefined {
   const problem = checkName(name)
   if (problem !== undefined) return problem

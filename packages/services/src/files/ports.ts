@@ -1,4 +1,4 @@
-/** What sharing files needs from the rest of a node. */
+/** Sharing files needs these ports from the rest of a node. */
 import type { Clock, Logger, PeerId } from '@mesh/core'
 import type { Announcer, ByteStreams, PeerPath, ServicesLedger } from '../ports.ts'
 import type { OwnUser } from '../users/own-user.ts'
@@ -44,14 +44,16 @@ export interface FileChannels {
 export interface FilesNetwork {
   readonly self: PeerId
   readonly channels: FileChannels
-  /** For legacy members. */
+  /** The streams to legacy members. */
   readonly streams: ByteStreams
   /** Does a connected peer speak the protocol? Undefined: not connected, or it has not said yet. */
   speaks(peer: PeerId, protocol: string): boolean | undefined
   /** Resolves when connected and what it speaks is known. @throws MeshError `p2p.unreachable` */
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
-  /** Undefined: not connected. */
+  /** Tells how the peer is connected; undefined when it is not. */
   pathOf(peer: PeerId): PeerPath | undefined
+  /** The IP address that a connected peer comes from, or that of the relay; undefined: not known. */
+  addressOf(peer: PeerId): string | undefined
 }
 
 export interface FilesComponents {

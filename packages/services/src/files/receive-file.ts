@@ -46,7 +46,7 @@ export type ReceiveState =
   | { readonly type: 'retrying'; readonly reason: string; readonly inMs: number }
 
 export interface ReceivedFile {
-  /** Absolute. */
+  /** The absolute path to which it was written. */
   readonly path: string
   readonly provider: PeerId
   /** False: an EdgeVPN-compatible sender says no hash to compare with. */

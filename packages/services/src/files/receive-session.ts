@@ -23,7 +23,7 @@ export interface ReceiveSessionInit {
   readonly name: string
   /** This node's own entries, for the sender. */
   readonly entries: Uint8Array
-  /** As the person gave it: a path to write to, or a folder to write into. */
+  /** The destination as the person gave it: a path to write to, or a folder to write into. */
   readonly destination: string
   readonly processId: number
   readonly signal: AbortSignal
@@ -57,7 +57,7 @@ interface Wanted {
   readonly index: number
   readonly entry: ManifestEntry
   readonly file: FileHandle
-  /** Of the bytes that are there. */
+  /** The hash of the bytes that are there. */
   readonly hash: Hash
   readonly offset: number
 }

@@ -45,7 +45,7 @@ async function scanFolder(
   { name, signal }: { readonly name: string; readonly signal: AbortSignal },
 ): Promise<Scan> {
   const entries: ManifestEntry[] = []
-  /** What file systems that know no case hold for one name. */
+  /** The paths so far, in the form that names share which file systems without case hold for one. */
   const folded = new Set<string>()
   let leftOut = 0
   const folders = ['']

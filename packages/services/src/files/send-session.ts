@@ -105,7 +105,7 @@ async function sendFile(want: Want, scan: Scan, init: SendSessionInit): Promise<
 
 const NO_BYTES = new Uint8Array(0)
 
-/** From where the receiver is where it holds the same bytes, else from the beginning. */
+/** Goes on from where the receiver is when it holds the same bytes, else from the beginning. */
 async function startAt(
   { offset, sha256 }: Want,
   file: Parameters<typeof hashPrefix>[0],

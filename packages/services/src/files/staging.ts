@@ -15,7 +15,10 @@ export interface Staging {
   /** Where the share stands in the end, absolute. */
   readonly destination: string
   isWhole(entry: ManifestEntry): Promise<boolean>
-  /** For reading and writing, made where it is missing; bytes beyond the entry's size are cut off. */
+  /**
+   * Opens a file for reading and writing, made where it is missing; bytes beyond the entry's size are cut
+   * off.
+   */
   open(entry: ManifestEntry): Promise<{ readonly file: FileHandle; readonly size: number }>
   /** Flushes the file to the disk, marks it whole and closes it. */
   finish(entry: ManifestEntry, file: FileHandle): Promise<void>
@@ -226,7 +229,7 @@ function isRunning(processId: number): boolean {
   }
 }
 
-/** So that the new name outlives a loss of power. Not every file system can. */
+/** Syncs a folder, so that the new name outlives a loss of power. Not every file system can. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined)
   await folder?.sync().catch(() => {})

@@ -26,7 +26,7 @@ export interface LegacyEgressComponents extends AcceptComponents {
 export function createLegacyEgress(
   components: LegacyEgressComponents,
 ): (stream: ByteStream) => Promise<void> {
-  const { slots, refusals, traffic, clock, log } = components
+  const { slots, network, refusals, traffic, clock, log } = components
   const server = createServer({ maxHeaderSize: MAX_HTTP_HEAD_BYTES })
   server.on('request', (incoming, response) => void serve(incoming, response))
   server.on('clientError', (error, socket) => socket.destroy(error))
@@ -74,14 +74,15 @@ export function createLegacyEgress(
 
   return async (stream) => {
     const { peer } = stream
-    if (!slots.take(peer)) {
+    const release = slots.take(peer, network.addressOf(peer))
+    if (release === undefined) {
       refusals.refuse('legacy.busy', peer, 'too many connections at a time')
       return stream.abort(new Error('too many connections'))
     }
     try {
       await admitLegacyUser(peer, components)
     } catch (error) {
-      slots.release(peer)
+      release()
       if (error instanceof RequestRefused) refusals.refuse(`legacy.${error.code}`, peer, error.message)
       return stream.abort(toError(error))
     }
@@ -93,7 +94,7 @@ export function createLegacyEgress(
     duplex.on('error', (error) => log.debug('legacy egress ended', { peer, reason: error.message }))
     duplex.once('close', () => {
       cancel()
-      slots.release(peer)
+      release()
     })
     server.emit('connection', duplex)
   }

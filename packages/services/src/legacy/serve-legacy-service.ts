@@ -12,15 +12,16 @@ import { reset, splice } from '../streams/splice.ts'
 import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
 import { admitLegacyUser } from './admit-legacy-user.ts'
 
-/** Never rejects. */
+/** Serves one stream; never rejects. */
 export async function serveLegacyService(
   stream: ByteStream,
   service: ExposedService | undefined,
   components: AcceptComponents,
 ): Promise<void> {
-  const { slots, refusals } = components
+  const { slots, network, refusals } = components
   const { peer } = stream
-  if (!slots.take(peer)) {
+  const release = slots.take(peer, network.addressOf(peer))
+  if (release === undefined) {
     refusals.refuse('legacy.busy', peer, 'too many connections at a time')
     return stream.abort(new Error('too many connections'))
   }
@@ -30,7 +31,7 @@ export async function serveLegacyService(
     if (error instanceof RequestRefused) refusals.refuse(`legacy.${error.code}`, peer, error.message)
     stream.abort(toError(error))
   } finally {
-    slots.release(peer)
+    release()
   }
 }
 

@@ -39,7 +39,7 @@ export interface ProxyStatus {
   /** Whom the last requests left through. */
   readonly egress: PeerId | undefined
   readonly openConnections: number
-  /** Since the start. */
+  /** The number of connections since the start. */
   readonly connections: number
   readonly bytesIn: number
   readonly bytesOut: number

@@ -15,7 +15,7 @@ export interface ForwardInit {
   readonly response: ServerResponse
   /** `HOST` or `HOST:PORT`, as the origin should see it. */
   readonly host: string
-  /** Path and query. */
+  /** The path and the query. */
   readonly path: string
   /** How the origin is reached: an agent, or without one `createConnection`. */
   readonly connection: Pick<RequestOptions, 'agent' | 'createConnection' | 'host' | 'port'>

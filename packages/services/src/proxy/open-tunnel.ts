@@ -126,7 +126,7 @@ class Tried {
     this.#last = error
   }
 
-  /** With a cause: somebody is there who could not be reached. */
+  /** Gives the reason for people; it has a cause where somebody is there who could not be reached. */
   reasons(): MeshError {
     if (this.#last !== undefined) {
       const reason = `no egress node could be reached: ${toError(this.#last).message}`

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 import { type Clock, type Logger, type Random, toError } from '@mesh/core'
 import { MAX_LOCAL_CONNECTIONS } from '../limits.ts'
-import type { ServicesLedger } from '../ports.ts'
+import type { ByteStream, ServicesLedger } from '../ports.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
@@ -34,9 +34,11 @@ export class ConnectedService {
   readonly #open = new Set<(reason: Error) => void>()
   #listener: Listener | undefined
   readonly #startedAt: number
+  /** The stream that was opened last. */
+  #newest: Pick<ByteStream, 'peer' | 'transport'> | undefined
   #connections = 0
   #lastError: string | undefined
-  /** What the log said last. */
+  /** The state that the log told last. */
   #told = ''
 
   constructor(name: string, listen: Endpoint, components: ConnectedComponents) {
@@ -75,13 +77,16 @@ export class ConnectedService {
   status(): ConnectedStatus {
     const { network } = this.#components
     const { provider } = this.#provider
-    const path = provider === undefined ? undefined : network.pathOf(provider)?.path
+    const libp2p = provider === undefined ? undefined : network.pathOf(provider)
+    const path = libp2p?.path
+    const isNewest = path === 'direct' && this.#newest?.peer === provider
     return {
       name: this.name,
       listen: formatEndpoint(this.#listen),
       state: this.#state(path !== undefined),
       provider,
       path,
+      transport: (isNewest ? this.#newest?.transport : undefined) ?? libp2p?.transport,
       isLegacy: provider !== undefined && isLegacyProvider(network, provider),
       openConnections: this.#open.size,
       connections: this.#connections,
@@ -115,11 +120,16 @@ export class ConnectedService {
     onChange()
   }
 
-  #reach(signal: AbortSignal, early?: EarlyBytes) {
+  async #reach(signal: AbortSignal, early?: EarlyBytes) {
     this.#connections++
     const { name, kind } = this
     const init = { name, kind, provider: this.#provider, startedAt: this.#startedAt, signal }
-    return openService({ ...init, ...(early !== undefined && { early }) }, this.#components)
+    const opened = await openService({ ...init, ...(early !== undefined && { early }) }, this.#components)
+    const { peer, transport } = opened.stream
+    const isOther = this.#newest?.peer !== peer || this.#newest.transport !== transport
+    this.#newest = { peer, ...(transport !== undefined && { transport }) }
+    if (isOther) this.#components.onChange()
+    return opened
   }
 
   async #join(socket: Socket): Promise<void> {

@@ -151,7 +151,10 @@ class NodeServices implements Services {
     }
   }
 
-  /** From the first service on: a node that offers nothing does not say that it speaks their protocol. */
+  /**
+   * Serves the protocol from the first service on: a node that offers nothing does not say that it speaks
+   * their protocol.
+   */
   #serveLegacy(): Promise<void> {
     const accepting = { ...this.#components, refusals: this.#refusals }
     const options = { from: 'heard', relayed: true, halfClose: true, maxPerPeer: MAX_PEER_STREAMS } as const

@@ -7,7 +7,7 @@ export type Endpoint =
   | { readonly type: 'tcp' | 'udp'; readonly host: string; readonly port: number }
   | { readonly type: 'unix'; readonly path: string }
 
-/** What a socket's address may be long on Linux, with its end. */
+/** The length in bytes that a socket's address may have on Linux, with its end. */
 const MAX_PATH_BYTES = 107
 
 /**
@@ -42,7 +42,7 @@ export function kindOf({ type }: Endpoint): ServiceKind {
   return type === 'udp' ? 'datagram' : 'stream'
 }
 
-/** What Node connects to, or listens on. */
+/** Gives the options by which Node connects to an endpoint, or listens on it. */
 export function socketAddressOf(endpoint: Endpoint): { host: string; port: number } | { path: string } {
   return endpoint.type === 'unix' ? { path: endpoint.path } : { host: endpoint.host, port: endpoint.port }
 }

@@ -23,9 +23,12 @@ export interface OpenServiceInit {
   readonly name: string
   readonly kind: ServiceKind
   readonly provider: ProviderWatch
-  /** Since when the service is connected to, in ms of monotonic time. */
+  /** The time since when the service is connected to, in ms of monotonic time. */
   readonly startedAt: number
-  /** What the local client sends before the answer. Once a provider may have acted on it, no other one is asked. */
+  /**
+   * The bytes that the local client sends before the answer. Once a provider may have acted on it, no other
+   * one is asked.
+   */
   readonly early?: EarlyBytes
   readonly signal: AbortSignal
 }

@@ -1,7 +1,7 @@
 import { nameTaken } from '../name-taken.ts'
 import type { ExposedStatus, ServicesProblem, ServicesStatus } from './status.ts'
 
-/** What a person should look after. */
+/** Finds what a person should look after. */
 export function findProblems({ services }: ServicesStatus): readonly ServicesProblem[] {
   return services.flatMap((service) => problemOf(service) ?? [])
 }

@@ -59,7 +59,8 @@ class LedgerProviderWatch implements ProviderWatch {
     this.#backoff = createBackoff({ leastMs: RECONNECT_LEAST_MS, mostMs: RECONNECT_MOST_MS }, components)
     this.#unsubscribe = [
       components.ledger.subscribe((event) => {
-        if (event.type === 'committed' && event.changes.some((change) => this.#isOurs(change))) this.#look()
+        const concerns = event.type === 'committed' && event.changes.some((change) => this.#isOurs(change))
+        if (concerns || event.type === 'admission') this.#look()
       }),
       components.network.onPath((peer) => {
         if (peer === this.provider) this.#look()

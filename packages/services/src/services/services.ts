@@ -1,8 +1,8 @@
-/** What services are to the rest of a node. */
+/** The services, as the rest of a node sees them. */
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { OwnUser } from '../users/own-user.ts'
-import type { Slots } from '../wire/accept.ts'
+import type { Slots } from '../slots.ts'
 import type { ConnectedStatus, ExposedStatus, ServicesProblem, ServicesStatus } from './status.ts'
 
 /** A name and an address in text, as in `web=127.0.0.1:8080`. */
@@ -13,9 +13,9 @@ export interface NamedAddress {
 }
 
 export interface ServicesInit {
-  /** What this node offers from the start. */
+  /** The services that this node offers from the start. */
   readonly services?: readonly NamedAddress[]
-  /** What it connects to from the start. */
+  /** The services that this node connects to from the start. */
   readonly connections?: readonly NamedAddress[]
 }
 

@@ -1,4 +1,4 @@
-/** What people and programs are shown of services. */
+/** The status of services, as people and programs are shown it. */
 import type { PeerId } from '@mesh/core'
 
 /**
@@ -14,11 +14,11 @@ export interface ExposedStatus {
   /** Who has the name; undefined: nobody else. */
   readonly owner: string | undefined
   readonly openConnections: number
-  /** Since the start. */
+  /** The number of connections since the start. */
   readonly connections: number
-  /** Bytes from members. */
+  /** The number of bytes that came from members. */
   readonly bytesIn: number
-  /** Bytes to members. */
+  /** The number of bytes that went to members. */
   readonly bytesOut: number
   readonly lastError: string | undefined
 }
@@ -35,8 +35,13 @@ export interface ConnectedStatus {
   readonly listen: string
   readonly state: ConnectedState
   readonly provider: PeerId | undefined
-  /** Undefined: not connected. */
+  /** The path to the provider; undefined when it is not connected. */
   readonly path: 'direct' | 'relayed' | undefined
+  /**
+   * What the newest connection goes over: `tcp tls` for a TLS connection of its own, else what carries libp2p's
+   * connection, as `tcp` or `webrtc`. Undefined: not connected.
+   */
+  readonly transport: string | undefined
   /** Is the provider a legacy member? */
   readonly isLegacy: boolean
   readonly openConnections: number
@@ -47,9 +52,9 @@ export interface ConnectedStatus {
 }
 
 export interface ServicesStatus {
-  /** What this node offers, by name. */
+  /** The services that this node offers, by name. */
   readonly services: readonly ExposedStatus[]
-  /** What it connects to, by name. */
+  /** The services that it connects to, by name. */
   readonly connections: readonly ConnectedStatus[]
   /** Requests of members that were refused, by code, since the start. */
   readonly refusals: Readonly<Record<string, number>>

@@ -6,9 +6,9 @@ import { createFrameReader, encodeFrame } from '../wire/frames.ts'
 import type { Traffic } from './splice.ts'
 
 export interface DatagramPipe {
-  /** False: dropped. */
+  /** Sends one datagram; false when it was dropped. */
   send(datagram: Uint8Array): boolean
-  /** Ends the stream. */
+  /** Ends the stream of datagrams. */
   close(): void
 }
 

@@ -60,7 +60,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['EAI_AGAIN', 'the name could not be looked up'],
 ])
 
-/** What a failed system call says, for people. */
+/** Says in words for people what a failed system call says. */
 export function wordsOf(error: Error): string {
   // of several addresses, each with its own error
   const first = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error

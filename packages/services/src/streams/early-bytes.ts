@@ -1,6 +1,7 @@
 /**
- * What a local client sends before its service has answered. It goes along with the request, which saves the client one
- * round trip, and is kept until the answer, so that a request that was refused can be made again elsewhere.
+ * Keeps what a local client sends before its service has answered. It goes along with the request, which
+ * saves the client one round trip, and is kept until the answer, so that a request that was refused can be
+ * made again elsewhere.
  */
 import type { Socket } from 'node:net'
 import { MAX_EARLY_BYTES } from '../limits.ts'

@@ -8,7 +8,7 @@ import { servicesError } from '../errors.ts'
 const SOCKET_MODE = 0o660
 
 export interface Listener {
-  /** With the port that was taken for 0. */
+  /** The port, and the one that was taken for 0. */
   readonly port: number | undefined
   /** Closes it; open connections stay. A unix socket's file is removed. */
   close(): void

@@ -12,9 +12,9 @@ const FULL_CHUNK_BYTES = 8_192
 
 /** Bytes that went over, for the status; counted up in place. */
 export interface Traffic {
-  /** From the mesh. */
+  /** The number of bytes that came from the mesh. */
   bytesIn: number
-  /** To the mesh. */
+  /** The number of bytes that went to the mesh. */
   bytesOut: number
 }
 
@@ -79,7 +79,7 @@ export function splice(socket: Socket, stream: ByteStream, { traffic, head, onDo
   socket.resume()
 }
 
-/** What comes in full TLS records comes several at a time: these are written by one system call. */
+/** Gathers what comes in full TLS records, several at a time: these are written by one system call. */
 function createCoalescer(socket: Socket): (bytes: Uint8Array) => void {
   let isCorked = false
   const uncork = () => {

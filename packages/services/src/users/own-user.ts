@@ -35,7 +35,7 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
   let stopAnnouncing: (() => void) | undefined
   let stopWatching = () => {}
   let since: number | undefined
-  /** What `entries` gave last. */
+  /** The value that `entries` gave last. */
   let encoded: { readonly entries: readonly KeyedEntry['entry'][]; readonly block: Uint8Array } | undefined
   const waiting = new Set<() => void>()
 

@@ -1,33 +1,16 @@
 /**
- * What every inbound stream of an own protocol goes through: 1 bounds on how many; 2 its request, in time and within
- * bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told why.
+ * Admits inbound streams of an own protocol; each goes through this: 1 bounds on how many; 2 its request, in
+ * time and within bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told
+ * why.
  */
-import { type Clock, KeyedCounts, type Logger, type PeerId, toError } from '@mesh/core'
-import { MAX_PEER_CONNECTIONS, MAX_REQUEST_BYTES, MAX_SERVED_CONNECTIONS, REQUEST_MS } from '../limits.ts'
-import type { ByteStream, ServicesLedger } from '../ports.ts'
+import { type Clock, type Logger, toError } from '@mesh/core'
+import { MAX_REQUEST_BYTES, REQUEST_MS } from '../limits.ts'
+import type { ByteStream, ServicesLedger, ServicesNetwork } from '../ports.ts'
+import type { Slots } from '../slots.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { encodeFrame, readMessage } from './frames.ts'
 import { type AnswerCode, encodeAnswer } from './messages.ts'
 import type { Refusals } from './refusals.ts'
-
-/** Connections that are served, of all protocols together. */
-export interface Slots {
-  /** False: no more now. Every true is followed by one `release`. */
-  take(peer: PeerId): boolean
-  release(peer: PeerId): void
-}
-
-export function createSlots(): Slots {
-  const perPeer = new KeyedCounts<PeerId>()
-  return {
-    take(peer) {
-      if (perPeer.of(peer) >= MAX_PEER_CONNECTIONS || perPeer.total >= MAX_SERVED_CONNECTIONS) return false
-      perPeer.add(peer)
-      return true
-    },
-    release: (peer) => perPeer.remove(peer),
-  }
-}
 
 /** Why a request is not served; the peer gets the code and the message. */
 export class RequestRefused extends Error {
@@ -39,7 +22,7 @@ export class RequestRefused extends Error {
   }
 }
 
-/** An admitted request. */
+/** A request that was admitted. */
 export interface Accepted<Request> {
   readonly request: Request
   readonly stream: ByteStream
@@ -60,26 +43,28 @@ export interface AcceptInit<Request extends { readonly entries: Uint8Array }> {
 
 export interface AcceptComponents {
   readonly ledger: ServicesLedger
+  readonly network: Pick<ServicesNetwork, 'addressOf'>
   readonly clock: Clock
   readonly log: Logger
   readonly refusals: Refusals
   readonly slots: Slots
 }
 
-/** Never rejects. */
+/** Handles one stream; never rejects. */
 export async function acceptRequest<Request extends { readonly entries: Uint8Array }>(
   stream: ByteStream,
   init: AcceptInit<Request>,
   components: AcceptComponents,
 ): Promise<void> {
-  const { slots, refusals, log } = components
+  const { slots, network, refusals, log } = components
   const { peer } = stream
   const refuse = ({ code, message }: RequestRefused) => {
     refusals.refuse(`${init.protocol}.${code}`, peer, message)
     stream.send(encodeFrame(encodeAnswer(code, message)))
     stream.close()
   }
-  if (!slots.take(peer)) return refuse(new RequestRefused('busy', 'too many connections at a time'))
+  const release = slots.take(peer, network.addressOf(peer))
+  if (release === undefined) return refuse(new RequestRefused('busy', 'too many connections at a time'))
   try {
     await serve(stream, init, components)
   } catch (error) {
@@ -89,7 +74,7 @@ export async function acceptRequest<Request extends { readonly entries: Uint8Arr
       stream.abort(toError(error))
     }
   } finally {
-    slots.release(peer)
+    release()
   }
 }
 

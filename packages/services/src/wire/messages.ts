@@ -25,7 +25,7 @@ export interface EgressRequest {
   readonly entries: Uint8Array
 }
 
-/** In the order of their numbers on the wire; `ok` is 0. */
+/** The codes of answers, in the order of their numbers on the wire; `ok` is 0. */
 export const ANSWER_CODES = [
   'ok',
   /** The client has no live entry in `users`. */
@@ -46,7 +46,7 @@ export type AnswerCode = (typeof ANSWER_CODES)[number]
 export interface Answer {
   /** `unknown`: of a later version. */
   readonly code: AnswerCode | 'unknown'
-  /** In words, for people. */
+  /** The reason in words, for people. */
   readonly reason: string
 }
 

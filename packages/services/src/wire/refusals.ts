@@ -10,7 +10,7 @@ type Refusal =
 /** Counts what was refused. */
 export interface Refusals {
   refuse(code: Refusal, peer: PeerId, reason: string): void
-  /** Since the start, by code; only what occurred. */
+  /** The counts since the start, by code; only what occurred. */
   counts(): Readonly<Record<string, number>>
 }
 

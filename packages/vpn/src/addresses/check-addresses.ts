@@ -1,4 +1,4 @@
-/** What is wrong with the addresses that a person gave this node: each by name, with what to do. */
+/** Says what is wrong with the addresses that a person gave this node: each by name, with what to do. */
 import { type AddressInRange, type Cidr, cidrContains, MeshError, type PeerId, shortPeerId } from '@mesh/core'
 import { type VpnErrorCode, vpnError } from '../errors.ts'
 import type { VpnLedger } from '../ports.ts'
@@ -9,7 +9,7 @@ import { hostsOf, ipv4Of, isBroadcastAddress, isIpv4, isNetworkAddress, prefixLe
 
 type AddressError = MeshError<VpnErrorCode>
 
-/** What is wrong with addresses that no node can have, whoever else is in the network. */
+/** Says what is wrong with addresses that no node can have, whoever else is in the network. */
 export function checkAddressForms(addresses: readonly AddressInRange[]): readonly AddressError[] {
   const errors: AddressError[] = []
   const seen = new Set<string>()

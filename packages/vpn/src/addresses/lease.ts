@@ -37,7 +37,7 @@ export interface LeaseStore {
   write(text: string): void
 }
 
-/** What a person who waits for an address is told. */
+/** The progress of which a person who waits for an address is told. */
 export type LeaseProgress =
   /** This node learns what others hold. */
   | { readonly state: 'syncing' }
@@ -150,7 +150,7 @@ class Lease {
     return undefined
   }
 
-  /** What the ledger has for this node from an earlier run. */
+  /** Finds what the ledger has for this node from an earlier run. */
   #heldBefore(): IpAddress | undefined {
     const { ledger } = this.#components
     for (const { key, entry } of ledger.snapshot().entries(BUCKETS.machines)) {

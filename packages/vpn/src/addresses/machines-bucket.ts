@@ -1,4 +1,6 @@
-/** What the bucket `machines` says of addresses: whose they are, which are used, and who asks for one. */
+/**
+ * Reads what the bucket `machines` says of addresses: whose they are, which are used, and who asks for one.
+ */
 import { BUCKETS, type IpAddress } from '@mesh/core'
 import type { Entry, Snapshot } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'

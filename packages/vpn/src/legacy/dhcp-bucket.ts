@@ -1,4 +1,7 @@
-/** What the ledger says to those who elect who takes the next address (docs/WIRE.md 6.1): who waits, and who leads. */
+/**
+ * Reads what the ledger says to those who elect who takes the next address (docs/WIRE.md 6.1): who waits, and
+ * who leads.
+ */
 import { BUCKETS, parseHeartbeat, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { Change, Snapshot } from '@mesh/ledger'
 import { holderOf } from '../addresses/machines-bucket.ts'

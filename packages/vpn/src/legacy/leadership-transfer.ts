@@ -26,7 +26,10 @@ export interface TransferComponents {
   readonly log: Logger
 }
 
-/** Not for a node that leases, which takes part in the election itself. The returned function stops it. */
+/**
+ * Starts the transfer; not for a node that leases, which takes part in the election itself. The returned
+ * function stops it.
+ */
 export function transferLeadership(components: TransferComponents): () => void {
   const transfer = new LeadershipTransfer(components)
   return () => transfer.stop()
@@ -38,7 +41,7 @@ class LeadershipTransfer {
   readonly #named = new Set<string>()
   /** Those who had their chance, or passed it on. */
   readonly #idle = new Set<string>()
-  /** Since when each node waits, in Unix ms. */
+  /** The time since when each node waits, in Unix ms. */
   readonly #since = new Map<string, number>()
   #leader: string | undefined
   #leaderSince = 0
@@ -117,7 +120,10 @@ class LeadershipTransfer {
     return (this.#since.get(peer) ?? 0) + TRANSFER_GRACE_MS
   }
 
-  /** At once when this node leads or is elected; later where another is, in case that it is no node of ours. */
+  /**
+   * Gives the time to speak: at once when this node leads or is elected, later where another is, in case that
+   * it is no node of ours.
+   */
   #mustSpeakAt(waiting: readonly string[], now: number): number {
     const { ledger, random } = this.#components
     if (this.#leader === ledger.self || leaderOf(waiting) === ledger.self) return now

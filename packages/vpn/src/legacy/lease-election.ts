@@ -12,7 +12,7 @@ import {
   NEXT_PATIENCE_MS,
 } from './limits.ts'
 
-/** What one look at the ledger shows. */
+/** The findings of one look at the ledger. */
 export interface ElectionView {
   /** Nodes without a machine; this node may be missing. */
   readonly waiting: readonly string[]
@@ -102,7 +102,7 @@ class Election implements LeaseElection {
     }
   }
 
-  /** Until when the peer may take its time, in the clock's ms; undefined when that is over. */
+  /** Gives the time until when the peer may take its time, in the clock's ms; undefined when that is over. */
   #await(peer: string, role: Role, isOurs: boolean, nowMs: number): number | undefined {
     if (this.#awaited?.peer !== peer || this.#awaited.role !== role) {
       this.#awaited = { peer, role, since: nowMs }

@@ -49,7 +49,7 @@ class StreamPerPacketSender implements PacketSender {
   readonly #components: PacketSenderComponents
   readonly #stopping = new AbortController()
   readonly #retry: StreamRetry
-  /** What is left of the batch that was taken last. */
+  /** The rest of the batch that was taken last. */
   #packets: Iterator<Uint8Array> | undefined
   #isReadable = false
   #preparing = false

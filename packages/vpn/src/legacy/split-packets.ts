@@ -17,7 +17,7 @@ export function packetLength(bytes: Uint8Array): number | undefined {
   return length < LEAST_PACKET_BYTES || length > MAX_PACKET_BYTES ? undefined : length
 }
 
-/** What `packetsOf` found, as views of its input. */
+/** The finds of `packetsOf`, as views of its input. */
 interface PacketsFound {
   /** The whole packets, one behind the other. */
   readonly packets: Uint8Array

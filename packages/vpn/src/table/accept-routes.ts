@@ -22,7 +22,7 @@ export interface AcceptPolicy {
   readonly from: ReadonlySet<PeerId>
 }
 
-/** What is nearer than any route, and would be hidden by a refused one. */
+/** The networks that are nearer than any route, and would be hidden by a refused one. */
 interface Nearer {
   readonly connected: readonly Prefix[]
   readonly ranges: readonly Prefix[]

@@ -283,6 +283,7 @@ function build(world: World, changes: Partial<TableInput> = {}) {
     ranges: [range('10.1.0.0/24'), range('fd77::/64')],
     derived: { prefix: range('fd77::/64'), addressOf: derivedOf },
     staticPeers: [],
+    admits: () => true,
     router: undefined,
     accept: { any: false, from: new Set() },
     advertised: [],

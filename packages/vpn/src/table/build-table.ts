@@ -32,6 +32,8 @@ export interface TableInput {
   }
   /** The static table, which replaces the ledger's machines when it is not empty. */
   readonly staticPeers: readonly StaticPeer[]
+  /** False for a peer that is kept out of the network. */
+  readonly admits: (peer: PeerId) => boolean
   readonly router: IpAddress | undefined
   readonly accept: AcceptPolicy
   /** The networks that this node routes for others. */
@@ -123,10 +125,14 @@ export class TableBuild {
   }
 
   addStaticPeers(): void {
-    const { staticPeers, self, snapshot } = this.#input
+    const { staticPeers, self, snapshot, admits } = this.#input
     const outside: StaticPeer[] = []
     for (const { address, peer } of staticPeers) {
       if (peer === self) continue
+      if (!admits(peer)) {
+        this.ignore('notAdmitted')
+        continue
+      }
       const reason = this.#reasonAgainst(address, hostPrefix(address))
       if (reason === 'outsideRange') outside.push({ address, peer })
       const entry = snapshot.getLive('machines', address)

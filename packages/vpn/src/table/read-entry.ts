@@ -1,4 +1,7 @@
-/** What entries of `machines` and `routes` say, and whom they belong to. What cannot be read gives a reason. */
+/**
+ * Reads what entries of `machines` and `routes` say, and whom they belong to. What cannot be read gives a
+ * reason.
+ */
 import { type Cidr, type IpAddress, machineRecord, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { Entry, OwnershipMode } from '@mesh/ledger'
 import type { IgnoredReason } from '../vpn.ts'
@@ -40,7 +43,7 @@ const MAX_RECORD_LENGTH = 4096
 
 type Read<T> = T | IgnoredReason
 
-/** What was read of entries. An entry never changes, and its key is part of what its owner signed. */
+/** Keeps what was read of entries. An entry never changes, and its key is part of what its owner signed. */
 const machines = new WeakMap<Entry, Read<Machine>>()
 const routes = new WeakMap<Entry, Read<Route>>()
 
@@ -74,8 +77,8 @@ export function readRoute(key: string, entry: Entry): Read<Route> {
 }
 
 /**
- * With `enforce` an entry speaks for its owner alone. The other modes store what anybody wrote, and go by the
- * record as legacy nodes do.
+ * True when an entry counts for the peer. With `enforce` an entry speaks for its owner alone. The other modes
+ * store what anybody wrote, and go by the record as legacy nodes do.
  */
 export function isOwnersWord(peer: PeerId, entry: Entry, mode: OwnershipMode): boolean {
   return mode !== 'enforce' || entry.owner === peer

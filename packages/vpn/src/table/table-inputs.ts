@@ -8,19 +8,19 @@ import type { VpnComponents, VpnInit } from '../vpn.ts'
 import type { TableInput } from './build-table.ts'
 
 interface TableInputsInit {
-  /** What the person asked for. */
+  /** The wishes of the person. */
   readonly options: VpnInit
   readonly derived: AddressInRange
   /** This node's VPN ranges. */
   readonly ranges: readonly Cidr[]
-  /** This node's addresses. */
+  /** The addresses of this node. */
   readonly own: () => readonly AddressInRange[]
   /** The name of the VPN's interface, whose networks are not the host's. */
   readonly interfaceName: () => string
 }
 
 export class TableInputs {
-  /** Whether this node takes networks that others advertise. */
+  /** True when this node takes networks that others advertise. */
   readonly acceptsRoutes: boolean
   readonly #init: TableInputsInit
   readonly #components: Pick<VpnComponents, 'ledger' | 'clock' | 'host'>
@@ -48,6 +48,7 @@ export class TableInputs {
       ranges,
       derived: { prefix: derived.range, addressOf: (peer) => this.#derivedOf(peer) },
       staticPeers: options.staticPeers ?? [],
+      admits: (peer) => ledger.admits(peer),
       router: options.router,
       accept: { any: acceptRoutes, from: new Set(acceptRoutesFrom) },
       advertised: options.advertiseRoutes ?? [],

@@ -1,4 +1,4 @@
-/** What in a table a person should know of. */
+/** Finds what in a table a person should know of. */
 import { type IpAddress, shortPeerId } from '@mesh/core'
 import type { AcceptedRoute, IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
 import type { Route } from './read-entry.ts'

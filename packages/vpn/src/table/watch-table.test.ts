@@ -87,6 +87,7 @@ function setUp({ followsRoutes = false } = {}) {
         ranges: [parseCidr('10.1.0.0/24')],
         derived: { prefix: parseCidr('fd77::/64'), addressOf: () => 'fd77::1' as IpAddress },
         staticPeers: [],
+        admits: () => true,
         router: undefined,
         accept: { any: followsRoutes, from: new Set() },
         advertised: [],

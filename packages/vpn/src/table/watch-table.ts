@@ -24,7 +24,7 @@ export interface TableWatch {
 
 interface TableWatchInit {
   readonly read: () => TableInput
-  /** Whether `routes` and the networks of the host matter. */
+  /** True when `routes` and the networks of the host matter. */
   readonly followsRoutes: boolean
   readonly onTable: (table: VpnTable) => void
 }
@@ -92,6 +92,7 @@ class Watch implements TableWatch {
   }
 
   #hear(event: LedgerEvent): void {
+    if (event.type === 'admission') return this.#rebuildSoon()
     if (event.type !== 'committed') return
     const { followsRoutes } = this.#init
     const matters = event.changes.some(({ bucket, key, entry }) => {

@@ -2,9 +2,9 @@
 import type { PeerId } from '@mesh/core'
 import type { ByteStream, VpnChannel } from '../ports.ts'
 
-/** What a stream takes, in bytes, before `send` says no. */
+/** The number of bytes that a stream takes before `send` says no. */
 const WINDOW_BYTES = 256 * 1024
-/** What a full stream may hold at most, in bytes, before it takes more. */
+/** The number of bytes that a full stream may hold at most before it takes more. */
 const DRAINED_BYTES = 32 * 1024
 
 export interface StreamPair {

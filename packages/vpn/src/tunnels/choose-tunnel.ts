@@ -16,11 +16,11 @@ export interface ChosenTunnel {
 }
 
 interface PeerKnowledge {
-  /** What the peer proved. */
+  /** The key that the peer proved. */
   readonly key: PeerKey | undefined
   /** A control channel with the peer stands. */
   readonly hasChannel: boolean
-  /** Whether it speaks `/mesh/vpn/1`; undefined: it is not connected, or has not said yet. */
+  /** True when it speaks `/mesh/vpn/1`; undefined when it is not connected, or has not said yet. */
   readonly speaksVpn: boolean | undefined
   /** True when this node and the peer both speak `/edgevpn/0.1`. */
   readonly speaksLegacy: boolean

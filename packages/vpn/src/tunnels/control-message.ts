@@ -7,7 +7,7 @@
  */
 import { reader, writer } from 'protons-runtime'
 
-/** What an end says of itself first. Its lengths are not checked here. */
+/** The first message, in which an end speaks of itself. Its lengths are not checked here. */
 export interface HelloMessage {
   /** WireGuard's public key, 32 bytes in a message that is right. */
   readonly publicKey: Uint8Array

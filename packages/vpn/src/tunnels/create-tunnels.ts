@@ -21,7 +21,7 @@ export function createTunnels(init: TunnelsInit, components: TunnelsComponents):
   return new PeerTunnels(init, { ...components, log: components.log.child('tunnels') })
 }
 
-/** What is known of one peer of the table. */
+/** The state of one peer of the table. */
 interface PeerTunnel {
   readonly peer: PeerId
   chosen: ChosenTunnel
@@ -31,7 +31,7 @@ interface PeerTunnel {
   sessionSince: number | undefined
 }
 
-/** What carries the packets of one kind of tunnel. */
+/** The carrier of the packets of one kind of tunnel. */
 type Carrier = Pick<PacketStreams & LegacyTunnels, 'readable' | 'reach' | 'forget'>
 
 class PeerTunnels implements Tunnels {

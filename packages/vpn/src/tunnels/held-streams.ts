@@ -34,7 +34,7 @@ export class HeldStreams {
     return found?.stream
   }
 
-  /** To be told when a stream has ended. */
+  /** Must be told when a stream has ended. */
   ended(stream: ByteStream): void {
     if (this.#held.get(stream.peer)?.stream === stream) this.release(stream.peer)
   }

@@ -22,7 +22,7 @@ export interface InboundStream {
   writable(): void
   /** Ends the streams that are open. */
   reset(reason: Error): void
-  /** Whether the stream that is read is direct; undefined without one. */
+  /** True when the stream that is read is direct; undefined without one. */
   readonly direct: boolean | undefined
 }
 

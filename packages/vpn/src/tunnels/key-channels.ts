@@ -176,7 +176,7 @@ class MemberKeyChannels implements KeyChannels {
     this.#advance(member)
   }
 
-  /** To be called after each change: begins what is due later, and forgets what is over. */
+  /** Must be called after each change: begins what is due later, and forgets what is over. */
   #advance(member: KeyMember): void {
     if (this.#stopping.signal.aborted || !member.isIdle) return
     if (member.present) return this.#openLater(member)

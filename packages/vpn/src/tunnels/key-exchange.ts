@@ -55,7 +55,7 @@ export interface KeyExchange {
   receive(message: Uint8Array): KeyExchangeStep
 }
 
-/** What an MTU can be, in bytes: the least and the longest packet of IPv4. */
+/** The range of an MTU, in bytes: the least and the longest packet of IPv4. */
 const [LEAST_MTU, MOST_MTU] = [576, 65_535]
 
 export function createKeyExchange(init: KeyExchangeInit): KeyExchange {

@@ -1,4 +1,4 @@
-/** What the key channels know of one member. */
+/** The state that the key channels keep of one member. */
 import type { Backoff, PeerId } from '@mesh/core'
 import type { VpnChannel } from '../ports.ts'
 import { isSameKey } from './key-registry.ts'

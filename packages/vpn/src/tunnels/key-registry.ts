@@ -4,11 +4,11 @@
 import type { PeerId } from '@mesh/core'
 import { MAX_KEYS_OUTSIDE_TABLE } from './limits.ts'
 
-/** What a member proved. */
+/** The keys that a member proved. */
 export interface PeerKey {
-  /** WireGuard's, 32 bytes. */
+  /** The public key for WireGuard, 32 bytes. */
   readonly publicKey: Uint8Array
-  /** What both ends have besides, 32 bytes. */
+  /** The secret that both ends have besides, 32 bytes. */
   readonly presharedKey: Uint8Array
   /** The longest packet that its interface takes, in bytes. */
   readonly mtu: number

@@ -39,11 +39,14 @@ export interface OutboundStream {
   readable(): void
   /** Tells that a connection came, or changed. */
   reach(): void
-  /** To be called now and then: gives up a stream that stands still, closes one on which nothing was sent for long. */
+  /**
+   * Must be called now and then: gives up a stream that stands still, closes one on which nothing was sent
+   * for long.
+   */
   sweep(): void
   /** Gives up the stream in use; another one is opened with the next packets. */
   reset(reason: Error): void
-  /** Whether the stream in use is direct; undefined without one. */
+  /** True when the stream in use is direct; undefined without one. */
   readonly direct: boolean | undefined
   readonly lastError: Error | undefined
   stop(): void
@@ -65,7 +68,7 @@ class EngineOutboundStream implements OutboundStream {
   #opening = false
   /** The engine told of frames that were not all taken. */
   #isReadable = false
-  /** Since when the stream takes no more, in Unix ms; undefined: it does. */
+  /** The time since when the stream takes no more, in unix ms; undefined when it does. */
   #fullSince: number | undefined
   /** Unix ms at which batches were sent last. */
   #sentAt = 0

@@ -38,7 +38,7 @@ interface PacketStreamsComponents {
   readonly onOpenFailed: (peer: PeerId) => void
 }
 
-/** Whether the streams of one peer are direct: false over a relay, undefined where none is open. */
+/** True when the streams of one peer are direct: false over a relay, undefined where none is open. */
 export interface OpenStreams {
   readonly outboundDirect: boolean | undefined
   readonly inboundDirect: boolean | undefined

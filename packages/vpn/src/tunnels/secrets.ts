@@ -10,11 +10,11 @@ import {
 import type { PeerId } from '@mesh/core'
 import { HASH_BYTES, VPN_PROTOCOL } from './limits.ts'
 
-/** What comes before the 32 bytes of an X25519 key in PKCS #8 and in SubjectPublicKeyInfo (RFC 8410). */
+/** The bytes that come before the 32 of an X25519 key in PKCS #8 and in SubjectPublicKeyInfo (RFC 8410). */
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex')
 const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b656e032100', 'hex')
 
-/** What both ends of X25519 share; undefined when the public key is a point of low order. */
+/** Gives the secret that both ends of X25519 share; undefined when the public key is a point of low order. */
 export function sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array | undefined {
   const key = Buffer.concat([PUBLIC_KEY_PREFIX, publicKey])
   try {

@@ -1,4 +1,4 @@
-/** What the tunnels to the peers of a VPN are to the rest of it. */
+/** The tunnels to the peers of a VPN, as the rest of it sees them. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineEvent, Tunnel, TunnelPath } from '@mesh/engine'
 import type { PeerPath, VpnNetwork } from '../ports.ts'
@@ -13,7 +13,7 @@ export interface TunnelsInit {
   readonly networkKey: string
   /** The interface's MTU in bytes. */
   readonly mtu: number
-  /** Whether this node takes part in `/edgevpn/0.1`; default true. */
+  /** True when this node takes part in `/edgevpn/0.1`, as by default. */
   readonly legacy?: boolean
 }
 
@@ -39,7 +39,9 @@ export interface TunnelsComponents {
 
 export interface TunnelStatus {
   readonly kind: Tunnel['kind']
-  /** What carries the packets now, and how the peer is connected; undefined: it is not connected. */
+  /**
+   * The path that carries the packets now, and how the peer is connected; undefined when it is not connected.
+   */
   readonly path: (TunnelPath & PeerPath) | undefined
   /** The longest packet for the peer, in bytes. */
   readonly mtu: number
@@ -68,7 +70,7 @@ export interface Tunnels {
   start(): Promise<void>
   /** Names the peers of the table; others get nothing. `tunnelOf` knows them when this returns. */
   setPeers(peers: Iterable<PeerId>): void
-  /** For the engine's table. The same object until something changes. */
+  /** Gives the tunnels for the engine's table; it is the same object until something changes. */
   tunnelOf(peer: PeerId): Tunnel
   /** The longest packet that goes through the peer's tunnel, in bytes. */
   mtuOf(peer: PeerId): number
@@ -77,7 +79,7 @@ export interface Tunnels {
   status(peer: PeerId): TunnelStatus
   /** Connects first when need be. @throws MeshError `p2p.unreachable`, `vpn.unreachable`; the signal's reason */
   probe(peer: PeerId, signal: AbortSignal): Promise<TunnelProbe>
-  /** What peers did against the protocols, by code, since the start. */
+  /** Counts of what peers did against the protocols, by code, since the start. */
   refusals(): Readonly<Partial<Record<Refusal, number>>>
   stop(): void
 }

@@ -3,7 +3,7 @@ import { BUCKETS } from '@mesh/core'
 interface BucketRule {
   /** The word that stands beside the bucket's name. */
   readonly short: string
-  /** Above its keys. */
+  /** The sentence above the bucket's keys. */
   readonly long: string
 }
 

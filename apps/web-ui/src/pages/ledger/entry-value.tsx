@@ -17,14 +17,14 @@ interface EntryValueProps {
   readonly entryKey: string
   /** Undefined when there is no such key. */
   readonly signed: SignedEntryView | undefined
-  /** What was typed and refused: it is kept. */
+  /** The text that was typed and refused: it is kept. */
   readonly typed?: string | undefined
 }
 
 /** The value, to copy, edit in place and delete. */
 export function EntryValue({ bucket, entryKey, signed, typed }: EntryValueProps) {
   const read = useRead('getBucket', { bucket })
-  /** What is being typed; undefined while nobody edits. */
+  /** The text that is being typed; undefined while nobody edits. */
   const [draft, setDraft] = useState(typed)
   const [deleting, setDeleting] = useState(false)
   const write = useWrite()

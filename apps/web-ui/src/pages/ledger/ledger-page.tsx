@@ -9,7 +9,7 @@ import css from './ledger.module.css'
 import { NewKeyPanel } from './new-key-panel.tsx'
 import { RefusedList } from './refused-list.tsx'
 
-/** What the network believes: buckets, their keys, and the signed entry behind each. */
+/** Shows what the network believes: buckets, their keys, and the signed entry behind each. */
 export function LedgerPage() {
   const { bucket, key, view, q = '' } = useSearch({ from: '/ledger' })
   const filter = useDeferredValue(q)

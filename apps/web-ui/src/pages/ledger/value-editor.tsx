@@ -51,7 +51,7 @@ export function ValueEditor({ text, hideLabel = false, onChange, onSubmit }: Val
   )
 }
 
-/** Whether the node would take a value of this size. */
+/** True when the node would take a value of this size. */
 export function fitsLimit(text: string): boolean {
   return valueBytes(text) <= MAX_VALUE_BYTES
 }

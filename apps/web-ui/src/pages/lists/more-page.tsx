@@ -7,7 +7,7 @@ import { Facts } from '../../parts/panel.tsx'
 import page from '../page.module.css'
 import css from './more-page.module.css'
 
-/** On a phone: the sections that have no room in the bar, and who serves this page. */
+/** Shows on a phone the sections that have no room in the bar, and who serves this page. */
 export function MorePage() {
   const { machines } = useMachines()
   const version = useRead('getVersion', {})

@@ -13,16 +13,16 @@ interface PlainListProps<Row> {
   readonly error: Error | null
   readonly retry: () => void
   readonly filter: string
-  /** What the filter looks at, and what tells rows apart. */
+  /** Gives the text that the filter looks at, and that tells rows apart. */
   readonly textOf: (row: Row) => string
   readonly keyOf: (row: Row) => string
   readonly renderCells: (row: Row) => React.ReactNode
-  /** What stands at the end of the heading. */
+  /** The content at the end of the heading. */
   readonly action?: React.ReactNode
   readonly isSelected?: (row: Row) => boolean
-  /** What is open beside the list. */
+  /** The panel that is open beside the list. */
   readonly panel?: React.ReactNode
-  /** What stands where there are none. */
+  /** The content where there are no rows. */
   readonly empty: React.ReactNode
 }
 

@@ -12,7 +12,7 @@ import css from './names.module.css'
 interface NameFormProps {
   /** Undefined: it is typed, too. */
   readonly pattern: string | undefined
-  /** What is written now. */
+  /** The value that is written now. */
   readonly records: Readonly<Record<string, string>> | undefined
   readonly onDone: (pattern: string) => void
 }
@@ -76,10 +76,12 @@ export function NameForm({ pattern: given, records, onDone }: NameFormProps) {
   )
 }
 
-/** What the form holds and does: the text that is typed, what of it is wrong, and the write. */
+/**
+ * Holds the state of the form, and does its work: the text that is typed, what of it is wrong, and the write.
+ */
 function useNameForm({ pattern: given, records, onDone }: NameFormProps) {
   const [typedPattern, setTypedPattern] = useState('')
-  /** What is being typed; undefined while nobody edits, so that changes of others show. */
+  /** The text that is being typed; undefined while nobody edits, so that changes of others show. */
   const [draft, setDraft] = useState<readonly RecordRow[]>()
   const write = useWrite()
   const pattern = given ?? typedPattern

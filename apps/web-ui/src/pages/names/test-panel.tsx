@@ -24,7 +24,7 @@ const EXAMPLE = 'git.lab'
  */
 export function TestPanel({ name, type = DEFAULT_TYPE }: { name: string; type: string | undefined }) {
   const navigate = useNavigate()
-  /** What is being typed; undefined while the fields show what was asked. */
+  /** The text that is being typed; undefined while the fields show what was asked. */
   const [draft, setDraft] = useState<Question>()
   const shown = draft ?? { name, type }
   const asked = name !== ''
@@ -109,7 +109,7 @@ function untilReady(_known: unknown, error: Error | null): number | false {
   return error instanceof ApiError && error.code === 'node.not_ready' ? READY_EVERY_MS : false
 }
 
-/** What is wrong with the question itself, by field. */
+/** Says what is wrong with the question itself, by field. */
 function fieldErrors(error: Error | null): { readonly name?: string; readonly type?: string } {
   if (!(error instanceof ApiError)) return {}
   const textOf = (field: string) => {

@@ -19,12 +19,12 @@ const COLUMNS: readonly Column[] = [{ title: 'Name' }, { title: 'Offered by' }, 
 interface MembersOffersProps {
   readonly kind: 'services' | 'files'
   readonly filter: string
-  /** Also what this node offers itself: where the page may not show that above. */
+  /** True to show also what this node offers itself: where the page may not show that above. */
   readonly withOwn: boolean
   readonly openName?: string | undefined
 }
 
-/** What members announced in the ledger. */
+/** Shows what members announced in the ledger. */
 export function MembersOffers({ kind, filter, withOwn, openName }: MembersOffersProps) {
   const services = useRead('listServices', {}, { enabled: kind === 'services' })
   const files = useRead('listFiles', {}, { enabled: kind === 'files' })

@@ -1,7 +1,7 @@
 import type { OffersRead } from '../../data/offers.ts'
 import { EmptyNote, ErrorNote, LoadingRows } from '../../parts/notes.tsx'
 
-/** What a panel shows of something that is not there: not yet, not here, or not any more. */
+/** The content of a panel about something that is not there: not yet, not here, or not any more. */
 export function MissingOffer({ read, what }: { read: OffersRead<unknown>; what: string }) {
   if (read.obstacle === 'joining') return <p role="status">The node has not joined its network yet.</p>
   if (read.obstacle === 'remote') {

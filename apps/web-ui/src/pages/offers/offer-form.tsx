@@ -14,9 +14,9 @@ export interface OfferFormTexts {
   readonly placeHint: React.ReactNode
   readonly submit: string
   readonly submitting: string
-  /** What follows from what was typed as the place, before it is submitted. */
+  /** Tells what follows from what was typed as the place, before it is submitted. */
   readonly remark?: (place: string) => React.ReactNode
-  /** What stands in the command while a field is empty. */
+  /** The text that stands in the command while a field is empty. */
   readonly example: OfferRequest
 }
 

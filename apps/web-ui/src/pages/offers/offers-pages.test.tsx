@@ -24,6 +24,7 @@ const connection = (Name: string, more: Partial<NodeConnectionView> = {}): NodeC
   State: 'connected',
   Provider: NAS.peerId,
   Path: 'direct',
+  Transport: 'tcp tls',
   ...COUNTS,
   ...more,
 })

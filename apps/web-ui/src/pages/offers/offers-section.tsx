@@ -8,7 +8,7 @@ import css from './offers.module.css'
 interface OffersSectionProps<View> {
   readonly title: string
   readonly read: OffersRead<View>
-  /** What stands where there are none. */
+  /** The content where there are none. */
   readonly empty: React.ReactNode
   readonly filter: string
   readonly children: (shown: readonly View[]) => React.ReactNode

@@ -111,7 +111,8 @@ function ConnectionFacts({ connection }: { connection: NodeConnectionView }) {
       </span>,
     ])
   }
-  if (connection.Path !== null) facts.push(['Path', connection.Path])
+  const { Path, Transport } = connection
+  if (Path !== null) facts.push(['Path', Transport === null ? Path : `${Path}, over ${Transport}`])
   return (
     <>
       <StateAndSentence tone={tone} word={word} detail={detail} sentence={sentence} />

@@ -113,7 +113,7 @@ function NameCell({ view, name }: { view: 'service' | 'connection'; name: string
   )
 }
 
-/** On a phone only the number of open connections stays; the panel has the rest. */
+/** Shows the traffic; on a phone only the number of open connections stays; the panel has the rest. */
 function TrafficCells({ traffic }: { traffic: NodeServiceView | NodeConnectionView }) {
   return (
     <>

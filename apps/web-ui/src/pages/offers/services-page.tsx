@@ -15,7 +15,7 @@ import { OffersSection, RemoteNote } from './offers-section.tsx'
 import { ConnectionPanel, ServicePanel } from './service-panels.tsx'
 import { ConnectionRows, ServiceRows } from './service-rows.tsx'
 
-/** What this node offers, what it makes reachable on its machine, and what members offer. */
+/** Shows what this node offers, what it makes reachable on its machine, and what members offer. */
 export function ServicesPage() {
   const { q = '', view, name = '' } = useSearch({ from: '/services' })
   const filter = useDeferredValue(q)

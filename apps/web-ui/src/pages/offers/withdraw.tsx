@@ -13,7 +13,7 @@ import css from './offers.module.css'
 interface WithdrawProps {
   readonly kind: OfferKind
   readonly name: string
-  /** `Withdraw`, `Disconnect`. */
+  /** The word on the button: `Withdraw`, `Disconnect`. */
   readonly action: string
   /** Who notices at once. */
   readonly affected: string

@@ -10,7 +10,7 @@ import css from './overview.module.css'
 
 const ENTRIES_SHOWN = 12
 
-/** What happened lately, as it happens. */
+/** Shows what happened lately, as it happens. */
 export function Feed({ machines }: { machines: readonly Machine[] }) {
   const feed = useFeed()
   if (feed.length === 0) {

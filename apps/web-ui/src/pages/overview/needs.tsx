@@ -3,7 +3,7 @@ import { StateShape } from '../../parts/state-mark.tsx'
 import { Age } from '../../parts/time.tsx'
 import css from './overview.module.css'
 
-/** What needs a person: what happened, since when, and what to do. */
+/** Shows what needs a person: what happened, since when, and what to do. */
 export function Needs({ health }: { health: HealthView }) {
   if (health.Problems.length === 0) return null
   return (

@@ -56,7 +56,7 @@ export function OverviewPage() {
   )
 }
 
-/** What stands on the page is the past when the node is away. */
+/** Says that what stands on the page is the past while the node is away. */
 function LostNote() {
   const link = useLinkStatus()
   const now = useNow()

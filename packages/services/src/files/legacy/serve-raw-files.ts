@@ -4,15 +4,18 @@
  */
 import { type Clock, type Logger, toError } from '@mesh/core'
 import { admitLegacyUser } from '../../legacy/admit-legacy-user.ts'
-import { MAX_RECEIVERS, MAX_RECEIVERS_PER_PEER } from '../limits.ts'
+import { MAX_RECEIVERS_PER_PEER } from '../limits.ts'
 import type { FilesNetwork } from '../ports.ts'
 import { LEGACY_FILE_PROTOCOL } from '../protocol.ts'
 import { readBlocks } from '../block-file.ts'
 import { openShared, scanShare } from '../scan.ts'
 import type { ByteStream, ServicesLedger } from '../../ports.ts'
+import type { Slots } from '../../slots.ts'
 
 export interface RawFilesInit {
   readonly network: FilesNetwork
+  /** Shared with our own protocol. */
+  readonly slots: Slots
   /** The path that legacy members get. */
   readonly path: () => string | undefined
   readonly ledger: ServicesLedger
@@ -24,18 +27,17 @@ export interface RawFilesInit {
 const STALL_MS = 60_000
 
 export async function serveRawFiles(init: RawFilesInit): Promise<void> {
-  const { network, log } = init
-  let served = 0
+  const { network, slots, log } = init
   const options = { from: 'heard', relayed: false, maxPerPeer: MAX_RECEIVERS_PER_PEER } as const
   await network.streams.handle(LEGACY_FILE_PROTOCOL, options, (stream) => {
-    if (served >= MAX_RECEIVERS) return stream.abort(new Error('too many receivers'))
-    served++
+    const release = slots.take(stream.peer, network.addressOf(stream.peer))
+    if (release === undefined) return stream.abort(new Error('too many receivers'))
     sendRaw(stream, init)
       .catch((error: unknown) => {
         log.debug('raw file not sent', { peer: stream.peer, error: String(error) })
         stream.abort(toError(error))
       })
-      .finally(() => served--)
+      .finally(release)
   })
 }
 

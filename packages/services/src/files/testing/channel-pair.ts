@@ -19,7 +19,7 @@ export function createChannelPair({
   onMessage = (message: Uint8Array) => message,
 }: {
   readonly window?: number
-  /** What becomes of a message on its way; undefined cuts the connection. */
+  /** Gives what becomes of a message on its way; undefined cuts the connection. */
   readonly onMessage?: (message: Uint8Array, from: number) => Uint8Array | undefined
 } = {}): readonly [FileChannel, FileChannel] {
   const ends: readonly [End, End] = [createEnd(), createEnd()]

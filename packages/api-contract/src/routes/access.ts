@@ -1,0 +1,88 @@
+/** Who may use the network: the peer gate of this node, and what administrators say. */
+import * as z from 'zod'
+import { later } from '../later.ts'
+import { defineRoute } from '../route.ts'
+import { admissionView, inviteCodeView, statedView } from '../views/access.ts'
+import { json } from './answers.ts'
+
+const gateErrors = ['trust.no_peerguard'] as const
+const adminErrors = [
+  'trust.no_administrators',
+  'trust.no_admin_key',
+  'trust.foreign_admin_key',
+  'trust.not_stated',
+] as const
+const peerIdText = z
+  .string()
+  .max(64)
+  .meta({ example: '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB' })
+
+export const accessRoutes = {
+  getPeergate: defineRoute({
+    method: 'GET',
+    path: '/api/peergate',
+    tag: 'access',
+    summary: 'Whether the peer gate is on; served by nodes with --peerguard',
+    answer: json(
+      later(() => z.boolean()),
+      'The state.',
+    ),
+    errors: gateErrors,
+  }),
+  putPeergate: defineRoute({
+    method: 'PUT',
+    path: '/api/peergate/:state',
+    tag: 'access',
+    summary: 'Switch the peer gate; served by nodes with --peerguard',
+    params: z.object({ state: z.enum(['enable', 'disable']) }),
+    answer: json(
+      later(() => z.boolean()),
+      'The new state.',
+    ),
+    errors: gateErrors,
+  }),
+  getAdmission: defineRoute({
+    method: 'GET',
+    path: '/api/admission',
+    tag: 'access',
+    summary: 'Administrators of the network, who is in, invites, and who waits to be let in',
+    answer: json(admissionView, 'As this node knows it.'),
+    errors: [],
+  }),
+  putMember: defineRoute({
+    method: 'PUT',
+    path: '/api/admission/members/:peer',
+    tag: 'access',
+    isLocal: true,
+    summary: "Let a peer in, or shut it out, with the administrator's key that this node holds",
+    params: z.object({ peer: peerIdText }),
+    body: z.object({ State: z.enum(['admitted', 'revoked']) }).meta({ id: 'MemberRequest' }),
+    answer: json(statedView, 'It is in the ledger.'),
+    errors: adminErrors,
+  }),
+  createInvite: defineRoute({
+    method: 'POST',
+    path: '/api/admission/invites',
+    tag: 'access',
+    isLocal: true,
+    summary: 'Make an invite, with which one peer may let itself in until it ends',
+    body: z
+      .object({
+        LifeSeconds: z.number().int().min(60).max(2_592_000).optional(),
+        Label: z.string().max(64).optional(),
+      })
+      .meta({ id: 'InviteRequest' }),
+    answer: json(inviteCodeView, 'The code is shown this once.'),
+    errors: adminErrors,
+  }),
+  cancelInvite: defineRoute({
+    method: 'DELETE',
+    path: '/api/admission/invites/:invite',
+    tag: 'access',
+    isLocal: true,
+    summary: 'Cancel an invite; who used it and was confirmed stays in',
+    params: z.object({ invite: peerIdText }),
+    answer: json(statedView, 'It is in the ledger.'),
+    errors: [...adminErrors, 'trust.unknown_invite'],
+  }),
+} as const

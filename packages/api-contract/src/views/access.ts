@@ -1,0 +1,50 @@
+/** Who may use the network. */
+import * as z from 'zod'
+import { later } from '../later.ts'
+import { peerId } from './fields.ts'
+
+const time = () => z.string().meta({ description: 'RFC 3339, UTC.' })
+
+export const admissionView = later(() =>
+  z
+    .object({
+      Peerguard: z.boolean().meta({ description: 'This node has a peer gate.' }),
+      Gate: z.boolean().meta({ description: 'The gate is on.' }),
+      Administrators: z.array(peerId()).meta({
+        description: 'Their public keys as peer ids; none: whoever has the token is in.',
+      }),
+      HoldsKey: z.boolean().meta({ description: "This node holds an administrator's key." }),
+      Revoked: z.boolean().meta({ description: 'This node itself was shut out.' }),
+      Members: z.array(
+        z.object({
+          PeerID: peerId(),
+          Name: z.string(),
+          State: z.enum(['admitted', 'provisional', 'revoked', 'waiting']).meta({
+            description:
+              'provisional: it used an invite, and is in until that ends or it is confirmed; waiting: it has the token and is not in.',
+          }),
+          Administrator: peerId().nullable(),
+        }),
+      ),
+      Invites: z.array(
+        z.object({
+          Invite: peerId(),
+          Administrator: peerId(),
+          Label: z.string(),
+          ExpiresAt: time(),
+          State: z.enum(['open', 'used', 'expired', 'cancelled', 'disputed']).meta({
+            description: 'disputed: several peers used it, so none is in by it.',
+          }),
+          Claims: z.array(peerId()),
+        }),
+      ),
+    })
+    .meta({ id: 'Admission' }),
+)
+export type AdmissionView = z.output<ReturnType<typeof admissionView>>
+
+export const inviteCodeView = later(() =>
+  z.object({ Code: z.string(), Invite: peerId(), ExpiresAt: time() }).meta({ id: 'InviteCode' }),
+)
+
+export const statedView = later(() => z.object({ State: z.literal('Stated') }).meta({ id: 'Stated' }))

@@ -1,0 +1,89 @@
+/** The peer gate and the administrators of the network, as the rest of the node hands them in. */
+import { type AdmissionView } from '@mesh/api-contract'
+import { type PeerId, tryParsePeerId } from '@mesh/core'
+import { Problem } from '../http/problem.ts'
+import type { AccessPort, AdmissionState } from '../ports.ts'
+import type { HandlersOf } from './handler.ts'
+
+type AccessRoutes =
+  | 'getPeergate'
+  | 'putPeergate'
+  | 'getAdmission'
+  | 'putMember'
+  | 'createInvite'
+  | 'cancelInvite'
+
+const NOBODY: AdmissionState = {
+  administrators: [],
+  holdsKey: false,
+  isRevoked: false,
+  members: [],
+  invites: [],
+}
+
+export function createAccess(access: AccessPort | undefined): HandlersOf<AccessRoutes> {
+  const gate = () => {
+    const port = access?.gate()
+    if (port === undefined) throw new Problem('trust.no_peerguard')
+    return port
+  }
+  const administrators = () => {
+    if (access === undefined || access.admission() === undefined) throw new Problem('trust.no_administrators')
+    return access
+  }
+  return {
+    getPeergate: () => gate().enabled,
+    putPeergate({ state }) {
+      gate().set(state === 'enable')
+      return gate().enabled
+    },
+    getAdmission: () => admissionView(access),
+    putMember({ peer, body }) {
+      administrators().setMember(parseKey(peer, 'peer'), body.State)
+      return { State: 'Stated' }
+    },
+    createInvite({ body }) {
+      const lifeMs = body.LifeSeconds === undefined ? {} : { lifeMs: body.LifeSeconds * 1_000 }
+      const { code, invite, expiresAt } = administrators().invite({ ...lifeMs, label: body.Label ?? '' })
+      return { Code: code, Invite: invite, ExpiresAt: new Date(expiresAt).toISOString() }
+    },
+    cancelInvite({ invite }) {
+      administrators().cancelInvite(parseKey(invite, 'invite'))
+      return { State: 'Stated' }
+    },
+  }
+}
+
+function admissionView(access: AccessPort | undefined): AdmissionView {
+  const gate = access?.gate()
+  const { administrators, holdsKey, isRevoked, members, invites } = access?.admission() ?? NOBODY
+  return {
+    Peerguard: gate !== undefined,
+    Gate: gate?.enabled ?? false,
+    Administrators: [...administrators],
+    HoldsKey: holdsKey,
+    Revoked: isRevoked,
+    Members: members.map(({ peer, name, state, administrator }) => ({
+      PeerID: peer,
+      Name: name,
+      State: state,
+      Administrator: administrator ?? null,
+    })),
+    Invites: invites.map(({ invite, administrator, label, expiresAt, state, claims }) => ({
+      Invite: invite,
+      Administrator: administrator,
+      Label: label,
+      ExpiresAt: new Date(expiresAt).toISOString(),
+      State: state,
+      Claims: [...claims],
+    })),
+  }
+}
+
+function parseKey(text: string, field: string): PeerId {
+  const peer = tryParsePeerId(text)
+  if (peer !== undefined) return peer
+  throw new Problem('http.bad_path', `${field} is no peer id`, {
+    issues: [{ field, value: text, expected: 'a peer id: 52 characters that begin with 12D3KooW' }],
+  })
+}

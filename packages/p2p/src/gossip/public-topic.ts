@@ -1,0 +1,110 @@
+/**
+ * The public topic: what members who are not trusted yet say to those that may let them in (docs/WIRE.md 6.3). Messages
+ * are short and few: each author, each address that passes them on and all together may send so many, and no more is
+ * opened, passed on or told.
+ */
+import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
+import type { Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
+import { type Clock, createRateLimiter, createTokenBucket, type PeerId, tryParsePeerId } from '@mesh/core'
+import type { Sealer } from '@mesh/network'
+import { ipOf } from '../addresses/address-rules.ts'
+import {
+  MAX_PUBLIC_MESSAGE_BYTES,
+  MAX_PUBLIC_SENDERS,
+  PUBLIC_MESSAGES_FROM_ADDRESS,
+  PUBLIC_MESSAGES_FROM_ALL,
+  PUBLIC_MESSAGES_FROM_AUTHOR,
+} from '../limits.ts'
+import type { RefusalCode } from '../p2p-error.ts'
+import type { PublicMessage } from '../p2p-node.ts'
+import type { Refusals } from '../refusals.ts'
+import { decodePublicEnvelope } from './envelope.ts'
+
+interface PublicTopicComponents {
+  readonly self: PeerId
+  readonly libp2p: Pick<Libp2p, 'getConnections'>
+  readonly sealer: Sealer
+  readonly clock: Clock
+  readonly refusals: Refusals
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Judges and tells the messages of the public topic. */
+export class PublicTopicReader {
+  readonly #components: PublicTopicComponents
+  readonly #opened = new WeakMap<Message, PublicMessage>()
+  readonly #listeners = new Set<(message: PublicMessage) => void>()
+  readonly #byAuthor
+  readonly #byAddress
+  readonly #byAll
+
+  constructor(components: PublicTopicComponents) {
+    const { clock } = components
+    this.#components = components
+    this.#byAuthor = createRateLimiter(
+      { ...PUBLIC_MESSAGES_FROM_AUTHOR, maxAddresses: MAX_PUBLIC_SENDERS },
+      clock,
+    )
+    this.#byAddress = createRateLimiter(
+      { ...PUBLIC_MESSAGES_FROM_ADDRESS, maxAddresses: MAX_PUBLIC_SENDERS },
+      clock,
+    )
+    this.#byAll = createTokenBucket(PUBLIC_MESSAGES_FROM_ALL, clock)
+  }
+
+  onMessage(listener: (message: PublicMessage) => void): () => void {
+    const own = (message: PublicMessage) => listener(message)
+    this.#listeners.add(own)
+    return () => this.#listeners.delete(own)
+  }
+
+  /** What is too long, too often, or does not open is counted against the hop and not passed on. */
+  judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult {
+    const { sealer, clock, refusals } = this.#components
+    const refuse = (code: RefusalCode) => {
+      refusals.refuse(code, { peer: hop.toString() })
+      return TopicValidatorResult.Ignore
+    }
+    const author = message.type === 'signed' ? tryParsePeerId(message.from.toString()) : undefined
+    if (author === undefined) return refuse('topic.bad_author')
+    if (message.data.length > MAX_PUBLIC_MESSAGE_BYTES) return refuse('topic.too_long')
+    if (!this.#mayPass(hop, author)) return refuse('topic.too_many')
+    const envelope = decodePublicEnvelope(message.data)
+    if (envelope === undefined) return refuse('topic.bad_envelope')
+    const plaintext = sealer.unseal(envelope.sealed, clock.now())?.plaintext
+    const text = plaintext === undefined ? undefined : decodeText(plaintext)
+    if (text === undefined) return refuse('topic.bad_seal')
+    this.#opened.set(message, { author, text, signature: envelope.signature })
+    return TopicValidatorResult.Accept
+  }
+
+  /** Tells a judged message, unless it is this node's own. */
+  tell(message: Message): void {
+    const opened = this.#opened.get(message)
+    if (opened === undefined || opened.author === this.#components.self) return
+    this.#opened.delete(message)
+    for (const listener of this.#listeners) listener(opened)
+  }
+
+  stop(): void {
+    this.#listeners.clear()
+  }
+
+  /** The hop first: it cannot use up what its neighbours may send, and its authors' keys cost it nothing. */
+  #mayPass(hop: Libp2pPeerId, author: PeerId): boolean {
+    const [connection] = this.#components.libp2p.getConnections(hop)
+    const address = connection === undefined ? undefined : ipOf(connection.remoteAddr)
+    return (
+      this.#byAddress.take(address ?? hop.toString()) && this.#byAuthor.take(author) && this.#byAll.take()
+    )
+  }
+}
+
+function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

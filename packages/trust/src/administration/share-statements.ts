@@ -1,0 +1,110 @@
+/**
+ * Exchanges what two peers hold of the bucket `admission`, when one of them keeps the other out or holds something
+ * else: who is kept out hears nothing over the topic, and must be able to show its claim and to learn who is in. Both
+ * send all they hold; what does not verify is refused by the ledger as always.
+ */
+import { BoundedMap, BUCKETS, type Logger, type PeerId } from '@mesh/core'
+import { type Change, decodeEntries, encodeBlock, type KeyedEntry } from '@mesh/ledger'
+import type { Conversation } from '../exchange/conversation.ts'
+import type { ExchangeKind } from '../exchange/exchanges.ts'
+import type { TrustMessage } from '../exchange/trust-message.ts'
+import { ENTRIES_PER_MESSAGE, MAX_COUNTED_PEERS, MAX_ENTRY_MESSAGES } from '../limits.ts'
+import type { PublishEntries, TrustLedger } from '../ports.ts'
+
+interface ShareComponents {
+  readonly ledger: TrustLedger
+  readonly mayUse: (peer: string) => boolean
+  /** Whether an administrator has let this node in: until then others may not hear it over the topic. */
+  readonly isConfirmed: () => boolean
+  /** Passes on to members what came from somebody whom they may not hear. */
+  readonly publish: PublishEntries
+  readonly log: Logger
+}
+
+export function createStatementSharing(components: ShareComponents): ExchangeKind {
+  return new StatementSharing(components)
+}
+
+class StatementSharing implements ExchangeKind {
+  readonly first = 'digest'
+  readonly #components: ShareComponents
+  /** The digest with which each peer was last found equal. */
+  readonly #equal = new BoundedMap<PeerId, string>(MAX_COUNTED_PEERS)
+
+  constructor(components: ShareComponents) {
+    this.#components = components
+  }
+
+  isWanted(peer: PeerId): boolean {
+    return this.#equal.get(peer) !== this.#digest() && this.#isReason(peer)
+  }
+
+  async begin(conversation: Conversation): Promise<void> {
+    await conversation.send({ kind: 'digest', digest: this.#digestBytes() })
+    const first = await conversation.next()
+    if (first?.kind !== 'digest') throw new Error('no digest came')
+    await this.#exchange(conversation, first.digest)
+  }
+
+  async answer(conversation: Conversation, first: TrustMessage): Promise<void> {
+    if (first.kind !== 'digest') return
+    await conversation.send({ kind: 'digest', digest: this.#digestBytes() })
+    await this.#exchange(conversation, first.digest)
+  }
+
+  /** Members hear each other over the topic once they have met. */
+  #isReason(peer: PeerId): boolean {
+    const { mayUse, isConfirmed } = this.#components
+    return !mayUse(peer) || !this.#equal.has(peer) || !isConfirmed()
+  }
+
+  async #exchange(conversation: Conversation, theirs: Uint8Array): Promise<void> {
+    const { peer } = conversation.channel
+    if (!Buffer.from(theirs).equals(this.#digestBytes())) {
+      await Promise.all([this.#sendAll(conversation), this.#receiveAll(conversation)])
+    }
+    this.#equal.set(peer, this.#digest())
+  }
+
+  async #sendAll(conversation: Conversation): Promise<void> {
+    let batch: KeyedEntry[] = []
+    for (const keyed of this.#components.ledger.snapshot().entries(BUCKETS.admission)) {
+      batch.push(keyed)
+      if (batch.length < ENTRIES_PER_MESSAGE) continue
+      await conversation.send({ kind: 'entries', block: encodeBlock(batch) })
+      batch = []
+    }
+    if (batch.length > 0) await conversation.send({ kind: 'entries', block: encodeBlock(batch) })
+    await conversation.send({ kind: 'done' })
+  }
+
+  async #receiveAll(conversation: Conversation): Promise<void> {
+    for (let messages = 0; messages <= MAX_ENTRY_MESSAGES; messages++) {
+      const message = await conversation.next()
+      if (message === undefined || message.kind === 'done') return
+      if (message.kind === 'entries') this.#take(message.block, conversation.channel.peer)
+    }
+    throw new Error('more entries than anybody holds')
+  }
+
+  #take(block: Uint8Array, peer: PeerId): void {
+    const { ledger, publish, log } = this.#components
+    const entries = decodeEntries(block).entries.filter(({ bucket }) => bucket === BUCKETS.admission)
+    const taken: Change[] = []
+    const unsubscribe = ledger.subscribe((event) => {
+      if (event.type === 'committed') taken.push(...event.changes)
+    })
+    const { accepted, rejected } = ledger.merge(entries, peer)
+    unsubscribe()
+    log.debug('statements taken', { peer, accepted, rejected: rejected.length })
+    publish(taken.filter(({ bucket }) => bucket === BUCKETS.admission))
+  }
+
+  #digest(): string {
+    return this.#components.ledger.snapshot().digest().buckets[BUCKETS.admission] ?? ''
+  }
+
+  #digestBytes(): Uint8Array {
+    return Buffer.from(this.#digest(), 'hex')
+  }
+}

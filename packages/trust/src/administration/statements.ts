@@ -1,0 +1,144 @@
+/**
+ * What stands in the bucket `admission` (docs/PROTOCOLS.md, 'Administrators'): statements that an administrator's key
+ * signed, and claims that who was invited signed. A statement is an entry of the ledger whose owner is the
+ * administrator's key, so that form, signature and version are the ledger's; here are names and values.
+ */
+import { type PeerId, tryParsePeerId } from '@mesh/core'
+import { verifySignature } from '@mesh/ledger'
+import { MAX_LABEL_LENGTH } from '../limits.ts'
+
+/** Whether a peer may use the network. */
+export type MemberState = 'admitted' | 'revoked'
+
+export interface MemberStatement {
+  readonly kind: 'member'
+  readonly admin: PeerId
+  readonly peer: PeerId
+  readonly state: MemberState
+  /** The invite that this statement uses up. */
+  readonly invite: PeerId | undefined
+}
+
+export interface InviteStatement {
+  readonly kind: 'invite'
+  readonly admin: PeerId
+  /** The public key of the invite, in the form of a peer id. */
+  readonly invite: PeerId
+  /** Unix ms. */
+  readonly expiresAt: number
+  readonly state: 'open' | 'cancelled'
+  readonly label: string
+}
+
+export interface ClaimStatement {
+  readonly kind: 'claim'
+  readonly invite: PeerId
+  readonly peer: PeerId
+}
+
+export type Statement = MemberStatement | InviteStatement | ClaimStatement
+
+/** The key and the value of an entry, to be signed by whoever it belongs to. */
+export interface Writing {
+  readonly key: string
+  readonly valueText: string
+}
+
+export function writeMember(network: string, statement: Omit<MemberStatement, 'kind'>): Writing {
+  const { admin, peer, state, invite } = statement
+  const value = {
+    Network: network,
+    Peer: peer,
+    State: state,
+    ...(invite !== undefined && { Invite: invite }),
+  }
+  return { key: `${admin}/member/${peer}`, valueText: JSON.stringify(value) }
+}
+
+export function writeInvite(network: string, statement: Omit<InviteStatement, 'kind'>): Writing {
+  const { admin, invite, expiresAt, state, label } = statement
+  const ExpiresAt = new Date(expiresAt).toISOString()
+  const value = { Network: network, Invite: invite, ExpiresAt, State: state, Label: label }
+  return { key: `${admin}/invite/${invite}`, valueText: JSON.stringify(value) }
+}
+
+/** @param sig the invite's signature over `claimBytes` */
+export function writeClaim(
+  network: string,
+  { invite, peer, sig }: Omit<ClaimStatement, 'kind'> & { readonly sig: Uint8Array },
+): Writing {
+  const Sig = Buffer.from(sig).toString('base64url')
+  return {
+    key: `claim/${invite}/${peer}`,
+    valueText: JSON.stringify({ Network: network, Invite: invite, Peer: peer, Sig }),
+  }
+}
+
+/** What an invite's key signs: that this peer uses it, in this network. */
+export function claimBytes(network: string, { invite, peer }: Omit<ClaimStatement, 'kind'>): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(['mesh invite 1', network, invite, peer]))
+}
+
+/**
+ * Reads an entry's key and value; undefined for what is no statement of this network. Who signed the entry is the
+ * ledger's to check: it must be `ownerOf` the statement.
+ */
+export function readStatement(network: string, key: string, valueText: string): Statement | undefined {
+  const value = readObject(valueText)
+  if (value === undefined || value['Network'] !== network) return undefined
+  const [first = '', second = '', third = '', ...more] = key.split('/')
+  if (more.length > 0) return undefined
+  if (first === 'claim') return readClaim(network, { invite: second, peer: third, value })
+  const admin = tryParsePeerId(first)
+  const subject = tryParsePeerId(third)
+  if (admin === undefined || subject === undefined) return undefined
+  if (second === 'member') return readMember(admin, subject, value)
+  return second === 'invite' ? readInvite(admin, subject, value) : undefined
+}
+
+/** Whose signature an entry with this statement needs. */
+export function ownerOf(statement: Statement): PeerId {
+  return statement.kind === 'claim' ? statement.peer : statement.admin
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function readMember(admin: PeerId, peer: PeerId, value: Fields): MemberStatement | undefined {
+  const { Peer, State, Invite } = value
+  if (Peer !== peer || (State !== 'admitted' && State !== 'revoked')) return undefined
+  const invite = typeof Invite === 'string' ? tryParsePeerId(Invite) : undefined
+  if (Invite !== undefined && invite === undefined) return undefined
+  return { kind: 'member', admin, peer, state: State, invite }
+}
+
+function readInvite(admin: PeerId, invite: PeerId, value: Fields): InviteStatement | undefined {
+  const { Invite, ExpiresAt, State, Label } = value
+  const expiresAt = typeof ExpiresAt === 'string' ? Date.parse(ExpiresAt) : Number.NaN
+  if (Invite !== invite || Number.isNaN(expiresAt) || (State !== 'open' && State !== 'cancelled'))
+    return undefined
+  const label = typeof Label === 'string' ? Label.slice(0, MAX_LABEL_LENGTH) : ''
+  return { kind: 'invite', admin, invite, expiresAt, state: State, label }
+}
+
+function readClaim(
+  network: string,
+  read: { readonly invite: string; readonly peer: string; readonly value: Fields },
+): ClaimStatement | undefined {
+  const { Invite, Peer, Sig } = read.value
+  const [invite, peer] = [tryParsePeerId(read.invite), tryParsePeerId(read.peer)]
+  if (invite === undefined || peer === undefined) return undefined
+  if (Invite !== invite || Peer !== peer || typeof Sig !== 'string' || Sig.length > 128) return undefined
+  const sig = Buffer.from(Sig, 'base64url')
+  if (!verifySignature(invite, claimBytes(network, { invite, peer }), sig)) return undefined
+  return { kind: 'claim', invite, peer }
+}
+
+function readObject(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Fields) : undefined
+  } catch {
+    return undefined
+  }
+}

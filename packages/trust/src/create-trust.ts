@@ -1,0 +1,216 @@
+/**
+ * Who may use the network, in one answer: `mayUse(peer)`. Administrators come first, where the network has some, then
+ * the peer gate, where this node has one. Every seam asks here: gossip by its signed author, the ledger by an entry's
+ * owner, streams and relays by the peer at the other end; `onChange` makes a change effective at once.
+ */
+import type { KeyObject } from 'node:crypto'
+import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
+import type { LedgerEvent, PolicyTable, Signer } from '@mesh/ledger'
+import { Administration } from './administration/administration.ts'
+import { createStatementSharing } from './administration/share-statements.ts'
+import { type ExchangeKind, Exchanges } from './exchange/exchanges.ts'
+import { PeerGate, type PeerGateInit } from './gate/peer-gate.ts'
+import { PeerGuard } from './gate/peer-guard.ts'
+import { GUARD_INTERVAL_MS, TELL_DELAY_MS } from './limits.ts'
+import type { PublishEntries, TrustLedger, TrustNetwork } from './ports.ts'
+
+export interface GuardInit extends PeerGateInit {
+  /** How often this node asks to be trusted, and cleans up, in ms; default 120 s. */
+  readonly intervalMs?: number
+  readonly autoclean: boolean
+  /** How long a heartbeat lasts, in ms. */
+  readonly livenessMs: number
+  readonly privateKey?: KeyObject | undefined
+}
+
+export interface TrustInit {
+  readonly self: PeerId
+  /** The network's id, 20 hexadecimal digits. */
+  readonly network: string
+  /** Without it this node has no peer gate. */
+  readonly guard?: GuardInit | undefined
+  /** The public keys of the network's administrators, in the form of peer ids; none: whoever holds the token is in. */
+  readonly administrators: readonly PeerId[]
+  /** The code of an invite. */
+  readonly invite?: string | undefined
+}
+
+export interface TrustComponents {
+  readonly signer: Signer
+  readonly readAdminSeed: () => Uint8Array | undefined
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** The peer gate as the API shows it. */
+export interface GateSwitch {
+  readonly enabled: boolean
+  set(enabled: boolean): void
+}
+
+export interface Trust {
+  mayUse(peer: string): boolean
+  /** True for a peer that an administrator shut out. */
+  isBanned(peer: string): boolean
+  /** Calls the listener after answers may have changed; the returned function ends it. */
+  onChange(listener: () => void): () => void
+  /** For `LedgerComponents.admits`: what anybody may show whatever its owner is, is taken from everybody. */
+  admits(owner: string, bucket?: string): boolean
+  /** The rules of buckets of this package's. */
+  readonly policies: PolicyTable
+  readonly gate: GateSwitch | undefined
+  readonly administration: Administration | undefined
+  /** Gives the peers that are here, hold the network's key, and are kept out. */
+  waiting(): readonly PeerId[]
+  /** Begins to follow the ledger. @throws MeshError `trust.needs_enforce`, `trust.bad_invite` */
+  attachLedger(ledger: TrustLedger): void
+  /** Begins to talk with peers. */
+  start(network: TrustNetwork, publish: PublishEntries): Promise<void>
+  stop(): void
+}
+
+export function createTrust(init: TrustInit, components: TrustComponents): Trust {
+  return new NodeTrust(init, { ...components, log: components.log.child('trust') })
+}
+
+class NodeTrust implements Trust {
+  readonly administration: Administration | undefined
+  readonly #init: TrustInit
+  readonly #components: TrustComponents
+  readonly #gate: PeerGate | undefined
+  readonly #listeners = new Set<() => void>()
+  #ledger: TrustLedger | undefined
+  #guard: PeerGuard | undefined
+  #exchanges: Exchanges | undefined
+  #cancelTell: (() => void) | undefined
+  #ends: (() => void)[] = []
+
+  constructor(init: TrustInit, components: TrustComponents) {
+    const { self, network, guard, administrators, invite } = init
+    this.#init = init
+    this.#components = components
+    this.#gate = guard === undefined ? undefined : new PeerGate(guard, self)
+    if (administrators.length > 0) {
+      const about = { self, network, administrators, ...(invite !== undefined && { invite }) }
+      this.administration = new Administration(about, components)
+    }
+  }
+
+  mayUse(peer: string): boolean {
+    if (peer === this.#init.self) return true
+    if (this.administration?.mayUse(peer) === false) return false
+    return this.#gate?.mayPass(peer) ?? true
+  }
+
+  isBanned(peer: string): boolean {
+    return this.administration?.isRevoked(peer) ?? false
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  admits(owner: string, bucket?: string): boolean {
+    if (bucket === BUCKETS.admission && this.administration !== undefined) return true
+    return this.mayUse(owner)
+  }
+
+  get policies(): PolicyTable {
+    return this.administration === undefined ? {} : { [BUCKETS.admission]: this.administration.policy }
+  }
+
+  get gate(): GateSwitch | undefined {
+    const gate = this.#gate
+    if (gate === undefined) return undefined
+    return {
+      enabled: gate.enabled,
+      set: (enabled) => {
+        if (gate.enabled === enabled) return
+        gate.enabled = enabled
+        this.#components.log.info('peer gate switched', { enabled })
+        this.#changed()
+      },
+    }
+  }
+
+  waiting(): readonly PeerId[] {
+    const present = this.#exchanges?.present() ?? []
+    return present.filter((peer) => !this.mayUse(peer) && !this.isBanned(peer))
+  }
+
+  attachLedger(ledger: TrustLedger): void {
+    this.#ledger = ledger
+    this.#gate?.read(ledger)
+    this.#ends.push(ledger.subscribe((event) => this.#hear(event)))
+    this.administration?.onChange(() => this.#changed())
+    this.administration?.attach(ledger)
+  }
+
+  async start(network: TrustNetwork, publish: PublishEntries): Promise<void> {
+    const ledger = this.#ledger
+    if (ledger === undefined || (this.#gate === undefined && this.administration === undefined)) return
+    const { clock, random, log } = this.#components
+    const sharing = this.#createSharing(ledger, publish)
+    const guard = this.#createGuard(ledger, network)
+    const kinds = guard === undefined ? sharing : [...sharing, guard]
+    this.#exchanges = new Exchanges({ channels: network.channels, kinds, clock, random, log })
+    await this.#exchanges.start()
+    guard?.start()
+    this.administration?.connect(publish)
+  }
+
+  stop(): void {
+    for (const end of this.#ends.splice(0)) end()
+    this.#cancelTell?.()
+    this.#guard?.stop()
+    this.#exchanges?.stop()
+    this.administration?.stop()
+    this.#listeners.clear()
+  }
+
+  #createSharing(ledger: TrustLedger, publish: PublishEntries): readonly ExchangeKind[] {
+    const { administration } = this
+    if (administration === undefined) return []
+    const mayUse = (peer: string) => this.mayUse(peer)
+    const isConfirmed = () => administration.roster.admitted.has(this.#init.self)
+    const { log } = this.#components
+    return [createStatementSharing({ ledger, mayUse, isConfirmed, publish, log })]
+  }
+
+  #createGuard(ledger: TrustLedger, network: TrustNetwork): PeerGuard | undefined {
+    const { guard, self, network: id } = this.#init
+    const gate = this.#gate
+    if (guard === undefined || gate === undefined) return undefined
+    const { intervalMs = GUARD_INTERVAL_MS, privateKey, autoclean, livenessMs, strict } = guard
+    this.#guard = new PeerGuard(
+      { self, network: id, intervalMs, autoclean, livenessMs, strict, privateKey },
+      { ...this.#components, ledger, network, isListed: (peer) => gate.isListed(peer) },
+    )
+    return this.#guard
+  }
+
+  #hear(event: LedgerEvent): void {
+    if (event.type !== 'committed') return
+    const touches = (wanted: string) => event.changes.some(({ bucket }) => bucket === wanted)
+    if (this.#gate !== undefined && touches(BUCKETS.trustzone)) {
+      if (this.#ledger !== undefined) this.#gate.read(this.#ledger)
+      this.#changed()
+    } else if (touches(BUCKETS.trustzoneAuth)) this.#lookSoon()
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener()
+    this.#ledger?.admissionChanged()
+    this.#lookSoon()
+  }
+
+  #lookSoon(): void {
+    this.#cancelTell ??= this.#components.clock.after(TELL_DELAY_MS, () => {
+      this.#cancelTell = undefined
+      this.#exchanges?.lookAtAll()
+      this.#guard?.challenge()
+    })
+  }
+}

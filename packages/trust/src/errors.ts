@@ -1,0 +1,30 @@
+import { MeshError, type MeshErrorInit } from '@mesh/core'
+
+/** Codes of the `MeshError`s that this package throws. */
+export type TrustErrorCode =
+  /** `--peergate-auth` is not what it should be. */
+  | 'trust.bad_auth'
+  /** A text that is no private or public key of the form that `mesh peergater ecdsa-genkey` prints. */
+  | 'trust.bad_key'
+  /** A text that is no code of an invite. */
+  | 'trust.bad_invite'
+  /** The network has no administrators. */
+  | 'trust.no_administrators'
+  /** This node does not hold an administrator's key. */
+  | 'trust.no_admin_key'
+  /** The key that this node holds is not one of this network's administrators. */
+  | 'trust.foreign_admin_key'
+  /** Administrators need the ownership mode `enforce`. */
+  | 'trust.needs_enforce'
+  /** The ledger refused a statement; the message says why. */
+  | 'trust.not_stated'
+  /** There is no such invite of this administrator. */
+  | 'trust.unknown_invite'
+
+export function trustError(
+  code: TrustErrorCode,
+  message: string,
+  init: MeshErrorInit = {},
+): MeshError<TrustErrorCode> {
+  return new MeshError(code, message, init)
+}

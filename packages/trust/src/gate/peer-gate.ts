@@ -1,0 +1,48 @@
+/** The switchable gate: while it is on, only peers in the bucket `trustzone` may use the network with this node. */
+import type { PeerId } from '@mesh/core'
+import { readTrustList } from './trust-list.ts'
+import type { TrustLedger } from '../ports.ts'
+
+export interface PeerGateInit {
+  /** Whether the gate is on from the start. */
+  readonly enabled: boolean
+  /** Whether everybody may pass while the list is empty. */
+  readonly relaxed: boolean
+  /** Whether only entries count that go back to this node. */
+  readonly strict: boolean
+}
+
+export class PeerGate {
+  readonly #init: PeerGateInit
+  readonly #self: PeerId
+  #enabled: boolean
+  #list: ReadonlySet<string> = new Set()
+
+  constructor(init: PeerGateInit, self: PeerId) {
+    this.#init = init
+    this.#self = self
+    this.#enabled = init.enabled
+  }
+
+  get enabled(): boolean {
+    return this.#enabled
+  }
+
+  set enabled(enabled: boolean) {
+    this.#enabled = enabled
+  }
+
+  /** Reads the list anew. */
+  read(ledger: Pick<TrustLedger, 'snapshot'>): void {
+    this.#list = readTrustList(ledger.snapshot(), { self: this.#self, strict: this.#init.strict })
+  }
+
+  isListed(peer: string): boolean {
+    return this.#list.has(peer)
+  }
+
+  mayPass(peer: string): boolean {
+    if (!this.#enabled || this.#list.has(peer)) return true
+    return this.#init.relaxed && this.#list.size === 0
+  }
+}

@@ -1,0 +1,84 @@
+import { systemRandom, type PeerId, peerIdFromPublicKey } from '@mesh/core'
+import { createManualClock } from '@mesh/testkit'
+import { p521 } from '@noble/curves/nist.js'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ChallengeVerifier, signChallenge } from './challenge.ts'
+import {
+  decodePem,
+  encodePem,
+  generateEcdsaKey,
+  publicKeyText,
+  tryParsePrivateKey,
+  tryParsePublicKey,
+} from './ecdsa-keys.ts'
+
+const pair = generateEcdsaKey()
+const privateKey = tryParsePrivateKey(pair.privateKey) ?? expect.unreachable()
+const publicKey = tryParsePublicKey(pair.publicKey) ?? expect.unreachable()
+const other = tryParsePublicKey(generateEcdsaKey().publicKey) ?? expect.unreachable()
+const peer = (): PeerId => peerIdFromPublicKey(systemRandom.bytes(32))
+
+function verifier() {
+  const clock = createManualClock()
+  return { clock, verifier: new ChallengeVerifier(clock) }
+}
+const challenge = (author: PeerId, signature = signChallenge(privateKey)) => ({
+  author,
+  text: 'challenge',
+  signature,
+})
+
+test('keys have the form of legacy nodes, and the public one follows from the private one', () => {
+  expect(Buffer.from(pair.privateKey, 'base64url').toString()).toMatch(/^-----BEGIN EC PRIVATE KEY-----\n/)
+  expect(Buffer.from(pair.publicKey, 'base64url').toString()).toMatch(/^-----BEGIN EC PUBLIC KEY-----\n/)
+  expect(pair.publicKey.length % 4).toBe(0)
+  expect(publicKeyText(privateKey)).toBe(pair.publicKey)
+})
+
+test('a challenge lets in who signed it with a key of the list, and with no other', () => {
+  const { verifier: given } = verifier()
+  expect(given.refusal(challenge(peer()), [other, publicKey])).toBeUndefined()
+  expect(given.refusal(challenge(peer()), [other])).toBe('no key fits')
+  expect(given.refusal(challenge(peer()), [])).toBe('no key fits')
+})
+
+test('another text is no challenge, although the signature fits', () => {
+  const { verifier: given } = verifier()
+  expect(given.refusal({ ...challenge(peer()), text: 'challenges' }, [publicKey])).toBe('not a challenge')
+})
+
+test('a challenge that another peer sends again is a replay, also with its second number turned', () => {
+  const { verifier: given } = verifier()
+  const [author, thief] = [peer(), peer()]
+  const signature = signChallenge(privateKey)
+  expect(given.refusal(challenge(author, signature), [publicKey])).toBeUndefined()
+  expect(given.refusal(challenge(author, signature), [publicKey])).toBeUndefined()
+  expect(given.refusal(challenge(thief, signature), [publicKey])).toBe('replayed')
+  const { r, s } = p521.Signature.fromBytes(decodePem(signature) ?? Buffer.alloc(0), 'der')
+  const turned = new p521.Signature(r, p521.Point.Fn.ORDER - s).toBytes('der')
+  expect(given.refusal(challenge(thief, encodePem('SIGNATURE', turned)), [publicKey])).toBe('replayed')
+})
+
+test('no more than so many are verified, whoever sends them', async () => {
+  const { verifier: given, clock } = verifier()
+  const refusals = Array.from({ length: 20 }, () => given.refusal(challenge(peer()), [other]))
+  expect(refusals.filter((each) => each === 'too many')).toHaveLength(4)
+  await clock.advance(1_000)
+  expect(given.refusal(challenge(peer()), [publicKey])).toBeUndefined()
+})
+
+test('whatever is sent as signature or stands as a key, nothing is thrown and nobody is let in', () => {
+  const { verifier: given } = verifier()
+  const pem = fc
+    .tuple(fc.string(), fc.uint8Array({ maxLength: 300 }))
+    .map(([label, der]) => encodePem(label, der))
+  const text = fc.oneof(fc.string(), pem, fc.base64String(), fc.constant('LS0tLS1CRUdJTg=='))
+  fc.assert(
+    fc.property(text, (drawn) => {
+      expect(tryParsePublicKey(drawn)).toBeUndefined()
+      expect(tryParsePrivateKey(drawn)).toBeUndefined()
+      expect(given.refusal(challenge(peer(), drawn), [publicKey])).toBeDefined()
+    }),
+  )
+})

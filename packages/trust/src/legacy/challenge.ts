@@ -1,0 +1,79 @@
+/**
+ * The challenge of legacy nodes (docs/WIRE.md 6.3): a signature over one constant text. It is bound to no sender, time
+ * or network (docs/WIRE.md D12): who has heard one can send it again. This node takes no signature from two authors,
+ * which catches the replay of what it has heard itself, and no more than that.
+ */
+import { createHash, type KeyObject } from 'node:crypto'
+import { BoundedMap, type Clock, createTokenBucket, type PeerId } from '@mesh/core'
+import { p521 } from '@noble/curves/nist.js'
+import { CHALLENGE_TEXT, LEGACY_CHALLENGES, MAX_REMEMBERED_CHALLENGES } from '../limits.ts'
+import { decodePem, encodePem } from './ecdsa-keys.ts'
+
+/** The digest that legacy nodes sign: the 64 ASCII bytes of the hexadecimal SHA-256. */
+function digestOf(text: string): Uint8Array {
+  return Buffer.from(createHash('sha256').update(text).digest('hex'), 'ascii')
+}
+
+const PLAIN = { prehash: false, lowS: false, format: 'der' } as const
+
+/** The signature that goes along with `CHALLENGE_TEXT`; another one each time: several nodes may hold one key. */
+export function signChallenge(key: KeyObject): string {
+  const { d = '' } = key.export({ format: 'jwk' })
+  const signature = p521.sign(digestOf(CHALLENGE_TEXT), paddedScalar(d), { ...PLAIN, extraEntropy: true })
+  return encodePem('SIGNATURE', signature)
+}
+
+/** A private key's number in 66 bytes, as the curve has them. */
+function paddedScalar(base64url: string): Uint8Array {
+  const bytes = Buffer.from(base64url, 'base64url')
+  return Buffer.concat([Buffer.alloc(Math.max(0, 66 - bytes.length)), bytes])
+}
+
+/** Why a challenge does not let its author in. */
+export type ChallengeRefusal = 'not a challenge' | 'no key fits' | 'replayed' | 'too many'
+
+/** Verifies the challenges that come. */
+export class ChallengeVerifier {
+  readonly #budget
+  /** Author by the first number of the signature, which a change of the second one leaves as it is. */
+  readonly #authors = new BoundedMap<string, PeerId>(MAX_REMEMBERED_CHALLENGES)
+
+  constructor(clock: Clock) {
+    this.#budget = createTokenBucket(LEGACY_CHALLENGES, clock)
+  }
+
+  /** Gives undefined for a challenge that fits one of the keys; never throws for what is in it. */
+  refusal(
+    challenge: { readonly author: PeerId; readonly text: string; readonly signature: string },
+    keys: readonly KeyObject[],
+  ): ChallengeRefusal | undefined {
+    const { author, text, signature } = challenge
+    const der = text === CHALLENGE_TEXT ? decodePem(signature) : undefined
+    const mark = der === undefined ? undefined : firstNumber(der)
+    if (der === undefined || mark === undefined) return 'not a challenge'
+    const earlier = this.#authors.get(mark)
+    if (earlier !== undefined && earlier !== author) return 'replayed'
+    if (!this.#budget.take()) return 'too many'
+    if (!keys.some((key) => isSignature(key, der))) return 'no key fits'
+    this.#authors.set(mark, author)
+    return undefined
+  }
+}
+
+function firstNumber(der: Uint8Array): string | undefined {
+  try {
+    return p521.Signature.fromBytes(der, 'der').r.toString(16)
+  } catch {
+    return undefined
+  }
+}
+
+function isSignature(key: KeyObject, der: Uint8Array): boolean {
+  try {
+    const { x = '', y = '' } = key.export({ format: 'jwk' })
+    const point = Buffer.concat([Uint8Array.of(4), paddedScalar(x), paddedScalar(y)])
+    return p521.verify(der, digestOf(CHALLENGE_TEXT), point, PLAIN)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,59 @@
+/** Bounds and constants of trust. */
+
+// What the wire fixes (docs/WIRE.md 6.3).
+
+/** What a legacy challenge says; its signature is over this text. */
+export const CHALLENGE_TEXT = 'challenge'
+/** The part of a key of the bucket `trustzoneAuth` that makes its value a public key of ECDSA. */
+export const ECDSA_KEY_MARK = 'ecdsa'
+/** How often a node that is not trusted asks to be, and cleans up, unless it is told otherwise, in ms. */
+export const GUARD_INTERVAL_MS = 120_000
+
+// What we chose.
+
+/** The longest text of a key or signature that is read; both have about 400 characters. */
+export const MAX_KEY_TEXT_LENGTH = 2_048
+/** The most public keys of `trustzoneAuth` that a proof is tried with; the first ones by name. */
+export const MAX_AUTH_KEYS = 16
+/** How many legacy challenges are verified: one costs some ms of processor time for each public key. */
+export const LEGACY_CHALLENGES = { perSecond: 2, burst: 16 } as const
+/** The most signatures of legacy challenges whose author is remembered. */
+export const MAX_REMEMBERED_CHALLENGES = 4_096
+/** The least time between two challenges of this node on the public topic, in ms. */
+export const CHALLENGE_GAP_MS = 5_000
+
+/** Bytes of the nonce that an answer is bound to. */
+export const NONCE_BYTES = 32
+/** How far the clock of who answers may be off, in ms. */
+export const ANSWER_CLOCK_SKEW_MS = 120_000
+/** How long an exchange of the trust protocol may take without a word from the other side, in ms. */
+export const EXCHANGE_TIMEOUT_MS = 10_000
+/** The longest message of the trust protocol. */
+export const MAX_TRUST_MESSAGE_BYTES = 96 * 1024
+/** The most entries of one message of the trust protocol. */
+export const ENTRIES_PER_MESSAGE = 64
+/** The most messages with entries of one exchange: 16,384 entries. */
+export const MAX_ENTRY_MESSAGES = 256
+/** Exchanges of one peer that are served at a time. */
+export const MAX_EXCHANGES_PER_PEER = 2
+/** How many exchanges one peer may begin. */
+export const EXCHANGES_OF_PEER = { perSecond: 0.5, burst: 16 } as const
+/** How many exchanges all peers together may begin. */
+export const EXCHANGES_OF_ALL = { perSecond: 10, burst: 64 } as const
+/** The most peers whose exchanges are counted. */
+export const MAX_COUNTED_PEERS = 4_096
+/** The waits between tries of an exchange that failed, in ms. */
+export const EXCHANGE_RETRY_MIN_MS = 1_000
+/** The longest wait between tries, in ms. */
+export const EXCHANGE_RETRY_MAX_MS = 60_000
+/** How long after the ledger changed peers that are kept out are told of it, in ms: changes come in groups. */
+export const TELL_DELAY_MS = 100
+
+/** The longest label of an invite. */
+export const MAX_LABEL_LENGTH = 64
+/** The most claims of one invite that are held; two are a dispute already. */
+export const MAX_CLAIMS_PER_INVITE = 4
+/** How long an invite is good unless it is told otherwise, in ms. */
+export const INVITE_LIFE_MS = 24 * 3_600_000
+/** The longest life of an invite, in ms: until it ends, whoever has its code may use it. */
+export const MAX_INVITE_LIFE_MS = 30 * 24 * 3_600_000

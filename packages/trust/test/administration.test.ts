@@ -1,0 +1,321 @@
+/** Administrators over real ledgers: what nodes believe, whatever others write into the bucket `admission`. */
+import { silentLogger, systemRandom } from '@mesh/core'
+import {
+  canonicalBytes,
+  createLedger,
+  createSigner,
+  defaultPolicies,
+  type KeyedEntry,
+  type Ledger,
+  type Signer,
+} from '@mesh/ledger'
+import { createManualClock, type ManualClock } from '@mesh/testkit'
+import fc from 'fast-check'
+import { afterEach, expect, test } from 'vitest'
+import { readStatement } from '../src/administration/statements.ts'
+import { createTrust, type Trust } from '../src/index.ts'
+
+const NETWORK = '00112233445566778899'
+const HOUR = 3_600_000
+const adminSeed = systemRandom.bytes(32)
+const admin = createSigner(adminSeed)
+
+interface TestNode {
+  readonly trust: Trust
+  readonly ledger: Ledger
+  readonly signer: Signer
+}
+
+const nodes: TestNode[] = []
+afterEach(async () => {
+  for (const { trust, ledger } of nodes.splice(0)) {
+    trust.stop()
+    await ledger.stop()
+  }
+})
+
+function openNode(
+  clock: ManualClock,
+  {
+    holdsKey = false,
+    invite,
+    network = NETWORK,
+  }: { holdsKey?: boolean; invite?: string; network?: string } = {},
+): TestNode {
+  const signer = createSigner(systemRandom.bytes(32))
+  const trust = createTrust(
+    { self: signer.peerId, network, administrators: [admin.peerId], invite },
+    {
+      signer,
+      readAdminSeed: () => (holdsKey ? adminSeed : undefined),
+      clock,
+      random: systemRandom,
+      log: silentLogger,
+    },
+  )
+  const ledger = createLedger(
+    { policies: { ...defaultPolicies, ...trust.policies } },
+    { signer, clock, admits: (owner, bucket) => trust.admits(owner, bucket) },
+  )
+  trust.attachLedger(ledger)
+  const node = { trust, ledger, signer }
+  nodes.push(node)
+  return node
+}
+
+/** Gives everything that one node holds of the bucket to another. */
+function tell(from: TestNode, to: TestNode) {
+  return to.ledger.merge([...from.ledger.snapshot().entries('admission')], undefined)
+}
+
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('is not there')
+  return value
+}
+
+function administrationOf({ trust }: TestNode) {
+  return required(trust.administration)
+}
+
+test('nobody is in before an administrator says so; the node with the key lets itself in', async () => {
+  const clock = createManualClock()
+  const [home, far] = [openNode(clock, { holdsKey: true }), openNode(clock)]
+  await clock.advance(1)
+  expect(home.trust.mayUse(home.signer.peerId)).toBe(true)
+  expect(far.trust.mayUse(home.signer.peerId)).toBe(false)
+  expect(far.trust.mayUse(far.signer.peerId)).toBe(true)
+  tell(home, far)
+  expect(far.trust.mayUse(home.signer.peerId)).toBe(true)
+  expect(home.trust.mayUse(far.signer.peerId)).toBe(false)
+})
+
+test('who is shut out is out everywhere, and an older statement does not bring it back', async () => {
+  const clock = createManualClock()
+  const [home, far] = [openNode(clock, { holdsKey: true }), openNode(clock)]
+  const bad = createSigner(systemRandom.bytes(32)).peerId
+  administrationOf(home).setMember(bad, 'admitted')
+  const stale = [...home.ledger.snapshot().entries('admission')]
+  await clock.advance(1_000)
+  administrationOf(home).setMember(bad, 'revoked')
+  tell(home, far)
+  expect([far.trust.mayUse(bad), far.trust.isBanned(bad)]).toEqual([false, true])
+  const key = `${admin.peerId}/member/${bad}`
+  const { rejected } = far.ledger.merge(
+    stale.filter((each) => each.key === key),
+    undefined,
+  )
+  expect(rejected).toMatchObject([{ code: 'ROLLBACK' }])
+  expect(far.trust.isBanned(bad)).toBe(true)
+  await clock.advance(1_000)
+  administrationOf(home).setMember(bad, 'admitted')
+  tell(home, far)
+  expect([far.trust.mayUse(bad), far.trust.isBanned(bad)]).toEqual([true, false])
+})
+
+test('a revocation stays when its node ran with the old token, and strangers wrote there before', async () => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  const thief = createSigner(systemRandom.bytes(32))
+  administrationOf(home).setMember(thief.peerId, 'revoked')
+  const [statement] = [...home.ledger.snapshot().entries('admission')].filter(({ key }) =>
+    key.endsWith(thief.peerId),
+  )
+  const { key = '' } = statement ?? {}
+  const far = openNode(clock)
+  // an open bucket takes it: the rule came later than the entry
+  const open = createLedger({}, { signer: thief, clock })
+  await settle(clock, open.put('admission', key, '"mine"'))
+  const junk = required(open.snapshot().get('admission', key))
+  await open.stop()
+  expect(far.ledger.merge([{ bucket: 'admission', key, entry: junk }], undefined).rejected).toHaveLength(1)
+  const policy = far.trust.policies['admission']
+  expect(policy?.isValid?.({ bucket: 'admission', key, entry: junk })).toBe(false)
+  tell(home, far)
+  expect(far.trust.isBanned(thief.peerId)).toBe(true)
+})
+
+test.each<[string, (forger: Signer, victim: string) => KeyedEntry]>([
+  ['signed by another', (forger, victim) => sign(forger, forger.peerId, victim, NETWORK)],
+  [
+    "that names the administrator as owner, with another's signature",
+    (forger, victim) => sign(forger, admin.peerId, victim, NETWORK),
+  ],
+  [
+    "of another network, with the administrator's own signature",
+    (_forger, victim) => sign(admin, admin.peerId, victim, 'ffffffffffffffffffff'),
+  ],
+])('a statement %s is refused', (_what, forge) => {
+  const far = openNode(createManualClock())
+  const forger = createSigner(systemRandom.bytes(32))
+  const { accepted, rejected } = far.ledger.merge([forge(forger, forger.peerId)], undefined)
+  expect([accepted, rejected.length]).toEqual([0, 1])
+  expect(far.trust.mayUse(forger.peerId)).toBe(false)
+})
+
+test('a tombstone of others does not end a statement', async () => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  const bad = createSigner(systemRandom.bytes(32)).peerId
+  administrationOf(home).setMember(bad, 'revoked')
+  const far = openNode(clock)
+  tell(home, far)
+  await clock.advance(HOUR)
+  const key = `${admin.peerId}/member/${bad}`
+  expect(() => far.ledger.delete('admission', key)).toThrow(/belongs to/)
+  expect(far.trust.isBanned(bad)).toBe(true)
+  far.ledger.reap()
+  await clock.advance(HOUR)
+  far.ledger.reap()
+  expect(far.trust.isBanned(bad)).toBe(true)
+})
+
+test('an invite lets one peer in, which the node with the key confirms; nobody uses it again', async () => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  const { code } = administrationOf(home).invite({ lifeMs: HOUR })
+  const [first, second, far] = [
+    openNode(clock, { invite: code }),
+    openNode(clock, { invite: code }),
+    openNode(clock),
+  ]
+  tell(home, first)
+  await clock.advance(1)
+  tell(home, far)
+  tell(first, far)
+  expect(far.trust.mayUse(first.signer.peerId)).toBe(true)
+  tell(first, home)
+  await clock.advance(1)
+  expect(home.trust.administration?.roster.admitted.has(first.signer.peerId)).toBe(true)
+  tell(home, second)
+  await clock.advance(1)
+  tell(second, home)
+  tell(second, far)
+  tell(home, far)
+  for (const each of [home, far]) {
+    expect(each.trust.mayUse(first.signer.peerId)).toBe(true)
+    expect(each.trust.mayUse(second.signer.peerId)).toBe(false)
+  }
+  await clock.advance(2 * HOUR)
+  expect(far.trust.mayUse(first.signer.peerId)).toBe(true)
+})
+
+test('an invite that two use before it is confirmed lets nobody in until a person decides', async () => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  const { code } = administrationOf(home).invite({ lifeMs: HOUR })
+  const [first, second, far] = [
+    openNode(clock, { invite: code }),
+    openNode(clock, { invite: code }),
+    openNode(clock),
+  ]
+  for (const each of [first, second, far]) tell(home, each)
+  await clock.advance(1)
+  for (const claimant of [first, second]) tell(claimant, far)
+  expect([first, second].map(({ signer }) => far.trust.mayUse(signer.peerId))).toEqual([false, false])
+  tell(far, home)
+  await clock.advance(1)
+  expect(administrationOf(home).roster.invites[0]?.claims).toHaveLength(2)
+  expect(home.trust.mayUse(second.signer.peerId)).toBe(false)
+  administrationOf(home).setMember(second.signer.peerId, 'admitted')
+  tell(home, far)
+  expect([first, second].map(({ signer }) => far.trust.mayUse(signer.peerId))).toEqual([false, true])
+})
+
+test('an invite that ended or was cancelled lets nobody in, and what was not confirmed ends with it', async () => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  const administration = administrationOf(home)
+  const short = administration.invite({ lifeMs: HOUR })
+  const cancelled = administration.invite({ lifeMs: HOUR })
+  const [first, far] = [openNode(clock, { invite: short.code }), openNode(clock)]
+  for (const each of [first, far]) tell(home, each)
+  await clock.advance(1)
+  tell(first, far)
+  expect(far.trust.mayUse(first.signer.peerId)).toBe(true)
+  let changes = 0
+  far.trust.onChange(() => changes++)
+  await clock.advance(HOUR + 1)
+  expect(far.trust.mayUse(first.signer.peerId)).toBe(false)
+  expect(changes).toBeGreaterThan(0)
+
+  const late = openNode(clock, { invite: short.code })
+  tell(home, late)
+  await clock.advance(1)
+  tell(late, far)
+  expect(far.trust.mayUse(late.signer.peerId)).toBe(false)
+  administration.cancelInvite(cancelled.invite)
+  const other = openNode(clock, { invite: cancelled.code })
+  tell(home, other)
+  await clock.advance(1)
+  tell(home, far)
+  tell(other, far)
+  expect(far.trust.mayUse(other.signer.peerId)).toBe(false)
+})
+
+test('entries of who is out are refused, whoever brings them, and it counts as not alive', async () => {
+  const clock = createManualClock()
+  const [home, bad] = [openNode(clock, { holdsKey: true }), openNode(clock)]
+  administrationOf(home).setMember(bad.signer.peerId, 'admitted')
+  const beat = JSON.stringify(new Date(clock.now()).toISOString())
+  await settle(clock, bad.ledger.put('healthcheck', bad.signer.peerId, beat))
+  await settle(clock, bad.ledger.put('dns', 'a.mesh', '{"1":"10.1.0.9"}'))
+  const theirs = [...bad.ledger.snapshot().entries()].filter(({ bucket }) => bucket !== 'admission')
+  expect(home.ledger.merge(theirs, undefined).accepted).toBe(2)
+  expect(home.ledger.snapshot().isOwnerLive(bad.signer.peerId, clock.now())).toBe(true)
+  let told = 0
+  home.ledger.subscribe(({ type }) => (told += type === 'admission' ? 1 : 0))
+  administrationOf(home).setMember(bad.signer.peerId, 'revoked')
+  expect(told).toBe(1)
+  expect(home.ledger.snapshot().isOwnerLive(bad.signer.peerId, clock.now())).toBe(false)
+  await clock.advance(1_000)
+  await settle(clock, bad.ledger.put('dns', 'b.mesh', '{"1":"10.1.0.9"}'))
+  const later = [...bad.ledger.snapshot().entries('dns')]
+  expect(home.ledger.merge(later, home.signer.peerId).rejected).toMatchObject([{ code: 'GATED' }])
+})
+
+test('only a node with the key says who is in', async () => {
+  const far = openNode(createManualClock())
+  const peer = createSigner(systemRandom.bytes(32)).peerId
+  expect(() => administrationOf(far).setMember(peer, 'revoked')).toThrow(/holds no administrator's key/)
+  expect(() => administrationOf(far).invite({})).toThrow(/holds no administrator's key/)
+})
+
+test('whatever stands in a key and a value, reading it throws nothing', () => {
+  const id = fc.constantFrom(admin.peerId, 'claim', 'member', 'invite', '', 'x')
+  const key = fc.oneof(
+    fc.string(),
+    fc.array(id, { maxLength: 4 }).map((parts) => parts.join('/')),
+  )
+  const value = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc
+      .record({
+        Network: fc.constant(NETWORK),
+        Peer: id,
+        State: id,
+        Invite: id,
+        ExpiresAt: fc.string(),
+        Sig: fc.string(),
+      })
+      .map((each) => JSON.stringify(each)),
+  )
+  fc.assert(
+    fc.property(key, value, (drawnKey, drawnValue) => {
+      expect(() => readStatement(NETWORK, drawnKey, drawnValue)).not.toThrow()
+    }),
+  )
+})
+
+async function settle(clock: ManualClock, { settled }: { readonly settled: Promise<unknown> }) {
+  await clock.advance(50)
+  await settled
+}
+
+/** A statement that says that a peer is in, signed by whoever is given. */
+function sign(signer: Signer, owner: string, peer: string, network: string): KeyedEntry {
+  const value = JSON.stringify({ Network: network, Peer: peer, State: 'admitted' })
+  const entry = { value, owner, version: 1n, updatedAt: 1, deleted: false, sig: null }
+  const unsigned = { bucket: 'admission', key: `${admin.peerId}/member/${peer}`, entry }
+  return { ...unsigned, entry: { ...entry, sig: signer.sign(canonicalBytes(unsigned).slice()) } }
+}
