@@ -95,7 +95,7 @@ async function joinLate({ stage, victim }: Running, seconds: number): Promise<nu
   const member = await stage.startMember(victim)
   const began = performance.now()
   try {
-    await arrives(member, victim, Math.max(10_000, seconds * 1000))
+    await arrives(member, victim, Math.max(30_000, seconds * 1000))
     return performance.now() - began
   } catch {
     return Number.POSITIVE_INFINITY

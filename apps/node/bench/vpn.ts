@@ -2,13 +2,13 @@
  * The VPN beside wireguard-go and EdgeVPN: two network namespaces joined by a virtual wire, both ends and
  * iperf3 on the same cores, the variants one after another in every round, medians over the rounds. Trust the ratios.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { engineSupport } from '@mesh/engine'
-import { createLab, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { createLab, eventually, findWireguardGo, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { startEdgevpn, whyNoEdgevpn } from '../test/edgevpn.ts'
-import { createVpnLab, iperf, ping, pingSoon, runIn, serveIperf } from '../test/vpn-lab.ts'
+import { createVpnLab, iperf, type Machine, ping, pingSoon, runIn, serveIperf } from '../test/vpn-lab.ts'
 import { median, round } from './statistics.ts'
 
 const ROUNDS = 3
@@ -35,6 +35,8 @@ interface Figures {
   readonly pingIdleMs: number
   readonly pingLoadedMs: number
   readonly cpuSecondsPerGB: number
+  /** Of one core, what the threads that run JavaScript took while TCP ran; the busier end. */
+  readonly mainThreadPercent: number
   readonly rssMB: number
 }
 
@@ -44,7 +46,8 @@ const VARIANTS: Readonly<
   wire: { why: () => undefined, open: openWire },
   wireguardGo: { why: whyNoWireguardGo, open: openWireguardGo },
   edgevpn: { why: whyNoEdgevpn, open: openEdgevpn },
-  ours: { why: () => undefined, open: () => openOurs() },
+  streams: { why: () => undefined, open: () => openOurs([]) },
+  ours: { why: () => undefined, open: () => openOurs(['--udp', '--mtu=1420']) },
 }
 
 /** @param names variants to measure; all unless given */
@@ -78,9 +81,13 @@ async function measure({ lab, to, pids, close }: Tunnel): Promise<Figures> {
     await ping(lab, 'left', to, { count: 20, withinS: SET_UP_MS / 1000 })
     const pingIdleMs = await averagePing(lab, to, 40)
     const cpuBefore = cpuOf(pids)
+    const mainBefore = pids.map(mainThreadSeconds)
+    const began = performance.now()
     const one = await iperf(lab, 'left', to, ['-t', SECONDS])
     const four = await iperf(lab, 'left', to, ['-t', SECONDS, '-P', '4'])
     const cpuSecondsPerGB = (cpuOf(pids) - cpuBefore) / ((one.bytes + four.bytes) / 1e9)
+    const seconds = (performance.now() - began) / 1000
+    const main = pids.map((pid, at) => mainThreadSeconds(pid) - (mainBefore[at] ?? 0))
     const load = iperf(lab, 'left', to, ['-t', SECONDS])
     const pingLoadedMs = await averagePing(lab, to, 50)
     await load
@@ -93,6 +100,7 @@ async function measure({ lab, to, pids, close }: Tunnel): Promise<Figures> {
       pingIdleMs,
       pingLoadedMs,
       cpuSecondsPerGB: round(cpuSecondsPerGB, 1),
+      mainThreadPercent: round((100 * Math.max(0, ...main)) / seconds, 1),
       rssMB: round(Math.max(0, ...pids.map(residentMB)), 0),
     }
   } finally {
@@ -114,7 +122,7 @@ function mediansOf(all: readonly Figures[]): Figures {
   ) as unknown as Figures
 }
 
-function ratiosOf({ ours, edgevpn, wireguardGo }: Readonly<Record<string, Figures>>) {
+function ratiosOf({ ours, streams, edgevpn, wireguardGo }: Readonly<Record<string, Figures>>) {
   if (ours === undefined) return {}
   const to = (other: Figures | undefined) =>
     other === undefined
@@ -122,7 +130,7 @@ function ratiosOf({ ours, edgevpn, wireguardGo }: Readonly<Record<string, Figure
       : Object.fromEntries(
           (Object.keys(ours) as (keyof Figures)[]).map((name) => [name, round(ours[name] / other[name])]),
         )
-  return { oursToEdgevpn: to(edgevpn), oursToWireguardGo: to(wireguardGo) }
+  return { oursToEdgevpn: to(edgevpn), oursToWireguardGo: to(wireguardGo), oursToStreams: to(streams) }
 }
 
 function createWire(): Lab {
@@ -139,22 +147,31 @@ async function openWire(): Promise<Tunnel> {
   return { lab, to: WIRE.right, pids: [], close: async () => lab.close() }
 }
 
-async function openOurs(): Promise<Tunnel> {
+/** @param args what both ends are given besides: over UDP, or by streams */
+async function openOurs(args: readonly string[]): Promise<Tunnel> {
   const lab = createWire()
   const vpn = createVpnLab(lab)
   const close = () => vpn.close()
   try {
     const built = { built: true }
     const [left, right] = await Promise.all([
-      vpn.start('left', ['--address=10.1.0.1/24'], built),
-      vpn.start('right', ['--address=10.1.0.2/24'], built),
+      vpn.start('left', ['--address=10.1.0.1/24', ...args], built),
+      vpn.start('right', ['--address=10.1.0.2/24', ...args], built),
     ])
     await pingSoon(lab, 'left', right.v4, SET_UP_MS)
+    if (args.includes('--udp')) await Promise.all([left, right].map(untilOverUdp))
     return { lab, to: right.v4, pids: [left.pid, right.pid], close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+async function untilOverUdp({ control }: Machine): Promise<void> {
+  await eventually(async () => {
+    const { Peers } = await control.getVpn()
+    if (!Peers.every(({ UDP }) => UDP.State === 'direct')) throw new Error('not over UDP')
+  })
 }
 
 async function openEdgevpn(): Promise<Tunnel> {
@@ -183,15 +200,15 @@ async function openEdgevpn(): Promise<Tunnel> {
 }
 
 function whyNoWireguardGo(): string | undefined {
-  const missing = ['wireguard-go', 'wg'].find(
-    (tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0,
-  )
-  return missing === undefined ? undefined : `${missing} is not installed`
+  const found = findWireguardGo()
+  return 'skipped' in found ? found.skipped : undefined
 }
 
 /** Each with its own device name: the processes share a folder of control sockets across namespaces. */
 async function openWireguardGo(): Promise<Tunnel> {
   const lab = createWire()
+  const wireguardGo = findWireguardGo()
+  if ('skipped' in wireguardGo) throw new Error(wireguardGo.skipped)
   const children: ChildProcess[] = []
   const close = async () => {
     await Promise.all(children.map(end))
@@ -204,7 +221,7 @@ async function openWireguardGo(): Promise<Tunnel> {
       ['right', 'left', '10.1.0.2'],
     ] as const) {
       const device = `wg-${host}`
-      const [file, ...words] = lab.inside(host, ['wireguard-go', '-f', device])
+      const [file, ...words] = lab.inside(host, [wireguardGo.file, '-f', device])
       const environment = {
         ...process.env,
         WG_I_PREFER_BUGGY_USERSPACE_TO_POLISHED_KMOD: '1',
@@ -260,6 +277,12 @@ function cpuOf(pids: readonly number[]): number {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
     return sum + (Number(fields[11]) + Number(fields[12])) / TICKS
   }, 0)
+}
+
+/** User and system seconds of a process's first thread, which runs its JavaScript. */
+function mainThreadSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / TICKS
 }
 
 function residentMB(pid: number): number {

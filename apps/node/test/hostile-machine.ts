@@ -105,6 +105,10 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     injectPackets() {},
     restart() {},
     retryHandshake() {},
+    udpPort: undefined,
+    sendDatagram: () => false,
+    takeDatagrams: () => [],
+    activePeers: () => [],
     close() {},
   }
 }

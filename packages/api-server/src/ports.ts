@@ -86,6 +86,37 @@ export interface VpnCounters {
   readonly drops: Readonly<Record<string, number | undefined>>
 }
 
+interface UdpEndpoint {
+  readonly address: string
+  readonly port: number
+}
+
+/** The way over UDP to a peer, or why there is none. */
+export interface VpnUdp {
+  readonly state: 'direct' | 'suspect' | 'none'
+  readonly reason:
+    | 'off'
+    | 'unsupported'
+    | 'searching'
+    | 'blocked'
+    | 'one-way'
+    | 'both-vary'
+    | 'too-small'
+    | 'idle'
+    | undefined
+  readonly endpoint: UdpEndpoint | undefined
+  readonly rttMs: number | undefined
+  readonly candidates: readonly {
+    readonly endpoint: UdpEndpoint
+    readonly kind: 'own' | 'seen' | 'heard'
+    readonly isAnswered: boolean
+    readonly isHeard: boolean
+    readonly rttMs: number | undefined
+    /** The longest packet that was proven to pass, in bytes; 0: none. */
+    readonly mtu: number
+  }[]
+}
+
 export interface VpnPeerState {
   readonly peer: string
   readonly hostname: string
@@ -94,6 +125,7 @@ export interface VpnPeerState {
   readonly way: 'sealed' | 'plain' | 'unknown'
   readonly path: 'direct' | 'relayed' | undefined
   readonly transport: string | undefined
+  readonly udp: VpnUdp
   readonly mtu: number
   /** The time at which the session began, in unix ms. */
   readonly sessionSince: number | undefined
@@ -126,6 +158,7 @@ export interface VpnProbe {
   readonly transport: string | undefined
   readonly rttMs: number
   readonly mtu: number
+  readonly udp: VpnUdp
 }
 
 /** The network interface and who is reached through it. */

@@ -106,6 +106,7 @@ export function fakeMachine(over: Partial<VpnPeerState>): VpnPeerState {
     way: 'unknown',
     path: undefined,
     transport: undefined,
+    udp: { state: 'none', reason: 'blocked', endpoint: undefined, rttMs: undefined, candidates: [] },
     mtu: 1280,
     sessionSince: undefined,
     counters: COUNTERS,
@@ -133,7 +134,16 @@ export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
       const machine = peers.find((each) => each.peer === peer)
       if (machine?.path === undefined) throw new MeshError('vpn.unreachable', `${peer} does not answer`)
       const { way, path, transport, mtu } = machine
-      return { way, path, transport, mtu, rttMs: 1.5 }
+      const endpoint = { address: 'fd12::2', port: 4711 }
+      const candidate = { endpoint, kind: 'own', isAnswered: true, isHeard: true, rttMs: 1.5, mtu } as const
+      const udp = {
+        state: 'direct',
+        reason: undefined,
+        endpoint,
+        rttMs: 1.5,
+        candidates: [candidate],
+      } as const
+      return { way, path, transport, mtu, rttMs: 1.5, udp }
     },
   }
 }

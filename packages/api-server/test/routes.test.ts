@@ -131,6 +131,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         Path: 'direct',
         Transport: 'tcp',
         RoundTripMs: 4,
+        UDP: { State: 'none', Reason: 'blocked', Endpoint: null, RoundTripMs: null },
         MTU: 1280,
         Since: '2026-01-01T00:00:00.000Z',
         PacketsIn: 3,
@@ -150,6 +151,22 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Transport: 'tcp',
       RoundTripMs: 1.5,
       MTU: 1280,
+      UDP: {
+        State: 'direct',
+        Reason: null,
+        Endpoint: '[fd12::2]:4711',
+        RoundTripMs: 1.5,
+        Candidates: [
+          {
+            Endpoint: '[fd12::2]:4711',
+            Kind: 'own',
+            Answered: true,
+            Heard: true,
+            RoundTripMs: 1.5,
+            MTU: 1280,
+          },
+        ],
+      },
     }
     for (const [machine, Address] of [
       ['10.1.0.12', '10.1.0.12'],

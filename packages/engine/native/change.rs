@@ -59,7 +59,7 @@ fn legacy(shared: &Shared, entry: &Entry, mut packets: Vec<u8>) {
     let (count, bytes) =
         frames(&packets).fold((0, 0), |(count, bytes), packet| (count + 1, bytes + packet.len() as u64));
     entry.peer.counters.sent(count, bytes);
-    shared.queue(entry, &mut packets, false);
+    shared.deliver(entry, &mut packets, false);
 }
 
 /// Lets packets wait for a session, which begins at once.
@@ -77,7 +77,7 @@ fn sealed(shared: &Shared, entry: &Entry, packets: &[u8]) {
     let released = state.release(entry.mtu, &mut handshake);
     drop(state);
     peer.counters.sent(released.0, released.1);
-    shared.queue(entry, &mut handshake, true);
+    shared.deliver(entry, &mut handshake, true);
 }
 
 /// Lets packets wait. True when something does.

@@ -53,6 +53,10 @@ reasons! {
     NotForUs => "notForUs",
     /// In: the kernel did not take it.
     DeviceRefused => "deviceRefused",
+    /// Out: the socket did not take it: its buffer is full, or the way does not take that length.
+    NotSent => "notSent",
+    /// In: more datagrams that are no WireGuard than are looked at.
+    DatagramLimit => "datagramLimit",
 }
 
 const REASONS: usize = REASON_NAMES.len();

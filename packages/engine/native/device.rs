@@ -159,10 +159,10 @@ impl Waker {
         let _ = write(self.0.as_raw_fd(), &1u64.to_ne_bytes());
     }
 
-    /// Waits until the device has something to read, or `wake` was called.
-    pub fn wait_for(&self, device: &Device) {
+    /// Waits until the device or socket `fd` has something to read, or `wake` was called.
+    pub fn wait_for(&self, fd: RawFd) {
         let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let mut fds = [watch(device.fd()), watch(self.0.as_raw_fd())];
+        let mut fds = [watch(fd), watch(self.0.as_raw_fd())];
         // SAFETY: two valid entries.
         unsafe { libc::poll(fds.as_mut_ptr(), 2, -1) };
     }

@@ -1,23 +1,28 @@
 //! One device, one identity, one table, and the threads that carry packets between them and the peers' streams.
 use crate::clamp::{MAX_TOO_BIG, too_big};
 use crate::counters::{Counters, Reason};
+use crate::datagrams::{Datagram, Datagrams};
 use crate::device::{Device, Waker};
 use crate::events::{Event, Events};
+use crate::from_socket::FromSocket;
 use crate::inbound::{Inbound, Work};
 use crate::outbound::Outbound;
 use crate::packet::{Ip, parse};
 use crate::peer::{Peer, Tunnel};
 use crate::segments::HEADER;
 use crate::sessions::{Identity, Key};
-use crate::table::{Current, Entry, Prefix, Table};
+use crate::socket::{SocketConfig, UdpSocket};
+use crate::table::{Current, Entry, Path, Prefix, Table};
 use crate::timers::{self, TickPause};
 use crate::waiting::Waiting;
 use crate::{change, limits, queues};
 use std::io;
+use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::thread::JoinHandle;
+use zeroize::Zeroize;
 
 /// What the threads share.
 pub struct Shared {
@@ -26,6 +31,9 @@ pub struct Shared {
     pub table: Current,
     pub events: Events,
     pub work: Work,
+    /// None: all goes over streams.
+    pub socket: Option<UdpSocket>,
+    pub datagrams: Datagrams,
     pub tick_pause: TickPause,
     pub waker: Waker,
     /// Counts what waits for all peers together.
@@ -60,6 +68,29 @@ impl Shared {
         pushed.announce
     }
 
+    /// Sends frames by the peer's path; `frames` is empty afterwards. For few at a time.
+    pub fn deliver(&self, entry: &Entry, frames: &mut Vec<u8>, urgent: bool) {
+        let Path { endpoint, stream } = entry.path;
+        if let (Some(to), Some(socket)) = (endpoint, &self.socket) {
+            let refused = queues::frames(frames).filter(|each| socket.send(to, each).is_err()).count();
+            entry.peer.counters.drop_many(Reason::NotSent, refused);
+        }
+        if stream {
+            self.queue(entry, frames, urgent);
+        } else {
+            frames.clear();
+        }
+    }
+
+    /// Answers on the socket; `frames` is empty afterwards.
+    pub fn reply(&self, to: SocketAddr, frames: &mut Vec<u8>) {
+        if let Some(socket) = &self.socket {
+            let refused = queues::frames(frames).filter(|each| socket.send(to, each).is_err()).count();
+            self.counters.drop_many(Reason::NotSent, refused);
+        }
+        frames.clear();
+    }
+
     /// Tells the sender of a packet that it does not fit into the tunnel. The sender is on this side of the device.
     pub fn tell_too_big(&self, packet: &[u8], ip: &Ip, mtu: usize) {
         let mut message = [0; MAX_TOO_BIG];
@@ -90,6 +121,7 @@ pub struct PeerConfig {
     pub tunnel: TunnelConfig,
     pub allowed: Vec<Prefix>,
     pub mtu: u16,
+    pub path: Path,
 }
 
 #[derive(Clone, Copy)]
@@ -119,23 +151,39 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// `wake` is called from any thread when `poll` has something; it must not block.
-    pub fn start(device: Device, private_key: Key, wake: Box<dyn Fn() + Send + Sync>) -> io::Result<Engine> {
+    /// `wake` is called from any thread when `poll` has something; it must not block. Without `socket` all goes over
+    /// streams.
+    pub fn start(
+        device: Device,
+        mut private_key: Key,
+        socket: Option<SocketConfig>,
+        wake: Box<dyn Fn() + Send + Sync>,
+    ) -> io::Result<Engine> {
+        let identity = Identity::new(private_key);
+        private_key.zeroize();
         let shared = Arc::new(Shared {
             device,
-            identity: Identity::new(private_key),
+            identity,
             table: Current::default(),
             events: Events::new(wake),
             work: Work::default(),
+            socket: socket.map(open_socket).transpose()?,
+            datagrams: Datagrams::default(),
             tick_pause: TickPause::default(),
             waker: Waker::new()?,
             waiting: Waiting::default(),
             counters: Counters::default(),
             stop: AtomicBool::new(false),
         });
-        let mut engine = Engine { shared, threads: Vec::with_capacity(3) };
+        let mut engine = Engine { shared, threads: Vec::with_capacity(4) };
         engine.thread("mesh-out", |shared| Outbound::new(shared).run())?;
         engine.thread("mesh-in", |shared| Inbound::new(shared).run())?;
+        if engine.shared.socket.is_some() {
+            engine.thread("mesh-udp", |shared| match &shared.socket {
+                Some(socket) => FromSocket::new(shared, socket).run(),
+                None => Ok(()),
+            })?;
+        }
         engine.thread("mesh-timers", timers::run)?;
         Ok(engine)
     }
@@ -163,6 +211,30 @@ impl Engine {
         &self.shared.counters
     }
 
+    /// The socket's port, if there is one.
+    pub fn port(&self) -> Option<u16> {
+        self.shared.socket.as_ref().map(UdpSocket::port)
+    }
+
+    /// Sends a datagram that is no WireGuard. False: there is no socket, or the way does not take it.
+    pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8]) -> bool {
+        self.shared.socket.as_ref().is_some_and(|socket| socket.send(to, datagram).is_ok())
+    }
+
+    pub fn take_datagrams(&self) -> Vec<Datagram> {
+        self.shared.datagrams.take()
+    }
+
+    /// The numbers of the peers to or from whom packets passed since the last call.
+    pub fn active(&self) -> Vec<u32> {
+        let is_active = |entry: &&Entry| {
+            let Counters { packets_in, packets_out, .. } = &*entry.peer.counters;
+            let passed = packets_in.load(Relaxed) + packets_out.load(Relaxed);
+            entry.peer.seen.swap(passed, Relaxed) != passed
+        };
+        self.table().entries().iter().filter(is_active).map(|entry| entry.peer.id).collect()
+    }
+
     pub fn table(&self) -> Arc<Table> {
         self.shared.table.get()
     }
@@ -171,14 +243,19 @@ impl Engine {
     /// keeps its counters and the packets that wait.
     pub fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix]) {
         let before = self.shared.table.get();
-        let mut changed = Vec::new();
+        let (mut changed, mut moved) = (Vec::new(), Vec::new());
         let entries = peers.into_iter().map(|config| {
-            let known = before.entry(config.id).map(|entry| &entry.peer);
+            let entry = before.entry(config.id);
+            if entry.is_some_and(|entry| entry.path != config.path) {
+                moved.push(config.id);
+            }
+            let known = entry.map(|entry| &entry.peer);
             let peer = keep_or_make(known, &config, &self.shared.waiting);
             if let Some(known) = known.filter(|known| !Arc::ptr_eq(known, &peer)) {
                 changed.push(known.clone());
             }
-            (Entry { peer, mtu: config.mtu.max(limits::MIN_MTU) as usize }, config.allowed)
+            let mtu = config.mtu.max(limits::MIN_MTU) as usize;
+            (Entry { peer, mtu, path: config.path }, config.allowed)
         });
         let table = Table::new(entries.collect(), local);
         self.shared.table.set(table);
@@ -189,6 +266,8 @@ impl Engine {
                 change::take_over(&self.shared, old, entry);
             }
         }
+        // a handshake may have been lost on the path before
+        moved.into_iter().for_each(|peer| self.retry_handshake(peer));
     }
 
     /// The next batch of whole frames for the peer's stream.
@@ -264,11 +343,15 @@ impl Engine {
         if let Some(sessions) = entry.peer.state().existing() {
             sessions.retry_handshake(&mut frames);
         }
-        self.shared.queue(entry, &mut frames, true);
+        self.shared.deliver(entry, &mut frames, true);
         if entry.peer.outgoing.is_waiting() {
             self.shared.events.tell(Event::Readable, entry.peer.id);
         }
     }
+}
+
+fn open_socket(config: SocketConfig) -> io::Result<UdpSocket> {
+    UdpSocket::open(config).map_err(|error| io::Error::other(format!("UDP port {}: {error}", config.port)))
 }
 
 fn wrong_tunnel(peer: &Peer) -> Reason {

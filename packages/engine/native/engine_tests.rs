@@ -9,13 +9,15 @@ use crate::packet::{get16, parse};
 use crate::queues::{frames, push_frame};
 use crate::segments::{HEADER, cut};
 use crate::sessions::{Identity, Sessions};
-use crate::table::Prefix;
+use crate::socket::SocketConfig;
+use crate::table::{Path, Prefix};
 use crate::test_packets::{Spec, build, build_super, checksums_fit};
 use crate::test_random::Random;
 use std::time::{Duration, Instant};
 use tun_rs::VirtioNetHdr;
 
 mod hostile;
+mod sockets;
 mod tunnels;
 
 const PEER: u32 = 1;
@@ -33,7 +35,8 @@ struct End {
 impl End {
     fn new(secret: u8, offload: bool) -> End {
         let (device, kernel) = Device::memory(offload).unwrap();
-        let engine = Engine::start(device, [secret; 32], Box::new(|| {})).unwrap();
+        let engine =
+            Engine::start(device, [secret; 32], Some(SocketConfig::default()), Box::new(|| {})).unwrap();
         End { engine, kernel, handed: 0, events: Vec::new() }
     }
 
@@ -65,6 +68,7 @@ fn peer(secret: u8, allowed: &[&str]) -> PeerConfig {
         tunnel: TunnelConfig::WireGuard { public, preshared: Some([7; 32]) },
         allowed: allowed.iter().map(|text| Prefix::parse(text).unwrap()).collect(),
         mtu: 1400,
+        path: Path::STREAM,
     }
 }
 

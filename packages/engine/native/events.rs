@@ -28,6 +28,8 @@ events! {
     Readable => "readable",
     /// Packets wait for the peer, and there is no tunnel to it.
     PathNeeded => "pathNeeded",
+    /// Datagrams that are no WireGuard wait to be taken.
+    Datagrams => "datagrams",
     /// The device or a thread is gone; no packets pass any more.
     Failed => "failed",
 }
@@ -35,7 +37,10 @@ events! {
 impl Event {
     /// True for events that say what holds now: they are told once however often they came, and never lost.
     fn is_mark(self) -> bool {
-        matches!(self, Event::Writable | Event::Readable | Event::PathNeeded | Event::Failed)
+        matches!(
+            self,
+            Event::Writable | Event::Readable | Event::PathNeeded | Event::Datagrams | Event::Failed
+        )
     }
 }
 

@@ -1,27 +1,36 @@
 //! Packets between the kernel and peers: a device, WireGuard sessions, and the table that joins them. No policy:
 //! `@mesh/vpn` says who may talk, and through which tunnel.
 //!
-//! Out: `device` -> `outbound` (`table`, `clamp`, `segments`, `sessions`) -> `queues` -> the application's stream.
-//! In: the stream -> `queues` -> `inbound` (`sessions`, `packet`, `table`, `segments`) -> `device`.
+//! Out: `device` -> `outbound` (`table`, `clamp`, `segments`, `sessions`) -> `outbox` -> `socket`, or -> `queues` -> the
+//! application's stream.
+//! In: `socket` -> `from_socket`, or the stream -> `queues` -> `inbound`, then both -> `opener` (`sessions`, `packet`,
+//! `table`, `segments`) -> `device`.
 mod change;
 mod checksum;
 mod clamp;
 pub mod counters;
+mod datagrams;
 pub mod device;
 pub mod engine;
 pub mod events;
+mod from_socket;
 mod inbound;
 pub mod interface;
 pub mod limits;
 // its functions are called by Node alone
 #[cfg(all(feature = "node", not(test)))]
 mod node;
+mod opener;
 mod outbound;
+mod outbox;
 pub mod packet;
 pub mod peer;
 pub mod queues;
+mod receivers;
 mod segments;
 pub mod sessions;
+pub mod socket;
+mod source_limits;
 pub mod table;
 mod timers;
 mod waiting;

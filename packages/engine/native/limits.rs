@@ -28,8 +28,7 @@ pub const PATH_NEEDED_AGAIN: Duration = Duration::from_secs(5);
 pub const HANDSHAKE_RETRY_APART: Duration = Duration::from_millis(100);
 /// The least time between two handshakes that are sent because the peer lost the session.
 pub const REHANDSHAKE_APART: Duration = Duration::from_secs(5);
-/// The most events that wait for JavaScript. `readable`, `writable`, `pathNeeded` and `failed` are not among them: each
-/// is one mark for a peer.
+/// The most events that wait for JavaScript. Those that are marks (`Event::is_mark`) are not among them.
 pub const MAX_EVENTS: usize = 1024;
 /// How many bytes are gathered before the application is woken, as long as the device has more to read at once.
 pub const GATHER_BYTES: usize = 16 * 1024;
@@ -45,3 +44,31 @@ pub const TICK: Duration = Duration::from_millis(250);
 pub const MIN_MTU: u16 = 576;
 /// The least MTU of a path for IPv6.
 pub const MIN_MTU_V6: u16 = 1280;
+/// The longest UDP datagram over IPv4, and so what one call may send as a super-segment.
+pub const MAX_DATAGRAM_BYTES: usize = 65_507;
+/// The most datagrams that the kernel takes or gives in one super-segment.
+pub const MAX_SEND_SEGMENTS: usize = 64;
+/// How much is gathered for the socket before it is sent: a super-segment.
+pub const OUTBOX_BYTES: usize = 60_000;
+/// The most reads of the device before what was gathered for the socket is sent.
+pub const READS_PER_SEND: usize = 64;
+/// The socket's buffers in the kernel, each way: 10 ms at 6 Gbit/s.
+pub const SOCKET_BUFFER_BYTES: u32 = 8 << 20;
+/// How long a thread waits for a full socket, in ms, before it drops.
+pub const SOCKET_PATIENCE_MS: i32 = 10;
+/// How many super-segments one call receives.
+pub const RECEIVE_BUFFERS: usize = 8;
+/// The most datagrams other than WireGuard's that wait for the application.
+pub const MAX_DATAGRAMS: usize = 512;
+/// How much of each the application gets, in bytes.
+pub const MAX_KEPT_BYTES: usize = 256;
+/// The most such datagrams a second that are taken from one address: each peer behind it sends a few probes.
+pub const DATAGRAMS_PER_SOURCE: u32 = 100;
+/// The most such datagrams a second in all.
+pub const DATAGRAMS_PER_SECOND: u32 = 4_000;
+/// The most handshake messages a second that are taken from one address of the socket.
+pub const HANDSHAKES_PER_SOURCE: u32 = 50;
+/// The most handshake messages a second that are taken from the socket: each costs up to 0.2 ms.
+pub const SOCKET_HANDSHAKES_PER_SECOND: u32 = 1_000;
+/// More handshake messages than this from the socket in a second are load: senders have to prove their address first.
+pub const HANDSHAKES_UNDER_LOAD: u32 = 100;

@@ -5,11 +5,13 @@ use crate::engine::{Engine, PeerConfig, TunnelConfig};
 use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
 use crate::sessions::Key;
-use crate::table::Prefix;
+use crate::socket::SocketConfig;
+use crate::table::{Path, Prefix};
 use napi::bindgen_prelude::{Buffer, Float64Array, Uint8Array, Uint32Array};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Error, Result, Status};
 use napi_derive::napi;
+use std::net::SocketAddr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The length in bytes below which a batch is copied: memory of its own would cost more.
@@ -23,6 +25,19 @@ pub struct NativeInit {
     pub addresses: Vec<String>,
     pub mtu: u16,
     pub private_key: Uint8Array,
+    /// The UDP port, 0 for any; none: no socket.
+    pub udp_port: Option<u16>,
+    pub udp_mark: Option<u32>,
+}
+
+/// A datagram that is no WireGuard.
+#[napi(object)]
+pub struct NativeDatagram {
+    pub address: String,
+    pub port: u16,
+    /// How long it was; `bytes` has its beginning.
+    pub len: u32,
+    pub bytes: Buffer,
 }
 
 /// All sums since the engine was opened.
@@ -46,12 +61,15 @@ pub struct NativeInterface {
 /// The whole table in few values: thousands of objects would cost more than all the rest.
 #[napi(object)]
 pub struct NativeTable {
-    /// Four numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, and how many ranges it has.
+    /// Five numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, and its path
+    /// (0 stream, 1 socket, 2 both).
     pub peers: Uint32Array,
     /// The public and the preshared key of each peer with a WireGuard tunnel, in order.
     pub keys: Uint8Array,
     /// The peers' ranges in order, a space between two.
     pub ranges: String,
+    /// Where the socket sends to, of each peer whose path names it, in order, a space between two.
+    pub endpoints: String,
     pub local: String,
 }
 
@@ -79,7 +97,8 @@ impl NativeEngine {
             // its queue has room for one call at least, and one is enough
             wake.call((), ThreadsafeFunctionCallMode::NonBlocking);
         };
-        let engine = Engine::start(device, private_key, Box::new(wake)).map_err(system)?;
+        let socket = init.udp_port.map(|port| SocketConfig { port, mark: init.udp_mark });
+        let engine = Engine::start(device, private_key, socket, Box::new(wake)).map_err(system)?;
         Ok(NativeEngine { engine: Some(engine), memory, routes: Routes::default() })
     }
 
@@ -140,6 +159,34 @@ impl NativeEngine {
     pub fn inject_packets(&self, peer: u32, packets: &[u8]) -> Result<()> {
         self.engine()?.inject_packets(peer, packets);
         Ok(())
+    }
+
+    #[napi(getter)]
+    pub fn udp_port(&self) -> Result<Option<u16>> {
+        Ok(self.engine()?.port())
+    }
+
+    /// Sends a datagram that is no WireGuard. False: it cannot be sent, or not at this length.
+    #[napi]
+    pub fn send_datagram(&self, endpoint: String, bytes: &[u8]) -> Result<bool> {
+        Ok(self.engine()?.send_datagram(socket_address(&endpoint)?, bytes))
+    }
+
+    #[napi]
+    pub fn take_datagrams(&self) -> Result<Vec<NativeDatagram>> {
+        let all = self.engine()?.take_datagrams().into_iter().map(|datagram| NativeDatagram {
+            address: datagram.from.ip().to_string(),
+            port: datagram.from.port(),
+            len: datagram.len as u32,
+            bytes: datagram.bytes.into(),
+        });
+        Ok(all.collect())
+    }
+
+    /// The numbers of the peers to or from whom packets passed since the last call.
+    #[napi]
+    pub fn active(&self) -> Result<Vec<u32>> {
+        Ok(self.engine()?.active())
     }
 
     #[napi]
@@ -245,6 +292,10 @@ fn prefixes(texts: &[String]) -> Result<Vec<Prefix>> {
     texts.iter().map(parse).collect()
 }
 
+fn socket_address(text: &str) -> Result<SocketAddr> {
+    text.parse().map_err(|_| bad_input(format!("not an address with a port: {text:?}")))
+}
+
 /// Ranges as text, a space between two.
 fn ranges(text: &str) -> impl Iterator<Item = Result<Prefix>> {
     text.split_ascii_whitespace()
@@ -254,8 +305,9 @@ fn ranges(text: &str) -> impl Iterator<Item = Result<Prefix>> {
 fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
     let short = || bad_input("a table whose parts do not fit together".into());
     let (mut keys, mut ranges) = (table.keys.chunks_exact(2 * KEY_BYTES), ranges(&table.ranges));
-    let mut peers = Vec::with_capacity(table.peers.len() / 4);
-    for row in table.peers.chunks_exact(4) {
+    let mut endpoints = table.endpoints.split_ascii_whitespace();
+    let mut peers = Vec::with_capacity(table.peers.len() / 5);
+    for row in table.peers.chunks_exact(5) {
         let tunnel = match row[1] {
             0 => TunnelConfig::None,
             1 => {
@@ -266,7 +318,12 @@ fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
         };
         let allowed = ranges.by_ref().take(row[3] as usize).collect::<Result<Vec<_>>>()?;
         let mtu = u16::try_from(row[2]).map_err(|_| short())?;
-        peers.push(PeerConfig { id: row[0], tunnel, allowed, mtu });
+        let endpoint = match row[4] {
+            0 => None,
+            _ => Some(socket_address(endpoints.next().ok_or_else(short)?)?),
+        };
+        let path = Path { endpoint, stream: row[4] != 1 };
+        peers.push(PeerConfig { id: row[0], tunnel, allowed, mtu, path });
     }
     Ok(peers)
 }

@@ -1,11 +1,11 @@
-//! From the device to a peer's stream. One turn:
+//! From the device to a peer: to the socket, or to the peer's stream. One turn:
 //!
 //! 1. Read one super-segment.
 //! 2. Look its destination up.
 //! 3. Tell TCP and other senders what fits.
 //! 4. Cut it and seal every packet into frames (for a legacy member, leave them as they are; without a tunnel, they wait).
-//! 5. Queue the frames for the peer's stream; what has no room is dropped and counted.
-//! 6. Wake the application once the device is empty, or enough has gathered.
+//! 5. Gather datagrams for the socket, or queue frames for the peer's stream; what has no room is dropped and counted.
+//! 6. Send, and wake the application, once the device is empty or enough has gathered.
 //!
 //! All buffers are this thread's own and used again; a peer's lock is held only while sealing.
 use crate::clamp::clamp_segment_size;
@@ -14,12 +14,14 @@ use crate::device::Read;
 use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::*;
+use crate::outbox::Outbox;
 use crate::packet::{Ip, is_multicast, parse};
 use crate::peer::Tunnel;
-use crate::queues::push_frame;
+use crate::queues::{frames, push_frame};
 use crate::segments::{HEADER, Refused, cut, is_unfinished};
-use crate::table::{Entry, View};
-use std::net::IpAddr;
+use crate::sessions::Sessions;
+use crate::table::{Entry, Path, View};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 use tun_rs::VirtioNetHdr;
@@ -29,6 +31,9 @@ pub struct Outbound<'a> {
     view: View,
     input: Vec<u8>,
     frames: Vec<u8>,
+    outbox: Outbox,
+    /// Reads since the outbox was sent last.
+    reads: usize,
     /// The bytes for which the application has to be woken; none: it need not be.
     gathered: Option<usize>,
 }
@@ -37,7 +42,8 @@ impl<'a> Outbound<'a> {
     pub fn new(shared: &'a Shared) -> Outbound<'a> {
         let view = View::new(&shared.table);
         let input = vec![0; HEADER + MAX_PACKET_BYTES];
-        Outbound { shared, view, input, frames: Vec::with_capacity(MAX_BATCH_BYTES), gathered: None }
+        let (frames, outbox) = (Vec::with_capacity(MAX_BATCH_BYTES), Outbox::default());
+        Outbound { shared, view, input, frames, outbox, reads: 0, gathered: None }
     }
 
     /// Runs until the engine stops or the device is gone.
@@ -47,8 +53,9 @@ impl<'a> Outbound<'a> {
             match shared.device.read(&mut self.input) {
                 Read::Bytes(len) => self.packet(len),
                 Read::Empty => {
+                    self.flush(true);
                     self.wake();
-                    shared.waker.wait_for(&shared.device);
+                    shared.waker.wait_for(shared.device.fd());
                 }
                 Read::Gone(error) if shared.stopping() => return Err(error.to_string()),
                 Read::Gone(error) => return Err(format!("the interface is gone: {error}")),
@@ -69,13 +76,27 @@ impl<'a> Outbound<'a> {
         let Some(entry) = self.view.table().owner(ip.destination) else {
             return self.shared.counters.drop_one(unowned(ip.destination));
         };
-        let mut sender = Sender { shared: self.shared, entry, frames: &mut self.frames };
+        let (frames, outbox) = (&mut self.frames, &mut self.outbox);
+        let mut sender = Sender { shared: self.shared, entry, frames, outbox };
         if sender.send(&header, &ip, bytes) {
             self.gathered.get_or_insert_default();
         }
         self.gathered = self.gathered.map(|bytes| bytes + len);
         if self.gathered >= Some(GATHER_BYTES) {
             self.wake();
+        }
+        self.reads += 1;
+        if self.reads >= READS_PER_SEND || self.outbox.is_full() {
+            self.flush(false);
+        }
+    }
+
+    /// Sends what was gathered for the socket; unless `all`, a batch with room for more stays.
+    fn flush(&mut self, all: bool) {
+        self.reads = 0;
+        if let (Some(socket), false) = (&self.shared.socket, self.outbox.is_empty()) {
+            let refused = self.outbox.flush(socket, all);
+            self.shared.counters.drop_many(Reason::NotSent, refused);
         }
     }
 
@@ -95,6 +116,7 @@ struct Sender<'a> {
     shared: &'a Shared,
     entry: &'a Entry,
     frames: &'a mut Vec<u8>,
+    outbox: &'a mut Outbox,
 }
 
 impl Sender<'_> {
@@ -105,18 +127,74 @@ impl Sender<'_> {
         self.frames.clear();
         let result = match self.entry.peer.tunnel {
             Tunnel::Legacy => self.legacy(header, ip, bytes),
-            Tunnel::WireGuard(_) => self.sealed(header, ip, bytes),
+            Tunnel::WireGuard(_) if self.entry.path == Path::STREAM => self.sealed(header, ip, bytes),
+            Tunnel::WireGuard(_) => return self.by_socket(header, ip, bytes),
             Tunnel::None => self.waiting(header, ip, bytes),
         };
         match result {
             Ok(()) => return self.shared.put(self.entry, self.frames, false),
-            Err(Refused::Malformed) => self.counters().drop_one(Reason::Malformed),
-            Err(Refused::TooBig) => {
-                self.counters().drop_one(Reason::TooBig);
-                self.shared.tell_too_big(bytes, ip, mtu);
-            }
+            Err(refused) => self.refused(refused, ip, bytes),
         }
         false
+    }
+
+    fn refused(&self, refused: Refused, ip: &Ip, bytes: &[u8]) {
+        match refused {
+            Refused::Malformed => self.counters().drop_one(Reason::Malformed),
+            Refused::TooBig => {
+                self.counters().drop_one(Reason::TooBig);
+                self.shared.tell_too_big(bytes, ip, self.entry.mtu);
+            }
+        }
+    }
+
+    /// Seals for the socket, or for both ways. True when the application has to be woken.
+    fn by_socket(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> bool {
+        let Path { endpoint, stream } = self.entry.path;
+        let result = match endpoint {
+            Some(to) if !stream => self.datagrams(to, header, ip, bytes),
+            _ => self.sealed(header, ip, bytes),
+        };
+        if let Err(refused) = result {
+            self.refused(refused, ip, bytes);
+            return false;
+        }
+        // with both ways these are all, else only a handshake
+        if let Some(to) = endpoint {
+            frames(self.frames).for_each(|datagram| self.outbox.push(to, datagram));
+        }
+        stream && self.shared.put(self.entry, self.frames, false)
+    }
+
+    fn datagrams(
+        &mut self,
+        to: SocketAddr,
+        header: &VirtioNetHdr,
+        ip: &Ip,
+        bytes: &mut [u8],
+    ) -> Result<(), Refused> {
+        let Sender { shared, entry: Entry { peer, mtu, .. }, frames, outbox } = self;
+        let (mut packets, mut sum, mut unsealed, mut lost) = (0, 0, false, 0);
+        let mut state = peer.state();
+        let result = cut(header, ip, bytes, *mtu, |packet| {
+            let sessions = state.sessions(peer, &shared.identity);
+            let seals =
+                |sessions: &mut Sessions| sessions.seal_with(packet, *mtu, |sealed| outbox.push(to, sealed));
+            if !unsealed && sessions.is_some_and(seals) {
+                (packets, sum) = (packets + 1, sum + packet.len() as u64);
+            } else {
+                unsealed = true;
+                lost += !state.wait(packet) as usize;
+            }
+        });
+        if unsealed && let Some(sessions) = state.existing() {
+            sessions.initiate(false, frames);
+        }
+        drop(state);
+        peer.live.store(true, Relaxed);
+        peer.counters.sent(packets, sum);
+        peer.counters.drop_many(Reason::NoSession, lost);
+        result
     }
 
     fn legacy(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
@@ -131,7 +209,7 @@ impl Sender<'_> {
     }
 
     fn sealed(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
-        let Entry { peer, mtu } = self.entry;
+        let Entry { peer, mtu, .. } = self.entry;
         let (mut packets, mut sum, mut unsealed, mut lost) = (0, 0, false, 0);
         let frames = &mut *self.frames;
         let mut state = peer.state();
@@ -155,7 +233,7 @@ impl Sender<'_> {
     }
 
     fn waiting(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
-        let Entry { peer, mtu } = self.entry;
+        let Entry { peer, mtu, .. } = self.entry;
         let mut lost = 0;
         let mut state = peer.state();
         let result = cut(header, ip, bytes, *mtu, |packet| lost += !state.wait(packet) as usize);

@@ -7,8 +7,9 @@ use crate::sessions::{Identity, Key, Sessions};
 use crate::waiting::Waiting;
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
+use zeroize::Zeroizing;
 
 /// How packets reach a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Peer {
     pub incoming: Arc<Incoming>,
     /// There are sessions whose timers have to be looked after, or something waits.
     pub live: AtomicBool,
+    /// How many packets had passed when somebody asked last whether any do.
+    pub seen: AtomicU64,
     state: Mutex<TunnelState>,
 }
 
@@ -37,7 +40,7 @@ pub struct Peer {
 #[derive(Default)]
 pub struct TunnelState {
     sessions: Option<Box<Sessions>>,
-    preshared: Option<Key>,
+    preshared: Option<Zeroizing<Key>>,
     waiting: Waiting,
     /// When the application was told that a path is needed.
     told: Option<Instant>,
@@ -54,6 +57,7 @@ impl Peer {
             outgoing: Outgoing::default(),
             incoming: Arc::default(),
             live: AtomicBool::new(false),
+            seen: AtomicU64::new(0),
             state: Mutex::new(TunnelState { waiting, ..TunnelState::default() }),
         }
     }
@@ -80,7 +84,8 @@ impl TunnelState {
             if self.retired {
                 return None;
             }
-            self.sessions = Some(Box::new(Sessions::new(identity, public, self.preshared)));
+            self.sessions =
+                Some(Box::new(Sessions::new(identity, peer.id, public, self.preshared.as_deref().copied())));
         }
         self.sessions.as_deref_mut()
     }
@@ -91,7 +96,7 @@ impl TunnelState {
 
     /// The secret both ends have besides: for the next handshake.
     pub fn set_preshared_key(&mut self, preshared: Option<Key>) {
-        self.preshared = preshared;
+        self.preshared = preshared.map(Zeroizing::new);
         if let Some(sessions) = &mut self.sessions {
             sessions.set_preshared_key(preshared);
         }

@@ -3,8 +3,10 @@
 use crate::counters::Reason;
 use crate::limits::*;
 use crate::queues::push_frame;
+use crate::receivers::{OwnIndexes, Receivers};
 use bytes::BytesMut;
 use gotatun::noise::errors::WireGuardError;
+use gotatun::noise::handshake::parse_handshake_anon;
 use gotatun::noise::index_table::IndexTable;
 use gotatun::noise::rate_limiter::RateLimiter;
 use gotatun::noise::{Tunn, TunnResult};
@@ -38,7 +40,10 @@ pub struct Identity {
     secret: StaticSecret,
     public: PublicKey,
     limiter: Arc<RateLimiter>,
+    /// Asks everybody for a proof of its address.
+    cookies: RateLimiter,
     indexes: IndexTable,
+    pub receivers: Receivers,
 }
 
 impl Identity {
@@ -48,12 +53,44 @@ impl Identity {
         // Streams come from proven members, and `Allowance` limits each one. They need no cookies, which prove
         // an address.
         let limiter = Arc::new(RateLimiter::new(&public, u64::MAX));
-        Identity { limiter, indexes: IndexTable::from_os_rng(), secret, public }
+        let (cookies, indexes) = (RateLimiter::new(&public, 0), IndexTable::from_os_rng());
+        Identity { limiter, cookies, indexes, receivers: Receivers::default(), secret, public }
+    }
+
+    /// Whether a handshake message was made for this node's key; what costs more comes after.
+    pub fn is_for_us(&self, message: &[u8]) -> bool {
+        self.limiter.verify_packet(nowhere(), copy_of(message)).is_ok()
+    }
+
+    /// Under load: whether the sender has proven its address. If not, the cookie for it, to be sent there.
+    pub fn cookie(&self, from: SocketAddr, message: &[u8]) -> Result<(), Option<Vec<u8>>> {
+        self.cookies.try_reset_count();
+        match self.cookies.verify_packet(from, copy_of(message)) {
+            Ok(_) => Ok(()),
+            Err(TunnResult::WriteToNetwork(cookie)) => Err(Some(Packet::from(cookie).to_vec())),
+            Err(_) => Err(None),
+        }
+    }
+
+    /// The key that an initiation says its sender has; it is not proven yet.
+    pub fn initiator(&self, message: &[u8]) -> Option<Key> {
+        let Ok(WgKind::HandshakeInit(message)) = copy_of(message).try_into_wg() else { return None };
+        let half = parse_handshake_anon(&self.secret, &self.public, &message).ok()?;
+        Some(half.peer_static_public)
     }
 
     pub fn public_key(&self) -> Key {
         *self.public.as_bytes()
     }
+}
+
+/// What stands for the sender's address where that does not matter.
+fn nowhere() -> SocketAddr {
+    (Ipv4Addr::UNSPECIFIED, 0).into()
+}
+
+fn copy_of(message: &[u8]) -> Packet {
+    Packet::from_bytes(BytesMut::from(message))
 }
 
 /// How a handshake message changed things.
@@ -76,6 +113,7 @@ pub enum Tick {
 pub struct Sessions {
     tunn: Tunn,
     limiter: Arc<RateLimiter>,
+    indexes: OwnIndexes,
     /// One piece of memory, used in turn by the packets that pass through gotatun.
     pool: BytesMut,
     allowance: Allowance,
@@ -91,13 +129,15 @@ pub struct Sessions {
 
 impl Sessions {
     /// Costs two multiplications on the curve, so it is made at the first packet.
-    pub fn new(identity: &Identity, key: Key, preshared: Option<Key>) -> Sessions {
+    /// `peer` is the application's number for it.
+    pub fn new(identity: &Identity, peer: u32, key: Key, preshared: Option<Key>) -> Sessions {
         let (indexes, limiter) = (identity.indexes.clone(), identity.limiter.clone());
         let secret = identity.secret.clone();
         let tunn = Tunn::new(secret, PublicKey::from(key), preshared, None, indexes, limiter.clone());
         Sessions {
             tunn,
             limiter,
+            indexes: identity.receivers.of(peer),
             pool: BytesMut::new(),
             allowance: Allowance::new(Instant::now()),
             initiated: None,
@@ -112,16 +152,22 @@ impl Sessions {
         self.tunn.set_preshared_key(preshared);
     }
 
-    /// Seals a packet into a frame, filled up with zeros to 16 bytes where `mtu` allows. False: no session.
+    /// Seals a packet into a frame. False: no session.
     #[inline]
     pub fn seal(&mut self, packet: &[u8], mtu: usize, batch: &mut Vec<u8>) -> bool {
+        self.seal_with(packet, mtu, |sealed| push_frame(batch, sealed))
+    }
+
+    /// Seals a packet, filled up with zeros to 16 bytes where `mtu` allows, and gives it to `each`. False: no session.
+    #[inline]
+    pub fn seal_with(&mut self, packet: &[u8], mtu: usize, each: impl FnOnce(&[u8])) -> bool {
         let padded = packet.len().next_multiple_of(16).min(mtu).max(packet.len());
         self.pool.reserve(padded);
         self.pool.extend_from_slice(packet);
         self.pool.resize(padded, 0);
         match self.tunn.encapsulate_with_session(Packet::from_bytes(self.pool.split())) {
             Ok(sealed) => {
-                push_frame(batch, &sealed.into_bytes());
+                each(&sealed.into_bytes());
                 true
             }
             Err(_) => false,
@@ -145,19 +191,19 @@ impl Sessions {
         Ok(packet.len())
     }
 
+    /// Whether one more handshake message may come by the peer's own streams. Those from the socket may be anybody's.
+    pub fn may_handshake(&mut self) -> bool {
+        self.allowance.take(Instant::now())
+    }
+
     /// Takes a handshake message; the answer is appended to `batch`.
     pub fn handshake(&mut self, datagram: &[u8], batch: &mut Vec<u8>) -> Result<Handshake, Reason> {
-        if !self.allowance.take(Instant::now()) {
-            return Err(Reason::HandshakeLimit);
-        }
-        // the sender's address matters only for cookies
-        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let packet = self.packet(datagram);
-        let message = self.limiter.verify_packet(nowhere, packet).map_err(|_| Reason::HandshakeRefused)?;
+        let message = self.limiter.verify_packet(nowhere(), packet).map_err(|_| Reason::HandshakeRefused)?;
         let answers = matches!(message, WgKind::HandshakeInit(_));
         match self.tunn.handle_incoming_packet(message) {
             TunnResult::WriteToNetwork(reply) => {
-                push_frame(batch, &Packet::from(reply));
+                self.push(&Packet::from(reply), batch);
                 // gotatun keeps packets of its own only for keepalives without a session
                 self.tunn.get_queued_packets(&mut MtuWatcher::new(u16::MAX)).for_each(drop);
                 (self.unanswered, self.unconfirmed) = (false, answers);
@@ -171,7 +217,7 @@ impl Sessions {
     /// Starts a handshake. With one under way, only when it has to be sent `again`.
     pub fn initiate(&mut self, again: bool, batch: &mut Vec<u8>) {
         if let Some(message) = self.tunn.format_handshake_initiation(again) {
-            push_frame(batch, &message.into_bytes());
+            self.push(&message.into_bytes(), batch);
             self.began();
         }
     }
@@ -202,7 +248,7 @@ impl Sessions {
                 if matches!(message, WgKind::HandshakeInit(_)) {
                     self.began();
                 }
-                push_frame(batch, &Packet::from(message));
+                self.push(&Packet::from(message), batch);
                 Tick::Fine
             }
             Ok(None) => {
@@ -216,6 +262,11 @@ impl Sessions {
                 Tick::Expired
             }
         }
+    }
+
+    fn push(&mut self, message: &[u8], batch: &mut Vec<u8>) {
+        self.indexes.learn(message);
+        push_frame(batch, message);
     }
 
     fn began(&mut self) {

@@ -1,7 +1,8 @@
 //! Which peer owns an address: one immutable value, made from the whole and swapped in as a whole.
-use crate::peer::Peer;
+use crate::peer::{Peer, Tunnel};
+use crate::sessions::Key;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,6 +31,20 @@ pub struct Entry {
     pub peer: Arc<Peer>,
     /// The longest packet that its tunnel takes, in bytes.
     pub mtu: usize,
+    pub path: Path,
+}
+
+/// What brings a WireGuard tunnel's datagrams to the peer; both, while it is not sure that the socket's arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Where the socket sends them.
+    pub endpoint: Option<SocketAddr>,
+    /// The application's stream.
+    pub stream: bool,
+}
+
+impl Path {
+    pub const STREAM: Path = Path { endpoint: None, stream: true };
 }
 
 const NOBODY: u32 = u32::MAX;
@@ -38,6 +53,7 @@ const NOBODY: u32 = u32::MAX;
 pub struct Table {
     entries: Vec<Entry>,
     by_id: HashMap<u32, usize>,
+    by_key: HashMap<Key, usize>,
     owners_v4: Ranges<u32>,
     owners_v6: Ranges<u128>,
     local_v4: Ranges<u32>,
@@ -54,7 +70,14 @@ impl Table {
         let local = local.iter().map(|prefix| (*prefix, 0));
         let (local_v4, local_v6): (Vec<_>, Vec<_>) = local.partition(|(prefix, _)| prefix.address.is_ipv4());
         let by_id = entries.iter().enumerate().map(|(at, (entry, _))| (entry.peer.id, at)).collect();
+        let by_key = entries.iter().enumerate();
+        let by_key = by_key.filter_map(|(at, (entry, _))| match entry.peer.tunnel {
+            Tunnel::WireGuard(key) => Some((key, at)),
+            Tunnel::None | Tunnel::Legacy => None,
+        });
+        let by_key = by_key.collect();
         Table {
+            by_key,
             entries: entries.into_iter().map(|(entry, _)| entry).collect(),
             by_id,
             owners_v4: Ranges::new(v4),
@@ -84,6 +107,11 @@ impl Table {
 
     pub fn entry(&self, id: u32) -> Option<&Entry> {
         self.entries.get(*self.by_id.get(&id)?)
+    }
+
+    /// The entry of the peer that has this public key.
+    pub fn with_key(&self, key: &Key) -> Option<&Entry> {
+        self.entries.get(*self.by_key.get(key)?)
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -236,7 +264,6 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer::Tunnel;
     use crate::test_random::Random;
 
     fn table(owners: &[&[&str]], local: &[&str]) -> Table {
@@ -244,7 +271,11 @@ mod tests {
             |texts: &[&str]| texts.iter().map(|text| Prefix::parse(text).unwrap()).collect::<Vec<_>>();
         let entries = owners.iter().enumerate().map(|(id, allowed)| {
             (
-                Entry { peer: Arc::new(Peer::new(id as u32, Tunnel::Legacy, Default::default())), mtu: 1280 },
+                Entry {
+                    peer: Arc::new(Peer::new(id as u32, Tunnel::Legacy, Default::default())),
+                    mtu: 1280,
+                    path: Path::STREAM,
+                },
                 prefixes(allowed),
             )
         });

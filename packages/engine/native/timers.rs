@@ -65,5 +65,5 @@ fn tick(shared: &Shared, entry: &Entry, frames: &mut Vec<u8>) {
     if silent {
         shared.events.tell(Event::Silent, peer.id);
     }
-    shared.queue(entry, frames, true);
+    shared.deliver(entry, frames, true);
 }

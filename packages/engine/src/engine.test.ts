@@ -30,6 +30,7 @@ it('has these public names', () => {
     'DROP_REASONS',
     'MAX_BATCH_BYTES',
     'MAX_OUTBOUND_BYTES',
+    'endpointText',
     'engineSupport',
     'framesOf',
     'openEngine',
@@ -208,6 +209,7 @@ describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(w
       writable: 0,
       readable: 0,
       pathNeeded: 0,
+      datagrams: 0,
       failed: 0,
     }
     expect(nativeNames()).toEqual({

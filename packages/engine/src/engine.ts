@@ -4,12 +4,19 @@
  * Out: the kernel's packets, sealed into frames -> event `readable` -> `take` until it gives nothing -> the peer's
  * stream. In: the peer's stream -> `inject`, bytes cut anywhere -> the kernel. JavaScript sees batches only.
  */
-import { type AddressInRange, type Cidr, type Logger, type PeerId, silentLogger } from '@mesh/core'
+import {
+  type AddressInRange,
+  type Cidr,
+  type IpAddress,
+  type Logger,
+  type PeerId,
+  silentLogger,
+} from '@mesh/core'
 import { engineError, fromNative } from './errors.ts'
 import { KEY_BYTES } from './limits.ts'
 import { loadAddon, type NativeAddon, type NativeEngine, type NativeInit } from './native.ts'
 import { decodeStats, type DropReason, type EngineStats } from './stats.ts'
-import { checkTable, encodeTable, type EngineTable } from './table.ts'
+import { checkTable, encodeTable, type Endpoint, endpointText, type EngineTable } from './table.ts'
 
 export interface EngineInit {
   /** The interface's name, at most 15 characters. */
@@ -20,10 +27,28 @@ export interface EngineInit {
   readonly mtu: number
   /** This node's WireGuard key: 32 random bytes. */
   readonly privateKey: Uint8Array
+  /** The engine's UDP socket; without it everything goes over streams. */
+  readonly udp?: UdpInit
   /** Called with each event, never again after `close`. It must not throw. */
   readonly onEvent: (event: EngineEvent) => void
   /** The addon's file, where it is not in its platform package. */
   readonly addon?: string
+}
+
+export interface UdpInit {
+  /** 0, the default: the kernel chooses one. */
+  readonly port?: number
+  /** The routing mark of what the socket sends (SO_MARK), which needs CAP_NET_ADMIN. */
+  readonly mark?: number
+}
+
+/** A datagram on the engine's socket that is no WireGuard. */
+export interface Datagram {
+  readonly from: Endpoint
+  /** How many bytes it had. */
+  readonly length: number
+  /** Its beginning, at most 256 bytes. */
+  readonly bytes: Uint8Array
 }
 
 export interface EngineComponents {
@@ -32,7 +57,7 @@ export interface EngineComponents {
 
 /**
  * The events that the engine tells its application. At most 1024 events wait; more are dropped and counted,
- * except `readable`, `writable`, `pathNeeded` and `failed`, which are never dropped.
+ * except `readable`, `writable`, `pathNeeded`, `datagrams` and `failed`, which are never dropped.
  */
 export type EngineEvent =
   /** Frames for the peer can be read: call `take` until it gives nothing, then wait for the next event. */
@@ -47,6 +72,8 @@ export type EngineEvent =
   | { readonly type: 'silent'; readonly peer: PeerId }
   /** The peer's stream brought bytes that are no frames: nothing more is taken from it. Reset it, and `restart`. */
   | { readonly type: 'broken'; readonly peer: PeerId }
+  /** Datagrams that are no WireGuard wait: call `takeDatagrams`. */
+  | { readonly type: 'datagrams' }
   /** The interface was taken away or a thread failed: no packets pass any more. Close the engine and open another. */
   | { readonly type: 'failed'; readonly message: string }
 
@@ -101,6 +128,17 @@ export interface Engine {
    * needs one round trip and not WireGuard's 5 seconds. Event `readable` comes (again) if frames wait.
    */
   retryHandshake(peer: PeerId): void
+  /** The socket's port; undefined without one. */
+  readonly udpPort: number | undefined
+  /**
+   * Sends a datagram that WireGuard would not take for its own, on the socket. False: it was not sent, for example as the
+   * way does not take that length.
+   */
+  sendDatagram(to: Endpoint, bytes: Uint8Array): boolean
+  /** The datagrams since the last call that are no WireGuard: at most 512 wait, 100 a second from one address. */
+  takeDatagrams(): readonly Datagram[]
+  /** The peers to or from whom packets passed since the last call. */
+  activePeers(): readonly PeerId[]
   /** The counters of now. */
   stats(): EngineStats
   /** Stops, and gives the interface with its addresses and routes back. Idempotent. */
@@ -113,9 +151,15 @@ export interface Engine {
  * @throws MeshError with an `EngineErrorCode`
  */
 export function openEngine(init: EngineInit, components: EngineComponents = {}): Engine {
-  const { name, mtu, privateKey } = init
-  return startEngine({ name, mtu, privateKey, addresses: init.addresses.map(addressText) }, init, components)
-    .engine
+  const { name, mtu, privateKey, udp } = init
+  const addresses = init.addresses.map(addressText)
+  return startEngine({ name, mtu, privateKey, addresses, ...nativeUdp(udp) }, init, components).engine
+}
+
+/** How the addon is told of the socket. */
+export function nativeUdp(udp: UdpInit | undefined): Pick<NativeInit, 'udpPort' | 'udpMark'> {
+  if (udp === undefined) return {}
+  return { udpPort: udp.port ?? 0, ...(udp.mark !== undefined && { udpMark: udp.mark }) }
 }
 
 /** Wraps an addon's engine, also for `./testing`, which opens a memory device. */
@@ -210,6 +254,28 @@ class NativeBackedEngine implements Engine {
     if (number !== undefined && !this.#closed) this.#native.retryHandshake(number)
   }
 
+  get udpPort(): number | undefined {
+    return this.#closed ? undefined : (this.#native.udpPort ?? undefined)
+  }
+
+  sendDatagram(to: Endpoint, bytes: Uint8Array): boolean {
+    return !this.#closed && this.#native.sendDatagram(endpointText(to), bytes)
+  }
+
+  takeDatagrams(): readonly Datagram[] {
+    if (this.#closed) return []
+    return this.#native.takeDatagrams().map(({ address, port, len, bytes }) => ({
+      // the addon writes addresses in their canonical form
+      from: { address: address as IpAddress, port },
+      length: len,
+      bytes,
+    }))
+  }
+
+  activePeers(): readonly PeerId[] {
+    return this.#closed ? [] : this.#native.active().flatMap((number) => this.#peers.get(number) ?? [])
+  }
+
   stats(): EngineStats {
     const stats = guarded(() => this.#native.stats())
     return decodeStats(stats, this.#reasons, (number) => this.#peers.get(number))
@@ -239,6 +305,7 @@ class NativeBackedEngine implements Engine {
   }
 
   #translate(type: EngineEvent['type'] | undefined, number: number): EngineEvent | undefined {
+    if (type === 'datagrams') return { type }
     if (type === 'failed') return { type, message: this.#native.failure() ?? '' }
     const peer = this.#peers.get(number)
     return peer === undefined || type === undefined ? undefined : { type, peer }

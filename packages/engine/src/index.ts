@@ -17,16 +17,25 @@
  * ```
  */
 export {
+  type Datagram,
   type Engine,
   type EngineComponents,
   type EngineEvent,
   type EngineInit,
   type EngineInterface,
   openEngine,
+  type UdpInit,
 } from './engine.ts'
 export type { EngineErrorCode } from './errors.ts'
 export { framesOf } from './frames.ts'
 export { MAX_BATCH_BYTES, MAX_OUTBOUND_BYTES } from './limits.ts'
 export { DROP_REASONS, type DropReason, type EngineCounters, type EngineStats } from './stats.ts'
 export { type EngineSupport, type EngineSupportInit, engineSupport } from './support.ts'
-export type { EnginePeer, EngineTable, Tunnel, TunnelPath } from './table.ts'
+export {
+  type Endpoint,
+  endpointText,
+  type EnginePeer,
+  type EngineTable,
+  type Tunnel,
+  type TunnelPath,
+} from './table.ts'

@@ -14,16 +14,31 @@ export interface NativeInit {
   readonly addresses: readonly string[]
   readonly mtu: number
   readonly privateKey: Uint8Array
+  /** The UDP port, 0 for any; undefined when there is no socket. */
+  readonly udpPort?: number
+  readonly udpMark?: number
+}
+
+interface NativeDatagram {
+  readonly address: string
+  readonly port: number
+  readonly len: number
+  readonly bytes: Uint8Array
 }
 
 /** The whole table in few values: thousands of objects would cost more than all the rest. */
 export interface NativeTable {
-  /** Four numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, and how many ranges it has. */
+  /**
+   * Five numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, and its path (0
+   * stream, 1 socket, 2 both).
+   */
   readonly peers: Uint32Array
   /** Public and preshared key of each peer with a WireGuard tunnel, in order. */
   readonly keys: Uint8Array
   /** The peers' ranges in order, a space between two. */
   readonly ranges: string
+  /** Where the socket sends to, of each peer whose path names it, in order, a space between two. */
+  readonly endpoints: string
   readonly local: string
 }
 
@@ -47,6 +62,10 @@ export interface NativeEngine {
   take(peer: number): Uint8Array | null
   inject(peer: number, bytes: Uint8Array): boolean
   injectPackets(peer: number, packets: Uint8Array): void
+  readonly udpPort: number | null
+  sendDatagram(endpoint: string, bytes: Uint8Array): boolean
+  takeDatagrams(): NativeDatagram[]
+  active(): number[]
   restart(peer: number): void
   retryHandshake(peer: number): void
   /** Two numbers for each event: the index of its name in `eventNames`, and the peer's. */

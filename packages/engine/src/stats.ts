@@ -23,6 +23,8 @@ export const DROP_REASONS = [
   'spoofedSource',
   'notForUs',
   'deviceRefused',
+  'notSent',
+  'datagramLimit',
 ] as const
 export type DropReason = (typeof DROP_REASONS)[number]
 

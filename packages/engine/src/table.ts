@@ -2,11 +2,12 @@
  * The table that the engine is told: which addresses each peer owns, and through which tunnel packets reach
  * it.
  */
-import type { Cidr, PeerId } from '@mesh/core'
+import type { Cidr, IpAddress, PeerId } from '@mesh/core'
 import { engineError } from './errors.ts'
 import { KEY_BYTES, MAX_MTU, MIN_MTU } from './limits.ts'
 import type { NativeTable } from './native.ts'
 
+const STREAM = { kind: 'stream' } as const
 const NATIVE_TUNNELS = { none: 0, wireguard: 1, legacy: 2 } as const
 
 /** The whole table: swapped in at once, and never changed afterwards. */
@@ -28,13 +29,20 @@ export interface EnginePeer {
   readonly tunnel: Tunnel
 }
 
+/** An address and a port of UDP. */
+export interface Endpoint {
+  readonly address: IpAddress
+  readonly port: number
+}
+
 /**
  * The carrier of a WireGuard tunnel's datagrams. `stream`: the application does, in batches (`take`,
- * `inject`).
+ * `inject`). `udp`: the engine's socket sends them to the endpoint; with `alsoStream` they go both ways, and the one
+ * that comes second is dropped there. Whatever the path, the peer's datagrams are taken from both.
  */
-export interface TunnelPath {
-  readonly kind: 'stream'
-}
+export type TunnelPath =
+  | { readonly kind: 'stream' }
+  | { readonly kind: 'udp'; readonly endpoint: Endpoint; readonly alsoStream: boolean }
 
 /**
  * How packets reach a peer. `none`: they wait (64 KiB, 90 seconds), event `pathNeeded` asks for a tunnel, and nothing
@@ -78,21 +86,36 @@ export function checkTable({ peers }: EngineTable): void {
 /** Builds the table for the addon; `numberOf` gives each peer the number by which the addon knows it. */
 export function encodeTable(table: EngineTable, numberOf: (peer: PeerId) => number): NativeTable {
   const sealed = table.peers.reduce((count, { tunnel }) => count + (tunnel.kind === 'wireguard' ? 1 : 0), 0)
-  const peers = new Uint32Array(table.peers.length * 4)
+  const peers = new Uint32Array(table.peers.length * 5)
   const keys = new Uint8Array(sealed * 2 * KEY_BYTES)
   let at = 0
   let key = 0
   const ranges: Cidr[] = []
+  const endpoints: string[] = []
   for (const { peer, allowed, mtu, tunnel } of table.peers) {
     peers[at++] = numberOf(peer)
     peers[at++] = NATIVE_TUNNELS[tunnel.kind]
     peers[at++] = mtu
     peers[at++] = allowed.length
+    const path = tunnel.kind === 'wireguard' ? tunnel.path : STREAM
+    peers[at++] = path.kind === 'stream' ? 0 : path.alsoStream ? 2 : 1
+    if (path.kind === 'udp') endpoints.push(endpointText(path.endpoint))
     for (const range of allowed) ranges.push(range)
     if (tunnel.kind !== 'wireguard') continue
     keys.set(tunnel.publicKey, key)
     keys.set(tunnel.presharedKey, key + KEY_BYTES)
     key += 2 * KEY_BYTES
   }
-  return { peers, keys, ranges: ranges.join(' '), local: table.local.join(' ') }
+  return {
+    peers,
+    keys,
+    ranges: ranges.join(' '),
+    endpoints: endpoints.join(' '),
+    local: table.local.join(' '),
+  }
+}
+
+/** Writes an endpoint as people do: `192.0.2.1:51820`, `[2001:db8::1]:51820`. */
+export function endpointText({ address, port }: Endpoint): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }

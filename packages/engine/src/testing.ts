@@ -5,6 +5,7 @@ import {
   type EngineComponents,
   type EngineEvent,
   type EngineInit,
+  nativeUdp,
   startEngine,
 } from './engine.ts'
 import { loadAddon } from './native.ts'
@@ -21,12 +22,12 @@ export interface MemoryEngine extends Engine {
   readonly device: MemoryDevice
 }
 
-export type MemoryEngineInit = Pick<EngineInit, 'privateKey' | 'onEvent' | 'addon'>
+export type MemoryEngineInit = Pick<EngineInit, 'privateKey' | 'udp' | 'onEvent' | 'addon'>
 
 /** @throws MeshError `engine.no_addon` */
 export function openMemoryEngine(init: MemoryEngineInit, components: EngineComponents = {}): MemoryEngine {
   const { engine, native } = startEngine(
-    { addresses: [], mtu: 0, privateKey: init.privateKey },
+    { addresses: [], mtu: 0, privateKey: init.privateKey, ...nativeUdp(init.udp) },
     init,
     components,
   )
@@ -68,7 +69,7 @@ export function createEngineWire(seen: (peer: PeerId, event: EngineEvent) => voi
   const engines = new Map<PeerId, Engine>()
   return {
     from: (self) => (event) => {
-      if (event.type === 'writable') return
+      if (event.type === 'writable' || event.type === 'datagrams') return
       if (event.type !== 'readable') return seen(self, event)
       const [engine, other] = [engines.get(self), engines.get(event.peer)]
       for (let batch = engine?.take(event.peer); batch !== undefined; batch = engine?.take(event.peer))

@@ -12,10 +12,11 @@ import {
   type AddressInRange,
   MeshError,
   parseCidr,
+  parseIp,
   peerIdFromPublicKey,
   tryParseAddressInRange,
 } from '@mesh/core'
-import { type Engine, type EngineEvent, openEngine } from '../src/index.ts'
+import { type Engine, type EngineEvent, openEngine, type TunnelPath } from '../src/index.ts'
 
 export interface HostInit {
   readonly name: string
@@ -27,6 +28,13 @@ export interface HostInit {
   /** One of the two waits at this path or `IP:PORT`, the other one comes. Neither: it stays alone. */
   readonly listen?: string
   readonly connect?: string
+  /** Or a stock WireGuard at an address, reached over UDP. */
+  readonly wireguard?: {
+    /** Hexadecimal. */
+    readonly publicKey: string
+    readonly address: string
+    readonly port: number
+  }
 }
 
 const PUBLIC_KEY_BYTES = 32
@@ -41,6 +49,7 @@ const engine = openOrExit()
 if (init.connect !== undefined) begin(createConnection(endpoint(init.connect)))
 else if (init.listen !== undefined)
   createServer(begin).listen(endpoint(init.listen), () => answer({ listening: true }))
+else if (init.wireguard !== undefined) meet(init.wireguard)
 else answer({ alone: true })
 createInterface({ input: process.stdin })
   .on('line', command)
@@ -53,6 +62,7 @@ function openOrExit(): Engine {
       addresses: init.addresses.map(inRange),
       mtu: init.mtu,
       privateKey: randomBytes(32),
+      udp: {},
       onEvent(event) {
         if (event.type === 'readable') send()
         else if (event.type === 'writable') socket?.resume()
@@ -84,24 +94,7 @@ function begin(connection: Socket): void {
     const publicKey = Uint8Array.from(key.subarray(0, PUBLIC_KEY_BYTES))
     const rest = key.subarray(PUBLIC_KEY_BYTES)
     key = undefined
-    engine.setTable({
-      local: init.addresses
-        .map(inRange)
-        .map(({ address }) => parseCidr(`${address}/${address.includes(':') ? 128 : 32}`)),
-      peers: [
-        {
-          peer,
-          allowed: init.allowed.map(parseCidr),
-          mtu: init.mtu,
-          tunnel: {
-            kind: 'wireguard',
-            publicKey,
-            presharedKey: new Uint8Array(32).fill(5),
-            path: { kind: 'stream' },
-          },
-        },
-      ],
-    })
+    setTable(publicKey, { kind: 'stream' })
     socket = connection
     engine.restart(peer)
     if (rest.length > 0) engine.inject(peer, rest)
@@ -109,6 +102,32 @@ function begin(connection: Socket): void {
   })
   connection.on('drain', send)
   connection.on('error', () => {})
+}
+
+/** The other end is told this one's key and port by whoever runs the test. */
+function meet({ publicKey, address, port }: NonNullable<HostInit['wireguard']>): void {
+  setTable(Uint8Array.from(Buffer.from(publicKey, 'hex')), {
+    kind: 'udp',
+    endpoint: { address: parseIp(address), port },
+    alsoStream: false,
+  })
+  answer({ publicKey: Buffer.from(engine.publicKey).toString('base64'), port: engine.udpPort })
+}
+
+function setTable(publicKey: Uint8Array, path: TunnelPath): void {
+  engine.setTable({
+    local: init.addresses
+      .map(inRange)
+      .map(({ address }) => parseCidr(`${address}/${address.includes(':') ? 128 : 32}`)),
+    peers: [
+      {
+        peer,
+        allowed: init.allowed.map(parseCidr),
+        mtu: init.mtu,
+        tunnel: { kind: 'wireguard', publicKey, presharedKey: new Uint8Array(32).fill(5), path },
+      },
+    ],
+  })
 }
 
 /** Takes only what the socket can send now. */

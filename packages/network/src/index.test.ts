@@ -5,6 +5,7 @@ import * as node from './node.ts'
 test('has these public names', () => {
   expect(Object.keys(network).sort()).toEqual([
     'SEAL_NONCE_BYTES',
+    'SEAL_TAG_BYTES',
     'createNetworkSecrets',
     'createSealer',
     'encodeToken',

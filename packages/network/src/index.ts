@@ -18,7 +18,14 @@ export { type NetworkConfig, networkId, type OtpConfig } from './config/network-
 export { encodeToken, parseToken } from './config/token.ts'
 export type { NetworkErrorCode } from './network-error.ts'
 export { portableSealCipher, type SealCipher } from './seal/seal-cipher.ts'
-export { createSealer, SEAL_NONCE_BYTES, sealedLength, type Sealer, type Unsealed } from './seal/sealer.ts'
+export {
+  createSealer,
+  SEAL_NONCE_BYTES,
+  SEAL_TAG_BYTES,
+  sealedLength,
+  type Sealer,
+  type Unsealed,
+} from './seal/sealer.ts'
 export { frameTexts } from './secrets/frame-texts.ts'
 export {
   createNetworkSecrets,

@@ -16,10 +16,37 @@ export const FREE_FOR_MEMBERS = 0.1
  * show what they are every 10 s.
  */
 export const STRANGER_STAYS_MS = 30_000
-/** The most inbound connections in a second from one address, behind which a whole office may sit. */
-export const MAX_INBOUND_PER_SECOND = 64
-/** The most inbound connections that have not finished their handshake yet. */
-export const MAX_PENDING_INBOUND = 64
+/**
+ * The most inbound connections in a second from one address: behind it a whole office may sit, and who is refused costs
+ * as much as who is let in and has to make way.
+ */
+export const MAX_INBOUND_PER_SECOND = 500
+/** The most inbound connections that have not finished their handshake yet; the oldest make way. */
+export const MAX_PENDING_INBOUND = 128
+/** The same from one address: an IPv4 address, or a /64 of IPv6. */
+export const MAX_PENDING_PER_ADDRESS = 64
+/** The part of `--max-connections` that connections have besides which others opened and have not proven. */
+export const UNPROVEN_PART = 0.25
+/** The most of these connections. */
+export const MAX_UNPROVEN_CONNECTIONS = 128
+/** The least of them, however few connections there may be: newcomers need time to prove themselves. */
+export const LEAST_UNPROVEN_CONNECTIONS = 48
+/** The part of them that one address may have: an IPv4 address, or a /64 of IPv6. */
+export const MAX_UNPROVEN_PER_ADDRESS_PART = 2 / 3
+/** How long a member's connection stays before it makes way for another one of its address, in ms, where others can. */
+export const LEAST_STAY_MS = 10_000
+/** How long a peer waits that had to make way for the second time, in ms; doubled with each further time. */
+export const RETURN_MIN_MS = 2_000
+/** The longest such wait, in ms. */
+export const RETURN_MAX_MS = 60_000
+/** How many connections libp2p itself leaves room for besides all of these, so that none is refused unseen. */
+export const SPARE_CONNECTIONS = 256
+/** How many streams in a second a peer may open that has not proven anything, on average. */
+export const UNPROVEN_STREAMS_PER_S = 20
+/** The same at once. */
+export const UNPROVEN_STREAMS_BURST = 100
+/** After so many streams that were refused the connection ends. */
+export const MAX_REFUSED_STREAMS = 1_000
 /**
  * The size in bytes that a stream's window may grow to (from 256 KiB, which yamux fixes), and so what waits
  * at most ahead of other streams of the connection. The default of 16 MiB overruns libp2p's read buffer of 4
@@ -308,12 +335,17 @@ export const FEW_PEERS = 3
 export const MESH_FILL_DELAY_MS = 250
 /** How many bytes of gossip may wait for a slow peer, besides one message of the greatest size. */
 export const OUTBOUND_SPARE_BYTES = 1024 * 1024
-/**
- * How many bytes the unfinished gossip frames of peers that are not known as members may hold, all together; a
- * frame may be 20 MiB long.
- */
-export const MAX_STRANGERS_HELD_BYTES = 64 * 1024 * 1024
-/** How many bytes each such peer may hold in any case: most messages are smaller. */
-export const FREE_HELD_BYTES = 256 * 1024
+// Unfinished frames, of gossip and of all own protocols
+
+/** How many bytes the unfinished frames of all peers may hold together; one frame may be 20 MiB long. */
+export const MAX_HELD_BYTES = 40 * 1024 * 1024
+/** How many of these bytes peers may hold that are not known as members, all of them together. */
+export const MAX_STRANGERS_HELD_BYTES = 21 * 1024 * 1024
+/** How many of these bytes one peer may hold: a frame of the greatest size, and a little. */
+export const MAX_HELD_BYTES_PER_PEER = 21 * 1024 * 1024
+/** How long a frame may take however short it is, in ms. */
+export const FRAME_BASE_MS = 15_000
+/** How many bytes of a longer frame have to come in a second, on average, or its stream ends. */
+export const MIN_FRAME_BYTES_PER_S = 32 * 1024
 /** How many bytes of topics one peer may be subscribed to, about one topic for each KiB. */
 export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024

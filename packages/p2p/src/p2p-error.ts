@@ -48,6 +48,10 @@ export type RefusalCode =
   | 'topic.bad_seal'
   /** A gossip message longer than the network allows. */
   | 'topic.too_long'
+  /** A sealed text that came under another author before. */
+  | 'topic.replayed'
+  /** A gossip message for which there was no memory or time left, or of which its sender sent too much. */
+  | 'topic.overload'
   /** A gossip frame of a peer that is no known member, while others of the kind hold too much already. */
   | 'topic.too_much_held'
   /** A gossip frame that does not decode or is longer than the network allows. */
@@ -56,6 +60,10 @@ export type RefusalCode =
   | 'host.blocked_range'
   /** A connection from a peer that is blocked. */
   | 'host.blocked_peer'
+  /** A connection that made way for another one: there were too many of its kind. */
+  | 'host.too_many'
+  /** A peer that had to make way came back before its time. */
+  | 'host.too_soon'
   /** Relaying was asked for by, or to, a peer that is no member. */
   | 'relay.not_member'
   /** A peer asked for more circuits than one may hold. */

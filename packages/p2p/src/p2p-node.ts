@@ -6,13 +6,24 @@ export interface TopicMessage {
   readonly author: PeerId
   /** The message's bytes, unsealed. */
   readonly plaintext: Uint8Array
+  /** The peer that passed it on, which is the author or any other. */
+  readonly from: string
 }
 
 /** The network's sealed gossip topic; its key and name rotate underneath. */
 export interface GossipTopic {
   /** Seals and sends; resolves with how many peers it went to (0 while alone). Never loses a message to rotation. */
   publish(plaintext: Uint8Array): Promise<number>
-  onMessage(listener: (message: TopicMessage) => void): () => void
+  /**
+   * Tells each message once, before it is passed on. A listener that gives false refuses it, for want of memory or
+   * time: such a message is not passed on. Whoever needs long to judge a message does so afterwards.
+   */
+  onMessage(listener: (message: TopicMessage) => unknown): () => void
+  /**
+   * Says that the author of a message holds the network's key, because of what stands in the message: a sealed text
+   * alone proves nothing, since whoever saw it can sign it anew. Counts for peers that have no proof of their own.
+   */
+  noteMember(author: PeerId): void
   /** Gives the other members that are on the topic now. */
   peers(): readonly PeerId[]
   /** Tells the members that come to the topic and go from it. */

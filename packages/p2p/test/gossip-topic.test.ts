@@ -48,7 +48,9 @@ test('a message is told with its author, not its hop, and never to the author', 
     expect(heard[0]).toBe(`${a.id} through b`)
   })
   expect(a.heard).toEqual([])
-  // a is no neighbour of c, and known as a member by what it authored
+  // a is no neighbour of c, and a sealed text alone makes nobody a member
+  expect(c.membership.isMember(a.id)).toBe(false)
+  c.topic.noteMember(a.id)
   expect([c.membership.isProven(a.id), c.membership.isMember(a.id)]).toEqual([false, true])
 })
 
@@ -167,7 +169,43 @@ test('an envelope that comes twice is told once', async () => {
   await publish(envelope)
   await publish(encodeEnvelope(seal('end')))
   await eventually(() => expect(a.heard).toEqual(['once', 'end']))
-  expect(a.membership.isMember(parsePeerId(known.peerId.toString()))).toBe(true)
+})
+
+test('a sealed text that another peer signs anew is told once, and passed on under its own author alone', async () => {
+  const [a, b] = await Promise.all([network.member(), network.member()])
+  const thief = await network.stranger()
+  await a.connect(b)
+  await onTopic(a, b)
+  await b.connect({ libp2p: thief })
+  const { publish, topic } = forger(thief, network)
+  const seen: Uint8Array[] = []
+  thief.services.pubsub.addEventListener('message', ({ detail }) => seen.push(detail.data))
+  thief.services.pubsub.subscribe(topic)
+  await eventually(() => expect(thief.services.pubsub.getSubscribers(topic)).toHaveLength(1))
+  let round = 0
+  await eventually(async () => {
+    await a.say(`mine ${round++}`)
+    expect(seen.length).toBeGreaterThan(0)
+  })
+  await publish(seen[0] ?? new Uint8Array())
+  await eventually(() => expect(b.refusals.counts()).toHaveProperty('topic.replayed'))
+  expect(new Set(b.heard).size).toBe(b.heard.length)
+  expect(b.membership.isMember(parsePeerId(thief.peerId.toString()))).toBe(false)
+})
+
+test('what a listener refuses is not passed on', async () => {
+  const [a, b, c] = await Promise.all([network.member(), network.member(), network.member()])
+  await a.connect(b)
+  await b.connect(c)
+  await onTopic(a, b, c)
+  b.topic.onMessage(({ plaintext }) => new TextDecoder().decode(plaintext) !== 'too much')
+  await a.say('too much')
+  await eventually(async () => {
+    await a.say('fits')
+    expect(c.heard).toContain('fits')
+  })
+  expect(c.heard).not.toContain('too much')
+  expect(b.refusals.counts()).toHaveProperty('topic.overload')
 })
 
 test('of two connections that were opened at once either may close, and both sides hear all the same', async () => {

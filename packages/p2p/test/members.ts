@@ -14,6 +14,7 @@ import { type ChannelService, createChannels } from '../src/channels/channels.ts
 import { gossipsubSettings } from '../src/gossip/gossipsub-settings.ts'
 import { createGossipTopic, type GossipTopicService } from '../src/gossip/topic.ts'
 import { muxer } from '../src/libp2p/muxer.ts'
+import { HeldBytes } from '../src/libp2p/held-bytes.ts'
 import { createMembership, type Membership } from '../src/membership/membership.ts'
 import type { P2pEvent } from '../src/p2p-node.ts'
 import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
@@ -97,13 +98,17 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
   const spoken = createSpokenProtocols({ libp2p })
   const parts = { libp2p, spoken, clock: systemClock, random: systemRandom, refusals, logger: silentLogger }
   const membership = createMembership({ config, self: id }, parts)
+  const held = new HeldBytes({ isMember: (peer) => membership.isMember(peer), clock: systemClock })
   const streams = createMemberStreams({
     ...parts,
     membership,
     connect: (peer, signal) => libp2p.dial(peerIdFromString(peer), { signal }),
   })
-  const channels = createChannels({ ...parts, streams, membership })
-  const topic = createGossipTopic({ config, self: id }, { ...parts, membership, cipher: nativeSealCipher })
+  const channels = createChannels({ ...parts, streams, membership, held })
+  const topic = createGossipTopic(
+    { config, self: id },
+    { ...parts, membership, held, cipher: nativeSealCipher },
+  )
   topic.onMessage(({ plaintext }) => heard.push(new TextDecoder().decode(plaintext)))
   await membership.start()
   await topic.start()

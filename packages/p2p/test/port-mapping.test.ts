@@ -65,7 +65,7 @@ describe.skipIf(why !== undefined)(`a router that maps ports${why === undefined 
 
     await inside.stop()
     expect(router.mappings()).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test.concurrent('a mapped address that nobody reached is not told until somebody does', async ({
     onTestFinished,
@@ -82,5 +82,5 @@ describe.skipIf(why !== undefined)(`a router that maps ports${why === undefined 
     const port = /dport (\d+)/.exec(router.mappings()[0] ?? '')?.[1]
     await start(router, 'z', [`/ip4/5.5.5.2/tcp/${port}/p2p/${inside.self}`])
     await eventually(async () => expect(await mappedAddresses(inside)).toHaveLength(2), patiently)
-  }, 60_000)
+  }, 180_000)
 })

@@ -1,6 +1,6 @@
 /**
  * A hundred nodes in virtual time, each with the machines of `src/reach` and nothing else of a node: their dials meet
- * NATs (`nat-model.ts`), loss, firewalls that let one direction through, addresses that change, nodes that go and come.
+ * NATs (`nat-model.ts` of the testkit), loss, firewalls that let one direction through, addresses that change, nodes that go and come.
  * Members that relay tell the members connected to them of each other, as `/mesh/peers/1` does.
  */
 import { Heap, type Random } from '@mesh/core'
@@ -13,7 +13,7 @@ import {
   type SeenConnection,
 } from '../src/reach/peer-state.ts'
 import { isAskedFor } from '../src/reach/asked-for.ts'
-import { Nat, type NatKind, punches } from './nat-model.ts'
+import { Nat, type NatKind, punches } from '@mesh/testkit'
 import { type SimConnection, SimPeer } from './sim-peer.ts'
 
 const RTT_MS = 40

@@ -1,5 +1,5 @@
 /** A hundred nodes behind every kind of NAT, in virtual time: what must hold whatever the seed. */
-import { createSeededRandom } from '@mesh/testkit'
+import { createSeededRandom, NAT_KINDS } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import {
   MAX_NEW_DIALS_PER_MINUTE,
@@ -9,7 +9,6 @@ import {
   RELAYED_GRACE_MS,
   RELAYS_WANTED,
 } from '../src/limits.ts'
-import { NAT_KINDS } from './nat-model.ts'
 import { pairOf, ReachNetwork } from './reach-network.ts'
 import type { SimPeer } from './sim-peer.ts'
 

@@ -1,7 +1,7 @@
 /** One node of the simulation of `reach-network.ts`: its machines, and what it sees of the others. */
 import type { Machines } from '../src/reach/machines.ts'
 import type { PeerAddress } from '../src/reach/peer-state.ts'
-import type { Nat } from './nat-model.ts'
+import type { Nat } from '@mesh/testkit'
 
 /** A connection between two nodes of the simulation. */
 export interface SimConnection {

@@ -12,5 +12,6 @@ it('has these public names', () => {
     'decodeSyncMessage',
     'encodeSyncMessage',
     'estimateIdleTraffic',
+    'inflatedBytesOf',
   ])
 })

@@ -75,16 +75,35 @@ export const REFUSAL_KEPT_MS = 60 * 60_000
 export const PUBLISH_BYTES = 512 * 1024
 /** Bytes that one gossip message may inflate to. */
 export const MAX_INFLATED_BYTES = 64 * 1024 * 1024
+/** Bytes that messages may take that wait to be judged or are inflated, all together, unless the node is told others. */
+export const GOSSIP_MEMORY_BYTES = 64 * 1024 * 1024
 /** Messages of one author that may wait to be judged. */
 export const MAX_WAITING_MESSAGES = 256
-/** Bytes of one author's messages that may wait to be judged. */
-export const MAX_WAITING_BYTES = 32 * 1024 * 1024
+/** What each waiting message counts for in bytes besides its own, however short it is. */
+export const WAITING_MESSAGE_BYTES = 4096
+/** Messages that are inflated and judged at a time. */
+export const MAX_PARALLEL_BLOCKS = 2
+/** A message that inflates to no more bytes is small: of two that are judged one is small, so that none waits long. */
+export const SMALL_BLOCK_BYTES = 256 * 1024
+/** Bytes a second that the larger messages of one peer may inflate to on average, whoever authored them. */
+export const INFLATED_BYTES_PER_S = 4 * 1024 * 1024
+/** The same at once: one message of the greatest size. */
+export const INFLATED_BURST_BYTES = 64 * 1024 * 1024
+/** Small messages a second of one peer that are judged on average, whoever authored them. */
+export const SMALL_BLOCKS_PER_S = 200
+/** The same at once. */
+export const SMALL_BLOCKS_BURST = 2_000
 /** How long a block that equals the author's last one is skipped, in ms. Later, time may have changed its verdict. */
 export const REPEATED_BLOCK_MS = 60_000
 /** Authors and peers of whom something is remembered; the one heard longest ago is forgotten first. */
 export const MAX_MEMBERS_REMEMBERED = 1024
 /** How long inflating and checking may take before other work has its turn, in ms. */
 export const SLICE_MS = 10
+
+/** How old a heartbeat may be that shows its author to be a member, in ms. */
+export const FRESH_HEARTBEAT_MS = 10 * 60_000
+/** The same for an entry of `users`, which some legacy members write once and never a heartbeat (docs/WIRE.md D30). */
+export const FRESH_USER_MS = 24 * 60 * 60_000
 
 // --- legacy members ----------------------------------------------------------------------------------------
 

@@ -4,11 +4,19 @@
  */
 import type { PeerId } from '@mesh/core'
 
+export interface TopicMessage {
+  readonly author: PeerId
+  readonly plaintext: Uint8Array
+  /** The peer that passed it on. */
+  readonly from: string
+}
+
 export interface ReplicationTopic {
   publish(plaintext: Uint8Array): Promise<number>
-  onMessage(
-    listener: (message: { readonly author: PeerId; readonly plaintext: Uint8Array }) => void,
-  ): () => void
+  /** A listener that gives false refuses the message, which is not passed on then. */
+  onMessage(listener: (message: TopicMessage) => unknown): () => void
+  /** Says that the author of a message showed that it is a member. */
+  noteMember(author: PeerId): void
   peers(): readonly PeerId[]
 }
 

@@ -13,6 +13,7 @@ import { type Contested, createContested } from './reconcile/contested.ts'
 import { createHeartbeat, type Heartbeat } from './presence/heartbeat.ts'
 import { startAnnouncing } from './presence/keep-announced.ts'
 import {
+  GOSSIP_MEMORY_BYTES,
   HEARTBEAT_INTERVAL_MS,
   HEARTBEATS_PER_LEASE,
   LIVENESS_MS,
@@ -39,6 +40,8 @@ export interface ReplicatorInit {
   readonly scrubIntervalMs?: number
   /** Entries that this node's ledger may hold; default and least 200,000. A peer may hold as many. */
   readonly maxLedgerEntries?: number
+  /** Bytes that gossip messages may take that wait or are inflated, all together; default 64 MiB. */
+  readonly gossipMemoryBytes?: number
 }
 
 export interface ReplicatorComponents {
@@ -84,6 +87,7 @@ export function createReplicator(init: ReplicatorInit, components: ReplicatorCom
     heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS,
     livenessMs = LIVENESS_MS,
     scrubIntervalMs = SCRUB_INTERVAL_MS,
+    gossipMemoryBytes = GOSSIP_MEMORY_BYTES,
   } = init
   const maxLedgerEntries = Math.max(init.maxLedgerEntries ?? 0, MAX_LEDGER_ENTRIES)
   if (!(heartbeatIntervalMs > 0) || livenessMs < HEARTBEATS_PER_LEASE * heartbeatIntervalMs) {
@@ -94,7 +98,7 @@ export function createReplicator(init: ReplicatorInit, components: ReplicatorCom
     )
   }
   return new LedgerReplicator(
-    { heartbeatIntervalMs, livenessMs, scrubIntervalMs, maxLedgerEntries },
+    { heartbeatIntervalMs, livenessMs, scrubIntervalMs, maxLedgerEntries, gossipMemoryBytes },
     components,
   )
 }
@@ -125,7 +129,11 @@ class LedgerReplicator implements Replicator {
     const members = createMembers(components)
     this.#publisher = createPublisher(components)
     this.#receiver = createBlockReceiver(
-      { onBlock: (author, form) => this.#legacy.blockTaken(author, form) },
+      {
+        maxBytes: init.gossipMemoryBytes,
+        onBlock: (author, form) => this.#legacy.blockTaken(author, form),
+        onMember: (author) => given.topic.noteMember(author),
+      },
       components,
     )
     this.#contested = createContested({ ...components, publisher: this.#publisher })

@@ -1,6 +1,6 @@
 /** A network in virtual time: gossip to everybody in reach, channels between neighbours, and all that goes wrong. */
 import type { Clock, PeerId, Random } from '@mesh/core'
-import type { ReplicationChannel, ReplicationChannels, ReplicationTopic } from '../src/ports.ts'
+import type { ReplicationChannel, ReplicationChannels, ReplicationTopic, TopicMessage } from '../src/ports.ts'
 
 export interface SimNetworkInit {
   /** Of one gossip message to one receiver, 0 to 1. */
@@ -41,7 +41,7 @@ export interface SimNetwork {
 interface Member {
   readonly self: PeerId
   readonly isNeighbour: (peer: PeerId) => boolean
-  readonly listeners: Set<(message: { author: PeerId; plaintext: Uint8Array }) => void>
+  readonly listeners: Set<(message: TopicMessage) => unknown>
   readonly handlers: Map<string, (channel: ReplicationChannel) => Promise<void>>
   readonly watchers: Set<{ protocol: string; listener: (peer: PeerId, present: boolean) => void }>
   readonly open: Set<SimChannel>
@@ -110,7 +110,7 @@ export function createSimNetwork(
     if (members.get(member.self) !== member) return
     counts.delivered++
     counts.gossipBytes += plaintext.length
-    for (const listener of member.listeners) listener({ author, plaintext })
+    for (const listener of member.listeners) listener({ author, plaintext, from: author })
   }
   const open = async (from: Member, peer: PeerId, protocol: string): Promise<ReplicationChannel> => {
     const to = members.get(peer)
@@ -158,6 +158,7 @@ export function createSimNetwork(
           member.listeners.add(listener)
           return () => member.listeners.delete(listener)
         },
+        noteMember() {},
         peers: () => [...member.connected],
       }
       return {

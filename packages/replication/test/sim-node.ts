@@ -55,6 +55,7 @@ export function createRetainingStore(): Store {
 /** No compression: a simulation is not about it. */
 const plainCompression: Compression = {
   gzip: (bytes) => bytes,
+  inflatedBytes: (bytes) => bytes.length,
   gunzip: (bytes, maxBytes) => (bytes.length > maxBytes ? undefined : bytes),
 }
 

@@ -10,6 +10,9 @@ export interface ManualClock extends Clock {
   readonly pending: number
 }
 
+/** The shortest wait that is one, in ms. */
+const LEAST_WAIT_MS = 0.001
+
 interface Timer {
   readonly at: number
   readonly order: number
@@ -18,7 +21,8 @@ interface Timer {
 }
 
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
-  let now = startMs
+  /** The time since the start in ms: small numbers, whose sums are not rounded by more than a timer notices. */
+  let elapsed = 0
   let stepMs = 0
   let order = 0
   let pending = 0
@@ -32,10 +36,12 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
     return undefined
   }
   return {
-    now: () => now + stepMs,
-    monotonic: () => now - startMs,
+    now: () => startMs + elapsed + stepMs,
+    monotonic: () => elapsed,
     after(delayMs, run) {
-      const timer: Timer = { at: now + Math.max(0, delayMs), order: order++, run }
+      // what is left of a wait by rounding must move time on, or its timer would be due for ever
+      const waitMs = delayMs > 0 ? Math.max(delayMs, LEAST_WAIT_MS) : 0
+      const timer: Timer = { at: elapsed + waitMs, order: order++, run }
       timers.push(timer)
       pending++
       return () => {
@@ -44,17 +50,17 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
       }
     },
     async advance(ms) {
-      const until = now + ms
+      const until = elapsed + ms
       await runReadyCallbacks()
       for (let timer = takeDue(until); timer !== undefined; timer = takeDue(until)) {
         const { run } = timer
         timer.run = undefined
         pending--
-        now = Math.max(now, timer.at)
+        elapsed = Math.max(elapsed, timer.at)
         run?.()
         await runReadyCallbacks()
       }
-      now = until
+      elapsed = until
     },
     stepWall(ms) {
       stepMs += ms

@@ -175,7 +175,8 @@ class MeshVpn implements Vpn {
     const signal = given === undefined ? stopped : AbortSignal.any([given, stopped])
     const { clock } = this.#components
     const found = await within({ clock, ms: PROBE_MS, signal }, (limited) => tunnels.probe(peer, limited))
-    return { peer, tunnel: tunnels.status(peer).kind, ...found }
+    const { kind, udp } = tunnels.status(peer)
+    return { peer, tunnel: kind, ...found, udp }
   }
 
   subscribe(listener: (event: VpnEvent) => void): () => void {
@@ -227,13 +228,14 @@ class MeshVpn implements Vpn {
 
   #openParts(): Parts {
     const { openEngine, clock, random, log, ledger, network } = this.#components
-    const { interface: name, mtu = DEFAULT_MTU, secret, advertiseRoutes = [] } = this.#init
+    const { interface: name, mtu = DEFAULT_MTU, secret, udp, advertiseRoutes = [] } = this.#init
     const privateKey = random.bytes(32)
     const supervisor = openEngineSupervisor(
       {
         name,
         mtu,
         privateKey,
+        ...(udp !== undefined && { udp }),
         addresses: this.#own.all(),
         onEvent: (event) => this.#engineEvent(event),
         onLost: (error) => this.#interfaceLost(error),
@@ -243,7 +245,17 @@ class MeshVpn implements Vpn {
     )
     this.#ends.push(() => supervisor.close())
     const tunnels = createTunnels(
-      { self: ledger.self, privateKey, networkKey: secret.key, mtu },
+      {
+        self: ledger.self,
+        privateKey,
+        networkKey: secret.key,
+        mtu,
+        paths: {
+          vpnRanges: () => this.#ranges,
+          interfaceName: () => this.interface?.name ?? name,
+          networks: () => this.#components.host.networks(),
+        },
+      },
       {
         network,
         engine: supervisor.engine,
@@ -297,6 +309,7 @@ class MeshVpn implements Vpn {
   #interfaceBack(): void {
     this.#engineProblem = undefined
     this.#applier?.forgetRoutes()
+    this.#parts?.tunnels.engineReopened()
     this.#watch?.rebuild()
     this.#tellProblems()
   }

@@ -17,7 +17,16 @@ import { REOPEN_AFTER_MS, REOPEN_AGAIN_MS } from './limits.ts'
 
 type SupervisedEngine = Pick<
   Engine,
-  'publicKey' | 'take' | 'inject' | 'injectPackets' | 'restart' | 'retryHandshake'
+  | 'publicKey'
+  | 'take'
+  | 'inject'
+  | 'injectPackets'
+  | 'restart'
+  | 'retryHandshake'
+  | 'udpPort'
+  | 'sendDatagram'
+  | 'takeDatagrams'
+  | 'activePeers'
 >
 
 export interface EngineSupervisor {
@@ -33,7 +42,7 @@ export interface EngineSupervisor {
   close(): void
 }
 
-interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey'> {
+interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey' | 'udp'> {
   /** Called with all events but `failed`. */
   readonly onEvent: (event: EngineEvent) => void
   /** Called when the interface is lost. It is made again in a second, except where there is an error. */
@@ -75,8 +84,15 @@ class ReopeningEngine implements EngineSupervisor {
     this.#addresses = init.addresses
     const first = this.#open()
     this.#engine = first
+    const current = () => this.#engine
     this.engine = {
       publicKey: first.publicKey,
+      get udpPort() {
+        return current()?.udpPort
+      },
+      sendDatagram: (to, bytes) => this.#engine?.sendDatagram(to, bytes) ?? false,
+      takeDatagrams: () => this.#engine?.takeDatagrams() ?? [],
+      activePeers: () => this.#engine?.activePeers() ?? [],
       take: (peer) => this.#engine?.take(peer),
       inject: (peer, bytes) => this.#engine?.inject(peer, bytes) ?? true,
       injectPackets: (peer, packets) => this.#engine?.injectPackets(peer, packets),
@@ -132,11 +148,12 @@ class ReopeningEngine implements EngineSupervisor {
   }
 
   #open(): Engine {
-    const { name, mtu, privateKey, onEvent } = this.#init
+    const { name, mtu, privateKey, udp, onEvent } = this.#init
     return this.#components.openEngine({
       name,
       mtu,
       privateKey,
+      ...(udp !== undefined && { udp }),
       addresses: this.#addresses,
       onEvent: (event) => (event.type === 'failed' ? this.#lost(event.message) : onEvent(event)),
     })

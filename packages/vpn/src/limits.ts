@@ -12,6 +12,8 @@ export const MAX_PEER_ADDRESSES = 64
 export const MAX_TABLE_ROUTES = 10_000
 /** The most accepted routes of one peer. */
 export const MAX_PEER_ROUTES = 256
+/** The most accepted routes, in all, of members that were not named to take routes from. */
+export const MAX_UNNAMED_ROUTES = 1_024
 /** The bits of an IPv4 prefix below which it takes so much of the Internet along that it counts as a default route. */
 export const BROAD_IPV4_BITS = 8
 /** The bits of an IPv6 prefix below which it counts as a default route. */

@@ -173,9 +173,11 @@ class Addresses implements OwnAddresses {
       },
       { ...this.#components, pastAddresses },
     )
-    this.#lease = lease
+    const { isKept, ...address } = lease
+    this.#lease = address
     this.leaseError = undefined
-    this.#firstLeasedAt ??= clock.now()
+    // what was held before this start is not young: whoever claims it now has another one as well
+    this.#firstLeasedAt ??= isKept ? Number.NEGATIVE_INFINITY : clock.now()
     const watched = { address: lease.address, firstLeasedAt: this.#firstLeasedAt }
     this.#unwatch = watchLease(watched, this.#components, () => this.#leaseLost(range))
     onChange()

@@ -23,15 +23,17 @@ function peerStatus(
   { hostname, addresses, routes }: TablePeer,
   { tunnels, stats }: { readonly tunnels: Pick<Tunnels, 'status'>; readonly stats: EngineStats },
 ): VpnPeerStatus {
-  const { kind, path, mtu, sessionSince } = tunnels.status(peer)
+  const { kind, path, udp, mtu, sessionSince } = tunnels.status(peer)
   return {
     peer,
     hostname,
     addresses,
     routes,
     tunnel: kind,
-    path: path?.path,
-    transport: path?.transport,
+    ...(udp.state === 'none'
+      ? { path: path?.path, transport: path?.transport }
+      : { path: 'direct', transport: 'udp' }),
+    udp,
     mtu,
     sessionSince,
     counters: stats.peers.get(peer) ?? NO_COUNTERS,

@@ -1,6 +1,7 @@
 /** A node's VPN, as the rest of the node sees it; `createVpn` makes one. */
 import type { AddressInRange, Cidr, Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
-import type { Engine, EngineCounters, EngineInit, EngineInterface } from '@mesh/engine'
+import type { Engine, EngineCounters, EngineInit, EngineInterface, UdpInit } from '@mesh/engine'
+import type { UdpStatus } from './paths/explain.ts'
 import type { LeaseStore } from './addresses/lease.ts'
 import type { VpnLedger, VpnNetwork } from './ports.ts'
 
@@ -9,6 +10,8 @@ export interface VpnInit {
   readonly interface: string
   /** The interface's MTU in bytes; default 1280. */
   readonly mtu?: number
+  /** The engine's UDP socket, by which packets go where both ends reach each other; without it all go over streams. */
+  readonly udp?: UdpInit
   /** The fixed addresses, at most 16; without any one is leased. The derived IPv6 address is always added. */
   readonly addresses: readonly AddressInRange[]
   /** How to lease, where there are no fixed addresses. Default: from 10.1.0.0/24, remembered nowhere. */
@@ -166,6 +169,8 @@ export interface VpnPeerStatus {
   /** How the peer is connected now; undefined: it is not. */
   readonly path: 'direct' | 'relayed' | undefined
   readonly transport: string | undefined
+  /** The way over UDP, or why there is none. */
+  readonly udp: UdpStatus
   /** The longest packet for the peer, in bytes. */
   readonly mtu: number
   /** Unix ms of the last handshake; undefined while there is no session. */
@@ -187,6 +192,8 @@ export const IGNORED_REASONS = [
   'connectedNetwork',
   'vpnRange',
   'cutsPeers',
+  'publicRange',
+  'partOfOther',
   'lostToOther',
   'tooMany',
 ] as const
@@ -198,7 +205,8 @@ export const IGNORED_REASONS = [
  * outside of this node's VPN ranges. `ownAddress`: the address is this node's. `derivedOfOther`: it lies in the derived
  * prefix, and is not its owner's address. `notAccepted`: no option accepts it. `connectedNetwork`: it would hide a
  * network of this host. `vpnRange`: it would hide addresses of the VPN. `cutsPeers`: it holds addresses through which
- * this node reaches peers. `lostToOther`: another peer has the range already. `tooMany`: it is beyond the table's
+ * this node reaches peers. `publicRange`: it is part of the Internet, which is taken from named members alone.
+ * `partOfOther`: it is part of a network of another peer, which is taken from named members alone. `lostToOther`: another peer has the range already. `tooMany`: it is beyond the table's
  * bound.
  */
 export type IgnoredReason = (typeof IGNORED_REASONS)[number]
@@ -220,6 +228,8 @@ export interface VpnProbe {
   /** The round trip in milliseconds, over the connection that carries the packets. */
   readonly rttMs: number
   readonly mtu: number
+  /** The way over UDP, or why there is none, with all addresses that were tried. */
+  readonly udp: UdpStatus
 }
 
 export type VpnEvent =

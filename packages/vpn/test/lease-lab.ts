@@ -241,7 +241,7 @@ function lease(
     machineText(ledger.self, address, { own, machine, leased: true })
   let firstLeasedAt: number | undefined
   const run = async (avoid: readonly IpAddress[] = []): Promise<void> => {
-    const { address } = await leaseAddress(
+    const { address, isKept } = await leaseAddress(
       {
         range,
         machineText: (address) => textOf(address, [address]),
@@ -251,7 +251,7 @@ function lease(
       },
       components,
     )
-    firstLeasedAt ??= clock.now()
+    firstLeasedAt ??= isKept ? Number.NEGATIVE_INFINITY : clock.now()
     leaser.tookMs ??= clock.now() - begun
     leaser.address = address
     leaser.leases.push(address)

@@ -145,6 +145,22 @@ describe('a lease that another has, too', () => {
     await lab.stop()
   })
 
+  it.each([0, 1])('stays with who had it before a restart, a rival moves (node %i)', async (keeper) => {
+    const lab = createLeaseLab(9, 2)
+    lab.network.partition((peer) => lab.ids.indexOf(peer))
+    const [store, disk] = [createMemoryLease(), createRetainingStore()]
+    const first = await lab.vpn(keeper, { store, disk })
+    await lab.until(() => isPlaced(first), MINUTE)
+    await first.kill()
+    const [back, rival] = [await lab.vpn(keeper, { store, disk }), await lab.vpn(1 - keeper)]
+    await lab.until(() => isPlaced(back) && isPlaced(rival), MINUTE)
+    expect([back.address, rival.address]).toEqual(['10.1.0.1', '10.1.0.1'])
+    lab.network.partition(undefined)
+    await lab.clock.advance(MINUTE)
+    expect([back.address, rival.address]).toEqual(['10.1.0.1', '10.1.0.2'])
+    await lab.stop()
+  })
+
   it('is lost to who took it while its owner was away for longer than the liveness window', async () => {
     const lab = createLeaseLab(8, 2)
     const anna = await lab.vpn(0)

@@ -44,6 +44,7 @@ describe.skipIf(whyNoAddon !== undefined)(`a VPN in memory${whyNoAddon ?? ''}`, 
       transport: 'memory',
       rttMs: 1,
       mtu: 1280,
+      udp: { state: 'none', reason: 'off', endpoint: undefined, rttMs: undefined, candidates: [] },
     })
     expect(a.vpn.problems()).toEqual([])
   })

@@ -198,13 +198,35 @@ function twinRouter(given: Drawn): PeerId | undefined {
   return given.router === undefined ? undefined : twinMachine(given, parseIp(given.router))
 }
 
+/** Of members that were not named nothing public, and no part of what another has. */
 function twinTakes(given: Drawn, range: Cidr, peer: PeerId): boolean {
+  if (!twinMayTake(given, range, peer)) return false
+  if (given.from.includes(peer)) return true
+  if (!NOT_PUBLIC.some((one) => isWithin(one, range))) return false
+  return ![...new Map(given.routes)].some(
+    ([other, holder]) =>
+      holder !== peer && other !== range && isWithin(other, range) && twinTakes(given, other, holder),
+  )
+}
+
+const NOT_PUBLIC = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '203.0.113.0/24',
+  'fc00::/7',
+  '2001:db8::/32',
+].map(parseCidr)
+
+const isWithin = (outer: Cidr, inner: Cidr) =>
+  bitsOf(outer) <= bitsOf(inner) && cidrContains(outer, parseIp(inner.slice(0, inner.indexOf('/'))))
+
+function twinMayTake(given: Drawn, range: Cidr, peer: PeerId): boolean {
   if (peer === SELF || !given.alive.includes(peer)) return false
   const isBroad = bitsOf(range) < (range.includes(':') ? 16 : 8)
   if (!given.from.includes(peer) && (isBroad || !given.any)) return false
   const nearer = [...RANGES, ...given.connected.filter((one) => bitsOf(one) > 0)]
-  const network = parseIp(range.slice(0, range.indexOf('/')))
-  if (nearer.some((one) => bitsOf(one) <= bitsOf(range) && cidrContains(one, network))) return false
+  if (nearer.some((one) => isWithin(one, range))) return false
   return isBroad || !given.remotes.some((remote) => cidrContains(range, parseIp(remote)))
 }
 

@@ -17,6 +17,7 @@ function machine(over: Partial<VpnPeerView>): VpnPeerView {
     Path: 'direct',
     Transport: 'tcp',
     RoundTripMs: 1.25,
+    UDP: { State: 'none', Reason: 'off', Endpoint: null, RoundTripMs: null },
     MTU: 1280,
     Since: null,
     PacketsIn: 3,
@@ -195,6 +196,7 @@ describe('mesh ping', () => {
     Transport: 'tcp',
     RoundTripMs: 1.94,
     MTU: 1280,
+    UDP: { State: 'none', Reason: 'off', Endpoint: null, RoundTripMs: null, Candidates: [] },
   }
   test.each([
     [{}, 'nas (10.1.0.12) by direct tcp: 1.9 ms, MTU 1280'],

@@ -23,7 +23,11 @@ export const runPing: Run = async (call) => {
     try {
       const answer = await ping(client, machine, asked.signal)
       answers++
-      call.out(settings.json ? printableJson(answer) : `${formatPing(answer)}\n`)
+      call.out(
+        settings.json
+          ? printableJson(answer)
+          : `${formatPing(answer)}\n${settings.path ? formatPaths(answer) : ''}`,
+      )
     } catch (error) {
       if (asked.signal.aborted) break
       if (!(error instanceof ApiError) || !UNREACHABLE.has(error.code)) throw error
@@ -77,6 +81,32 @@ function formatMachine({ Hostname, Address, PeerID, ...measured }: VpnPingView):
   const name = Hostname === '' ? address : `${Hostname} (${address})`
   const way = [Path, Transport ?? 'connection', ...(Way === 'plain' ? ['unsealed'] : [])].join(' ')
   return `${name} by ${way}: ${RoundTripMs.toFixed(1)} ms, MTU ${MTU}`
+}
+
+/** Lists what is known of each address over UDP, and why packets do not go so where they do not. */
+function formatPaths(answer: Answer): string {
+  if (!('UDP' in answer)) return ''
+  const { State, Reason, Endpoint, Candidates } = answer.UDP
+  const verdict = Reason === null ? `over UDP, ${State}: ${Endpoint}` : `not over UDP: ${UDP_REASONS[Reason]}`
+  const lines = Candidates.map(({ Endpoint: to, Kind, Answered, Heard, RoundTripMs, MTU }) => {
+    const outcome = Answered
+      ? `answered in ${RoundTripMs?.toFixed(1) ?? '?'} ms, MTU ${MTU === 0 ? 'not known' : MTU}`
+      : `no answer${Heard ? ', but its probes come' : ''}`
+    return `  ${to} (${Kind}): ${outcome}`
+  })
+  return `${[verdict, ...lines].map(printable).join('\n')}\n`
+}
+
+/** The reasons for which packets do not go over UDP, for people. */
+const UDP_REASONS: Readonly<Record<NonNullable<VpnPingView['UDP']['Reason']>, string>> = {
+  off: 'it is switched off here (--udp)',
+  unsupported: 'the machine does not offer it',
+  searching: 'its addresses are being tried',
+  blocked: 'no probe arrived in either direction; a firewall may block UDP',
+  'one-way': 'its probes arrive here, ours are not answered; a firewall blocks UDP in one direction',
+  'both-vary': 'both NATs choose a port for each peer, so that neither can be told beforehand',
+  'too-small': 'packets of 1280 bytes do not pass',
+  idle: 'no packets needed it for long',
 }
 
 /** Waits until the next measurement, or the end. */

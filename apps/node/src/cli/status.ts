@@ -144,8 +144,10 @@ function machineRow(machine: VpnPeerView): readonly string[] {
   ]
 }
 
-/** `direct tcp`, `relayed tcp`, `direct tcp, unsealed`, `not connected`. */
-function wayOf({ Way, Path, Transport }: VpnPeerView): string {
+/** `direct udp 192.0.2.7:51820`, `direct tcp`, `relayed tcp`, `direct tcp, unsealed`, `not connected`. */
+function wayOf({ Way, Path, Transport, UDP }: VpnPeerView): string {
+  if (UDP.Endpoint !== null)
+    return `direct udp ${UDP.Endpoint}${UDP.State === 'suspect' ? ' and stream' : ''}`
   if (Path === null) return 'not connected'
   const path = Transport === null ? Path : `${Path} ${Transport}`
   return Way === 'plain' ? `${path}, unsealed` : path

@@ -58,17 +58,21 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   ends.add(trimAfterPeers(p2p, clock))
 
   const { createReplicator } = await import('@mesh/replication')
-  const replicator = createReplicator(replicationSettings(settings), {
-    ledger,
-    topic: p2p.topic,
-    channels: p2p.channels,
-    clock,
-    random,
-    logger: log,
-    compression: zlibCompression,
-    knowsNobody: () =>
-      settings.discoveryBootstrapPeers.length === 0 && p2p.peers().length === 0 && isLonely(ledger),
-  })
+  const limits = { gossipMemoryBytes: settings.gossipMaxMemory }
+  const replicator = createReplicator(
+    { ...replicationSettings(settings), ...limits },
+    {
+      ledger,
+      topic: p2p.topic,
+      channels: p2p.channels,
+      clock,
+      random,
+      logger: log,
+      compression: zlibCompression,
+      knowsNobody: () =>
+        settings.discoveryBootstrapPeers.length === 0 && p2p.peers().length === 0 && isLonely(ledger),
+    },
+  )
   ends.add(() => replicator.stop())
   await replicator.start()
   api.setReplicator(replicator)

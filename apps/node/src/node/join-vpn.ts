@@ -69,6 +69,7 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
   return {
     interface: settings.interface,
     mtu: settings.mtu,
+    ...(settings.udp && { udp: udpOf(settings) }),
     addresses: isLeased ? [] : addresses,
     ...(isLeased && { lease: leaseOf(addresses[0], settings.ephemeral ? undefined : folder) }),
     secret: { key: config.crypto.key, room: config.room },
@@ -80,6 +81,10 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     acceptRoutesFrom: settings.acceptRoutesFrom.map(parsePeerId),
     livenessMs: settings.ownershipTtl,
   }
+}
+
+function udpOf({ udpPort, fwmark }: Settings): NonNullable<VpnInit['udp']> {
+  return { port: udpPort, ...(fwmark !== 0 && { mark: fwmark }) }
 }
 
 function leaseOf(given: AddressInRange | undefined, folder: string | undefined): LeaseInit {

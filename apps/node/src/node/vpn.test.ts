@@ -105,6 +105,7 @@ function peerStatus(peer: string, over: Partial<VpnPeerStatus> = {}): VpnPeerSta
     tunnel: 'none',
     path: undefined,
     transport: undefined,
+    udp: { state: 'none', reason: 'off', endpoint: undefined, rttMs: undefined, candidates: [] },
     mtu: 1280,
     sessionSince: undefined,
     counters: NOTHING,

@@ -127,6 +127,13 @@ export const clientOptions = {
     environment: false,
     help: 'How often to measure, once a second; 0 goes on until Ctrl-C.',
   }),
+  path: toggle({
+    group: 'Asking a node',
+    commands: ['ping'],
+    default: false,
+    environment: false,
+    help: 'Show each address of the machine that was tried over UDP, and why packets do not go so where they do not.',
+  }),
   expires: duration({
     group: 'Asking a node',
     commands: ['admin invite'],

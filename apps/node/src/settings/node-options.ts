@@ -272,6 +272,15 @@ export const limitOptions = {
     max: 65_536,
     help: 'Connections to peers at a time; the least useful are closed first.',
   }),
+  gossipMaxMemory: size({
+    group: 'Limits',
+    isLimit: true,
+    commands: NODE,
+    default: 64 * MIB,
+    min: 8 * MIB,
+    max: 65_536 * MIB,
+    help: "Memory that others' gossip messages may take which wait or are unpacked; more are refused, and not passed on.",
+  }),
   ledgerMaxEntries: integer({
     group: 'Limits',
     isLimit: true,

@@ -23,6 +23,35 @@ const way = later(() =>
   }),
 )
 
+const udpFields = later(() => ({
+  State: z.enum(['direct', 'suspect', 'none']).meta({
+    description:
+      'direct: packets go over UDP; suspect: probes were lost, and they go by the stream too; none: by it alone.',
+  }),
+  Reason: z
+    .enum(['off', 'unsupported', 'searching', 'blocked', 'one-way', 'both-vary', 'too-small', 'idle'])
+    .nullable()
+    .meta({
+      description:
+        'Why not over UDP. off: this node has no socket for it; unsupported: the machine offers none; searching: probes are on their way; blocked: no probe arrived; one-way: its probes arrive, ours are not answered; both-vary: both NATs choose a port for each peer; too-small: packets of 1280 bytes do not pass; idle: no packets needed it.',
+    }),
+  Endpoint: z.string().nullable().meta({ description: 'The address in use, with its port.' }),
+  RoundTripMs: z.number().nullable(),
+}))
+
+const candidateView = later(() =>
+  z.object({
+    Endpoint: z.string(),
+    Kind: z.enum(['own', 'seen', 'heard']).meta({
+      description: 'own: of an interface; seen: others saw it there; heard: its probes came from there.',
+    }),
+    Answered: z.boolean(),
+    Heard: z.boolean(),
+    RoundTripMs: z.number().nullable(),
+    MTU: count().meta({ description: 'The longest packet that was proven to pass; 0: none.' }),
+  }),
+)
+
 const vpnPeerView = later(() =>
   z
     .object({
@@ -34,6 +63,7 @@ const vpnPeerView = later(() =>
       Path: path().nullable().meta({ description: 'null: not connected now.' }),
       Transport: z.string().nullable(),
       RoundTripMs: z.number().nullable().meta({ description: 'Last measured.' }),
+      UDP: z.object(udpFields()),
       MTU: count().meta({ description: 'The longest packet for it, in bytes.' }),
       Since: z
         .string()
@@ -87,6 +117,7 @@ export const vpnPingView = later(() =>
       Transport: z.string().nullable(),
       RoundTripMs: z.number(),
       MTU: count(),
+      UDP: z.object({ ...udpFields(), Candidates: z.array(candidateView()) }),
     })
     .meta({ id: 'VpnPing' }),
 )

@@ -5,7 +5,7 @@ import { Problem } from '../http/problem.ts'
 import { PING_TIMEOUT_MS } from '../limits.ts'
 import type { VpnPeerState, VpnPort } from '../ports.ts'
 import { isSameName, type Scene } from '../views/members.ts'
-import { vpnView } from '../views/vpn.ts'
+import { udpPingView, vpnView } from '../views/vpn.ts'
 import type { HandlersOf } from './handler.ts'
 
 export interface VpnReadsComponents {
@@ -40,6 +40,7 @@ export function createVpnReads({
         Transport: probe.transport ?? null,
         RoundTripMs: probe.rttMs,
         MTU: probe.mtu,
+        UDP: udpPingView(probe.udp),
       }
     },
   }

@@ -1,6 +1,6 @@
 /** Says the VPN's state in the names of the contract. Pure. */
-import type { VpnPeerView, VpnView } from '@mesh/api-contract'
-import type { VpnCounters, VpnPeerState, VpnStatus } from '../ports.ts'
+import type { VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
+import type { VpnCounters, VpnPeerState, VpnStatus, VpnUdp } from '../ports.ts'
 
 /** @param roundTrips last measured, in milliseconds by peer id */
 export function vpnView(status: VpnStatus, roundTrips: ReadonlyMap<string, number>): VpnView {
@@ -37,7 +37,8 @@ function vpnPeerView(peer: VpnPeerState, roundTripMs: number | undefined): VpnPe
     Way: peer.way,
     Path: peer.path ?? null,
     Transport: peer.transport ?? null,
-    RoundTripMs: roundTripMs ?? null,
+    RoundTripMs: peer.udp.rttMs ?? roundTripMs ?? null,
+    UDP: udpView(peer.udp),
     MTU: peer.mtu,
     Since: sessionSince === undefined ? null : new Date(sessionSince).toISOString(),
     PacketsIn: counters.packetsIn,
@@ -46,6 +47,32 @@ function vpnPeerView(peer: VpnPeerState, roundTripMs: number | undefined): VpnPe
     BytesOut: counters.bytesOut,
     Drops: present(counters.drops),
   }
+}
+
+function udpView({ state, reason, endpoint, rttMs }: VpnUdp): VpnPeerView['UDP'] {
+  return {
+    State: state,
+    Reason: reason ?? null,
+    Endpoint: endpoint === undefined ? null : endpointText(endpoint),
+    RoundTripMs: rttMs ?? null,
+  }
+}
+
+/** Says the way over UDP with all addresses that were tried. */
+export function udpPingView(udp: VpnUdp): VpnPingView['UDP'] {
+  const candidates = udp.candidates.map(({ endpoint, kind, isAnswered, isHeard, rttMs, mtu }) => ({
+    Endpoint: endpointText(endpoint),
+    Kind: kind,
+    Answered: isAnswered,
+    Heard: isHeard,
+    RoundTripMs: rttMs ?? null,
+    MTU: mtu,
+  }))
+  return { ...udpView(udp), Candidates: candidates }
+}
+
+function endpointText({ address, port }: { readonly address: string; readonly port: number }): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
 /** Adds up the counts by reason. */

@@ -71,7 +71,7 @@ fn a_hostile_member_gets_only_its_own_packets_to_the_kernel() {
     let mut b = End::new(2, true);
     b.table(peer(1, &["10.1.0.1/32", "fd00::1/128"]), &["10.1.0.2/32", "fd00::2/128"]);
     let identity = Identity::new([1; 32]);
-    let mut hostile = Sessions::new(&identity, b.engine.public_key(), Some([7; 32]));
+    let mut hostile = Sessions::new(&identity, PEER, b.engine.public_key(), Some([7; 32]));
     let mut batch = Vec::new();
     hostile.initiate(false, &mut batch);
     b.engine.inject(PEER, &batch);
@@ -186,7 +186,8 @@ fn one_that_floods_does_not_stall_another() {
         bytes[..4].copy_from_slice(&[4, 0, 0, 0]);
         push_frame(&mut batch, &bytes);
     }
-    let flooder = PeerConfig { id: 9, tunnel: peer(3, &[]).tunnel, allowed: vec![], mtu: 1400 };
+    let flooder =
+        PeerConfig { id: 9, tunnel: peer(3, &[]).tunnel, allowed: vec![], mtu: 1400, path: Path::STREAM };
     let local = [Prefix::parse("10.1.0.2/32").unwrap()];
     b.engine.set_table(vec![peer(1, &["10.1.0.1/32"]), flooder], &local);
     for round in 0..20 {

@@ -5,8 +5,9 @@ import type { SealCipher } from './seal-cipher.ts'
 
 /** The length of a seal's nonce, which the wire fixes. */
 export const SEAL_NONCE_BYTES = 12
-const TAG_BYTES = 16
-const SHORTEST_HEX = (SEAL_NONCE_BYTES + TAG_BYTES) * 2
+/** The length of a seal's tag, which the wire fixes. */
+export const SEAL_TAG_BYTES = 16
+const SHORTEST_HEX = (SEAL_NONCE_BYTES + SEAL_TAG_BYTES) * 2
 
 /** The length in characters of a sealed message with so many bytes: sealing adds nonce and tag, and hex doubles all. */
 export function sealedLength(plaintextBytes: number): number {

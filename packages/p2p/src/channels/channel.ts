@@ -1,5 +1,7 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import { type Clock, MeshError, type PeerId } from '@mesh/core'
+import { addressGroupOf } from '../libp2p/connections.ts'
+import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { FrameTooLongError, readFrames, writeFrame } from '../libp2p/frames.ts'
 import { CHANNEL_CLOSE_MS, SEND_STALL_MS } from '../limits.ts'
 import type { Channel } from '../p2p-node.ts'
@@ -14,11 +16,13 @@ interface ChannelInit {
   readonly clock: Clock
   /** A message over the bound came; the channel is reset. */
   readonly onTooLong: () => void
+  /** Bounds what unfinished messages hold. */
+  readonly held: HeldBytes
 }
 
 /** A channel over one stream; the stream ends with it in every case. */
 export function createChannel(init: ChannelInit): Channel {
-  const { stream, connection, peer, maxMessageBytes, clock } = init
+  const { stream, connection, peer, maxMessageBytes, clock, held } = init
   let reading = false
   /** Something came from the other side, so it is done with negotiating the protocol. */
   let heard = false
@@ -62,7 +66,8 @@ export function createChannel(init: ChannelInit): Channel {
     async *messages() {
       reading = true
       try {
-        for await (const message of readFrames(stream, maxMessageBytes)) {
+        const onHeld = held.track({ peer, address: addressGroupOf(connection), abort })
+        for await (const message of readFrames(stream, maxMessageBytes, onHeld)) {
           heard = true
           yield message
         }

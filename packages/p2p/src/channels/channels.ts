@@ -1,6 +1,7 @@
 /** Channels of own protocols, between members only: bounded messages over the streams of `member-streams.ts`. */
 import type { Clock, Logger } from '@mesh/core'
 import { DEFAULT_CHANNELS_PER_PEER } from '../limits.ts'
+import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Channel, ChannelOptions, Channels } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
@@ -13,6 +14,7 @@ import { serveChannel } from './serve-channel.ts'
 interface ChannelsComponents {
   readonly streams: MemberStreams
   readonly membership: Membership
+  readonly held: HeldBytes
   readonly spoken: SpokenProtocols
   readonly clock: Clock
   readonly refusals: Refusals
@@ -25,7 +27,7 @@ export interface ChannelService extends Channels {
 }
 
 export function createChannels(components: ChannelsComponents): ChannelService {
-  const { streams, membership, spoken, clock, refusals } = components
+  const { streams, membership, spoken, clock, refusals, held } = components
   const log = components.logger.child('channels')
   const presence = createPresence({ membership, spoken })
   const ungated = createPresence({ membership: membership.ungated, spoken })
@@ -35,7 +37,7 @@ export function createChannels(components: ChannelsComponents): ChannelService {
     { maxMessageBytes }: ChannelOptions,
   ): Channel {
     const onTooLong = () => refusals.refuse('channel.message_too_long', { peer, protocol: stream.protocol })
-    return createChannel({ stream, connection, peer, maxMessageBytes, clock, onTooLong })
+    return createChannel({ stream, connection, peer, maxMessageBytes, clock, onTooLong, held })
   }
 
   return {

@@ -12,7 +12,7 @@ import type { Connection, Libp2p, PeerId, Stream } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
 import { LegacyGossipRestarts } from '../legacy/gossip-restart.ts'
 import { STREAM_REPAIR_MS } from '../limits.ts'
-import type { Membership } from '../membership/membership.ts'
+import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
@@ -24,7 +24,7 @@ import { TimerSet } from './timers.ts'
 interface GossipStreamsComponents {
   readonly libp2p: Libp2p
   readonly pubsub: GossipInternals
-  readonly membership: Pick<Membership, 'isMember'>
+  readonly held: HeldBytes
   readonly spoken: SpokenProtocols
   readonly clock: Clock
   readonly refusals: Refusals

@@ -1,11 +1,11 @@
 /** The gossip streams that peers open to us: read one frame at a time, with backpressure, within bounds. */
 import type { Connection, Stream } from '@libp2p/interface'
 import { toError } from '@mesh/core'
+import { addressGroupOf } from '../libp2p/connections.ts'
 import { FrameTooLongError, readFrames } from '../libp2p/frames.ts'
-import type { Membership } from '../membership/membership.ts'
 import type { Refusals } from '../refusals.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
-import { createHeldBytes, TooMuchHeldError } from './held-bytes.ts'
+import { type HeldBytes, TooMuchHeldError } from '../libp2p/held-bytes.ts'
 
 /** An inbound stream and how it ended, if it did. */
 interface InboundStream {
@@ -23,7 +23,7 @@ interface InboundStreamsInit {
 
 interface InboundStreamsComponents {
   readonly pubsub: GossipInternals
-  readonly membership: Pick<Membership, 'isMember'>
+  readonly held: HeldBytes
   readonly refusals: Refusals
 }
 
@@ -31,13 +31,11 @@ interface InboundStreamsComponents {
 export class InboundStreams {
   readonly #maxFrameBytes: number
   readonly #components: InboundStreamsComponents
-  readonly #strangers: ReturnType<typeof createHeldBytes>
   readonly #byConnection = new Map<string, readonly InboundStream[]>()
 
   constructor({ maxFrameBytes }: InboundStreamsInit, components: InboundStreamsComponents) {
     this.#maxFrameBytes = maxFrameBytes
     this.#components = components
-    this.#strangers = createHeldBytes((peer) => components.membership.isMember(peer))
   }
 
   /** Takes a new stream over and reads it; gives the one that came before it on the same connection. */
@@ -71,11 +69,15 @@ export class InboundStreams {
   }
 
   async #read({ stream, connection }: InboundStream): Promise<void> {
-    const { pubsub, refusals } = this.#components
+    const { pubsub, refusals, held } = this.#components
     const from = { peer: connection.remotePeer.toString(), protocol: stream.protocol }
     try {
-      const held = this.#strangers.track(from.peer)
-      for await (const frame of readFrames(stream, this.#maxFrameBytes, held)) {
+      const abort = (error: Error) => {
+        refusals.refuse('topic.too_much_held', from)
+        stream.abort(error)
+      }
+      const onHeld = held.track({ peer: from.peer, address: addressGroupOf(connection), abort })
+      for await (const frame of readFrames(stream, this.#maxFrameBytes, onHeld)) {
         try {
           await pubsub.handleReceivedRpc(connection.remotePeer, pubsub.decodeRpc(frame))
         } catch {

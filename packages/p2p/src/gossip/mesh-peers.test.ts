@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { createMeshPeers } from './mesh-peers.ts'
 
-test('a link that only this end wanted goes when it wants it no more', () => {
-  const links = createMeshPeers('b')
-  expect([links.want('a'), links.want('a')]).toEqual([true, false])
-  expect(links.giveUp('a', 0)).toBe(true)
+test('a mesh peer that only this end wanted goes when it wants it no more', () => {
+  const peers = createMeshPeers('b')
+  expect([peers.want('a'), peers.want('a')]).toEqual([true, false])
+  expect(peers.giveUp('a', 0)).toBe(true)
 })
 
-test('a link that both ends wanted is given up by the smaller one, on trial', () => {
+test('a mesh peer that both ends wanted is given up by the smaller one, on trial', () => {
   const smaller = createMeshPeers('a')
   smaller.want('b')
   smaller.wantedBy('b')
   expect(smaller.giveUp('b', 0)).toBe(true)
-  // it still wants the link: not tried again
+  // it still wants it: not tried again
   smaller.wantedBy('b')
   expect(smaller.giveUp('b', 0)).toBe(false)
 
@@ -21,30 +21,30 @@ test('a link that both ends wanted is given up by the smaller one, on trial', ()
   expect(greater.giveUp('a', 0)).toBe(false)
 })
 
-test('a link that proved useful stays for a while, longer each time that it is missed, up to a bound', () => {
-  const links = createMeshPeers('a')
+test('a mesh peer that proved useful stays for a while, longer each time that it is missed, up to a bound', () => {
+  const peers = createMeshPeers('a')
   let now = 1_000_000
   const stays = () => {
     const from = now
-    links.useful('b', now)
-    expect(links.hasUseful(now)).toBe(true)
-    while (!links.giveUp('b', now)) now += 1000
-    expect(links.hasUseful(now)).toBe(false)
+    peers.useful('b', now)
+    expect(peers.hasUseful(now)).toBe(true)
+    while (!peers.giveUp('b', now)) now += 1000
+    expect(peers.hasUseful(now)).toBe(false)
     return (now - from) / 1000
   }
   expect(Array.from({ length: 10 }, stays)).toEqual([30, 30, 30, 30, 120, 480, 1920, 7680, 14_400, 14_400])
 })
 
-test('what a link brings while it stays does not prolong its stay', () => {
-  const links = createMeshPeers('a')
-  links.useful('b', 0)
-  links.useful('b', 29_000)
-  expect([links.giveUp('b', 29_999), links.giveUp('b', 30_000)]).toEqual([false, true])
+test('what a mesh peer brings while it stays does not prolong its stay', () => {
+  const peers = createMeshPeers('a')
+  peers.useful('b', 0)
+  peers.useful('b', 29_000)
+  expect([peers.giveUp('b', 29_999), peers.giveUp('b', 30_000)]).toEqual([false, true])
 })
 
-test('a link that is gone is told anew', () => {
-  const links = createMeshPeers('a')
-  links.want('b')
-  links.gone('b')
-  expect(links.want('b')).toBe(true)
+test('a mesh peer that is gone is told anew', () => {
+  const peers = createMeshPeers('a')
+  peers.want('b')
+  peers.gone('b')
+  expect(peers.want('b')).toBe(true)
 })

@@ -1,8 +1,11 @@
-/** Judges what comes on the topic: who authored it and may, whether it is an envelope, and whether this network sealed it. */
+/**
+ * Judges what comes on the topic: who authored it, whether it is an envelope, whether this network sealed it, and
+ * whether those who are told of it can take it. What is refused is not passed on.
+ */
 import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import type { PeerId as Libp2pPeerId } from '@libp2p/interface'
 import { BoundedMap, type Clock, type PeerId, tryParsePeerId } from '@mesh/core'
-import { SEAL_NONCE_BYTES, type Sealer } from '@mesh/network'
+import { SEAL_NONCE_BYTES, SEAL_TAG_BYTES, type Sealer } from '@mesh/network'
 import { MAX_REMEMBERED_ENVELOPES } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
@@ -14,6 +17,8 @@ interface MessageValidatorInit {
   readonly self: PeerId
   /** The longest message that the network allows, in bytes. */
   readonly maxMessageBytes: number
+  /** Told each message once; false when it cannot be taken now. */
+  readonly tell: (message: TopicMessage) => boolean
 }
 
 interface MessageValidatorComponents {
@@ -27,19 +32,20 @@ interface MessageValidatorComponents {
 export class MessageValidator {
   readonly #init: MessageValidatorInit
   readonly #components: MessageValidatorComponents
-  /** Messages that were opened when they were judged, until gossipsub hands them out. */
-  readonly #opened = new WeakMap<Message, TopicMessage & { readonly id: string }>()
-  /** Author and nonce of the last envelopes: one that comes on two topics is told once. */
+  /** Author and nonce of the last envelopes: one that comes on two topics, or sealed anew, is told once. */
   readonly #told = new BoundedMap<string, true>(MAX_REMEMBERED_ENVELOPES)
+  /** Nonce and tag to author: a sealed text that comes under a second author is somebody else's, signed anew. */
+  readonly #authors = new BoundedMap<string, PeerId>(MAX_REMEMBERED_ENVELOPES)
 
   constructor(init: MessageValidatorInit, components: MessageValidatorComponents) {
     this.#init = init
     this.#components = components
   }
 
-  /** Opens a message that a peer passed on; what does not open is counted against that peer and not passed on. */
+  /** Opens a message that a peer passed on and tells it; what does not open is counted against that peer. */
   judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult {
     const { sealer, clock, refusals } = this.#components
+    const { self, maxMessageBytes, tell } = this.#init
     const refuse = (code: RefusalCode) => {
       refusals.refuse(code, { peer: hop.toString() })
       return TopicValidatorResult.Ignore
@@ -47,22 +53,32 @@ export class MessageValidator {
     const author = message.type === 'signed' ? tryParsePeerId(message.from.toString()) : undefined
     if (author === undefined) return refuse('topic.bad_author')
     if (!this.#components.membership.mayUse(author)) return refuse('topic.not_admitted')
-    if (message.data.length > this.#init.maxMessageBytes) return refuse('topic.too_long')
+    if (message.data.length > maxMessageBytes) return refuse('topic.too_long')
     const sealed = decodeEnvelope(message.data)
     if (sealed === undefined) return refuse('topic.bad_envelope')
+    const id = sealedId(sealed)
+    const first = this.#authors.get(id)
+    if (first !== undefined && first !== author) return refuse('topic.replayed')
     const unsealed = sealer.unseal(sealed, clock.now())
     if (unsealed === undefined) return refuse('topic.bad_seal')
-    const nonce = sealed.slice(0, SEAL_NONCE_BYTES * 2).toLowerCase()
-    this.#opened.set(message, { author, plaintext: unsealed.plaintext, id: `${author}/${nonce}` })
+    const envelope = `${author}/${nonceOf(sealed)}`
+    if (author !== self && !this.#told.has(envelope)) {
+      if (!tell({ author, plaintext: unsealed.plaintext, from: hop.toString() }))
+        return refuse('topic.overload')
+      this.#told.set(envelope, true)
+    }
+    this.#authors.set(id, author)
     return TopicValidatorResult.Accept
   }
 
-  /** Gives a judged message to be told; undefined for this node's own, and for one that was told already. */
-  take(message: Message): TopicMessage | undefined {
-    const opened = this.#opened.get(message)
-    if (opened === undefined || opened.author === this.#init.self || this.#told.has(opened.id))
-      return undefined
-    this.#told.set(opened.id, true)
-    return { author: opened.author, plaintext: opened.plaintext }
+  /** Notes what this node sealed itself, so that nobody brings it back under another name. */
+  noteOwn(sealedHex: string): void {
+    this.#authors.set(sealedId(sealedHex), this.#init.self)
   }
 }
+
+const nonceOf = (sealedHex: string) => sealedHex.slice(0, SEAL_NONCE_BYTES * 2).toLowerCase()
+
+/** What tells two sealed texts apart: nonce and tag. */
+const sealedId = (sealedHex: string) =>
+  nonceOf(sealedHex) + sealedHex.slice(-SEAL_TAG_BYTES * 2).toLowerCase()

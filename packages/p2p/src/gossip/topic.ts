@@ -2,8 +2,8 @@
  * The network's sealed gossip topic, and its rotation.
  * Out: 1 a message is sealed with the current window's key, 2 published on its topic, for a while on the previous one
  * too, 3 repeated when a boundary may have swallowed it (`legacy/republications.ts`).
- * In: 1 gossipsub checks the signature, 2 author, envelope and seal are judged (`message-validator.ts`), 3 gossipsub
- * passes the message on, 4 listeners are told once.
+ * In: 1 gossipsub checks the signature, 2 author, envelope and seal are judged (`message-validator.ts`), 3 listeners are
+ * told once and may refuse, 4 gossipsub passes on what was taken.
  */
 import type { GossipSub, GossipsubMessage } from '@libp2p/gossipsub'
 import type { Libp2p } from '@libp2p/interface'
@@ -21,6 +21,7 @@ import {
 } from '@mesh/network'
 import { createRepublications, type Publication, type Republications } from '../legacy/republications.ts'
 import { FLOOD_PUBLISH_AFTER_CHANGE_MS, GOSSIP_OVERHEAD_BYTES, GOSSIP_TICK_MS } from '../limits.ts'
+import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { GossipTopic, PublicTopic, TopicMessage } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
@@ -39,6 +40,7 @@ interface GossipTopicComponents {
   /** The host, with gossipsub set as `gossipsubSettings` says. */
   readonly libp2p: Libp2p<{ readonly pubsub: GossipSub }>
   readonly membership: Membership
+  readonly held: HeldBytes
   readonly spoken: SpokenProtocols
   readonly clock: Clock
   readonly random: Random
@@ -83,8 +85,7 @@ class SealedTopic implements GossipTopicService {
   readonly #topology: GossipTopology
   readonly #members: TopicMembers
   readonly #public: PublicTopicReader | undefined
-  readonly #listeners = new Set<(message: TopicMessage) => void>()
-  #pending: TopicMessage[] = []
+  readonly #listeners = new Set<(message: TopicMessage) => unknown>()
   /** The time of the monotonic clock at which peers or topics changed last. */
   #changedAtMs = Number.NEGATIVE_INFINITY
   #cancelTick = () => {}
@@ -101,7 +102,7 @@ class SealedTopic implements GossipTopicService {
     const { intervalMs } = this.#secrets
     const { maxMessageBytes } = config
     const parts = { ...components, self, pubsub: this.#pubsub, sealer: this.#sealer }
-    this.#validator = new MessageValidator({ self, maxMessageBytes }, parts)
+    this.#validator = new MessageValidator({ self, maxMessageBytes, tell: this.#tell }, parts)
     this.#republications = createRepublications(intervalMs, overlapOf(intervalMs).republish)
     this.#streams = new GossipStreams({ maxFrameBytes: maxFrameBytes(config) }, parts)
     this.#topology = new GossipTopology(parts)
@@ -125,7 +126,11 @@ class SealedTopic implements GossipTopicService {
     this.#pubsub.addEventListener('gossipsub:message', this.#onGossip)
     this.#pubsub.addEventListener('subscription-change', this.#onSubscriptions)
     libp2p.addEventListener('start', this.#tick)
-    this.#stopMembership = membership.onChange(this.#members.update)
+    const stopMembership = [
+      membership.onChange(this.#members.update),
+      membership.onMember(this.#members.update),
+    ]
+    this.#stopMembership = () => stopMembership.forEach((stop) => stop())
     this.#topology.start()
     await this.#streams.start()
     this.#tick()
@@ -162,7 +167,7 @@ class SealedTopic implements GossipTopicService {
     return await this.#send(publication, this.#plan().published)
   }
 
-  onMessage(listener: (message: TopicMessage) => void): () => void {
+  onMessage(listener: (message: TopicMessage) => unknown): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -182,31 +187,27 @@ class SealedTopic implements GossipTopicService {
     return this.#members.onPeer(listener)
   }
 
-  // in
-
-  readonly #onGossip = ({ detail }: CustomEvent<GossipsubMessage>): void => {
-    const message = this.#validator.take(detail.msg)
-    if (message === undefined) return this.#public?.tell(detail.msg)
-    // told after gossipsub has passed the message on: who waits behind us comes first
-    if (this.#pending.length === 0) this.#components.clock.after(0, () => this.#tell())
-    this.#pending.push(message)
+  noteMember(author: PeerId): void {
+    this.#components.membership.noteAuthor(author)
   }
 
-  #tell(): void {
-    const messages = this.#pending
-    this.#pending = []
-    if (this.#state !== 'running') return
-    for (const message of messages) {
-      this.#components.membership.noteAuthor(message.author)
-      for (const listener of this.#listeners) {
-        try {
-          listener(message)
-        } catch (error) {
-          this.#log.error('a listener of the gossip topic failed', { error: String(error) })
-        }
+  // in
+
+  /** Messages of the sealed topic are told when they are judged; the public one's are told here. */
+  readonly #onGossip = ({ detail }: CustomEvent<GossipsubMessage>): void => this.#public?.tell(detail.msg)
+
+  /** False when a listener refuses the message. */
+  readonly #tell = (message: TopicMessage): boolean => {
+    if (this.#state !== 'running') return false
+    let isTaken = true
+    for (const listener of this.#listeners) {
+      try {
+        if (listener(message) === false) isTaken = false
+      } catch (error) {
+        this.#log.error('a listener of the gossip topic failed', { error: String(error) })
       }
     }
-    this.#members.update()
+    return isTaken
   }
 
   readonly #onSubscriptions = (): void => {
@@ -218,7 +219,9 @@ class SealedTopic implements GossipTopicService {
 
   async #send({ plaintext, nonce }: Publication, windows: readonly number[]): Promise<number> {
     const { clock } = this.#components
-    const data = encodeEnvelope(this.#sealer.seal(plaintext, this.#secrets.windowAt(clock.now()), nonce))
+    const sealed = this.#sealer.seal(plaintext, this.#secrets.windowAt(clock.now()), nonce)
+    this.#validator.noteOwn(sealed)
+    const data = encodeEnvelope(sealed)
     const reached = new Set<string>()
     for (const window of windows) {
       const topic = this.#topicOf(window)

@@ -6,12 +6,15 @@ import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
 import { isPhantomWebRtc } from '../upstream/phantom-webrtc.ts'
+import type { ConnectionGuard } from './connection-guard.ts'
 
 interface GateInit {
   readonly rules: AddressRules
   readonly isBlockedPeer: (peer: string) => boolean
   readonly isMember: (peer: string) => boolean
   readonly connections: (peer: string) => readonly Connection[]
+  /** Sees the connections that come in, and says who is back too soon. */
+  readonly guard?: Pick<ConnectionGuard, 'accepted' | 'upgraded' | 'isTooSoon'>
   /** The most circuits of one peer; `MAX_RELAY_CIRCUITS_PER_PEER` by default. */
   readonly maxCircuitsPerPeer?: number
   /** Called for each refusal, to be counted and told to subscribers. */
@@ -42,7 +45,8 @@ export class HostView {
 
 /** Creates the gate that libp2p asks before it dials, accepts and relays. */
 export function createConnectionGate(init: GateInit): ConnectionGater {
-  const { rules, isBlockedPeer, isMember, onRefused, maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER } = init
+  const { rules, isBlockedPeer, isMember, onRefused, guard } = init
+  const { maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER } = init
   const refuse = (when: boolean, code: RefusalCode, peer?: string, protocol?: string) => {
     if (when) {
       onRefused(code, {
@@ -55,10 +59,21 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
   return {
     denyDialPeer: (peer) => isBlockedPeer(peer.toString()),
     denyDialMultiaddr: (address) => rules.isBlocked(address),
-    denyInboundConnection: (raw) => refuse(rules.isBlocked(raw.remoteAddr), 'host.blocked_range'),
+    denyInboundConnection(raw) {
+      if (refuse(rules.isBlocked(raw.remoteAddr), 'host.blocked_range')) return true
+      guard?.accepted(raw)
+      return false
+    },
     denyOutboundConnection: (_peer, raw) => rules.isBlocked(raw.remoteAddr),
-    denyInboundEncryptedConnection: (peer, raw) =>
-      refuse(isBlockedPeer(peer.toString()), 'host.blocked_peer', peer.toString()) || isPhantomWebRtc(raw),
+    denyInboundEncryptedConnection(peer, raw) {
+      const id = peer.toString()
+      if (refuse(isBlockedPeer(id), 'host.blocked_peer', id) || isPhantomWebRtc(raw)) return true
+      return refuse(guard?.isTooSoon(id) === true, 'host.too_soon', id)
+    },
+    denyInboundUpgradedConnection(_peer, raw) {
+      guard?.upgraded(raw)
+      return false
+    },
     denyOutboundEncryptedConnection: (peer, raw) => isBlockedPeer(peer.toString()) || isPhantomWebRtc(raw),
     filterMultiaddrForPeer: (_peer, address) => !rules.isBlocked(address),
     denyInboundRelayReservation: (peer) =>

@@ -77,6 +77,7 @@ async function joinPlatform(
 }
 
 async function stopMember(given: Given & MemberParts): Promise<void> {
+  given.guard.stop()
   given.bulk?.stop()
   given.channels.stop()
   await given.streams.stop()

@@ -14,6 +14,7 @@ import type { Find } from '../discovery/find.ts'
 import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
+import { HeldBytes } from '../libp2p/held-bytes.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { ByteStreams, Channels } from '../p2p-node.ts'
@@ -26,6 +27,7 @@ import { createByteStreams } from '../streams/byte-streams.ts'
 import { createMemberStreams, type MemberStreams } from '../streams/member-streams.ts'
 import { createPeerPaths, type PeerPaths } from '../streams/peer-paths.ts'
 import type { HostView } from './connection-gate.ts'
+import type { ConnectionGuard } from './connection-guard.ts'
 import type { MemberEvents } from './member-events.ts'
 import type { P2pMemberInit } from './p2p-member.ts'
 import type { Platform } from './platform.ts'
@@ -34,6 +36,7 @@ import type { Platform } from './platform.ts'
 export interface HostParts {
   readonly host: MeshHost
   readonly view: HostView
+  readonly guard: ConnectionGuard
   readonly events: MemberEvents
   readonly refusals: Refusals
   readonly rules: AddressRules
@@ -85,6 +88,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   }
   const shared = { ...components, libp2p: host, spoken, refusals }
   const membership = createMembership(network, shared)
+  const held = new HeldBytes({ isMember: (peer) => membership.isMember(peer), clock })
   const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
   const reached = createReachParts({ ...given, book, methods, self, membership, spoken }, components)
@@ -93,7 +97,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     membership,
     connect: (peer, signal) => reached.reach.connect(peer, signal),
   })
-  const channels = createChannels({ ...shared, streams, membership })
+  const channels = createChannels({ ...shared, streams, membership, held })
   const bulk = createBulkParts({ ...given, channels, spoken, book }, components)
   const cipher = platform.cipher === undefined ? {} : { cipher: platform.cipher }
   return {
@@ -110,7 +114,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     offeredChannels:
       bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals }),
     paths: createPeerPaths({ libp2p: host, streams, spoken }),
-    topic: createGossipTopic(network, { ...shared, membership, ...cipher }),
+    topic: createGossipTopic(network, { ...shared, membership, held, ...cipher }),
   }
 }
 

@@ -17,10 +17,11 @@ import type { P2pComponents } from '../p2p-components.ts'
 import type { Admission, P2pNode } from '../p2p-node.ts'
 import { createRefusals } from '../refusals.ts'
 import { createConnectionGate, HostView } from './connection-gate.ts'
+import { ConnectionGuard } from './connection-guard.ts'
 import { parseIdentity } from './identity.ts'
 import { MemberEvents } from './member-events.ts'
 import { startParts } from './member-life.ts'
-import { createMemberParts, type HostParts, type MemberParts } from './member-parts.ts'
+import { createMemberParts, type Given, type HostParts, type MemberParts } from './member-parts.ts'
 import type { Platform } from './platform.ts'
 
 export interface P2pMemberInit {
@@ -89,16 +90,16 @@ export async function createP2pMember(
 ): Promise<P2pMember> {
   const components = { ...given, logger: given.logger.child('p2p') }
   const bootstrap = parseBootstrapPeers(init.bootstrapPeers ?? [])
-  const hostParts = await createHostParts(init, platform, components)
+  const hostParts = await createHostParts({ init, platform, bootstrap }, components)
   const parts = createMemberParts({ init, platform, bootstrap, ...hostParts }, components)
   hostParts.view.attach(hostParts.host, parts.membership)
+  hostParts.guard.start({ host: hostParts.host, membership: parts.membership })
   const running = await startParts({ init, platform, bootstrap, ...hostParts, ...parts }, components)
   return buildMember({ ...hostParts, ...parts, ...running }, components)
 }
 
 async function createHostParts(
-  init: P2pMemberInit,
-  platform: Platform,
+  { init, platform, bootstrap }: Pick<Given, 'init' | 'platform' | 'bootstrap'>,
   components: P2pComponents,
 ): Promise<HostParts> {
   const events = new MemberEvents()
@@ -108,6 +109,14 @@ async function createHostParts(
   const blockedPeers = new Set(init.blockedPeers)
   const maxCircuitsPerPeer = init.relayLimits?.maxCircuitsPerPeer
   const view = new HostView()
+  const guard = new ConnectionGuard(
+    {
+      isConfigured: (peer) => bootstrap.some((find) => find.peer === peer),
+      maxConnections: init.maxConnections,
+      onClosed: (peer) => refusals.refuse('host.too_many', { peer }),
+    },
+    components,
+  )
   const host = await createBaseHost({
     privateKey: await parseIdentity(init.identity),
     listen: platform.listen,
@@ -120,14 +129,15 @@ async function createHostParts(
       isMember: (peer) => view.isMember(peer),
       connections: (peer) => view.connections(peer),
       onRefused: (code, from) => refusals.refuse(code, from),
+      guard,
       ...(maxCircuitsPerPeer === undefined ? {} : { maxCircuitsPerPeer }),
     }),
     announced: (addresses) => chooseAnnounced(addresses, rules),
     metrics: (connections) => createStreamMetrics(bandwidth, connections),
     userAgent: init.userAgent ?? 'mesh',
-    ...(init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }),
+    maxConnections: guard.bounds.maxConnections + guard.bounds.maxUnproven,
   })
-  return { host, view, events, refusals, rules, bandwidth }
+  return { host, view, guard, events, refusals, rules, bandwidth }
 }
 
 interface Running extends HostParts, MemberParts {

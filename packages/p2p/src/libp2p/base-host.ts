@@ -21,7 +21,7 @@ import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
-import { MAX_CONNECTIONS, MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND } from '../limits.ts'
+import { MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND, SPARE_CONNECTIONS } from '../limits.ts'
 import { muxer } from './muxer.ts'
 
 /** The inner parts of libp2p, which transports and services that join later are made of. */
@@ -52,13 +52,12 @@ interface BaseHostInit {
   readonly announced: (addresses: readonly Multiaddr[]) => Multiaddr[]
   readonly metrics: (connections: () => readonly Connection[]) => Metrics
   readonly userAgent: string
-  /** The most connections at a time; `MAX_CONNECTIONS` by default. */
-  readonly maxConnections?: number
+  /** How many connections stand at a time in all, unproven ones included; the guard closes those that are too many. */
+  readonly maxConnections: number
 }
 
 /** Creates the host; its `start()` makes it listen. */
 export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
-  const { maxConnections = MAX_CONNECTIONS } = init
   const host = await createLibp2p({
     start: false,
     privateKey: init.privateKey,
@@ -73,9 +72,10 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
     streamMuxers: [muxer()],
     connectionGater: init.gate,
     connectionManager: {
-      maxConnections,
+      // the guard has the bounds; what libp2p refuses by itself it refuses to members, too
+      maxConnections: init.maxConnections + SPARE_CONNECTIONS,
       inboundConnectionThreshold: MAX_INBOUND_PER_SECOND,
-      maxIncomingPendingConnections: MAX_PENDING_INBOUND,
+      maxIncomingPendingConnections: MAX_PENDING_INBOUND + SPARE_CONNECTIONS,
     },
     connectionMonitor: { enabled: false },
     // the connection manager is made later than this

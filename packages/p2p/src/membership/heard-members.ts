@@ -3,8 +3,7 @@ import { HEARD_MEMBER_MS, MAX_HEARD_MEMBERS } from '../limits.ts'
 
 /** Peers that showed lately that they hold the network's key, by what they authored or by an earlier proof. */
 export interface HeardMembers {
-  /** Notes the peer; gives true when it was none of these before. */
-  note(peer: PeerId): boolean
+  note(peer: PeerId): void
   has(peer: string): boolean
 }
 
@@ -19,11 +18,7 @@ export function createHeardMembers(clock: Clock): HeardMembers {
     return false
   }
   return {
-    note(peer) {
-      const isNew = !has(peer)
-      heardAt.set(peer, clock.now())
-      return isNew
-    },
+    note: (peer) => void heardAt.set(peer, clock.now()),
     has,
   }
 }

@@ -24,7 +24,7 @@ export interface Membership {
   start(): Promise<void>
   stop(): Promise<void>
   standing(connection: Connection): ConnectionStanding
-  /** True when the peer proved itself on a live connection, or did so or authored a sealed message lately. */
+  /** True when the peer proved itself on a live connection, or did so or, without the protocol for it, was heard lately. */
   isMember(peer: string): boolean
   /** True when the peer proved itself on a connection that is open now. */
   isProven(peer: string): boolean
@@ -43,7 +43,10 @@ export interface Membership {
   readonly ungated: ProvenView
   /** What `Admission` says has changed: tells the members that came and went by that. */
   admissionChanged(): void
-  /** `peer` authored a message that could be unsealed: it holds the key, and may be legacy. */
+  /**
+   * `peer` authored a message whose content shows that it holds the key. Counts for peers that do not speak the member
+   * protocol: those that do prove themselves.
+   */
   noteAuthor(peer: PeerId): void
 }
 
@@ -84,7 +87,8 @@ class ProvenMembership implements Membership {
     this.#memberKey = deriveMemberKey(config)
     this.#components = components
     this.#log = components.logger.child('membership')
-    this.#peers = new ProvenPeers(components.clock, this.mayUse)
+    const mayOnlyProve = (peer: string) => components.spoken.speaks(peer, MEMBER_PROTOCOL)
+    this.#peers = new ProvenPeers({ clock: components.clock, mayUse: this.mayUse, mayOnlyProve })
   }
 
   async start(): Promise<void> {
@@ -147,7 +151,7 @@ class ProvenMembership implements Membership {
   }
 
   noteAuthor(peer: PeerId): void {
-    this.#peers.note(peer)
+    this.#peers.noteHeard(peer)
   }
 
   async prove(connection: Connection, signal: AbortSignal): Promise<boolean> {

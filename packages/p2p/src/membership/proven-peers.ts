@@ -5,6 +5,13 @@
 import type { Clock, PeerId } from '@mesh/core'
 import { createHeardMembers, type HeardMembers } from './heard-members.ts'
 
+interface ProvenPeersInit {
+  readonly clock: Clock
+  readonly mayUse: (peer: string) => boolean
+  /** Tells whether a connected peer can prove itself, so that nothing less counts. */
+  readonly mayOnlyProve: (peer: string) => boolean
+}
+
 /** Who is proven, and who comes and goes. */
 export interface ProvenView {
   isProven(peer: string): boolean
@@ -13,7 +20,11 @@ export interface ProvenView {
 }
 
 export class ProvenPeers {
+  /** Peers that proved themselves lately. */
+  readonly #proven: HeardMembers
+  /** Peers that were heard lately. */
   readonly #heard: HeardMembers
+  readonly #mayOnlyProve: (peer: string) => boolean
   /** The number of open proven connections, by peer. */
   readonly #counts = new Map<PeerId, number>()
   readonly #changeListeners = new Set<(peer: PeerId, proven: boolean) => void>()
@@ -23,9 +34,11 @@ export class ProvenPeers {
   /** The peers that were told to be proven. */
   readonly #told = new Set<PeerId>()
 
-  constructor(clock: Clock, mayUse: (peer: string) => boolean) {
+  constructor({ clock, mayUse, mayOnlyProve }: ProvenPeersInit) {
+    this.#proven = createHeardMembers(clock)
     this.#heard = createHeardMembers(clock)
     this.#mayUse = mayUse
+    this.#mayOnlyProve = mayOnlyProve
   }
 
   isProven(peer: string): boolean {
@@ -33,7 +46,9 @@ export class ProvenPeers {
   }
 
   isMember(peer: string): boolean {
-    return (this.#counts.has(peer as PeerId) || this.#heard.has(peer)) && this.#mayUse(peer)
+    if (!this.#mayUse(peer)) return false
+    if (this.#counts.has(peer as PeerId) || this.#proven.has(peer)) return true
+    return this.#heard.has(peer) && !this.#mayOnlyProve(peer)
   }
 
   list(): readonly PeerId[] {
@@ -49,18 +64,24 @@ export class ProvenPeers {
     }
   }
 
-  /** The peer showed that it holds the network's key; tells whoever asked, if it was no member before. */
-  note(peer: PeerId): void {
-    if (this.#heard.note(peer) && this.#mayUse(peer)) this.#tellMember(peer)
+  /** The peer authored what only a member can; tells whoever asked, if it was no member before. */
+  noteHeard(peer: PeerId): void {
+    this.#note(peer, this.#heard)
+  }
+
+  #note(peer: PeerId, members: HeardMembers): void {
+    const wasMember = this.isMember(peer)
+    members.note(peer)
+    if (!wasMember && this.isMember(peer)) this.#tellMember(peer)
   }
 
   /** A proven connection of the peer opened (1) or closed (-1). */
   count(peer: PeerId, change: 1 | -1): void {
+    this.#note(peer, this.#proven)
     const before = this.#counts.get(peer) ?? 0
     const now = before + change
     if (now === 0) this.#counts.delete(peer)
     else this.#counts.set(peer, now)
-    this.note(peer)
     if (before === 0 || now === 0) for (const listener of this.#proofListeners) listener(peer, now !== 0)
     this.#tell(peer)
   }

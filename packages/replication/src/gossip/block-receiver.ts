@@ -1,58 +1,60 @@
 /**
- * Messages of the topic: 1 wait behind the author's earlier ones, within bounds, 2 skip an exact repetition,
- * 3 inflate, 4 tell by its form who sent it, 5 let the ledger judge it. Authors do not wait for each other.
+ * Messages of the topic: 1 are charged to the peer that passed them on, 2 wait within one budget, 3 skip an exact
+ * repetition, 4 inflate, 5 tell by their form who sent them, 6 are judged by the ledger, 7 show whether their author
+ * is a member. Peers take turns; blocks of one author are judged one after the other.
  */
-import type { Clock, Logger, PeerId } from '@mesh/core'
+import { BoundedMap, type Clock, type Logger, type PeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import { type BlockForm, blockFormOf } from '../legacy/block-form.ts'
 import type { Compression } from './compression.ts'
 import {
+  GOSSIP_MEMORY_BYTES,
   MAX_INFLATED_BYTES,
   MAX_MEMBERS_REMEMBERED,
-  MAX_WAITING_BYTES,
-  MAX_WAITING_MESSAGES,
+  MAX_PARALLEL_BLOCKS,
   REPEATED_BLOCK_MS,
 } from '../limits.ts'
-import { equalBytes } from '../session/position.ts'
-
-interface TopicMessage {
-  readonly author: PeerId
-  readonly plaintext: Uint8Array
-}
+import type { TopicMessage } from '../ports.ts'
+import { isSignedByMember } from '../presence/signed-by-member.ts'
+import { SenderRates } from './sender-rates.ts'
+import { type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 
 export type ReceiveRefusal = 'OVERLOAD' | 'NOT_GZIP'
 
 export interface BlockReceiver {
-  take(message: TopicMessage): void
+  /** Takes a message to judge it soon; false when it is refused, so that it is not passed on either. */
+  take(message: TopicMessage): boolean
   readonly counts: { messages: number; repeated: number; bytes: number; accepted: number; rejected: number }
   readonly refused: Partial<Record<ReceiveRefusal, number>>
   stop(): void
 }
 
 export interface BlockReceiverInit {
+  /** Bytes that waiting and inflated messages may take together; `GOSSIP_MEMORY_BYTES` by default. */
+  readonly maxBytes?: number | undefined
   /** Called when the ledger is through with a block, and for each repetition of it. */
   readonly onBlock: (author: PeerId, form: BlockForm) => void
+  /** Called when an author showed by what it signed that it is a member. */
+  readonly onMember: (author: PeerId) => void
 }
 
 export interface BlockReceiverComponents {
-  readonly ledger: Pick<Ledger, 'receiveBlock' | 'self'>
+  readonly ledger: Pick<Ledger, 'receiveBlock' | 'self' | 'snapshot' | 'mode'>
   readonly compression: Compression
   readonly clock: Clock
   readonly logger: Logger
 }
 
-interface Author {
-  readonly waiting: Uint8Array[]
-  waitingBytes: number
-  busy: boolean
-  last: Judged | undefined
-}
-
+/** The last block of an author that was judged. */
 interface Judged {
-  readonly plaintext: Uint8Array
+  /** Tells an exact repetition: the length and the trailer of the gzip. */
+  readonly mark: string
   readonly form: BlockForm
   readonly atMs: number
 }
+
+/** The bytes at the end of a gzip: checksum and length of what it holds. */
+const TRAILER_BYTES = 8
 
 export function createBlockReceiver(
   init: BlockReceiverInit,
@@ -66,87 +68,102 @@ class TopicBlockReceiver implements BlockReceiver {
   readonly refused: Partial<Record<ReceiveRefusal, number>> = {}
   readonly #init: BlockReceiverInit
   readonly #components: BlockReceiverComponents
-  readonly #authors = new Map<PeerId, Author>()
+  readonly #rates: SenderRates
+  readonly #waiting: WaitingBlocks
+  readonly #last = new BoundedMap<PeerId, Judged>(MAX_MEMBERS_REMEMBERED)
+  #cancelWork: (() => void) | undefined
   #stopped = false
 
   constructor(init: BlockReceiverInit, components: BlockReceiverComponents) {
     this.#init = init
     this.#components = components
+    this.#rates = new SenderRates(components.clock)
+    const { maxBytes = GOSSIP_MEMORY_BYTES } = init
+    this.#waiting = new WaitingBlocks({ maxBytes, parallel: MAX_PARALLEL_BLOCKS })
   }
 
-  take({ author, plaintext }: TopicMessage): void {
-    if (this.#stopped || author === this.#components.ledger.self) return
+  take({ author, plaintext, from }: TopicMessage): boolean {
+    if (this.#stopped || author === this.#components.ledger.self) return true
     this.counts.messages++
     this.counts.bytes += plaintext.length
-    const state = this.#authorOf(author)
-    const fits =
-      state.waiting.length < MAX_WAITING_MESSAGES &&
-      state.waitingBytes + plaintext.length <= MAX_WAITING_BYTES
-    if (!fits) return this.#refuse('OVERLOAD', author)
-    state.waiting.push(plaintext)
-    state.waitingBytes += plaintext.length
-    if (!state.busy) void this.#work(author, state)
+    const last = this.#last.get(author)
+    if (last !== undefined && this.#isRepeated(last, plaintext)) return this.#takeRepeated(author, last)
+    const inflatedBytes = this.#components.compression.inflatedBytes(plaintext)
+    if (inflatedBytes === undefined || inflatedBytes > MAX_INFLATED_BYTES)
+      return this.#refuse('NOT_GZIP', author)
+    const isTaken =
+      this.#rates.take(from, inflatedBytes) && this.#waiting.add({ author, plaintext, from, inflatedBytes })
+    if (!isTaken) return this.#refuse('OVERLOAD', author)
+    // whoever passes the message on does so first
+    this.#cancelWork ??= this.#components.clock.after(0, () => this.#work())
+    return true
   }
 
   stop(): void {
     this.#stopped = true
-    this.#authors.clear()
+    this.#cancelWork?.()
+    this.#waiting.clear()
+    this.#last.clear()
   }
 
-  #authorOf(author: PeerId): Author {
-    const known = this.#authors.get(author)
-    const state = known ?? { waiting: [], waitingBytes: 0, busy: false, last: undefined }
-    // The one heard longest ago comes first, and is forgotten first.
-    this.#authors.delete(author)
-    this.#authors.set(author, state)
-    if (this.#authors.size > MAX_MEMBERS_REMEMBERED) {
-      for (const [id, { busy }] of this.#authors) {
-        if (busy) continue
-        this.#authors.delete(id)
-        break
-      }
+  /** Begins with as many as may be judged at a time. */
+  #work(): void {
+    this.#cancelWork = undefined
+    for (let block = this.#next(); block !== undefined; block = this.#next()) {
+      const begun = block
+      void this.#judge(begun).finally(() => {
+        this.#waiting.done(begun)
+        this.#work()
+      })
     }
-    return state
   }
 
-  async #work(author: PeerId, state: Author): Promise<void> {
-    state.busy = true
-    for (let next = state.waiting.shift(); next !== undefined; next = state.waiting.shift()) {
-      state.waitingBytes -= next.length
-      if (this.#stopped) break
-      if (this.#isRepeated(state, next)) this.counts.repeated++
-      else state.last = await this.#judge(author, next)
-      if (state.last !== undefined && !this.#stopped) this.#init.onBlock(author, state.last.form)
-    }
-    state.busy = false
+  #next(): WaitingBlock | undefined {
+    return this.#stopped ? undefined : this.#waiting.next()
   }
 
   /** Legacy members send the same whole block every few seconds. */
-  #isRepeated({ last }: Author, plaintext: Uint8Array): boolean {
-    if (last === undefined || this.#components.clock.monotonic() - last.atMs >= REPEATED_BLOCK_MS)
-      return false
-    return equalBytes(last.plaintext, plaintext)
+  #isRepeated({ mark, atMs }: Judged, plaintext: Uint8Array): boolean {
+    return this.#components.clock.monotonic() - atMs < REPEATED_BLOCK_MS && mark === markOf(plaintext)
   }
 
-  async #judge(author: PeerId, plaintext: Uint8Array): Promise<Judged | undefined> {
+  #takeRepeated(author: PeerId, { form }: Judged): true {
+    this.counts.repeated++
+    this.#tell(author, form)
+    return true
+  }
+
+  async #judge({ author, plaintext, inflatedBytes }: WaitingBlock): Promise<void> {
     const { compression, ledger, clock, logger } = this.#components
     try {
-      const json = await compression.gunzip(plaintext, MAX_INFLATED_BYTES)
-      if (json === undefined) return this.#refuse('NOT_GZIP', author)
+      const json = await compression.gunzip(plaintext, inflatedBytes)
+      if (json === undefined) return void this.#refuse('NOT_GZIP', author)
       const form = blockFormOf(json)
       const atMs = clock.monotonic()
       const { accepted, rejected } = await ledger.receiveBlock(json, author)
       this.counts.accepted += accepted
       this.counts.rejected += rejected.length
-      return { plaintext, form, atMs }
+      if (this.#stopped) return
+      this.#last.set(author, { mark: markOf(plaintext), form, atMs })
+      this.#tell(author, form)
     } catch (error) {
       logger.error('block not judged', { author, error })
-      return undefined
     }
   }
 
-  #refuse(code: ReceiveRefusal, author: PeerId): undefined {
+  #tell(author: PeerId, form: BlockForm): void {
+    const { ledger, clock } = this.#components
+    if (isSignedByMember({ ledger, author }, clock.now())) this.#init.onMember(author)
+    this.#init.onBlock(author, form)
+  }
+
+  #refuse(code: ReceiveRefusal, author: PeerId): false {
     this.refused[code] = (this.refused[code] ?? 0) + 1
     this.#components.logger.debug('message refused', { code, author })
+    return false
   }
+}
+
+function markOf(gzip: Uint8Array): string {
+  return `${gzip.length} ${gzip.subarray(-TRAILER_BYTES).join(' ')}`
 }

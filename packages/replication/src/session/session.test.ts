@@ -48,7 +48,7 @@ describe('a session between ledgers', () => {
     }
   })
 
-  it('of 100,000 entries that differ in 10 costs a few messages and some 50 kB', () => {
+  it('of 100,000 entries that differ in 10 costs a few messages and some 50 kB', { timeout: 120_000 }, () => {
     const entries = numbered(100_000)
     const a = createTwinLedger(entries)
     const b = createTwinLedger(entries)

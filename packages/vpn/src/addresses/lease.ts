@@ -57,6 +57,12 @@ interface LeaseRequest {
   readonly signal?: AbortSignal
 }
 
+/** An address that this node holds now. */
+export interface TakenLease extends AddressInRange {
+  /** It was this node's before it started, so that others may count on it. */
+  readonly isKept: boolean
+}
+
 interface LeaseComponents {
   readonly ledger: VpnLedger
   /** Resolves when this node knows what others hold. */
@@ -78,10 +84,7 @@ interface LeaseComponents {
  * then on. Nothing else of this node should be announced in `machines` before: who has a machine waits for none.
  * @throws MeshError `vpn.bad_address` for an IPv6 range, `vpn.range_full`; the signal's reason
  */
-export async function leaseAddress(
-  request: LeaseRequest,
-  components: LeaseComponents,
-): Promise<AddressInRange> {
+export async function leaseAddress(request: LeaseRequest, components: LeaseComponents): Promise<TakenLease> {
   if (!isIpv4(request.range)) {
     throw vpnError(
       'vpn.bad_address',
@@ -113,18 +116,18 @@ class Lease {
     this.#signal = request.signal ?? new AbortController().signal
   }
 
-  async take(): Promise<AddressInRange> {
+  async take(): Promise<TakenLease> {
     const { initialSync, neighbours, clock } = this.#components
     this.#signal.throwIfAborted()
     this.#tell({ state: 'syncing' })
     await untilAborted(initialSync(), this.#signal)
     const known = this.#remembered() ?? this.#heldBefore()
-    if (known !== undefined && (await this.#claim(known))) return this.#keep(known)
+    if (known !== undefined && (await this.#claim(known))) return this.#keep(known, true)
     if (neighbours() > 0) await delay(clock, JOIN_MS, this.#signal)
     for (;;) {
       await this.#waitForElection()
       const address = this.#pick()
-      if (await this.#claim(address)) return this.#keep(address)
+      if (await this.#claim(address)) return this.#keep(address, false)
       this.#lost.add(address)
       this.#racers += RACERS_PER_LOSS
     }
@@ -248,7 +251,7 @@ class Lease {
     }
   }
 
-  #keep(address: IpAddress): AddressInRange {
+  #keep(address: IpAddress, isKept: boolean): TakenLease {
     const { store, log } = this.#components
     const { range } = this.#request
     try {
@@ -257,7 +260,7 @@ class Lease {
       log.warn('lease not remembered', { address, error })
     }
     log.info('address leased', { address, range })
-    return { address, range, prefixLength: prefixLengthOf(range) }
+    return { address, range, prefixLength: prefixLengthOf(range), isKept }
   }
 
   #tell(progress: LeaseProgress): void {

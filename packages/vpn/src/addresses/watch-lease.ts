@@ -12,7 +12,7 @@ import { CONFLICT_PATIENCE_MS, CONFLICT_SEEN_MS, YOUNG_LEASE_MS } from './limits
 
 interface LeaseWatchInit {
   readonly address: IpAddress
-  /** When this node leased an address first since it started, in Unix ms. */
+  /** When this node leased an address first since it started, in Unix ms; -Infinity for one that it had before. */
   readonly firstLeasedAt: number
 }
 

@@ -1,17 +1,18 @@
 /**
  * Networks behind peers (bucket `routes`): which this node takes. What is nearer wins over what a peer says: a
  * route never hides a network of the host or of the VPN (wider ones may: the longest match keeps the nearer), nor
- * takes the addresses away through which this node reaches peers.
+ * takes the addresses away through which this node reaches peers. Members that were not named take no part of the
+ * Internet, and none of a network that another member had first.
  *
  * Default routes, and what is nearly one, reach the engine only: sent into the interface by the kernel, this
  * node's own connections would run through themselves. Leading them past would take a mark on each socket of
  * libp2p, which Node.js cannot set, so the host's route is left to the person.
  */
 import type { PeerId } from '@mesh/core'
-import { MAX_PEER_ROUTES, MAX_TABLE_ROUTES } from '../limits.ts'
+import { MAX_PEER_ROUTES, MAX_TABLE_ROUTES, MAX_UNNAMED_ROUTES } from '../limits.ts'
 import type { AcceptedRoute, IgnoredReason, VpnProblem } from '../vpn.ts'
 import type { TableBuild, TableInput } from './build-table.ts'
-import { covers, hostPrefix, isBroad, type Prefix, prefixOf } from './prefix.ts'
+import { covers, hostPrefix, isBroad, isPublic, type Prefix, prefixOf } from './prefix.ts'
 import { isOwnersWord, readRoute, type Route } from './read-entry.ts'
 import { defaultRouteByHand, routesRefused } from './table-problems.ts'
 
@@ -30,34 +31,56 @@ interface Nearer {
 }
 
 /** The reasons of refusals that a person who accepts routes should hear of. */
-const TOLD = ['connectedNetwork', 'vpnRange', 'cutsPeers', 'lostToOther', 'tooMany'] as const
+const TOLD = [
+  'connectedNetwork',
+  'vpnRange',
+  'cutsPeers',
+  'publicRange',
+  'partOfOther',
+  'lostToOther',
+  'tooMany',
+] as const
+
+/** A route with the version of its entry: its owner's word for when it was claimed. */
+interface DatedRoute extends Route {
+  readonly version: bigint
+}
 
 export function acceptRoutes(
   input: TableInput,
   build: TableBuild,
 ): { readonly accepted: readonly AcceptedRoute[]; readonly problems: readonly VpnProblem[] } {
-  const accepted: AcceptedRoute[] = []
-  const refused = new Map<IgnoredReason, Route[]>()
   const { any, from } = input.accept
-  if (!any && from.size === 0) return { accepted, problems: [] }
-  const nearer = nearerThanRoutes(input)
-  for (const route of liveRoutes(input, build)) {
-    const reason =
-      accepted.length >= MAX_TABLE_ROUTES
-        ? 'tooMany'
-        : (reasonAgainst(route, input.accept, nearer) ?? claimRoute(route, build, accepted))
+  if (!any && from.size === 0) return { accepted: [], problems: [] }
+  const choice = new RouteChoice(input, build)
+  const refused = new Map<IgnoredReason, Route[]>()
+  for (const route of inOrder([...liveRoutes(input, build)], input)) {
+    const reason = choice.take(route)
     if (reason === undefined) continue
     build.ignore(reason)
     const others = refused.get(reason)
     if (others === undefined) refused.set(reason, [route])
     else others.push(route)
   }
+  const { accepted } = choice
   const problems = TOLD.flatMap((reason) => routesRefused(reason, refused.get(reason) ?? []))
   const byHand = accepted.filter(({ inKernel }) => !inKernel)
   return { accepted, problems: [...problems, ...defaultRouteByHand(byHand)] }
 }
 
-function* liveRoutes({ snapshot, self, mode }: TableInput, build: TableBuild): Generator<Route> {
+/** Routes of named members first, then those that the table has already, then the older and the wider ones. */
+function inOrder(routes: readonly DatedRoute[], { accept, held = [] }: TableInput): readonly DatedRoute[] {
+  const heldKeys = new Set(held.map(({ peer, range }) => `${peer} ${range}`))
+  const rank = ({ peer, range }: Route) =>
+    accept.from.has(peer) ? 0 : heldKeys.has(`${peer} ${range}`) ? 1 : 2
+  return routes.toSorted((a, b) => {
+    if (rank(a) !== rank(b)) return rank(a) - rank(b)
+    if (a.version !== b.version) return a.version < b.version ? -1 : 1
+    return a.prefix.bits - b.prefix.bits
+  })
+}
+
+function* liveRoutes({ snapshot, self, mode }: TableInput, build: TableBuild): Generator<DatedRoute> {
   for (const { key, entry } of snapshot.entries('routes')) {
     if (entry.deleted) continue
     const route = readRoute(key, entry)
@@ -65,7 +88,44 @@ function* liveRoutes({ snapshot, self, mode }: TableInput, build: TableBuild): G
     else if (route.peer === self) continue
     else if (!isOwnersWord(route.peer, entry, mode)) build.ignore('ownerMismatch')
     else if (!build.owners.isLive(entry.owner)) build.ignore('ownerDead')
-    else yield route
+    else yield { ...route, version: entry.version }
+  }
+}
+
+/** Takes routes one after the other, each against those that were taken before. */
+class RouteChoice {
+  readonly accepted: AcceptedRoute[] = []
+  readonly #accept: AcceptPolicy
+  readonly #nearer: Nearer
+  readonly #build: TableBuild
+  readonly #taken: Route[] = []
+  #unnamed = 0
+
+  constructor(input: TableInput, build: TableBuild) {
+    this.#accept = input.accept
+    this.#nearer = nearerThanRoutes(input)
+    this.#build = build
+  }
+
+  /** @returns the reason why a route is not taken */
+  take(route: Route): IgnoredReason | undefined {
+    if (this.accepted.length >= MAX_TABLE_ROUTES) return 'tooMany'
+    const isNamed = this.#accept.from.has(route.peer)
+    const reason =
+      reasonAgainst(route, this.#accept, this.#nearer) ??
+      (isNamed ? undefined : this.#reasonAgainstUnnamed(route)) ??
+      claimRoute(route, this.#build, this.accepted)
+    if (reason !== undefined) return reason
+    this.#taken.push(route)
+    if (!isNamed) this.#unnamed++
+    return undefined
+  }
+
+  #reasonAgainstUnnamed({ prefix, peer }: Route): IgnoredReason | undefined {
+    if (isPublic(prefix)) return 'publicRange'
+    if (this.#unnamed >= MAX_UNNAMED_ROUTES) return 'tooMany'
+    const isPart = this.#taken.some((other) => other.peer !== peer && covers(other.prefix, prefix))
+    return isPart ? 'partOfOther' : undefined
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Cidr, type IpAddress, parseCidr, parseIp, type PeerId, shortPeerId } from '@mesh/core'
 import { describe, expect, it } from 'vitest'
 import { createWorld, peerNamed, type World } from '../../test/table-world.ts'
-import { MAX_PEER_ADDRESSES, MAX_PEER_ROUTES, MAX_TABLE_PEERS } from '../limits.ts'
+import { MAX_PEER_ADDRESSES, MAX_PEER_ROUTES, MAX_TABLE_PEERS, MAX_UNNAMED_ROUTES } from '../limits.ts'
 import { buildTable, type TableInput } from './build-table.ts'
 import { buildEngineTable } from './engine-table.ts'
 
@@ -206,6 +206,32 @@ describe('routes', () => {
     const table = build(world, { router: ip('10.1.0.3'), accept: { any: false, from: new Set([A]) } })
     expect(allowed(table)).toEqual({ [B]: ['10.1.0.3/32', '0.0.0.0/0', '::/0'] })
     expect(table.ignored).toEqual({ lostToOther: 1 })
+  })
+
+  it('of the Internet, and parts of what another member has, are taken from named members alone', () => {
+    const world = alive(A, B).route('192.168.7.0/24', A).route('192.168.7.0/25', B).route('192.168.0.0/16', B)
+    world.route('8.8.8.8/32', B).route('1.0.0.0/8', B).route('2606:4700::/32', B)
+    const first = build(alive(A).route('192.168.7.0/24', A), { accept: all })
+    const table = build(world, { accept: all, held: first.accepted })
+    // a wider one takes nothing from whoever has the nearer
+    expect(table.kernelRoutes).toEqual(['192.168.7.0/24', '192.168.0.0/16'])
+    expect(table.ignored).toEqual({ publicRange: 3, partOfOther: 1 })
+    expect(table.problems).toHaveLength(2)
+    const named = build(world, { accept: { any: true, from: new Set([B]) } })
+    expect(named.ignored).toEqual({ partOfOther: 1 })
+    expect(named.accepted.map(({ peer }) => peer)).toEqual([B, B, B, B, B])
+  })
+
+  it('of members that were not named have a bound, however many keys they have', () => {
+    const world = createWorld()
+    for (let at = 0; at < MAX_UNNAMED_ROUTES + 50; at++) {
+      const peer = peerNamed(`sybil ${at % 40}`)
+      world.beat(peer, 0).route(`172.16.${at >> 8}.${at & 255}/32`, peer)
+    }
+    const table = build(world, { accept: all })
+    expect(table.accepted).toHaveLength(MAX_UNNAMED_ROUTES)
+    expect(table.ignored).toEqual({ tooMany: 50 })
+    expect(table.problems[0]?.title).toContain(String(MAX_UNNAMED_ROUTES))
   })
 
   it.each(['{"Metric":1}', '{"PeerID":"x"}'])('with the record %s are ignored', (value) => {

@@ -36,6 +36,8 @@ export interface TableInput {
   readonly admits: (peer: PeerId) => boolean
   readonly router: IpAddress | undefined
   readonly accept: AcceptPolicy
+  /** The routes of the table before this one: they stay, whoever claims parts of them. */
+  readonly held?: readonly AcceptedRoute[]
   /** The networks that this node routes for others. */
   readonly advertised: readonly Cidr[]
   /** The networks of the host, without the VPN's. */

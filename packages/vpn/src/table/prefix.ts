@@ -73,3 +73,22 @@ const RESERVED = [
 export function isReserved(prefix: Prefix): boolean {
   return prefix.bits > 0 && RESERVED.some((range) => covers(range, prefix))
 }
+
+/** Ranges that are no part of the Internet: private ones, those of carriers, and those for documentation and tests. */
+const NOT_PUBLIC = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '172.16.0.0/12',
+  '192.0.2.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '2001:db8::/32',
+  'fc00::/7',
+].map((text) => prefixOf(text as Cidr))
+
+/** True when the prefix holds addresses of the Internet. */
+export function isPublic(prefix: Prefix): boolean {
+  return !NOT_PUBLIC.some((range) => covers(range, prefix))
+}

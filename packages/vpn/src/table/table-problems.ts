@@ -1,5 +1,6 @@
 /** Finds what in a table a person should know of. */
 import { type IpAddress, shortPeerId } from '@mesh/core'
+import { MAX_PEER_ROUTES, MAX_UNNAMED_ROUTES } from '../limits.ts'
 import type { AcceptedRoute, IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
 import type { Route } from './read-entry.ts'
 
@@ -19,8 +20,19 @@ const ROUTE_REASONS: Partial<Record<IgnoredReason, { readonly why: string; reado
     why: 'this node reaches peers at addresses in it',
     hint: 'Advertise a smaller network, or one without the public addresses of members.',
   },
+  publicRange: {
+    why: 'it is part of the Internet',
+    hint: 'Name the member to take such networks from: --accept-routes-from.',
+  },
+  partOfOther: {
+    why: "it is part of another member's network",
+    hint: 'Name the member to take it from: --accept-routes-from.',
+  },
   lostToOther: { why: 'another peer has that range', hint: 'Advertise it on one of the two.' },
-  tooMany: { why: 'the table is full', hint: 'Name the members to take routes from: --accept-routes-from.' },
+  tooMany: {
+    why: `one member has ${MAX_PEER_ROUTES} networks, or members that were not named have ${MAX_UNNAMED_ROUTES} in all`,
+    hint: 'Name the members to take routes from: --accept-routes-from.',
+  },
 }
 
 /** The problem of all routes that were refused for one reason; none where a person need not hear of it. */

@@ -12,6 +12,7 @@ import {
   REBUILD_TIME_SHARE,
 } from '../limits.ts'
 import type { VpnLedger } from '../ports.ts'
+import type { AcceptedRoute } from '../vpn.ts'
 import { buildTable, type TableInput, type VpnTable } from './build-table.ts'
 
 export interface TableWatch {
@@ -50,6 +51,7 @@ class Watch implements TableWatch {
   #cancelRebuild: (() => void) | undefined
   #costMs = 0
   #connected = ''
+  #held: readonly AcceptedRoute[] = []
 
   constructor(init: TableWatchInit, components: TableWatchComponents) {
     this.#init = init
@@ -79,7 +81,8 @@ class Watch implements TableWatch {
     const { clock, log } = this.#components
     const start = clock.now()
     const input = this.#init.read()
-    const table = buildTable(input)
+    const table = buildTable({ ...input, held: this.#held })
+    this.#held = table.accepted
     this.#connected = input.connected.join()
     this.#costMs = Math.max(0, clock.now() - start)
     this.#cancelExpiry()

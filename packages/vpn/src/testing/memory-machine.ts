@@ -75,7 +75,14 @@ export async function openMachine(network: MemoryNetwork, init: MemoryMachineIni
       }),
     })
   const tunnels = createTunnels(
-    { self: peer, privateKey, networkKey: 'network key', mtu: 1280, legacy: init.legacy ?? true },
+    {
+      self: peer,
+      privateKey,
+      networkKey: 'network key',
+      mtu: 1280,
+      paths: { vpnRanges: () => [], interfaceName: () => 'mesh0', networks: () => [] },
+      legacy: init.legacy ?? true,
+    },
     { network: member.network, engine, clock, random: systemRandom, log, onTunnels: setTable },
   )
   const setPeers = (numbers: readonly number[]) => {

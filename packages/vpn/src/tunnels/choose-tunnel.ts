@@ -5,8 +5,9 @@
  * speaks `/edgevpn/0.1` and not `/mesh/vpn/1`, while no control channel with it stands: a legacy node took the place of
  * ours under the same identity. Nobody else can say so for it.
  */
-import type { Tunnel } from '@mesh/engine'
+import type { Tunnel, TunnelPath } from '@mesh/engine'
 import { LEGACY_MTU } from '../legacy/limits.ts'
+import type { UdpPath } from '../paths/path-state.ts'
 import type { PeerKey } from './key-registry.ts'
 
 export interface ChosenTunnel {
@@ -18,6 +19,8 @@ export interface ChosenTunnel {
 interface PeerKnowledge {
   /** The key that the peer proved. */
   readonly key: PeerKey | undefined
+  /** The proven way over UDP; undefined: there is none. */
+  readonly path?: UdpPath | undefined
   /** A control channel with the peer stands. */
   readonly hasChannel: boolean
   /** True when it speaks `/mesh/vpn/1`; undefined when it is not connected, or has not said yet. */
@@ -36,7 +39,8 @@ export function chooseTunnel(before: ChosenTunnel, known: PeerKnowledge, mtu: nu
   const { key, hasChannel, speaksVpn, speaksLegacy } = known
   const { kind } = before.tunnel
   const isLegacy = speaksVpn === false && speaksLegacy
-  if (key !== undefined && (hasChannel || !isLegacy)) return wireguardTunnel(before, key, mtu)
+  if (key !== undefined && (hasChannel || !isLegacy))
+    return wireguardTunnel(before, { key, path: known.path }, mtu)
   if (isLegacy) {
     return kind === 'legacy' ? before : { tunnel: { kind: 'legacy' }, mtu: Math.min(mtu, LEGACY_MTU) }
   }
@@ -44,10 +48,30 @@ export function chooseTunnel(before: ChosenTunnel, known: PeerKnowledge, mtu: nu
   return speaksVpn === true && kind !== 'none' ? noTunnel(mtu) : before
 }
 
-function wireguardTunnel(before: ChosenTunnel, key: PeerKey, own: number): ChosenTunnel {
+function wireguardTunnel(
+  before: ChosenTunnel,
+  { key, path }: { readonly key: PeerKey; readonly path: UdpPath | undefined },
+  own: number,
+): ChosenTunnel {
   const { publicKey, presharedKey } = key
   const { tunnel } = before
-  const mtu = Math.min(own, key.mtu)
-  if (tunnel.kind === 'wireguard' && tunnel.publicKey === publicKey && before.mtu === mtu) return before
-  return { tunnel: { kind: 'wireguard', publicKey, presharedKey, path: { kind: 'stream' } }, mtu }
+  const mtu = Math.min(own, key.mtu, path?.mtu ?? Number.POSITIVE_INFINITY)
+  if (
+    tunnel.kind === 'wireguard' &&
+    tunnel.publicKey === publicKey &&
+    before.mtu === mtu &&
+    isSamePath(tunnel.path, path)
+  ) {
+    return before
+  }
+  const way: TunnelPath =
+    path === undefined
+      ? { kind: 'stream' }
+      : { kind: 'udp', endpoint: path.endpoint, alsoStream: path.alsoStream }
+  return { tunnel: { kind: 'wireguard', publicKey, presharedKey, path: way }, mtu }
+}
+
+function isSamePath(one: TunnelPath, other: UdpPath | undefined): boolean {
+  if (one.kind === 'stream' || other === undefined) return one.kind === 'stream' && other === undefined
+  return one.endpoint === other.endpoint && one.alsoStream === other.alsoStream
 }

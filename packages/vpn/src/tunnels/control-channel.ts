@@ -2,6 +2,7 @@
 import { type Clock, createTokenBucket, toError } from '@mesh/core'
 import type { VpnChannel } from '../ports.ts'
 
+import type { PathsMessage } from './control-message.ts'
 import type { KeyExchange } from './key-exchange.ts'
 import { CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
 import type { Refusal } from './refusals.ts'
@@ -10,6 +11,7 @@ const MESSAGE_RATE = { perSecond: CONTROL_MESSAGES_PER_MINUTE / 60, burst: CONTR
 
 interface ControlChannelEvents {
   onEstablished(publicKey: Uint8Array, mtu: number): void
+  onPaths(paths: PathsMessage): void
   /** Called at most once; the channel is reset then. */
   onRefused(code: Refusal): void
 }
@@ -18,7 +20,7 @@ interface ControlChannelEvents {
 export async function runControlChannel(
   channel: VpnChannel,
   exchange: KeyExchange,
-  { clock, onEstablished, onRefused }: ControlChannelEvents & { readonly clock: Clock },
+  { clock, onEstablished, onPaths, onRefused }: ControlChannelEvents & { readonly clock: Clock },
 ): Promise<Error | undefined> {
   let refusal: Error | undefined
   const refuse = (code: Refusal) => {
@@ -43,7 +45,7 @@ export async function runControlChannel(
       else if (step.kind === 'established') {
         cancelDeadline()
         onEstablished(step.publicKey, step.mtu)
-      }
+      } else if (step.kind === 'paths') onPaths(step.paths)
     }
   } catch (error) {
     refusal ??= toError(error)

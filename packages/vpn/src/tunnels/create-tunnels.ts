@@ -7,6 +7,7 @@
  */
 import type { PeerId } from '@mesh/core'
 import type { EngineEvent, Tunnel } from '@mesh/engine'
+import { createPaths, type Paths } from '../paths/paths.ts'
 import { createLegacyTunnels, type LegacyTunnels } from '../legacy/legacy-tunnels.ts'
 import { type ChosenTunnel, chooseTunnel, noTunnel } from './choose-tunnel.ts'
 import { tunnelError } from './errors.ts'
@@ -40,6 +41,7 @@ class PeerTunnels implements Tunnels {
   readonly #refusals: RefusalCounter
   readonly #keys: KeyChannels
   readonly #packets: PacketStreams
+  readonly #paths: Paths
   readonly #legacy: LegacyTunnels
   readonly #search: PathSearch
   readonly #carriers: Readonly<Record<Tunnel['kind'], Carrier | undefined>>
@@ -66,7 +68,17 @@ class PeerTunnels implements Tunnels {
         ...shared,
         channels: network.channels,
         onKey: (peer) => this.#onKey(peer),
+        onOpen: (peer) => this.#openPath(peer),
+        onPaths: (peer, message) => this.#paths.told(peer, message),
         onLost: (peer) => this.#evaluate(peer),
+      },
+    )
+    this.#paths = createPaths(
+      { self: init.self, ...init.paths },
+      {
+        ...components,
+        tell: (peer, message) => this.#keys.send(peer, message),
+        onPath: (peer) => this.#evaluate(peer),
       },
     )
     this.#packets = createPacketStreams({
@@ -132,10 +144,16 @@ class PeerTunnels implements Tunnels {
         return this.#onSilence(event.peer)
       case 'broken':
         return this.#packets.broken(event.peer)
+      case 'datagrams':
+        return this.#paths.datagrams()
       case 'failed':
         // whoever opened the engine closes it
         return
     }
+  }
+
+  engineReopened(): void {
+    this.#paths.restart()
   }
 
   status(peer: PeerId): TunnelStatus {
@@ -144,7 +162,8 @@ class PeerTunnels implements Tunnels {
     const sent = this.#legacy.sentTo(peer)
     return {
       kind: tunnel.kind,
-      path: path && { kind: 'stream', ...path },
+      path: path && { ...(tunnel.kind === 'wireguard' ? tunnel.path : { kind: 'stream' }), ...path },
+      udp: this.#paths.status(peer),
       mtu,
       sessionSince: this.#peers.get(peer)?.sessionSince,
       streams: { ...this.#packets.streamsOf(peer), legacy: sent.open },
@@ -154,6 +173,10 @@ class PeerTunnels implements Tunnels {
   }
 
   async probe(peer: PeerId, signal: AbortSignal): Promise<TunnelProbe> {
+    const udp = this.#paths.status(peer)
+    if (udp.state !== 'none' && udp.rttMs !== undefined) {
+      return { path: 'direct', transport: 'udp', rttMs: udp.rttMs, mtu: this.mtuOf(peer) }
+    }
     const { network } = this.#components
     if (network.pathOf(peer) === undefined) await network.connect(peer, signal)
     const rttMs = await network.ping(peer, signal)
@@ -172,6 +195,7 @@ class PeerTunnels implements Tunnels {
     this.#cancelApply?.()
     for (const end of this.#unwatch) end()
     this.#search.stop()
+    this.#paths.stop()
     this.#packets.stop()
     this.#legacy.stop()
     this.#keys.stop()
@@ -200,6 +224,7 @@ class PeerTunnels implements Tunnels {
       hasChannel: this.#keys.isOpen(peer),
       speaksVpn: this.#components.network.speaks(peer, VPN_PROTOCOL),
       speaksLegacy: this.#legacy.speaks(peer),
+      path: this.#paths.pathOf(peer),
     }
     const after = chooseTunnel(known.chosen, knowledge, this.#init.mtu)
     if (after !== known.chosen) this.#give(known, after)
@@ -211,6 +236,8 @@ class PeerTunnels implements Tunnels {
     known.chosen = after
     this.#components.log.debug('tunnel to a peer', { peer, from, to })
     if (from !== to) this.#carriers[from]?.forget(peer)
+    if (to === 'wireguard' && from !== to) this.#openPath(peer)
+    if (from === 'wireguard' && to !== from) this.#paths.forget(peer)
     if (from === 'wireguard' && to !== from) known.sessionSince = undefined
     if (to !== 'none') this.#search.forget(peer)
     if (to === 'legacy') this.#keys.forget(peer)
@@ -247,8 +274,19 @@ class PeerTunnels implements Tunnels {
     else this.#carriers[known.chosen.tunnel.kind]?.readable(peer)
   }
 
+  /** Both ends tell each other how their sockets can be reached, once the peer is of the table and has a key. */
+  #openPath(peer: PeerId): void {
+    const known = this.#peers.get(peer)
+    const key = this.#keys.keyOf(peer)
+    if (this.#stopped || known?.chosen.tunnel.kind !== 'wireguard' || key === undefined) return
+    this.#paths.open(peer, Math.min(this.#init.mtu, key.mtu))
+    const told = this.#keys.pathsOf(peer)
+    if (told !== undefined) this.#paths.told(peer, told)
+  }
+
   #onKey(peer: PeerId): void {
     this.#setSession(peer, undefined)
+    this.#paths.forget(peer)
     this.#evaluate(peer)
   }
 
@@ -304,6 +342,7 @@ class PeerTunnels implements Tunnels {
     const { peer } = known
     this.#peers.delete(peer)
     this.#pending.delete(known)
+    this.#paths.forget(peer)
     this.#packets.forget(peer)
     this.#legacy.forget(peer)
     this.#search.forget(peer)

@@ -182,6 +182,8 @@ async function createEnd(self: PeerId) {
         refusals,
         onKey: (_, key) => void end.told.push(key),
         onLost: () => void end.lost++,
+        onOpen: () => {},
+        onPaths: () => {},
       },
     ),
   }

@@ -9,6 +9,7 @@ import { type Clock, createBackoff, type Logger, type PeerId, type Random, toErr
 import type { VpnChannel, VpnChannels } from '../ports.ts'
 import { runControlChannel } from './control-channel.ts'
 import { tunnelError } from './errors.ts'
+import type { PathsMessage } from './control-message.ts'
 import { createKeyExchange } from './key-exchange.ts'
 import { KeyMember, type LiveChannel } from './key-member.ts'
 import { isSameKey, KeyRegistry, type PeerKey } from './key-registry.ts'
@@ -47,6 +48,10 @@ interface KeyChannelsComponents {
   readonly refusals: RefusalCounter
   /** Called with a first key, or another one in its place; undefined: it is forgotten. */
   readonly onKey: (peer: PeerId, key: PeerKey | undefined) => void
+  /** Called when a control channel stands, also beside another. */
+  readonly onOpen: (peer: PeerId) => void
+  /** Called when the peer told how its socket can be reached. */
+  readonly onPaths: (peer: PeerId, paths: PathsMessage) => void
   /** Called when the peer's last control channel ended; the key stays for now. */
   readonly onLost: (peer: PeerId) => void
 }
@@ -56,6 +61,10 @@ export interface KeyChannels {
   keyOf(peer: PeerId): PeerKey | undefined
   /** True while a control channel with the peer stands. */
   isOpen(peer: PeerId): boolean
+  /** Gives what the peer told last of how its socket can be reached. */
+  pathsOf(peer: PeerId): PathsMessage | undefined
+  /** Sends a control message to the peer. False: no channel stands. */
+  send(peer: PeerId, message: Uint8Array): boolean
   /** Resolves when a control channel stands; rejects with `vpn.no_keys` or the signal's reason. */
   exchange(peer: PeerId, signal: AbortSignal): Promise<void>
   /** Asks for the key again, as the peer may have restarted without our noticing. */
@@ -108,6 +117,14 @@ class MemberKeyChannels implements KeyChannels {
 
   isOpen(peer: PeerId): boolean {
     return this.#members.get(peer)?.isOpen === true
+  }
+
+  pathsOf(peer: PeerId): PathsMessage | undefined {
+    return this.#members.get(peer)?.paths
+  }
+
+  send(peer: PeerId, message: Uint8Array): boolean {
+    return this.#members.get(peer)?.send(message) === true
   }
 
   async exchange(peer: PeerId, signal: AbortSignal): Promise<void> {
@@ -240,6 +257,10 @@ class MemberKeyChannels implements KeyChannels {
     const error = await runControlChannel(channel, exchange, {
       clock,
       onRefused: (code) => refusals.refuse(code, peer),
+      onPaths: (paths) => {
+        member.paths = paths
+        this.#components.onPaths(peer, paths)
+      },
       onEstablished: (publicKey, mtu) => {
         if (!this.#keys.mayHold(peer)) return this.#refuse(channel, 'key.too_many')
         this.#established(member, live, { publicKey, mtu })
@@ -266,6 +287,7 @@ class MemberKeyChannels implements KeyChannels {
       this.#components.onKey(peer, key)
     }
     for (const waiter of member.waiters) waiter.resolve()
+    this.#components.onOpen(peer)
   }
 
   #ended(member: KeyMember, live: LiveChannel, error: Error | undefined): void {

@@ -7,7 +7,13 @@
  * 3. At the other's proof, take the key.
  */
 import type { PeerId } from '@mesh/core'
-import { decodeControl, encodeHello, encodeProof, type HelloMessage } from './control-message.ts'
+import {
+  decodeControl,
+  encodeHello,
+  encodeProof,
+  type HelloMessage,
+  type PathsMessage,
+} from './control-message.ts'
 import { HASH_BYTES } from './limits.ts'
 import { buildKeyProof, isKeyProof, sharedSecret } from './secrets.ts'
 
@@ -40,10 +46,14 @@ export type KeyRefusal =
   /** It sent a proof before its hello. */
   | 'key.early_proof'
   | 'key.wrong_proof'
+  /** It told addresses before the keys were exchanged. */
+  | 'key.early_paths'
 
 type KeyExchangeStep =
   | { readonly kind: 'send'; readonly message: Uint8Array }
   | { readonly kind: 'established'; readonly publicKey: Uint8Array; readonly mtu: number }
+  /** After the exchange: how the peer's socket can be reached. */
+  | { readonly kind: 'paths'; readonly paths: PathsMessage }
   | { readonly kind: 'refused'; readonly code: KeyRefusal }
   /** The message is one of a later version. */
   | { readonly kind: 'ignored' }
@@ -102,6 +112,8 @@ export function createKeyExchange(init: KeyExchangeInit): KeyExchange {
           return onHello(control.hello)
         case 'proof':
           return onProof(control.mac)
+        case 'paths':
+          return done ? { kind: 'paths', paths: control.paths } : refused('key.early_paths')
         case 'unknown':
           return { kind: 'ignored' }
       }

@@ -1,6 +1,7 @@
 /** The state that the key channels keep of one member. */
 import type { Backoff, PeerId } from '@mesh/core'
 import type { VpnChannel } from '../ports.ts'
+import type { PathsMessage } from './control-message.ts'
 import { isSameKey } from './key-registry.ts'
 import { KEY_EXCHANGE_MS } from './limits.ts'
 
@@ -21,6 +22,8 @@ export class KeyMember {
   readonly waiters = new Set<PromiseWithResolvers<void>>()
   /** True while it is connected, proven, and speaks the protocol. */
   present = false
+  /** The message that says how its socket can be reached; the last one. */
+  paths: PathsMessage | undefined
   /** True while a channel to it is being opened. */
   opening = false
   cancelRetry: (() => void) | undefined
@@ -38,6 +41,17 @@ export class KeyMember {
   /** A channel stands on which a key was proven. */
   get isOpen(): boolean {
     for (const live of this.channels) if (live.established !== undefined) return true
+    return false
+  }
+
+  /** Sends on a channel that stands. False: there is none. */
+  send(message: Uint8Array): boolean {
+    for (const { channel, established } of this.channels) {
+      if (established === undefined) continue
+      // its end shows where it is read
+      channel.send(message).catch(() => {})
+      return true
+    }
     return false
   }
 

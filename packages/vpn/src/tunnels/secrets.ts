@@ -60,7 +60,7 @@ export function derivePresharedKey(networkKey: string, a: PeerId, b: PeerId): Ui
 }
 
 /** Each text as an 8-byte big-endian length and its UTF-8, which docs/PROTOCOLS.md calls `L(text)`. */
-function framed(...texts: readonly string[]): Buffer {
+export function framed(...texts: readonly string[]): Buffer {
   return Buffer.concat(
     texts.flatMap((text) => {
       const bytes = Buffer.from(text)

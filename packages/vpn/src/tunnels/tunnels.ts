@@ -1,6 +1,8 @@
 /** The tunnels to the peers of a VPN, as the rest of it sees them. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineEvent, Tunnel, TunnelPath } from '@mesh/engine'
+import type { UdpStatus } from '../paths/explain.ts'
+import type { PathsInit } from '../paths/paths.ts'
 import type { PeerPath, VpnNetwork } from '../ports.ts'
 import type { OpenStreams } from './packet-streams.ts'
 import type { Refusal } from './refusals.ts'
@@ -13,6 +15,8 @@ export interface TunnelsInit {
   readonly networkKey: string
   /** The interface's MTU in bytes. */
   readonly mtu: number
+  /** The addresses of this machine, and those of the VPN, which are no way to a peer over UDP. */
+  readonly paths: Omit<PathsInit, 'self'>
   /** True when this node takes part in `/edgevpn/0.1`, as by default. */
   readonly legacy?: boolean
 }
@@ -24,7 +28,16 @@ export interface TunnelsComponents {
   >
   readonly engine: Pick<
     Engine,
-    'publicKey' | 'take' | 'inject' | 'injectPackets' | 'restart' | 'retryHandshake'
+    | 'publicKey'
+    | 'take'
+    | 'inject'
+    | 'injectPackets'
+    | 'restart'
+    | 'retryHandshake'
+    | 'udpPort'
+    | 'sendDatagram'
+    | 'takeDatagrams'
+    | 'activePeers'
   >
   /**
    * Called when `tunnelOf` or `mtuOf` of some peers say something else, at most every 20 ms and never from inside a
@@ -43,6 +56,8 @@ export interface TunnelStatus {
    * The path that carries the packets now, and how the peer is connected; undefined when it is not connected.
    */
   readonly path: (TunnelPath & PeerPath) | undefined
+  /** The way over UDP, or why there is none. */
+  readonly udp: UdpStatus
   /** The longest packet for the peer, in bytes. */
   readonly mtu: number
   /** Unix ms of the last handshake; undefined: no session, or the peer has not answered for 90 s. */
@@ -74,6 +89,8 @@ export interface Tunnels {
   tunnelOf(peer: PeerId): Tunnel
   /** The longest packet that goes through the peer's tunnel, in bytes. */
   mtuOf(peer: PeerId): number
+  /** There is another engine in place of the one before. */
+  engineReopened(): void
   /** Takes all events of the engine but `failed`. */
   engineEvent(event: EngineEvent): void
   status(peer: PeerId): TunnelStatus

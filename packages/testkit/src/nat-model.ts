@@ -17,7 +17,7 @@ export const NAT_KINDS: readonly NatKind[] = [
   'udp-blocked',
 ]
 
-export interface Endpoint {
+export interface NatEndpoint {
   readonly ip: string
   readonly port: number
 }
@@ -55,7 +55,7 @@ export class Nat {
   }
 
   /** The address that a datagram from the inner port leaves by; undefined: it does not. */
-  send(inside: number, to: Endpoint, now: number): Endpoint | undefined {
+  send(inside: number, to: NatEndpoint, now: number): NatEndpoint | undefined {
     if (this.kind === 'udp-blocked') return undefined
     if (this.kind === 'open') return { ip: this.ip, port: inside }
     const target = `${to.ip}:${to.port}`
@@ -68,7 +68,7 @@ export class Nat {
   }
 
   /** The inner port that a datagram to the outer port reaches; undefined: it is dropped. */
-  receive(outside: number, from: Endpoint, now: number): number | undefined {
+  receive(outside: number, from: NatEndpoint, now: number): number | undefined {
     if (this.kind === 'udp-blocked') return undefined
     if (this.kind === 'open') return outside
     const mapping = this.#mappings.find((each) => each.outside === outside)
@@ -92,19 +92,19 @@ export class Nat {
 interface PunchEnd {
   readonly nat: Nat
   readonly port: number
-  /** As STUN saw it. */
-  readonly seen: Endpoint | undefined
+  /** The address at which STUN saw it. */
+  readonly seen: NatEndpoint | undefined
 }
 
 let nextPort = 1_024
 
 /**
- * Whether two ends find each other by datagrams, as ICE does: both ask a STUN server how they are seen, both send to
+ * Says whether two ends find each other by datagrams, as ICE does: both ask a STUN server how they are seen, both send to
  * what the other was seen as, and both answer to where a datagram came from.
  */
 export function punches(
   [first, second]: readonly [Nat, Nat],
-  stun: Endpoint,
+  stun: NatEndpoint,
   { now, passes }: { readonly now: number; readonly passes: (from: Nat, to: Nat) => boolean },
 ): boolean {
   const gather = (nat: Nat): PunchEnd => {

@@ -1,0 +1,228 @@
+//! Engines that exchange sealed packets over their UDP sockets, and what strangers send there.
+use super::*;
+use crate::events::Event;
+use std::net::{SocketAddr, UdpSocket as PlainSocket};
+
+fn address_of(end: &End) -> SocketAddr {
+    SocketAddr::new([127, 0, 0, 1].into(), end.engine.port().unwrap())
+}
+
+fn path(to: &End, stream: bool) -> Path {
+    Path { endpoint: Some(address_of(to)), stream }
+}
+
+fn set_path(end: &End, secret: u8, path: Path) {
+    let (allowed, local) = if secret == 2 {
+        (["10.1.0.2/32", "fd00::2/128"], ["10.1.0.1/32", "fd00::1/128"])
+    } else {
+        (["10.1.0.1/32", "fd00::1/128"], ["10.1.0.2/32", "fd00::2/128"])
+    };
+    end.table(PeerConfig { path, ..peer(secret, &allowed) }, &local);
+}
+
+/// As `joined`, and each knows the other's socket.
+fn over_sockets(offload: bool, stream: bool) -> (End, End) {
+    let (a, b) = (End::new(1, offload), End::new(2, offload));
+    set_path(&a, 2, path(&b, stream));
+    set_path(&b, 1, path(&a, stream));
+    (a, b)
+}
+
+/// The next packet that the kernel gets; nothing goes by streams.
+fn received(end: &End) -> Vec<u8> {
+    eventually(|| end.kernel.receive(), "a packet")
+}
+
+fn eventually<T>(mut probe: impl FnMut() -> Option<T>, what: &str) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(value) = probe() {
+            return value;
+        }
+        assert!(began.elapsed() < PATIENCE, "{what} never came");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn passes(from: &End, to: &End, packet: &[u8]) {
+    assert!(from.kernel.send(packet));
+    let got = received(to);
+    assert_eq!(&got[got.len() - packet.len()..], packet);
+}
+
+/// Both ends with a session, and nothing by streams.
+fn connected_by_sockets() -> (End, End) {
+    let (a, b) = over_sockets(false, false);
+    passes(&a, &b, &build(&Spec { payload: 1, ..Spec::default() }));
+    passes(&b, &a, &reply());
+    (a, b)
+}
+
+fn stranger() -> PlainSocket {
+    PlainSocket::bind("127.0.0.1:0").unwrap()
+}
+
+#[test]
+fn packets_pass_by_sockets_alone() {
+    let (mut a, mut b) = connected_by_sockets();
+    for payload in [0, 1, 700, 1300] {
+        passes(&a, &b, &build(&Spec { payload, ..Spec::default() }));
+        passes(&b, &a, &reply());
+    }
+    assert!(a.take().is_empty() && b.take().is_empty(), "nothing is handed to the stream");
+    let table = b.engine.table();
+    let counters = &table.entry(PEER).unwrap().peer.counters;
+    assert_eq!(counters.drops().count(), 0, "{:?}", counters.drops().collect::<Vec<_>>());
+}
+
+#[test]
+fn super_segments_pass_by_sockets_in_their_order() {
+    let (a, b) = over_sockets(true, false);
+    for (v6, tcp) in [(false, true), (true, true), (false, false), (true, false)] {
+        let (header, bytes) =
+            build_super(&Spec { v6, tcp, payload: 1300 * 30 + 11, ..Spec::default() }, 1300);
+        let mut piece = vec![0; HEADER];
+        header.encode(&mut piece).unwrap();
+        piece.extend_from_slice(&bytes);
+        let head = header.hdr_len as usize;
+        for _ in 0..5 {
+            assert!(a.kernel.send_piece(&piece));
+            let mut payload = Vec::new();
+            while payload.len() < bytes.len() - head {
+                payload.extend_from_slice(&received(&b)[HEADER + head..]);
+            }
+            assert_eq!(payload, bytes[head..], "v6 {v6} tcp {tcp}");
+        }
+    }
+}
+
+#[test]
+fn what_goes_both_ways_arrives_once() {
+    let (mut a, mut b) = over_sockets(false, true);
+    arrives(&mut a, &mut b, &build(&Spec { payload: 1, ..Spec::default() }));
+    arrives(&mut b, &mut a, &reply());
+    let packet = build(&Spec { payload: 99, ..Spec::default() });
+    passes(&a, &b, &packet);
+    let by_stream = taken(&mut a);
+    b.engine.inject(PEER, &by_stream);
+    eventually(|| (b.dropped(Reason::Replayed) > 0).then_some(()), "the second one");
+    assert_eq!(b.kernel.receive(), None);
+}
+
+#[test]
+fn a_session_outlives_its_paths() {
+    let (mut a, mut b) = connected_by_sockets();
+    a.take();
+    a.events.clear();
+    set_path(&a, 2, Path::STREAM);
+    set_path(&b, 1, Path::STREAM);
+    arrives(&mut a, &mut b, &build(&Spec { payload: 20, ..Spec::default() }));
+    arrives(&mut b, &mut a, &reply());
+    let (to_b, to_a) = (path(&b, false), path(&a, false));
+    set_path(&a, 2, to_b);
+    set_path(&b, 1, to_a);
+    passes(&a, &b, &build(&Spec { payload: 30, ..Spec::default() }));
+    a.take();
+    assert!(!a.events.contains(&Event::Session), "no handshake was needed");
+}
+
+#[test]
+fn a_peer_that_left_the_table_is_neither_heard_nor_answered() {
+    let (a, b) = connected_by_sockets();
+    b.engine.set_table(vec![], &[]);
+    assert!(a.kernel.send(&build(&Spec { payload: 8, ..Spec::default() })));
+    let unknown = || b.engine.counters().dropped(Reason::UnknownSession) > 0;
+    eventually(|| unknown().then_some(()), "the packet");
+    assert_eq!(b.kernel.receive(), None);
+    assert!(b.kernel.send(&reply()));
+    eventually(|| (b.engine.counters().dropped(Reason::NoRoute) > 0).then_some(()), "its packet");
+    assert_eq!(a.kernel.receive(), None);
+}
+
+#[test]
+fn datagrams_that_are_no_wireguard_come_up_with_their_source_and_within_bounds() {
+    let end = End::new(1, false);
+    let socket = stranger();
+    let long: Vec<u8> = (0..1400).map(|n| n as u8).collect();
+    socket.send_to(&long, address_of(&end)).unwrap();
+    let got = eventually(|| end.engine.take_datagrams().pop(), "the datagram");
+    assert_eq!((got.from, got.len, &got.bytes[..]), (socket.local_addr().unwrap(), 1400, &long[..256]));
+    assert!(end.engine.events().poll().contains(&(Event::Datagrams, 0)));
+    let counters = end.engine.counters();
+    for _ in 0..3 * DATAGRAMS_PER_SOURCE {
+        socket.send_to(b"again", address_of(&end)).unwrap();
+    }
+    eventually(|| (counters.dropped(Reason::DatagramLimit) > 0).then_some(()), "the limit");
+    assert!(end.engine.take_datagrams().len() <= 2 * DATAGRAMS_PER_SOURCE as usize);
+    assert!(end.engine.send_datagram(socket.local_addr().unwrap(), b"answer"));
+    let mut answer = [0; 16];
+    assert_eq!(socket.recv_from(&mut answer).unwrap(), (6, address_of(&end)));
+}
+
+#[test]
+fn says_for_whom_packets_passed() {
+    let (a, _b) = connected_by_sockets();
+    assert_eq!(a.engine.active(), [PEER]);
+    assert!(a.engine.active().is_empty());
+}
+
+#[test]
+fn what_strangers_send_ends_no_session() {
+    let (a, b) = connected_by_sockets();
+    let socket = stranger();
+    let mut random = Random::new(21);
+    let sealed = {
+        // what it could have overheard: a datagram of theirs, and changed copies of it
+        set_path(&a, 2, Path { endpoint: Some(socket.local_addr().unwrap()), stream: false });
+        assert!(a.kernel.send(&build(&Spec { payload: 64, ..Spec::default() })));
+        let mut buffer = vec![0; 2000];
+        let len = socket.recv(&mut buffer).unwrap();
+        set_path(&a, 2, path(&b, false));
+        buffer.truncate(len);
+        buffer
+    };
+    socket.send_to(&sealed, address_of(&b)).unwrap();
+    received(&b);
+    for round in 0..4000 {
+        let mut datagram = match round % 4 {
+            0 => random.bytes(1 + round % 300),
+            1 => sealed.clone(),
+            2 => [&[1, 0, 0, 0][..], &random.bytes(144)].concat(),
+            _ => [
+                &[2 + (round % 8 / 4) as u8, 0, 0, 0][..],
+                &random.bytes(if round % 8 < 4 { 88 } else { 60 }),
+            ]
+            .concat(),
+        };
+        if round % 5 == 0 {
+            datagram.truncate(1 + random.below(datagram.len()));
+        }
+        let at = random.below(datagram.len());
+        if round % 3 == 0 {
+            datagram[at] = random.next() as u8;
+        }
+        let _ = socket.send_to(&datagram, address_of(&b));
+    }
+    passes(&a, &b, &build(&Spec { payload: 77, ..Spec::default() }));
+    passes(&b, &a, &reply());
+    assert_eq!(b.engine.events().failure(), None);
+}
+
+#[test]
+fn under_a_flood_of_handshakes_senders_have_to_prove_their_address_and_peers_still_get_in() {
+    let (a, b) = over_sockets(false, false);
+    let socket = stranger();
+    // a member knows the key, and so makes initiations that cost something
+    let mut flooder = Sessions::new(&Identity::new([9; 32]), 5, b.engine.public_key(), None);
+    let mut flood = Vec::new();
+    for _ in 0..600 {
+        flooder.initiate(true, &mut flood);
+    }
+    for message in frames(&flood) {
+        socket.send_to(message, address_of(&b)).unwrap();
+    }
+    let counters = b.engine.counters();
+    eventually(|| (counters.dropped(Reason::HandshakeLimit) >= 400).then_some(()), "the limit");
+    assert!(a.kernel.send(&build(&Spec { payload: 3, ..Spec::default() })));
+    received(&b);
+}

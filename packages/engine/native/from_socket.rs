@@ -1,0 +1,153 @@
+//! From the socket to the device. One turn:
+//!
+//! 1. Receive what is there: super-segments of datagrams, each of one sender.
+//! 2. Find the peer: by the index that WireGuard's message names; of an initiation, by the key inside.
+//! 3. Open, check and join (`opener`), a run of one session at a time.
+//! 4. What is no WireGuard waits for the application, within its bounds.
+//! 5. Write to the device what is complete.
+//!
+//! Anybody can send to the socket. What is looked at costs little until it has proven something: handshake messages are
+//! limited by source and in all, and under load their senders have to prove their address.
+use crate::counters::Reason;
+use crate::engine::Shared;
+use crate::events::Event;
+use crate::limits::*;
+use crate::opener::{Gate, Opener};
+use crate::receivers::index_at;
+use crate::sessions::{Message, message_of};
+use crate::socket::UdpSocket;
+use crate::source_limits::SourceLimits;
+use crate::table::{Table, View};
+use quinn_udp::RecvMeta;
+use std::io::IoSliceMut;
+use std::net::SocketAddr;
+use std::time::Instant;
+
+const BUFFER_BYTES: usize = 65_536;
+
+pub struct FromSocket<'a> {
+    shared: &'a Shared,
+    socket: &'a UdpSocket,
+    view: View,
+    opener: Opener<'a>,
+    handshakes: SourceLimits,
+    datagrams: SourceLimits,
+}
+
+impl<'a> FromSocket<'a> {
+    pub fn new(shared: &'a Shared, socket: &'a UdpSocket) -> FromSocket<'a> {
+        FromSocket {
+            shared,
+            socket,
+            view: View::new(&shared.table),
+            opener: Opener::new(shared),
+            handshakes: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
+            datagrams: SourceLimits::new(DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND),
+        }
+    }
+
+    /// Runs until the engine stops.
+    pub fn run(&mut self) -> Result<(), String> {
+        let mut memory = vec![0; RECEIVE_BUFFERS * BUFFER_BYTES];
+        let mut metas = [RecvMeta::default(); RECEIVE_BUFFERS];
+        while !self.shared.stopping() {
+            let mut parts = memory.chunks_exact_mut(BUFFER_BYTES);
+            let mut buffers: [IoSliceMut; RECEIVE_BUFFERS] =
+                std::array::from_fn(|_| IoSliceMut::new(parts.next().unwrap_or_default()));
+            let count = self.socket.receive(&mut buffers, &mut metas);
+            if count == 0 {
+                self.shared.waker.wait_for(self.socket.fd());
+                continue;
+            }
+            self.view.refresh(&self.shared.table);
+            // once for each turn: the table must not change under it
+            let table = self.view.table().clone();
+            for (meta, buffer) in metas[..count].iter().zip(&buffers) {
+                self.receive(&table, meta, &buffer[..meta.len]);
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, table: &Table, meta: &RecvMeta, datagrams: &[u8]) {
+        let from = UdpSocket::sender(meta);
+        let mut rest = datagrams.chunks(meta.stride.max(1)).peekable();
+        while let Some(first) = rest.peek().copied() {
+            match message_of(first) {
+                Some(Message::Sealed) => self.sealed(table, &mut rest),
+                Some(Message::Handshake) => {
+                    self.handshake(table, from, first);
+                    rest.next();
+                }
+                None => {
+                    self.other(from, first);
+                    rest.next();
+                }
+            }
+        }
+    }
+
+    /// Opens a run of one session's datagrams.
+    fn sealed<'b>(&mut self, table: &Table, rest: &mut std::iter::Peekable<impl Iterator<Item = &'b [u8]>>) {
+        // type and index
+        let Some(head) = rest.peek().and_then(|first| first.first_chunk::<8>()).copied() else { return };
+        let belongs =
+            |next: &[u8]| next.first_chunk() == Some(&head) && message_of(next) == Some(Message::Sealed);
+        let owner = index_at(&head, 4).and_then(|index| self.shared.identity.receivers.owner(index));
+        let Some(entry) = owner.and_then(|owner| table.entry(owner)) else {
+            while rest.next_if(|next| belongs(next)).is_some() {
+                self.shared.counters.drop_one(Reason::UnknownSession);
+            }
+            return;
+        };
+        let mut gate = Gate::new(table, entry);
+        while rest.peek().is_some_and(|next| belongs(next)) {
+            self.opener.open_run(entry, &mut gate, rest, belongs);
+        }
+        gate.count();
+        self.opener.write(entry);
+    }
+
+    fn handshake(&mut self, table: &Table, from: SocketAddr, message: &[u8]) {
+        let identity = &self.shared.identity;
+        let counters = &self.shared.counters;
+        // a cookie's reply is for a handshake of ours, and its receiver checks it
+        let is_cookie = message.first() == Some(&3);
+        if !is_cookie && !identity.is_for_us(message) {
+            return counters.drop_one(Reason::HandshakeRefused);
+        }
+        if !self.handshakes.take(from, Instant::now()) {
+            return counters.drop_one(Reason::HandshakeLimit);
+        }
+        if !is_cookie && self.handshakes.all() > HANDSHAKES_UNDER_LOAD {
+            match identity.cookie(from, message) {
+                Ok(()) => {}
+                Err(cookie) => {
+                    let cookie = cookie.unwrap_or_default();
+                    // one that is not sent is asked for again
+                    let _ = self.socket.send(from, &cookie);
+                    return counters.drop_one(Reason::HandshakeLimit);
+                }
+            }
+        }
+        let owner = |at: usize| identity.receivers.owner(index_at(message, at)?);
+        let entry = match message.first() {
+            Some(1) => identity.initiator(message).and_then(|key| table.with_key(&key)),
+            Some(2) => owner(8).and_then(|owner| table.entry(owner)),
+            _ => owner(4).and_then(|owner| table.entry(owner)),
+        };
+        match entry {
+            Some(entry) => self.opener.handshake(entry, message, Some(from)),
+            None => counters.drop_one(Reason::HandshakeRefused),
+        }
+    }
+
+    fn other(&mut self, from: SocketAddr, datagram: &[u8]) {
+        let shared = self.shared;
+        if self.datagrams.take(from, Instant::now()) && shared.datagrams.push(from, datagram) {
+            shared.events.tell(Event::Datagrams, 0);
+        } else {
+            shared.counters.drop_one(Reason::DatagramLimit);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What both ways in have in common, the streams and the socket:
+//!
+//! 1. Open each datagram, right behind the packet it probably follows.
+//! 2. Check its header and length, whether the source is this peer's, and whether the destination is ours.
+//! 3. Join it to the packets before it.
+//! 4. Write to the device what is complete.
+//!
+//! A peer's lock is held for `OPEN_RUN` packets at most, never over a write.
+use crate::clamp::clamp_segment_size;
+use crate::counters::Reason;
+use crate::engine::Shared;
+use crate::events::Event;
+use crate::limits::*;
+use crate::packet::{Ip, is_multicast, parse};
+use crate::segments::Joiner;
+use crate::sessions::Handshake;
+use crate::table::{Entry, Table};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// One thread's own.
+pub struct Opener<'a> {
+    shared: &'a Shared,
+    joiner: Joiner,
+    answers: Vec<u8>,
+    /// What had waited for a session.
+    released: Vec<u8>,
+}
+
+impl<'a> Opener<'a> {
+    pub fn new(shared: &'a Shared) -> Opener<'a> {
+        let device = &shared.device;
+        let joiner = Joiner::new(8 * 64 * 1024, device.offload(), device.offload_udp());
+        Opener { shared, joiner, answers: Vec::new(), released: Vec::new() }
+    }
+
+    /// Opens a run of sealed packets under one lock, as long as the next one `belongs` to it.
+    pub fn open_run<'b>(
+        &mut self,
+        entry: &Entry,
+        gate: &mut Gate,
+        rest: &mut std::iter::Peekable<impl Iterator<Item = &'b [u8]>>,
+        belongs: impl Fn(&[u8]) -> bool,
+    ) {
+        let peer = &entry.peer;
+        let mut state = peer.state();
+        for _ in 0..OPEN_RUN {
+            let room = rest.peek().is_some_and(|next| self.joiner.has_room(next.len()));
+            if !room && rest.peek().is_some() {
+                // rare: the buffer holds more than most batches
+                drop(state);
+                self.write(entry);
+                state = peer.state();
+            }
+            let Some(datagram) = rest.next_if(|next| belongs(next)) else {
+                break;
+            };
+            let Some(sessions) = state.sessions(peer, &self.shared.identity) else {
+                peer.counters.drop_one(Reason::UnknownSession);
+                continue;
+            };
+            match sessions.open(datagram, self.joiner.slot(datagram.len())) {
+                Ok(len) => gate.pass(&mut self.joiner, len),
+                Err(reason) => {
+                    self.joiner.cancel();
+                    peer.counters.drop_one(reason);
+                    if reason == Reason::UnknownSession {
+                        sessions.rehandshake(&mut self.answers);
+                        peer.live.store(true, Relaxed);
+                    }
+                }
+            }
+        }
+        if state.is_waiting() {
+            let (packets, bytes) = state.release(entry.mtu, &mut self.answers);
+            peer.counters.sent(packets, bytes);
+        }
+        drop(state);
+        self.shared.deliver(entry, &mut self.answers, false);
+    }
+
+    /// Takes a handshake message that came by the peer's stream, or `from` an address by the socket. The answer goes the
+    /// same way; what waited for the session goes by the peer's path.
+    pub fn handshake(&mut self, entry: &Entry, message: &[u8], from: Option<SocketAddr>) {
+        let peer = &entry.peer;
+        let mut state = peer.state();
+        let Some(sessions) = state.sessions(peer, &self.shared.identity) else {
+            return peer.counters.drop_one(Reason::HandshakeRefused);
+        };
+        if from.is_none() && !sessions.may_handshake() {
+            return peer.counters.drop_one(Reason::HandshakeLimit);
+        }
+        let result = sessions.handshake(message, &mut self.answers);
+        let released = state.release(entry.mtu, &mut self.released);
+        // also without a session: its clock has to go on
+        peer.live.store(true, Relaxed);
+        drop(state);
+        peer.counters.sent(released.0, released.1);
+        match from {
+            Some(from) => self.shared.reply(from, &mut self.answers),
+            None => self.shared.queue(entry, &mut self.answers, true),
+        }
+        self.shared.deliver(entry, &mut self.released, false);
+        match result {
+            Ok(Handshake::Established) => {
+                self.shared.events.tell(Event::Session, peer.id);
+            }
+            Ok(Handshake::Taken) => {}
+            Err(reason) => peer.counters.drop_one(reason),
+        }
+    }
+
+    /// Takes a legacy member's packet.
+    pub fn pass_unsealed(&mut self, entry: &Entry, gate: &mut Gate, packet: &[u8]) {
+        if !self.joiner.has_room(packet.len()) {
+            self.write(entry);
+        }
+        self.joiner.slot(packet.len()).copy_from_slice(packet);
+        gate.pass(&mut self.joiner, packet.len());
+    }
+
+    /// Hands the device everything that was joined so far.
+    pub fn write(&mut self, entry: &Entry) {
+        let mut refused = 0;
+        self.joiner.drain(true, |piece| refused += !self.shared.device.write(piece) as usize);
+        entry.peer.counters.drop_many(Reason::DeviceRefused, refused);
+    }
+}
+
+/// The ingress filter: what may pass to the device.
+pub struct Gate<'a> {
+    table: &'a Table,
+    entry: &'a Entry,
+    /// The addresses of the packet before, which was let through.
+    known: Option<(IpAddr, IpAddr)>,
+    packets: u64,
+    bytes: u64,
+}
+
+impl<'a> Gate<'a> {
+    pub fn new(table: &'a Table, entry: &'a Entry) -> Gate<'a> {
+        Gate { table, entry, known: None, packets: 0, bytes: 0 }
+    }
+
+    /// Lets the `len` bytes in the joiner's slot through, or drops and counts them.
+    #[inline]
+    fn pass(&mut self, joiner: &mut Joiner, len: usize) {
+        if len == 0 {
+            // a keepalive
+            return joiner.cancel();
+        }
+        let packet = joiner.filled(len);
+        match self.judge(packet) {
+            Ok(ip) => {
+                clamp_segment_size(&mut packet[..ip.len], &ip, self.entry.mtu, true);
+                (self.packets, self.bytes) = (self.packets + 1, self.bytes + ip.len as u64);
+                joiner.commit(&ip);
+            }
+            Err(reason) => {
+                joiner.cancel();
+                self.entry.peer.counters.drop_one(reason);
+            }
+        }
+    }
+
+    #[inline]
+    fn judge(&mut self, packet: &[u8]) -> Result<Ip, Reason> {
+        let ip = parse(packet).map_err(|_| Reason::Malformed)?;
+        let pair = (ip.source, ip.destination);
+        if self.known == Some(pair) {
+            return Ok(ip);
+        }
+        if self.table.owner(ip.source).is_none_or(|owner| owner.peer.id != self.entry.peer.id) {
+            return Err(Reason::SpoofedSource);
+        }
+        if is_multicast(ip.destination) {
+            return Err(Reason::Multicast);
+        }
+        if !self.table.is_local(ip.destination) {
+            return Err(Reason::NotForUs);
+        }
+        self.known = Some(pair);
+        Ok(ip)
+    }
+
+    pub fn count(&self) {
+        self.entry.peer.counters.received(self.packets, self.bytes);
+    }
+}

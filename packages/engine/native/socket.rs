@@ -1,0 +1,129 @@
+//! The UDP socket that all peers share: both families, super-segments each way (GSO and GRO, by quinn-udp). Datagrams
+//! are never fragmented: what is too long for the way is refused or lost, and found out by probes.
+use crate::limits::{MAX_DATAGRAM_BYTES, SOCKET_BUFFER_BYTES, SOCKET_PATIENCE_MS};
+use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsRawFd, RawFd};
+
+pub struct UdpSocket {
+    socket: Socket,
+    state: UdpSocketState,
+    /// It speaks both families: IPv4 addresses are mapped into IPv6 (RFC 4291, section 2.5.5.2).
+    dual: bool,
+    port: u16,
+}
+
+/// What a person may ask of the socket.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SocketConfig {
+    /// 0: the kernel chooses one.
+    pub port: u16,
+    /// The routing mark of all that is sent (SO_MARK).
+    pub mark: Option<u32>,
+}
+
+impl UdpSocket {
+    /// Listens on all addresses of both families, or of IPv4 where the host has no IPv6.
+    pub fn open(config: SocketConfig) -> io::Result<UdpSocket> {
+        match Self::bind(config, true) {
+            Err(error) if error.kind() != io::ErrorKind::AddrInUse => Self::bind(config, false),
+            result => result,
+        }
+    }
+
+    fn bind(config: SocketConfig, dual: bool) -> io::Result<UdpSocket> {
+        let domain = if dual { Domain::IPV6 } else { Domain::IPV4 };
+        let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+        let any = if dual { IpAddr::from(Ipv6Addr::UNSPECIFIED) } else { Ipv4Addr::UNSPECIFIED.into() };
+        if dual {
+            socket.set_only_v6(false)?;
+        }
+        if let Some(mark) = config.mark {
+            set_option(socket.as_raw_fd(), libc::SO_MARK, mark)?;
+        }
+        socket.bind(&SocketAddr::new(any, config.port).into())?;
+        for option in [libc::SO_RCVBUFFORCE, libc::SO_SNDBUFFORCE] {
+            // without the privilege the system's own size stays, which is only slower
+            let _ = set_option(socket.as_raw_fd(), option, SOCKET_BUFFER_BYTES);
+        }
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        let local = socket.local_addr()?.as_socket();
+        let port =
+            local.map(|local| local.port()).ok_or_else(|| io::Error::other("a socket without a port"))?;
+        Ok(UdpSocket { socket, state, dual, port })
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub fn fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    /// Receives what is there: each buffer holds datagrams of one sender, `stride` bytes each. 0: nothing is there.
+    pub fn receive(&self, buffers: &mut [IoSliceMut], metas: &mut [RecvMeta]) -> usize {
+        self.state.recv(UdpSockRef::from(&self.socket), buffers, metas).unwrap_or(0)
+    }
+
+    /// The address that a datagram came from, as the application writes it.
+    pub fn sender(meta: &RecvMeta) -> SocketAddr {
+        SocketAddr::new(meta.addr.ip().to_canonical(), meta.addr.port())
+    }
+
+    /// Sends datagrams of `segment` bytes each, the last one perhaps shorter; waits a little for a full buffer. The
+    /// number that the kernel did not take.
+    pub fn send_batch(&self, to: SocketAddr, datagrams: &[u8], segment: usize) -> usize {
+        let to = self.address(to);
+        // one, once the kernel has refused super-segments
+        let most = self.state.max_gso_segments().max(1) * segment;
+        let mut refused = 0;
+        for part in datagrams.chunks(most.min(MAX_DATAGRAM_BYTES / segment * segment).max(segment)) {
+            if self.patiently(to, part, segment).is_err() {
+                refused +=
+                    part.chunks(segment).filter(|each| self.patiently(to, each, segment).is_err()).count();
+            }
+        }
+        refused
+    }
+
+    /// Sends one datagram; never waits.
+    pub fn send(&self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
+        self.try_send(self.address(to), datagram, datagram.len())
+    }
+
+    fn patiently(&self, to: SocketAddr, part: &[u8], segment: usize) -> io::Result<()> {
+        let result = self.try_send(to, part, segment);
+        match &result {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                let mut entry = libc::pollfd { fd: self.fd(), events: libc::POLLOUT, revents: 0 };
+                // SAFETY: one valid entry.
+                unsafe { libc::poll(&mut entry, 1, SOCKET_PATIENCE_MS) };
+                self.try_send(to, part, segment)
+            }
+            _ => result,
+        }
+    }
+
+    fn try_send(&self, destination: SocketAddr, contents: &[u8], segment: usize) -> io::Result<()> {
+        let segment_size = (contents.len() > segment).then_some(segment);
+        let transmit = Transmit { destination, ecn: None, contents, segment_size, src_ip: None };
+        self.state.try_send(UdpSockRef::from(&self.socket), &transmit)
+    }
+
+    fn address(&self, to: SocketAddr) -> SocketAddr {
+        match to.ip() {
+            IpAddr::V4(v4) if self.dual => SocketAddr::new(v4.to_ipv6_mapped().into(), to.port()),
+            _ => to,
+        }
+    }
+}
+
+fn set_option(fd: RawFd, option: libc::c_int, value: u32) -> io::Result<()> {
+    let length = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: the value is valid for its length.
+    let result = unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, (&raw const value).cast(), length) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

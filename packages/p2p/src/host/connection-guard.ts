@@ -1,0 +1,146 @@
+/**
+ * Keeps room for members: 1 sockets that say nothing make way for others, 2 connections that are not proven have a share
+ * of their own (`connection-shares.ts`), 3 a peer that had to make way twice waits before it comes back, 4 who has not
+ * proven anything opens few streams in a second.
+ */
+import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
+import { BoundedMap, type Clock, type Logger } from '@mesh/core'
+import { addressGroupOf } from '../libp2p/connections.ts'
+import {
+  LEAST_UNPROVEN_CONNECTIONS,
+  MAX_CONNECTIONS,
+  MAX_KNOWN_PEERS,
+  MAX_UNPROVEN_CONNECTIONS,
+  RETURN_MAX_MS,
+  RETURN_MIN_MS,
+  UNPROVEN_PART,
+} from '../limits.ts'
+import type { Membership } from '../membership/membership.ts'
+import { boundInboundStreams } from '../upstream/inbound-stream-rate.ts'
+import { chooseSurplus, type ConnectionBounds, type OpenConnection } from './connection-shares.ts'
+import { PendingConnections } from './pending-connections.ts'
+
+interface GuardInit {
+  readonly isConfigured: (peer: string) => boolean
+  readonly maxConnections?: number | undefined
+  /** Called for each connection that had to make way. */
+  readonly onClosed: (peer: string) => void
+}
+
+interface GuardedHost {
+  readonly host: Pick<Libp2p, 'getConnections' | 'addEventListener' | 'removeEventListener'>
+  readonly membership: Pick<Membership, 'isMember' | 'onMember'>
+}
+
+/** How often a peer had to make way, and until when it waits. */
+interface Strikes {
+  readonly count: number
+  readonly until: number
+}
+
+export class ConnectionGuard {
+  readonly bounds: ConnectionBounds
+  readonly #init: GuardInit
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #pending = new PendingConnections()
+  readonly #openedAt = new WeakMap<Connection, number>()
+  /** Since when peers are known as members. */
+  readonly #knownSince = new BoundedMap<string, number>(4 * MAX_KNOWN_PEERS)
+  readonly #strikes = new BoundedMap<string, Strikes>(4 * MAX_KNOWN_PEERS)
+  #guarded: GuardedHost | undefined
+  #stopMembership = () => {}
+
+  constructor(init: GuardInit, components: { readonly clock: Clock; readonly logger: Logger }) {
+    const { maxConnections = MAX_CONNECTIONS } = init
+    this.#init = init
+    this.#clock = components.clock
+    this.#log = components.logger.child('connections')
+    const part = Math.floor(maxConnections * UNPROVEN_PART)
+    this.bounds = {
+      maxConnections,
+      maxUnproven: Math.min(MAX_UNPROVEN_CONNECTIONS, Math.max(LEAST_UNPROVEN_CONNECTIONS, part)),
+    }
+  }
+
+  start(guarded: GuardedHost): void {
+    this.#guarded = guarded
+    guarded.host.addEventListener('connection:open', this.#onOpen)
+    this.#stopMembership = guarded.membership.onMember((peer) => {
+      if (!this.#knownSince.has(peer)) this.#knownSince.set(peer, this.#clock.monotonic())
+      this.#closeSurplus()
+    })
+  }
+
+  stop(): void {
+    this.#guarded?.host.removeEventListener('connection:open', this.#onOpen)
+    this.#stopMembership()
+    this.#guarded = undefined
+  }
+
+  /** A connection came in, and nothing is known of it. */
+  accepted(raw: MultiaddrConnection): void {
+    this.#pending.add(raw)
+  }
+
+  /** Its handshake is done, and its peer is known. */
+  upgraded(raw: MultiaddrConnection): void {
+    this.#pending.done(raw)
+  }
+
+  /** The peer had to make way several times, and is back too soon. */
+  isTooSoon(peer: string): boolean {
+    const strikes = this.#strikes.get(peer)
+    if (strikes === undefined || strikes.until <= this.#clock.monotonic()) return false
+    return !this.#isMember(peer) || strikes.count > 2
+  }
+
+  readonly #onOpen = ({ detail }: CustomEvent<Connection>): void => {
+    this.#openedAt.set(detail, this.#clock.monotonic())
+    const peer = detail.remotePeer.toString()
+    boundInboundStreams(detail, { isTrusted: () => this.#isMember(peer), clock: this.#clock })
+    this.#closeSurplus(detail)
+  }
+
+  #closeSurplus(opened?: Connection): void {
+    if (this.#guarded === undefined) return
+    const open = new Set(this.#guarded.host.getConnections())
+    if (opened?.status === 'open') open.add(opened)
+    const { maxConnections, maxUnproven } = this.bounds
+    if (open.size <= Math.min(maxConnections, maxUnproven / 2)) return
+    const connections = new Map([...open].map((connection) => [connection.id, connection]))
+    const seen = [...connections.values()].map((connection) => this.#see(connection))
+    for (const { id, peer, isMember } of chooseSurplus(seen, this.bounds, this.#clock.monotonic())) {
+      this.#strike(peer)
+      this.#init.onClosed(peer)
+      this.#log.debug('connection makes way', { peer, isMember })
+      connections.get(id)?.abort(new Error('too many connections'))
+    }
+  }
+
+  #see(connection: Connection): OpenConnection {
+    const peer = connection.remotePeer.toString()
+    const now = this.#clock.monotonic()
+    return {
+      id: connection.id,
+      peer,
+      address: addressGroupOf(connection),
+      isOurs: connection.direction === 'outbound' || this.#init.isConfigured(peer),
+      isMember: this.#isMember(peer),
+      openedAt: this.#openedAt.get(connection) ?? now,
+      knownSince: this.#knownSince.get(peer) ?? now,
+    }
+  }
+
+  /** The first time costs nothing: a member may have been slow to prove itself. */
+  #strike(peer: string): void {
+    const now = this.#clock.monotonic()
+    const count = (this.#strikes.get(peer)?.count ?? 0) + 1
+    const waitMs = count < 2 ? 0 : Math.min(RETURN_MAX_MS, RETURN_MIN_MS * 2 ** Math.min(20, count - 2))
+    this.#strikes.set(peer, { count, until: now + waitMs })
+  }
+
+  #isMember(peer: string): boolean {
+    return this.#guarded?.membership.isMember(peer) === true
+  }
+}

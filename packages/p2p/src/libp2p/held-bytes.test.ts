@@ -1,0 +1,72 @@
+import { createManualClock } from '@mesh/testkit'
+import { expect, test } from 'vitest'
+import {
+  FRAME_BASE_MS,
+  MAX_HELD_BYTES,
+  MAX_HELD_BYTES_PER_PEER,
+  MAX_STRANGERS_HELD_BYTES,
+  MIN_FRAME_BYTES_PER_S,
+} from '../limits.ts'
+import { HeldBytes, TooMuchHeldError } from './held-bytes.ts'
+
+const MIB = 1024 * 1024
+
+function build(isMember: (peer: string) => boolean = () => true) {
+  const clock = createManualClock()
+  const held = new HeldBytes({ isMember, clock })
+  const ended: string[] = []
+  const hold = (peer: string, address: string) => {
+    const track = held.track({ peer, address, abort: () => ended.push(peer) })
+    return (bytes: number) => track(bytes)
+  }
+  return { clock, held, ended, hold }
+}
+
+test("one address with many keys ends its own largest frame, and nobody else's", () => {
+  const { held, ended, hold } = build()
+  hold('honest', '192.0.2.1')(10 * MIB)
+  for (let at = 0; at < 15; at++) {
+    tryTo(() => hold(`sybil${at}`, '192.0.2.66')((12 + at / 2) * MIB))
+    expect(held.bytes).toBeLessThanOrEqual(MAX_HELD_BYTES)
+  }
+  expect(ended).not.toContain('honest')
+})
+
+test('one peer holds no more than a frame of the greatest size, on however many streams', () => {
+  const { held, hold } = build()
+  hold('peer', '192.0.2.1')(15 * MIB)
+  expect(() => hold('peer', '192.0.2.1')(16 * MIB)).toThrow(TooMuchHeldError)
+  expect(held.bytes).toBeLessThanOrEqual(MAX_HELD_BYTES_PER_PEER)
+})
+
+test('strangers hold a part of it, and members the rest', () => {
+  const { held, hold } = build((peer) => peer === 'member')
+  for (let at = 0; at < 30; at++) {
+    tryTo(() => hold(`stranger${at}`, `192.0.2.${at}`)(MIB))
+  }
+  expect(held.bytes).toBeLessThanOrEqual(MAX_STRANGERS_HELD_BYTES)
+  hold('member', '198.51.100.1')(15 * MIB)
+  expect(held.bytes).toBeGreaterThan(MAX_STRANGERS_HELD_BYTES)
+})
+
+test('a frame that does not come on ends, and a slow one that does may take its time', async () => {
+  const { clock, ended, hold } = build()
+  hold('silent', '192.0.2.1')(1)
+  const slow = hold('slow', '192.0.2.2')
+  for (let second = 0; second <= 60; second++) {
+    slow(2 * MIN_FRAME_BYTES_PER_S * (second + 1))
+    await clock.advance(1_000)
+  }
+  expect(ended).toEqual(['silent'])
+  await clock.advance(FRAME_BASE_MS + 120_000)
+  expect(ended).toEqual(['silent', 'slow'])
+})
+
+/** What is refused is refused for holding too much. */
+function tryTo(hold: () => void): void {
+  try {
+    hold()
+  } catch (error) {
+    if (!(error instanceof TooMuchHeldError)) throw error
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * What unfinished frames hold, of all peers together: each may be as long as the network's longest message. A frame has
+ * to come on, and when all of them hold too much, the largest of the address that holds the most ends. So a member with
+ * many keys ends its own frames and nobody else's.
+ */
+import type { Clock } from '@mesh/core'
+import {
+  FRAME_BASE_MS,
+  MAX_HELD_BYTES,
+  MAX_HELD_BYTES_PER_PEER,
+  MAX_STRANGERS_HELD_BYTES,
+  MIN_FRAME_BYTES_PER_S,
+} from '../limits.ts'
+
+/** An unfinished frame was ended: its peer holds too much, or it does not come on. */
+export class TooMuchHeldError extends Error {
+  override readonly name = 'TooMuchHeldError'
+}
+
+interface HolderInit {
+  readonly peer: string
+  /** What its connection counts under: `addressGroupOf`. */
+  readonly address: string
+  /** Ends the stream whose frame it is. */
+  readonly abort: (error: TooMuchHeldError) => void
+}
+
+interface HeldBytesInit {
+  readonly isMember: (peer: string) => boolean
+  readonly clock: Clock
+}
+
+export class HeldBytes {
+  readonly #init: HeldBytesInit
+  readonly #holders = new Set<Holder>()
+
+  constructor(init: HeldBytesInit) {
+    this.#init = init
+  }
+
+  /** Gives the function that is told what one stream holds; 0 ends the frame. @throws TooMuchHeldError */
+  track(init: HolderInit): (bytes: number) => void {
+    const holder = new Holder(init, this.#init.clock)
+    return (bytes) => {
+      const grows = bytes > holder.bytes
+      holder.hold(bytes)
+      if (bytes === 0) this.#holders.delete(holder)
+      else this.#holders.add(holder)
+      if (grows) this.#enforce(holder)
+    }
+  }
+
+  /** The bytes of all unfinished frames. */
+  get bytes(): number {
+    return sum(this.#holders)
+  }
+
+  #enforce(grown: Holder): void {
+    if (this.bytes <= LEAST_BOUND) return
+    const holders = [...this.#holders]
+    const own = holders.filter(({ peer }) => peer === grown.peer)
+    if (sum(own) > MAX_HELD_BYTES_PER_PEER) return this.#end(own, grown)
+    const strangers = holders.filter(({ peer }) => !this.#init.isMember(peer))
+    if (sum(strangers) > MAX_STRANGERS_HELD_BYTES) return this.#end(ofGreatestAddress(strangers), grown)
+    if (sum(holders) > MAX_HELD_BYTES) this.#end(ofGreatestAddress(holders), grown)
+  }
+
+  /** Ends the largest; throws where that is the one that has just grown. */
+  #end(holders: readonly Holder[], grown: Holder): void {
+    const largest = holders.reduce((a, b) => (b.bytes > a.bytes ? b : a))
+    const error = new TooMuchHeldError('unfinished frames hold too much')
+    largest.hold(0)
+    this.#holders.delete(largest)
+    if (largest === grown) throw error
+    largest.abort(error)
+  }
+}
+
+/** Below it no bound can be passed. */
+const LEAST_BOUND = Math.min(MAX_STRANGERS_HELD_BYTES, MAX_HELD_BYTES_PER_PEER)
+
+function ofGreatestAddress(holders: readonly Holder[]): readonly Holder[] {
+  const byAddress = Map.groupBy(holders, ({ address }) => address)
+  return [...byAddress.values()].reduce((a, b) => (sum(b) > sum(a) ? b : a))
+}
+
+function sum(holders: Iterable<Holder>): number {
+  let bytes = 0
+  for (const holder of holders) bytes += holder.bytes
+  return bytes
+}
+
+/** One stream's unfinished frame. */
+class Holder {
+  readonly peer: string
+  readonly address: string
+  readonly abort: (error: TooMuchHeldError) => void
+  bytes = 0
+  readonly #clock: Clock
+  #sinceMs = 0
+  #cancel = () => {}
+
+  constructor({ peer, address, abort }: HolderInit, clock: Clock) {
+    this.peer = peer
+    this.address = address
+    this.abort = abort
+    this.#clock = clock
+  }
+
+  hold(bytes: number): void {
+    if (bytes === 0) this.#cancel()
+    else if (bytes < this.bytes || this.bytes === 0) {
+      this.#sinceMs = this.#clock.monotonic()
+      this.#checkAfter(FRAME_BASE_MS)
+    }
+    this.bytes = bytes
+  }
+
+  #checkAfter(ms: number): void {
+    this.#cancel()
+    this.#cancel = this.#clock.after(ms, () => {
+      const allowedMs = FRAME_BASE_MS + (this.bytes / MIN_FRAME_BYTES_PER_S) * 1000
+      const leftMs = this.#sinceMs + allowedMs - this.#clock.monotonic()
+      if (leftMs > 0) return this.#checkAfter(leftMs)
+      this.abort(new TooMuchHeldError('a frame does not come on'))
+    })
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Messages that wait to be judged, and which is next. Keys cost nothing, so that bounds by author alone bound nothing:
+ * what waits and what is inflated counts against one budget, each peer that passed messages on has its share of it, and
+ * these take turns. Pure: sizes in, decisions out.
+ */
+import { KeyedCounts, type PeerId } from '@mesh/core'
+import { MAX_WAITING_MESSAGES, SMALL_BLOCK_BYTES, WAITING_MESSAGE_BYTES } from '../limits.ts'
+
+export interface WaitingBlock {
+  readonly author: PeerId
+  readonly plaintext: Uint8Array
+  /** The peer that passed it on. */
+  readonly from: string
+  /** How many bytes it says that it inflates to. */
+  readonly inflatedBytes: number
+}
+
+interface WaitingBlocksInit {
+  /** The bytes that waiting and inflated messages may take together. */
+  readonly maxBytes: number
+  /** The messages that may be inflated at a time; one place is for small ones alone. */
+  readonly parallel: number
+}
+
+export class WaitingBlocks {
+  readonly #init: WaitingBlocksInit
+  /** What waits, by the peer that passed it on; the peer whose turn it is comes first. */
+  readonly #byPeer = new Map<string, WaitingBlock[]>()
+  /** How many wait, by author. */
+  readonly #byAuthor = new KeyedCounts<PeerId>()
+  /** Bytes that wait, by peer. */
+  readonly #bytes = new Map<string, number>()
+  readonly #judged = new Set<WaitingBlock>()
+  #waitingBytes = 0
+  #inflatedBytes = 0
+
+  constructor(init: WaitingBlocksInit) {
+    this.#init = init
+  }
+
+  /** The bytes that wait or are inflated. */
+  get bytes(): number {
+    return this.#waitingBytes + this.#inflatedBytes
+  }
+
+  /** Takes a message, if need be in place of the last ones of a peer that holds more; false when there is no place. */
+  add(block: WaitingBlock): boolean {
+    const length = heldBytes(block)
+    // half is for what is inflated
+    const most = this.#init.maxBytes / 2
+    if (length > most || this.#byAuthor.of(block.author) >= MAX_WAITING_MESSAGES) return false
+    while (this.#waitingBytes + length > most) {
+      const [peer, bytes] = this.#greatest()
+      if (peer === undefined || bytes <= this.#bytesOf(block.from) + length) return false
+      this.#drop(peer)
+    }
+    const own = this.#byPeer.get(block.from)
+    if (own === undefined) this.#byPeer.set(block.from, [block])
+    else own.push(block)
+    this.#byAuthor.add(block.author)
+    this.#count(block.from, length)
+    return true
+  }
+
+  /** Takes the next message out that may be judged now; `done` has to follow. */
+  next(): WaitingBlock | undefined {
+    if (this.#judged.size >= this.#init.parallel) return undefined
+    for (const [peer, blocks] of this.#byPeer) {
+      const [block] = blocks
+      if (block === undefined || !this.#mayBegin(block)) continue
+      this.#remove(peer, block)
+      // the others have their turn first
+      if (blocks.length > 0) {
+        this.#byPeer.delete(peer)
+        this.#byPeer.set(peer, blocks)
+      }
+      this.#judged.add(block)
+      this.#inflatedBytes += block.inflatedBytes
+      return block
+    }
+    return undefined
+  }
+
+  done(block: WaitingBlock): void {
+    if (this.#judged.delete(block)) this.#inflatedBytes -= block.inflatedBytes
+  }
+
+  /** Forgets what waits. */
+  clear(): void {
+    for (const peer of this.#byPeer.keys()) while (this.#byPeer.has(peer)) this.#drop(peer)
+  }
+
+  #mayBegin(block: WaitingBlock): boolean {
+    const others = [...this.#judged]
+    if (others.some(({ author }) => author === block.author)) return false
+    if (block.inflatedBytes <= SMALL_BLOCK_BYTES) return true
+    if (others.some(({ inflatedBytes }) => inflatedBytes > SMALL_BLOCK_BYTES)) return false
+    return this.#inflatedBytes === 0 || this.bytes + block.inflatedBytes <= this.#init.maxBytes
+  }
+
+  /** The peer whose messages take the most. */
+  #greatest(): readonly [string | undefined, number] {
+    let [greatest, most]: [string | undefined, number] = [undefined, 0]
+    for (const [peer, bytes] of this.#bytes) if (bytes > most) [greatest, most] = [peer, bytes]
+    return [greatest, most]
+  }
+
+  #drop(peer: string): void {
+    const last = this.#byPeer.get(peer)?.at(-1)
+    if (last !== undefined) this.#remove(peer, last)
+  }
+
+  #remove(peer: string, block: WaitingBlock): void {
+    const blocks = this.#byPeer.get(peer) ?? []
+    blocks.splice(blocks.lastIndexOf(block), 1)
+    if (blocks.length === 0) this.#byPeer.delete(peer)
+    this.#byAuthor.remove(block.author)
+    this.#count(peer, -heldBytes(block))
+  }
+
+  #bytesOf(peer: string): number {
+    return this.#bytes.get(peer) ?? 0
+  }
+
+  #count(peer: string, change: number): void {
+    this.#waitingBytes += change
+    const bytes = this.#bytesOf(peer) + change
+    if (bytes === 0) this.#bytes.delete(peer)
+    else this.#bytes.set(peer, bytes)
+  }
+}
+
+const heldBytes = ({ plaintext }: WaitingBlock) => plaintext.length + WAITING_MESSAGE_BYTES

@@ -1,0 +1,64 @@
+/** Which addresses this node tells others of its socket, and which ones of others it believes. Pure. */
+import { type Cidr, cidrContains, type IpAddress } from '@mesh/core'
+import { type Endpoint, endpointText } from '@mesh/engine'
+import ipaddr from 'ipaddr.js'
+import type { HostNetwork } from '../vpn.ts'
+import { MAX_CANDIDATES } from './limits.ts'
+import type { Candidate } from './path-state.ts'
+
+/** Kinds of addresses at which no other machine can be. */
+const NOWHERE: ReadonlySet<string> = new Set([
+  'loopback',
+  'unspecified',
+  'multicast',
+  'broadcast',
+  'linkLocal',
+  'reserved',
+])
+
+/** Says whether a peer could be at the address: never inside the VPN, whose packets would then run in a circle. */
+function isCandidateAddress(address: IpAddress, vpnRanges: readonly Cidr[]): boolean {
+  return (
+    !NOWHERE.has(ipaddr.parse(address).range()) && !vpnRanges.some((range) => cidrContains(range, address))
+  )
+}
+
+interface OwnInput {
+  readonly networks: readonly HostNetwork[]
+  /** The VPN's interface, whose addresses are no way. */
+  readonly interfaceName: string
+  readonly vpnRanges: readonly Cidr[]
+  readonly port: number
+  /** Where others saw this socket. */
+  readonly seen: readonly Endpoint[]
+}
+
+/** This node's candidates: its interfaces' addresses, then where others saw it. */
+export function ownCandidates({
+  networks,
+  interfaceName,
+  vpnRanges,
+  port,
+  seen,
+}: OwnInput): readonly Candidate[] {
+  const own = networks
+    .filter((network) => network.interface !== interfaceName)
+    .map(({ address }) => address.address)
+    .filter((address) => isCandidateAddress(address, vpnRanges))
+    .map((address): Candidate => ({ endpoint: { address, port }, kind: 'own' }))
+  const known = new Set(own.map(({ endpoint }) => endpointText(endpoint)))
+  const outside = seen
+    .filter((endpoint) => !known.has(endpointText(endpoint)))
+    .map((endpoint): Candidate => ({ endpoint, kind: 'seen' }))
+  return [...own.slice(0, MAX_CANDIDATES - outside.length), ...outside]
+}
+
+/** Those of a peer's candidates that it could be at. */
+export function believedCandidates(
+  told: readonly Candidate[],
+  vpnRanges: readonly Cidr[],
+): readonly Candidate[] {
+  return told
+    .filter(({ endpoint }) => isCandidateAddress(endpoint.address, vpnRanges))
+    .slice(0, MAX_CANDIDATES)
+}

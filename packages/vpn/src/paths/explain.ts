@@ -1,0 +1,71 @@
+/** Why packets to a peer take the way that they take, for people. Pure. */
+import type { Endpoint } from '@mesh/engine'
+import { ROUNDS_MS } from './limits.ts'
+import type { CandidateKind, PathState } from './path-state.ts'
+
+/**
+ * Why there is no path over UDP. `off`: this node has no socket for it. `unsupported`: the peer has none, or no control
+ * channel stands. `searching`: probes are on their way. `blocked`: no probe was answered and none came. `one-way`: the
+ * peer's probes come, ours are not answered. `both-vary`: both NATs choose a port for each peer. `too-small`: packets of
+ * 1280 bytes do not pass. `idle`: no packets needed one for long.
+ */
+export type NoPathReason =
+  | 'off'
+  | 'unsupported'
+  | 'searching'
+  | 'blocked'
+  | 'one-way'
+  | 'both-vary'
+  | 'too-small'
+  | 'idle'
+
+/** The way over UDP to a peer, or why there is none. */
+export interface UdpStatus {
+  /** `suspect`: probes were lost, and packets go by the stream as well. */
+  readonly state: 'direct' | 'suspect' | 'none'
+  readonly reason: NoPathReason | undefined
+  /** The peer's address in use. */
+  readonly endpoint: Endpoint | undefined
+  readonly rttMs: number | undefined
+  /** All addresses of the peer that are known, with what is known of each. */
+  readonly candidates: readonly CandidateStatus[]
+}
+
+interface CandidateStatus {
+  readonly endpoint: Endpoint
+  readonly kind: CandidateKind
+  readonly isAnswered: boolean
+  readonly isHeard: boolean
+  readonly rttMs: number | undefined
+  /** The longest packet that was proven to pass, in bytes; 0: none. */
+  readonly mtu: number
+}
+
+export function noPath(reason: NoPathReason): UdpStatus {
+  return { state: 'none', reason, endpoint: undefined, rttMs: undefined, candidates: [] }
+}
+
+/** @param bothVary both this node's NAT and the peer's choose a port for each peer */
+export function explain(state: PathState, bothVary: boolean): UdpStatus {
+  const { chosen, isSuspect } = state
+  const candidates = [...state.paths.values()].map((path) => ({
+    endpoint: path.endpoint,
+    kind: path.kind,
+    isAnswered: path.answeredAt !== undefined,
+    isHeard: path.heardAt !== undefined,
+    rttMs: path.rttMs,
+    mtu: path.mtu,
+  }))
+  if (chosen === undefined) return { ...noPath(reasonOf(state, bothVary)), candidates }
+  const [endpoint, rttMs] = [chosen.endpoint, chosen.rttMs]
+  return { state: isSuspect ? 'suspect' : 'direct', reason: undefined, endpoint, rttMs, candidates }
+}
+
+function reasonOf(state: PathState, bothVary: boolean): NoPathReason {
+  const paths = [...state.paths.values()]
+  if (paths.some(({ tries }) => tries?.mtu === 0)) return 'too-small'
+  if (state.round < ROUNDS_MS.length) return 'searching'
+  if (paths.some(({ answeredAt }) => answeredAt !== undefined)) return 'idle'
+  if (bothVary) return 'both-vary'
+  return paths.some(({ heardAt }) => heardAt !== undefined) ? 'one-way' : 'blocked'
+}

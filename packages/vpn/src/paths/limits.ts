@@ -1,0 +1,77 @@
+/** Bounds and times of the paths over UDP. First what the protocol fixes, then what we chose. */
+
+/** Length of the secret that each end gives the other for their probes. */
+export const PATH_SECRET_BYTES = 32
+/** Length of the token by which probes name the pair of peers. */
+export const PATH_TOKEN_BYTES = 8
+/** Length of the code that proves a probe. */
+export const PROBE_MAC_BYTES = 16
+/** The bytes that WireGuard adds to a packet. */
+export const SEAL_BYTES = 32
+
+/** The most candidates that are told, and taken from a peer. */
+export const MAX_CANDIDATES = 16
+/** The most addresses that are known of one peer, with those that its probes came from. */
+export const MAX_PATHS = 24
+/** The least MTU of a path, in bytes: IPv6 inside of the tunnel needs it. */
+export const LEAST_PATH_MTU = 1280
+/** The MTUs that are tried in turn where the wanted one does not pass, in bytes. */
+export const PATH_MTUS: readonly number[] = [8_900, 4_000, 1_440, 1_420, 1_400, 1_380, 1_340, LEAST_PATH_MTU]
+/** How many probes of one length are lost before a shorter one is tried. */
+export const MTU_TRIES = 2
+
+/** How long after the beginning of a search its rounds of probes are sent, in ms. */
+export const ROUNDS_MS: readonly number[] = [0, 200, 400, 600, 800, 2_000, 4_000, 8_000]
+/** How often a search is begun anew while packets pass and there is no path, in ms. */
+export const SEARCH_AGAIN_MS = 30_000
+/** The most searches of one peer that its own messages begin in a minute. */
+export const TOLD_SEARCHES_PER_MINUTE = 12
+/** How often other addresses than the one in use are probed, in ms. */
+export const ALTERNATIVES_MS = 30_000
+
+/** How often the path in use is probed while packets pass, in ms. */
+export const PROBE_EVERY_MS = 700
+/** How often it is probed while none do, in ms: NATs forget after 30 s and more. */
+export const KEEPALIVE_MS = 15_000
+/** How often a suspect path is probed, in ms. */
+export const SUSPECT_PROBE_MS = 500
+/** The least and the most that is waited for an answer, in ms. */
+export const [LEAST_ANSWER_MS, MOST_ANSWER_MS] = [500, 1_000]
+/** Probes that are lost in a row before a path is dead; the first makes it suspect. */
+export const LOST_PROBES = 3
+/** How long packets have to stop, in ms, until the path in use is probed seldom. */
+export const ACTIVE_MS = 10_000
+/** How long packets have to stop, in ms, until a path is let go. */
+export const IDLE_MS = 300_000
+/** How long a proof that a path works holds for one that is not in use, in ms. */
+export const PROOF_MS = 5_000
+/** How long a peer's own probe counts as heard, in ms. */
+export const HEARD_MS = 60_000
+
+/** A path is better when its round trip is shorter by this many ms. */
+export const BETTER_MS = 10
+/** A path is better, too, when its round trip is shorter by this part of it. */
+export const BETTER_PART = 0.2
+/** The least difference of round trips that is no noise, in ms. */
+export const LEAST_BETTER_MS = 1
+/** The number of probes in a row in which a path has to be better. */
+export const BETTER_PROBES = 3
+
+/** How often the engine is asked for whom packets passed, in ms. */
+export const ACTIVITY_MS = 500
+/** How often this machine's own addresses are looked at, in ms. */
+export const OWN_ADDRESSES_MS = 3_000
+/** How many addresses at which others saw this socket are told. */
+export const MAX_SEEN = 4
+/** The time in ms within which changes of this node's addresses are told in one message. */
+export const TELL_AFTER_MS = 250
+/** The number of messages a minute that are sent to one peer so soon. */
+export const QUICK_TELLS = 10
+/** The time between further ones, in ms: the peer ends a channel that brings 60 a minute. */
+export const SLOW_TELL_MS = 6_000
+/** How many probes a second are sent to all peers together. */
+export const PROBES_PER_SECOND = 1_000
+/** How many probes of one peer a second are answered. */
+export const ANSWERS_PER_SECOND = 40
+/** How many paths are kept for the sake of knowing how others see this socket. */
+export const KEPT_PATHS = 3

@@ -1,0 +1,93 @@
+/** The knowledge of the ways to one peer over UDP, and the inputs and effects of its state machine (`step.ts`). */
+import type { Endpoint } from '@mesh/engine'
+
+/**
+ * How an address was learnt. `own`: of an interface. `seen`: others saw the peer's socket there. `heard`: a probe of the
+ * peer came from there.
+ */
+export type CandidateKind = 'own' | 'seen' | 'heard'
+
+export interface Candidate {
+  readonly endpoint: Endpoint
+  readonly kind: CandidateKind
+}
+
+interface SentProbe {
+  readonly nonce: number
+  readonly at: number
+  readonly length: number
+}
+
+/** One address of the peer. Times are in ms of a monotonic clock. */
+export interface Path {
+  readonly key: string
+  readonly endpoint: Endpoint
+  kind: CandidateKind
+  /** Probes without an answer so far. */
+  sent: SentProbe[]
+  /** The smoothed round trip, in ms. */
+  rttMs: number | undefined
+  answeredAt: number | undefined
+  heardAt: number | undefined
+  /** Lost probes in a row. */
+  lost: number
+  /** The longest packet that was proven to pass; 0: none so far. */
+  mtu: number
+  /** The packet length that is tried now, and how often its probe was lost. */
+  tries: { readonly mtu: number; readonly lost: number } | undefined
+  /** The number of probes in a row in which it was better than the path in use. */
+  better: number
+}
+
+export interface PathState {
+  /** The longest packet that both interfaces take. */
+  readonly wantedMtu: number
+  readonly paths: Map<string, Path>
+  chosen: Path | undefined
+  /** The path in use has lost probes: packets go by the stream too. */
+  isSuspect: boolean
+  /** When the search began whose rounds are sent. */
+  searchAt: number
+  /** The next of its rounds. */
+  round: number
+  /** The last time when packets passed. */
+  activeAt: number
+  /** The path in use is probed next. */
+  probeAt: number
+  /** The other addresses are probed next. */
+  alternativesAt: number
+  /** It is not let go when packets stop. */
+  isKept: boolean
+  nonce: number
+  /** When searches began that the peer's messages asked for. */
+  toldAt: number[]
+}
+
+export type PathInput =
+  /** The peer told its addresses. */
+  | { readonly type: 'candidates'; readonly candidates: readonly Candidate[] }
+  /** This node's own addresses changed. */
+  | { readonly type: 'moved' }
+  /** Packets passed. */
+  | { readonly type: 'active' }
+  /** A probe of the peer came. */
+  | { readonly type: 'ping'; readonly from: Endpoint; readonly nonce: number; readonly length: number }
+  /** An answer came. */
+  | { readonly type: 'pong'; readonly from: Endpoint; readonly nonce: number }
+  /** A probe could not be sent. */
+  | { readonly type: 'unsent'; readonly nonce: number }
+  | { readonly type: 'keep'; readonly isKept: boolean }
+  | { readonly type: 'tick' }
+
+/** The way that packets take to the peer, beside the stream. */
+export interface UdpPath {
+  readonly endpoint: Endpoint
+  readonly alsoStream: boolean
+  readonly mtu: number
+}
+
+export type PathEffect =
+  | { readonly type: 'ping'; readonly to: Endpoint; readonly nonce: number; readonly length: number }
+  | { readonly type: 'pong'; readonly to: Endpoint; readonly nonce: number; readonly length: number }
+  /** From now on packets go so; undefined: by the stream alone. */
+  | { readonly type: 'use'; readonly path: UdpPath | undefined }

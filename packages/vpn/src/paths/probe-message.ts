@@ -1,0 +1,103 @@
+/**
+ * Probes: datagrams on the engine's socket that are no WireGuard (docs/PROTOCOLS.md, 'Paths over UDP'). Pure.
+ *
+ * ping: "mp" 1 1, token (8), nonce (8), length (2), code (16), zeros up to the length
+ * pong: "mp" 1 2, token (8), nonce (8), the ping's length (2), observed address (16) and port (2), code (16)
+ *
+ * The token is its receiver's; the code is the beginning of HMAC-SHA256 over all before it. Numbers are big-endian.
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { type PeerId } from '@mesh/core'
+import type { Endpoint } from '@mesh/engine'
+import { framed } from '../tunnels/secrets.ts'
+import { addressBytes, addressOf } from './address-bytes.ts'
+import { PATH_TOKEN_BYTES, PROBE_MAC_BYTES } from './limits.ts'
+
+const MAGIC = [0x6d, 0x70, 1] as const
+const [PING, PONG] = [1, 2]
+const TOKEN_AT = 4
+const NONCE_AT = TOKEN_AT + PATH_TOKEN_BYTES
+const LENGTH_AT = NONCE_AT + 8
+const ADDRESS_AT = LENGTH_AT + 2
+const PORT_AT = ADDRESS_AT + 16
+/** Length of the shortest ping: one without padding. */
+export const LEAST_PING_BYTES = ADDRESS_AT + PROBE_MAC_BYTES
+const PONG_BYTES = PORT_AT + 2 + PROBE_MAC_BYTES
+
+/** The keys of the probes between two peers, one for each direction. */
+export interface ProbeKeys {
+  readonly send: Uint8Array
+  readonly receive: Uint8Array
+}
+
+export type Probe =
+  | { readonly kind: 'ping'; readonly nonce: number; readonly length: number }
+  /** `observed`: where the ping came from, as the peer saw it. */
+  | { readonly kind: 'pong'; readonly nonce: number; readonly length: number; readonly observed: Endpoint }
+
+/** @param secrets 32 bytes of each end, which travelled on the control stream between the two */
+export function deriveProbeKeys(
+  { self, peer }: { readonly self: PeerId; readonly peer: PeerId },
+  { own, theirs }: { readonly own: Uint8Array; readonly theirs: Uint8Array },
+): ProbeKeys {
+  const secret = self < peer ? Buffer.concat([own, theirs]) : Buffer.concat([theirs, own])
+  const salt = self < peer ? framed(self, peer) : framed(peer, self)
+  const key = (sender: PeerId) => {
+    const info = Buffer.concat([Buffer.from('mesh path 1'), framed(sender)])
+    return new Uint8Array(hkdfSync('sha256', secret, salt, info, 32))
+  }
+  return { send: key(self), receive: key(peer) }
+}
+
+export function encodeProbe(
+  probe: Probe,
+  { token, key }: { readonly token: Uint8Array; readonly key: Uint8Array },
+): Uint8Array {
+  const bytes = Buffer.alloc(probe.kind === 'ping' ? Math.max(probe.length, LEAST_PING_BYTES) : PONG_BYTES)
+  bytes.set([...MAGIC, probe.kind === 'ping' ? PING : PONG])
+  bytes.set(token, TOKEN_AT)
+  bytes.writeBigUInt64BE(BigInt(probe.nonce), NONCE_AT)
+  bytes.writeUInt16BE(probe.length, LENGTH_AT)
+  if (probe.kind === 'pong') {
+    bytes.set(addressBytes(probe.observed.address, 16), ADDRESS_AT)
+    bytes.writeUInt16BE(probe.observed.port, PORT_AT)
+  }
+  const end = macAt(probe.kind)
+  bytes.set(codeOf(bytes.subarray(0, end), key), end)
+  return bytes
+}
+
+/** The token that a probe names, in hex; undefined: it is no probe. */
+export function probeToken(bytes: Uint8Array): string | undefined {
+  if (bytes.length < LEAST_PING_BYTES || MAGIC.some((byte, at) => bytes[at] !== byte)) return undefined
+  return Buffer.from(bytes.subarray(TOKEN_AT, NONCE_AT)).toString('hex')
+}
+
+/**
+ * Undefined when the bytes are no probe made with the key.
+ *
+ * @param bytes its beginning, at least 64 bytes of it
+ * @param length how long it was
+ */
+export function decodeProbe(bytes: Uint8Array, length: number, key: Uint8Array): Probe | undefined {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const kind = bytes[3] === PING ? 'ping' : bytes[3] === PONG ? 'pong' : undefined
+  if (kind === undefined || bytes.length < macAt(kind) + PROBE_MAC_BYTES) return undefined
+  const end = macAt(kind)
+  const code = codeOf(bytes.subarray(0, end), key)
+  if (!timingSafeEqual(code, bytes.subarray(end, end + PROBE_MAC_BYTES))) return undefined
+  const nonce = Number(view.readBigUInt64BE(NONCE_AT))
+  const told = view.readUInt16BE(LENGTH_AT)
+  if (kind === 'ping')
+    return Math.max(told, LEAST_PING_BYTES) === length ? { kind, nonce, length } : undefined
+  const address = addressOf(bytes.subarray(ADDRESS_AT, PORT_AT))
+  return { kind, nonce, length: told, observed: { address, port: view.readUInt16BE(PORT_AT) } }
+}
+
+function macAt(kind: Probe['kind']): number {
+  return kind === 'ping' ? ADDRESS_AT : PORT_AT + 2
+}
+
+function codeOf(bytes: Uint8Array, key: Uint8Array): Uint8Array {
+  return createHmac('sha256', key).update(bytes).digest().subarray(0, PROBE_MAC_BYTES)
+}

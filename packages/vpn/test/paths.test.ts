@@ -1,0 +1,254 @@
+/** The ways over UDP in virtual time: what must hold behind every NAT, with loss, firewalls and addresses that change. */
+import { NAT_KINDS, type NatKind } from '@mesh/testkit'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { NoPathReason } from '../src/paths/explain.ts'
+import { PathNetwork, type SimMember } from './path-network.ts'
+
+const networks: PathNetwork[] = []
+afterEach(async () => {
+  for (const network of networks.splice(0)) {
+    network.stop()
+    // what is on its way arrives
+    await network.run(1_000)
+    if (network.clock.pending > 0) throw new Error('timers are left')
+  }
+})
+
+function networkOf(seed = 1): PathNetwork {
+  const network = new PathNetwork(seed)
+  networks.push(network)
+  return network
+}
+
+function isDirect(a: SimMember, b: SimMember): boolean {
+  return [a.paths.pathOf(b.id), b.paths.pathOf(a.id)].every((path) => path?.alsoStream === false)
+}
+
+/** Two members that have a path. */
+async function direct(kinds: readonly [NatKind, NatKind] = ['open', 'open'], seed = 1) {
+  const network = networkOf(seed)
+  const [a, b] = [network.add('a', kinds[0]), network.add('b', kinds[1])]
+  if (kinds.every((kind) => kind === 'open')) network.join(a, b)
+  else await network.meet(a, b)
+  expect(await network.until(() => isDirect(a, b), 5_000)).toBeLessThan(5_000)
+  return { network, a, b }
+}
+
+/** Why no probing finds a way between two kinds; all other pairs find one. */
+const CLOSED: Readonly<Partial<Record<NatKind, Readonly<Partial<Record<NatKind, NoPathReason>>>>>> = {
+  'port-restricted': { symmetric: 'blocked', 'udp-blocked': 'blocked' },
+  open: { 'udp-blocked': 'blocked' },
+  'full-cone': { 'udp-blocked': 'blocked' },
+  'address-restricted': { 'udp-blocked': 'blocked' },
+  symmetric: { symmetric: 'both-vary', 'udp-blocked': 'blocked' },
+  'udp-blocked': { 'udp-blocked': 'blocked' },
+}
+
+describe('behind NATs', () => {
+  test.each(NAT_KINDS.flatMap((one, at) => NAT_KINDS.slice(at).map((other) => [one, other] as const)))(
+    '%s and %s',
+    async (one, other) => {
+      const network = networkOf()
+      const [a, b] = [network.add('a', one), network.add('b', other)]
+      await network.meet(a, b)
+      const expected = CLOSED[one]?.[other]
+      const tookMs = await network.until(() => isDirect(a, b), expected === undefined ? 3_000 : 10_000)
+      expect(Number.isFinite(tookMs)).toBe(expected === undefined)
+      expect(a.paths.status(b.id).reason).toBe(expected)
+    },
+  )
+
+  test.each([1, 2, 3])('with 10 %% loss and jitter there is a path, and it stays (seed %i)', async (seed) => {
+    const network = networkOf(seed)
+    Object.assign(network, { loss: 0.1, jitterMs: 40 })
+    const [a, b] = [network.add('a', 'port-restricted'), network.add('b', 'address-restricted')]
+    await network.meet(a, b)
+    expect(await network.until(() => isDirect(a, b), 10_000)).toBeLessThan(10_000)
+    const gone = () => (a.changes.get(b.id) ?? []).filter(({ path }) => path === undefined).length
+    const before = gone()
+    await network.run(3 * 60_000)
+    // three lost probes in a row happen once in some minutes
+    expect(gone() - before).toBeLessThan(4)
+  })
+
+  test('a mapping that is dropped every minute is found again within 3 s, and the stream helps meanwhile', async () => {
+    const { network, a, b } = await direct(['port-restricted', 'full-cone'])
+    for (let minute = 0; minute < 5; minute++) {
+      a.nat.move(a.nat.ip)
+      await network.run(3_000)
+      expect(isDirect(a, b)).toBe(true)
+      await network.run(57_000)
+    }
+  })
+
+  test('a member that moves to another address is followed', async () => {
+    const { network, a, b } = await direct(['port-restricted', 'address-restricted'])
+    a.nat.move('5.5.5.99')
+    await network.run(6_000)
+    expect(isDirect(a, b)).toBe(true)
+    expect(b.paths.pathOf(a.id)?.endpoint.address).toBe('5.5.5.99')
+  })
+})
+
+describe('a path in use', () => {
+  test('one lost probe lets packets go both ways, and the next answer ends that', async () => {
+    const { network, a, b } = await direct()
+    network.block(a, b)
+    const suspectMs = await network.until(() => a.paths.pathOf(b.id)?.alsoStream === true, 3_000)
+    expect(suspectMs).toBeLessThan(1_500)
+    network.blocked.clear()
+    await network.run(1_000)
+    expect(isDirect(a, b)).toBe(true)
+    expect((a.changes.get(b.id) ?? []).every(({ path }) => path !== undefined)).toBe(true)
+  })
+
+  test.each(['both directions', 'one direction'])(
+    'cut in %s it is left within 3 s, and taken again',
+    async (which) => {
+      const { network, a, b } = await direct(['port-restricted', 'port-restricted'])
+      network.block(a, b)
+      if (which === 'both directions') network.block(b, a)
+      for (const [one, other] of [
+        [a, b],
+        [b, a],
+      ] as const) {
+        expect(await network.until(() => one.paths.pathOf(other.id) === undefined, 3_000)).toBeLessThan(3_000)
+      }
+      const changes = [a, b].map((one) => one.changes.get(one === a ? b.id : a.id)?.length)
+      await network.run(120_000)
+      // it does not flap meanwhile
+      expect([a, b].map((one) => one.changes.get(one === a ? b.id : a.id)?.length)).toEqual(changes)
+      network.blocked.clear()
+      expect(await network.until(() => isDirect(a, b), 31_000)).toBeLessThan(31_000)
+    },
+  )
+
+  test('a wire that lets one direction through never becomes a path, and says so', async () => {
+    const network = networkOf()
+    const [a, b] = [network.add('a', 'open'), network.add('b', 'open')]
+    network.block(a, b)
+    network.join(a, b)
+    await network.run(60_000)
+    expect([...(a.changes.get(b.id) ?? []), ...(b.changes.get(a.id) ?? [])]).toEqual([])
+    expect([a.paths.status(b.id).reason, b.paths.status(a.id).reason]).toEqual(['one-way', 'blocked'])
+  })
+
+  test('is left for one that is clearly better, not for one that is a little', async () => {
+    const network = networkOf()
+    const [a, b] = [network.add('a', 'open'), network.add('b', 'open')]
+    b.others.set('7.7.7.7' as never, 1)
+    network.join(a, b)
+    await network.run(5_000)
+    const first = a.paths.pathOf(b.id)?.endpoint.address
+    expect(first).toBe(b.nat.ip)
+    b.others.set('7.7.7.7' as never, -2)
+    await network.run(120_000)
+    expect(a.paths.pathOf(b.id)?.endpoint.address).toBe(first)
+    b.others.set('7.7.7.7' as never, -15)
+    await network.run(120_000)
+    expect(a.paths.pathOf(b.id)?.endpoint.address).toBe('7.7.7.7')
+    expect(a.changes.get(b.id)?.length).toBeLessThan(4)
+  })
+
+  test.each([
+    [1_472, 1_500, 1_440],
+    [1_400, 1_420, 1_340],
+    [1_400, 1_280, 1_280],
+    [9_000, 8_900, 8_900],
+  ])('on wires that pass %i bytes packets of %i get an MTU of %i', async (wireBytes, wanted, mtu) => {
+    const network = networkOf()
+    network.wireBytes = wireBytes
+    const [a, b] = [network.add('a', 'open'), network.add('b', 'open')]
+    network.join(a, b, wanted)
+    expect(await network.until(() => isDirect(a, b), 30_000)).toBeLessThan(30_000)
+    expect([a.paths.pathOf(b.id)?.mtu, b.paths.pathOf(a.id)?.mtu]).toEqual([mtu, mtu])
+  })
+
+  test('that takes only shorter packets from now on is left, and its MTU found anew', async () => {
+    const network = networkOf()
+    const [a, b] = [network.add('a', 'open'), network.add('b', 'open')]
+    network.join(a, b, 1_420)
+    await network.run(3_000)
+    expect(a.paths.pathOf(b.id)?.mtu).toBe(1_420)
+    network.wireBytes = 1_400
+    expect(await network.until(() => a.paths.pathOf(b.id) === undefined, 3_000)).toBeLessThan(3_000)
+    expect(await network.until(() => isDirect(a, b), 30_000)).toBeLessThan(30_000)
+    expect(a.paths.pathOf(b.id)?.mtu).toBe(1_340)
+  })
+
+  test('wires too thin for IPv6 are no path, and say so', async () => {
+    const network = networkOf()
+    network.wireBytes = 1_250
+    const [a, b] = [network.add('a', 'open'), network.add('b', 'open')]
+    network.join(a, b)
+    await network.run(10_000)
+    expect(isDirect(a, b)).toBe(false)
+    expect(a.paths.status(b.id).reason).toBe('too-small')
+  })
+
+  test('is probed seldom while no packets pass, then let go, and found again at once', async () => {
+    const network = networkOf()
+    const [a, b] = [network.add('a', 'open'), network.add('b', 'open')]
+    // others are kept for the sake of being seen
+    for (const name of ['c', 'd', 'e']) network.join(a, network.add(name, 'open'))
+    await network.run(3_000)
+    network.join(a, b)
+    await network.run(3_000)
+    for (const one of network.members) one.active.clear()
+    await network.run(60_000)
+    const before = network.sent.length
+    await network.run(60_000)
+    expect(network.sent.length - before).toBeLessThan(100)
+    await network.run(10 * 60_000)
+    expect(a.paths.pathOf(b.id)).toBeUndefined()
+    a.active.add(b.id)
+    b.active.add(a.id)
+    expect(await network.until(() => isDirect(a, b), 3_000)).toBeLessThan(3_000)
+  })
+})
+
+test('a member that others see at many ports tells its addresses seldom', async () => {
+  const network = networkOf()
+  const a = network.add('a', 'symmetric')
+  const b = network.add('b', 'open')
+  for (let n = 0; n < 12; n++) network.join(a, network.add(`r${n}`, 'open'))
+  network.join(a, b)
+  const told = () => network.told.filter((each) => each === `a ${b.id}`).length
+  await network.run(60_000)
+  expect(told()).toBeLessThan(25)
+  const before = told()
+  await network.run(120_000)
+  expect(told() - before).toBeLessThan(3)
+})
+
+describe('what strangers send', () => {
+  test('changes nothing: probes of others, replayed ones, changed ones, random bytes', async () => {
+    const { network, a, b } = await direct()
+    const kept = a.paths.pathOf(b.id)
+    const stranger = { address: '6.6.6.6' as never, port: 666 }
+    const toA = network.sent.filter(({ to }) => to.address === a.nat.ip).slice(-20)
+    await network.run(2_000)
+    for (const { bytes } of toA) {
+      network.inject(a, stranger, bytes)
+      for (let at = 0; at < 57; at += 3) {
+        const changed = Uint8Array.from(bytes)
+        changed[at] = (changed[at] ?? 0) ^ 1
+        network.inject(a, stranger, changed)
+        network.inject(a, stranger, bytes.slice(0, at))
+      }
+    }
+    await network.run(5_000)
+    expect(a.paths.pathOf(b.id)).toEqual(kept)
+    expect(isDirect(a, b)).toBe(true)
+  })
+
+  test('a peer that left is not answered', async () => {
+    const { network, a, b } = await direct()
+    b.paths.forget(a.id)
+    await network.run(500)
+    const before = network.sent.filter(({ from }) => from.address === b.nat.ip).length
+    await network.run(10_000)
+    expect(network.sent.filter(({ from }) => from.address === b.nat.ip).length).toBe(before)
+    expect(a.paths.pathOf(b.id)).toBeUndefined()
+  })
+})
