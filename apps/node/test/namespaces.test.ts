@@ -1,11 +1,14 @@
 /** Three machines as network namespaces: found by mDNS, cut apart and joined again, and around a hub alone. */
-import { existsSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ApiClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
 import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type StartOptions } from './harness.ts'
+import { exchange, startEcho } from './service-lab.ts'
 import { createCleanUps } from './suite.ts'
 
 const why = whyNoNamespaces(['ip'])
@@ -21,10 +24,9 @@ function makeLab(hosts: readonly string[]): Lab {
 }
 
 /** One node in each host, asked over its control socket, which a namespace does not hide. */
-function nodesIn(lab: Lab, more: Partial<StartOptions> = {}) {
+function nodesIn(lab: Lab, { token = makeToken(), ...more }: Partial<StartOptions> = {}) {
   const mesh = createMesh()
   cleanUps.push(() => mesh.cleanUp())
-  const token = makeToken()
   return async (host: string, ...args: string[]) => {
     const node = await mesh.start({
       token,
@@ -116,7 +118,8 @@ describe.skipIf(why !== undefined)(suite, () => {
       { host: 'hub', device: 'r0', addresses: ['192.168.86.1/24'] },
       { host: 'right', device: 'eth0', addresses: ['192.168.86.2/24'] },
     )
-    const start = nodesIn(lab)
+    const token = makeToken()
+    const start = nodesIn(lab, { token })
     const hub = await start('hub')
     const reach = (subnet: string) =>
       `--discovery-bootstrap-peers=${hub.addresses.find((address) => address.includes(`/${subnet}.1/tcp/`) && !address.includes('/ws')) ?? ''}`
@@ -133,5 +136,37 @@ describe.skipIf(why !== undefined)(suite, () => {
       )
     }
     await expectEqualDigests([hub.client, left.client, right.client], 20, 10_000)
+
+    // services and files over the hub as a relay; unix sockets are outside of the namespaces
+    await expectRelayedService(left.client, right.client)
+    const file = join(makeFolder(), 'file')
+    writeFileSync(file, randomBytes(3 * 2 ** 20))
+    await left.client.putNodeFile({ name: 'file', body: { Path: file } })
+    const copy = join(makeFolder(), 'copy')
+    const receive = nodesIn(lab, { token, command: 'file-receive' })
+    const receiver = await receive('right', 'file', copy, '--mdns=false', reach('192.168.86'))
+    expect((await receiver.exited).code).toBe(0)
+    expect(readFileSync(copy).equals(readFileSync(file))).toBe(true)
   })
 })
+
+/** 2 MiB there and back, through a service that can be reached over a relay only, soon after it was offered. */
+async function expectRelayedService(provider: ApiClient, user: ApiClient): Promise<void> {
+  const [target, listen] = [join(makeFolder(), 'echo'), join(makeFolder(), 'echo')]
+  const echo = await startEcho({ path: target })
+  cleanUps.push(() => echo.close())
+  await provider.putNodeService({ name: 'echo', body: { Target: `unix:${target}` } })
+  await user.putNodeConnection({ name: 'echo', body: { Listen: `unix:${listen}` } })
+  const sent = randomBytes(2 * 2 ** 20)
+  expect((await exchange({ path: listen }, sent)).equals(sent)).toBe(true)
+  expect(await user.getNodeConnection({ name: 'echo' })).toMatchObject({
+    State: 'connected',
+    Path: 'relayed',
+  })
+}
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mesh-relayed-'))
+  cleanUps.push(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}

@@ -134,7 +134,10 @@ describe.skipIf(why !== undefined)(suiteName('with EdgeVPN', why), () => {
       const { json } = await edgevpn.ask('GET', '/api/ledger/shared')
       expect(json).toMatchObject({ ours: '"1"', theirs: '"2"' })
     }, SOON)
-    expect(await node.client.getMetrics()).toMatch(/topic\.not_admitted"\} [1-9]/)
+    await eventually(
+      async () => expect(await node.client.getMetrics()).toMatch(/topic\.not_admitted"\} [1-9]/),
+      SOON,
+    )
     expect(await node.client.getBucket({ bucket: 'shared' })).not.toHaveProperty('strange')
     await node.client.putPeergate({ state: 'disable' })
     await stranger.client.putText({ bucket: 'shared', key: 'strange', value: '4' })

@@ -152,7 +152,9 @@ test('asks over a unix socket, with the path as it was encoded', async () => {
   })
   await new Promise<void>((resolve) => server.listen(path, resolve))
   const client = createNodeClient({ baseUrl: `unix://${path}` })
-  expect(await client.getEntry({ bucket: 'a/b', key: '%2e%2e' })).toBe('/api/ledger/a%2Fb/%252e%252e')
+  expect(await client.getEntry({ bucket: 'a/b', key: '%2e%2e' })).toBe(
+    '/api/ledger/a%2Fb/%252e%252e?values=json',
+  )
 })
 
 const stream = (text: string) => new Response(text, { headers: { 'content-type': 'text/event-stream' } })

@@ -16,7 +16,8 @@ export function planRequest(route: RouteDefinition, input: Input): PlannedReques
   const path = route.path.replaceAll(/[:*](\w+)/g, (_match, name: string) => encodeName(name, input[name]))
   const query = new URLSearchParams()
   for (const name of Object.keys(route.query?.shape ?? {})) {
-    const value = input[name]
+    // nodes differ in what they answer when nobody says
+    const value = input[name] ?? (name === 'values' ? 'json' : undefined)
     if (typeof value === 'string') query.set(name, value)
   }
   const search = query.size === 0 ? '' : `?${query.toString()}`

@@ -12,7 +12,7 @@ import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
 import { createAccess } from './handlers/access.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
-import { createLedgerReads } from './handlers/ledger-reads.ts'
+import { createLedgerReads, type ValueForm } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
 import { createNodeOffers } from './handlers/node-offers.ts'
@@ -32,7 +32,10 @@ import { createRequestCounts, ledgerMetrics, networkMetrics } from './views/own-
 
 const WRITE_RATE = { perSecond: WRITES_PER_SECOND, burst: WRITE_BURST, maxAddresses: MAX_RATED_ADDRESSES }
 
-export interface ApiServerInit extends GuardInit {}
+export interface ApiServerInit extends GuardInit {
+  /** How ledger reads give values where a request does not say (`?values=`); default `json`. */
+  readonly values?: ValueForm
+}
 
 /** The API of one node, on any number of listeners. */
 export interface ApiServer {
@@ -77,7 +80,7 @@ class ExpressApiServer implements ApiServer {
     this.#hub = createEventHub({ clock, random })
     this.#texts = createLedgerTexts(ledger)
     const app = {
-      handlers: this.#createHandlers(),
+      handlers: this.#createHandlers(init.values ?? 'json'),
       hub: this.#hub,
       seats: createReaderSeats(),
       largeSeats: createReaderSeats(LARGE_ANSWER_SEATS),
@@ -133,11 +136,11 @@ class ExpressApiServer implements ApiServer {
     await Promise.all([...this.#listeners].map((listener) => listener.close()))
   }
 
-  #createHandlers(): Handlers {
+  #createHandlers(values: ValueForm): Handlers {
     const { ledger, clock, dns, version, health, access } = this.#components
     const scene = this.#scene
     return {
-      ...createLedgerReads(scene, () => this.#texts.last()),
+      ...createLedgerReads(scene, () => this.#texts.last(), values),
       ...createLedgerWrites(ledger, clock, publishRefused(ledger, this.#hub)),
       ...createNodeOffers(() => this.#offers),
       ...createDnsReads(dns),

@@ -113,7 +113,6 @@ test.each([
   ['/api', 404],
   ['/api/', 404],
   ['/api/none', 404],
-  ['/api/peergate', 404],
   ['/api/summary/', 404],
   ['/api/Summary', 404],
   ['/api/ledger/a/b/c/d', 405],
@@ -134,6 +133,11 @@ test.each([
     [405, 'http.method_not_allowed'],
   ])
   expect(isPage === true ? undefined : JSON.parse(body).Code).toBe(codes.get(expected))
+})
+
+test('a node without a peer gate answers 404 and says why', async () => {
+  const { status, body } = await get('/api/peergate')
+  expect([status, JSON.parse(body).Code]).toEqual([404, 'trust.no_peerguard'])
 })
 
 test('other methods are answered with what an address takes', async () => {
@@ -200,6 +204,22 @@ test('a value that is no JSON is served as a string, and never spliced', async (
   expect(JSON.parse((await get('/api/ledger')).body).strange).toEqual(bucket)
   expect(JSON.parse((await get('/api/ledger?values=text')).body).strange).toEqual(texts)
   expect(JSON.parse((await get('/api/ledger/strange/comma')).body)).toBe('1,"x":2')
+})
+
+test('a node for clients of legacy nodes answers with the signed texts, unless a request says otherwise', async () => {
+  const legacy = await startTestNode({ values: 'text' })
+  const ask = async (path: string) => await (await fetch(legacy.listener.url + path)).text()
+  try {
+    await legacy.ledger.put('b', 'k', '"hello"').settled
+    expect(JSON.parse(await ask('/api/ledger/b'))).toEqual({ k: '"hello"' })
+    expect(JSON.parse(await ask('/api/ledger')).b).toEqual({ k: '"hello"' })
+    expect(JSON.parse(await ask('/api/ledger/b/k'))).toBe('"hello"')
+    expect(JSON.parse(await ask('/api/ledger/b/k?values=json'))).toBe('hello')
+    expect(await legacy.client.getBucket({ bucket: 'b' })).toEqual({ k: 'hello' })
+    expect(await legacy.client.getBucket({ bucket: 'b', values: 'text' })).toEqual({ k: '"hello"' })
+  } finally {
+    await legacy.stop()
+  }
 })
 
 test('records that cannot be read are left out of the lists', async () => {

@@ -210,6 +210,8 @@ export const ASKED_FOR_MS = 600_000
 export const ASKED_RELAY_STAGGER_MS = 250
 /** The wait from a failed try to the only other one, where a connection is asked for, in ms. */
 export const CONNECT_RETRY_MS = 500
+/** How often new addresses make one wait for a connection try a way again that had failed: anybody can tell new ones. */
+export const MAX_DEMAND_NEWS = 4
 
 // AutoNAT
 

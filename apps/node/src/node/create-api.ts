@@ -83,7 +83,12 @@ class AttachedApi implements NodeApi {
     this.#components = components
     this.#startedAt = clock.now()
     this.#server = createApiServer(
-      { allowedHosts: settings.apiAllowedHost, corsOrigins: settings.apiCors, ownNames: [hostname()] },
+      {
+        allowedHosts: settings.apiAllowedHost,
+        corsOrigins: settings.apiCors,
+        ownNames: [hostname()],
+        values: settings.apiValues,
+      },
       {
         ledger,
         clock,

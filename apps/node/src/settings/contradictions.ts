@@ -50,7 +50,8 @@ function judgeCompanions(command: string, { settings, sources, refuse }: Judged)
   for (const name of PEERGATE) need(name, settings.peerguard, '--peerguard')
   if (command !== 'dns') need('dnsConfigure', settings.dns.length > 0, '--dns')
   if (command !== '') return
-  for (const name of ['apiListen', 'apiAllowedHost', 'apiCors'] as const) need(name, settings.api, '--api')
+  for (const name of ['apiListen', 'apiAllowedHost', 'apiCors', 'apiValues'] as const)
+    need(name, settings.api, '--api')
 }
 
 /** The options that `-g` takes beside itself. */

@@ -33,6 +33,13 @@ export const apiOptions = {
     placeholder: 'NAME',
     help: "Another name that browsers may call this node's API by (protection against DNS rebinding).",
   }),
+  apiValues: choice({
+    group: 'API',
+    commands: ['', 'api', 'config'],
+    choices: ['json', 'text'],
+    default: 'json',
+    help: 'What ledger reads answer where a request does not say (`?values=`): decoded values, or the signed texts, which clients of EdgeVPN-compatible nodes expect.',
+  }),
   apiCors: list({
     group: 'API',
     commands: ['', 'api', 'config'],

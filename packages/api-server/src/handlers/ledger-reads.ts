@@ -14,6 +14,9 @@ import {
 } from '../views/members.ts'
 import { type HandlersOf, prepared } from './handler.ts'
 
+/** Decoded values, or the signed texts. */
+export type ValueForm = 'json' | 'text'
+
 type ReadIds =
   | 'getSummary'
   | 'listUsers'
@@ -31,8 +34,16 @@ type ReadIds =
   | 'getBucket'
   | 'getEntry'
 
-/** Reads take one immutable snapshot and never wait. */
-export function createLedgerReads(scene: () => Scene, text: () => LedgerText): HandlersOf<ReadIds> {
+/**
+ * Reads take one immutable snapshot and never wait.
+ *
+ * @param unsaid what values are read as where a request does not say
+ */
+export function createLedgerReads(
+  scene: () => Scene,
+  text: () => LedgerText,
+  unsaid: ValueForm,
+): HandlersOf<ReadIds> {
   return {
     getSummary: () => summaryView(scene()),
     listUsers: () =>
@@ -54,10 +65,10 @@ export function createLedgerReads(scene: () => Scene, text: () => LedgerText): H
       const { entries, digest, buckets } = scene().snapshot.digest()
       return { Entries: entries, Digest: digest, Buckets: buckets }
     },
-    getLedger: ({ values = 'json' }) => ledgerAnswer(text(), (form) => form.ledger(values), values),
-    getBucket: ({ bucket, values = 'json' }) =>
+    getLedger: ({ values = unsaid }) => ledgerAnswer(text(), (form) => form.ledger(values), values),
+    getBucket: ({ bucket, values = unsaid }) =>
       ledgerAnswer(text(), (form) => form.bucket(bucket, values), values),
-    getEntry({ bucket, key, values = 'json' }) {
+    getEntry({ bucket, key, values = unsaid }) {
       const value = text().value(bucket, key, values)
       if (value === undefined) throw noEntry(bucket, key)
       return ledgerAnswer(text(), () => value, values)
@@ -68,7 +79,7 @@ export function createLedgerReads(scene: () => Scene, text: () => LedgerText): H
 function ledgerAnswer(
   text: LedgerText,
   body: (text: LedgerText) => LedgerBody | string,
-  values: 'json' | 'text' = 'json',
+  values: ValueForm = 'json',
 ) {
   return prepared({ body: body(text), etag: text.etag(values) })
 }

@@ -1,5 +1,5 @@
 /** Somebody waits for a connection: the peer's own addresses at once, a relay soon after, both once more. */
-import { ASKED_RELAY_STAGGER_MS, CONNECT_RETRY_MS } from '../limits.ts'
+import { ASKED_RELAY_STAGGER_MS, CONNECT_RETRY_MS, MAX_DEMAND_NEWS } from '../limits.ts'
 import { change, type Draft, setDial, shareDirectDial, startDial } from './draft.ts'
 import { type Demand, isConnected, type PeerAddress, type Route } from './peer-state.ts'
 
@@ -11,7 +11,27 @@ export function onDemand(draft: Draft): void {
 
 function begin({ now }: Draft, tries: number): Demand {
   const relayFrom = now + ASKED_RELAY_STAGGER_MS
-  return { tries, since: now, direct: 'wanted', relay: 'wanted', relayFrom, retryAt: undefined }
+  return { tries, since: now, direct: 'wanted', relay: 'wanted', relayFrom, news: 0, retryAt: undefined }
+}
+
+/**
+ * New addresses while somebody waits. The way that had failed for want of them is tried at once: a member is often
+ * heard of before the relay that leads to it, and a direct dial that nobody answers hangs for seconds.
+ */
+export function onDemandNews(draft: Draft, addresses: readonly PeerAddress[]): void {
+  const { demand } = draft.state
+  if (demand === undefined || demand.retryAt !== undefined || demand.news >= MAX_DEMAND_NEWS) return
+  const isDirect = demand.direct === 'failed' && addresses.some(({ relay }) => relay === undefined)
+  const isRelay = demand.relay === 'failed' && addresses.some(({ relay }) => relay !== undefined)
+  if (!isDirect && !isRelay) return
+  change(draft, {
+    demand: {
+      ...demand,
+      news: demand.news + 1,
+      ...(isDirect && { direct: 'wanted' as const }),
+      ...(isRelay && { relay: 'wanted' as const, relayFrom: draft.now }),
+    },
+  })
 }
 
 export function onDemandDue(draft: Draft): void {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   CONNECT_RETRY_MS,
   GREATER_ID_WAITS_MS,
+  MAX_DEMAND_NEWS,
   MAX_KNOWN_PEERS,
   MAX_NEW_DIALS_PER_MINUTE,
   MAX_PARALLEL_DIALS,
@@ -151,6 +152,35 @@ test('asked for while its own addresses hang: the relay answers, and the dial go
   expect(effects.some(({ effect }) => effect.type === 'answer' && effect.connected)).toBe(true)
   expect(machines.get('z')?.dials.direct).toBeDefined()
   expect(effects.some(({ effect }) => effect.type === 'abandon')).toBe(false)
+})
+
+test('asked for before a relay is known, and while its own addresses hang: the relay is dialled when it is told', () => {
+  const { dials, take, advance, effects, found } = playMachines('a', {
+    answer: ({ route }) => (route === 'direct' ? 'hangs' : 'connects'),
+  })
+  found('z', [DIRECT])
+  advance(10)
+  take('z', { type: 'demand' })
+  advance(3_000)
+  expect(dials.map(({ route }) => route)).toEqual(['direct'])
+  found('z', [DIRECT, RELAYED])
+  advance(100)
+  expect(effects.some(({ effect }) => effect.type === 'answer' && effect.connected)).toBe(true)
+})
+
+test('asked for: ever new relays that fail are not dialled without end', () => {
+  const { dials, take, advance, found } = playMachines('a', {
+    answer: ({ route }) => (route === 'direct' ? 'hangs' : 'fails'),
+  })
+  found('z', [DIRECT])
+  advance(10)
+  take('z', { type: 'demand' })
+  for (let at = 0; at < 30; at++) {
+    advance(100)
+    found('z', [{ text: `/ip4/192.0.2.9/tcp/${4_000 + at}/p2p/relay/p2p-circuit`, relay: 'relay' }])
+  }
+  // one more is dialled by the search that runs beside
+  expect(dials.filter(({ route }) => route === 'relay').length).toBeLessThanOrEqual(MAX_DEMAND_NEWS + 1)
 })
 
 test('asked for without any address it fails in time', () => {

@@ -101,6 +101,8 @@ export interface Demand {
   readonly relay: Progress
   /** The relay's turn, unless the direct dial fails before. */
   readonly relayFrom: number
+  /** How often new addresses made a way that had failed be tried again. */
+  readonly news: number
   /** When both failed and it is tried once more. */
   readonly retryAt: number | undefined
 }

@@ -11,6 +11,7 @@ import {
   RELAY_STAGGER_MS,
   SPECULATIVE_SPREAD_MS,
 } from '../limits.ts'
+import { onDemandNews } from './demand.ts'
 import { change, type Draft, drawFrom, startDial } from './draft.ts'
 import {
   isConnected,
@@ -45,13 +46,15 @@ export function onFound(draft: Draft, input: Extract<PeerInput, { type: 'found' 
   const { state } = draft
   const { kind, addresses, source } = input
   const known = new Set(state.addresses.map(({ text }) => text))
-  const isNews = addresses.some(({ text, relay }) => relay === undefined && !known.has(text))
+  const news = addresses.filter(({ text }) => !known.has(text))
+  const isNews = news.some(({ relay }) => relay === undefined)
   change(draft, {
     addresses: merge(state.addresses, addresses),
     sources:
       source === undefined ? state.sources : [...new Set([...state.sources, source])].slice(0, MAX_SOURCES),
     configured: state.configured || kind === 'configured',
   })
+  onDemandNews(draft, news)
   if (state.search !== undefined) change(draft, { search: hurried(draft, state.search, { kind, isNews }) })
   else if (!isConnected(state) || kind === 'configured') change(draft, { search: begin(draft, kind) })
 }
