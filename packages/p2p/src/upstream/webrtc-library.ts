@@ -1,7 +1,7 @@
 /**
- * Ends the native library below WebRTC (node-datachannel 0.33.4), which has threads of its own: unless it is told that nobody needs it any more, they keep
- * the process alive for seconds, or end it with an abort when it exits. There is one such library for a whole process,
- * so its users are counted for the process too.
+ * Ends the native library below WebRTC (node-datachannel 0.33.4), which has threads of its own: unless it is told that
+ * nobody needs it any more, they keep the process alive for seconds, or end it with an abort when it exits. There is
+ * one such library for a whole process, so its users are counted for the process too. No test covers it.
  */
 import { cleanup } from 'node-datachannel'
 

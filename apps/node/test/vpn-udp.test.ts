@@ -1,0 +1,159 @@
+/**
+ * Packets over UDP between machines (network namespaces) behind NATs of every kind, as people use it: who goes direct and
+ * who stays on the relay and why, a path that is cut and given back under iperf3, a machine that moves.
+ */
+import { spawn } from 'node:child_process'
+import { engineSupport } from '@mesh/engine'
+import { createNatsLab, eventually, type Lab, NAT_UDP_PORT, whyNoNamespaces } from '@mesh/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createVpnLab, iperf, type Machine, pingSoon, serveIperf, type VpnLab } from './vpn-lab.ts'
+
+const support = engineSupport()
+const why =
+  whyNoNamespaces(['ip', 'nft', 'ping', 'iperf3']) ?? (support.supported ? undefined : support.message)
+const suite = why === undefined ? 'packets over UDP' : `packets over UDP (skipped: ${why})`
+
+const NATS = {
+  cone: 'full-cone',
+  address: 'address-restricted',
+  port1: 'port-preserving',
+  port2: 'port-preserving',
+  varies1: 'fully-random',
+  varies2: 'fully-random',
+} as const
+type Host = keyof typeof NATS
+
+/** Who reaches whom directly; the order of the two does not matter. */
+const DIRECT: readonly (readonly [Host, Host])[] = [
+  ['port1', 'cone'],
+  ['port1', 'address'],
+  ['port1', 'port2'],
+  ['varies1', 'cone'],
+  ['varies1', 'address'],
+  ['cone', 'address'],
+]
+
+const UDP_ARGS = ['--mdns=false', '--udp', `--udp-port=${NAT_UDP_PORT}`]
+
+let lab: Lab
+let vpn: VpnLab
+const machines = new Map<string, Machine>()
+
+function machine(host: string): Machine {
+  const found = machines.get(host)
+  if (found === undefined) throw new Error(`no machine ${host}`)
+  return found
+}
+
+/** What `of` says of the way over UDP to `peer`. */
+async function udpOf(of: string, peer: string) {
+  const { Peers } = await machine(of).control.getVpn()
+  const found = Peers.find(({ PeerID }) => PeerID === machine(peer).id)
+  return { ...found?.UDP, Path: found?.Path }
+}
+
+async function untilDirect(one: string, other: string, withinMs = 40_000): Promise<void> {
+  await eventually(
+    async () => {
+      expect(await udpOf(one, other)).toMatchObject({ State: 'direct', Path: 'direct' })
+      expect(await udpOf(other, one)).toMatchObject({ State: 'direct', Path: 'direct' })
+    },
+    { withinMs, everyMs: 200 },
+  )
+}
+
+/** Drops what comes through the host's NAT to its engine's socket. */
+function cut(host: string): void {
+  lab.run(`nat${host}`, [
+    'nft',
+    `table ip cut { chain in { type filter hook forward priority -10; iifname "eth0" udp dport ${NAT_UDP_PORT} drop; }; }`,
+  ])
+}
+
+function giveBack(host: string): void {
+  lab.run(`nat${host}`, ['nft', 'delete table ip cut'])
+}
+
+describe.skipIf(why !== undefined)(suite, () => {
+  beforeAll(async () => {
+    lab = createNatsLab(NATS)
+    vpn = createVpnLab(lab)
+    machines.set('open', await vpn.start('open', [...UDP_ARGS, '--address=10.1.0.1/24']))
+    const bootstrap = machine('open').addresses.filter((address) => address.includes('/5.5.5.1/tcp/'))
+    await Promise.all(
+      Object.keys(NATS).map(async (host, at) => {
+        const args = [`--discovery-bootstrap-peers=${bootstrap.join(',')}`, `--address=10.1.0.${at + 2}/24`]
+        machines.set(host, await vpn.start(host, [...UDP_ARGS, ...args]))
+      }),
+    )
+  }, 120_000)
+  afterAll(() => vpn.close())
+
+  test('NATs that can be passed are passed', async () => {
+    await Promise.all(
+      DIRECT.map(async ([one, other]) => {
+        await pingSoon(lab, one, machine(other).v4, 60_000)
+        await untilDirect(one, other)
+      }),
+    )
+    expect(await udpOf('port1', 'port2')).toMatchObject({ Reason: null, Path: 'direct' })
+  }, 120_000)
+
+  test('where both NATs choose a port for each peer the relay carries on, and the node says why', async () => {
+    await pingSoon(lab, 'varies1', machine('varies2').v4, 60_000)
+    await eventually(
+      async () => {
+        expect(await udpOf('varies1', 'varies2')).toMatchObject({ State: 'none', Path: 'relayed' })
+        expect((await udpOf('varies1', 'varies2')).Reason).toBe('both-vary')
+      },
+      { withinMs: 40_000, everyMs: 300 },
+    )
+    const { UDP } = await machine('varies1').control.pingMachine({ machine: machine('varies2').v4 })
+    expect(UDP.Candidates.length).toBeGreaterThan(0)
+    expect(UDP.Candidates.every(({ Answered }) => !Answered)).toBe(true)
+  }, 120_000)
+
+  test('a path that is cut in one direction and given back loses no connection', async () => {
+    await untilDirect('port1', 'port2')
+    const stop = await serveIperf(lab, 'port2')
+    try {
+      const load = iperf(lab, 'port1', machine('port2').v4, ['-t', '14', '-b', '20M'])
+      cut('port2')
+      await eventually(
+        async () => {
+          expect((await udpOf('port1', 'port2')).State).toBe('none')
+          expect((await udpOf('port2', 'port1')).State).toBe('none')
+        },
+        { withinMs: 15_000, everyMs: 100 },
+      )
+      await pingSoon(lab, 'port1', machine('port2').v4)
+      giveBack('port2')
+      await untilDirect('port1', 'port2')
+      expect((await load).bytes).toBeGreaterThan(1_000_000)
+    } finally {
+      await stop()
+    }
+  }, 120_000)
+
+  test('a machine whose NAT gets another address is followed', async () => {
+    await untilDirect('port2', 'cone')
+    const [file, ...words] = lab.inside('cone', ['ping', '-n', '-q', '-i', '0.2', machine('port2').v4])
+    const pinging = spawn(file, words, { stdio: 'ignore' })
+    try {
+      // the first goes before: with it all others of its network would
+      lab.run('natport2', ['ip', 'addr', 'del', '5.5.5.5/24', 'dev', 'eth0'])
+      lab.run('natport2', ['ip', 'addr', 'add', '5.5.5.77/24', 'dev', 'eth0'])
+      await eventually(
+        async () =>
+          expect(await udpOf('cone', 'port2')).toMatchObject({
+            State: 'direct',
+            Endpoint: expect.stringMatching(/^5\.5\.5\.77:/),
+          }),
+        { withinMs: 30_000, everyMs: 300 },
+      )
+    } finally {
+      pinging.kill()
+    }
+    await pingSoon(lab, 'port2', machine('cone').v4)
+  }, 120_000)
+})
