@@ -1,12 +1,14 @@
 /**
- * `pnpm attack [NAME...]`: real peers attack real nodes over the wire, and what they reached is measured. Names choose
- * scenarios, `all` attacks a network of many nodes with everything at once. See docs/SECURITY.md.
+ * `npm run attack -- [NAME...] [--seconds N] [--target legacy] [--json]`: real peers attack real nodes over the wire, and
+ * what they reached is measured. `all --minutes N --nodes N` attacks a network with everything at once; `--list` names
+ * the attacks. See docs/SECURITY.md.
  */
 import { parseArgs } from 'node:util'
 import { formatMeasured } from './report.ts'
 import { runAttack } from './run-attack.ts'
 import { type Measured, SUITE_BOUNDS } from './scenario.ts'
 import { SCENARIOS } from './scenarios.ts'
+import { runSiege } from './siege.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -15,9 +17,16 @@ const { values, positionals } = parseArgs({
     target: { type: 'string', default: 'mesh' },
     json: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: '10' },
+    nodes: { type: 'string', default: '10' },
   },
 })
 const kind = values.target === 'legacy' ? 'legacy' : 'mesh'
+if (positionals[0] === 'all') {
+  const result = await runSiege(SCENARIOS, { minutes: Number(values.minutes), nodes: Number(values.nodes) })
+  console.log(JSON.stringify(result, null, 2))
+  process.exit(result.broke === undefined ? 0 : 1)
+}
 const unknown = positionals.find((name) => !SCENARIOS.some((scenario) => scenario.name === name))
 if (unknown !== undefined) {
   console.error(`no attack ${unknown}; there are ${SCENARIOS.map(({ name }) => name).join(', ')}`)

@@ -66,6 +66,18 @@ export const MACHINE_CHECK_SOON_MS = 500
 export const MACHINE_CHECK_INTERVAL_MS = 15_000
 /** How deep a value may be nested to be served as JSON, since readers recurse; deeper ones are served as text. */
 export const MAX_VALUE_DEPTH = 500
+/** Bytes of the largest answer from the ledger that is made as one, and kept; larger ones are written in pieces. */
+export const MAX_WHOLE_ANSWER_BYTES = 1024 * 1024
+/** Characters of one piece of a large answer, about. */
+export const ANSWER_PIECE_CHARS = 64 * 1024
+/** How long making pieces of an answer may take before other work has its turn, in ms. */
+export const SLICE_MS = 10
+/** How long the reader of a large answer may take nothing, in ms. */
+export const MAX_LARGE_ANSWER_STALL_MS = 20_000
+/** How long a large answer may take in all, in ms. */
+export const MAX_LARGE_ANSWER_MS = 600_000
+/** How many may read large answers at the same time: in all, over TCP, from other machines, and from one of these. */
+export const LARGE_ANSWER_SEATS = { all: 16, tcp: 12, remote: 8, perAddress: 2 }
 /** How many buckets have their serialised form kept beside that of the whole ledger. */
 export const MAX_KEPT_BUCKETS = 64
 /** The time, in ms, after which a listening socket that does not answer counts as live. */

@@ -20,7 +20,7 @@ import { createPeerReads } from './handlers/peer-reads.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp } from './http/app.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
-import { MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts'
+import { LARGE_ANSWER_SEATS, MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts'
 import { withExposure } from './listen/exposure.ts'
 import type { ListenAddress } from './listen/listen-address.ts'
 import { type ApiListener, type ListenerComponents, openListener } from './listen/open-listener.ts'
@@ -83,6 +83,8 @@ class ExpressApiServer implements ApiServer {
       handlers: this.#createHandlers(init.values ?? 'json'),
       hub: this.#hub,
       seats: createReaderSeats(),
+      largeSeats: createReaderSeats(LARGE_ANSWER_SEATS),
+      clock,
       guard: createGuard(init),
       writes: createRateLimiter(WRITE_RATE, clock),
       counts: this.#counts,

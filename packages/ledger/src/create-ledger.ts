@@ -113,7 +113,7 @@ class MeshLedger implements Ledger {
       isOpen: (bucket) => this.#policyOf(bucket) === undefined,
     })
     this.#events = createLedgerEvents(this.#log)
-    this.#races = createOwnershipRaces(this.self)
+    this.#races = createOwnershipRaces(this.self, this.#clock)
     this.#clockCheck = new ClockCheck(this.#clock)
     this.#futureEntries = new FutureEntries({
       self: this.self,
@@ -274,6 +274,7 @@ class MeshLedger implements Ledger {
       onHeartbeat: (heartbeat, verdict) => this.#hearClock(heartbeat, verdict, verify),
       retract: createRetractions({
         self: this.self,
+        clock: this.#clock,
         mayEnd: (bucket, owner) => this.#mayEnd(bucket, owner),
         verify: (keyed) => verifyEntry(keyed, verify),
         sign: (unsigned) => signEntry(unsigned, signer),

@@ -108,6 +108,21 @@ const MAX_REMEMBERED_TOMBSTONES = 65_536
 export const MAX_COLLECTED_AT_ONCE = 10_000
 /** Least time between two announcements of one key above others' tombstones, in ms, whatever they send. */
 export const ANNOUNCE_PAUSE_MS = 1_000
+/** Announcements above others' tombstones that this node signs in a second, whatever keys they are about. */
+export const ANNOUNCES_PER_SECOND = 20
+/** The same at once, after a rest: what a node holds, and others ended while it was away. */
+export const ANNOUNCE_BURST = 512
+/** Answers to stale entries that this node signs in a second, and at once after a rest. */
+export const RETRACTIONS_PER_SECOND = 20
+/** The same at once, after a rest. */
+export const RETRACTION_BURST = 256
+/**
+ * How long this node gives nothing up again to a claimant that it gave something up to, in ms: after the moment of that
+ * race, in which two nodes may meet in several keys.
+ */
+export const YIELD_MEMORY_MS = 3_600_000
+/** Claimants to whom this node gives something up in that time: they cost nothing. */
+export const MAX_YIELDS = 32
 /** Least time between two tombstones that answer one stale entry, in ms. */
 export const RETRACTION_PAUSE_MS = 60_000
 /** Stale entries that one merge checks and answers: what others replay must not keep this node busy. */

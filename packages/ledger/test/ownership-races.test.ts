@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createMember, createPair, exchange, send } from './members.ts'
+import { createManualClock } from '@mesh/testkit'
+import { createMember, createPair, exchange, forge, nanos, send } from './members.ts'
 
 const KEY = ['machines', '10.1.0.1'] as const
 const claimBy = (peerId: string) => JSON.stringify({ PeerID: peerId })
@@ -187,4 +188,73 @@ test('a member that was away longer than tombstones live is told by the leader w
   const [retracted] = leader.told('retracted')
   expect(away.ledger.merge(retracted?.entries ?? [], leader.ledger.self).accepted).toBe(1)
   expect(away.ledger.snapshot().getLive('notes', 'open')).toBeUndefined()
+})
+
+test('claims that are dated a nanosecond earlier take no more than one moment of a node', async () => {
+  const { clock, a, b } = await createPair()
+  let lost = 0
+  for (let address = 1; address <= 20; address++) {
+    const position = ['machines', `10.1.0.${address}`] as const
+    a.ledger.put(...position, claimBy(a.ledger.self))
+    await clock.advance(25)
+    const version = (a.ledger.snapshot().get(...position)?.version ?? 0n) - 1n
+    const rival = forge(b.signer, ...position, { version, value: claimBy(b.ledger.self) })
+    a.ledger.merge([rival], b.ledger.self)
+    await clock.advance(11_000)
+    await a.beat()
+    await b.beat()
+    exchange(a, b)
+    if (a.ledger.snapshot().getLive(...position) === undefined) lost++
+  }
+  expect(lost).toBe(1)
+  expect(a.ledger.conflicts()).toHaveLength(19)
+})
+
+test('many claimants take no more than a few claims of a node', async () => {
+  const clock = createManualClock()
+  const a = createMember(1, clock)
+  await a.beat()
+  for (let n = 0; n < 40; n++) {
+    const rival = createMember(100 + n, clock)
+    await rival.beat()
+    a.ledger.merge(rival.ledger.snapshot().entries(), rival.ledger.self)
+    const position = ['machines', `10.1.0.${n}`] as const
+    a.ledger.put(...position, claimBy(a.ledger.self))
+    await clock.advance(25)
+    const version = (a.ledger.snapshot().get(...position)?.version ?? 0n) - 1n
+    a.ledger.merge(
+      [forge(rival.signer, ...position, { version, value: claimBy(rival.ledger.self) })],
+      rival.ledger.self,
+    )
+    await clock.advance(25)
+  }
+  expect(a.told('yielded')).toHaveLength(32)
+})
+
+test('tombstones on many keys make their owner sign at a bounded rate', async () => {
+  const { clock, a, b } = await createPair()
+  const keys = Array.from({ length: 3000 }, (_, n) => `k${n}`)
+  for (const key of keys) a.ledger.put('dns', key, '{"1":"10.1.0.1"}')
+  await clock.advance(1000)
+  const announced = () =>
+    a
+      .told('committed')
+      .reduce((sum, { changes }) => sum + changes.filter((change) => change.origin === 'local').length, 0)
+  const before = announced()
+  for (let round = 0; round < 5; round++) {
+    const version = nanos(clock.now()) + BigInt(round) * 10_000_000_000n
+    const tombstones = keys.map((key) =>
+      forge(b.signer, 'dns', key, {
+        version,
+        value: '',
+        deleted: true,
+        updatedAt: Math.floor(clock.now() / 1000),
+      }),
+    )
+    a.ledger.merge(tombstones, b.ledger.self)
+    await clock.advance(1000)
+  }
+  expect(announced() - before).toBeLessThanOrEqual(512 + 6 * 20)
+  expect(announced() - before).toBeGreaterThan(500)
+  expect(a.ledger.snapshot().count('dns')).toBe(3000)
 })

@@ -168,6 +168,8 @@ export const RELAY_MAX_DURATION_MS = 1_800_000
 export const RELAY_RESERVATION_MS = 3_600_000
 /** The most reservations that this node grants at a time. */
 export const MAX_RELAY_RESERVATIONS = 128
+/** The same of one address: an IPv4 address, or a /64 of IPv6. */
+export const MAX_RELAY_RESERVATIONS_PER_ADDRESS = 48
 /** The number of relays on which this node holds a reservation at a time. */
 export const RELAYS_WANTED = 2
 /** How long a member that relays is known before it is asked for a reservation: several may appear at once. */

@@ -66,6 +66,8 @@ export type RefusalCode =
   | 'host.too_soon'
   /** Relaying was asked for by, or to, a peer that is no member. */
   | 'relay.not_member'
+  /** The peers of one address asked for more reservations than these may hold. */
+  | 'relay.too_many_reservations'
   /** A peer asked for more circuits than one may hold. */
   | 'relay.too_many_circuits'
   /** What came on the peers protocol does not decode. */

@@ -65,7 +65,7 @@ export const CONNECTION_ATTACKS: readonly Scenario[] = [
     name: 'member-connections',
     who: 'member',
     does: '40 keys of one member prove themselves to a node with room for 12, and come back; then another member comes',
-    boundedBy: '--max-connections, shares by address',
+    boundedBy: '--max-connections, LEAST_STAY_MS',
     appliesToLegacy: false,
     victimArgs: ['--max-connections=12'],
     honestComesLate: true,

@@ -47,7 +47,7 @@ export const FRAME_ATTACKS: readonly Scenario[] = [
     name: 'stranger-frames',
     who: 'stranger',
     does: '15 unfinished gossip frames of 19 MiB',
-    boundedBy: 'MAX_HELD_BYTES, FRAME_TIMEOUT_MS',
+    boundedBy: 'MAX_HELD_BYTES, FRAME_BASE_MS, MIN_FRAME_BYTES_PER_S',
     appliesToLegacy: true,
     run: (attack) => beginFrames(attack, { peers: 15, prove: false }),
   },
@@ -55,7 +55,7 @@ export const FRAME_ATTACKS: readonly Scenario[] = [
     name: 'member-frames',
     who: 'member',
     does: '15 unfinished gossip frames of 19 MiB from proven members',
-    boundedBy: 'MAX_HELD_BYTES, FRAME_TIMEOUT_MS',
+    boundedBy: 'MAX_HELD_BYTES, FRAME_BASE_MS, MIN_FRAME_BYTES_PER_S',
     appliesToLegacy: false,
     run: (attack) => beginFrames(attack, { peers: 15, prove: true }),
   },
@@ -63,7 +63,7 @@ export const FRAME_ATTACKS: readonly Scenario[] = [
     name: 'member-messages',
     who: 'member',
     does: 'unfinished messages on every protocol of our own, on as many streams as there may be, from 12 keys',
-    boundedBy: 'MAX_HELD_BYTES, FRAME_TIMEOUT_MS',
+    boundedBy: 'MAX_HELD_BYTES, FRAME_BASE_MS, MIN_FRAME_BYTES_PER_S',
     appliesToLegacy: false,
     async run(attack) {
       const { target, signal, config } = attack

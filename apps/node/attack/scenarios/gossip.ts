@@ -33,7 +33,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     name: 'inflated-gossip',
     who: 'member',
     does: '30 messages under 30 fresh authors on one connection, each inflating to 60 MiB, over and over',
-    boundedBy: '--gossip-max-memory',
+    boundedBy: '--gossip-max-memory, INFLATED_BYTES_PER_S',
     appliesToLegacy: true,
     async run({ target, signal, peer, config }) {
       const sealing = createSealing(config)
@@ -57,7 +57,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     name: 'incompressible-gossip',
     who: 'member',
     does: '30 messages of 320 KiB under fresh authors, over and over: full of entries',
-    boundedBy: '--gossip-max-memory',
+    boundedBy: '--gossip-max-memory, INFLATED_BYTES_PER_S',
     appliesToLegacy: true,
     async run({ target, signal, peer, config }) {
       const sealing = createSealing(config)

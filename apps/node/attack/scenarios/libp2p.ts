@@ -51,7 +51,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'substreams',
     who: 'stranger',
     does: 'opens and closes streams without pause, thousands of them',
-    boundedBy: 'MAX_STREAMS_PER_SECOND',
+    boundedBy: 'UNPROVEN_STREAMS_PER_S, MAX_REFUSED_STREAMS',
     appliesToLegacy: true,
     async run(attack) {
       const opened = await overAndOver(attack, async (connection) => {
@@ -68,7 +68,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'identify-push',
     who: 'stranger',
     does: 'pushes identify messages full of addresses and protocols without pause',
-    boundedBy: 'MAX_IDENTIFY_PUSHES_PER_MINUTE',
+    boundedBy: 'UNPROVEN_STREAMS_PER_S',
     appliesToLegacy: true,
     async run(attack) {
       const pushes = await overAndOver(attack, async (connection) => {
@@ -83,7 +83,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'pings',
     who: 'stranger',
     does: 'pings without pause on several streams',
-    boundedBy: 'MAX_STREAMS_PER_SECOND, MAX_PING_BYTES_PER_SECOND',
+    boundedBy: 'UNPROVEN_STREAMS_PER_S (what one stream carries is not bounded)',
     appliesToLegacy: true,
     async run(attack) {
       const blocks = await overAndOver(attack, async (connection) => {
@@ -97,7 +97,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'slow-negotiation',
     who: 'stranger',
     does: '500 TCP connections say nothing, and streams on 8 connections never finish their negotiation',
-    boundedBy: 'MAX_PENDING_INBOUND, MAX_EARLY_STREAMS',
+    boundedBy: 'MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS, MAX_EARLY_STREAMS',
     appliesToLegacy: true,
     async run({ target, signal, peer }) {
       const port = Number(/\/tcp\/(\d+)/.exec(target.address)?.[1])

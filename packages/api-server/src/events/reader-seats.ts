@@ -1,5 +1,5 @@
 /**
- * Who may read events at the same time. Others on the network cannot take the places of this machine's own programs,
+ * Who may read events, or large answers, at the same time. Others on the network cannot take the places of this machine's own programs,
  * nor one address those of the others, and over the control socket a place is left whatever the listeners are asked.
  */
 import { addressGroup, isLoopback, KeyedCounts } from '@mesh/core'
@@ -18,13 +18,36 @@ export interface ReaderSeats {
   take(address: string | undefined): (() => void) | undefined
 }
 
-export function createReaderSeats(): ReaderSeats {
-  return new CountedSeats()
+/** How many places there are. */
+export interface SeatLimits {
+  readonly all: number
+  /** Of them over TCP; the others are for the control socket. */
+  readonly tcp: number
+  /** Of these for other machines; the others are for this one. */
+  readonly remote: number
+  /** Of these for one other machine: an IPv4 address, or a /64 of IPv6. */
+  readonly perAddress: number
+}
+
+const EVENT_SEATS: SeatLimits = {
+  all: MAX_EVENT_READERS,
+  tcp: MAX_TCP_EVENT_READERS,
+  remote: MAX_REMOTE_EVENT_READERS,
+  perAddress: MAX_REMOTE_EVENT_READERS_PER_ADDRESS,
+}
+
+export function createReaderSeats(limits: SeatLimits = EVENT_SEATS): ReaderSeats {
+  return new CountedSeats(limits)
 }
 
 class CountedSeats implements ReaderSeats {
   readonly #byKind = new KeyedCounts<'socket' | 'tcp'>()
   readonly #byAddress = new KeyedCounts<string>()
+  readonly #limits: SeatLimits
+
+  constructor(limits: SeatLimits) {
+    this.#limits = limits
+  }
 
   take(address: string | undefined): (() => void) | undefined {
     const kind = address === undefined || address === '' ? 'socket' : 'tcp'
@@ -43,12 +66,9 @@ class CountedSeats implements ReaderSeats {
   }
 
   #hasRoom(kind: 'socket' | 'tcp', group: string | undefined): boolean {
-    if (this.#byKind.total >= MAX_EVENT_READERS) return false
-    if (kind === 'tcp' && this.#byKind.of('tcp') >= MAX_TCP_EVENT_READERS) return false
+    if (this.#byKind.total >= this.#limits.all) return false
+    if (kind === 'tcp' && this.#byKind.of('tcp') >= this.#limits.tcp) return false
     if (group === undefined) return true
-    return (
-      this.#byAddress.total < MAX_REMOTE_EVENT_READERS &&
-      this.#byAddress.of(group) < MAX_REMOTE_EVENT_READERS_PER_ADDRESS
-    )
+    return this.#byAddress.total < this.#limits.remote && this.#byAddress.of(group) < this.#limits.perAddress
   }
 }

@@ -3,7 +3,7 @@ import { BUCKETS, serviceRecord, userRecord } from '@mesh/core'
 import type { Snapshot } from '@mesh/ledger'
 import { Problem } from '../http/problem.ts'
 import { tryParseJson } from '../views/json-text.ts'
-import { isTextRecord, type LedgerText, signedEntryText } from '../views/ledger-text.ts'
+import { isTextRecord, type LedgerBody, type LedgerText, signedEntryText } from '../views/ledger-text.ts'
 import {
   machinesOf,
   machineViews,
@@ -78,7 +78,7 @@ export function createLedgerReads(
 
 function ledgerAnswer(
   text: LedgerText,
-  body: (text: LedgerText) => Buffer | string,
+  body: (text: LedgerText) => LedgerBody | string,
   values: ValueForm = 'json',
 ) {
   return prepared({ body: body(text), etag: text.etag(values) })

@@ -4,7 +4,7 @@
  * 5 the route: input parsed by the contract, handler, answer, 6 the web page, 7 the error's answer.
  */
 import { routes, type RouteDefinition } from '@mesh/api-contract'
-import { isLoopback, type Logger, type Random } from '@mesh/core'
+import { type Clock, isLoopback, type Logger, type Random } from '@mesh/core'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { EventHub } from '../events/event-hub.ts'
 import { type EventsInput, serveEvents } from '../events/event-stream.ts'
@@ -26,6 +26,9 @@ export interface AppComponents {
   readonly guard: Guard
   /** Shared by all listeners. */
   readonly seats: ReaderSeats
+  /** Of those who read large answers; shared by all listeners. */
+  readonly largeSeats: ReaderSeats
+  readonly clock: Clock
   readonly writes: { take(address: string): boolean }
   readonly counts: RequestCounts
   readonly assets: AssetsPort | undefined
@@ -100,7 +103,7 @@ function serveRoutes(app: Express, components: AppComponents, isLocal: boolean):
 }
 
 async function serveRoute(
-  { handlers, hub, seats }: AppComponents,
+  { handlers, hub, seats, largeSeats, clock }: AppComponents,
   id: string,
   route: RouteDefinition,
   req: Request,
@@ -115,7 +118,7 @@ async function serveRoute(
   // the table of handlers has one for each route, by the same ids
   const handler = handlers[id as AnsweringRouteId] as (input: object, context: object) => unknown
   const answer = await handler(input, { bodyText: body?.text ?? '' })
-  if (isPrepared(answer)) send(req, res, answer)
+  if (isPrepared(answer)) await send(req, res, answer, { seats: largeSeats, clock })
   else sendJson(req, res, answer)
 }
 

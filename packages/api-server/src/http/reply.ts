@@ -4,6 +4,7 @@ import { errorCatalogue } from '@mesh/api-contract'
 import { stringifyExactJson } from '@mesh/core'
 import type { Request, Response } from 'express'
 import { indentJson } from './indent-json.ts'
+import { type LargeAnswerComponents, sendPieces } from './large-answer.ts'
 import { type Problem, problemBody } from './problem.ts'
 
 const COMMON_HEADERS = {
@@ -31,9 +32,9 @@ export const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
 } as const
 
-/** A body made before, or that is no JSON. */
+/** A body made before, or that is no JSON; a large one comes in pieces, and is never indented. */
 export interface Prepared {
-  readonly body: Buffer | string
+  readonly body: Buffer | string | Iterable<string>
   readonly type?: string
   /** An ETag, with which the answer may be kept by its reader, who asks whether it still holds. */
   readonly etag?: string
@@ -42,11 +43,19 @@ export interface Prepared {
 export const JSON_TYPE = 'application/json'
 
 export function sendJson(req: Request, res: Response, value: unknown): void {
-  send(req, res, { body: `${stringifyExactJson(value)}\n` })
+  const body = `${stringifyExactJson(value)}\n`
+  const text = isPretty(req) ? indentJson(body) : body
+  res
+    .writeHead(200, { ...API_HEADERS, 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(text) })
+    .end(text)
 }
 
-export function send(req: Request, res: Response, { body, type = JSON_TYPE, etag }: Prepared): void {
-  const pretty = type === JSON_TYPE && isPretty(req) ? indentJson(body.toString()) : body
+export async function send(
+  req: Request,
+  res: Response,
+  { body, type = JSON_TYPE, etag }: Prepared,
+  large: LargeAnswerComponents,
+): Promise<void> {
   if (etag !== undefined) {
     res.setHeader('ETag', etag)
     if (req.fresh) {
@@ -54,14 +63,19 @@ export function send(req: Request, res: Response, { body, type = JSON_TYPE, etag
       return
     }
   }
-  res
-    .writeHead(200, {
-      ...API_HEADERS,
-      ...(etag !== undefined && { 'Cache-Control': 'private, no-cache' }),
-      'Content-Type': type,
-      'Content-Length': Buffer.byteLength(pretty),
-    })
-    .end(pretty)
+  const headers = {
+    ...API_HEADERS,
+    ...(etag !== undefined && { 'Cache-Control': 'private, no-cache' }),
+    'Content-Type': type,
+  }
+  if (isWhole(body)) {
+    const pretty = type === JSON_TYPE && isPretty(req) ? indentJson(body.toString()) : body
+    res.writeHead(200, { ...headers, 'Content-Length': Buffer.byteLength(pretty) }).end(pretty)
+  } else await sendPieces({ req, res, headers }, body, large)
+}
+
+function isWhole(body: Prepared['body']): body is Buffer | string {
+  return typeof body === 'string' || Buffer.isBuffer(body)
 }
 
 /** Nothing if the connection is gone or an answer has begun: then the connection is cut. */

@@ -1,26 +1,29 @@
 /**
- * The ledger as JSON text. What is asked often is made once for each snapshot and kept while that is the last one:
- * the whole ledger, the whole block, and buckets. A value's text is checked once in the life of its entry and then
+ * The ledger as JSON text. What is small is made once for each snapshot and kept while that is the last one: the whole
+ * ledger, the whole block, and buckets. What is large comes in pieces, and nothing of it is kept. A value's text is
  * spliced as it was signed, so that no digit is lost.
  */
 import { BUCKETS } from '@mesh/core'
 import { dnsRecordsByName } from '@mesh/api-contract'
 import type { Entry, Ledger, Snapshot } from '@mesh/ledger'
-import { MAX_KEPT_BUCKETS, MAX_VALUE_DEPTH } from '../limits.ts'
+import { ANSWER_PIECE_CHARS, MAX_KEPT_BUCKETS, MAX_VALUE_DEPTH, MAX_WHOLE_ANSWER_BYTES } from '../limits.ts'
 import { isNestedDeeper, tryParseJson } from './json-text.ts'
 
 /** Decoded values, or the signed texts as JSON strings. */
 type ValueForm = 'json' | 'text'
 
+/** A text made as one, or the pieces of a large one: each walk through them makes them anew. */
+export type LedgerBody = Buffer | Iterable<string>
+
 export interface LedgerText {
   readonly snapshot: Snapshot
   /** Gives the text for ETags; it is another one after every block. */
   etag(form: ValueForm): string
-  ledger(form: ValueForm): Buffer
-  bucket(bucket: string, form: ValueForm): Buffer
+  ledger(form: ValueForm): LedgerBody
+  bucket(bucket: string, form: ValueForm): LedgerBody
   /** Undefined when there is no live entry. */
   value(bucket: string, key: string, form: ValueForm): string | undefined
-  block(): Buffer
+  block(): LedgerBody
 }
 
 export interface LedgerTexts {
@@ -45,14 +48,14 @@ export function createLedgerTexts(ledger: Pick<Ledger, 'snapshot'>): LedgerTexts
 }
 
 function textOf(snapshot: Snapshot): LedgerText {
-  const whole = new Map<ValueForm, Buffer>()
-  const buckets = new Map<string, Buffer>()
-  let block: Buffer | undefined
+  const whole = new Map<ValueForm, LedgerBody>()
+  const buckets = new Map<string, LedgerBody>()
+  let block: LedgerBody | undefined
   return {
     snapshot,
     etag: (form) => `"${snapshot.head.hash}${form === 'text' ? '-text' : ''}"`,
     ledger(form) {
-      const kept = whole.get(form) ?? Buffer.from(ledgerText(snapshot, form))
+      const kept = whole.get(form) ?? bodyOf(() => ledgerPieces(snapshot, form))
       whole.set(form, kept)
       return kept
     },
@@ -61,7 +64,7 @@ function textOf(snapshot: Snapshot): LedgerText {
       const kept = buckets.get(id)
       if (kept !== undefined) return kept
       if (buckets.size >= MAX_KEPT_BUCKETS) buckets.clear()
-      const made = Buffer.from(`${bucketText(snapshot, bucket, form)}\n`)
+      const made = bodyOf(() => bucketPieces(snapshot, bucket, form))
       buckets.set(id, made)
       return made
     },
@@ -69,38 +72,62 @@ function textOf(snapshot: Snapshot): LedgerText {
       const entry = snapshot.getLive(bucket, key)
       return entry && `${valueText(bucket, entry, form)}\n`
     },
-    block: () => (block ??= Buffer.from(blockText(snapshot))),
+    block: () => (block ??= bodyOf(() => blockPieces(snapshot))),
   }
 }
 
-function ledgerText(snapshot: Snapshot, form: ValueForm): string {
-  const buckets = snapshot
-    .buckets()
-    .map((bucket) => `${JSON.stringify(bucket)}:${bucketText(snapshot, bucket, form)}`)
-  return `{${buckets.join(',')}}\n`
+/** Makes a small body at once; of a large one it learns only that it is. */
+function bodyOf(pieces: () => Generator<string>): LedgerBody {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for (const piece of gathered(pieces())) {
+    const part = Buffer.from(piece)
+    bytes += part.length
+    if (bytes > MAX_WHOLE_ANSWER_BYTES) return { [Symbol.iterator]: () => gathered(pieces()) }
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
 }
 
-function bucketText(snapshot: Snapshot, bucket: string, form: ValueForm): string {
-  const members: string[] = []
+/** Joins short pieces, so that each is worth a write. */
+function* gathered(pieces: Iterable<string>): Generator<string> {
+  let text = ''
+  for (const piece of pieces) {
+    text += piece
+    if (text.length < ANSWER_PIECE_CHARS) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}
+
+function* ledgerPieces(snapshot: Snapshot, form: ValueForm): Generator<string> {
+  let before = '{'
+  for (const bucket of snapshot.buckets()) {
+    yield `${before}${JSON.stringify(bucket)}:`
+    yield* membersOf(snapshot, bucket, form)
+    before = ','
+  }
+  yield before === '{' ? '{}\n' : '}\n'
+}
+
+function* bucketPieces(snapshot: Snapshot, bucket: string, form: ValueForm): Generator<string> {
+  yield* membersOf(snapshot, bucket, form)
+  yield '\n'
+}
+
+function* membersOf(snapshot: Snapshot, bucket: string, form: ValueForm): Generator<string> {
+  let before = '{'
   for (const { key, entry } of snapshot.entries(bucket)) {
-    if (!entry.deleted) members.push(`${JSON.stringify(key)}:${valueText(bucket, entry, form)}`)
+    if (entry.deleted) continue
+    yield `${before}${JSON.stringify(key)}:${valueText(bucket, entry, form)}`
+    before = ','
   }
-  return `{${members.join(',')}}`
+  yield before === '{' ? '{}' : '}'
 }
 
 function valueText(bucket: string, entry: Entry, form: ValueForm): string {
-  return form === 'text' ? JSON.stringify(entry.value) : decodedText(bucket, entry)
-}
-
-/** Entries never change; holds no second copy of a value's text. */
-const decoded = new WeakMap<Entry, string>()
-
-function decodedText(bucket: string, entry: Entry): string {
-  const known = decoded.get(entry)
-  if (known !== undefined) return known
-  const text = decode(bucket, entry.value)
-  decoded.set(entry, text)
-  return text
+  return form === 'text' ? JSON.stringify(entry.value) : decode(bucket, entry.value)
 }
 
 /** A value that is no JSON, or too deep for readers of JSON, is served as the string that it is. */
@@ -121,27 +148,17 @@ export function isTextRecord(value: unknown): value is Readonly<Record<string, s
   )
 }
 
-function blockText(snapshot: Snapshot): string {
+function* blockPieces(snapshot: Snapshot): Generator<string> {
   const { index, timestamp, hash, prevHash } = snapshot.head
-  const buckets: string[] = []
+  yield `{"Index":${index},"Timestamp":${JSON.stringify(timestamp)},"Storage":{`
   let bucket: string | undefined
-  let members: string[] = []
-  const close = () => {
-    if (bucket !== undefined) buckets.push(`${JSON.stringify(bucket)}:{${members.join(',')}}`)
-  }
   for (const { bucket: next, key, entry } of snapshot.entries()) {
-    if (next !== bucket) {
-      close()
-      bucket = next
-      members = []
-    }
-    members.push(`${JSON.stringify(key)}:${signedEntryText(entry)}`)
+    if (next === bucket) yield ','
+    else yield `${bucket === undefined ? '' : '},'}${JSON.stringify(next)}:{`
+    bucket = next
+    yield `${JSON.stringify(key)}:${signedEntryText(entry)}`
   }
-  close()
-  return (
-    `{"Index":${index},"Timestamp":${JSON.stringify(timestamp)},"Storage":{${buckets.join(',')}},` +
-    `"Hash":${JSON.stringify(hash)},"PrevHash":${JSON.stringify(prevHash)}}\n`
-  )
+  yield `${bucket === undefined ? '' : '}'}},"Hash":${JSON.stringify(hash)},"PrevHash":${JSON.stringify(prevHash)}}\n`
 }
 
 /** All six fields, the version with all its digits. */

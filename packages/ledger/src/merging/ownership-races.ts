@@ -1,12 +1,21 @@
 /**
- * Decides what happens when another live owner claims a key (docs/PROTOCOLS.md, 'Ownership races'): of two
- * claims within 10 s the later one, or the one that its bucket's rule lets give way, is given up by whoever
- * made it, as long as its own claim is that fresh; any other is a conflict that is told until one lets go.
+ * Decides what happens when another live owner claims a key (docs/PROTOCOLS.md, 'Ownership races'): of two claims within
+ * 10 s the later one, or the one that its bucket's rule lets give way, is given up by whoever made it, as long as it
+ * made its own no longer ago than that, by its own monotonic time. Anybody can date a claim back: so nobody gives way
+ * twice to one claimant, nor often to many. Any other claim is a conflict that is told until one lets go.
  */
-import { BoundedMap, positionId } from '@mesh/core'
+import { BoundedMap, type Clock, createTokenBucket, positionId, type TokenBucket } from '@mesh/core'
 import { type Conflict, type Conflicts, createConflicts } from './conflicts.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import { ANNOUNCE_PAUSE_MS, MAX_CONFLICTS, RACE_WINDOW_MS } from '../limits.ts'
+import {
+  ANNOUNCE_BURST,
+  ANNOUNCE_PAUSE_MS,
+  ANNOUNCES_PER_SECOND,
+  MAX_CONFLICTS,
+  MAX_YIELDS,
+  RACE_WINDOW_MS,
+  YIELD_MEMORY_MS,
+} from '../limits.ts'
 import type { Position } from '../state/snapshot.ts'
 
 const RACE_WINDOW_NS = BigInt(RACE_WINDOW_MS) * 1_000_000n
@@ -36,27 +45,36 @@ export type Reaction =
 export interface OwnershipRaces {
   readonly conflicts: Conflicts
   /** This node took a key that it did not hold. */
-  claimed(position: Position, version: bigint, nowMs: number): void
+  claimed(position: Position, version: bigint): void
   reactTo(claim: ForeignClaim): Reaction
 }
 
-export function createOwnershipRaces(self: string): OwnershipRaces {
-  return new Races(self)
+export function createOwnershipRaces(self: string, clock: Clock): OwnershipRaces {
+  return new Races(self, clock)
 }
 
 class Races implements OwnershipRaces {
   readonly conflicts = createConflicts()
   readonly #self: string
-  /** Claims of this node not older than the window, in order of time. */
+  readonly #clock: Clock
+  /** Claims of this node not older than the window, in order of time; monotonic ms. */
   readonly #fresh = new Map<string, { version: bigint; atMs: number }>()
-  /** When keys were announced again last. */
+  /** When keys were announced again last, in monotonic ms. */
   readonly #announced = new BoundedMap<string, number>(MAX_CONFLICTS)
+  /** Of all keys together. */
+  readonly #announces: TokenBucket
+  /** To whom this node gave a claim up, and when, in monotonic ms; the oldest first. */
+  readonly #yieldedTo = new BoundedMap<string, number>(MAX_YIELDS)
 
-  constructor(self: string) {
+  constructor(self: string, clock: Clock) {
     this.#self = self
+    this.#clock = clock
+    const rate = { perSecond: ANNOUNCES_PER_SECOND, burst: ANNOUNCE_BURST }
+    this.#announces = createTokenBucket(rate, clock)
   }
 
-  claimed(position: Position, version: bigint, nowMs: number): void {
+  claimed(position: Position, version: bigint): void {
+    const nowMs = this.#clock.monotonic()
     this.#forgetOld(nowMs)
     const id = positionId(position)
     this.#fresh.delete(id)
@@ -64,7 +82,7 @@ class Races implements OwnershipRaces {
   }
 
   reactTo(claim: ForeignClaim): Reaction {
-    this.#forgetOld(claim.nowMs)
+    this.#forgetOld(this.#clock.monotonic())
     return claim.incoming.entry.deleted ? this.#reactToTombstone(claim) : this.#reactToClaim(claim)
   }
 
@@ -79,11 +97,11 @@ class Races implements OwnershipRaces {
    * Who took this node for gone, or its own entry for the key's, has ended what others hold by now: they take this
    * node's entry again only above that.
    */
-  #reactToTombstone({ incoming, existing, holder, nowMs }: ForeignClaim): Reaction {
+  #reactToTombstone({ incoming, existing, holder }: ForeignClaim): Reaction {
     const { owner, version } = incoming.entry
     const resolved = this.conflicts.letGo(incoming, owner)
     const isAbove = holder === this.#self && !existing.deleted && version > existing.version
-    if (isAbove && this.#mayAnnounce(incoming, nowMs)) {
+    if (isAbove && this.#mayAnnounce(incoming)) {
       return { type: 'announce', above: version, resolved }
     }
     return resolved === undefined ? { type: 'none' } : { type: 'resolved', conflict: resolved }
@@ -99,7 +117,9 @@ class Races implements OwnershipRaces {
     const own = holder === self ? this.#fresh.get(positionId(incoming)) : undefined
     if (own !== undefined && isWithinWindow(own.version, version)) {
       if (!givesWay(claim, own.version, self)) return { type: 'none' }
-      return { type: 'yield', above: version > existing.version ? version : existing.version }
+      if (this.#mayYieldTo(owner)) {
+        return { type: 'yield', above: version > existing.version ? version : existing.version }
+      }
     }
     if (holder !== self && isFreshRace(claim)) return { type: 'none' }
     const conflict = this.conflicts.add(incoming, holder, owner, nowMs)
@@ -107,18 +127,34 @@ class Races implements OwnershipRaces {
   }
 
   /** Whoever holds such a claim took this node for gone; its own entry counts there again only above the claim. */
-  #answerStaleClaim({ incoming, existing, holder, nowMs }: ForeignClaim): Reaction {
+  #answerStaleClaim({ incoming, existing, holder }: ForeignClaim): Reaction {
     const { version } = incoming.entry
     const isAbove = holder === this.#self && !existing.deleted && version >= existing.version
-    return isAbove && this.#mayAnnounce(incoming, nowMs)
+    return isAbove && this.#mayAnnounce(incoming)
       ? { type: 'announce', above: version, resolved: undefined }
       : { type: 'none' }
   }
 
-  #mayAnnounce(position: Position, nowMs: number): boolean {
+  /** Notes it where it may. */
+  #mayYieldTo(claimant: string): boolean {
+    const nowMs = this.#clock.monotonic()
+    for (const [before, atMs] of this.#yieldedTo) {
+      if (nowMs - atMs < YIELD_MEMORY_MS) break
+      this.#yieldedTo.delete(before)
+    }
+    const atMs = this.#yieldedTo.get(claimant)
+    if (atMs !== undefined) return nowMs - atMs <= RACE_WINDOW_MS
+    if (this.#yieldedTo.size >= MAX_YIELDS) return false
+    this.#yieldedTo.set(claimant, nowMs)
+    return true
+  }
+
+  #mayAnnounce(position: Position): boolean {
+    const nowMs = this.#clock.monotonic()
     const id = positionId(position)
     const last = this.#announced.get(id)
     if (last !== undefined && nowMs - last < ANNOUNCE_PAUSE_MS) return false
+    if (!this.#announces.take()) return false
     this.#announced.set(id, nowMs)
     return true
   }

@@ -3,10 +3,16 @@
  * refuses what came after it, and nobody may hold that tombstone any more. Who can end the entry signs a new one
  * for it: its owner, or the leader where the owner is gone. The answer is sent, and stored by those who need it.
  */
-import { BoundedMap, positionId } from '@mesh/core'
+import { BoundedMap, type Clock, createTokenBucket, positionId } from '@mesh/core'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import type { RejectionCode } from '../ledger.ts'
-import { MAX_REMEMBERED_RETRACTIONS, MAX_RETRACTIONS_AT_ONCE, RETRACTION_PAUSE_MS } from '../limits.ts'
+import {
+  MAX_REMEMBERED_RETRACTIONS,
+  MAX_RETRACTIONS_AT_ONCE,
+  RETRACTION_BURST,
+  RETRACTION_PAUSE_MS,
+  RETRACTIONS_PER_SECOND,
+} from '../limits.ts'
 
 /** A refused entry, and what stands in its place here. */
 export interface StaleEntry {
@@ -17,6 +23,7 @@ export interface StaleEntry {
 
 export interface RetractionsInit {
   readonly self: string
+  readonly clock: Clock
   /** May this node end entries of that owner: is it the leader, and the owner gone or the bucket open? */
   readonly mayEnd: (bucket: string, owner: string) => boolean
   readonly verify: (keyed: KeyedEntry) => boolean
@@ -29,10 +36,15 @@ export type Retract = (stale: Iterable<StaleEntry>, nowMs: number) => KeyedEntry
 export function createRetractions(init: RetractionsInit): Retract {
   const answered = new BoundedMap<string, number>(MAX_REMEMBERED_RETRACTIONS)
 
-  const isDue = (keyed: KeyedEntry, nowMs: number): boolean => {
+  const all = createTokenBucket({ perSecond: RETRACTIONS_PER_SECOND, burst: RETRACTION_BURST }, init.clock)
+
+  const isDue = (keyed: KeyedEntry): boolean => {
+    const nowMs = init.clock.monotonic()
     const id = `${keyed.entry.version} ${positionId(keyed)}`
     const last = answered.get(id)
     if (last !== undefined && nowMs - last < RETRACTION_PAUSE_MS) return false
+    // Whoever replays more than can be remembered finds that all together have a bound, too.
+    if (!all.take()) return false
     answered.set(id, nowMs)
     return true
   }
@@ -40,7 +52,7 @@ export function createRetractions(init: RetractionsInit): Retract {
     const tombstones: KeyedEntry[] = []
     let checked = 0
     for (const each of stale) {
-      if (!isEnded(each, init) || !isDue(each.keyed, nowMs)) continue
+      if (!isEnded(each, init) || !isDue(each.keyed)) continue
       if (++checked > MAX_RETRACTIONS_AT_ONCE) break
       if (!init.verify(each.keyed)) continue
       const { bucket, key, entry } = each.keyed

@@ -79,5 +79,5 @@ export function* evictions(edit: StateEdit): Generator<Change> {
 function noteClaim(init: WriteCommitterInit, row: KeyedEntry, before: KeyedEntry | undefined): void {
   if (init.policyOf(row.bucket) === undefined || row.entry.deleted) return
   const held = before !== undefined && !before.entry.deleted && before.entry.owner === init.self
-  if (!held) init.races.claimed(row, row.entry.version, init.now())
+  if (!held) init.races.claimed(row, row.entry.version)
 }

@@ -1,12 +1,13 @@
 /** Who and what may connect: the VPN's ranges and blocked peers never, and relays serve members only. */
 import type { Connection, ConnectionGater, Libp2p } from '@libp2p/interface'
 import type { AddressRules } from '../addresses/address-rules.ts'
-import { connectionsTo } from '../libp2p/connections.ts'
+import { addressGroupOf, connectionsTo } from '../libp2p/connections.ts'
 import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
 import { isPhantomWebRtc } from '../upstream/phantom-webrtc.ts'
 import type { ConnectionGuard } from './connection-guard.ts'
+import type { RelayShares } from './relay-shares.ts'
 
 interface GateInit {
   readonly rules: AddressRules
@@ -15,6 +16,8 @@ interface GateInit {
   readonly connections: (peer: string) => readonly Connection[]
   /** Sees the connections that come in, and says who is back too soon. */
   readonly guard?: Pick<ConnectionGuard, 'accepted' | 'upgraded' | 'isTooSoon'>
+  /** Shares reservations between addresses; none are shared without it. */
+  readonly relayShares?: RelayShares
   /** The most circuits of one peer; `MAX_RELAY_CIRCUITS_PER_PEER` by default. */
   readonly maxCircuitsPerPeer?: number
   /** Called for each refusal, to be counted and told to subscribers. */
@@ -45,7 +48,7 @@ export class HostView {
 
 /** Creates the gate that libp2p asks before it dials, accepts and relays. */
 export function createConnectionGate(init: GateInit): ConnectionGater {
-  const { rules, isBlockedPeer, isMember, onRefused, guard } = init
+  const { rules, isBlockedPeer, isMember, onRefused, guard, relayShares } = init
   const { maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER } = init
   const refuse = (when: boolean, code: RefusalCode, peer?: string, protocol?: string) => {
     if (when) {
@@ -55,6 +58,11 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
       })
     }
     return when
+  }
+  const mayReserve = (peer: string) => {
+    if (relayShares === undefined) return true
+    const [connection] = init.connections(peer)
+    return relayShares.take(peer, connection === undefined ? peer : addressGroupOf(connection))
   }
   return {
     denyDialPeer: (peer) => isBlockedPeer(peer.toString()),
@@ -76,8 +84,11 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     },
     denyOutboundEncryptedConnection: (peer, raw) => isBlockedPeer(peer.toString()) || isPhantomWebRtc(raw),
     filterMultiaddrForPeer: (_peer, address) => !rules.isBlocked(address),
-    denyInboundRelayReservation: (peer) =>
-      refuse(!isMember(peer.toString()), 'relay.not_member', peer.toString(), RELAY_HOP),
+    denyInboundRelayReservation(peer) {
+      const id = peer.toString()
+      if (refuse(!isMember(id), 'relay.not_member', id, RELAY_HOP)) return true
+      return refuse(!mayReserve(id), 'relay.too_many_reservations', id, RELAY_HOP)
+    },
     denyOutboundRelayedConnection: (source, destination) => {
       const [from, to] = [source.toString(), destination.toString()]
       if (refuse(!isMember(from) || !isMember(to), 'relay.not_member', from, RELAY_HOP)) return true

@@ -23,6 +23,7 @@ import { MemberEvents } from './member-events.ts'
 import { startParts } from './member-life.ts'
 import { createMemberParts, type Given, type HostParts, type MemberParts } from './member-parts.ts'
 import type { Platform } from './platform.ts'
+import { RelayShares } from './relay-shares.ts'
 
 export interface P2pMemberInit {
   readonly network: NetworkConfig
@@ -130,6 +131,7 @@ async function createHostParts(
       connections: (peer) => view.connections(peer),
       onRefused: (code, from) => refusals.refuse(code, from),
       guard,
+      relayShares: new RelayShares(components.clock, init.relayLimits?.reservationMs),
       ...(maxCircuitsPerPeer === undefined ? {} : { maxCircuitsPerPeer }),
     }),
     announced: (addresses) => chooseAnnounced(addresses, rules),

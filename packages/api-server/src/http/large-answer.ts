@@ -1,0 +1,64 @@
+/**
+ * Answers that are too large to be made as one: written piece by piece, as fast as their reader takes them, with other
+ * work in between. Who does not read is cut off, and how many may read is bounded, by address and in all.
+ */
+import { type Clock, delay } from '@mesh/core'
+import type { Request, Response } from 'express'
+import type { ReaderSeats } from '../events/reader-seats.ts'
+import { MAX_LARGE_ANSWER_MS, MAX_LARGE_ANSWER_STALL_MS, SLICE_MS } from '../limits.ts'
+import { Problem } from './problem.ts'
+
+export interface LargeAnswerComponents {
+  /** Places for those who read large answers. */
+  readonly seats: ReaderSeats
+  readonly clock: Clock
+}
+
+/**
+ * Writes the head and all pieces; resolves when the last was handed over, or the reader is gone.
+ * @throws Problem `http.rate_limited` when too many read large answers now
+ */
+export async function sendPieces(
+  { req, res, headers }: { readonly req: Request; readonly res: Response; readonly headers: object },
+  pieces: Iterable<string>,
+  { seats, clock }: LargeAnswerComponents,
+): Promise<void> {
+  const leave = seats.take(req.socket.remoteAddress)
+  if (leave === undefined) {
+    throw new Problem('http.rate_limited', 'too many read large answers now', {
+      headers: { 'Retry-After': '5' },
+    })
+  }
+  const cancel = clock.after(MAX_LARGE_ANSWER_MS, () => res.destroy())
+  try {
+    res.writeHead(200, { ...headers })
+    let sliceStartMs = clock.monotonic()
+    for (const piece of req.method === 'HEAD' ? [] : pieces) {
+      if (res.destroyed) return
+      if (!res.write(piece)) await drained(res, clock)
+      if (clock.monotonic() - sliceStartMs < SLICE_MS) continue
+      await delay(clock, 0)
+      sliceStartMs = clock.monotonic()
+    }
+    res.end()
+  } finally {
+    cancel()
+    leave()
+  }
+}
+
+/** Waits until the reader has taken what was written, or is gone; one that takes nothing for long is cut off. */
+async function drained(res: Response, clock: Clock): Promise<void> {
+  if (res.destroyed) return
+  await new Promise<void>((resolve) => {
+    const cancel = clock.after(MAX_LARGE_ANSWER_STALL_MS, () => res.destroy())
+    const done = () => {
+      cancel()
+      res.off('drain', done)
+      res.off('close', done)
+      resolve()
+    }
+    res.on('drain', done)
+    res.on('close', done)
+  })
+}
