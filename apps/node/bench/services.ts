@@ -2,6 +2,11 @@
  * A service beside a direct connection and `ssh -L`, all over loopback with both ends on the same cores, one after
  * another in every round, medians over the rounds; how soon a fresh node can be used; requests through the proxy. Trust
  * the ratios.
+ *
+ * What is behind them: a round trip passes two processes twice. Two processes of Node that do nothing but copy between a
+ * TCP and a TLS socket take 0.27 to 0.37 ms for it where `ssh -L` takes 0.13 to 0.2 ms, so that ours, at 0.3 to 0.4 ms,
+ * is what Node's sockets cost. A new connection costs one round trip and two dials: what the client says at once goes
+ * along with the request.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

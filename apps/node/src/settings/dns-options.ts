@@ -4,8 +4,17 @@ import { parseDnsPlace, parseForwardPlace, parseZone } from './dns-values.ts'
 import { integer, list, text, toggle } from './option.ts'
 import { refusalOf } from './vpn-values.ts'
 
+const once =
+  'each command registers one pattern, with one value of each type; run `mesh dns` again for another'
 const record = (placeholder: string, help: string) =>
-  text({ group: 'DNS', commands: ['dns'], environment: false, placeholder, help: `${help}, for --regex.` })
+  text({
+    group: 'DNS',
+    commands: ['dns'],
+    environment: false,
+    once,
+    placeholder,
+    help: `${help}, for --regex.`,
+  })
 
 export const dnsOptions = {
   dns: list({
@@ -57,6 +66,7 @@ export const dnsOptions = {
     group: 'DNS',
     commands: ['dns'],
     environment: false,
+    once,
     placeholder: 'PATTERN',
     help: 'Register records for names that this RE2 expression matches, while the command runs: ^foo\\.mesh\\.$ for one name.',
   }),

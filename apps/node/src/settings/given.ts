@@ -43,7 +43,10 @@ export function readArguments(command: string, args: readonly string[]): GivenAr
       if (name === undefined || !known.has(name)) issues.push(unknownFlag(command, place, name))
       else {
         const outcome = readValue(name, place, negated, token)
-        if ('texts' in outcome) given.push({ name, level: 'flag', place, texts: outcome.texts })
+        const { once } = optionOf(name)
+        if (once !== undefined && given.some((each) => each.name === name)) {
+          issues.push({ field: place, expected: `given once: ${once}` })
+        } else if ('texts' in outcome) given.push({ name, level: 'flag', place, texts: outcome.texts })
         else issues.push({ field: place, expected: outcome.expected })
       }
     }

@@ -38,6 +38,8 @@ export interface OptionInit {
   readonly isLimit?: true
   /** False: on the command line only. */
   readonly environment?: false
+  /** What to do in place of giving it twice, which is refused: the first one would be lost. Unless set the last one counts. */
+  readonly once?: string
 }
 
 export interface Option<Value> extends OptionInit {

@@ -86,6 +86,14 @@ describe('where a value comes from', () => {
     expect(error.message).toContain(both)
   })
 
+  test('records of a second pattern in one command are refused, and not lost', () => {
+    const words = ['--regex=one', '--a=10.9.0.1', '--regex=two', '--a=10.9.0.2']
+    expect(refusal(() => readArguments('dns', words)).issues).toMatchObject([
+      { field: '--regex', expected: expect.stringContaining('given once') },
+      { field: '--a', expected: expect.stringContaining('run `mesh dns` again') },
+    ])
+  })
+
   test('repeated flags and commas make one list, and replace the list of a lower level', () => {
     const { settings } = load('api --api-allowed-host a,b --api-allowed-host c', { MESHAPIALLOWEDHOST: 'd' })
     expect(settings.apiAllowedHost).toEqual(['a', 'b', 'c'])
