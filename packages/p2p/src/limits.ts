@@ -249,6 +249,8 @@ export const CHANNEL_OPEN_MS = 15_000
 export const DEFAULT_CHANNELS_PER_PEER = 8
 /** The most inbound streams of a connection that wait for its proof; more are reset. */
 export const MAX_UNPROVEN_STREAMS = 8
+/** The most such streams of all connections together: each holds up to a window of 256 KiB. */
+export const MAX_UNPROVEN_STREAMS_IN_ALL = 96
 
 // Membership
 
@@ -342,7 +344,7 @@ export const OUTBOUND_SPARE_BYTES = 1024 * 1024
 // Unfinished frames, of gossip and of all own protocols
 
 /** How many bytes the unfinished frames of all peers may hold together; one frame may be 20 MiB long. */
-export const MAX_HELD_BYTES = 40 * 1024 * 1024
+export const MAX_HELD_BYTES = 32 * 1024 * 1024
 /** How many of these bytes peers may hold that are not known as members, all of them together. */
 export const MAX_STRANGERS_HELD_BYTES = 21 * 1024 * 1024
 /** How many of these bytes one peer may hold: a frame of the greatest size, and a little. */

@@ -230,6 +230,8 @@ class MeshVpn implements Vpn {
     const { openEngine, clock, random, log, ledger, network } = this.#components
     const { interface: name, mtu = DEFAULT_MTU, secret, udp, advertiseRoutes = [] } = this.#init
     const privateKey = random.bytes(32)
+    // last of all: the key is nobody's any more
+    this.#ends.push(() => void privateKey.fill(0))
     const supervisor = openEngineSupervisor(
       {
         name,

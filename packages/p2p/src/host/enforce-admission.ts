@@ -31,9 +31,9 @@ export function enforceAdmission(admission: Admission, parts: EnforcedParts): ()
   return admission.onChange(() => {
     membership.admissionChanged()
     const closed = new Set<string>()
-    for (const connection of host.getConnections()) {
+    const isOut = ({ remotePeer }: Connection) => !admission.mayUse(remotePeer.toString())
+    for (const connection of host.getConnections().filter(isOut)) {
       const id = connection.remotePeer.toString()
-      if (admission.mayUse(id)) continue
       const peer = tryParsePeerId(id)
       if (peer !== undefined && !closed.has(id)) bulk?.closePeer(peer)
       closed.add(id)
@@ -43,13 +43,13 @@ export function enforceAdmission(admission: Admission, parts: EnforcedParts): ()
   })
 }
 
+const MEMBERS_PROTOCOLS = [OWN_PROTOCOL_PREFIX, LEGACY_PROTOCOL_PREFIX, RELAY_HOP, RELAY_STOP]
+
 function closeStreams({ streams: open }: Connection, { streams }: EnforcedParts): void {
-  for (const stream of open) {
-    const { protocol } = stream
-    if (protocol === MEMBER_PROTOCOL || streams.isUngated(protocol)) continue
-    const isMembers = [OWN_PROTOCOL_PREFIX, LEGACY_PROTOCOL_PREFIX, RELAY_HOP, RELAY_STOP].some((prefix) =>
-      protocol.startsWith(prefix),
-    )
-    if (isMembers) stream.abort(new Error('the peer is kept out of the network'))
-  }
+  // picked before any is aborted, which takes it out of libp2p's own list at once
+  const members = open.filter(({ protocol }) => {
+    if (protocol === MEMBER_PROTOCOL || streams.isUngated(protocol)) return false
+    return MEMBERS_PROTOCOLS.some((prefix) => protocol.startsWith(prefix))
+  })
+  for (const stream of members) stream.abort(new Error('the peer is kept out of the network'))
 }

@@ -1,7 +1,7 @@
 /**
- * What unfinished frames hold, of all peers together: each may be as long as the network's longest message. A frame has
- * to come on, and when all of them hold too much, the largest of the address that holds the most ends. So a member with
- * many keys ends its own frames and nobody else's.
+ * Bounds what unfinished frames hold, of all peers together: each may be as long as the network's longest
+ * message. A frame has to come on, and when all of them hold too much, the largest of the address that holds
+ * the most ends. So a member with many keys ends its own frames and nobody else's.
  */
 import type { Clock } from '@mesh/core'
 import {
@@ -19,7 +19,7 @@ export class TooMuchHeldError extends Error {
 
 interface HolderInit {
   readonly peer: string
-  /** What its connection counts under: `addressGroupOf`. */
+  /** The group that its connection counts under: `addressGroupOf`. */
   readonly address: string
   /** Ends the stream whose frame it is. */
   readonly abort: (error: TooMuchHeldError) => void
@@ -56,13 +56,23 @@ export class HeldBytes {
   }
 
   #enforce(grown: Holder): void {
-    if (this.bytes <= LEAST_BOUND) return
+    while (this.bytes > LEAST_BOUND) {
+      const surplus = this.#surplus(grown)
+      if (surplus === undefined) return
+      this.#end(surplus, grown)
+    }
+  }
+
+  /** The holders of which one has to end now; undefined when nobody holds too much. Strangers go before members. */
+  #surplus(grown: Holder): readonly Holder[] | undefined {
     const holders = [...this.#holders]
     const own = holders.filter(({ peer }) => peer === grown.peer)
-    if (sum(own) > MAX_HELD_BYTES_PER_PEER) return this.#end(own, grown)
+    if (sum(own) > MAX_HELD_BYTES_PER_PEER) return own
     const strangers = holders.filter(({ peer }) => !this.#init.isMember(peer))
-    if (sum(strangers) > MAX_STRANGERS_HELD_BYTES) return this.#end(ofGreatestAddress(strangers), grown)
-    if (sum(holders) > MAX_HELD_BYTES) this.#end(ofGreatestAddress(holders), grown)
+    const isTooMuch = sum(holders) > MAX_HELD_BYTES
+    if (sum(strangers) > MAX_STRANGERS_HELD_BYTES || (isTooMuch && strangers.length > 0))
+      return ofGreatestAddress(strangers)
+    return isTooMuch ? ofGreatestAddress(holders) : undefined
   }
 
   /** Ends the largest; throws where that is the one that has just grown. */

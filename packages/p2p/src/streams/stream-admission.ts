@@ -1,7 +1,7 @@
 /** Which inbound streams are served: those of proven members, of heard ones where the protocol takes them, and no others. */
 import type { Connection, Stream } from '@libp2p/interface'
 import { type Clock, KeyedCounts, withDeadline } from '@mesh/core'
-import { MAX_UNPROVEN_STREAMS, MEMBER_HANDSHAKE_MS } from '../limits.ts'
+import { MAX_UNPROVEN_STREAMS, MAX_UNPROVEN_STREAMS_IN_ALL, MEMBER_HANDSHAKE_MS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 
@@ -15,7 +15,7 @@ export interface StreamRules {
    * True when what is sent first goes along with the protocol's name. It does by default only with `heard`.
    */
   readonly lazy?: boolean | undefined
-  /** Whether members that are kept out are served, too. */
+  /** True when members that are kept out are served, too. */
   readonly ungated?: boolean | undefined
 }
 
@@ -60,7 +60,10 @@ export class StreamAdmission {
     connection: Connection,
     rules: StreamRules,
   ): Promise<RefusalCode | undefined> {
-    if (this.#waiting.of(connection.id) >= MAX_UNPROVEN_STREAMS) return 'channel.not_member'
+    const isFull =
+      this.#waiting.of(connection.id) >= MAX_UNPROVEN_STREAMS ||
+      this.#waiting.total >= MAX_UNPROVEN_STREAMS_IN_ALL
+    if (isFull) return 'channel.not_member'
     this.#waiting.add(connection.id)
     // what a stranger sends meanwhile stays within the stream's first window
     if (stream.readStatus === 'readable') stream.pause()
