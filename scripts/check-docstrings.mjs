@@ -14,7 +14,7 @@ const NAME = /^(?:[a-z][a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Za-z_]\w*\(\)
 /** A name that says what is counted or measured: `delayMs`, `maxBytes`, `packetsIn`, `port`. */
 const UNIT_IN_NAME = [
   /(Ms|S|Seconds|Bytes|Bits|Count|Index|Port|Mtu|MTU|Status|Length|Version|Descriptor|Metric|Code)$/,
-  /^(ms|seconds|bytes|index|port|mtu|status|length|version|descriptor|metric|code|count|window)$/,
+  /^(ms|seconds|bytes|index|port|mtu|status|length|version|descriptor|metric|code|count|window|mark)$/,
   /(entries|tombstones|packets|peers|connections|blocks|changes|sessions|turns|messages|nodes|ledgers)(In|Out)?$/i,
   /^bytes(In|Out)$|^eventsDropped$/,
 ]

@@ -289,7 +289,7 @@ export interface OfferedConnection extends Offered, OfferedTraffic {
   readonly state: 'waiting for a provider' | 'connecting' | 'connected' | 'failed'
   readonly provider: string | undefined
   readonly path: 'direct' | 'relayed' | undefined
-  /** What the newest connection goes over. */
+  /** The transport of the newest connection. */
   readonly transport: string | undefined
 }
 
@@ -378,7 +378,7 @@ export interface AdmissionState {
     readonly invite: string
     readonly administrator: string
     readonly label: string
-    /** Unix ms. */
+    /** The time, in unix ms. */
     readonly expiresAt: number
     readonly state: 'open' | 'used' | 'expired' | 'cancelled' | 'disputed'
     readonly claims: readonly string[]
@@ -395,7 +395,7 @@ export interface AccessPort {
   invite(init: { readonly lifeMs?: number; readonly label: string }): {
     readonly code: string
     readonly invite: string
-    /** Unix ms. */
+    /** The time, in unix ms. */
     readonly expiresAt: number
   }
   cancelInvite(invite: PeerId): void
@@ -428,6 +428,6 @@ export interface ApiServerComponents {
   readonly assets?: AssetsPort
   /** The resolver; without it `/api/dns/resolve` answers 503. */
   readonly dns?: DnsPort
-  /** Without it the node has no peer gate, and the network no administrators. */
+  /** The port of trust; without it the node has no peer gate, and the network no administrators. */
   readonly access?: AccessPort
 }

@@ -24,7 +24,7 @@ export const BUCKETS = {
   trustzone: 'trustzone',
   /** Name of a public key with which peers prove that they may stand in `trustzone`. */
   trustzoneAuth: 'trustzoneAuth',
-  /** What administrators say of peers and invites, and the claims of invites. */
+  /** The bucket of what administrators say of peers and invites, and the claims of invites. */
   admission: 'admission',
 } as const
 

@@ -1,4 +1,4 @@
-//! What passed and what was dropped, for each peer and for the device as a whole.
+//! Counters of what passed and what was dropped, for each peer and for the device as a whole.
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 macro_rules! reasons {

@@ -18,9 +18,9 @@ enum End {
     Memory(OwnedFd),
 }
 
-/// What a read gave.
+/// The outcome of a read.
 pub enum Read {
-    /// So many bytes were read, header included.
+    /// The number of bytes that were read, header included.
     Bytes(usize),
     /// Nothing is there now.
     Empty,

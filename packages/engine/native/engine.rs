@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::thread::JoinHandle;
 use zeroize::Zeroize;
 
-/// What the threads share.
+/// The state that the threads share.
 pub struct Shared {
     pub device: Device,
     pub identity: Identity,
@@ -55,7 +55,7 @@ impl Shared {
         }
     }
 
-    /// As `queue`, but true means that whoever calls also calls `events.wake`, soon.
+    /// Queues as `queue` does, but true means that whoever calls also calls `events.wake`, soon.
     pub fn put(&self, entry: &Entry, frames: &mut Vec<u8>, urgent: bool) -> bool {
         if frames.is_empty() {
             return false;
@@ -325,8 +325,8 @@ impl Engine {
         !fed.crowded
     }
 
-    /// What comes from the peer comes by a new stream, which begins with a whole frame. Frames that wait to be taken
-    /// stay: those are whole.
+    /// Begins anew with the peer's stream: what comes, comes by a new one, which begins with a whole frame. Frames that
+    /// wait to be taken stay: those are whole.
     pub fn restart(&self, peer: u32) {
         if let Some(entry) = self.table().entry(peer) {
             entry.peer.incoming.restart();

@@ -72,7 +72,7 @@ fn peer(secret: u8, allowed: &[&str]) -> PeerConfig {
     }
 }
 
-/// a has 10.1.0.1 and fd00::1, b has 10.1.0.2 and fd00::2.
+/// Host a has 10.1.0.1 and fd00::1, b has 10.1.0.2 and fd00::2.
 fn joined(offload: bool) -> (End, End) {
     let (a, b) = (End::new(1, offload), End::new(2, offload));
     a.table(peer(2, &["10.1.0.2/32", "fd00::2/128"]), &["10.1.0.1/32", "fd00::1/128"]);
@@ -99,7 +99,7 @@ fn until<T>(a: &mut End, b: &mut End, mut done: impl FnMut(&mut End, &mut End) -
     }
 }
 
-/// What waits for the peer's stream, once something does.
+/// Takes what waits for the peer's stream, once something does.
 fn taken(end: &mut End) -> Vec<u8> {
     let began = Instant::now();
     loop {

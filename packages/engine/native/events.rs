@@ -1,4 +1,4 @@
-//! What happened, for the application: bounded, and one wake-up for all that gathers until it looks.
+//! Events tell the application what happened: bounded, and one wake-up for all that gathers until it looks.
 use crate::limits::MAX_EVENTS;
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
@@ -69,7 +69,7 @@ impl Events {
         self.wake();
     }
 
-    /// As `tell`, but whoever calls also calls `wake`, soon.
+    /// Tells as `tell` does, but whoever calls also calls `wake`, soon.
     pub fn note(&self, event: Event, peer: u32) {
         let mut untold = self.untold.lock();
         if event.is_mark() {

@@ -8,7 +8,7 @@ use std::io;
 use std::net::IpAddr;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// What went wrong, with a code that `@mesh/engine` knows.
+/// An error with a code that `@mesh/engine` knows.
 #[derive(Debug)]
 pub struct OpenError {
     pub code: &'static str,

@@ -3,13 +3,13 @@ use std::time::Duration;
 
 /// The longest packet that IP allows, and so the longest super-segment.
 pub const MAX_PACKET_BYTES: usize = 65_535;
-/// What WireGuard adds to a packet: type, receiver and counter (16 bytes), and the seal (16).
+/// The bytes that WireGuard adds to a packet: type, receiver and counter (16 bytes), and the seal (16).
 pub const SEAL_BYTES: usize = 32;
 /// Length of the big-endian number before each frame that says how many bytes it has.
 pub const FRAME_PREFIX_BYTES: usize = 2;
 /// The most bytes of frames that wait for one peer's stream: 40 ms at 50 Mbit/s. More would only be delay.
 pub const MAX_OUTBOUND_BYTES: usize = 256 * 1024;
-/// What handshakes and keepalives may use beyond `MAX_OUTBOUND_BYTES`: a full queue must not end a session.
+/// The bytes that handshakes and keepalives may use beyond `MAX_OUTBOUND_BYTES`: a full queue must not end a session.
 pub const HANDSHAKE_RESERVE_BYTES: usize = 4 * 1024;
 /// The most bytes that one `take` hands out, unless a single frame is longer: with yamux's header they fill one sealed
 /// block of libp2p's Noise. A little more would make two blocks of it.

@@ -53,7 +53,7 @@ pub struct NativeStats {
 pub struct NativeInterface {
     pub name: String,
     pub mtu: u16,
-    /// Whether the kernel takes super-segments of TCP.
+    /// True when the kernel takes super-segments of TCP.
     pub offload: bool,
     pub offload_udp: bool,
 }

@@ -1,4 +1,4 @@
-//! What both ways in have in common, the streams and the socket:
+//! The part that both ways in have in common, the streams and the socket:
 //!
 //! 1. Open each datagram, right behind the packet it probably follows.
 //! 2. Check its header and length, whether the source is this peer's, and whether the destination is ours.
@@ -23,7 +23,7 @@ pub struct Opener<'a> {
     shared: &'a Shared,
     joiner: Joiner,
     answers: Vec<u8>,
-    /// What had waited for a session.
+    /// The packets that had waited for a session.
     released: Vec<u8>,
 }
 

@@ -12,7 +12,7 @@ pub const IPV6_HEADER: usize = 40;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// What a checked IP header says.
+/// The fields of a checked IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ip {
     pub source: IpAddr,

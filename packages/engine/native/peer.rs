@@ -1,5 +1,5 @@
-//! What the engine keeps for one peer, for as long as the table names it with this tunnel. Another tunnel or key makes a
-//! new one (`change`), which takes over the counters and the packets that wait.
+//! The state that the engine keeps for one peer, for as long as the table names it with this tunnel. Another tunnel or
+//! key makes a new one (`change`), which takes over the counters and the packets that wait.
 use crate::counters::Counters;
 use crate::limits::*;
 use crate::queues::{Incoming, Outgoing, frames};
@@ -138,7 +138,7 @@ impl TunnelState {
         (packets, bytes)
     }
 
-    /// Forgets what waited; how many packets that were.
+    /// Forgets what waited; gives the number of packets.
     pub fn give_up(&mut self) -> usize {
         frames(&self.waiting.take()).count()
     }

@@ -24,7 +24,7 @@ pub fn push_frame(batch: &mut Vec<u8>, bytes: &[u8]) {
     batch.extend_from_slice(bytes);
 }
 
-/// What `push` did.
+/// The outcome of `push`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Pushed {
     /// Frames for which there was no room.
@@ -90,7 +90,7 @@ impl Outgoing {
         self.0.lock().bytes > 0
     }
 
-    /// Forgets what waits; how many frames that were.
+    /// Forgets what waits; gives the number of frames.
     pub fn clear(&self) -> usize {
         let mut state = self.0.lock();
         let dropped = state.batches.drain(..).map(|batch| frames(&batch).count()).sum();
@@ -149,7 +149,7 @@ fn fitting(batch: &[u8], room: usize) -> (usize, usize) {
     (bytes, dropped)
 }
 
-/// What `feed` did.
+/// The outcome of `feed`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Fed {
     /// Whole frames for which there was no room.

@@ -17,7 +17,7 @@ impl Receivers {
         self.0.read().get(&index).copied()
     }
 
-    /// For the sessions of one peer.
+    /// Makes the numbers for the sessions of one peer.
     pub fn of(&self, peer: u32) -> OwnIndexes {
         OwnIndexes { receivers: self.clone(), peer, indexes: VecDeque::new() }
     }

@@ -19,7 +19,7 @@ use std::time::Instant;
 
 pub type Key = [u8; 32];
 
-/// What a datagram of WireGuard is, by its type and length alone.
+/// The kind of a datagram of WireGuard, by its type and length alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
     Handshake,
@@ -57,7 +57,7 @@ impl Identity {
         Identity { limiter, cookies, indexes, receivers: Receivers::default(), secret, public }
     }
 
-    /// Whether a handshake message was made for this node's key; what costs more comes after.
+    /// True when a handshake message was made for this node's key; what costs more comes after.
     pub fn is_for_us(&self, message: &[u8]) -> bool {
         self.limiter.verify_packet(nowhere(), copy_of(message)).is_ok()
     }
@@ -84,7 +84,7 @@ impl Identity {
     }
 }
 
-/// What stands for the sender's address where that does not matter.
+/// The address that stands for the sender's where that does not matter.
 fn nowhere() -> SocketAddr {
     (Ipv4Addr::UNSPECIFIED, 0).into()
 }
@@ -147,7 +147,7 @@ impl Sessions {
         }
     }
 
-    /// For the next handshake; sessions go on.
+    /// Sets it for the next handshake; sessions go on.
     pub fn set_preshared_key(&mut self, preshared: Option<Key>) {
         self.tunn.set_preshared_key(preshared);
     }
@@ -191,7 +191,7 @@ impl Sessions {
         Ok(packet.len())
     }
 
-    /// Whether one more handshake message may come by the peer's own streams. Those from the socket may be anybody's.
+    /// True when one more handshake message may come by the peer's own streams. Those from the socket may be anybody's.
     pub fn may_handshake(&mut self) -> bool {
         self.allowance.take(Instant::now())
     }

@@ -15,7 +15,7 @@ pub struct UdpSocket {
     port: u16,
 }
 
-/// What a person may ask of the socket.
+/// The wishes that a person may have of the socket.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SocketConfig {
     /// 0: the kernel chooses one.

@@ -34,7 +34,7 @@ pub struct Entry {
     pub path: Path,
 }
 
-/// What brings a WireGuard tunnel's datagrams to the peer; both, while it is not sure that the socket's arrive.
+/// The carrier of a WireGuard tunnel's datagrams; both, while it is not sure that the socket's arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// Where the socket sends them.

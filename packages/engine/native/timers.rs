@@ -1,4 +1,4 @@
-//! What is due in the sessions: keepalives, new keys, forgetting. Peers without sessions, and for whom nothing
+//! Timers do what is due in the sessions: keepalives, new keys, forgetting. Peers without sessions, and for whom nothing
 //! waits, cost nothing.
 use crate::counters::Reason;
 use crate::engine::Shared;
@@ -21,7 +21,7 @@ impl TickPause {
     }
 }
 
-/// Until the engine stops.
+/// Runs until the engine stops.
 pub fn run(shared: &Shared) -> Result<(), String> {
     let mut view = View::new(&shared.table);
     let mut frames = Vec::new();

@@ -14,7 +14,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// For another peer within the same bound.
+    /// Makes a queue for another peer within the same bound.
     pub fn sibling(&self) -> Waiting {
         Waiting { frames: Vec::new(), since: None, all: self.all.clone() }
     }
@@ -45,7 +45,7 @@ impl Waiting {
         frames
     }
 
-    /// For so long that nobody asks for it any more.
+    /// True when it has waited for so long that nobody asks for it any more.
     pub fn is_overdue(&self, now: Instant) -> bool {
         self.since.is_some_and(|since| now.saturating_duration_since(since) >= MAX_WAIT)
     }

@@ -118,7 +118,7 @@ export interface Ledger {
   snapshot(): Snapshot
   /** False for an owner whom `LedgerComponents.admits` keeps out. */
   admits(owner: string): boolean
-  /** To be called when `LedgerComponents.admits` answers otherwise than before; tells subscribers. */
+  /** Must be called when `LedgerComponents.admits` answers otherwise than before; tells subscribers. */
   admissionChanged(): void
   /**
    * Queues a write of `valueText` (JSON text, signed as given). A later put or delete of the key supersedes a

@@ -66,7 +66,10 @@ export interface Admission {
   onChange(listener: () => void): () => void
 }
 
-/** What nodes that are not trusted yet say to each other, in the open part of a message on the public topic. */
+/**
+ * Carries what nodes that are not trusted yet say to each other, in the open part of a message on the public
+ * topic.
+ */
 export interface PublicMessage {
   /** The author who signed it, never the hop that forwarded it. */
   readonly author: PeerId

@@ -79,7 +79,7 @@ export const MAX_INFLATED_BYTES = 64 * 1024 * 1024
 export const GOSSIP_MEMORY_BYTES = 64 * 1024 * 1024
 /** Messages of one author that may wait to be judged. */
 export const MAX_WAITING_MESSAGES = 256
-/** What each waiting message counts for in bytes besides its own, however short it is. */
+/** The number that each waiting message counts for in bytes besides its own, however short it is. */
 export const WAITING_MESSAGE_BYTES = 4096
 /** Messages that are inflated and judged at a time. */
 export const MAX_PARALLEL_BLOCKS = 2

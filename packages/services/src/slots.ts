@@ -4,14 +4,17 @@ import { MAX_ADDRESS_CONNECTIONS, MAX_PEER_CONNECTIONS, MAX_SERVED_CONNECTIONS }
 
 /** Keys cost a member nothing, addresses do. */
 export interface SlotBounds {
+  /** The number of slots that one peer may hold. */
   readonly perPeer: number
+  /** The number of slots that the peers of one address may hold. */
   readonly perAddress: number
+  /** The number of slots that all peers may hold. */
   readonly inAll: number
 }
 
 export interface Slots {
   /**
-   * Takes a slot.
+   * Takes a slot where one is free.
    * @param address where the peer comes from; undefined where that is not known, which counts as one address
    * @returns gives it back, once however often it is called; undefined: no more now
    */

@@ -27,7 +27,7 @@ export interface TrustInit {
   readonly self: PeerId
   /** The network's id, 20 hexadecimal digits. */
   readonly network: string
-  /** Without it this node has no peer gate. */
+  /** The peer gate's settings; without them this node has none. */
   readonly guard?: GuardInit | undefined
   /** The public keys of the network's administrators, in the form of peer ids; none: whoever holds the token is in. */
   readonly administrators: readonly PeerId[]
@@ -55,7 +55,9 @@ export interface Trust {
   isBanned(peer: string): boolean
   /** Calls the listener after answers may have changed; the returned function ends it. */
   onChange(listener: () => void): () => void
-  /** For `LedgerComponents.admits`: what anybody may show whatever its owner is, is taken from everybody. */
+  /**
+   * Tells for `LedgerComponents.admits` what anybody may show whatever its owner is, is taken from everybody.
+   */
   admits(owner: string, bucket?: string): boolean
   /** The rules of buckets of this package's. */
   readonly policies: PolicyTable

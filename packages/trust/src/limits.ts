@@ -2,7 +2,7 @@
 
 // What the wire fixes (docs/WIRE.md 6.3).
 
-/** What a legacy challenge says; its signature is over this text. */
+/** The text of a legacy challenge; its signature is over this text. */
 export const CHALLENGE_TEXT = 'challenge'
 /** The part of a key of the bucket `trustzoneAuth` that makes its value a public key of ECDSA. */
 export const ECDSA_KEY_MARK = 'ecdsa'

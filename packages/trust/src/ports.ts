@@ -1,4 +1,4 @@
-/** What trust needs from the rest of a node; `apps/node` plugs p2p, the ledger and replication in. */
+/** Trust needs these ports from the rest of a node; `apps/node` plugs p2p, the ledger and replication in. */
 import type { PeerId } from '@mesh/core'
 import type { KeyedEntry, Ledger } from '@mesh/ledger'
 
@@ -18,6 +18,7 @@ export interface TrustChannel {
 
 interface TrustChannelOptions {
   readonly maxMessageBytes: number
+  /** The number of channels of one peer at a time. */
   readonly maxPerPeer: number
   /** Peers that are kept out are served, too. */
   readonly ungated: true

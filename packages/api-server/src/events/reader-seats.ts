@@ -21,11 +21,11 @@ export interface ReaderSeats {
 /** How many places there are. */
 export interface SeatLimits {
   readonly all: number
-  /** Of them over TCP; the others are for the control socket. */
+  /** The number of them over TCP; the others are for the control socket. */
   readonly tcp: number
-  /** Of these for other machines; the others are for this one. */
+  /** The number of these for other machines; the others are for this one. */
   readonly remote: number
-  /** Of these for one other machine: an IPv4 address, or a /64 of IPv6. */
+  /** The number of these for one other machine: an IPv4 address, or a /64 of IPv6. */
   readonly perAddress: number
 }
 

@@ -26,7 +26,7 @@ export interface AppComponents {
   readonly guard: Guard
   /** Shared by all listeners. */
   readonly seats: ReaderSeats
-  /** Of those who read large answers; shared by all listeners. */
+  /** The requests of those who read large answers; shared by all listeners. */
   readonly largeSeats: ReaderSeats
   readonly clock: Clock
   readonly writes: { take(address: string): boolean }

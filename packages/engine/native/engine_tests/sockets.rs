@@ -20,7 +20,7 @@ fn set_path(end: &End, secret: u8, path: Path) {
     end.table(PeerConfig { path, ..peer(secret, &allowed) }, &local);
 }
 
-/// As `joined`, and each knows the other's socket.
+/// Joins two as `joined` does, and each knows the other's socket.
 fn over_sockets(offload: bool, stream: bool) -> (End, End) {
     let (a, b) = (End::new(1, offload), End::new(2, offload));
     set_path(&a, 2, path(&b, stream));

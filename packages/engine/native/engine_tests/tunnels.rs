@@ -28,7 +28,7 @@ fn path_needed(end: &mut End) {
     }
 }
 
-/// Until all that was sent to `end` was read from its device.
+/// Waits until all that was sent to `end` was read from its device.
 fn settled(end: &mut End) {
     let noted = |end: &End| end.engine.counters().dropped(Reason::Malformed);
     let before = noted(end);

@@ -1,4 +1,4 @@
-//! What is cut and joined again is what it was; nothing else is touched.
+//! Cutting and joining again gives what there was; nothing else is touched.
 use super::*;
 use crate::limits::MAX_PACKET_BYTES;
 use crate::packet::{TCP, UDP, parse};
@@ -23,7 +23,7 @@ fn join_all(packets: &[Vec<u8>], udp: bool) -> Vec<Vec<u8>> {
     pieces
 }
 
-/// As opening a datagram does: what was there before stays behind the packet.
+/// Acts as opening a datagram does: what was there before stays behind the packet.
 fn put(joiner: &mut Joiner, packet: &[u8]) {
     let slot = joiner.slot(packet.len() + 16);
     slot[..packet.len()].copy_from_slice(packet);

@@ -61,9 +61,9 @@ class Races implements OwnershipRaces {
   readonly #fresh = new Map<string, { version: bigint; atMs: number }>()
   /** When keys were announced again last, in monotonic ms. */
   readonly #announced = new BoundedMap<string, number>(MAX_CONFLICTS)
-  /** Of all keys together. */
+  /** The announcements that all keys together may make. */
   readonly #announces: TokenBucket
-  /** To whom this node gave a claim up, and when, in monotonic ms; the oldest first. */
+  /** The peers to whom this node gave a claim up, and when, in monotonic ms; the oldest first. */
   readonly #yieldedTo = new BoundedMap<string, number>(MAX_YIELDS)
 
   constructor(self: string, clock: Clock) {

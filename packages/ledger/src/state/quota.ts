@@ -43,7 +43,7 @@ export interface QuotaInit {
 }
 
 /** A room that is over its bounds, and whose entries have to go. */
-export interface Excess {
+interface Excess {
   readonly owner: string
   /** The entry that goes first, of those that are still held. */
   first(isHeld: (row: KeyedEntry) => boolean): KeyedEntry | undefined

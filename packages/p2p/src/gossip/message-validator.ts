@@ -79,6 +79,6 @@ export class MessageValidator {
 
 const nonceOf = (sealedHex: string) => sealedHex.slice(0, SEAL_NONCE_BYTES * 2).toLowerCase()
 
-/** What tells two sealed texts apart: nonce and tag. */
+/** Gives what tells two sealed texts apart: nonce and tag. */
 const sealedId = (sealedHex: string) =>
   nonceOf(sealedHex) + sealedHex.slice(-SEAL_TAG_BYTES * 2).toLowerCase()

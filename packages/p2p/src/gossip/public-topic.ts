@@ -59,7 +59,7 @@ export class PublicTopicReader {
     return () => this.#listeners.delete(own)
   }
 
-  /** What is too long, too often, or does not open is counted against the hop and not passed on. */
+  /** Counts: what is too long, too often, or does not open is counted against the hop and not passed on. */
   judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult {
     const { sealer, clock, refusals } = this.#components
     const refuse = (code: RefusalCode) => {

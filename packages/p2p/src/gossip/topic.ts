@@ -53,7 +53,7 @@ interface GossipTopicComponents {
 interface GossipTopicInit {
   readonly config: NetworkConfig
   readonly self: PeerId
-  /** Whether this node is on the public topic, too. */
+  /** True when this node is on the public topic, too. */
   readonly hasPublicTopic?: boolean
 }
 

@@ -45,7 +45,7 @@ export class ConnectionGuard {
   readonly #log: Logger
   readonly #pending = new PendingConnections()
   readonly #openedAt = new WeakMap<Connection, number>()
-  /** Since when peers are known as members. */
+  /** The times since when peers are known as members. */
   readonly #knownSince = new BoundedMap<string, number>(4 * MAX_KNOWN_PEERS)
   readonly #strikes = new BoundedMap<string, Strikes>(4 * MAX_KNOWN_PEERS)
   #guarded: GuardedHost | undefined

@@ -8,14 +8,14 @@ import { LEAST_STAY_MS, MAX_UNPROVEN_PER_ADDRESS_PART } from '../limits.ts'
 export interface OpenConnection {
   readonly id: string
   readonly peer: string
-  /** What it counts under: `addressGroupOf`. */
+  /** The group that it counts under: `addressGroupOf`. */
   readonly address: string
   /** This node dialled it, or a person configured its peer: it always has a place. */
   readonly isOurs: boolean
   readonly isMember: boolean
   /** When it opened, in ms of the monotonic clock. */
   readonly openedAt: number
-  /** Since when its peer is known as a member, in ms of the monotonic clock. */
+  /** The time since when its peer is known as a member, in ms of the monotonic clock. */
   readonly knownSince: number
 }
 
@@ -60,8 +60,9 @@ function surplusUnproven(unproven: readonly OpenConnection[], most: number): rea
 }
 
 /**
- * Of the address with the most the longer known half stays. Of the others the one goes that has been here longest, so
- * that all have their turn; a connection that has just opened goes only where all the others have, too.
+ * Chooses who goes: of the address with the most the longer known half stays. Of the others the one goes that
+ * has been here longest, so that all have their turn; a connection that has just opened goes only where all
+ * the others have, too.
  */
 function surplusMembers(
   members: readonly OpenConnection[],

@@ -41,7 +41,7 @@ export interface P2pMemberInit {
   readonly blockedPeers?: readonly string[]
   /** Who of those with the network's key may use it; everybody by default. */
   readonly admission?: Admission
-  /** Whether this node is on the public topic, where members who are kept out may speak. Default false. */
+  /** True when this node is on the public topic, where members who are kept out may speak. Default false. */
   readonly publicTopic?: boolean
   /** The most connections at a time; 300 by default. */
   readonly maxConnections?: number

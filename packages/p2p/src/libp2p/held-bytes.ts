@@ -1,7 +1,7 @@
 /**
- * What unfinished frames hold, of all peers together: each may be as long as the network's longest message. A frame has
- * to come on, and when all of them hold too much, the largest of the address that holds the most ends. So a member with
- * many keys ends its own frames and nobody else's.
+ * Bounds what unfinished frames hold, of all peers together: each may be as long as the network's longest
+ * message. A frame has to come on, and when all of them hold too much, the largest of the address that holds
+ * the most ends. So a member with many keys ends its own frames and nobody else's.
  */
 import type { Clock } from '@mesh/core'
 import {
@@ -19,7 +19,7 @@ export class TooMuchHeldError extends Error {
 
 interface HolderInit {
   readonly peer: string
-  /** What its connection counts under: `addressGroupOf`. */
+  /** The group that its connection counts under: `addressGroupOf`. */
   readonly address: string
   /** Ends the stream whose frame it is. */
   readonly abort: (error: TooMuchHeldError) => void

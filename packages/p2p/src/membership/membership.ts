@@ -41,7 +41,7 @@ export interface Membership {
   mayUse(peer: string): boolean
   /** Who is proven whatever `Admission` says of it. */
   readonly ungated: ProvenView
-  /** What `Admission` says has changed: tells the members that came and went by that. */
+  /** Must be called when what `Admission` says has changed: tells the members that came and went by that. */
   admissionChanged(): void
   /**
    * `peer` authored a message whose content shows that it holds the key. Counts for peers that do not speak the member

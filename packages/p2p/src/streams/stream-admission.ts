@@ -15,7 +15,7 @@ export interface StreamRules {
    * True when what is sent first goes along with the protocol's name. It does by default only with `heard`.
    */
   readonly lazy?: boolean | undefined
-  /** Whether members that are kept out are served, too. */
+  /** True when members that are kept out are served, too. */
   readonly ungated?: boolean | undefined
 }
 

@@ -1,6 +1,7 @@
 /**
- * libp2p 3.3.11 bounds the streams that are open at a time, by protocol, and not how many come: each costs a negotiation.
- * Here those of a peer that is not trusted are counted where the muxer hands them out, before anything is read of them.
+ * Version 3.3.11 of libp2p bounds the streams that are open at a time, by protocol, and not how many come:
+ * each costs a negotiation. Here those of a peer that is not trusted are counted where the muxer hands them
+ * out, before anything is read of them.
  *
  * Reaches into `Connection.muxer` and yamux's `onRemoteStream` (@libp2p/yamux 8.0.3); where they are missing nothing is
  * bounded. Covered by `src/host/connection-guard.test.ts`.

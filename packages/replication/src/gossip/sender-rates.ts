@@ -17,7 +17,7 @@ interface Rate {
 const LARGE: Rate = { perSecond: INFLATED_BYTES_PER_S, burst: INFLATED_BURST_BYTES }
 const SMALL: Rate = { perSecond: SMALL_BLOCKS_PER_S, burst: SMALL_BLOCKS_BURST }
 
-/** What is left to one peer. */
+/** The allowance that is left to one peer. */
 interface Left {
   large: number
   small: number

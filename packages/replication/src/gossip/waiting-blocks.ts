@@ -24,7 +24,7 @@ interface WaitingBlocksInit {
 
 export class WaitingBlocks {
   readonly #init: WaitingBlocksInit
-  /** What waits, by the peer that passed it on; the peer whose turn it is comes first. */
+  /** The blocks that wait, by the peer that passed it on; the peer whose turn it is comes first. */
   readonly #byPeer = new Map<string, WaitingBlock[]>()
   /** How many wait, by author. */
   readonly #byAuthor = new KeyedCounts<PeerId>()
@@ -85,7 +85,7 @@ export class WaitingBlocks {
     if (this.#judged.delete(block)) this.#inflatedBytes -= block.inflatedBytes
   }
 
-  /** Forgets what waits. */
+  /** Forgets all blocks that wait. */
   clear(): void {
     for (const peer of this.#byPeer.keys()) while (this.#byPeer.has(peer)) this.#drop(peer)
   }

@@ -1,7 +1,7 @@
 /**
- * Whether the author of a message is a member. A sealed text proves nothing of who brings it: whoever saw it can sign it
- * anew. What proves it is an entry that the author signed itself and that is fresh, since entries come only in sealed
- * texts of members.
+ * Tells whether the author of a message is a member. A sealed text proves nothing of who brings it: whoever
+ * saw it can sign it anew. What proves it is an entry that the author signed itself and that is fresh, since
+ * entries come only in sealed texts of members.
  */
 import { BUCKETS, type PeerId } from '@mesh/core'
 import type { Entry, Ledger } from '@mesh/ledger'

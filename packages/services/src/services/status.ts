@@ -38,8 +38,8 @@ export interface ConnectedStatus {
   /** The path to the provider; undefined when it is not connected. */
   readonly path: 'direct' | 'relayed' | undefined
   /**
-   * What the newest connection goes over: `tcp tls` for a TLS connection of its own, else what carries libp2p's
-   * connection, as `tcp` or `webrtc`. Undefined: not connected.
+   * The transport of the newest connection: `tcp tls` for a TLS connection of its own, else what carries
+   * libp2p's connection, as `tcp` or `webrtc`. Undefined: not connected.
    */
   readonly transport: string | undefined
   /** Is the provider a legacy member? */

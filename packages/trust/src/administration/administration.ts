@@ -47,7 +47,7 @@ export interface AdministrationComponents {
 export interface NewInvite {
   readonly code: string
   readonly invite: PeerId
-  /** Unix ms. */
+  /** The time, in unix ms. */
   readonly expiresAt: number
 }
 
@@ -86,7 +86,7 @@ export class Administration {
     return this.#init.administrators
   }
 
-  /** Whether this node holds a key of one of the administrators. */
+  /** True when this node holds a key of one of the administrators. */
   get holdsKey(): boolean {
     return this.#tryAdminSigner() !== undefined
   }
@@ -107,7 +107,7 @@ export class Administration {
     if (this.#init.invite !== undefined) this.#claim(this.#init.invite)
   }
 
-  /** From now on what this node says goes out at once. */
+  /** Lets what this node says go out at once from now on. */
   connect(publish: PublishEntries): void {
     this.#publish = publish
     publish(this.#ownEntries())
@@ -285,7 +285,7 @@ export class Administration {
     this.#publish([keyed])
   }
 
-  /** What this node has said so far: who came in the meantime may not know it. */
+  /** Yields what this node has said so far: who came in the meantime may not know it. */
   *#ownEntries(): Iterable<KeyedEntry> {
     const own = new Set<string>([this.#init.self, this.#tryAdminSigner()?.peerId ?? ''])
     for (const keyed of this.#ledger?.snapshot().entries(BUCKETS.admission) ?? []) {

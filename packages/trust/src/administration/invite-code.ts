@@ -10,7 +10,7 @@ export function formatInviteCode(seed: Uint8Array): string {
   return PREFIX + Buffer.concat([seed, checkOf(seed)]).toString('base64url')
 }
 
-/** Gives the seed. @throws MeshError `trust.bad_invite` */
+/** Gives the seed of the invite's key. */
 export function parseInviteCode(text: string): Uint8Array {
   const bytes = Buffer.from(text.trim().slice(PREFIX.length), 'base64url')
   const seed = bytes.subarray(0, SEED_BYTES)

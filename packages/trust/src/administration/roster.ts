@@ -17,7 +17,7 @@ export interface Invite extends InviteStatement {
 export interface Roster {
   readonly admitted: ReadonlySet<string>
   readonly revoked: ReadonlySet<string>
-  /** By invite; in until the invite ends. */
+  /** The claims by invite; in until the invite ends. */
   readonly provisional: ReadonlyMap<PeerId, Invite>
   readonly members: readonly MemberStatement[]
   readonly invites: readonly Invite[]

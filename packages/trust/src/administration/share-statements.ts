@@ -14,7 +14,7 @@ import type { PublishEntries, TrustLedger } from '../ports.ts'
 interface ShareComponents {
   readonly ledger: TrustLedger
   readonly mayUse: (peer: string) => boolean
-  /** Whether an administrator has let this node in: until then others may not hear it over the topic. */
+  /** True when an administrator has let this node in: until then others may not hear it over the topic. */
   readonly isConfirmed: () => boolean
   /** Passes on to members what came from somebody whom they may not hear. */
   readonly publish: PublishEntries

@@ -7,7 +7,7 @@ const NANOS_PER_MS = 1_000_000n
 export interface StatementInit {
   readonly key: string
   readonly valueText: string
-  /** What the ledger holds of the key: the new version is above it. */
+  /** The entry that the ledger holds of the key: the new version is above it. */
   readonly existing: Entry | undefined
   /** Unix time in ms. */
   readonly nowMs: number

@@ -1,13 +1,14 @@
 /**
- * What stands in the bucket `admission` (docs/PROTOCOLS.md, 'Administrators'): statements that an administrator's key
- * signed, and claims that who was invited signed. A statement is an entry of the ledger whose owner is the
- * administrator's key, so that form, signature and version are the ledger's; here are names and values.
+ * Reads what stands in the bucket `admission` (docs/PROTOCOLS.md, 'Administrators'): statements that an
+ * administrator's key signed, and claims that who was invited signed. A statement is an entry of the ledger
+ * whose owner is the administrator's key, so that form, signature and version are the ledger's; here are
+ * names and values.
  */
 import { type PeerId, tryParsePeerId } from '@mesh/core'
 import { verifySignature } from '@mesh/ledger'
 import { MAX_LABEL_LENGTH } from '../limits.ts'
 
-/** Whether a peer may use the network. */
+/** The states of a peer: it may use the network, or may not any more. */
 export type MemberState = 'admitted' | 'revoked'
 
 export interface MemberStatement {
@@ -24,7 +25,7 @@ export interface InviteStatement {
   readonly admin: PeerId
   /** The public key of the invite, in the form of a peer id. */
   readonly invite: PeerId
-  /** Unix ms. */
+  /** The time, in unix ms. */
   readonly expiresAt: number
   readonly state: 'open' | 'cancelled'
   readonly label: string
@@ -74,7 +75,7 @@ export function writeClaim(
   }
 }
 
-/** What an invite's key signs: that this peer uses it, in this network. */
+/** Builds what an invite's key signs: that this peer uses it, in this network. */
 export function claimBytes(network: string, { invite, peer }: Omit<ClaimStatement, 'kind'>): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(['mesh invite 1', network, invite, peer]))
 }

@@ -35,9 +35,9 @@ const OPTIONS = {
 
 /** One purpose of the protocol. */
 export interface ExchangeKind {
-  /** What an exchange of this kind begins with. */
+  /** Gives the message that an exchange of this kind begins with. */
   readonly first: TrustMessage['kind']
-  /** Whether this node has a reason to begin one with the peer now. */
+  /** True when this node has a reason to begin one with the peer now. */
   isWanted(peer: PeerId): boolean
   /** Talks as the side that opened. */
   begin(conversation: Conversation): Promise<void>

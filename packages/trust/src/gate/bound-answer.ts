@@ -7,7 +7,7 @@ import { type KeyObject, sign, verify } from 'node:crypto'
 import type { PeerId } from '@mesh/core'
 import { ANSWER_CLOCK_SKEW_MS } from '../limits.ts'
 
-/** What an answer is bound to. */
+/** The facts that an answer is bound to. */
 export interface AnswerBinding {
   /** The network's id, 20 hexadecimal digits. */
   readonly network: string

@@ -4,11 +4,11 @@ import { readTrustList } from './trust-list.ts'
 import type { TrustLedger } from '../ports.ts'
 
 export interface PeerGateInit {
-  /** Whether the gate is on from the start. */
+  /** True when the gate is on from the start. */
   readonly enabled: boolean
-  /** Whether everybody may pass while the list is empty. */
+  /** True when everybody may pass while the list is empty. */
   readonly relaxed: boolean
-  /** Whether only entries count that go back to this node. */
+  /** True when only entries count that go back to this node. */
   readonly strict: boolean
 }
 

@@ -17,13 +17,13 @@ import { readAuthKeys } from './trust-list.ts'
 
 export interface PeerGuardInit {
   readonly self: PeerId
-  /** The network's id. */
+  /** The id of the network. */
   readonly network: string
   readonly intervalMs: number
   readonly autoclean: boolean
   /** How long a heartbeat lasts: who is listed for less may not have sent one yet, in ms. */
   readonly livenessMs: number
-  /** Whether the challenges of legacy nodes are neither taken nor sent. */
+  /** True when the challenges of legacy nodes are neither taken nor sent. */
   readonly strict: boolean
   /** This node's key; undefined: it cannot prove anything. */
   readonly privateKey: KeyObject | undefined
