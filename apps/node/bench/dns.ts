@@ -80,7 +80,7 @@ async function fill(node: NodeProcess, patterns: number): Promise<void> {
     Hostname: 'laptop',
     OS: 'linux',
     Arch: 'amd64',
-    Address: '',
+    Address: '10.1.0.5',
     Version: '',
   }
   await node.client.putJson({ bucket: 'machines', key: '10.1.0.5', body: machine, wait: '20s' })

@@ -9,6 +9,7 @@ export const SUBSYSTEMS: readonly string[] = [
   'p2p',
   'p2p/bulk',
   'p2p/channels',
+  'p2p/connections',
   'p2p/gossip',
   'p2p/mdns',
   'p2p/membership',
@@ -25,5 +26,6 @@ export const SUBSYSTEMS: readonly string[] = [
   'trust',
   'vpn',
   'vpn/keys',
+  'vpn/paths',
   'vpn/tunnels',
 ]
