@@ -80,6 +80,23 @@ describe('what code and documents cite is there:', () => {
     expect(dead).toEqual([])
   })
 
+  test('files, by their path or the end of it', () => {
+    const files = globSync('{*,{apps,docs,examples,packages,scripts,.ci}/**/*}', {
+      cwd: root,
+      exclude: (path) => /(^|\/)(node_modules|dist|target)(\/|$)/.test(path),
+    })
+    const cited = sources.flatMap((file) =>
+      pathsIn(file.endsWith('.md') ? withoutBlocks(read(file)) : commentsOf(read(file))).map((path) => ({
+        file,
+        path,
+      })),
+    )
+    const ends = new Map(cited.map(({ path }) => [path, new RegExp(`(^|/)${patternOf(path)}$`)]))
+    const dead = cited.filter(({ path }) => !files.some((file) => ends.get(path)?.test(file)))
+    expect(cited.length).toBeGreaterThan(300)
+    expect(dead).toEqual([])
+  })
+
   test.each([
     ['wire', ' document'],
     ['api', '-decisions'],
@@ -91,6 +108,32 @@ describe('what code and documents cite is there:', () => {
   })
 })
 
+/** Paths of sources and documents; what a build makes is not there in a fresh checkout. */
+function pathsIn(text: string): readonly string[] {
+  const paths =
+    /(?<![\w@./:*{}-])(?:\.\.\/)*((?:[\w{},*-]+\/)+[\w.{},*-]+\.(?:tsx?|mjs|rs|md|jsonc?|toml))\b(?!\/)/g
+  return [...text.matchAll(paths)]
+    .map(([, path = '']) => path)
+    .filter((path) => !/(^|\/)(dist|ui)\//.test(path))
+}
+
+/** `vpn/src/table/*.ts`, `{a,b}.ts`: as a pattern. */
+function patternOf(path: string): string {
+  return path
+    .replaceAll('.', '\\.')
+    .replaceAll('**/', '(.+/)?')
+    .replaceAll(/(?<!\))\*/g, '[^/]*')
+    .replaceAll(/\{([^}]*)\}/g, (_, names: string) => `(${names.replaceAll(',', '|')})`)
+}
+
+function commentsOf(code: string): string {
+  return [...code.matchAll(/\/\*[^]*?\*\/|(?<![:'])\/\/[^\n]*/g)].map(([comment]) => comment).join('\n')
+}
+
+function withoutBlocks(markdown: string): string {
+  return markdown.replaceAll(/```[^]*?```/g, '')
+}
+
 function withoutCode(markdown: string): string {
-  return markdown.replaceAll(/```[^]*?```/g, '').replaceAll(/`[^`\n]*`/g, '')
+  return withoutBlocks(markdown).replaceAll(/`[^`\n]*`/g, '')
 }
