@@ -5,11 +5,10 @@ import { defineConfig } from 'vitest/config'
 const source = { conditions: ['mesh-source'] }
 const base = { resolve: source, ssr: { resolve: source } }
 
-/**
- * `system` starts processes and waits for them half of the time, so one file more than there are cores runs at once, and
- * nothing else beside them; `unit` and `ui` keep every core busy, and run after it. Unit tests share a worker's modules:
- * none of them leaves anything in these.
- */
+/** How many test files run at once: one more than there are cores, as one of them waits for something at any time. */
+const maxWorkers = availableParallelism() + 1
+
+/** `system` starts processes, so nothing else runs beside it; `unit` and `ui` run after it. */
 export default defineConfig({
   ...base,
   test: {
@@ -25,7 +24,7 @@ export default defineConfig({
             'examples/**/*.test.ts',
           ],
           testTimeout: 30_000,
-          isolate: false,
+          maxWorkers,
           sequence: { groupOrder: 1 },
         },
       },
@@ -35,6 +34,7 @@ export default defineConfig({
           name: 'ui',
           environment: 'jsdom',
           include: ['apps/web-ui/src/**/*.test.{ts,tsx}'],
+          maxWorkers,
           sequence: { groupOrder: 1 },
         },
       },
@@ -45,7 +45,7 @@ export default defineConfig({
           include: ['apps/*/test/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          maxWorkers: availableParallelism() + 1,
+          maxWorkers,
           sequence: { groupOrder: 0 },
         },
       },

@@ -67,6 +67,8 @@ class ExpressApiServer implements ApiServer {
   readonly #texts: LedgerTexts
   readonly #ends: (() => unknown)[]
   readonly #startedAt: number
+  /** The start by the monotonic clock, for the uptime. */
+  readonly #startedMs: number
   readonly #appFor: ListenerComponents['appFor']
   #network: NetworkPort | undefined
   #vpn: VpnPort | undefined
@@ -76,6 +78,7 @@ class ExpressApiServer implements ApiServer {
     const { ledger, clock, random, assets } = components
     this.#components = components
     this.#startedAt = clock.now()
+    this.#startedMs = clock.monotonic()
     this.#logger = components.logger.child('api')
     this.#hub = createEventHub({ clock, random })
     this.#texts = createLedgerTexts(ledger)
@@ -172,7 +175,7 @@ class ExpressApiServer implements ApiServer {
       Listen: [...this.#listeners].map(({ url }) => url),
       Version: version.version,
       StartedAt: new Date(this.#startedAt).toISOString(),
-      UptimeSeconds: Math.max(0, Math.floor((clock.now() - this.#startedAt) / 1_000)),
+      UptimeSeconds: Math.max(0, Math.floor((clock.monotonic() - this.#startedMs) / 1_000)),
       HasVpn: node?.hasVpn ?? this.#vpn !== undefined,
     }
   }

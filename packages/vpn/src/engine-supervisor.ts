@@ -167,13 +167,13 @@ class ReopeningEngine implements EngineSupervisor {
     this.#left = [device, ...peers.values()].reduce(add, this.#left)
     this.#engine.close()
     this.#engine = undefined
-    const isAgain = clock.now() < this.#reopenedAt + REOPEN_AGAIN_MS
+    const isAgain = clock.monotonic() < this.#reopenedAt + REOPEN_AGAIN_MS
     this.#init.onLost(isAgain ? new Error(message) : undefined)
     if (!isAgain) this.#cancelReopen = clock.after(REOPEN_AFTER_MS, () => this.#reopen())
   }
 
   #reopen(): void {
-    this.#reopenedAt = this.#components.clock.now()
+    this.#reopenedAt = this.#components.clock.monotonic()
     try {
       this.#engine = this.#open()
       this.#engine.setTable(this.#table)

@@ -123,14 +123,14 @@ class Addresses implements OwnAddresses {
   async #waitForLeases(begun: number, signal: AbortSignal): Promise<void> {
     const { ledger, clock } = this.#components
     const { fixed } = this.#init
-    const deadline = clock.now() + LEASE_MOVES_MS
+    const deadline = clock.monotonic() + LEASE_MOVES_MS
     for (;;) {
       const [taken] = checkNotTaken(fixed, ledger, clock.now())
       if (taken === undefined) return
       const address = fixed.find((given) => given.address === taken.details['address'])?.address
       const holder = address && otherHolder(ledger, address, clock.now())
       const moves = holder?.leased === true && holder.claimedAt >= begun - SAME_MOMENT_MS
-      if (address === undefined || !moves || clock.now() >= deadline) throw taken
+      if (address === undefined || !moves || clock.monotonic() >= deadline) throw taken
       this.#askFor(address)
       await delay(clock, LOOK_AGAIN_MS, signal)
     }
@@ -177,7 +177,7 @@ class Addresses implements OwnAddresses {
     this.#lease = address
     this.leaseError = undefined
     // what was held before this start is not young: whoever claims it now has another one as well
-    this.#firstLeasedAt ??= isKept ? Number.NEGATIVE_INFINITY : clock.now()
+    this.#firstLeasedAt ??= isKept ? Number.NEGATIVE_INFINITY : clock.monotonic()
     const watched = { address: lease.address, firstLeasedAt: this.#firstLeasedAt }
     this.#unwatch = watchLease(watched, this.#components, () => this.#leaseLost(range))
     onChange()

@@ -81,7 +81,7 @@ class AttachedApi implements NodeApi {
     const { ledger, dns, trust, clock, random, log } = components
     this.#init = init
     this.#components = components
-    this.#startedAt = clock.now()
+    this.#startedAt = clock.monotonic()
     this.#server = createApiServer(
       {
         allowedHosts: settings.apiAllowedHost,
@@ -156,7 +156,7 @@ class AttachedApi implements NodeApi {
     const { ledger, dns, clock } = this.#components
     const { p2p, vpn, services, files } = this.#attached
     const bootstrapPeers = this.#init.settings.discoveryBootstrapPeers.length
-    const times = { now: clock.now(), startedAt: this.#startedAt }
+    const times = { now: clock.now(), upMs: clock.monotonic() - this.#startedAt }
     return findProblems({ ...times, ledger, p2p, vpn, services, files, dns, bootstrapPeers })
   }
 
@@ -172,7 +172,7 @@ class AttachedApi implements NodeApi {
       proxy: proxy?.status(),
       dns: this.#components.dns.status(),
       version,
-      uptimeSeconds: (this.#components.clock.now() - this.#startedAt) / 1_000,
+      uptimeSeconds: (this.#components.clock.monotonic() - this.#startedAt) / 1_000,
       memory: process.memoryUsage(),
     })
   }

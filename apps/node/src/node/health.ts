@@ -12,8 +12,8 @@ import type { Vpn } from '@mesh/vpn'
 /** The state that problems are found in. */
 export interface HealthView {
   readonly now: number
-  /** The time of the start, in unix ms. */
-  readonly startedAt: number
+  /** For how long the node runs, in ms of monotonic time. */
+  readonly upMs: number
   readonly ledger: Pick<Ledger, 'conflicts' | 'rejections' | 'storeFailure' | 'clockOffset'>
   /** Undefined until the host listens. */
   readonly p2p: P2pNode | undefined
@@ -133,7 +133,7 @@ function rejectionProblems({ ledger }: HealthView): HealthProblem[] {
   })
 }
 
-function networkProblems({ p2p, now, startedAt, bootstrapPeers }: HealthView): HealthProblem[] {
+function networkProblems({ p2p, now, upMs, bootstrapPeers }: HealthView): HealthProblem[] {
   if (p2p === undefined) return []
   const problems: HealthProblem[] = []
   if (p2p.addresses().length === 0) {
@@ -145,7 +145,7 @@ function networkProblems({ p2p, now, startedAt, bootstrapPeers }: HealthView): H
     })
   }
   const isAlone = !p2p.peers().some((peer) => peer.connected && peer.member)
-  if (!isAlone || now - startedAt < ALONE_AFTER_MS) return problems
+  if (!isAlone || upMs < ALONE_AFTER_MS) return problems
   const tried = p2p.discovery().filter(({ enabled }) => enabled)
   const looking = tried.flatMap(({ method, found }) => (found === undefined ? [] : [method]))
   const errors = tried.flatMap(({ method, lastError }) =>
@@ -166,7 +166,7 @@ function networkProblems({ p2p, now, startedAt, bootstrapPeers }: HealthView): H
         ? 'Start another node with the same token; across networks give it --discovery-bootstrap-peers.'
         : 'Check that the bootstrap peers run, with the same token.',
     ].join(' '),
-    since: startedAt,
+    since: now - upMs,
   })
   return problems
 }

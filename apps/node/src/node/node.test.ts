@@ -82,7 +82,7 @@ describe('health', () => {
     }) as unknown as NonNullable<HealthView['p2p']>
   const view = (over: Partial<HealthView> = {}): HealthView => ({
     now: 100_000,
-    startedAt: 0,
+    upMs: 100_000,
     ledger: {
       conflicts: () => [],
       rejections: () => ({}),
@@ -115,7 +115,7 @@ describe('health', () => {
     const clockOffset = (aheadMs: number) => () => ({ aheadMs, members: 3 })
     const quiet = { conflicts: () => [], rejections: () => ({}), storeFailure: () => undefined }
     const of = (aheadMs: number) =>
-      findProblems(view({ now: 5_000, ledger: { ...quiet, clockOffset: clockOffset(aheadMs) } }))
+      findProblems(view({ upMs: 5_000, ledger: { ...quiet, clockOffset: clockOffset(aheadMs) } }))
     expect(of(100_000)).toEqual([])
     expect(of(3_660_000)[0]).toMatchObject({
       code: 'ledger.clock_wrong',
@@ -125,7 +125,7 @@ describe('health', () => {
     expect(of(-90_000_000)[0]?.title).toBe("This machine's clock is 25 hours behind the median of 3 members'")
   })
   test('a node that just started, or has a member, has no problem', () => {
-    expect(codes({ now: 5_000 })).toEqual([])
+    expect(codes({ upMs: 5_000 })).toEqual([])
     expect(codes({ p2p: p2p({ peers: () => [{ connected: true, member: true }] }) })).toEqual([])
     expect(codes({ p2p: undefined })).toEqual([])
   })
@@ -135,7 +135,7 @@ describe('health', () => {
     ])
   })
   test('a node without an address says so', () => {
-    expect(codes({ now: 5_000, p2p: p2p({ addresses: () => [] }) })).toEqual(['p2p.no_address'])
+    expect(codes({ upMs: 5_000, p2p: p2p({ addresses: () => [] }) })).toEqual(['p2p.no_address'])
   })
   test('what is wrong with the VPN is told, errors before warnings', () => {
     const problem = (code: string, severity: 'warning' | 'error') => ({
@@ -145,7 +145,7 @@ describe('health', () => {
       hint: 'H.',
     })
     const vpn = { problems: () => [problem('vpn.a', 'warning'), problem('vpn.b', 'error')] }
-    expect(codes({ now: 5_000, vpn })).toEqual(['vpn.b', 'vpn.a'])
+    expect(codes({ upMs: 5_000, vpn })).toEqual(['vpn.b', 'vpn.a'])
   })
   test('conflicts, clocks, quotas and forgeries are told', () => {
     const ledger = {
@@ -154,7 +154,7 @@ describe('health', () => {
       storeFailure: () => undefined,
       clockOffset: () => undefined,
     }
-    expect(codes({ now: 5_000, ledger })).toEqual([
+    expect(codes({ upMs: 5_000, ledger })).toEqual([
       'ledger.conflict',
       'ledger.clocks_differ',
       'ledger.over_quota',

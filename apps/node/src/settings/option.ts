@@ -38,7 +38,7 @@ export interface OptionInit {
   readonly isLimit?: true
   /** False: on the command line only. */
   readonly environment?: false
-  /** What to do in place of giving it twice, which is refused: the first one would be lost. Unless set the last one counts. */
+  /** The option may be given once, or the first would be lost: this hint says what to do instead. Unless set the last one counts. */
   readonly once?: string
 }
 

@@ -122,8 +122,8 @@ class CachingForwarder implements Forwarder {
     const key = cacheKey(question)
     const kept = this.#cache?.get(key)
     if (kept === undefined) return undefined
-    const now = this.#components.clock.now()
-    if (now >= kept.expiresAt || now < kept.storedAt) {
+    const now = this.#components.clock.monotonic()
+    if (now >= kept.expiresAt) {
       this.#cache?.delete(key)
       return undefined
     }
@@ -182,7 +182,7 @@ class CachingForwarder implements Forwarder {
     }
     if (this.#stopped) return
     const { answer, keepS } = reply ?? { answer: emptyAnswer(RCODE.SERVFAIL), keepS: FAILURE_CACHE_S }
-    const storedAt = clock.now()
+    const storedAt = clock.monotonic()
     if (keepS > 0 && answer.body.length <= MAX_CACHED_BYTES) {
       this.#cache?.set(key, { answer, storedAt, expiresAt: storedAt + keepS * 1_000 })
     }

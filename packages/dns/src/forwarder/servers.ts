@@ -41,9 +41,11 @@ export function createServers(servers: readonly ForwardServer[], clock: Clock): 
   const domains = [...new Set(servers.map(({ domain }) => domain))].sort((a, b) => b.length - a.length)
   const healthOf = (server: ForwardServer): Health =>
     health.get(server) ?? { answers: 0, failures: 0, failing: undefined }
+  /** When servers failed last, by the monotonic clock. */
+  const failedAt = new Map<ForwardServer, number>()
   const penaltyOf = (server: ForwardServer) => {
-    const at = healthOf(server).failing?.atMs
-    return at !== undefined && clock.now() - at < SERVER_PENALTY_MS ? at : 0
+    const at = failedAt.get(server)
+    return at !== undefined && clock.monotonic() - at < SERVER_PENALTY_MS ? at : 0
   }
   return {
     domainOf: (name) => domains.find((domain) => isUnder(name, domain)),
@@ -53,11 +55,13 @@ export function createServers(servers: readonly ForwardServer[], clock: Clock): 
       const known = healthOf(server)
       known.answers++
       known.failing = undefined
+      failedAt.delete(server)
     },
     failed(server, reason) {
       const known = healthOf(server)
       known.failures++
       known.failing = { atMs: clock.now(), reason }
+      failedAt.set(server, clock.monotonic())
     },
     status: () => servers.map((server) => ({ ...server, ...healthOf(server) })),
   }

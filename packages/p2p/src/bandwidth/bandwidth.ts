@@ -27,16 +27,16 @@ export function createBandwidth({ clock }: { readonly clock: Clock }): Bandwidth
     meter({ protocol, peer, relayed }) {
       return {
         add(bytesIn, bytesOut) {
-          const now = clock.now()
+          const now = clock.monotonic()
           if (!relayed) total.add(now, bytesIn, bytesOut)
           protocols.get(protocol).add(now, bytesIn, bytesOut)
           if (peer !== undefined) peers.get(peer).add(now, bytesIn, bytesOut)
         },
       }
     },
-    total: () => total.read(clock.now()),
-    byProtocol: () => protocols.read(clock.now()),
-    byPeer: () => peers.read(clock.now()),
+    total: () => total.read(clock.monotonic()),
+    byProtocol: () => protocols.read(clock.monotonic()),
+    byPeer: () => peers.read(clock.monotonic()),
   }
 }
 

@@ -27,7 +27,7 @@ export class ExchangeChannel {
   /** The knowledge of the other end: the addresses of each subject, as text. */
   readonly #known = new Map<string, string>()
   #cancel: (() => void) | undefined
-  #lastSentMs = 0
+  #lastSentMs = Number.NEGATIVE_INFINITY
   #sentCount = 0
   /** True when the other end was told of this node itself. */
   #isGreeted = false
@@ -53,7 +53,7 @@ export class ExchangeChannel {
     if (this.#cancel !== undefined) return
     const { clock } = this.#init
     const gapMs = this.#sentCount < EXCHANGE_BURST ? EXCHANGE_DELAY_MS : EXCHANGE_GAP_MS
-    const waitMs = Math.max(EXCHANGE_DELAY_MS, this.#lastSentMs + gapMs - clock.now())
+    const waitMs = Math.max(EXCHANGE_DELAY_MS, this.#lastSentMs + gapMs - clock.monotonic())
     this.#cancel = clock.after(this.#isGreeted ? waitMs : 0, () => {
       this.#cancel = undefined
       this.#send().catch((error: unknown) => this.channel.abort(toError(error)))
@@ -70,7 +70,7 @@ export class ExchangeChannel {
     if (news.length === 0 && this.#isGreeted) return
     const name = this.#isGreeted ? undefined : this.#init.name
     this.#isGreeted = true
-    this.#lastSentMs = clock.now()
+    this.#lastSentMs = clock.monotonic()
     this.#sentCount++
     await this.channel.send(encodePeers({ records: news, stunPort: stunPort(), name }))
     if (news.length === MAX_RECORDS_PER_MESSAGE) this.sendSoon()

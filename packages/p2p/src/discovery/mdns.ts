@@ -143,8 +143,8 @@ class MdnsService implements Mdns {
     for (const link of multicast.links()) {
       if (this.#answering.has(link.id)) continue
       this.#answering.add(link.id)
-      const gapEndsMs = (this.#lastAnswerMs.get(link.id) ?? 0) + ANSWER_GAP_MS
-      this.#later(Math.max(random.float() * ANSWER_SPREAD_MS, gapEndsMs - clock.now()), () => {
+      const gapEndsMs = (this.#lastAnswerMs.get(link.id) ?? Number.NEGATIVE_INFINITY) + ANSWER_GAP_MS
+      this.#later(Math.max(random.float() * ANSWER_SPREAD_MS, gapEndsMs - clock.monotonic()), () => {
         this.#answering.delete(link.id)
         this.#answer(link)
       })
@@ -153,7 +153,7 @@ class MdnsService implements Mdns {
 
   #answer(link: MulticastLink, ttl?: number): void {
     const { service, addresses: addressesOn } = this.#init
-    this.#lastAnswerMs.set(link.id, this.#components.clock.now())
+    this.#lastAnswerMs.set(link.id, this.#components.clock.monotonic())
     const addresses = addressesOn(link)
     if (addresses.length === 0) return
     const more = ttl === undefined ? {} : { ttl }

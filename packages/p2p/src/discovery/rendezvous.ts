@@ -60,10 +60,10 @@ export function startRendezvous(
 
   /** Provides the names once for each window and interval: that is what spreads over many nodes and costs. */
   async function provide(names: readonly string[]): Promise<void> {
-    const due = provided.names !== names.join() || clock.now() - provided.at >= intervalMs
+    const due = provided.names !== names.join() || clock.monotonic() - provided.at >= intervalMs
     if (!due) return
     await Promise.all(names.map((name) => inTime((signal) => dht.provide(name, signal))))
-    provided = { names: names.join(), at: clock.now() }
+    provided = { names: names.join(), at: clock.monotonic() }
   }
 
   async function run(): Promise<void> {

@@ -134,7 +134,7 @@ export class GossipTopology {
       const picked = new Set(this.#pick(topic))
       for (const peer of this.#alike(topic)) {
         if (picked.has(peer) || !mesh.has(peer)) continue
-        if (!this.#peersOf(topic).giveUp(peer, clock.now())) continue
+        if (!this.#peersOf(topic).giveUp(peer, clock.monotonic())) continue
         mesh.delete(peer)
         pubsub.sendPrune(peer, topic).catch((error: unknown) => {
           this.#log.debug('a mesh peer was not told that it is given up', { peer, error: String(error) })
@@ -144,7 +144,7 @@ export class GossipTopology {
   }
 
   #review(): void {
-    const now = this.#components.clock.now()
+    const now = this.#components.clock.monotonic()
     // what is useful now is asked about the next time
     if ([...this.#peersByTopic.values()].some((peers) => peers.hasUseful(now))) this.#reviewUseful.request()
     this.#trim()
@@ -237,7 +237,7 @@ export class GossipTopology {
       if (wanted.length === 0 || this.#isStopped) return wanted
       for (const { topicID } of ihave) {
         if (topicID === undefined || !pubsub.mesh.has(topicID)) continue
-        this.#peersOf(topicID).useful(peer, clock.now())
+        this.#peersOf(topicID).useful(peer, clock.monotonic())
         this.#graft(peer, topicID)
         this.#reviewUseful.request()
       }

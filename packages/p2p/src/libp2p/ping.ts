@@ -21,7 +21,7 @@ export async function pingConnection(
   const stream = await connection.newStream([PING_PROTOCOL], { signal, runOnLimitedConnection: true })
   let onAbort = () => {}
   try {
-    const sent = clock.now()
+    const sent = clock.monotonic()
     const answer = new Promise<void>((resolve, reject) => {
       let received = 0
       stream.addEventListener('message', ({ data }) => {
@@ -34,7 +34,7 @@ export async function pingConnection(
     })
     stream.send(random.bytes(PING_BYTES))
     await answer
-    const rttMs = clock.now() - sent
+    const rttMs = clock.monotonic() - sent
     stream.close().catch((error: unknown) => stream.abort(toError(error)))
     return rttMs
   } catch (error) {

@@ -8,17 +8,17 @@ export interface HeardMembers {
 }
 
 export function createHeardMembers(clock: Clock): HeardMembers {
-  /** Peer to unix ms, the one heard longest ago first. */
+  /** Peer to ms of monotonic time, the one heard longest ago first. */
   const heardAt = new BoundedMap<string, number>(MAX_HEARD_MEMBERS)
   const has = (peer: string) => {
     const at = heardAt.get(peer)
     if (at === undefined) return false
-    if (clock.now() - at < HEARD_MEMBER_MS) return true
+    if (clock.monotonic() - at < HEARD_MEMBER_MS) return true
     heardAt.delete(peer)
     return false
   }
   return {
-    note: (peer) => void heardAt.set(peer, clock.now()),
+    note: (peer) => void heardAt.set(peer, clock.monotonic()),
     has,
   }
 }

@@ -4,7 +4,7 @@
  * send all they hold; what does not verify is refused by the ledger as always.
  */
 import { BoundedMap, BUCKETS, type Logger, type PeerId } from '@mesh/core'
-import { type Change, decodeEntries, encodeBlock, type KeyedEntry } from '@mesh/ledger'
+import { type Change, decodeEntries, encodeBlock, type KeyedEntry, type Snapshot } from '@mesh/ledger'
 import type { Conversation } from '../exchange/conversation.ts'
 import type { ExchangeKind } from '../exchange/exchanges.ts'
 import type { TrustMessage } from '../exchange/trust-message.ts'
@@ -28,15 +28,15 @@ export function createStatementSharing(components: ShareComponents): ExchangeKin
 class StatementSharing implements ExchangeKind {
   readonly first = 'digest'
   readonly #components: ShareComponents
-  /** The digest with which each peer was last found equal. */
-  readonly #equal = new BoundedMap<PeerId, string>(MAX_COUNTED_PEERS)
+  /** The digest of what each peer was last shown. */
+  readonly #shown = new BoundedMap<PeerId, string>(MAX_COUNTED_PEERS)
 
   constructor(components: ShareComponents) {
     this.#components = components
   }
 
   isWanted(peer: PeerId): boolean {
-    return this.#equal.get(peer) !== this.#digest() && this.#isReason(peer)
+    return this.#shown.get(peer) !== this.#digest() && this.#isReason(peer)
   }
 
   async begin(conversation: Conversation): Promise<void> {
@@ -55,20 +55,22 @@ class StatementSharing implements ExchangeKind {
   /** Members hear each other over the topic once they have met. */
   #isReason(peer: PeerId): boolean {
     const { mayUse, isConfirmed } = this.#components
-    return !mayUse(peer) || !this.#equal.has(peer) || !isConfirmed()
+    return !mayUse(peer) || !this.#shown.has(peer) || !isConfirmed()
   }
 
   async #exchange(conversation: Conversation, theirs: Uint8Array): Promise<void> {
-    const { peer } = conversation.channel
-    if (!Buffer.from(theirs).equals(this.#digestBytes())) {
-      await Promise.all([this.#sendAll(conversation), this.#receiveAll(conversation)])
+    const snapshot = this.#components.ledger.snapshot()
+    const digest = digestOf(snapshot)
+    if (!Buffer.from(theirs).equals(Buffer.from(digest, 'hex'))) {
+      await Promise.all([this.#sendAll(conversation, snapshot), this.#receiveAll(conversation)])
     }
-    this.#equal.set(peer, this.#digest())
+    // what was written meanwhile was not shown, and what the peer brought is worth another look
+    this.#shown.set(conversation.channel.peer, digest)
   }
 
-  async #sendAll(conversation: Conversation): Promise<void> {
+  async #sendAll(conversation: Conversation, snapshot: Snapshot): Promise<void> {
     let batch: KeyedEntry[] = []
-    for (const keyed of this.#components.ledger.snapshot().entries(BUCKETS.admission)) {
+    for (const keyed of snapshot.entries(BUCKETS.admission)) {
       batch.push(keyed)
       if (batch.length < ENTRIES_PER_MESSAGE) continue
       await conversation.send({ kind: 'entries', block: encodeBlock(batch) })
@@ -101,10 +103,15 @@ class StatementSharing implements ExchangeKind {
   }
 
   #digest(): string {
-    return this.#components.ledger.snapshot().digest().buckets[BUCKETS.admission] ?? ''
+    return digestOf(this.#components.ledger.snapshot())
   }
 
   #digestBytes(): Uint8Array {
     return Buffer.from(this.#digest(), 'hex')
   }
+}
+
+/** Gives the digest of the bucket `admission`, in hexadecimal digits; '' for none. */
+function digestOf(snapshot: Snapshot): string {
+  return snapshot.digest().buckets[BUCKETS.admission] ?? ''
 }

@@ -238,7 +238,7 @@ class Lease {
   async #staysOurs(address: IpAddress, raceMs: number): Promise<boolean> {
     const { clock } = this.#components
     const lost = new AbortController()
-    const watched = { address, firstLeasedAt: clock.now() }
+    const watched = { address, firstLeasedAt: clock.monotonic() }
     const stop = watchLease(watched, this.#components, () => lost.abort())
     try {
       await delay(clock, raceMs, AbortSignal.any([this.#signal, lost.signal]))

@@ -139,7 +139,7 @@ class AddressMemory implements PastAddresses {
 
   #saveBy(delayMs: number): void {
     const { clock } = this.#components
-    const at = clock.now() + delayMs
+    const at = clock.monotonic() + delayMs
     if (this.#stopped || at >= this.#saveAt) return
     this.#cancel()
     this.#saveAt = at

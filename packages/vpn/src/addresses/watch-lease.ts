@@ -12,7 +12,7 @@ import { CONFLICT_PATIENCE_MS, CONFLICT_SEEN_MS, YOUNG_LEASE_MS } from './limits
 
 interface LeaseWatchInit {
   readonly address: IpAddress
-  /** When this node leased an address first since it started, in Unix ms; -Infinity for one that it had before. */
+  /** When this node leased an address first since it started, in ms of monotonic time; -Infinity for one that it had before. */
   readonly firstLeasedAt: number
 }
 
@@ -44,7 +44,7 @@ export function watchLease(
     log.warn('leased address lost', { address, to: to && shortPeerId(to) })
     onLost({ address, to })
   }
-  const isYoung = () => clock.now() < firstLeasedAt + YOUNG_LEASE_MS
+  const isYoung = () => clock.monotonic() < firstLeasedAt + YOUNG_LEASE_MS
   const letGo = (to: string) => {
     lose(to)
     try {

@@ -36,13 +36,14 @@ export async function awaitElection(
 ): Promise<ElectionOutcome> {
   const { ledger, clock, random, isOurs } = components
   const election = createLeaseElection(ledger.self)
-  const deadline = clock.now() + ELECTION_DEADLINE_MS * (1 + random.float() / 2)
+  const deadline = clock.monotonic() + ELECTION_DEADLINE_MS * (1 + random.float() / 2)
   for (;;) {
     check()
-    const now = clock.now()
+    const now = clock.monotonic()
+    const wallNow = clock.now()
     const snapshot = ledger.snapshot()
-    const isLive = (peer: string) => snapshot.isOwnerLive(peer, now)
-    const waiting = readWaiting(snapshot, now)
+    const isLive = (peer: string) => snapshot.isOwnerLive(peer, wallNow)
+    const waiting = readWaiting(snapshot, wallNow)
     const step = election.next({ waiting, leader: readLeader(snapshot)?.leader, isLive, isOurs }, now)
     if (step.type === 'take') return { unheard: election.unheard, racers: 0 }
     if (now >= deadline) return { unheard: election.unheard, racers: waiting.length }

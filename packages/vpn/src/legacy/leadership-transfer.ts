@@ -69,7 +69,7 @@ class LeadershipTransfer {
     const { ledger, clock } = this.#components
     this.#unsubscribe = ledger.subscribe((event) => {
       if (event.type !== 'committed' || !event.changes.some(concernsLeases)) return
-      this.#lookBy(clock.now() + TRANSFER_GATHER_MS)
+      this.#lookBy(clock.monotonic() + TRANSFER_GATHER_MS)
     })
     this.#look()
   }
@@ -77,13 +77,14 @@ class LeadershipTransfer {
   #look(): void {
     const { ledger, legacyMembers, clock } = this.#components
     this.#lookAt = Number.POSITIVE_INFINITY
-    const now = clock.now()
+    const now = clock.monotonic()
+    const wallNow = clock.now()
     const snapshot = ledger.snapshot()
-    const waiting = readWaiting(snapshot, now)
+    const waiting = readWaiting(snapshot, wallNow)
     this.#note(waiting, now)
     const legacy = new Set(legacyMembers())
     const isCandidate = (peer: string) =>
-      legacy.has(peer) && !this.#idle.has(peer) && snapshot.isOwnerLive(peer, now)
+      legacy.has(peer) && !this.#idle.has(peer) && snapshot.isOwnerLive(peer, wallNow)
     const next = leaderOf(waiting.filter((peer) => isCandidate(peer) && !this.#named.has(peer)))
     if (next === undefined) return
     const leader = this.#leader
@@ -141,14 +142,14 @@ class LeadershipTransfer {
     } catch (error) {
       log.debug('leader not written', { error })
     }
-    this.#lookBy(clock.now() + TRANSFER_PATIENCE_MS)
+    this.#lookBy(clock.monotonic() + TRANSFER_PATIENCE_MS)
   }
 
   #lookBy(at: number): void {
     if (this.#stopped || at >= this.#lookAt) return
     this.#cancel()
     this.#lookAt = at
-    const delayMs = Math.max(0, at - this.#components.clock.now())
+    const delayMs = Math.max(0, at - this.#components.clock.monotonic())
     this.#cancel = this.#components.clock.after(delayMs, () => this.#look())
   }
 }

@@ -79,12 +79,12 @@ class Watch implements TableWatch {
 
   #build(): VpnTable {
     const { clock, log } = this.#components
-    const start = clock.now()
+    const start = clock.monotonic()
     const input = this.#init.read()
     const table = buildTable({ ...input, held: this.#held })
     this.#held = table.accepted
     this.#connected = input.connected.join()
-    this.#costMs = Math.max(0, clock.now() - start)
+    this.#costMs = Math.max(0, clock.monotonic() - start)
     this.#cancelExpiry()
     if (table.expiresAt !== undefined) {
       const delayMs = Math.max(0, table.expiresAt - clock.now()) + EXPIRY_SLACK_MS

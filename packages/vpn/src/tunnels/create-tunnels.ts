@@ -248,7 +248,7 @@ class PeerTunnels implements Tunnels {
     this.#pending.add(known)
     if (this.#stopped) return
     const { clock } = this.#components
-    const waitMs = Math.max(0, this.#appliedAt + TUNNELS_GATHER_MS - clock.now())
+    const waitMs = Math.max(0, this.#appliedAt + TUNNELS_GATHER_MS - clock.monotonic())
     this.#cancelApply ??= clock.after(waitMs, () => this.#apply())
   }
 
@@ -256,7 +256,7 @@ class PeerTunnels implements Tunnels {
     this.#cancelApply?.()
     this.#cancelApply = undefined
     this.#components.onTunnels()
-    this.#appliedAt = this.#components.clock.now()
+    this.#appliedAt = this.#components.clock.monotonic()
     const applied = [...this.#pending]
     this.#pending.clear()
     for (const known of applied) {

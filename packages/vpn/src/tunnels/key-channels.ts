@@ -275,13 +275,14 @@ class MemberKeyChannels implements KeyChannels {
   #established(member: KeyMember, live: LiveChannel, theirs: { publicKey: Uint8Array; mtu: number }): void {
     const { peer } = member
     const { self, networkKey } = this.#init
-    const now = this.#components.clock.now()
+    const { clock } = this.#components
+    const now = clock.monotonic()
     live.established = { publicKey: theirs.publicKey, at: now }
     member.closeRivals(live, self, now)
     const before = this.#keys.keyOf(peer)
     if (before === undefined || !isSameKey(before.publicKey, theirs.publicKey) || before.mtu !== theirs.mtu) {
       const presharedKey = before?.presharedKey ?? derivePresharedKey(networkKey, self, peer)
-      const key = { ...theirs, presharedKey, since: now }
+      const key = { ...theirs, presharedKey, since: clock.now() }
       this.#keys.set(peer, key)
       this.#components.log.debug('key of a peer', { peer, replaced: before !== undefined })
       this.#components.onKey(peer, key)
@@ -296,7 +297,8 @@ class MemberKeyChannels implements KeyChannels {
     }
     if (member.isOpen) return
     // a channel that does not last is no success
-    if (this.#components.clock.now() - live.established.at >= KEY_EXCHANGE_MS) member.backoff.succeeded()
+    if (this.#components.clock.monotonic() - live.established.at >= KEY_EXCHANGE_MS)
+      member.backoff.succeeded()
     else member.backoff.failed()
     this.#components.onLost(member.peer)
     this.#advance(member)

@@ -10,7 +10,7 @@ export interface LiveChannel {
   readonly channel: VpnChannel
   /** True when this node opened it. */
   readonly opened: boolean
-  /** The key that was proven on it, and when (Unix ms); undefined until then. */
+  /** The key that was proven on it, and when (ms of monotonic time); undefined until then. */
   established: { readonly publicKey: Uint8Array; readonly at: number } | undefined
 }
 

@@ -94,7 +94,7 @@ class EngineOutboundStream implements OutboundStream {
   }
 
   sweep(): void {
-    const now = this.#components.clock.now()
+    const now = this.#components.clock.monotonic()
     const stream = this.#stream
     if (this.#fullSince !== undefined && now - this.#fullSince >= STREAM_STALL_MS) {
       this.reset(tunnelError('vpn.timeout', `the peer took nothing for ${STREAM_STALL_MS} ms`))
@@ -132,7 +132,7 @@ class EngineOutboundStream implements OutboundStream {
 
   #pump(to: ByteStream): void {
     const { engine, clock } = this.#components
-    const now = clock.now()
+    const now = clock.monotonic()
     this.#sentAt = now
     for (let batches = 0; batches < BATCHES_PER_TURN; batches++) {
       const batch = engine.take(this.#peer)
@@ -195,7 +195,7 @@ class EngineOutboundStream implements OutboundStream {
       return this.#drive()
     }
     this.#stream = next
-    this.#openedAt = this.#components.clock.now()
+    this.#openedAt = this.#components.clock.monotonic()
     this.#sentAt = this.#openedAt
     this.#fullSince = undefined
     next.onDrain(() => {
@@ -215,7 +215,7 @@ class EngineOutboundStream implements OutboundStream {
     this.#fullSince = undefined
     if (error !== undefined) this.lastError = error
     // one that lasted is opened again at once
-    if (this.#components.clock.now() - this.#openedAt >= STREAM_PROVEN_MS) this.#retry.succeeded()
+    if (this.#components.clock.monotonic() - this.#openedAt >= STREAM_PROVEN_MS) this.#retry.succeeded()
     else this.#retry.failed()
     // a handshake may have been lost with it
     this.#components.engine.retryHandshake(this.#peer)

@@ -1,0 +1,81 @@
+/** What two nodes show each other of the bucket `admission`, while one of them writes. */
+import { once } from 'node:events'
+import { type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { createLedger, createSigner } from '@mesh/ledger'
+import { expect, test } from 'vitest'
+import { createStatementSharing } from '../src/administration/share-statements.ts'
+import { signStatement } from '../src/administration/sign-statement.ts'
+import { Conversation } from '../src/exchange/conversation.ts'
+import type { TrustChannel } from '../src/ports.ts'
+
+/** Two ends of one channel; `onSend` is called before a message of the first end is taken. */
+function createChannels([one, two]: readonly [PeerId, PeerId], onSend: () => void) {
+  const ends = [new EventTarget(), new EventTarget()] as const
+  const queues: Uint8Array[][] = [[], []]
+  const endOf = (index: 0 | 1, peer: PeerId): TrustChannel => ({
+    peer,
+    async send(message) {
+      if (index === 0) onSend()
+      queues[1 - index]?.push(message)
+      ends[1 - index]?.dispatchEvent(new Event('message'))
+    },
+    async *messages() {
+      for (;;) {
+        const next = queues[index]?.shift()
+        if (next === undefined) await once(ends[index], 'message')
+        else yield next
+      }
+    },
+    close: async () => {},
+    abort: () => {},
+  })
+  return [endOf(0, two), endOf(1, one)] as const
+}
+
+function openSide() {
+  const signer = createSigner(systemRandom.bytes(32))
+  const ledger = createLedger({}, { signer, clock: systemClock })
+  const sharing = createStatementSharing({
+    ledger,
+    mayUse: () => false,
+    isConfirmed: () => false,
+    publish: () => {},
+    log: silentLogger,
+  })
+  const write = (key: string) => {
+    const statement = { key, valueText: '1', existing: undefined, nowMs: systemClock.now() }
+    ledger.merge([signStatement(statement, signer)], undefined)
+  }
+  return { peer: signer.peerId, ledger, sharing, write }
+}
+
+type Side = ReturnType<typeof openSide>
+
+async function exchange(one: Side, two: Side, onSend = () => {}) {
+  const [near, far] = createChannels([one.peer, two.peer], onSend)
+  const answered = (async () => {
+    const conversation = new Conversation(far, systemClock)
+    const first = await conversation.next()
+    if (first !== undefined) await two.sharing.answer(conversation, first)
+  })()
+  await one.sharing.begin(new Conversation(near, systemClock))
+  await answered
+}
+
+test('what is written while an exchange runs is shown in the next one', async () => {
+  const [guest, home] = [openSide(), openSide()]
+  guest.write('a')
+  home.write('b')
+  let sent = 0
+  // the digest, the entries, the end: the snapshot is taken before the second
+  await exchange(guest, home, () => {
+    if (++sent === 2) guest.write('late')
+  })
+  expect(home.ledger.snapshot().getLive('admission', 'late')).toBeUndefined()
+  expect(guest.sharing.isWanted(home.peer)).toBe(true)
+  await exchange(guest, home)
+  expect(home.ledger.snapshot().getLive('admission', 'late')).toBeDefined()
+  await exchange(guest, home)
+  expect([guest.sharing.isWanted(home.peer), home.sharing.isWanted(guest.peer)]).toEqual([false, false])
+  for (const { ledger } of [guest, home]) await ledger.stop()
+})
