@@ -251,7 +251,7 @@ function lease(
       },
       components,
     )
-    firstLeasedAt ??= isKept ? Number.NEGATIVE_INFINITY : clock.now()
+    firstLeasedAt ??= isKept ? Number.NEGATIVE_INFINITY : clock.monotonic()
     leaser.tookMs ??= clock.now() - begun
     leaser.address = address
     leaser.leases.push(address)
