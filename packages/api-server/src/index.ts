@@ -24,6 +24,7 @@ export {
   parseListenAddress,
 } from './listen/listen-address.ts'
 export type { ApiListener } from './listen/open-listener.ts'
+export type { OfferedConnection, OfferedFile, OfferedService, OfferShelf, OffersPort } from './offers-port.ts'
 export type {
   AccessPort,
   AdmissionState,
@@ -39,20 +40,11 @@ export type {
   NetworkEvent,
   NetworkPort,
   NodePort,
-  OfferedConnection,
-  OfferedFile,
-  OfferedService,
-  OfferShelf,
-  OffersPort,
   PeerProbe,
   PeerState,
   TrafficPort,
   TrafficStats,
   VersionPort,
-  VpnCounters,
-  VpnPeerState,
-  VpnPort,
-  VpnProbe,
-  VpnStatus,
 } from './ports.ts'
+export type { VpnCounters, VpnPeerState, VpnPort, VpnProbe, VpnStatus } from './vpn-port.ts'
 export { type ApiServer, type ApiServerInit, createApiServer } from './server.ts'

@@ -4,7 +4,8 @@ import { type Clock, createTokenBucket } from '@mesh/core'
 import type { Change, Ledger, LedgerEvent } from '@mesh/ledger'
 import type { OnRefused } from '../handlers/ledger-writes.ts'
 import { MAX_CHANGES_BYTES, REJECTION_BURST, REJECTIONS_PER_SECOND } from '../limits.ts'
-import type { NetworkPort, OffersPort } from '../ports.ts'
+import type { OffersPort } from '../offers-port.ts'
+import type { NetworkPort } from '../ports.ts'
 import type { EventHub } from './event-hub.ts'
 
 /** The returned function ends it. */

@@ -4,7 +4,13 @@
  */
 import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import { Problem } from '../http/problem.ts'
-import type { OfferedConnection, OfferedFile, OfferedService, OfferShelf, OffersPort } from '../ports.ts'
+import type {
+  OfferedConnection,
+  OfferedFile,
+  OfferedService,
+  OfferShelf,
+  OffersPort,
+} from '../offers-port.ts'
 import type { HandlersOf } from './handler.ts'
 
 type OfferRoutes =

@@ -1,6 +1,6 @@
 /** Says the VPN's state in the names of the contract. Pure. */
 import type { VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
-import type { VpnCounters, VpnPeerState, VpnStatus, VpnUdp } from '../ports.ts'
+import type { VpnCounters, VpnPeerState, VpnStatus, VpnUdp } from '../vpn-port.ts'
 
 /** @param roundTrips last measured, in milliseconds by peer id */
 export function vpnView(status: VpnStatus, roundTrips: ReadonlyMap<string, number>): VpnView {

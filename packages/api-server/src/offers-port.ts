@@ -1,0 +1,77 @@
+/** What this node offers to members and takes of them, as the server asks for it. */
+/** Something that this node offers or connects to, by its name. */
+interface Offered {
+  readonly name: string
+  readonly lastError: string | undefined
+  /** Does it come back after a restart? */
+  readonly isKept: boolean
+}
+
+interface OfferedTraffic {
+  readonly openConnections: number
+  /** The number of connections since the start. */
+  readonly connections: number
+  /** The number of bytes that came from members. */
+  readonly bytesIn: number
+  /** The number of bytes that went to members. */
+  readonly bytesOut: number
+}
+
+export interface OfferedService extends Offered, OfferedTraffic {
+  readonly target: string
+  readonly state: 'checking' | 'announcing' | 'announced' | 'target down' | 'name taken'
+  /** The member that has the name in place of this node. */
+  readonly owner: string | undefined
+}
+
+export interface OfferedConnection extends Offered, OfferedTraffic {
+  readonly listen: string
+  readonly state: 'waiting for a provider' | 'connecting' | 'connected' | 'failed'
+  readonly provider: string | undefined
+  readonly path: 'direct' | 'relayed' | undefined
+  /** The transport of the newest connection. */
+  readonly transport: string | undefined
+}
+
+export interface OfferedFile extends Offered {
+  /** The absolute path of the file or folder. */
+  readonly path: string
+  readonly state: 'announced' | 'announcing' | 'name taken'
+  readonly owner: string | undefined
+  /** Number of receivers that got all of it. */
+  readonly completed: number
+  readonly receivers: readonly {
+    readonly peer: string
+    readonly bytes: number
+    readonly totalBytes: number | undefined
+    /** The speed of the transfer, in bytes per second. */
+    readonly rate: number
+  }[]
+}
+
+/** Things of one kind, by name. */
+export interface OfferShelf<State> {
+  /** Lists the things, ordered by name. */
+  list(): readonly State[]
+  /**
+   * Adds a thing in place of what has the name; it is kept over restarts.
+   * @throws MeshError with a code of the contract
+   */
+  put(name: string, place: string): Promise<void>
+  /** Removes a thing for good, and not only until the next start. */
+  remove(name: string): Promise<void>
+}
+
+export interface OffersPort {
+  readonly services: OfferShelf<OfferedService>
+  readonly connections: OfferShelf<OfferedConnection>
+  readonly files: OfferShelf<OfferedFile>
+  /** Tells each change of a state; `state` undefined: it was removed. */
+  subscribe(
+    listener: (event: {
+      readonly type: 'service' | 'connection' | 'file'
+      readonly name: string
+      readonly state: string | undefined
+    }) => void,
+  ): () => void
+}

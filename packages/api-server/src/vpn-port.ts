@@ -1,0 +1,93 @@
+/** The VPN, as the server asks for it. */
+import type { PeerId } from '@mesh/core'
+
+/** Sums, and what was dropped by reason. */
+export interface VpnCounters {
+  readonly packetsIn: number
+  readonly bytesIn: number
+  readonly packetsOut: number
+  readonly bytesOut: number
+  readonly drops: Readonly<Record<string, number | undefined>>
+}
+
+interface UdpEndpoint {
+  readonly address: string
+  readonly port: number
+}
+
+/** The way over UDP to a peer, or why there is none. */
+export interface VpnUdp {
+  readonly state: 'direct' | 'suspect' | 'none'
+  readonly reason:
+    | 'off'
+    | 'unsupported'
+    | 'searching'
+    | 'blocked'
+    | 'one-way'
+    | 'both-vary'
+    | 'too-small'
+    | 'idle'
+    | undefined
+  readonly endpoint: UdpEndpoint | undefined
+  readonly rttMs: number | undefined
+  readonly candidates: readonly {
+    readonly endpoint: UdpEndpoint
+    readonly kind: 'own' | 'seen' | 'heard'
+    readonly isAnswered: boolean
+    readonly isHeard: boolean
+    readonly rttMs: number | undefined
+    /** The longest packet that was proven to pass, in bytes; 0: none. */
+    readonly mtu: number
+  }[]
+}
+
+export interface VpnPeerState {
+  readonly peer: string
+  readonly hostname: string
+  readonly addresses: readonly string[]
+  readonly routes: readonly string[]
+  readonly way: 'sealed' | 'plain' | 'unknown'
+  readonly path: 'direct' | 'relayed' | undefined
+  readonly transport: string | undefined
+  readonly udp: VpnUdp
+  readonly mtu: number
+  /** The time at which the session began, in unix ms. */
+  readonly sessionSince: number | undefined
+  readonly counters: VpnCounters
+}
+
+export interface VpnStatus {
+  readonly state: 'starting' | 'leasing' | 'running' | 'failed' | 'stopped'
+  readonly interface: { readonly name: string; readonly mtu: number; readonly offload: boolean } | undefined
+  readonly addresses: readonly { readonly address: string; readonly prefixLength: number }[]
+  readonly peers: readonly VpnPeerState[]
+  /** Counts of packets that belong to no peer. */
+  readonly device: VpnCounters
+  readonly routes: {
+    readonly advertised: readonly string[]
+    readonly accepted: readonly {
+      readonly range: string
+      readonly peer: string
+      readonly metric: number
+      readonly inKernel: boolean
+    }[]
+  }
+  readonly ignored: Readonly<Record<string, number | undefined>>
+  readonly refusals: Readonly<Record<string, number>>
+}
+
+export interface VpnProbe {
+  readonly way: 'sealed' | 'plain' | 'unknown'
+  readonly path: 'direct' | 'relayed'
+  readonly transport: string | undefined
+  readonly rttMs: number
+  readonly mtu: number
+  readonly udp: VpnUdp
+}
+
+/** The network interface and who is reached through it. */
+export interface VpnPort {
+  status(): VpnStatus
+  /** @throws MeshError `vpn.unknown_peer`, `vpn.not_running`, or what kept it from being reached; the signal's reason */
+  probe(peer: PeerId, signal: AbortSignal): Promise<VpnProbe>
+}
