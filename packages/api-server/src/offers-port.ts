@@ -1,4 +1,4 @@
-/** What this node offers to members and takes of them, as the server asks for it. */
+/** The server asks through these ports for what this node offers to members and takes of them. */
 /** Something that this node offers or connects to, by its name. */
 interface Offered {
   readonly name: string

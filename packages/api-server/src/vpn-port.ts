@@ -1,4 +1,4 @@
-/** The VPN, as the server asks for it. */
+/** The server asks through this port for the VPN. */
 import type { PeerId } from '@mesh/core'
 
 /** Sums, and what was dropped by reason. */

@@ -30,8 +30,9 @@ afterEach(async () => {
   await Promise.all([node.stop(), network.stop()])
 })
 
-/** The legacy node authors a sealed message, as all of them do every few seconds. */
+/** The legacy node authors a sealed message, as all of them do every few seconds, and what stands in it is believed. */
 async function beHeard(): Promise<void> {
+  node.topic.onMessage(({ author }) => node.topic.noteMember(author))
   const secrets = createNetworkSecrets(network.config)
   const window = secrets.windowAt(systemClock.now())
   const { topic } = secrets.ofWindow(window)

@@ -15,21 +15,34 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** A client's port that leads to a provider which does with each stream what the test says. */
-async function reach(serve: (stream: Provided, count: number) => void) {
+/**
+ * A client's port that leads to a provider which does with each stream what the test says; it has served one connection
+ * before, unless the test says otherwise.
+ */
+async function reach(serve: (stream: Provided, count: number) => void, { hasServed = true } = {}) {
   const made = createWorld()
   closers.push(() => made.close())
   const [provider, client] = [await made.member(), await made.member()]
-  let count = 0
+  let count = hasServed ? -1 : 0
+  const serveNext = (stream: Provided) => {
+    if (++count > 0) return serve(stream, count)
+    stream.answer('ok')
+    stream.stream.end()
+  }
   provider.handlers.set(SERVICE_PROTOCOL, (stream) => {
     void readMessage(stream, { maxBytes: 8192, withinMs: 5_000, clock: provider.components.clock }).then(
-      ({ rest }) => serve(new Provided(stream, rest), ++count),
+      ({ rest }) => serveNext(new Provided(stream, rest)),
     )
   })
   await provider.ledger.put('services', 'echo', JSON.stringify({ PeerID: provider.id, Name: 'echo' })).settled
   const services = await client.services({ connections: [{ name: 'echo', address: '127.0.0.1:0' }] })
   const port = Number(/:(\d+)$/.exec(services.status().connections[0]?.listen ?? '')?.[1])
-  return { port, count: () => count, status: () => services.status().connections[0] }
+  const status = () => services.status().connections[0]
+  if (hasServed) {
+    await buffer(connect({ host: '127.0.0.1', port }))
+    await eventually(() => expect(status()?.openConnections).toBe(0))
+  }
+  return { port, count: () => count, status }
 }
 
 /** The provider's end of a stream behind the request. */
@@ -103,6 +116,21 @@ test('what a provider may have acted on is not sent again when the stream breaks
   const socket = send(port, Buffer.from('pay'))
   await expect(buffer(socket)).rejects.toMatchObject({ code: 'ECONNRESET' })
   expect([count(), status()?.openConnections]).toEqual([1, 0])
+})
+
+test('the first request goes without it, and is made again when the stream breaks', async () => {
+  const serve = (stream: Provided, at: number) => {
+    expect(stream.received.toString()).toBe('')
+    if (at === 1) return stream.stream.abort(new Error('not known yet'))
+    stream.answer('ok')
+    stream.stream.onRemoteEnd(() => {
+      stream.stream.send(stream.received)
+      stream.stream.end()
+    })
+  }
+  const { port, count } = await reach(serve, { hasServed: false })
+  expect((await buffer(send(port, Buffer.from('first')).end())).toString()).toBe('first')
+  expect(count()).toBe(2)
 })
 
 test('a stream that breaks before anything was sent is opened again', async () => {

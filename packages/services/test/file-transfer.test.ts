@@ -233,7 +233,8 @@ describe('a folder', () => {
       },
     })
     expect(second.error).toBeUndefined()
-    expect(again).toBeLessThanOrEqual(SMALL_FILES / 2 + 4)
+    // what was on the way when it broke off comes again
+    expect(again).toBeLessThan(0.95 * SMALL_FILES)
     expect(treeOf(join(folder, 'copy'))).toEqual(treeOf(join(folder, 'source')))
   })
 

@@ -12,7 +12,7 @@ import type { Vpn } from '@mesh/vpn'
 /** The state that problems are found in. */
 export interface HealthView {
   readonly now: number
-  /** For how long the node runs, in ms of monotonic time. */
+  /** The time that the node has run, in ms of monotonic time. */
   readonly upMs: number
   readonly ledger: Pick<Ledger, 'conflicts' | 'rejections' | 'storeFailure' | 'clockOffset'>
   /** Undefined until the host listens. */

@@ -123,7 +123,8 @@ export class ConnectedService {
   async #reach(signal: AbortSignal, early?: EarlyBytes) {
     this.#connections++
     const { name, kind } = this
-    const init = { name, kind, provider: this.#provider, startedAt: this.#startedAt, signal }
+    const servedBy = this.#newest?.peer
+    const init = { name, kind, provider: this.#provider, startedAt: this.#startedAt, servedBy, signal }
     const opened = await openService({ ...init, ...(early !== undefined && { early }) }, this.#components)
     const { peer, transport } = opened.stream
     const isOther = this.#newest?.peer !== peer || this.#newest.transport !== transport

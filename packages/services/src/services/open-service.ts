@@ -27,9 +27,11 @@ export interface OpenServiceInit {
   readonly startedAt: number
   /**
    * The bytes that the local client sends before the answer. Once a provider may have acted on it, no other
-   * one is asked.
+   * one is asked: so they go along only to one that has served before.
    */
   readonly early?: EarlyBytes
+  /** The provider that served the connection before this one. */
+  readonly servedBy?: PeerId | undefined
   readonly signal: AbortSignal
 }
 
@@ -84,7 +86,7 @@ async function findPeer(
 
 async function openAt(
   peer: PeerId,
-  { name, kind, early, signal }: OpenServiceInit,
+  { name, kind, early, servedBy, signal }: OpenServiceInit,
   components: OpenServiceComponents,
 ): Promise<OpenedStream> {
   const { network, user, legacy } = components
@@ -103,7 +105,13 @@ async function openAt(
     )
   }
   const request = encodeServiceRequest({ name, kind, entries: user.entries() })
-  return openRequest({ peer, protocol: SERVICE_PROTOCOL, request, early, signal }, components)
+  if (servedBy === peer) {
+    return openRequest({ peer, protocol: SERVICE_PROTOCOL, request, early, signal }, components)
+  }
+  // the first request may come before the other side knows who asks, and is made again then
+  const opened = await openRequest({ peer, protocol: SERVICE_PROTOCOL, request, signal }, components)
+  early?.sendTo(opened.stream)
+  return opened
 }
 
 /** A node that speaks both is one of ours. */
