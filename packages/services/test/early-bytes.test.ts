@@ -38,10 +38,8 @@ async function reach(serve: (stream: Provided, count: number) => void, { hasServ
   const services = await client.services({ connections: [{ name: 'echo', address: '127.0.0.1:0' }] })
   const port = Number(/:(\d+)$/.exec(services.status().connections[0]?.listen ?? '')?.[1])
   const status = () => services.status().connections[0]
-  if (hasServed) {
-    await buffer(connect({ host: '127.0.0.1', port }))
-    await eventually(() => expect(status()?.openConnections).toBe(0))
-  }
+  if (hasServed) await buffer(connect({ host: '127.0.0.1', port }))
+  await eventually(() => expect(status()?.openConnections).toBe(0))
   return { port, count: () => count, status }
 }
 
