@@ -102,7 +102,7 @@ export interface Channels {
     options: ChannelOptions & { readonly signal?: AbortSignal },
   ): Promise<Channel>
   /** Gives the proven members with a live connection that speak the protocol. */
-  peersWith(protocol: string): readonly PeerId[]
+  peersWith(protocol: string, options?: { readonly ungated?: boolean }): readonly PeerId[]
   /** Calls the listener as such members come and go; with `ungated` those that are kept out, too. */
   onPeerWith(
     protocol: string,

@@ -35,6 +35,7 @@ export interface TrustChannels {
     protocol: string,
     options: TrustChannelOptions & { readonly signal: AbortSignal },
   ): Promise<TrustChannel>
+  peersWith(protocol: string, options: { readonly ungated: true }): readonly PeerId[]
   onPeerWith(
     protocol: string,
     listener: (peer: PeerId, present: boolean) => void,

@@ -52,7 +52,7 @@ export function createChannels(components: ChannelsComponents): ChannelService {
       const rules = { from: 'proven', relayed: true, ungated: options.ungated } as const
       return channelOver(await streams.open(peer, protocol, { ...rules, signal }), options)
     },
-    peersWith: presence.peersWith,
+    peersWith: (protocol, options) => (options?.ungated === true ? ungated : presence).peersWith(protocol),
     onPeerWith: (protocol, listener, options) =>
       (options?.ungated === true ? ungated : presence).onPeerWith(protocol, listener),
     stop() {

@@ -85,7 +85,9 @@ export class Exchanges {
         this.look(peer)
       } else this.#forget(peer)
     }
-    this.#stopPresence = channels.onPeerWith(TRUST_PROTOCOL, onPeer, { ungated: true })
+    const ungated = { ungated: true } as const
+    this.#stopPresence = channels.onPeerWith(TRUST_PROTOCOL, onPeer, ungated)
+    for (const peer of channels.peersWith(TRUST_PROTOCOL, ungated)) onPeer(peer, true)
   }
 
   stop(): void {
