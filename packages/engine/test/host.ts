@@ -2,7 +2,7 @@
  * One engine with a real interface, in a process of its own (for a network namespace of its own), whose frames go
  * over a unix socket: those cross namespaces. Reads commands from stdin, a line each, and answers with a line.
  *
- *   node --conditions=mesh-source test/host.ts '{"name":"mesh0","listen":"/tmp/x.sock",...}'
+ *   node --conditions=mesh-source test/host.ts '{"name":"mesh0","listen":"/run/x.sock",...}'
  */
 import { randomBytes } from 'node:crypto'
 import { createConnection, createServer, type Socket } from 'node:net'
