@@ -10,20 +10,14 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import type { ApiEvent } from '@mesh/api-contract'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
-import {
-  canonicalBytes,
-  createSigner,
-  encodeBlock,
-  type Entry,
-  type KeyedEntry,
-  type Signer,
-} from '@mesh/ledger'
+import { createSigner, encodeBlock, type KeyedEntry } from '@mesh/ledger'
 import { parseToken } from '@mesh/network'
 import { createP2pNode } from '@mesh/p2p/node'
 import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { expect, test } from 'vitest'
+import { signEntry } from '../attack/gossip.ts'
 import { createMesh, makeToken, type NodeProcess } from './harness.ts'
 import { createCleanUps } from './suite.ts'
 
@@ -69,29 +63,6 @@ async function joinAsMember(victim: NodeProcess, token: string) {
 
 const nowNs = () => BigInt(Math.floor(systemClock.now())) * 1_000_000n
 
-function sign(
-  signer: Signer,
-  bucket: string,
-  key: string,
-  value: unknown,
-  change: Partial<Entry> = {},
-): KeyedEntry {
-  const unsigned: Entry = {
-    value: change.deleted === true ? '' : JSON.stringify(value),
-    owner: signer.peerId,
-    version: nowNs(),
-    updatedAt: Math.floor(systemClock.now() / 1000),
-    deleted: false,
-    sig: null,
-    ...change,
-  }
-  return {
-    bucket,
-    key,
-    entry: { ...unsigned, sig: signer.sign(canonicalBytes({ bucket, key, entry: unsigned })) },
-  }
-}
-
 async function metric(node: NodeProcess, name: string, code: string): Promise<number> {
   const text = await node.client.getMetrics({})
   return Number(new RegExp(`^${name}\\{[^}]*code="${code}"[^}]*\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0)
@@ -116,8 +87,8 @@ test('bad entries of a member are refused by reason, told as events, and hold up
     })
     expect(await metric(victim, 'mesh_ledger_rejected_total', code)).toBeGreaterThan(0)
   }
-  const good = sign(signer, 'notes', 'good', 'kept')
-  const forged = sign(signer, 'machines', '10.1.0.66', { PeerID: signer.peerId })
+  const good = signEntry(signer, ['notes', 'good', 'kept'])
+  const forged = signEntry(signer, ['machines', '10.1.0.66', { PeerID: signer.peerId }])
   const flipped = Uint8Array.from(forged.entry.sig ?? [], (byte, at) => (at === 5 ? byte ^ 1 : byte))
   await sendEntries(good, { ...forged, entry: { ...forged.entry, sig: flipped } })
   await rejected('10.1.0.66', 'BAD_SIG')
@@ -125,17 +96,21 @@ test('bad entries of a member are refused by reason, told as events, and hold up
     expect(await victim.client.getEntry({ bucket: 'notes', key: 'good' })).toBe('kept'),
   )
 
-  await sendEntries(sign(signer, 'dns', '^mine$', { 1: '10.6.6.6' }))
+  await sendEntries(signEntry(signer, ['dns', '^mine$', { 1: '10.6.6.6' }]))
   await rejected('^mine$', 'NOT_OWNER')
-  await sendEntries(sign(signer, 'services', 'web', { PeerID: victim.id, Name: 'web' }))
+  await sendEntries(signEntry(signer, ['services', 'web', { PeerID: victim.id, Name: 'web' }]))
   await rejected('web', 'OWNER_MISMATCH')
-  await sendEntries(sign(signer, 'egress', signer.peerId, 'ok', { version: nowNs() + 3_600_000_000_000n }))
+  await sendEntries(
+    signEntry(signer, ['egress', signer.peerId, 'ok'], { version: nowNs() + 3_600_000_000_000n }),
+  )
   await rejected(signer.peerId, 'FUTURE')
-  await sendEntries(sign(signer, 'files', 'large', { PeerID: signer.peerId, Name: 'x'.repeat(70_000) }))
+  await sendEntries(
+    signEntry(signer, ['files', 'large', { PeerID: signer.peerId, Name: 'x'.repeat(70_000) }]),
+  )
   await rejected('large', 'TOO_LARGE')
   const [before, tombstone] = [
-    sign(signer, 'files', 'gone', { PeerID: signer.peerId, Name: 'gone' }),
-    sign(signer, 'files', 'gone', '', { deleted: true, version: nowNs() + 1_000_000n }),
+    signEntry(signer, ['files', 'gone', { PeerID: signer.peerId, Name: 'gone' }]),
+    signEntry(signer, ['files', 'gone', ''], { deleted: true, version: nowNs() + 1_000_000n }),
   ]
   await sendEntries(before)
   await eventually(async () =>
@@ -149,7 +124,10 @@ test('bad entries of a member are refused by reason, told as events, and hold up
   await rejected('gone', 'RECLAIM_STALE')
 
   // one that is no entry at all, between two good ones
-  const [first, last] = [sign(signer, 'notes', 'a-first', '1'), sign(signer, 'notes', 'z-last', '2')]
+  const [first, last] = [
+    signEntry(signer, ['notes', 'a-first', '1']),
+    signEntry(signer, ['notes', 'z-last', '2']),
+  ]
   const json = new TextDecoder()
     .decode(encodeBlock([first, last]))
     .replace('"z-last":', '"middle":7,"z-last":')
