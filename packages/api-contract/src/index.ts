@@ -30,12 +30,14 @@ export {
   MAX_CHANGES_PER_EVENT,
   MAX_HEADER_BYTES,
   MAX_KEY_BYTES,
+  MAX_PAGE_ENTRIES,
   MAX_PATH_BYTES,
   MAX_VALUE_BYTES,
   MAX_WAIT_MS,
 } from './limits.ts'
+export { type EntryPlace, entryPathOf } from './paging.ts'
 export type { Answer, ParsedInput, RouteDefinition, RouteInput, RouteOutput } from './route.ts'
-export { type RouteId, type Routes, routes } from './routes/index.ts'
+export { type PagedRouteId, type RouteId, type Routes, routes } from './routes/index.ts'
 export type {
   AdmissionView,
   BlockView,
