@@ -97,5 +97,5 @@ test('a socket that may not be marked is not connected', async () => {
   const refusing = start('/ip4/127.0.0.1/tcp/0', () => {
     throw new Error('EPERM')
   })
-  await expect(refusing).rejects.toThrow()
+  await expect(refusing).rejects.toThrow(/EPERM|listen/)
 })
