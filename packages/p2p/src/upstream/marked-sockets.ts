@@ -31,7 +31,7 @@ interface TcpHandle {
   bind6(address: string, port: number, flags: number): number
 }
 
-type Connect = (this: Transport, ...args: readonly unknown[]) => Promise<unknown>
+type Connect = (this: Transport, ...args: unknown[]) => Promise<unknown>
 
 const CONNECTING = 'net.client.socket'
 const LISTENING = 'tracing:net.server.listen:asyncEnd'
