@@ -44,6 +44,7 @@ test('has these public names', () => {
     'eventTypes',
     'hintOf',
     'isErrorCode',
+    'levelOf',
     'routes',
     'tryParseDnsType',
   ])

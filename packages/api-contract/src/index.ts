@@ -36,7 +36,15 @@ export {
   MAX_WAIT_MS,
 } from './limits.ts'
 export { type EntryPlace, entryPathOf } from './paging.ts'
-export type { Answer, ParsedInput, RouteDefinition, RouteInput, RouteOutput } from './route.ts'
+export {
+  type AccessLevel,
+  type Answer,
+  levelOf,
+  type ParsedInput,
+  type RouteDefinition,
+  type RouteInput,
+  type RouteOutput,
+} from './route.ts'
 export { type PagedRouteId, type RouteId, type Routes, routes } from './routes/index.ts'
 export type {
   AdmissionView,

@@ -8,7 +8,16 @@ import type { AnswerBody } from './views/answer-parts.ts'
 import { createLedgerTexts } from './views/ledger-text.ts'
 
 test('has these public names', () => {
-  expect(Object.keys(index).sort()).toEqual(['createApiServer', 'formatListenAddress', 'parseListenAddress'])
+  expect(Object.keys(index).sort()).toEqual([
+    'TOKEN_LEVELS',
+    'createApiServer',
+    'createToken',
+    'formatListenAddress',
+    'isTokenText',
+    'parseListenAddress',
+    'parseTokenLine',
+    'parseTokenList',
+  ])
 })
 
 test('what is asked often is made once for each snapshot', async () => {
