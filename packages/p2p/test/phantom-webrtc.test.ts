@@ -34,7 +34,7 @@ async function createOffer(): Promise<string> {
 test('a stranger that breaks the signalling off gets no WebRTC connection', async () => {
   const node = await startLoopbackNode({
     network: generateNetworkConfig({}, systemRandom),
-    switches: { webrtc: true, relayClient: true },
+    switches: { webrtc: true },
   })
   onTestFinished(() => node.stop())
   await node.allTransportsReady
