@@ -54,6 +54,7 @@ export const nodeRoutes = {
   getLiveness: defineRoute({
     method: 'GET',
     path: '/healthz',
+    level: 'open',
     tag: 'node',
     summary: 'Does the process answer?',
     answer: { kind: 'text', description: '`ok`' },
@@ -62,6 +63,7 @@ export const nodeRoutes = {
   getReadiness: defineRoute({
     method: 'GET',
     path: '/readyz',
+    level: 'open',
     tag: 'node',
     summary: 'Has the node joined its network?',
     answer: { kind: 'text', description: '`ok`' },
