@@ -88,13 +88,14 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   const identity = settings.ephemeral ? createIdentity(random) : openIdentity(folder.path, random, log)
   const trust = await openTrust({ settings, network, identity, stateDir }, { clock, random, log })
   ends.add(() => trust?.stop())
-  const ledger = openLedger({ settings, identity, folder: folder.path, trust }, { clock, log })
+  const { ledger, keeper } = openLedger({ settings, identity, folder: folder.path, trust }, { clock, log })
+  ends.add(() => keeper.stop())
   ends.add(() => ledger.stop())
   trust?.attachLedger(ledger)
 
   const dns = createNodeDns(parts, { ledger, clock, random, log })
   ends.add(() => dns.stop())
-  const api = createApi(parts, { ledger, dns, trust, clock, random, log })
+  const api = createApi(parts, { ledger, keeper, dns, trust, clock, random, log })
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told
   ends.add(() => ledger.stop())
