@@ -3,6 +3,7 @@
  * folder, locked, and the identity in it; 2 store and ledger; 3 the API, which answers from here on; 4 the libp2p
  * host, replication, the VPN where it is asked for, and the transports that take longer. Stops in the reverse order.
  */
+import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
 import type { ListenAddress } from '@mesh/api-server'
 import { type Clock, delay, type Logger, type PeerId, type Random } from '@mesh/core'
 import { nameInForce } from '../settings/node-name.ts'
@@ -21,42 +22,6 @@ import { restoreResolver } from './restore-resolver.ts'
 
 /** Time for the first requests between the API and the host. */
 const FIRST_ANSWERS_MS = 10
-
-export interface NodeInit {
-  readonly settings: Settings
-  readonly network: Network
-  readonly stateDir: string
-  /** Where the API listens beside the control socket, which every node has. */
-  readonly listen: ListenAddress | undefined
-  /** The folder that relative paths of sockets count from. */
-  readonly base: string
-  /** Make the network interface, and carry packets. */
-  readonly hasVpn: boolean
-  /** An address of `--dns` that cannot be had ends the node; else it is a problem that may pass. */
-  readonly needsDns: boolean
-  /** Entries that are kept while the node runs. */
-  readonly announcements: readonly Announcement[]
-}
-
-export interface NodeComponents {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
-  /** Milliseconds since the process began. */
-  readonly uptimeMs: () => number
-}
-
-export interface StartOptions {
-  readonly signal: AbortSignal
-  /** The API answers, at this address; undefined when only the control socket does. */
-  readonly onListening: (url: string | undefined) => void
-  /** The interface stands, with addresses like `10.1.0.11/24`. */
-  readonly onInterface: (name: string, addresses: readonly string[]) => void
-  /** A service, a connection to one, or the proxy is ready, in words. */
-  readonly onService: (line: string) => void
-  /** DNS is answered there, `127.0.0.1:5353`. */
-  readonly onDns: (place: string) => void
-}
 
 export interface MeshNode {
   readonly id: PeerId
