@@ -296,6 +296,12 @@ export const errorCatalogue = {
     hint: 'GET /api/admission lists the invites.',
     commandHint: '`mesh admin list` lists the invites.',
   },
+  'debug.busy': {
+    status: 503,
+    title: 'Another profile is being taken',
+    hint: 'Ask again when it is done; Retry-After says when to try.',
+    commandHint: 'Try again when it is done.',
+  },
   'node.not_ready': {
     status: 503,
     title: 'The node is not ready yet',

@@ -1,6 +1,7 @@
 /** The API needs these ports from the rest of a node; `apps/node` plugs the parts in. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
+import type { DebugPort } from './debug-port.ts'
 
 /** Bytes and rates of what went over the network. */
 export interface TrafficStats {
@@ -262,4 +263,6 @@ export interface ApiServerComponents {
   readonly dns?: DnsPort
   /** The port of trust; without it the node has no peer gate, and the network no administrators. */
   readonly access?: AccessPort
+  /** Profiles of the process; without it nothing is served at `/debug/pprof/` but the web page. */
+  readonly debug?: DebugPort
 }

@@ -19,6 +19,7 @@ import { createNodeOffers } from './handlers/node-offers.ts'
 import { createPeerReads } from './handlers/peer-reads.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp } from './http/app.ts'
+import { createProfiles } from './http/profiles.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
 import { LARGE_ANSWER_SEATS, MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts'
 import { withExposure } from './listen/exposure.ts'
@@ -77,7 +78,7 @@ class ExpressApiServer implements ApiServer {
   #offers: OffersPort | undefined
 
   constructor(init: ApiServerInit, components: ApiServerComponents) {
-    const { ledger, clock, random, assets } = components
+    const { ledger, clock, random, assets, debug } = components
     this.#components = components
     this.#startedAt = clock.now()
     this.#startedMs = clock.monotonic()
@@ -94,6 +95,7 @@ class ExpressApiServer implements ApiServer {
       writes: createRateLimiter(WRITE_RATE, clock),
       counts: this.#counts,
       assets,
+      profiles: debug === undefined ? undefined : createProfiles(debug),
       logger: this.#logger,
       random,
     }

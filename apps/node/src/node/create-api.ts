@@ -4,6 +4,7 @@ import {
   type ApiListener,
   type ApiServer,
   createApiServer,
+  type DebugPort,
   type ListenAddress,
   type OffersPort,
   type PeerProbe,
@@ -30,6 +31,8 @@ export interface NodeApiComponents {
   readonly dns: NodeDns
   /** Undefined where whoever has the token is in. */
   readonly trust: Trust | undefined
+  /** Undefined unless the node runs with `--debug`. */
+  readonly debug: DebugPort | undefined
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -78,7 +81,7 @@ class AttachedApi implements NodeApi {
 
   constructor(init: NodeApiInit, components: NodeApiComponents) {
     const { settings, network, hasVpn } = init
-    const { ledger, dns, trust, clock, random, log } = components
+    const { ledger, dns, trust, debug, clock, random, log } = components
     this.#init = init
     this.#components = components
     this.#startedAt = clock.monotonic()
@@ -103,6 +106,7 @@ class AttachedApi implements NodeApi {
         },
         metrics: () => this.#metrics(),
         ...(trust !== undefined && { access: createAccessPort({ trust, ledger, now: () => clock.now() }) }),
+        ...(debug !== undefined && { debug }),
         ...assetsOf(),
       },
     )

@@ -3,7 +3,7 @@
  * folder, locked, and the identity in it; 2 store and ledger; 3 the API, which answers from here on; 4 the libp2p
  * host, replication, the VPN where it is asked for, and the transports that take longer. Stops in the reverse order.
  */
-import type { ListenAddress } from '@mesh/api-server'
+import type { DebugPort, ListenAddress } from '@mesh/api-server'
 import { type Clock, delay, type Logger, type PeerId, type Random } from '@mesh/core'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
@@ -94,7 +94,8 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
 
   const dns = createNodeDns(parts, { ledger, clock, random, log })
   ends.add(() => dns.stop())
-  const api = createApi(parts, { ledger, dns, trust, clock, random, log })
+  const debug = settings.debug ? await openDebugPort(clock) : undefined
+  const api = createApi(parts, { ledger, dns, trust, debug, clock, random, log })
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told
   ends.add(() => ledger.stop())
@@ -120,4 +121,10 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
     ends,
   )
   return { id: identity.id, sharing, stop: () => ends.run() }
+}
+
+/** Loads what profiles need, which no other node does. */
+async function openDebugPort(clock: Clock): Promise<DebugPort> {
+  const { createDebugPort } = await import('../debug/create-debug-port.ts')
+  return createDebugPort(clock)
 }

@@ -197,7 +197,7 @@ export const outputOptions = {
     group: 'Output',
     commands: [...ALL, ...TOKEN],
     default: false,
-    help: 'Print stack traces with errors.',
+    help: 'Print stack traces with errors, and serve profiles of the node at /debug/pprof/.',
   }),
   verbose: toggle({
     group: 'Output',
