@@ -2,6 +2,7 @@
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { DebugPort } from './debug-port.ts'
+import type { LogPort, ReachabilityState } from './operation-ports.ts'
 
 /** Bytes and rates of what went over the network. */
 export interface TrafficStats {
@@ -265,4 +266,8 @@ export interface ApiServerComponents {
   readonly access?: AccessPort
   /** Profiles of the process; without it nothing is served at `/debug/pprof/` but the web page. */
   readonly debug?: DebugPort
+  /** The levels of the log; without it they cannot be changed. */
+  readonly log?: LogPort
+  /** Undefined, and answers undefined, until the host listens. */
+  readonly reachability?: () => ReachabilityState | undefined
 }

@@ -14,6 +14,7 @@ import { createAccess } from './handlers/access.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
 import { createLedgerReads, type ValueForm } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
+import { createOperation } from './handlers/operation.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
 import { createNodeOffers } from './handlers/node-offers.ts'
 import { createPeerReads } from './handlers/peer-reads.ts'
@@ -144,7 +145,7 @@ class ExpressApiServer implements ApiServer {
   }
 
   #createHandlers(values: ValueForm): Handlers {
-    const { ledger, clock, dns, version, health, access } = this.#components
+    const { ledger, clock, dns, version, health, access, log, reachability } = this.#components
     const scene = this.#scene
     return {
       ...createLedgerReads(scene, () => this.#texts.last(), values),
@@ -152,6 +153,7 @@ class ExpressApiServer implements ApiServer {
       ...createNodeOffers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),
+      ...createOperation({ log, reachability: () => reachability?.() }),
       ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
       ...createPeerReads({ scene, clock }),
       ...createNodeReads({

@@ -10,7 +10,11 @@ const NS_PER_US = 1_000
 const IDLE = '(idle)'
 
 /** Samples the running program. Rejects with the signal's reason. */
-export async function takeCpuProfile(seconds: number, clock: Clock, signal: AbortSignal): Promise<Uint8Array> {
+export async function takeCpuProfile(
+  seconds: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   const session = new Session()
   session.connect()
   try {

@@ -35,7 +35,10 @@ export async function startHeapSampling(clock: Clock): Promise<HeapSampling> {
     async take({ collectsGarbage }) {
       if (collectsGarbage) await session.post('HeapProfiler.collectGarbage')
       const { profile } = await session.post('HeapProfiler.getSamplingProfile')
-      return encodeHeapProfile(profile as unknown as SampledHeap, { takenAt: clock.now(), durationMs: clock.monotonic() - startedMs })
+      return encodeHeapProfile(profile as unknown as SampledHeap, {
+        takenAt: clock.now(),
+        durationMs: clock.monotonic() - startedMs,
+      })
     },
   }
 }

@@ -47,7 +47,11 @@ export async function describePendingWork(
 function describeResources(): readonly string[] {
   const counts = Map.groupBy(process.getActiveResourcesInfo(), (kind) => kind)
   const rows = [...counts].toSorted(([, a], [, b]) => b.length - a.length)
-  return ['', 'active resources:', ...rows.map(([kind, { length }]) => `${String(length).padStart(6)} ${kind}`)]
+  return [
+    '',
+    'active resources:',
+    ...rows.map(([kind, { length }]) => `${String(length).padStart(6)} ${kind}`),
+  ]
 }
 
 interface Handle {

@@ -2,7 +2,14 @@
 import { Session } from 'node:inspector/promises'
 import { type Clock, delay } from '@mesh/core'
 
-const CATEGORIES = ['v8', 'node.perf', 'node.async_hooks', 'node.fs.async', 'node.dns.native', 'node.net.native']
+const CATEGORIES = [
+  'v8',
+  'node.perf',
+  'node.async_hooks',
+  'node.fs.async',
+  'node.dns.native',
+  'node.net.native',
+]
 /** How many events are kept; later ones are left out, and counted. */
 const MAX_TRACE_EVENTS = 200_000
 /** How long V8 may take to give its last events, in ms. */

@@ -3,7 +3,8 @@
  * folder, locked, and the identity in it; 2 store and ledger; 3 the API, which answers from here on; 4 the libp2p
  * host, replication, the VPN where it is asked for, and the transports that take longer. Stops in the reverse order.
  */
-import type { DebugPort, ListenAddress } from '@mesh/api-server'
+import { join } from 'node:path'
+import type { DebugPort, ListenAddress, LogPort } from '@mesh/api-server'
 import { type Clock, delay, type Logger, type PeerId, type Random } from '@mesh/core'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
@@ -18,6 +19,8 @@ import type { Sharing } from './join-services.ts'
 import { openLedger } from './open-ledger.ts'
 import { openTrust } from './open-trust.ts'
 import { restoreResolver } from './restore-resolver.ts'
+import type { LogLevels } from '../log/log-level.ts'
+import { createLogPort } from '../log/log-port.ts'
 
 /** Time for the first requests between the API and the host. */
 const FIRST_ANSWERS_MS = 10
@@ -32,6 +35,8 @@ export interface NodeInit {
   readonly base: string
   /** Make the network interface, and carry packets. */
   readonly hasVpn: boolean
+  /** The person named the levels of the log: those that were kept do not count. */
+  readonly namesLevels?: boolean
   /** An address of `--dns` that cannot be had ends the node; else it is a problem that may pass. */
   readonly needsDns: boolean
   /** Entries that are kept while the node runs. */
@@ -42,6 +47,8 @@ export interface NodeComponents {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** The levels of `log`, where they can be changed. */
+  readonly levels?: LogLevels
   /** Milliseconds since the process began. */
   readonly uptimeMs: () => number
 }
@@ -84,6 +91,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   const { settings, network, stateDir, listen, clock, random, log, uptimeMs, signal } = parts
   const folder = openInstanceFolder({ stateDir, networkId: network.id, instance: settings.instance })
   ends.add(() => folder.release({ remove: settings.ephemeral }))
+  const logPort = openLogPort(parts, folder.path)
   restoreResolver(stateDir, log)
   const identity = settings.ephemeral ? createIdentity(random) : openIdentity(folder.path, random, log)
   const trust = await openTrust({ settings, network, identity, stateDir }, { clock, random, log })
@@ -95,7 +103,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   const dns = createNodeDns(parts, { ledger, clock, random, log })
   ends.add(() => dns.stop())
   const debug = settings.debug ? await openDebugPort(clock) : undefined
-  const api = createApi(parts, { ledger, dns, trust, debug, clock, random, log })
+  const api = createApi(parts, { ledger, dns, trust, debug, logPort, clock, random, log })
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told
   ends.add(() => ledger.stop())
@@ -127,4 +135,13 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
 async function openDebugPort(clock: Clock): Promise<DebugPort> {
   const { createDebugPort } = await import('../debug/create-debug-port.ts')
   return createDebugPort(clock)
+}
+
+function openLogPort(
+  { settings, levels, namesLevels = false, log }: NodeInit & NodeComponents,
+  folder: string,
+): LogPort | undefined {
+  if (levels === undefined) return undefined
+  const file = settings.ephemeral ? undefined : join(folder, 'log-level')
+  return createLogPort({ file, isNamed: namesLevels }, { levels, log })
 }

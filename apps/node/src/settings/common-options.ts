@@ -134,6 +134,13 @@ export const clientOptions = {
     environment: false,
     help: 'Show each address of the machine that was tried over UDP, and why packets do not go so where they do not.',
   }),
+  keep: toggle({
+    group: 'Asking a node',
+    commands: ['log-level'],
+    default: false,
+    environment: false,
+    help: 'Keep the levels over restarts of the node, until other ones are given without it.',
+  }),
   expires: duration({
     group: 'Asking a node',
     commands: ['admin invite'],
@@ -201,7 +208,7 @@ export const outputOptions = {
   }),
   verbose: toggle({
     group: 'Output',
-    commands: ['status'],
+    commands: ['status', 'peers'],
     default: false,
     environment: false,
     help: 'Show for each peer how it is reached, what was tried and what comes next.',
