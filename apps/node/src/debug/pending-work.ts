@@ -54,6 +54,9 @@ function describeResources(): readonly string[] {
   ]
 }
 
+/** Fields of a handle that help nobody: it is active, and stands at an address in memory. */
+const UNTOLD: ReadonlySet<string> = new Set(['is_active', 'address'])
+
 interface Handle {
   readonly type: string
   readonly is_active?: boolean
@@ -67,9 +70,11 @@ function describeHandles(): readonly string[] {
   Object.assign(report, { excludeNetwork: true })
   const { libuv = [] } = report.getReport() as { readonly libuv?: readonly Handle[] }
   const active = libuv.filter((handle) => handle.is_active === true)
-  const shown = active.slice(0, MAX_SHOWN_HANDLES).map(({ type, is_active: _, address: _at, ...fields }) => {
-    const known = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)
-    return `  ${type} ${known.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ')}`.trimEnd()
+  const shown = active.slice(0, MAX_SHOWN_HANDLES).map(({ type, ...fields }) => {
+    const told = Object.entries(fields).filter(
+      ([name, value]) => !UNTOLD.has(name) && value !== null && value !== undefined,
+    )
+    return `  ${type} ${told.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ')}`.trimEnd()
   })
   return ['', `active handles: ${active.length}`, ...shown]
 }
