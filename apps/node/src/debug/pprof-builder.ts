@@ -11,7 +11,7 @@ export interface Frame {
 }
 
 /** A sample type with its unit, `cpu` in `nanoseconds`. */
-export type ValueKind = readonly [type: string, unit: string]
+type ValueKind = readonly [type: string, unit: string]
 
 export interface PprofInit {
   readonly sampleTypes: readonly ValueKind[]

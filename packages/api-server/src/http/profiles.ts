@@ -8,7 +8,7 @@ import { MAX_PROFILE_SECONDS } from '../limits.ts'
 import { issue, Problem } from './problem.ts'
 import { API_HEADERS, splitTarget } from './reply.ts'
 
-export const PROFILES_PATH = '/debug/pprof'
+const PROFILES_PATH = '/debug/pprof'
 
 /** Answers requests below `/debug/pprof`. */
 export interface Profiles {
