@@ -42,6 +42,7 @@ test('has these public names', () => {
     'eventTypes',
     'hintOf',
     'isErrorCode',
+    'levelOf',
     'routes',
     'tryParseDnsType',
   ])

@@ -37,6 +37,32 @@ export const errorCatalogue = {
     hint: 'Send JSON in UTF-8; Issues names the field and what was expected.',
     commandHint: 'The lines above name the field and what was expected.',
   },
+  'http.unauthorized': {
+    status: 401,
+    title: 'This node asks for a token',
+    hint: 'Send `Authorization: Bearer TOKEN`; on the machine of the node `mesh api-token create` makes one.',
+    commandHint:
+      'Give it with --api-token-file FILE or MESHAPITOKEN; on the machine of the node `mesh api-token create` makes one.',
+  },
+  'http.level_too_low': {
+    status: 403,
+    title: 'The token is not good for this',
+    hint: 'Use a token of the level that Issues names; on the machine of the node `mesh api-token create` makes one.',
+    commandHint:
+      'Use a token of a higher level; on the machine of the node `mesh api-token create NAME --level admin` makes one.',
+  },
+  'http.read_only': {
+    status: 403,
+    title: 'The API of this node is for reading only',
+    hint: 'It was started with --api-read-only; on its machine the control socket takes writes.',
+    commandHint: 'It was started with --api-read-only; on its machine, without --api-url, writes are taken.',
+  },
+  'http.too_many_failures': {
+    status: 429,
+    title: 'Too many wrong tokens came from this address',
+    hint: 'Wait as long as Retry-After says, and check the token.',
+    commandHint: 'Wait a minute, and check the token.',
+  },
   'http.cross_site': {
     status: 403,
     title: 'Another web page asked for this',

@@ -34,7 +34,15 @@ export {
   MAX_VALUE_BYTES,
   MAX_WAIT_MS,
 } from './limits.ts'
-export type { Answer, ParsedInput, RouteDefinition, RouteInput, RouteOutput } from './route.ts'
+export {
+  type AccessLevel,
+  type Answer,
+  levelOf,
+  type ParsedInput,
+  type RouteDefinition,
+  type RouteInput,
+  type RouteOutput,
+} from './route.ts'
 export { type RouteId, type Routes, routes } from './routes/index.ts'
 export type {
   AdmissionView,

@@ -7,7 +7,16 @@ import { isNestedDeeper } from './views/json-text.ts'
 import { createLedgerTexts, type LedgerBody } from './views/ledger-text.ts'
 
 test('has these public names', () => {
-  expect(Object.keys(index).sort()).toEqual(['createApiServer', 'formatListenAddress', 'parseListenAddress'])
+  expect(Object.keys(index).sort()).toEqual([
+    'TOKEN_LEVELS',
+    'createApiServer',
+    'createToken',
+    'formatListenAddress',
+    'isTokenText',
+    'parseListenAddress',
+    'parseTokenLine',
+    'parseTokenList',
+  ])
 })
 
 test('what is asked often is made once for each snapshot', async () => {

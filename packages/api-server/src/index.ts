@@ -16,6 +16,16 @@
  * await server.stop()
  * ```
  */
+export {
+  type ApiToken,
+  createToken,
+  isTokenText,
+  parseTokenLine,
+  parseTokenList,
+  TOKEN_LEVELS,
+  type TokenLevel,
+  type TokenList,
+} from './auth/token-list.ts'
 export type { GuardInit } from './http/guard.ts'
 export {
   formatListenAddress,
@@ -44,6 +54,7 @@ export type {
   NodePort,
   PeerProbe,
   PeerState,
+  TokensPort,
   TrafficPort,
   TrafficStats,
   VersionPort,

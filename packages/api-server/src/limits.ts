@@ -34,6 +34,18 @@ export const WRITES_PER_SECOND = 200
 export const WRITE_BURST = 1_000
 /** How many remote addresses have their writes counted; beyond, the one heard longest ago starts anew. */
 export const MAX_RATED_ADDRESSES = 10_000
+/** How many random bytes a token of the API is made of. */
+export const TOKEN_BYTES = 32
+/** How many characters a token may have. */
+export const MAX_TOKEN_CHARS = 1_024
+/** How many tokens one node takes. */
+export const MAX_API_TOKENS = 1_000
+/** The time, in ms, in which wrong tokens are counted, and at the end of which they are forgotten. */
+export const FAILURE_WINDOW_MS = 60_000
+/** How many different wrong tokens one address may send in that time; an IPv6 /64 counts as one. */
+export const MAX_WRONG_TOKENS_PER_ADDRESS = 10
+/** How many wrong tokens all addresses together may send, before those that never sent a right one wait. */
+export const MAX_WRONG_TOKENS = 1_000
 /** How many readers of events there may be. */
 export const MAX_EVENT_READERS = 128
 /** How many of them may come over TCP; the others are for the control socket. */

@@ -293,6 +293,33 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./admin.ts')).runAdminList,
   },
   {
+    name: 'api-token create',
+    arguments: ['NAME'],
+    summary: 'make a token for the API of a node, and print it once',
+    description:
+      'Puts the hash of it into the file of --api-token-file, which is made where it is missing; nodes that run with that file take the token at once.',
+    examples: [
+      'mesh api-token create grafana --api-token-file api.tokens',
+      'mesh api-token create me --level admin --api-token-file api.tokens',
+      'mesh api --token-file mesh.token --api-token-file api.tokens',
+    ],
+    load: async () => (await import('./api-token.ts')).runApiTokenCreate,
+  },
+  {
+    name: 'api-token list',
+    arguments: [],
+    summary: 'list the tokens of a file by name and level',
+    examples: ['mesh api-token list --api-token-file api.tokens'],
+    load: async () => (await import('./api-token.ts')).runApiTokenList,
+  },
+  {
+    name: 'api-token revoke',
+    arguments: ['NAME'],
+    summary: 'take a token out of a file: nodes that run with it refuse the token within a second',
+    examples: ['mesh api-token revoke grafana --api-token-file api.tokens'],
+    load: async () => (await import('./api-token.ts')).runApiTokenRevoke,
+  },
+  {
     name: 'peergater ecdsa-genkey',
     arguments: [],
     summary: 'make a key pair for --peergate-auth and the bucket trustzoneAuth',

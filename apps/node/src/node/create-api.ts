@@ -22,6 +22,7 @@ import { nameInForce } from '../settings/node-name.ts'
 import { version } from '../version.ts'
 import { createAccessPort } from './access-port.ts'
 import { createAssets } from './assets.ts'
+import { type ApiTokens, openApiTokens } from '../state/api-tokens.ts'
 import type { NodeInit } from './create-node.ts'
 import { findProblems } from './health.ts'
 import { readMetrics } from './metrics.ts'
@@ -82,6 +83,7 @@ class AttachedApi implements NodeApi {
   readonly #startedAt: number
   readonly #server: ApiServer
   readonly #attached: Attached = {}
+  readonly #tokens: ApiTokens | undefined
 
   constructor(init: NodeApiInit, components: NodeApiComponents) {
     const { settings, network, hasVpn } = init
@@ -89,12 +91,15 @@ class AttachedApi implements NodeApi {
     this.#init = init
     this.#components = components
     this.#startedAt = clock.monotonic()
+    const { apiTokenFile } = settings
+    this.#tokens = apiTokenFile === undefined ? undefined : openApiTokens(apiTokenFile, { clock, log })
     this.#server = createApiServer(
       {
         allowedHosts: settings.apiAllowedHost,
         corsOrigins: settings.apiCors,
         ownNames: [hostname()],
         values: settings.apiValues,
+        isReadOnly: settings.apiReadOnly,
       },
       {
         ledger,
@@ -109,6 +114,7 @@ class AttachedApi implements NodeApi {
           problems: () => this.#problems(),
         },
         metrics: () => this.#metrics(),
+        ...(this.#tokens !== undefined && { tokens: this.#tokens }),
         ...(trust !== undefined && { access: createAccessPort({ trust, ledger, now: () => clock.now() }) }),
         ...(debug !== undefined && { debug }),
         ...(logPort !== undefined && { log: logPort }),
@@ -177,7 +183,8 @@ class AttachedApi implements NodeApi {
     const { p2p, vpn, services, files } = this.#attached
     const bootstrapPeers = this.#init.settings.discoveryBootstrapPeers.length
     const times = { now: clock.now(), upMs: clock.monotonic() - this.#startedAt }
-    return findProblems({ ...times, ledger, p2p, vpn, services, files, dns, bootstrapPeers })
+    const own = this.#tokens?.problems() ?? []
+    return [...own, ...findProblems({ ...times, ledger, p2p, vpn, services, files, dns, bootstrapPeers })]
   }
 
   #metrics() {

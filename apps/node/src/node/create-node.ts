@@ -107,7 +107,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told
   ends.add(() => ledger.stop())
-  await api.listen({ kind: 'unix', path: folder.controlSocket, mode: 0o600 })
+  await api.listen({ kind: 'unix', path: folder.controlSocket, mode: 0o600, isControl: true })
   const listener = listen === undefined ? undefined : await api.listen(listen)
   log.info('api listening', {
     url: listener?.url,

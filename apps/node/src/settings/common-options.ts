@@ -2,7 +2,7 @@
 import { isNodeName } from '@mesh/core'
 import { LOG_LEVELS, refuseLogLevels } from '../log/log-level.ts'
 import { SUBSYSTEMS } from '../log/subsystems.ts'
-import { ALL, CLIENT, NODE, SERVICE, TOKEN } from './command-groups.ts'
+import { ALL, API_TOKEN, CLIENT, NODE, SERVICE, TOKEN } from './command-groups.ts'
 import { choice, duration, integer, path, text, toggle } from './option.ts'
 
 export const generateOptions = {
@@ -117,6 +117,25 @@ export const clientOptions = {
     help: 'The node to ask: http://HOST:PORT or unix://PATH.',
     check: (url) => (/^(https?:\/\/.|unix:\/\/.)/.test(url) ? undefined : 'http://HOST:PORT or unix://PATH'),
   }),
+  apiToken: text({
+    group: 'Asking a node',
+    commands: CLIENT,
+    placeholder: 'TOKEN',
+    secret: true,
+    check: (token) =>
+      /^[A-Za-z0-9._~+/-]{1,1024}=*$/.test(token)
+        ? undefined
+        : 'a token as `mesh api-token create` prints it',
+    help: 'With --api-url: the token that the node asks for. Other users can see the command line: prefer MESHAPITOKEN or --api-token-file.',
+  }),
+  level: choice({
+    group: 'Asking a node',
+    commands: ['api-token create'],
+    choices: ['read', 'write', 'admin'],
+    default: 'read',
+    environment: false,
+    help: 'What the token is good for: to see everything, to change the ledger too, or to change who is in and what the machine offers too.',
+  }),
   count: integer({
     group: 'Asking a node',
     commands: ['ping'],
@@ -222,7 +241,7 @@ export const outputOptions = {
   }),
   json: toggle({
     group: 'Output',
-    commands: [...CLIENT, 'config', 'dns', ...SERVICE.filter((command) => command !== 'proxy')],
+    commands: [...CLIENT, ...API_TOKEN, 'config', 'dns', ...SERVICE.filter((command) => command !== 'proxy')],
     default: false,
     environment: false,
     help: 'Print JSON for programs (for `ledger put`: take VALUE as JSON too).',

@@ -50,7 +50,14 @@ function judgeCompanions(command: string, { settings, sources, refuse }: Judged)
   for (const name of PEERGATE) need(name, settings.peerguard, '--peerguard')
   if (command !== 'dns') need('dnsConfigure', settings.dns.length > 0, '--dns')
   if (command !== '') return
-  for (const name of ['apiListen', 'apiAllowedHost', 'apiCors', 'apiValues'] as const)
+  for (const name of [
+    'apiListen',
+    'apiAllowedHost',
+    'apiCors',
+    'apiValues',
+    'apiTokenFile',
+    'apiReadOnly',
+  ] as const)
     need(name, settings.api, '--api')
 }
 

@@ -62,6 +62,7 @@ export const nodeRoutes = {
     method: 'PUT',
     path: '/api/log-level',
     tag: 'node',
+    level: 'admin',
     isLocal: true,
     summary: 'Change what the node logs from now on, in place of what was in force',
     body: z
@@ -93,6 +94,7 @@ export const nodeRoutes = {
   getLiveness: defineRoute({
     method: 'GET',
     path: '/healthz',
+    level: 'open',
     tag: 'node',
     summary: 'Does the process answer?',
     answer: { kind: 'text', description: '`ok`' },
@@ -101,6 +103,7 @@ export const nodeRoutes = {
   getReadiness: defineRoute({
     method: 'GET',
     path: '/readyz',
+    level: 'open',
     tag: 'node',
     summary: 'Has the node joined its network?',
     answer: { kind: 'text', description: '`ok`' },

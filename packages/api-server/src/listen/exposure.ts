@@ -16,6 +16,7 @@ export function isReachable(address: string, family: string): boolean {
 export function withExposure(
   health: HealthPort,
   listeners: ReadonlySet<Pick<ApiListener, 'url' | 'isExposed'>>,
+  mayDo: () => string,
 ): HealthPort {
   return {
     ready: () => health.ready(),
@@ -26,8 +27,8 @@ export function withExposure(
         .map(({ url }) => ({
           code: 'api.exposed',
           severity: 'warning' as const,
-          title: `Anyone who reaches ${url} may read and write`,
-          hint: 'Listen on 127.0.0.1 or a unix socket, and put a proxy that asks for a password in front.',
+          title: `Anyone who reaches ${url} may ${mayDo()}`,
+          hint: 'Ask for tokens with --api-token-file FILE (`mesh api-token create` makes one), or listen on 127.0.0.1 or a unix socket.',
         })),
     ],
   }
