@@ -5,7 +5,7 @@ import type { NodeApi } from './create-api.ts'
 import type { NodeDns } from './node-dns.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
 
-/** What the parts that join the network are given. */
+/** The values and parts that those which join the network are given. */
 export interface JoinInit
   extends NodeInit,
     NodeComponents,

@@ -1,6 +1,7 @@
-/** What a node is given when it starts. */
+/** The values and parts that a node is given when it starts. */
 import type { ListenAddress } from '@mesh/api-server'
 import type { Clock, Logger, Random } from '@mesh/core'
+import type { LogLevels } from '../log/log-level.ts'
 import type { Settings } from '../settings/options.ts'
 import type { Network } from '../state/network.ts'
 import type { Announcement } from './announce.ts'
@@ -15,6 +16,8 @@ export interface NodeInit {
   readonly base: string
   /** Make the network interface, and carry packets. */
   readonly hasVpn: boolean
+  /** The person named the levels of the log: those that were kept do not count. */
+  readonly namesLevels?: boolean
   /** An address of `--dns` that cannot be had ends the node; else it is a problem that may pass. */
   readonly needsDns: boolean
   /** Entries that are kept while the node runs. */
@@ -25,6 +28,8 @@ export interface NodeComponents {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** The levels of `log`, where they can be changed. */
+  readonly levels?: LogLevels
   /** Milliseconds since the process began. */
   readonly uptimeMs: () => number
 }

@@ -1,4 +1,4 @@
-/** What a member is given when it starts. */
+/** The values that a member is given when it starts. */
 import type { GossipsubOpts } from '@libp2p/gossipsub'
 import type { Cidr } from '@mesh/core'
 import type { NetworkConfig } from '@mesh/network'

@@ -3,9 +3,7 @@
  * platforms have (transports, multicast, a memory network) comes in as `Platform`.
  */
 import type { P2pMemberInit } from './member-init.ts'
-import type { GossipsubOpts } from '@libp2p/gossipsub'
 import type { Cidr, IpAddress } from '@mesh/core'
-import type { NetworkConfig } from '@mesh/network'
 import { createAddressRules, ipOf } from '../addresses/address-rules.ts'
 import { chooseAnnounced } from '../addresses/announced-addresses.ts'
 import { createBandwidth } from '../bandwidth/bandwidth.ts'
@@ -15,7 +13,7 @@ import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { createBaseHost } from '../libp2p/base-host.ts'
 import { pingPeer } from '../libp2p/ping.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import type { Admission, P2pNode } from '../p2p-node.ts'
+import type { P2pNode } from '../p2p-node.ts'
 import { createRefusals } from '../refusals.ts'
 import { createConnectionGate, HostView } from './connection-gate.ts'
 import { ConnectionGuard } from './connection-guard.ts'
