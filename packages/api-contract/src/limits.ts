@@ -35,3 +35,5 @@ export const MAX_CHANGES_PER_EVENT = 256
 
 /** The longest path or address of the node's own machine, in bytes: what Linux takes as a path. */
 export const MAX_ADDRESS_BYTES = 4_096
+/** How many characters the levels of a log may have, as one text. */
+export const MAX_LOG_LEVEL_CHARACTERS = 2_000
