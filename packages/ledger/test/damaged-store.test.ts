@@ -44,8 +44,7 @@ describe('a file that is not what was written', () => {
     try {
       ledger = open()
     } catch (error) {
-      expect(error).toBeInstanceOf(MeshError)
-      return (error as MeshError).code
+      return error instanceof MeshError ? error.code : String(error)
     }
     const held = JSON.stringify([...ledger.snapshot().entries()].map(({ key, entry }) => [key, entry.value]))
     await ledger.stop()
@@ -70,14 +69,16 @@ describe('a file that is not what was written', () => {
       ...Array.from({ length: 120 }, () => Math.floor(random.float() * sound.length)),
     ]
     for (let page = 4096; page < sound.length; page += 4096) places.push(page, page + 3, page + 5, page + 9)
+    const missed: string[] = []
     let noticed = 0
     for (const at of places) {
       const bytes = Buffer.from(sound)
       bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random.float() * 8))
       const found = await read(bytes)
-      if (found !== whole) expect(found, `byte ${at}`).toBe('ledger.store_damaged')
-      if (found !== whole) noticed++
+      if (found === 'ledger.store_damaged') noticed++
+      else if (found !== whole) missed.push(`byte ${at}: ${found.slice(0, 100)}`)
     }
+    expect(missed).toEqual([])
     expect(noticed).toBeGreaterThan(places.length / 4)
   })
 

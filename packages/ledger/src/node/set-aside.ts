@@ -2,7 +2,7 @@
  * A damaged file of a ledger is moved aside, and the last copy of it takes its place; without a copy the ledger begins
  * empty, and its entries come back from the other members. Nothing is deleted but what was moved aside long before.
  */
-import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type Clock, MeshError } from '@mesh/core'
 import { MAX_FILES_SET_ASIDE } from '../limits.ts'

@@ -102,11 +102,19 @@ async function makeCopy(store: DiskStore, clock: Clock, signal: AbortSignal): Pr
     await store.copyTo(made)
     signal.throwIfAborted()
     await verifyCopy(made, clock, signal)
-    const file = await open(made, 'r+')
-    await file.sync().finally(() => file.close())
+    await syncFile(made)
     await rename(made, copy)
   } finally {
     for (const suffix of ['', ...LOG_SUFFIXES]) await rm(made + suffix, { force: true })
+  }
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
   }
 }
 
