@@ -18,7 +18,6 @@ import type {
   TransportManager,
 } from '@libp2p/interface-internal'
 import { noise } from '@libp2p/noise'
-import { ping } from '@libp2p/ping'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND, SPARE_CONNECTIONS } from '../limits.ts'
@@ -84,7 +83,6 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
     services: {
       identify: identify(),
       identifyPush: identifyPush(),
-      ping: ping(),
       pubsub: gossipsub(init.gossip),
       parts: (components: unknown) => ({ components: components as HostComponents }),
     },
