@@ -32,7 +32,7 @@ export interface VpnUdp {
   readonly rttMs: number | undefined
   readonly candidates: readonly {
     readonly endpoint: UdpEndpoint
-    readonly kind: 'own' | 'seen' | 'heard'
+    readonly kind: 'own' | 'mapped' | 'seen' | 'heard'
     readonly isAnswered: boolean
     readonly isHeard: boolean
     readonly rttMs: number | undefined

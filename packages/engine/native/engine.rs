@@ -72,14 +72,20 @@ impl Shared {
     pub fn deliver(&self, entry: &Entry, frames: &mut Vec<u8>, urgent: bool) {
         let Path { endpoint, stream } = entry.path;
         if let (Some(to), Some(socket)) = (endpoint, &self.socket) {
-            let refused = queues::frames(frames).filter(|each| socket.send(to, each).is_err()).count();
+            let (mut refused, mut long) = (0, Vec::new());
+            for each in queues::frames(frames) {
+                if each.len() > entry.socket_mtu + limits::SEAL_BYTES {
+                    queues::push_frame(&mut long, each);
+                } else {
+                    refused += socket.send(to, each).is_err() as usize;
+                }
+            }
             entry.peer.counters.drop_many(Reason::NotSent, refused);
+            if !stream {
+                *frames = long;
+            }
         }
-        if stream {
-            self.queue(entry, frames, urgent);
-        } else {
-            frames.clear();
-        }
+        self.queue(entry, frames, urgent);
     }
 
     /// Answers on the socket; `frames` is empty afterwards.
@@ -121,6 +127,8 @@ pub struct PeerConfig {
     pub tunnel: TunnelConfig,
     pub allowed: Vec<Prefix>,
     pub mtu: u16,
+    /// The longest packet that the path over the socket takes; longer ones go by the stream.
+    pub socket_mtu: u16,
     pub path: Path,
 }
 
@@ -255,7 +263,8 @@ impl Engine {
                 changed.push(known.clone());
             }
             let mtu = config.mtu.max(limits::MIN_MTU) as usize;
-            (Entry { peer, mtu, path: config.path }, config.allowed)
+            let socket_mtu = mtu.min(config.socket_mtu.max(limits::MIN_MTU) as usize);
+            (Entry { peer, mtu, socket_mtu, path: config.path }, config.allowed)
         });
         let table = Table::new(entries.collect(), local);
         self.shared.table.set(table);

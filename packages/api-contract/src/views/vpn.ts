@@ -42,8 +42,9 @@ const udpFields = later(() => ({
 const candidateView = later(() =>
   z.object({
     Endpoint: z.string(),
-    Kind: z.enum(['own', 'seen', 'heard']).meta({
-      description: 'own: of an interface; seen: others saw it there; heard: its probes came from there.',
+    Kind: z.enum(['own', 'mapped', 'seen', 'heard']).meta({
+      description:
+        'own: of an interface; mapped: a port of its router; seen: others saw it there; heard: its probes came from there.',
     }),
     Answered: z.boolean(),
     Heard: z.boolean(),

@@ -110,6 +110,28 @@ fn what_goes_both_ways_arrives_once() {
 }
 
 #[test]
+fn packets_that_the_path_does_not_take_go_by_the_stream() {
+    let (mut a, mut b) = connected_by_sockets();
+    let narrow = PeerConfig { socket_mtu: 1280, path: path(&b, false), ..peer(2, &["10.1.0.2/32"]) };
+    a.table(narrow, &["10.1.0.1/32"]);
+    a.take();
+    let long = build(&Spec { payload: 1300, tcp: false, ..Spec::default() });
+    assert!(long.len() > 1280);
+    arrives(&mut a, &mut b, &long);
+    assert!(a.handed > 0, "by the stream");
+    // TCP arrives so as well, and its sender learns what the path takes
+    arrives(&mut a, &mut b, &build(&Spec { payload: 1300, ..Spec::default() }));
+    let told = eventually(|| a.kernel.receive(), "a message that a packet is too big");
+    assert_eq!(parse(&told[told.len().saturating_sub(576)..]).unwrap().protocol, crate::packet::ICMP);
+    let handed = a.handed;
+    passes(&a, &b, &build(&Spec { payload: 1200, tcp: false, ..Spec::default() }));
+    assert!(a.take().is_empty() && a.handed == handed, "what fits goes by the socket");
+    // longer than the tunnel takes at all
+    assert!(a.kernel.send(&build(&Spec { payload: 1500, tcp: false, ..Spec::default() })));
+    eventually(|| (a.dropped(Reason::TooBig) > 0).then_some(()), "a refusal");
+}
+
+#[test]
 fn a_session_outlives_its_paths() {
     let (mut a, mut b) = connected_by_sockets();
     a.take();

@@ -13,10 +13,10 @@ import {
   type TokenBucket,
   tryParseIp,
 } from '@mesh/core'
-import type { Datagram, Endpoint, Engine } from '@mesh/engine'
+import { type Datagram, type Endpoint, endpointText, type Engine } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
 import type { HostNetwork } from '../vpn.ts'
-import { believedCandidates, ownCandidates } from './candidates.ts'
+import { believedCandidates, isCandidateAddress, ownCandidates } from './candidates.ts'
 import { explain, noPath, type UdpStatus } from './explain.ts'
 import {
   ACTIVITY_MS,
@@ -39,7 +39,7 @@ import { step, usedPath, wakeAt } from './step.ts'
 
 export interface PathsInit {
   readonly self: PeerId
-  /** The VPN's ranges and its interface: neither is a way to a peer. */
+  /** The ranges that are routed into the VPN, and its interface: neither is a way to a peer. */
   readonly vpnRanges: () => readonly Cidr[]
   readonly interfaceName: () => string
   readonly networks: () => readonly HostNetwork[]
@@ -49,6 +49,8 @@ export interface PathsComponents {
   readonly engine: Pick<Engine, 'sendDatagram' | 'takeDatagrams' | 'activePeers' | 'udpPort'>
   /** Sends a control message. False: no channel stands. */
   readonly tell: (peer: PeerId, message: Uint8Array) => boolean
+  /** Has routers lead a port of theirs to this UDP port, and tells where; the returned function ends it. */
+  readonly mapPort?: (port: number, onMapped: (mapped: readonly Endpoint[]) => void) => () => void
   /** Called when `pathOf` says something else. */
   readonly onPath: (peer: PeerId) => void
   readonly clock: Clock
@@ -103,6 +105,8 @@ class UdpPaths implements Paths {
   readonly #budget: TokenBucket
   #own: readonly Candidate[] = []
   #ownText = ''
+  #mapped: readonly Endpoint[] = []
+  #endMapping: (() => void) | undefined
   #cancelActivity: (() => void) | undefined
   #cancelAddresses: (() => void) | undefined
   #stopped = false
@@ -176,8 +180,10 @@ class UdpPaths implements Paths {
 
   restart(): void {
     this.#seen.clear()
+    this.#unmap()
     for (const member of this.#members.values()) this.#reset(member)
     this.#lookAtAddresses()
+    if (this.#cancelActivity !== undefined) this.#map()
   }
 
   pathOf(peer: PeerId): UdpPath | undefined {
@@ -203,12 +209,20 @@ class UdpPaths implements Paths {
     const member = token === undefined ? undefined : this.#byToken.get(token)
     const address = tryParseIp(from.address)
     if (member?.theirs === undefined || address === undefined) return
+    // a probe that went through the VPN proves a way that leads through itself
+    if (!isCandidateAddress(address, this.#init.vpnRanges())) return
     const probe = decodeProbe(bytes, length, member.theirs.keys.receive)
     if (probe === undefined) return
     const source = { address, port: from.port }
     if (probe.kind === 'ping') return this.#step(member, { ...probe, type: 'ping', from: source })
-    if (this.#seen.learn(member.peer, probe.observed)) this.#lookAtAddresses()
-    this.#step(member, { type: 'pong', from: source, nonce: probe.nonce })
+    const word = this.#seen.learn(member.peer, probe.observed)
+    if (word !== 'same') this.#lookAtAddresses()
+    if (word === 'other') for (const each of this.#members.values()) this.#step(each, { type: 'remapped' })
+    const observed = endpointText(probe.observed)
+    const isSeenAsOwn = this.#own.some(
+      ({ endpoint, kind }) => kind === 'own' && endpointText(endpoint) === observed,
+    )
+    this.#step(member, { type: 'pong', from: source, nonce: probe.nonce, isSeenAsOwn })
   }
 
   #step(member: Member, input: PathInput): void {
@@ -268,6 +282,7 @@ class UdpPaths implements Paths {
   #watch(): void {
     if (this.#cancelActivity !== undefined) return
     this.#lookAtAddresses()
+    this.#map()
     const { clock } = this.#components
     const askActivity = () => {
       for (const peer of this.#components.engine.activePeers()) {
@@ -284,7 +299,24 @@ class UdpPaths implements Paths {
     this.#cancelAddresses = clock.after(OWN_ADDRESSES_MS, lookAgain)
   }
 
+  #map(): void {
+    const { engine, mapPort } = this.#components
+    const port = engine.udpPort
+    if (port === undefined || this.#stopped) return
+    this.#endMapping ??= mapPort?.(port, (mapped) => {
+      this.#mapped = mapped
+      this.#lookAtAddresses()
+    })
+  }
+
+  #unmap(): void {
+    this.#endMapping?.()
+    this.#endMapping = undefined
+    this.#mapped = []
+  }
+
   #unwatch(): void {
+    this.#unmap()
     this.#cancelActivity?.()
     this.#cancelAddresses?.()
     this.#cancelActivity = this.#cancelAddresses = undefined
@@ -301,6 +333,7 @@ class UdpPaths implements Paths {
       interfaceName: interfaceName(),
       vpnRanges: vpnRanges(),
       port,
+      mapped: this.#mapped,
       seen: this.#seen.latest(MAX_SEEN),
     })
     const text = JSON.stringify([this.#own, this.#seen.varies])

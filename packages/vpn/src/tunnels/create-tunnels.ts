@@ -77,6 +77,7 @@ class PeerTunnels implements Tunnels {
       { self: init.self, ...init.paths },
       {
         ...components,
+        mapPort: (port, onMapped) => network.mapUdpPort?.(port, onMapped) ?? (() => {}),
         tell: (peer, message) => this.#keys.send(peer, message),
         onPath: (peer) => this.#evaluate(peer),
       },

@@ -24,7 +24,7 @@ export interface TunnelsInit {
 export interface TunnelsComponents {
   readonly network: Pick<
     VpnNetwork,
-    'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping'
+    'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping' | 'mapUdpPort'
   >
   readonly engine: Pick<
     Engine,
