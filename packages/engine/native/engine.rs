@@ -1,7 +1,7 @@
 //! One device, one identity, one table, and the threads that carry packets between them and the peers' streams.
 use crate::clamp::{MAX_TOO_BIG, too_big};
 use crate::counters::{Counters, Reason};
-use crate::datagrams::{Datagram, Datagrams};
+use crate::datagrams::{Datagram, Datagrams, Word};
 use crate::device::{Device, Waker};
 use crate::events::{Event, Events};
 use crate::from_socket::FromSocket;
@@ -16,6 +16,7 @@ use crate::table::{Current, Entry, Path, Prefix, Table};
 use crate::timers::{self, TickPause};
 use crate::waiting::Waiting;
 use crate::{change, limits, queues};
+use std::collections::HashSet;
 use std::io;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -227,6 +228,11 @@ impl Engine {
     /// Sends a datagram that is no WireGuard. False: there is no socket, or the way does not take it.
     pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8]) -> bool {
         self.shared.socket.as_ref().is_some_and(|socket| socket.send(to, datagram).is_ok())
+    }
+
+    /// Datagrams with one of these words behind their first four bytes go before all others that are no WireGuard.
+    pub fn expect_datagrams(&self, words: HashSet<Word>) {
+        self.shared.datagrams.expect(words);
     }
 
     pub fn take_datagrams(&self) -> Vec<Datagram> {

@@ -172,6 +172,14 @@ impl NativeEngine {
         Ok(self.engine()?.send_datagram(socket_address(&endpoint)?, bytes))
     }
 
+    /// The words of 8 bytes, one behind the other, that expected datagrams have behind their first four bytes.
+    #[napi]
+    pub fn expect_datagrams(&self, words: &[u8]) -> Result<()> {
+        let words = words.chunks_exact(8).filter_map(|word| word.try_into().ok());
+        self.engine()?.expect_datagrams(words.collect());
+        Ok(())
+    }
+
     #[napi]
     pub fn take_datagrams(&self) -> Result<Vec<NativeDatagram>> {
         let all = self.engine()?.take_datagrams().into_iter().map(|datagram| NativeDatagram {

@@ -65,6 +65,7 @@ export interface NativeEngine {
   injectPackets(peer: number, packets: Uint8Array): void
   readonly udpPort: number | null
   sendDatagram(endpoint: string, bytes: Uint8Array): boolean
+  expectDatagrams(words: Uint8Array): void
   takeDatagrams(): NativeDatagram[]
   active(): number[]
   restart(peer: number): void

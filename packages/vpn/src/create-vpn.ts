@@ -262,6 +262,10 @@ class MeshVpn implements Vpn {
         network,
         engine: supervisor.engine,
         onTunnels: () => this.#applier?.setEngineTable(),
+        onUdpPath: (peer) => {
+          const udp = this.#parts?.tunnels.status(peer).udp
+          if (udp !== undefined) this.#listeners.emit({ type: 'path', peer, udp })
+        },
         clock,
         random,
         log,

@@ -95,6 +95,7 @@ export class PathNetwork {
         engine: {
           udpPort: PORT,
           sendDatagram: (to, bytes) => this.#send(member, to, bytes),
+          expectDatagrams: () => {},
           takeDatagrams: () => inbox.splice(0),
           activePeers: () => [...member.active],
         },
@@ -131,9 +132,7 @@ export class PathNetwork {
   /** The member's router leads a port of its own to it, once it is asked. */
   mapPort(member: SimMember, port: number): void {
     this.#mappings.set(`${member.nat.ip}:${port}`, member)
-    this.clock.after(100, () =>
-      this.#onMapped.get(member)?.([{ address: member.nat.ip as IpAddress, port }]),
-    )
+    this.clock.after(100, () => this.#onMapped.get(member)?.([{ address: member.nat.ip as IpAddress, port }]))
   }
 
   /** A control channel stands between the two, and packets pass. */
@@ -215,7 +214,8 @@ export class PathNetwork {
         const back = `${receiver.name} ${left.address}:${left.port}`
         this.#mappedFlows.set(back, { ip: to.address, port: to.port })
       }
-      const inside = isOther || isMapped ? PORT : receiver.nat.receive(to.port, source, this.clock.monotonic())
+      const inside =
+        isOther || isMapped ? PORT : receiver.nat.receive(to.port, source, this.clock.monotonic())
       if (inside !== PORT) return
       if (receiver.others.has(to.address)) this.#reachedAt.set(`${receiver.name} ${left.address}`, to.address)
       else this.#reachedAt.delete(`${receiver.name} ${left.address}`)

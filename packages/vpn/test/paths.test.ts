@@ -137,6 +137,18 @@ describe('behind NATs', () => {
 })
 
 describe('a path in use', () => {
+  test('is measured when somebody asks, and an answer of before is none', async () => {
+    const { network, a, b } = await direct()
+    const { signal } = new AbortController()
+    const measuring = a.paths.measure(b.id, signal)
+    await network.run(100)
+    expect(await measuring).toBe(40)
+    network.block(b, a)
+    const failing = a.paths.measure(b.id, signal)
+    await network.run(5_000)
+    expect(await failing).toBeUndefined()
+  })
+
   test('one lost probe lets packets go both ways, and the next answer ends that', async () => {
     const { network, a, b } = await direct()
     network.block(a, b)

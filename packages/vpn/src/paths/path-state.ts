@@ -86,6 +86,8 @@ export type PathInput =
       /** The peer saw the probe come from an address of this machine's own. */
       readonly isSeenAsOwn: boolean
     }
+  /** Somebody wants to know the round trip of the path in use now. */
+  | { readonly type: 'measure' }
   /** This node's NAT has another mapping than before. */
   | { readonly type: 'remapped' }
   /** A probe could not be sent. */

@@ -12,12 +12,13 @@ import {
   type Random,
   type TokenBucket,
   tryParseIp,
+  untilAborted,
 } from '@mesh/core'
 import { type Datagram, type Endpoint, endpointText, type Engine } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
 import type { HostNetwork } from '../vpn.ts'
 import { believedCandidates, isCandidateAddress, ownCandidates } from './candidates.ts'
-import { explain, noPath, type UdpStatus } from './explain.ts'
+import { explain, noPath, type NoPathReason, type UdpStatus } from './explain.ts'
 import {
   ACTIVITY_MS,
   ANSWERS_PER_SECOND,
@@ -28,6 +29,7 @@ import {
   PATH_TOKEN_BYTES,
   PROBES_PER_SECOND,
   QUICK_TELLS,
+  ROUNDS_MS,
   SLOW_TELL_MS,
   TELL_AFTER_MS,
 } from './limits.ts'
@@ -46,13 +48,15 @@ export interface PathsInit {
 }
 
 export interface PathsComponents {
-  readonly engine: Pick<Engine, 'sendDatagram' | 'takeDatagrams' | 'activePeers' | 'udpPort'>
+  readonly engine: Pick<Engine, 'sendDatagram' | 'expectDatagrams' | 'takeDatagrams' | 'activePeers' | 'udpPort'>
   /** Sends a control message. False: no channel stands. */
   readonly tell: (peer: PeerId, message: Uint8Array) => boolean
   /** Has routers lead a port of theirs to this UDP port, and tells where; the returned function ends it. */
   readonly mapPort?: (port: number, onMapped: (mapped: readonly Endpoint[]) => void) => () => void
   /** Called when `pathOf` says something else. */
   readonly onPath: (peer: PeerId) => void
+  /** Called when a search found nothing, for another reason than before. */
+  readonly onReason?: (peer: PeerId) => void
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -71,6 +75,8 @@ export interface Paths {
   restart(): void
   pathOf(peer: PeerId): UdpPath | undefined
   status(peer: PeerId): UdpStatus
+  /** Measures the round trip on the path in use, in ms; undefined: there is none, or it broke meanwhile. */
+  measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined>
   stop(): void
 }
 
@@ -83,6 +89,10 @@ interface Member {
   /** Both ends told each other. */
   theirs: { readonly message: PathsMessage; readonly keys: ProbeKeys } | undefined
   state: PathState
+  /** Those who wait for the round trip of the path in use. */
+  readonly measuring: Set<(rttMs: number | undefined) => void>
+  /** The reason that was told last; undefined: there is a path, or none was looked for. */
+  reason: NoPathReason | undefined
   /** How many of its probes are answered. */
   readonly answers: TokenBucket
   /** When it was told candidates in the last minute. */
@@ -133,6 +143,8 @@ class UdpPaths implements Paths {
       token: random.bytes(PATH_TOKEN_BYTES),
       theirs: undefined,
       state: createPathState(mtu, clock.monotonic()),
+      measuring: new Set(),
+      reason: undefined,
       answers: createTokenBucket({ perSecond: ANSWERS_PER_SECOND, burst: ANSWERS_PER_SECOND }, clock),
       toldAt: [],
       cancelTick: undefined,
@@ -140,6 +152,7 @@ class UdpPaths implements Paths {
     }
     this.#members.set(peer, member)
     this.#byToken.set(hexOf(member.token), member)
+    this.#expectProbes()
     this.#watch()
     this.#tell(member)
   }
@@ -168,8 +181,10 @@ class UdpPaths implements Paths {
     if (member === undefined) return
     member.cancelTick?.()
     member.cancelTell?.()
+    for (const tell of member.measuring) tell(undefined)
     this.#members.delete(peer)
     this.#byToken.delete(hexOf(member.token))
+    this.#expectProbes()
     this.#seen.forget(peer)
     if (this.#members.size === 0) this.#unwatch()
   }
@@ -180,6 +195,7 @@ class UdpPaths implements Paths {
 
   restart(): void {
     this.#seen.clear()
+    this.#expectProbes()
     this.#unmap()
     for (const member of this.#members.values()) this.#reset(member)
     this.#lookAtAddresses()
@@ -196,6 +212,19 @@ class UdpPaths implements Paths {
     if (this.#components.engine.udpPort === undefined) return noPath('off')
     if (member?.theirs === undefined) return noPath('unsupported')
     return explain(member.state, this.#seen.varies && member.theirs.message.varies)
+  }
+
+  async measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined> {
+    const member = this.#members.get(peer)
+    if (member?.state.chosen === undefined) return undefined
+    const measured = Promise.withResolvers<number | undefined>()
+    member.measuring.add(measured.resolve)
+    try {
+      this.#step(member, { type: 'measure' })
+      return await untilAborted(measured.promise, signal)
+    } finally {
+      member.measuring.delete(measured.resolve)
+    }
   }
 
   stop(): void {
@@ -218,6 +247,10 @@ class UdpPaths implements Paths {
     const word = this.#seen.learn(member.peer, probe.observed)
     if (word !== 'same') this.#lookAtAddresses()
     if (word === 'other') for (const each of this.#members.values()) this.#step(each, { type: 'remapped' })
+    const { chosen } = member.state
+    const asked =
+      chosen?.key === endpointText(source) && chosen.sent.find((each) => each.nonce === probe.nonce)
+    if (asked) for (const tell of member.measuring) tell(this.#components.clock.monotonic() - asked.at)
     const observed = endpointText(probe.observed)
     const isSeenAsOwn = this.#own.some(
       ({ endpoint, kind }) => kind === 'own' && endpointText(endpoint) === observed,
@@ -229,6 +262,7 @@ class UdpPaths implements Paths {
     const { clock } = this.#components
     const effects = step(member.state, input, clock.monotonic())
     for (const effect of effects) this.#run(member, effect)
+    this.#tellReason(member)
     member.cancelTick?.()
     const now = clock.monotonic()
     const at = wakeAt(member.state, now)
@@ -237,10 +271,23 @@ class UdpPaths implements Paths {
       : undefined
   }
 
+  /** Tells once why a search found nothing. */
+  #tellReason(member: Member): void {
+    const { chosen, round } = member.state
+    if (chosen !== undefined) member.reason = undefined
+    else if (round >= ROUNDS_MS.length && member.theirs !== undefined) {
+      const { reason } = this.status(member.peer)
+      const isOther = reason !== member.reason
+      member.reason = reason
+      if (isOther) this.#components.onReason?.(member.peer)
+    }
+  }
+
   #run(member: Member, effect: PathEffect): void {
     const { theirs, peer } = member
     if (effect.type === 'use') {
       this.#components.log.debug('path to a peer', { peer, ...effect.path })
+      if (effect.path === undefined) for (const tell of member.measuring) tell(undefined)
       this.#keepSome()
       return this.#components.onPath(peer)
     }
@@ -277,6 +324,10 @@ class UdpPaths implements Paths {
     member.cancelTick?.()
     member.state = createPathState(member.mtu, this.#components.clock.monotonic())
     if (hadPath) this.#components.onPath(member.peer)
+  }
+
+  #expectProbes(): void {
+    this.#components.engine.expectDatagrams([...this.#byToken.values()].map(({ token }) => token))
   }
 
   #watch(): void {

@@ -85,6 +85,9 @@ function take(state: PathState, input: PathInput, now: number, effects: PathEffe
     case 'unsent':
       for (const path of state.paths.values()) lose(state, path, ({ nonce }) => nonce === input.nonce)
       return
+    case 'measure':
+      if (state.chosen !== undefined) ping(state, state.chosen, { now, effects })
+      return
     case 'remapped':
       if (state.chosen !== undefined) state.brokeAt = withBreak(state.brokeAt, now)
       return

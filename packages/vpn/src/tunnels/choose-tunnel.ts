@@ -64,10 +64,7 @@ function wireguardTunnel(
   ) {
     return before
   }
-  const way: TunnelPath =
-    path === undefined
-      ? { kind: 'stream' }
-      : { kind: 'udp', ...path }
+  const way: TunnelPath = path === undefined ? { kind: 'stream' } : { kind: 'udp', ...path }
   return { tunnel: { kind: 'wireguard', publicKey, presharedKey, path: way }, mtu }
 }
 

@@ -36,6 +36,7 @@ export interface TunnelsComponents {
     | 'retryHandshake'
     | 'udpPort'
     | 'sendDatagram'
+    | 'expectDatagrams'
     | 'takeDatagrams'
     | 'activePeers'
   >
@@ -45,6 +46,8 @@ export interface TunnelsComponents {
    * from then on.
    */
   readonly onTunnels: () => void
+  /** Called when packets go another way over UDP to a peer, or for another reason not. */
+  readonly onUdpPath?: (peer: PeerId) => void
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
