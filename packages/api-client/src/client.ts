@@ -17,8 +17,9 @@ import {
 } from '@mesh/core'
 import { ApiError, errorOfAnswer } from './api-error.ts'
 import { type EventsOptions, readEvents } from './events.ts'
-import { DEFAULT_TIMEOUT_MS } from './limits.ts'
-import { planRequest } from './request.ts'
+import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS } from './limits.ts'
+import { type PlannedRequest, planRequest } from './request.ts'
+import { parseRetryAfter, withRetries } from './retry.ts'
 
 /** The part of `fetch` that is used; a browser's, Node's, or one over a unix socket. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>
@@ -36,8 +37,13 @@ export interface ClientOptions {
   readonly fetch?: Fetch
   /** The time that a whole request may take, in ms; a `wait` is added. 30 s unless given. */
   readonly timeoutMs?: number
-  /** Sent as a bearer token. */
-  readonly token?: string
+  /** Sent as a bearer token, also for events; a function is asked before each request. */
+  readonly token?: string | (() => string | undefined)
+  /**
+   * How often a call is made again that failed and may be: one that only reads, never reached the node, or was answered
+   * with 429 or 503 and `Retry-After`. 2 unless given; all tries share `timeoutMs`.
+   */
+  readonly retries?: number
   readonly clock?: Clock
   readonly random?: Random
 }
@@ -88,6 +94,7 @@ export interface Asker {
   readonly clock: Clock
   readonly random: Random
   readonly timeoutMs: number
+  readonly retries: number
   /** Rejects with ApiError `client.unreachable`, or with the signal's reason. */
   ask(
     request: { readonly method: string; readonly path: string; readonly body?: string | undefined },
@@ -99,13 +106,15 @@ export interface Asker {
 function createAsker(options: ClientOptions): Asker {
   const baseUrl = (options.baseUrl ?? '').replace(/\/+$/, '')
   const doFetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
-  const common: Record<string, string> =
-    options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
+  const { token } = options
   return {
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    retries: options.retries ?? DEFAULT_RETRIES,
     async ask({ method, path, body }, headers, signal) {
+      const bearer = typeof token === 'function' ? token() : token
+      const common = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
       const all = { ...common, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) }
       const init = { method, headers: all, signal, ...(body !== undefined && { body }) }
       return doFetch(baseUrl + path, init).catch((cause: unknown) => {
@@ -128,16 +137,32 @@ async function call(
     limit.abort(new ApiError('client.timeout', `no answer to ${planned.method} ${route.path} in time`))
   const cancel = asker.clock.after(asker.timeoutMs + wait, onTime, { keepAlive: true })
   const signal = options.signal === undefined ? limit.signal : AbortSignal.any([options.signal, limit.signal])
+  const endsAt = asker.clock.monotonic() + asker.timeoutMs + wait
   try {
-    const response = await asker.ask(planned, {}, signal)
-    const text = await response.text().catch((cause: unknown) => {
-      throw signal.aborted ? signal.reason : unreachable(planned.path, cause)
-    })
-    if (!response.ok) throw errorOfAnswer(response.status, text)
-    return parseAnswer(route, response.status, text)
+    const init = { retries: asker.retries, method: planned.method, endsAt, signal }
+    const { status, text } = await withRetries(init, asker, () => askOnce(asker, planned, signal))
+    return parseAnswer(route, status, text)
   } finally {
     cancel()
   }
+}
+
+async function askOnce(
+  asker: Asker,
+  planned: PlannedRequest,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const response = await asker.ask(planned, {}, signal)
+  const text = await response.text().catch((cause: unknown) => {
+    throw signal.aborted ? signal.reason : unreachable(planned.path, cause)
+  })
+  if (response.ok) return { status: response.status, text }
+  throw errorOfAnswer(response.status, text, retryAfterOf(response, asker.clock))
+}
+
+/** How long the server asks to wait, in ms. */
+export function retryAfterOf({ headers }: Response, clock: Clock): number | undefined {
+  return parseRetryAfter(headers.get('retry-after'), clock.now())
 }
 
 function parseAnswer(route: RouteDefinition, status: number, text: string): unknown {

@@ -43,6 +43,7 @@ test('has these public names', () => {
     'hintOf',
     'isErrorCode',
     'levelOf',
+    'retryAfterSecondsOf',
     'routes',
     'tryParseDnsType',
   ])
