@@ -328,6 +328,29 @@ export const errorCatalogue = {
     hint: 'GET /api/admission lists the invites.',
     commandHint: '`mesh admin list` lists the invites.',
   },
+  'debug.busy': {
+    status: 503,
+    title: 'Another profile is being taken',
+    hint: 'Ask again when it is done; Retry-After says when to try.',
+    commandHint: 'Try again when it is done.',
+  },
+  'node.no_log': {
+    status: 404,
+    title: 'The log of this node cannot be changed while it runs',
+    hint: 'Start it with --log-level.',
+  },
+  'node.bad_log_level': {
+    status: 400,
+    title: 'These levels cannot be used',
+    hint: 'Send debug, info, warn, error or off, or for single subsystems as in info,p2p=debug; GET /api/log-level lists them.',
+    commandHint:
+      'Give debug, info, warn, error or off, or for single subsystems as in info,p2p=debug; `mesh log-level` lists them.',
+  },
+  'node.not_kept': {
+    status: 503,
+    title: 'It is in force, and is forgotten when the node ends',
+    hint: 'Is the state folder full or read-only? A node with --ephemeral keeps nothing.',
+  },
   'node.not_ready': {
     status: 503,
     retryAfterSeconds: 2,

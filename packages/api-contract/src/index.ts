@@ -31,10 +31,12 @@ export {
   MAX_CHANGES_PER_EVENT,
   MAX_HEADER_BYTES,
   MAX_KEY_BYTES,
+  MAX_PAGE_ENTRIES,
   MAX_PATH_BYTES,
   MAX_VALUE_BYTES,
   MAX_WAIT_MS,
 } from './limits.ts'
+export { type EntryPlace, entryPathOf } from './paging.ts'
 export {
   type AccessLevel,
   type Answer,
@@ -44,7 +46,7 @@ export {
   type RouteInput,
   type RouteOutput,
 } from './route.ts'
-export { type RouteId, type Routes, routes } from './routes/index.ts'
+export { type PagedRouteId, type RouteId, type Routes, routes } from './routes/index.ts'
 export type {
   AdmissionView,
   BlockView,
@@ -56,6 +58,7 @@ export type {
   FileView,
   HealthView,
   LedgerView,
+  LogLevelView,
   MachineView,
   NameResolutionView,
   NodeConnectionView,
@@ -65,6 +68,7 @@ export type {
   NodeView,
   PeerPingView,
   PeerView,
+  ReachabilityView,
   RemovedView,
   ServiceView,
   SignedEntryView,

@@ -1,6 +1,8 @@
 /** The API needs these ports from the rest of a node; `apps/node` plugs the parts in. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
+import type { DebugPort } from './debug-port.ts'
+import type { LogPort, ReachabilityState } from './operation-ports.ts'
 import type { ApiToken } from './auth/token-list.ts'
 
 /** Bytes and rates of what went over the network. */
@@ -270,4 +272,10 @@ export interface ApiServerComponents {
   readonly tokens?: TokensPort
   /** The port of trust; without it the node has no peer gate, and the network no administrators. */
   readonly access?: AccessPort
+  /** Profiles of the process; without it nothing is served at `/debug/pprof/` but the web page. */
+  readonly debug?: DebugPort
+  /** The levels of the log; without it they cannot be changed. */
+  readonly log?: LogPort
+  /** Undefined, and answers undefined, until the host listens. */
+  readonly reachability?: () => ReachabilityState | undefined
 }

@@ -14,13 +14,15 @@ import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
 import { createAccess } from './handlers/access.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
-import { createLedgerReads, type ValueForm } from './handlers/ledger-reads.ts'
+import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
+import { createOperation } from './handlers/operation.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
 import { createNodeOffers } from './handlers/node-offers.ts'
 import { createPeerReads } from './handlers/peer-reads.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp, type ListenerKind } from './http/app.ts'
+import { createProfiles } from './http/profiles.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
 import { LARGE_ANSWER_SEATS, MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts'
 import { withExposure } from './listen/exposure.ts'
@@ -30,7 +32,7 @@ import type { OffersPort } from './offers-port.ts'
 import type { ApiServerComponents, NetworkPort } from './ports.ts'
 import type { VpnPort } from './vpn-port.ts'
 import { formatMetrics } from './views/exposition.ts'
-import { createLedgerTexts, type LedgerTexts } from './views/ledger-text.ts'
+import { createLedgerTexts, type LedgerTexts, type ValueForm } from './views/ledger-text.ts'
 import type { Scene } from './views/members.ts'
 import { createRequestCounts, ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
 
@@ -82,7 +84,7 @@ class ExpressApiServer implements ApiServer {
   #offers: OffersPort | undefined
 
   constructor(init: ApiServerInit, components: ApiServerComponents) {
-    const { ledger, clock, random, assets, tokens } = components
+    const { ledger, clock, random, assets, debug, tokens } = components
     const isReadOnly = init.isReadOnly ?? false
     this.#components = components
     this.#startedAt = clock.now()
@@ -101,6 +103,7 @@ class ExpressApiServer implements ApiServer {
       writes: createRateLimiter(WRITE_RATE, clock),
       counts: this.#counts,
       assets,
+      profiles: debug === undefined ? undefined : createProfiles(debug),
       logger: this.#logger,
       random,
     }
@@ -161,7 +164,7 @@ class ExpressApiServer implements ApiServer {
   }
 
   #createHandlers(values: ValueForm): Handlers {
-    const { ledger, clock, dns, version, health, access, tokens } = this.#components
+    const { ledger, clock, dns, version, health, access, log, reachability, tokens } = this.#components
     const scene = this.#scene
     return {
       ...createLedgerReads(scene, () => this.#texts.last(), values),
@@ -169,6 +172,7 @@ class ExpressApiServer implements ApiServer {
       ...createNodeOffers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),
+      ...createOperation({ log, reachability: () => reachability?.() }),
       ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
       ...createPeerReads({ scene, clock }),
       ...createNodeReads({

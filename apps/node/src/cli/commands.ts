@@ -157,6 +157,34 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./status.ts')).runStatus,
   },
   {
+    name: 'peers',
+    arguments: [],
+    summary: 'whom the running node is connected with or knows, and how they are reached',
+    examples: ['mesh peers', 'mesh peers --verbose', 'mesh peers --json'],
+    load: async () => (await import('./peers.ts')).runPeers,
+  },
+  {
+    name: 'machines',
+    arguments: [],
+    summary: 'the machines of the network: address, name, system, version, and how packets reach them',
+    examples: ['mesh machines', 'mesh machines --json'],
+    load: async () => (await import('./peers.ts')).runMachines,
+  },
+  {
+    name: 'log-level',
+    arguments: ['[LEVELS]'],
+    summary: 'what the running node logs; with LEVELS changes it from now on',
+    description:
+      'LEVELS has the form of --log-level, and replaces what was in force: a level for all, and others for single subsystems. Without it each subsystem and its level are listed. It is forgotten when the node ends, unless --keep is given; a start with --log-level beats what was kept.',
+    examples: [
+      'mesh log-level',
+      'mesh log-level info,p2p/reach=debug',
+      'mesh log-level info',
+      'mesh log-level warn,vpn=debug --keep',
+    ],
+    load: async () => (await import('./log-level.ts')).runLogLevel,
+  },
+  {
     name: 'ping',
     arguments: ['MACHINE'],
     summary: 'how another machine is reached, by its address, name or peer id',

@@ -5,6 +5,9 @@ const ADMIN = ['admin invite', 'admin cancel', 'admin admit', 'admin revoke', 'a
 /** Ask a running node. */
 export const CLIENT = [
   'status',
+  'peers',
+  'machines',
+  'log-level',
   'ping',
   'dns resolve',
   'ledger get',

@@ -153,6 +153,13 @@ export const clientOptions = {
     environment: false,
     help: 'Show each address of the machine that was tried over UDP, and why packets do not go so where they do not.',
   }),
+  keep: toggle({
+    group: 'Asking a node',
+    commands: ['log-level'],
+    default: false,
+    environment: false,
+    help: 'Keep the levels over restarts of the node, until other ones are given without it.',
+  }),
   expires: duration({
     group: 'Asking a node',
     commands: ['admin invite'],
@@ -216,11 +223,11 @@ export const outputOptions = {
     group: 'Output',
     commands: [...ALL, ...TOKEN],
     default: false,
-    help: 'Print stack traces with errors.',
+    help: 'Print stack traces with errors, and serve profiles of the node at /debug/pprof/.',
   }),
   verbose: toggle({
     group: 'Output',
-    commands: ['status'],
+    commands: ['status', 'peers'],
     default: false,
     environment: false,
     help: 'Show for each peer how it is reached, what was tried and what comes next.',

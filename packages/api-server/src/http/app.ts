@@ -18,6 +18,7 @@ import { checkAnnouncedSize, readJsonBody } from './body.ts'
 import type { Guard } from './guard.ts'
 import { parseInput } from './input.ts'
 import { servePage } from './pages.ts'
+import { type Profiles, serveProfiles } from './profiles.ts'
 import { createRequestId, Problem, toProblem } from './problem.ts'
 import { send, sendJson, sendProblem, splitTarget } from './reply.ts'
 import { emptySegment } from './target.ts'
@@ -36,6 +37,8 @@ export interface AppComponents {
   readonly writes: { take(address: string): boolean }
   readonly counts: RequestCounts
   readonly assets: AssetsPort | undefined
+  /** Undefined unless the node was started for debugging: then the web page is served in place of profiles. */
+  readonly profiles: Profiles | undefined
   readonly logger: Logger
   readonly random: Random
 }
@@ -67,6 +70,7 @@ export function createApp(shared: AppComponents, kind: ListenerKind): Express {
     next()
   })
   serveRoutes(app, components, isLocal)
+  if (components.profiles !== undefined) serveProfiles(app, components.profiles)
   app.use((req, res) => serveOther(components, req, res))
   app.use(answerProblem(components))
   return app
