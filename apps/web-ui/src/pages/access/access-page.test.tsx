@@ -159,7 +159,7 @@ test('what cannot be read is said, with a way to try again', async () => {
     },
   }
   fireEvent.click(screen.getByRole('button', { name: 'Try again' }))
-  await text(/^Nobody is in the trust zone/)
+  expect(await text(/^Nobody is in the trust zone/)).toBeDefined()
 })
 
 test('a node that asks for a token gets one, kept for the tab; a wrong one is said to be so', async () => {
