@@ -69,12 +69,12 @@ const BROWSER_SAFE = [
 const NODE_ONLY =
   /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|bulk\/|discovery\/multicast-sockets|upstream\/marked-sockets|host\/node-platform))/
 
-const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench|attack)\//
+const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench|attack|soak|fuzz)\//
 
 const problems = []
 let files = 0
 for (const [folder, allowed] of Object.entries(MAY_IMPORT)) {
-  for (const path of globSync(`${folder}/{src,test,bench,attack}/**/*.{ts,tsx}`, { cwd: root })) {
+  for (const path of globSync(`${folder}/{src,test,bench,attack,soak,fuzz}/**/*.{ts,tsx}`, { cwd: root })) {
     files++
     const code = readFileSync(join(root, path), 'utf8')
     if (IS_TEST.test(path)) {
