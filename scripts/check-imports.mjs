@@ -35,7 +35,11 @@ const TESTS_MAY_IMPORT = {
   'apps/web-ui': ['@mesh/api-server'],
 }
 /** Files of other packages that tests and benches may name: `apps/node/bench` runs the benches of all packages. */
-const TEST_EXCEPTIONS = [{ from: /^apps\/node\/bench\//, to: /^packages\/[\w-]+\/bench\// }]
+const TEST_EXCEPTIONS = [
+  { from: /^apps\/node\/bench\//, to: /^packages\/[\w-]+\/bench\// },
+  // decoders are no public names of their packages
+  { from: /^apps\/node\/fuzz\//, to: /^packages\/[\w-]+\/(src|test)\// },
+]
 const REASONS = {
   'packages/p2p>@mesh/ledger': 'p2p and ledger never meet: replication speaks through a port',
   'packages/ledger>@mesh/p2p': 'the ledger is embeddable alone and knows no network',
