@@ -17,6 +17,7 @@ import {
   tryParseDuration,
 } from '@mesh/core'
 import { ApiError, errorOfAnswer } from './api-error.ts'
+import type { Asker } from './asker.ts'
 import { type EventsOptions, readEvents } from './events.ts'
 import { DEFAULT_TIMEOUT_MS } from './limits.ts'
 import { type Answered, nextOf, readPages } from './pages.ts'
@@ -114,19 +115,6 @@ export function createClient(options: ClientOptions = {}): ApiClient {
 }
 
 type Input = Readonly<Record<string, unknown>>
-
-/** The parts that all calls of one client share. */
-export interface Asker {
-  readonly clock: Clock
-  readonly random: Random
-  readonly timeoutMs: number
-  /** Rejects with ApiError `client.unreachable`, or with the signal's reason. */
-  ask(
-    request: { readonly method: string; readonly path: string; readonly body?: string | undefined },
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Response>
-}
 
 function createAsker(options: ClientOptions): Asker {
   const baseUrl = (options.baseUrl ?? '').replace(/\/+$/, '')

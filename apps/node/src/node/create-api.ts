@@ -23,14 +23,17 @@ import { version } from '../version.ts'
 import { createAccessPort } from './access-port.ts'
 import { createAssets } from './assets.ts'
 import { type ApiTokens, openApiTokens } from '../state/api-tokens.ts'
-import type { NodeInit } from './create-node.ts'
+import type { NodeInit } from './node-init.ts'
 import { findProblems } from './health.ts'
+import type { LedgerKeeper } from './ledger-keeper.ts'
 import { readMetrics } from './metrics.ts'
 import type { NodeDns } from './node-dns.ts'
 import { createVpnPort } from './vpn-port.ts'
 
 export interface NodeApiComponents {
   readonly ledger: Ledger
+  /** Says what is wrong with the ledger's file. */
+  readonly keeper: LedgerKeeper
   readonly dns: NodeDns
   /** Undefined where whoever has the token is in. */
   readonly trust: Trust | undefined
@@ -179,12 +182,15 @@ class AttachedApi implements NodeApi {
   }
 
   #problems() {
-    const { ledger, dns, clock } = this.#components
+    const { ledger, keeper, dns, clock } = this.#components
     const { p2p, vpn, services, files } = this.#attached
     const bootstrapPeers = this.#init.settings.discoveryBootstrapPeers.length
     const times = { now: clock.now(), upMs: clock.monotonic() - this.#startedAt }
     const own = this.#tokens?.problems() ?? []
-    return [...own, ...findProblems({ ...times, ledger, p2p, vpn, services, files, dns, bootstrapPeers })]
+    return [
+      ...own,
+      ...findProblems({ ...times, ledger, keeper, p2p, vpn, services, files, dns, bootstrapPeers }),
+    ]
   }
 
   #metrics() {
