@@ -19,6 +19,11 @@ export interface Decoder {
   stop?(): Promise<void>
 }
 
+/** Ends what the decoders opened. */
+export async function stopDecoders(decoders: readonly Decoder[]): Promise<void> {
+  for (const decoder of decoders) await decoder.stop?.()
+}
+
 /** The bytes of a text in UTF-8. */
 export function textSeeds(...texts: readonly string[]): readonly Uint8Array[] {
   return texts.map((text) => Buffer.from(text))

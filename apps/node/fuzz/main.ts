@@ -4,6 +4,7 @@
  */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { stopDecoders } from './decoder.ts'
 import { openDecoders } from './decoders.ts'
 import { runFuzz } from './run-fuzz.ts'
 
@@ -18,10 +19,9 @@ const { values, positionals } = parseArgs({
   },
 })
 const all = await openDecoders()
-const stop = () => Promise.all(all.map((decoder) => decoder.stop?.()))
 if (values.list) {
   for (const { name, form } of all) console.log(`${name} (${form})`)
-  await stop()
+  await stopDecoders(all)
   process.exit()
 }
 const unknown = positionals.find((name) => !all.some((decoder) => decoder.name === name))
@@ -45,5 +45,5 @@ for (let round = 0; !failed && (round === 0 || performance.now() < end); round++
   }
 }
 for (const [name, runs] of totals) console.log(`${name.padEnd(28)} ${runs} inputs`)
-await stop()
+await stopDecoders(all)
 process.exit(failed ? 1 : 0)

@@ -3,7 +3,7 @@ import type { Mutation } from './mutations.ts'
 
 /** Texts of values that decoders may not expect. */
 const VALUES = [
-  ...[
+  [
     'null',
     'true',
     '0',
@@ -16,12 +16,14 @@ const VALUES = [
     '"\\u0000"',
     '"\\ud800"',
   ],
-  ...['[]', '{}', '[[]]', '{"__proto__":{"a":1}}', '{"constructor":1,"toString":2}', '{"":0}'],
-  `"${'x'.repeat(5_000)}"`,
-  `${'['.repeat(2_000)}${']'.repeat(2_000)}`,
-  `${'{"a":'.repeat(1_000)}1${'}'.repeat(1_000)}`,
-  `[${'0,'.repeat(2_000)}0]`,
-]
+  ['[]', '{}', '[[]]', '{"__proto__":{"a":1}}', '{"constructor":1,"toString":2}', '{"":0}'],
+  [
+    `"${'x'.repeat(5_000)}"`,
+    `${'['.repeat(2_000)}${']'.repeat(2_000)}`,
+    `${'{"a":'.repeat(1_000)}1${'}'.repeat(1_000)}`,
+    `[${'0,'.repeat(2_000)}0]`,
+  ],
+].flat()
 /** A string, a number or a word, or the beginning of a container. */
 const TOKEN = /"(?:[^"\\]|\\.)*"(?!\s*:)|-?\d[\d.eE+-]*|true|false|null/g
 const NAME = /"(?:[^"\\]|\\.)*"(?=\s*:)/g

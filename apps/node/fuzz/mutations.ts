@@ -50,10 +50,12 @@ export const mutation: fc.Arbitrary<Mutation> = fc.record({
 
 /** Bytes that end a text, begin a structure, or mean something to some parser. */
 const WORDS = [
-  ...['{', '}', '[', ']', '"', ',', ':', '\\', '\\u0000', '\\ud800', '__proto__', 'constructor', 'null'],
-  ...['1e999', '-0', '18446744073709551616', '9007199254740993', '\0', '\r\n', '%', '%00', '%zz', '..', '/'],
-  ...['\u202e', '\ufeff', '\ud7ff\ue000', 'true', '()', '(a*)*', '^', '&a', '*a', '!!js', '---', '\t'],
-].map((word) => Buffer.from(word))
+  ['{', '}', '[', ']', '"', ',', ':', '\\', '\\u0000', '\\ud800', '__proto__', 'constructor', 'null'],
+  ['1e999', '-0', '18446744073709551616', '9007199254740993', '\0', '\r\n', '%', '%00', '%zz', '..', '/'],
+  ['\u202e', '\ufeff', '\ud7ff\ue000', 'true', '()', '(a*)*', '^', '&a', '*a', '!!js', '---', '\t'],
+]
+  .flat()
+  .map((word) => Buffer.from(word))
 const NUMBERS = [
   0n,
   1n,
