@@ -7,7 +7,7 @@ import { type AddressInRange, BUCKETS, type Cidr, parseCidr, type PeerId } from 
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
 import { checkNotTaken } from './addresses/check-addresses.ts'
 import { deriveIpv6, deriveIpv6Range } from './addresses/derive-ipv6.ts'
-import type { LeaseStore } from './addresses/lease.ts'
+import type { LeaseStore } from './addresses/lease-store.ts'
 import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
 import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'

@@ -21,7 +21,7 @@ import {
 import { createLeaseFile } from '../state/lease-file.ts'
 import type { Network } from '../state/network.ts'
 import type { NodeApi } from './create-api.ts'
-import type { NodeComponents, StartOptions } from './create-node.ts'
+import type { NodeComponents, StartOptions } from './node-init.ts'
 import type { Ends } from './ends.ts'
 import { addressTexts, logVpn } from './log-vpn.ts'
 import { peerPorts } from './peer-ports.ts'

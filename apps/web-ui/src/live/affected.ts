@@ -18,6 +18,8 @@ const READS_OF_BUCKET: Readonly<Record<string, readonly RouteId[]>> = {
   files: ['listFiles', 'getSummary'],
   users: ['listUsers', 'getSummary'],
   dns: ['listDns', 'resolveName'],
+  admission: ['getAdmission'],
+  trustzone: ['getAdmission'],
 }
 
 /** Sums up events that arrived together. */
@@ -60,7 +62,7 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
         break
       case 'peer.connected':
       case 'peer.disconnected':
-        addAll(routes, ['listPeers', 'listNodes', 'getSummary', 'getHealth'])
+        addAll(routes, ['listPeers', 'listNodes', 'getSummary', 'getHealth', 'getAdmission'])
         break
       case 'machine.online':
       case 'machine.offline':
