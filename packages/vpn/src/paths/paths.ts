@@ -48,7 +48,10 @@ export interface PathsInit {
 }
 
 export interface PathsComponents {
-  readonly engine: Pick<Engine, 'sendDatagram' | 'expectDatagrams' | 'takeDatagrams' | 'activePeers' | 'udpPort'>
+  readonly engine: Pick<
+    Engine,
+    'sendDatagram' | 'expectDatagrams' | 'takeDatagrams' | 'activePeers' | 'udpPort'
+  >
   /** Sends a control message. False: no channel stands. */
   readonly tell: (peer: PeerId, message: Uint8Array) => boolean
   /** Has routers lead a port of theirs to this UDP port, and tells where; the returned function ends it. */
