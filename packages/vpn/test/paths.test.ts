@@ -99,7 +99,8 @@ describe('behind NATs', () => {
         expect(isDirectOrBoth(a, b)).toBe(true)
         await network.run(5_000)
         // from the fourth on, the stream carries what the mapping will not
-        if (at > 3) for (const each of losing) expect(pathsOf[each]()?.alsoStream ?? true).toBe(true)
+        const helped = losing.every((each) => pathsOf[each]()?.alsoStream ?? true)
+        expect(helped || at < 4).toBe(true)
         a.nat.move(a.nat.ip)
       }
       await network.run(40_000)
