@@ -236,6 +236,19 @@ export const AUTONAT_ASK_MS = 5_000
 /** The most peers that are asked at a time; the library itself asks three at once. */
 export const MAX_AUTONAT_ASKED = 8
 
+// Port mappings
+
+/** The pauses between requests that a router does not answer, in ms; after the last one it has none. */
+export const PORT_CONTROL_ASKS_MS: readonly number[] = [250, 500, 1_000, 2_000]
+/** How long a mapping lasts unless it is renewed, in s: what a node that crashed leaves goes by itself. */
+export const PORT_MAPPING_LIFETIME_S = 1_200
+/** The least time until the default router is asked again, in ms: it may be another one by then. */
+export const PORT_MAPPING_RETRY_MS = 60_000
+/** How long ending the mappings may take, in ms. */
+export const STOP_MAPPING_MS = 1_000
+/** The most routers that are asked by UPnP: anything in the local network may call itself one. */
+export const MAX_UPNP_ROUTERS = 4
+
 // STUN (RFC 8489)
 
 /** The longest STUN request that is read. */
