@@ -10,7 +10,6 @@ import { createBandwidth } from '../bandwidth/bandwidth.ts'
 import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
 import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
 import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
-import { answerPings } from '../libp2p/answer-pings.ts'
 import { createBaseHost } from '../libp2p/base-host.ts'
 import { pingPeer } from '../libp2p/ping.ts'
 import type { OnMapped } from '../nat/udp-port-mappings.ts'
@@ -101,7 +100,6 @@ async function createHostParts(
     userAgent: init.userAgent ?? 'mesh',
     maxConnections: guard.bounds.maxConnections + guard.bounds.maxUnproven,
   })
-  await answerPings(host, components.clock)
   return { host, view, guard, events, refusals, rules, bandwidth }
 }
 

@@ -1,4 +1,5 @@
-import type { Connection, Libp2p, Stream, StreamHandler } from '@libp2p/interface'
+import type { Connection, Stream, StreamHandler } from '@libp2p/interface'
+import type { Registrar } from '@libp2p/interface-internal'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -37,8 +38,8 @@ function open(on = connection): Pinged {
 
 beforeEach(async () => {
   clock = createManualClock()
-  const host = { handle: async (_protocol: string, given: StreamHandler) => void (handle = given) }
-  await answerPings(host as unknown as Pick<Libp2p, 'handle'>, clock)
+  const registrar = { handle: async (_protocol: string, given: StreamHandler) => void (handle = given) }
+  await answerPings(registrar as unknown as Pick<Registrar, 'handle'>, clock)
 })
 
 describe('pings', () => {

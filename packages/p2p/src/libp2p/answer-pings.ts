@@ -2,13 +2,14 @@
  * Answers libp2p's pings, a few a second for each connection. The library's own service echoes whatever comes for ten
  * seconds, as fast as it comes, to anybody.
  */
-import type { Connection, Libp2p, Stream } from '@libp2p/interface'
+import type { Connection, Stream } from '@libp2p/interface'
+import type { Registrar } from '@libp2p/interface-internal'
 import { type Clock, createTokenBucket, type TokenBucket, toError } from '@mesh/core'
 import { MAX_PING_STREAMS, PING_IDLE_MS, PINGS_BURST, PINGS_PER_S } from '../limits.ts'
 import { PING_BYTES, PING_PROTOCOL } from './ping.ts'
 
-/** Registers the answering side; who pings faster than a person or a monitor does loses the stream. */
-export async function answerPings(host: Pick<Libp2p, 'handle'>, clock: Clock): Promise<void> {
+/** Takes the place of the library's answering side once a host has started; who pings faster than a person or a monitor does loses the stream. */
+export async function answerPings(registrar: Pick<Registrar, 'handle'>, clock: Clock): Promise<void> {
   const buckets = new WeakMap<Connection, TokenBucket>()
   const bucketOf = (connection: Connection) => {
     const known = buckets.get(connection)
@@ -17,10 +18,10 @@ export async function answerPings(host: Pick<Libp2p, 'handle'>, clock: Clock): P
     buckets.set(connection, bucket)
     return bucket
   }
-  await host.handle(
+  await registrar.handle(
     PING_PROTOCOL,
     (stream, connection) => answer(stream, { bucket: bucketOf(connection), clock }),
-    { maxInboundStreams: MAX_PING_STREAMS, runOnLimitedConnection: true },
+    { maxInboundStreams: MAX_PING_STREAMS, runOnLimitedConnection: true, force: true },
   )
 }
 

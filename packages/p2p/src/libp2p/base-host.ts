@@ -18,6 +18,7 @@ import type {
   TransportManager,
 } from '@libp2p/interface-internal'
 import { noise } from '@libp2p/noise'
+import { ping } from '@libp2p/ping'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND, SPARE_CONNECTIONS } from '../limits.ts'
@@ -83,6 +84,8 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
     services: {
       identify: identify(),
       identifyPush: identifyPush(),
+      // the DHT pings by it; who answers pings is bounded (`answer-pings.ts`)
+      ping: ping(),
       pubsub: gossipsub(init.gossip),
       parts: (components: unknown) => ({ components: components as HostComponents }),
     },
