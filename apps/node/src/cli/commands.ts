@@ -139,6 +139,7 @@ export const commands: readonly Command[] = [
       'sudo mesh dns --token-file mesh.token',
       'mesh dns --token-file mesh.token --dns 127.0.0.1:5353 --no-dns-forwarder',
       "mesh dns --token-file mesh.token --regex '^git\\.mesh\\.$' --a 10.1.0.5 --txt '\"our code\"'",
+      "mesh dns --token-file mesh.token --regex '^a\\.mesh\\.$' --a 10.1.0.5 --regex '^b\\.mesh\\.$' --a 10.1.0.6",
     ],
     load: async () => (await import('./dns.ts')).runDns,
   },
