@@ -50,6 +50,7 @@ export type {
   MachineView,
   NameResolutionView,
   NodeConnectionView,
+  NodeEgressView,
   NodeFactsView,
   NodeFileView,
   NodeServiceView,

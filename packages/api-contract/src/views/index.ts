@@ -24,6 +24,12 @@ export type {
   PeerPingView,
 } from './members.ts'
 export type { NodeFactsView, VersionView, HealthView } from './node.ts'
-export type { NodeServiceView, NodeConnectionView, NodeFileView, RemovedView } from './offers.ts'
+export type {
+  NodeServiceView,
+  NodeConnectionView,
+  NodeEgressView,
+  NodeFileView,
+  RemovedView,
+} from './offers.ts'
 export type { StatsView } from './traffic.ts'
 export type { VpnPeerView, VpnView, VpnPingView } from './vpn.ts'
