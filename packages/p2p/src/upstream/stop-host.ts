@@ -3,13 +3,8 @@
  * more. Gossipsub 17.1.1 sets its next heartbeat while it stops; libp2p 3.3.11 puts off a last note of its addresses,
  * and identify 4.1.14 a last push, past their own stop. The names reached into are internal to these versions; a part
  * that keeps its timer elsewhere is stopped as far as it goes, and `test/ending.test.ts` covers it.
- *
- * Listeners of WebRTC Direct end before all else. The native one (node-datachannel 0.33.4) frees what its thread calls
- * for each packet from an unknown peer, so that a packet at that moment ends the process with an abort. Members whose
- * connections have closed dial anew, and just then; while these stand nobody has a reason to.
  */
-import type { Listener, Startable } from '@libp2p/interface'
-import { transportOf } from '../addresses/address-rules.ts'
+import type { Startable } from '@libp2p/interface'
 
 /** The host that is stopped, with its gossipsub and its inner parts by name. */
 interface StoppableHost {
@@ -17,11 +12,7 @@ interface StoppableHost {
   readonly services: {
     readonly pubsub: unknown
     readonly parts: {
-      readonly components: {
-        readonly addressManager: unknown
-        readonly transportManager: { getListeners(): Listener[] }
-        readonly [name: string]: unknown
-      }
+      readonly components: { readonly addressManager: unknown; readonly [name: string]: unknown }
     }
   }
 }
@@ -29,20 +20,12 @@ interface StoppableHost {
 /** Stops the host so that nothing of it keeps the process alive. */
 export async function stopHost(host: StoppableHost): Promise<void> {
   const { pubsub, parts } = host.services
-  await closeWebRtcListeners(parts.components.transportManager.getListeners())
   endHeartbeat(pubsub)
   // gossipsub at once, so that no heartbeat sets the next one
   await Promise.all([(pubsub as Partial<Startable>).stop?.(), host.stop()])
   // while it stops its addresses and protocols change, which it would note a second later, and tell another later
   endPutOff(parts.components.addressManager, '_updatePeerStoreAddresses')
   endPutOff(parts.components['identifyPush'], '_push')
-}
-
-async function closeWebRtcListeners(listeners: readonly Listener[]): Promise<void> {
-  const ofWebRtc = listeners.filter((listener) =>
-    listener.getAddrs().some((address) => transportOf(address) === 'webrtc-direct'),
-  )
-  await Promise.all(ofWebRtc.map((listener) => listener.close()))
 }
 
 function endHeartbeat(pubsub: unknown): void {
