@@ -49,7 +49,7 @@ export interface FileOffer {
 }
 
 /** Who receives, and by which way. */
-export interface FileReceiver {
+interface FileReceiver {
   readonly peer: PeerId
   readonly path: 'direct' | 'relayed'
   /** `tcp tls`, or what carries libp2p. */
