@@ -1,5 +1,6 @@
 import {
   type ApiEvent,
+  type PagedRouteId,
   type RouteDefinition,
   type RouteId,
   type RouteInput,
@@ -16,9 +17,12 @@ import {
   tryParseDuration,
 } from '@mesh/core'
 import { ApiError, errorOfAnswer } from './api-error.ts'
+import type { Asker } from './asker.ts'
 import { type EventsOptions, readEvents } from './events.ts'
-import { DEFAULT_TIMEOUT_MS } from './limits.ts'
-import { planRequest } from './request.ts'
+import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS } from './limits.ts'
+import { type Answered, nextOf, readPages } from './pages.ts'
+import { type PlannedRequest, planRequest } from './request.ts'
+import { retryAfterOf, withRetries } from './retry.ts'
 
 /** The part of `fetch` that is used; a browser's, Node's, or one over a unix socket. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>
@@ -36,8 +40,13 @@ export interface ClientOptions {
   readonly fetch?: Fetch
   /** The time that a whole request may take, in ms; a `wait` is added. 30 s unless given. */
   readonly timeoutMs?: number
-  /** Sent as a bearer token. */
-  readonly token?: string
+  /** Sent as a bearer token, also for events; a function is asked before each request. */
+  readonly token?: string | (() => string | undefined)
+  /**
+   * How often a call is made again that failed and may be: one that only reads, never reached the node, or was answered
+   * with 429 or 503 and `Retry-After`. 2 unless given; all tries share `timeoutMs`.
+   */
+  readonly retries?: number
   readonly clock?: Clock
   readonly random?: Random
 }
@@ -65,6 +74,28 @@ export type ApiClient = {
    * refuses (a status of 400 or more that waiting cannot mend).
    */
   events(options?: EventsOptions): AsyncIterableIterator<ApiEvent>
+  /** Reads one page. Rejects as a call. */
+  page<Id extends PagedRouteId>(
+    id: Id,
+    input: RouteInput<Routes[Id]>,
+    options?: CallOptions,
+  ): Promise<Answered<RouteOutput<Routes[Id]>>>
+  /**
+   * Reads page by page, in the order of the pages: one request for each, made when the page is asked for. What is
+   * written meanwhile may be missing or be there. A node that knows no pages gives all as one. Rejects as a call.
+   */
+  pages<Id extends PagedRouteId>(
+    id: Id,
+    input: Omit<RouteInput<Routes[Id]>, 'after' | 'limit'>,
+    options?: PagesOptions,
+  ): AsyncIterableIterator<RouteOutput<Routes[Id]>>
+}
+
+export interface PagesOptions extends CallOptions {
+  /** How many entries a page has at most; as many as the node gives unless given. */
+  readonly limit?: number
+  /** Begin after this: a key, an entry's path or a peer id, as the route takes it. */
+  readonly after?: string
 }
 
 /** A client of one node; holds no connection and needs no end. */
@@ -72,10 +103,18 @@ export function createClient(options: ClientOptions = {}): ApiClient {
   const asker = createAsker(options)
   const client: Record<string, unknown> = {
     events: (eventsOptions: EventsOptions = {}) => readEvents(asker, eventsOptions),
+    page: (id: PagedRouteId, input: Input, callOptions: CallOptions = {}) =>
+      ask(asker, routes[id], input, callOptions),
+    pages: (id: PagedRouteId, input: Input, pagesOptions: PagesOptions = {}) =>
+      readPages(
+        (page, callOptions) => ask(asker, routes[id], { ...input, ...page }, callOptions),
+        pagesOptions,
+      ),
   }
   for (const [id, route] of Object.entries<RouteDefinition>(routes)) {
     if (route.answer.kind === 'events') continue
-    client[id] = (input: Input = {}, callOptions: CallOptions = {}) => call(asker, route, input, callOptions)
+    client[id] = async (input: Input = {}, callOptions: CallOptions = {}) =>
+      (await ask(asker, route, input, callOptions)).value
   }
   // the loop above makes one method for each route; their types come from the same table
   return client as ApiClient
@@ -83,29 +122,18 @@ export function createClient(options: ClientOptions = {}): ApiClient {
 
 type Input = Readonly<Record<string, unknown>>
 
-/** The parts that all calls of one client share. */
-export interface Asker {
-  readonly clock: Clock
-  readonly random: Random
-  readonly timeoutMs: number
-  /** Rejects with ApiError `client.unreachable`, or with the signal's reason. */
-  ask(
-    request: { readonly method: string; readonly path: string; readonly body?: string | undefined },
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Response>
-}
-
 function createAsker(options: ClientOptions): Asker {
   const baseUrl = (options.baseUrl ?? '').replace(/\/+$/, '')
   const doFetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
-  const common: Record<string, string> =
-    options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
+  const { token } = options
   return {
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    retries: options.retries ?? DEFAULT_RETRIES,
     async ask({ method, path, body }, headers, signal) {
+      const bearer = typeof token === 'function' ? token() : token
+      const common = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
       const all = { ...common, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) }
       const init = { method, headers: all, signal, ...(body !== undefined && { body }) }
       return doFetch(baseUrl + path, init).catch((cause: unknown) => {
@@ -115,12 +143,12 @@ function createAsker(options: ClientOptions): Asker {
   }
 }
 
-async function call(
+async function ask(
   asker: Asker,
   route: RouteDefinition,
   input: Input,
   options: CallOptions,
-): Promise<unknown> {
+): Promise<Answered> {
   const planned = planRequest(route, input)
   const wait = typeof input['wait'] === 'string' ? (tryParseDuration(input['wait']) ?? 0) : 0
   const limit = new AbortController()
@@ -128,16 +156,27 @@ async function call(
     limit.abort(new ApiError('client.timeout', `no answer to ${planned.method} ${route.path} in time`))
   const cancel = asker.clock.after(asker.timeoutMs + wait, onTime, { keepAlive: true })
   const signal = options.signal === undefined ? limit.signal : AbortSignal.any([options.signal, limit.signal])
+  const endsAt = asker.clock.monotonic() + asker.timeoutMs + wait
   try {
-    const response = await asker.ask(planned, {}, signal)
-    const text = await response.text().catch((cause: unknown) => {
-      throw signal.aborted ? signal.reason : unreachable(planned.path, cause)
-    })
-    if (!response.ok) throw errorOfAnswer(response.status, text)
-    return parseAnswer(route, response.status, text)
+    const init = { retries: asker.retries, method: planned.method, endsAt, signal }
+    const { status, text, headers } = await withRetries(init, asker, () => askOnce(asker, planned, signal))
+    return { value: parseAnswer(route, status, text), next: nextOf(headers) }
   } finally {
     cancel()
   }
+}
+
+async function askOnce(
+  asker: Asker,
+  planned: PlannedRequest,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly text: string; readonly headers: Headers }> {
+  const response = await asker.ask(planned, {}, signal)
+  const text = await response.text().catch((cause: unknown) => {
+    throw signal.aborted ? signal.reason : unreachable(planned.path, cause)
+  })
+  if (response.ok) return { status: response.status, text, headers: response.headers }
+  throw errorOfAnswer(response.status, text, retryAfterOf(response, asker.clock))
 }
 
 function parseAnswer(route: RouteDefinition, status: number, text: string): unknown {

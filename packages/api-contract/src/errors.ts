@@ -8,6 +8,8 @@ export interface ErrorDescription {
   readonly title: string
   /** The next step for whoever asks over HTTP. */
   readonly hint: string
+  /** With a failure that ends by itself: after how many seconds to ask again, which the answer says as `Retry-After`. */
+  readonly retryAfterSeconds?: number
   /** The hint for whoever asks by `mesh COMMAND`, where it differs from `hint`. */
   readonly commandHint?: string
 }
@@ -36,6 +38,32 @@ export const errorCatalogue = {
     title: 'The body cannot be used',
     hint: 'Send JSON in UTF-8; Issues names the field and what was expected.',
     commandHint: 'The lines above name the field and what was expected.',
+  },
+  'http.unauthorized': {
+    status: 401,
+    title: 'This node asks for a token',
+    hint: 'Send `Authorization: Bearer TOKEN`; on the machine of the node `mesh api-token create` makes one.',
+    commandHint:
+      'Give it with --api-token-file FILE or MESHAPITOKEN; on the machine of the node `mesh api-token create` makes one.',
+  },
+  'http.level_too_low': {
+    status: 403,
+    title: 'The token is not good for this',
+    hint: 'Use a token of the level that Issues names; on the machine of the node `mesh api-token create` makes one.',
+    commandHint:
+      'Use a token of a higher level; on the machine of the node `mesh api-token create NAME --level admin` makes one.',
+  },
+  'http.read_only': {
+    status: 403,
+    title: 'The API of this node is for reading only',
+    hint: 'It was started with --api-read-only; on its machine the control socket takes writes.',
+    commandHint: 'It was started with --api-read-only; on its machine, without --api-url, writes are taken.',
+  },
+  'http.too_many_failures': {
+    status: 429,
+    title: 'Too many wrong tokens came from this address',
+    hint: 'Wait as long as Retry-After says, and check the token.',
+    commandHint: 'Wait a minute, and check the token.',
   },
   'http.cross_site': {
     status: 403,
@@ -86,6 +114,7 @@ export const errorCatalogue = {
   },
   'http.rate_limited': {
     status: 429,
+    retryAfterSeconds: 1,
     title: 'Too many writes from this address',
     hint: 'Wait as long as Retry-After says; 200 writes a second are taken, 1,000 at once.',
     commandHint: 'Wait a second; 200 writes a second are taken, 1,000 at once.',
@@ -158,6 +187,7 @@ export const errorCatalogue = {
   },
   'dns.busy': {
     status: 503,
+    retryAfterSeconds: 1,
     title: 'The patterns of the ledger take too long to try',
     hint: 'Ask again; delete patterns that are not needed.',
   },
@@ -208,6 +238,7 @@ export const errorCatalogue = {
   },
   'events.too_many_readers': {
     status: 503,
+    retryAfterSeconds: 5,
     title: 'Too many readers of events',
     hint: 'Close other pages or tools that watch this node.',
   },
@@ -218,6 +249,7 @@ export const errorCatalogue = {
   },
   'services.not_running': {
     status: 503,
+    retryAfterSeconds: 2,
     title: 'The node has not joined its network yet',
     hint: 'Ask again in a few seconds; GET /api/health says what it waits for.',
     commandHint: 'Try again in a few seconds; `mesh status` says what it waits for.',
@@ -296,8 +328,32 @@ export const errorCatalogue = {
     hint: 'GET /api/admission lists the invites.',
     commandHint: '`mesh admin list` lists the invites.',
   },
+  'debug.busy': {
+    status: 503,
+    title: 'Another profile is being taken',
+    hint: 'Ask again when it is done; Retry-After says when to try.',
+    commandHint: 'Try again when it is done.',
+  },
+  'node.no_log': {
+    status: 404,
+    title: 'The log of this node cannot be changed while it runs',
+    hint: 'Start it with --log-level.',
+  },
+  'node.bad_log_level': {
+    status: 400,
+    title: 'These levels cannot be used',
+    hint: 'Send debug, info, warn, error or off, or for single subsystems as in info,p2p=debug; GET /api/log-level lists them.',
+    commandHint:
+      'Give debug, info, warn, error or off, or for single subsystems as in info,p2p=debug; `mesh log-level` lists them.',
+  },
+  'node.not_kept': {
+    status: 503,
+    title: 'It is in force, and is forgotten when the node ends',
+    hint: 'Is the state folder full or read-only? A node with --ephemeral keeps nothing.',
+  },
   'node.not_ready': {
     status: 503,
+    retryAfterSeconds: 2,
     title: 'The node is not ready yet',
     hint: 'Ask again in a few seconds; GET /api/health says what it waits for.',
     commandHint: 'Ask again in a few seconds; `mesh status` says what it waits for.',
@@ -312,6 +368,12 @@ const has = Object.prototype.hasOwnProperty.bind(errorCatalogue)
 export function hintOf(code: ErrorCode, asker: 'http' | 'command'): string {
   const { hint, commandHint }: ErrorDescription = errorCatalogue[code]
   return asker === 'command' ? (commandHint ?? hint) : hint
+}
+
+/** After how many seconds a failure may be over; undefined where nobody knows. */
+export function retryAfterSecondsOf(code: ErrorCode): number | undefined {
+  const { retryAfterSeconds }: ErrorDescription = errorCatalogue[code]
+  return retryAfterSeconds
 }
 
 /** Narrows any text to a code of the catalogue. */

@@ -87,6 +87,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         LastError: null,
         Reach: 'direct by tcp for 5 s, dialled by the peer',
         Agent: 'mesh/0.1.0',
+        UDP: { State: 'none', Reason: 'blocked', Endpoint: null, RoundTripMs: null },
         ...stats,
       },
     ])
@@ -387,6 +388,32 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   },
   async getHealth({ client }) {
     expect(await client.getHealth()).toEqual({ Status: 'ok', Problems: [] })
+  },
+  async getReachability({ client }) {
+    expect(await client.getReachability()).toEqual({
+      Addresses: ['/ip4/192.0.2.1/tcp/4001'],
+      Ways: [
+        { Name: 'mdns', Enabled: true, Found: 2, LastError: null },
+        { Name: 'relay', Enabled: false, Found: null, LastError: 'no relay' },
+      ],
+      Clock: { AheadMs: -5, Members: 2 },
+    })
+  },
+  async getLogLevel({ client }) {
+    const { Level, Subsystems } = await client.getLogLevel()
+    expect([Level.split(',')[0], Subsystems.map(({ Name }) => Name)]).toEqual(['info', ['p2p']])
+  },
+  async putLogLevel({ client }) {
+    const view = await client.putLogLevel({ body: { Level: 'info,p2p=debug', Keep: true } })
+    expect(view).toEqual({
+      Level: 'info,p2p=debug',
+      Kept: true,
+      Subsystems: [{ Name: 'p2p', Level: 'debug' }],
+    })
+    await expect(client.putLogLevel({ body: { Level: 'loud' } })).rejects.toMatchObject({
+      code: 'node.bad_log_level',
+      status: 400,
+    })
   },
   async listNodeServices({ client, bucket }) {
     await client.putNodeService({ name: bucket, body: { Target: '127.0.0.1:80' } })

@@ -80,8 +80,12 @@ const MAX_UNSIGNED_ENTRIES = 10_000
  * full ledger.
  */
 export const VITAL_ONE_IN = 4
-/** Entries of one signer in those buckets: a heartbeat, itself as a user, and its addresses. */
-export const MAX_VITAL_SIGNER_ENTRIES = 64
+/**
+ * Entries of one signer in those buckets, of which the oldest go first: a heartbeat, itself as a user, and its addresses,
+ * of which a node has 18 at most. All members drop the same ones, so that what one member claims beyond its share is free
+ * to be leased.
+ */
+export const MAX_VITAL_SIGNER_ENTRIES = 32
 /** Bytes of one signer in those buckets. */
 export const MAX_VITAL_SIGNER_BYTES = 256 * 1024
 /** Entries that may go for one new entry: the longest takes the room of some 200 short ones. */
@@ -136,6 +140,13 @@ export const MAX_CACHED_KEYS = 4096
 
 /** A store that fails is logged at most this often, in ms of monotonic time. */
 export const STORE_FAILURE_LOG_INTERVAL_MS = 60_000
+
+/** How soon after the start the first copy of the ledger's file is made, in ms. */
+export const FIRST_COPY_MS = 120_000
+/** How often the file is copied while it changes, in ms; what a copy misses, the other members have. */
+export const COPY_INTERVAL_MS = 3_600_000
+/** Damaged files that are kept for whoever wants to look; the oldest goes first. */
+export const MAX_FILES_SET_ASIDE = 2
 
 /** Bounds that a caller may set. */
 export interface LedgerLimits {

@@ -21,7 +21,8 @@ import { createP2pMember, type P2pMember } from './host/p2p-member.ts'
 import type { P2pNodeInit } from './host/switches.ts'
 import type { P2pComponents } from './p2p-components.ts'
 
-export type { P2pMember, RelayLimits } from './host/p2p-member.ts'
+export type { P2pMember } from './host/p2p-member.ts'
+export type { RelayLimits } from './host/member-init.ts'
 export type { P2pComponents } from './p2p-components.ts'
 export { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './host/switches.ts'
 
@@ -32,5 +33,5 @@ export { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './host/switch
  * @throws MeshError `p2p.bad_identity`, `p2p.bad_bootstrap_peer`, `p2p.bad_listen_address`, `p2p.cannot_listen`
  */
 export function createP2pNode(init: P2pNodeInit, components: P2pComponents): Promise<P2pMember> {
-  return createP2pMember(init, createNodePlatform(init), components)
+  return createP2pMember(init, createNodePlatform(init, components), components)
 }

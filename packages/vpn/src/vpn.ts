@@ -2,7 +2,7 @@
 import type { AddressInRange, Cidr, Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineCounters, EngineInit, EngineInterface, UdpInit } from '@mesh/engine'
 import type { UdpStatus } from './paths/explain.ts'
-import type { LeaseStore } from './addresses/lease.ts'
+import type { LeaseStore } from './addresses/lease-store.ts'
 import type { VpnLedger, VpnNetwork } from './ports.ts'
 
 export interface VpnInit {
@@ -240,5 +240,7 @@ export type VpnEvent =
   | { readonly type: 'problems' }
   /** A session with the peer was made or renewed. */
   | { readonly type: 'session'; readonly peer: PeerId }
+  /** Packets go another way to the peer, or there is another reason why not over UDP. */
+  | { readonly type: 'path'; readonly peer: PeerId; readonly udp: UdpStatus }
   /** The peer has not answered for 90 seconds. */
   | { readonly type: 'silent'; readonly peer: PeerId }

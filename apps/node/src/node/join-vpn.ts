@@ -21,7 +21,7 @@ import {
 import { createLeaseFile } from '../state/lease-file.ts'
 import type { Network } from '../state/network.ts'
 import type { NodeApi } from './create-api.ts'
-import type { NodeComponents, StartOptions } from './create-node.ts'
+import type { NodeComponents, StartOptions } from './node-init.ts'
 import type { Ends } from './ends.ts'
 import { addressTexts, logVpn } from './log-vpn.ts'
 import { peerPorts } from './peer-ports.ts'
@@ -107,6 +107,7 @@ function vpnNetwork(p2p: P2pMember, blacklisted: readonly Cidr[]): VpnNetwork {
     channels: p2p.channels,
     ...peerPorts(p2p),
     blockRanges: (ranges) => p2p.blockRanges([...blacklisted, ...ranges]),
+    mapUdpPort: (port, onMapped) => p2p.mapUdpPort(port, onMapped),
     ping: (peer, signal) => p2p.ping(peer, signal),
   }
 }

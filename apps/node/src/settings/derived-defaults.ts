@@ -1,5 +1,5 @@
 /** Defaults that depend on what else was given: worked out once, so that the node and `mesh config` agree. */
-import type { ResolvedSettings, Source } from './resolve-settings.ts'
+import type { ResolvedSettings, Source } from './resolved-settings.ts'
 
 type Derived = 'natmap' | 'natservice' | 'dht' | 'dhcp'
 

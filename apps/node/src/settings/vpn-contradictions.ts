@@ -1,6 +1,6 @@
 /** Contradictions between the options of the VPN. */
 import { type AddressInRange, cidrContains, type IpAddress } from '@mesh/core'
-import type { Judged } from './contradictions.ts'
+import type { Judged } from './judged.ts'
 import { isIpv6, parseRoute, parseStaticPeer, parseVpnAddress, parseVpnHost, valuesOf } from './vpn-values.ts'
 
 /** The most addresses that the VPN takes. */

@@ -54,7 +54,7 @@ export const vpnOptions = {
   udp: toggle({
     group: 'VPN',
     commands: VPN,
-    default: false,
+    default: true,
     help: 'Send packets over UDP to the machines that are reached so; streams carry them wherever and whenever they are not.',
   }),
   udpPort: integer({
@@ -65,7 +65,7 @@ export const vpnOptions = {
     defaultText: 'any that is free',
     min: 0,
     max: 65_535,
-    help: 'The UDP port of --udp; a fixed one can be opened in a firewall.',
+    help: 'The UDP port of the VPN; a fixed one can be opened in a firewall.',
   }),
   fwmark: integer({
     group: 'VPN',
@@ -75,7 +75,7 @@ export const vpnOptions = {
     defaultText: 'none',
     min: 0,
     max: 0xffff_ffff,
-    help: 'The routing mark (SO_MARK) of the packets of --udp, for policy routing and firewalls.',
+    help: 'The routing mark (SO_MARK) of all that this node sends to peers, for policy routing and firewalls; WebRTC and QUIC, which cannot be marked, stay off.',
   }),
   router: text({
     group: 'VPN',

@@ -2,6 +2,7 @@
  * The platform of a machine: sockets, multicast and a router. TCP stands first; all else joins the running
  * host, so that the time until it listens does not grow with what it can do.
  */
+import type { Transport } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
 import { MeshError } from '@mesh/core'
 import { createNetworkSecrets } from '@mesh/network'
@@ -24,29 +25,41 @@ import {
   RELAY_RESERVATION_MS,
 } from '../limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
+import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-mappings.ts'
+import type { P2pComponents } from '../p2p-components.ts'
+import { createSocketMarker, type SocketMarker } from '../upstream/marked-sockets.ts'
 import { interceptSockets } from '../upstream/tcp-sockets.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { loadOptional } from './optional-package.ts'
-import type { RelayLimits } from './p2p-member.ts'
+import type { RelayLimits } from './member-init.ts'
 import type { Platform, PlatformContext } from './platform.ts'
 import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
 
 type Stop = () => void | Promise<void>
 
 /** @throws MeshError `p2p.bad_listen_address` */
-export function createNodePlatform(init: P2pNodeInit): Platform {
-  const switches: Switches = { ...DEFAULT_SWITCHES, ...init.switches }
+export function createNodePlatform(init: P2pNodeInit, components: P2pComponents): Platform {
+  const marker = init.markSocket && createSocketMarker(init.markSocket)
+  const switches: Switches = {
+    ...DEFAULT_SWITCHES,
+    ...init.switches,
+    ...(marker !== undefined && { quic: false, webrtc: false, webrtcDirect: false }),
+  }
   const isPrivate = init.private === true
   const plan = planListening(init.listen, switches)
+  const mappings = switches.upnp && !isPrivate ? createUdpPortMappings(components) : undefined
   const door = createTlsDoor()
   return {
-    transports: switches.tcp ? [(components) => interceptSockets(tcp()(components), door.intercept)] : [],
-    ...(switches.tcp && { bulk: (components) => createBulk({ door }, components) }),
+    transports: switches.tcp
+      ? [(components) => interceptSockets(marked(tcp()(components), marker), door.intercept)]
+      : [],
+    ...(switches.tcp && { bulk: (components) => createBulk({ door, marker }, components) }),
     listen: plan.tcp.map(String),
     cipher: nativeSealCipher,
+    ...(mappings !== undefined && { mapUdpPort: (port, onMapped) => mappings.map(port, onMapped) }),
     async join(context) {
       confirmOwnAddresses(context)
-      const stops: Stop[] = []
+      const stops: Stop[] = marker === undefined ? [] : [() => marker.stop()]
       const join = async (
         name: string,
         enabled: boolean,
@@ -68,20 +81,24 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
       await Promise.all([
         join('mdns', switches.mdns, (way) => joinMdns(context, { service: init.network.mdns, plan, way })),
         join('relay', wantsRelay, () => joinRelay(context, { switches, plan, limits: init.relayLimits })),
-        join('ws', switches.ws, () => joinWebSockets(context, plan)),
+        join('ws', switches.ws, () => joinWebSockets(context, plan, marker)),
         join('quic', switches.quic, () => joinQuic(context, plan)),
         join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
           joinWebRtc(context, { switches, plan }),
         ),
         join('dht', wantsDht, (way) => joinRendezvous(context, { init, isPrivate, way })),
         join('autonat', switches.autonat && !isPrivate, () => joinAutoNat(context)),
-        join('upnp', switches.upnp && !isPrivate, () => joinUpnp(context, !switches.autonat)),
+        join('upnp', mappings !== undefined, () => joinUpnp(context, mappings, !switches.autonat)),
       ])
       return async () => {
         await Promise.all(stops.map(async (stop) => await stop()))
       }
     },
   }
+}
+
+function marked<T extends Transport>(transport: T, marker: SocketMarker | undefined): T {
+  return marker === undefined ? transport : marker.transport(transport)
 }
 
 /** A package that was left out was left out on purpose; all else should not be. */
@@ -223,9 +240,13 @@ async function answerStun(context: PlatformContext, plan: ListenPlan): Promise<S
   return () => server.close()
 }
 
-async function joinWebSockets({ host }: PlatformContext, plan: ListenPlan): Promise<undefined> {
+async function joinWebSockets(
+  { host }: PlatformContext,
+  plan: ListenPlan,
+  marker: SocketMarker | undefined,
+): Promise<undefined> {
   const { webSockets } = await import('@libp2p/websockets')
-  await joinTransport(host, webSockets(), plan.ws)
+  await joinTransport(host, (components) => marked(webSockets()(components), marker), plan.ws)
 }
 
 async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<undefined> {
@@ -279,7 +300,15 @@ async function joinAutoNat(context: PlatformContext): Promise<Stop> {
   return await autonat.joinAutoNat(context)
 }
 
-async function joinUpnp({ host }: PlatformContext, autoConfirmAddress: boolean): Promise<undefined> {
+async function joinUpnp(
+  { host }: PlatformContext,
+  mappings: UdpPortMappings | undefined,
+  autoConfirmAddress: boolean,
+): Promise<Stop | undefined> {
+  if (mappings === undefined) return undefined
+  // before the host ends, and the library forgets its routers
+  host.addEventListener('stop', () => void mappings.stop(), { once: true })
   const { uPnPNAT } = await import('@libp2p/upnp-nat')
-  await joinService(host, 'upnp', uPnPNAT({ autoConfirmAddress }))
+  await joinService(host, 'upnp', uPnPNAT({ autoConfirmAddress, portMappingClient: mappings.client }))
+  return () => mappings.stop()
 }

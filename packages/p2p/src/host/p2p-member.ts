@@ -2,9 +2,8 @@
  * A member: libp2p host, gossip topic, membership and channels, and the parts that keep it connected. What only some
  * platforms have (transports, multicast, a memory network) comes in as `Platform`.
  */
-import type { GossipsubOpts } from '@libp2p/gossipsub'
+import type { P2pMemberInit } from './member-init.ts'
 import type { Cidr, IpAddress } from '@mesh/core'
-import type { NetworkConfig } from '@mesh/network'
 import { createAddressRules, ipOf } from '../addresses/address-rules.ts'
 import { chooseAnnounced } from '../addresses/announced-addresses.ts'
 import { createBandwidth } from '../bandwidth/bandwidth.ts'
@@ -13,8 +12,9 @@ import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
 import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { createBaseHost } from '../libp2p/base-host.ts'
 import { pingPeer } from '../libp2p/ping.ts'
+import type { OnMapped } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import type { Admission, P2pNode } from '../p2p-node.ts'
+import type { P2pNode } from '../p2p-node.ts'
 import { createRefusals } from '../refusals.ts'
 import { createConnectionGate, HostView } from './connection-gate.ts'
 import { ConnectionGuard } from './connection-guard.ts'
@@ -25,48 +25,6 @@ import { createMemberParts, type Given, type HostParts, type MemberParts } from 
 import type { Platform } from './platform.ts'
 import { RelayShares } from './relay-shares.ts'
 
-export interface P2pMemberInit {
-  readonly network: NetworkConfig
-  /** The Ed25519 key: the 32-byte seed, or seed and public key together. */
-  readonly identity: Uint8Array
-  /** The addresses to announce in place of the ones it listens on. */
-  readonly announce?: readonly string[]
-  /** Peers to dial at once and always; each address ends with `/p2p/` and the peer's id. */
-  readonly bootstrapPeers?: readonly string[]
-  /** True when members pass on how other members can be reached; true by default. */
-  readonly peerExchange?: boolean
-  /** The ranges that are never dialled, accepted or announced: the VPN's own. */
-  readonly blockedRanges?: readonly Cidr[]
-  /** The ids of peers that are never talked to. */
-  readonly blockedPeers?: readonly string[]
-  /** Who of those with the network's key may use it; everybody by default. */
-  readonly admission?: Admission
-  /** True when this node is on the public topic, where members who are kept out may speak. Default false. */
-  readonly publicTopic?: boolean
-  /** The most connections at a time; 300 by default. */
-  readonly maxConnections?: number
-  /** The bounds on relaying for others. */
-  readonly relayLimits?: Partial<RelayLimits>
-  /** Settings of gossipsub that replace those that the gossip topic needs; for tests. */
-  readonly gossip?: Partial<GossipsubOpts>
-  /** The name of this node: a DNS label (`isNodeName`), told to members by the peer exchange. */
-  readonly name?: string
-  /** The agent that identify tells others, strangers too; `mesh` by default. */
-  readonly userAgent?: string
-}
-
-/** The bounds on relaying for one member. */
-export interface RelayLimits {
-  /** The bytes of one circuit, in both directions together; 1 GiB by default. */
-  readonly maxBytes: number
-  /** How long one circuit may last, in ms; 30 min by default. */
-  readonly maxDurationMs: number
-  /** How many circuits one peer may hold at a time; 64 by default. */
-  readonly maxCircuitsPerPeer: number
-  /** How long a reservation lasts after it was made or renewed, in ms; 1 h by default. */
-  readonly reservationMs: number
-}
-
 /** A `P2pNode` with what its owner needs beside. */
 export interface P2pMember extends P2pNode {
   /** Resolves when every transport that is switched on listens, or failed; `discovery()` says which did. */
@@ -75,6 +33,8 @@ export interface P2pMember extends P2pNode {
   protocols(): readonly string[]
   /** Gives the IP addresses that the connections of now go to, over relays that of the relay; no names. */
   remoteAddresses(): readonly IpAddress[]
+  /** Has routers send what comes for a UDP port of theirs to this one, and tells where; the returned function ends it. */
+  mapUdpPort(port: number, onMapped: OnMapped): () => void
   /** Replaces the ranges that libp2p keeps out of, as when an address was leased; connections in them close. */
   blockRanges(ranges: readonly Cidr[]): void
 }
@@ -96,7 +56,8 @@ export async function createP2pMember(
   hostParts.view.attach(hostParts.host, parts.membership)
   hostParts.guard.start({ host: hostParts.host, membership: parts.membership })
   const running = await startParts({ init, platform, bootstrap, ...hostParts, ...parts }, components)
-  return buildMember({ ...hostParts, ...parts, ...running }, components)
+  const mapUdpPort: P2pMember['mapUdpPort'] = platform.mapUdpPort ?? (() => () => {})
+  return buildMember({ ...hostParts, ...parts, ...running, mapUdpPort }, components)
 }
 
 async function createHostParts(
@@ -142,7 +103,7 @@ async function createHostParts(
   return { host, view, guard, events, refusals, rules, bandwidth }
 }
 
-interface Running extends HostParts, MemberParts {
+interface Running extends HostParts, MemberParts, Pick<P2pMember, 'mapUdpPort'> {
   /** Resolves when all parts of the platform have joined, or failed. */
   readonly joined: Promise<unknown>
   readonly stop: () => Promise<void>
@@ -175,6 +136,7 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
     ping: (peer, signal) =>
       pingPeer(host, peer, { ...components, ...(signal === undefined ? {} : { signal }) }),
     remoteAddresses: () => host.getConnections().flatMap(({ remoteAddr }) => ipOf(remoteAddr) ?? []),
+    mapUdpPort: parts.mapUdpPort,
     blockRanges(ranges) {
       rules.block(ranges)
       parts.bulk?.closeBlocked()

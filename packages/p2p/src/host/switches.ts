@@ -2,7 +2,7 @@
  * The switches of a node on a machine: what it may be told to do and not to do, with what it does when told
  * nothing.
  */
-import type { P2pMemberInit } from './p2p-member.ts'
+import type { P2pMemberInit } from './member-init.ts'
 
 /**
  * The parts of a host. Each can be turned off alone; QUIC must be turned on. Between ours 1,000 of 1,000 streams of one packet arrive
@@ -51,6 +51,12 @@ export interface P2pNodeInit extends P2pMemberInit {
   readonly switches?: Partial<Switches>
   /** True keeps this node out of the public DHT, from its bootstrap peers and from UPnP; false by default. */
   readonly private?: boolean
+  /**
+   * Marks each socket that this host connects or listens on over TCP, by its file descriptor (SO_MARK), so that routes
+   * into a VPN which this host carries can let its packets pass. WebRTC and QUIC stay off then: their libraries open
+   * sockets of their own, which nothing can mark.
+   */
+  readonly markSocket?: (fd: number) => void
   /** The time between two looks into the DHT once members were found, in ms; 720 s by default. */
   readonly rendezvousIntervalMs?: number
 }
