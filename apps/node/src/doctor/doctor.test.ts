@@ -60,6 +60,7 @@ function peer(over: Partial<PeerView>): PeerView {
     LastError: null,
     Reach: null,
     Agent: 'mesh/0.1.0',
+    UDP: null,
     TotalIn: 0,
     TotalOut: 0,
     RateIn: 0,
