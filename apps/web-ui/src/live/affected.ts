@@ -57,6 +57,9 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
       case 'ledger.conflict':
         routes.add('getHealth')
         break
+      case 'machine.path':
+        routes.add('listPeers')
+        break
       case 'peer.refused':
         routes.add('getHealth')
         break

@@ -186,6 +186,7 @@ export function peer(id: string, name: string, changes: Partial<PeerView> = {}):
     LastError: null,
     Reach: null,
     Agent: null,
+    UDP: null,
     TotalIn: 0,
     TotalOut: 0,
     RateIn: 0,
