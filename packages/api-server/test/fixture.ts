@@ -143,6 +143,7 @@ export function fakeMachine(over: Partial<VpnPeerState>): VpnPeerState {
 /** A VPN whose machines the test plays; those without a path do not answer. */
 export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
   return {
+    onPath: () => () => {},
     status: () => ({
       state: 'running',
       interface: { name: 'mesh0', mtu: 1280, offload: true },

@@ -9,12 +9,16 @@ export const WAY_OF_TUNNEL = {
   none: 'unknown',
 } as const satisfies Readonly<Record<TunnelKind, string>>
 
-export function createVpnPort(vpn: Pick<Vpn, 'status' | 'probe'>): VpnPort {
+export function createVpnPort(vpn: Pick<Vpn, 'status' | 'probe' | 'subscribe'>): VpnPort {
   return {
     status() {
       const status = vpn.status()
       return { ...status, peers: status.peers.map(withWay) }
     },
+    onPath: (listener) =>
+      vpn.subscribe((event) => {
+        if (event.type === 'path') listener(event.peer, event.udp)
+      }),
     probe: async (peer, signal) => withWay(await vpn.probe(peer, signal)),
   }
 }

@@ -1,8 +1,17 @@
-import { Boxes, FileText, Gauge, type LucideIcon, Monitor, ScrollText, Signpost } from 'lucide-react'
+import {
+  Boxes,
+  FileText,
+  Gauge,
+  KeyRound,
+  type LucideIcon,
+  Monitor,
+  ScrollText,
+  Signpost,
+} from 'lucide-react'
 
 /** The sections of the page, in the order of the rail. Only what exists stands here: no dead links. */
 export interface Section {
-  readonly path: '/' | '/machines' | '/names' | '/services' | '/files' | '/ledger'
+  readonly path: '/' | '/machines' | '/names' | '/services' | '/files' | '/ledger' | '/access'
   readonly title: string
   /** The second key after `g`. */
   readonly key: string
@@ -27,6 +36,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/services', title: 'Services', key: 's', icon: Boxes, inBar: false, search: 'Filter services' },
   { path: '/files', title: 'Files', key: 'f', icon: FileText, inBar: false, search: 'Filter files' },
   { path: '/ledger', title: 'Ledger', key: 'l', icon: ScrollText, inBar: true, search: 'Filter keys' },
+  { path: '/access', title: 'Access', key: 'a', icon: KeyRound, inBar: false, search: 'Filter members' },
 ]
 
 /** The section that a path belongs to. */

@@ -24,7 +24,7 @@ export interface TunnelsInit {
 export interface TunnelsComponents {
   readonly network: Pick<
     VpnNetwork,
-    'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping'
+    'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping' | 'mapUdpPort'
   >
   readonly engine: Pick<
     Engine,
@@ -36,6 +36,7 @@ export interface TunnelsComponents {
     | 'retryHandshake'
     | 'udpPort'
     | 'sendDatagram'
+    | 'expectDatagrams'
     | 'takeDatagrams'
     | 'activePeers'
   >
@@ -45,6 +46,8 @@ export interface TunnelsComponents {
    * from then on.
    */
   readonly onTunnels: () => void
+  /** Called when packets go another way over UDP to a peer, or for another reason not. */
+  readonly onUdpPath?: (peer: PeerId) => void
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
