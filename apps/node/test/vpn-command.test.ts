@@ -89,7 +89,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     ],
   ])('%s it says why before it joins, and what to do', async (_case, wrap, texts) => {
     const { code, text } = await runMesh(onWire(), [], wrap)
-    expect(code, text).toBe(6)
+    expect(code).toBe(6)
     for (const each of [...texts, 'no network interface can be made here', 'mesh api'])
       expect(text).toContain(each)
     expect(text).not.toContain('host listening')
@@ -100,7 +100,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     const here = onWire()
     here.lab.run('a', ['ip', 'link', 'add', 'mesh0', 'type', 'veth', 'peer', 'name', 'other'])
     const { code, text } = await runMesh(here, ['--address=10.1.0.1/24'])
-    expect(code, text).toBe(6)
+    expect(code).toBe(6)
     expect(text).toContain('mesh0')
     expect(text).toContain('--interface')
     expect(here.lab.run('a', ['ip', 'link'])).toContain('mesh0')
@@ -108,7 +108,7 @@ describe.skipIf(why !== undefined)(suite, () => {
 
   test("an address in a network of the machine's is refused by name", async () => {
     const { code, text } = await runMesh(onWire(), ['--address=192.168.90.77/24'])
-    expect(code, text).toBe(6)
+    expect(code).toBe(6)
     expect(text).toContain('vpn.address_in_use')
     expect(text).toContain('192.168.90')
   })
@@ -123,7 +123,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     )
     const args = ['--address=10.1.0.7/24', `--discovery-bootstrap-peers=${known.join(',')}`]
     const { code, text } = await runMesh(here, args, ['timeout', '--signal=INT', '60'])
-    expect(code, text).toBe(6)
+    expect(code).toBe(6)
     expect(text).toContain('vpn.address_taken')
     expect(text).toContain('10.1.0.7')
     expect(here.lab.run('a', ['ip', 'link'])).not.toContain('mesh0')
