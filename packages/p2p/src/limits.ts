@@ -47,6 +47,20 @@ export const UNPROVEN_STREAMS_PER_S = 20
 export const UNPROVEN_STREAMS_BURST = 100
 /** After so many streams that were refused the connection ends. */
 export const MAX_REFUSED_STREAMS = 1_000
+/** Streams of one identify protocol that one address may open, in the long run and at once: many may be behind a NAT. */
+export const IDENTIFIES_BY_ADDRESS = { perSecond: 10, burst: 200 } as const
+/** The same of all addresses together. */
+export const IDENTIFIES_IN_ALL = { perSecond: 100, burst: 600 } as const
+/** Addresses whose streams are counted; of more, the one heard longest ago begins anew. */
+export const MAX_RATED_ADDRESSES = 4_096
+/** Pings a second that are answered on one connection in the long run; the library's echo has no bound. */
+export const PINGS_PER_S = 5
+/** The same at once: who measures a path sends a few in a row. */
+export const PINGS_BURST = 40
+/** Streams of pings that one connection may have. */
+export const MAX_PING_STREAMS = 2
+/** How long a stream of pings may be silent, in ms. */
+export const PING_IDLE_MS = 10_000
 /**
  * The size in bytes that a stream's window may grow to (from 256 KiB, which yamux fixes), and so what waits
  * at most ahead of other streams of the connection. The default of 16 MiB overruns libp2p's read buffer of 4
