@@ -158,6 +158,15 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./status.ts')).runStatus,
   },
   {
+    name: 'doctor',
+    arguments: [],
+    summary: 'check this machine and its running node, and say what to do',
+    description:
+      'Looks at the device, privileges, state folder, ports, clock, NAT, relays, UDP, MTU, DNS, token, peers and versions. Works without a running node too, of what can be seen then. Ends with 1 when a check fails; a warning is no failure.',
+    examples: ['mesh doctor', 'sudo mesh doctor --token-file mesh.token', 'mesh doctor --json'],
+    load: async () => (await import('./doctor.ts')).runDoctor,
+  },
+  {
     name: 'peers',
     arguments: [],
     summary: 'whom the running node is connected with or knows, and how they are reached',
