@@ -294,6 +294,25 @@ describe('while no packets pass', () => {
   })
 })
 
+test('a member with 50 peers finds a path to each, and keeps all of them', async () => {
+  const network = networkOf()
+  const hub = network.add('hub', 'port-restricted')
+  const peers = Array.from({ length: 50 }, (_, at) =>
+    network.add(`p${at}`, at % 3 === 0 ? 'port-restricted' : 'open'),
+  )
+  const witness = network.add('witness', 'open')
+  for (const each of [hub, ...peers]) network.join(each, witness)
+  await network.run(3_000)
+  for (const peer of peers) network.join(hub, peer)
+  expect(await network.until(() => peers.every((peer) => isDirect(hub, peer)), 10_000)).toBeLessThan(10_000)
+  await network.run(20_000)
+  expect(peers.every((peer) => isDirect(hub, peer))).toBe(true)
+  const before = network.sent.length
+  await network.run(1_000)
+  // a probe and its answer, from both ends, every 0.7 s
+  expect(network.sent.length - before).toBeLessThan(101 * 8)
+})
+
 test('a member that others see at many ports tells its addresses seldom', async () => {
   const network = networkOf()
   const a = network.add('a', 'symmetric')

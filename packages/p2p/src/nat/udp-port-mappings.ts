@@ -13,6 +13,7 @@ import {
   STOP_MAPPING_MS,
 } from '../limits.ts'
 import type { P2pComponents } from '../p2p-components.ts'
+import { unmapUdp } from '../upstream/upnp-unmap.ts'
 import { defaultRouter } from './default-router.ts'
 import { PORT_CONTROL_PORT } from './port-control-message.ts'
 import { askForMapping, mappingNonce, type PortMapping } from './port-control.ts'
@@ -148,9 +149,12 @@ class RouterMappings implements UdpPortMappings {
 
   async #unmap({ port, nonce, mapped }: Wish, signal: AbortSignal): Promise<void> {
     const router = portControlRouter()
-    const upnp = [...this.#routers.values()].filter(({ id }) => mapped.has(id))
+    const upnp = [...this.#routers.values()].flatMap((at) => {
+      const external = mapped.get(at.id)?.port
+      return external === undefined ? [] : [unmapUdp(at, { port, external }, signal)]
+    })
     await Promise.all([
-      ...upnp.map((each) => each.unmap(port, { signal })),
+      ...upnp,
       ...(router !== undefined && mapped.has(DEFAULT_ROUTER)
         ? [askForMapping({ router, port, nonce, lifetimeS: 0, signal }, this.#components.clock)]
         : []),

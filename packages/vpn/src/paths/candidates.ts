@@ -13,7 +13,6 @@ const NOWHERE: ReadonlySet<string> = new Set([
   'multicast',
   'broadcast',
   'linkLocal',
-  'reserved',
 ])
 
 /** Says whether a peer could be at the address: never inside the VPN, whose packets would then run in a circle. */

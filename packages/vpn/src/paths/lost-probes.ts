@@ -37,7 +37,7 @@ export function lose(state: PathState, path: Path, isLost: (sent: Path['sent'][n
 }
 
 /** The path has to be proven again, its MTU too. */
-export function forsake(state: PathState, path: Path): void {
+function forsake(state: PathState, path: Path): void {
   path.answeredAt = path.rttMs = path.tries = undefined
   path.mtu = path.lost = path.better = 0
   if (path === state.chosen) {
