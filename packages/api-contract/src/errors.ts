@@ -8,7 +8,7 @@ export interface ErrorDescription {
   readonly title: string
   /** The next step for whoever asks over HTTP. */
   readonly hint: string
-  /** With a failure that ends by itself: after how many seconds to ask again, which the answer says as `Retry-After`. */
+  /** The seconds after which to ask again, where the failure ends by itself; the answer says them as `Retry-After`. */
   readonly retryAfterSeconds?: number
   /** The hint for whoever asks by `mesh COMMAND`, where it differs from `hint`. */
   readonly commandHint?: string

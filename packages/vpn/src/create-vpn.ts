@@ -320,7 +320,7 @@ class MeshVpn implements Vpn {
     this.#tellProblems()
   }
 
-  /** What the kernel routes into the VPN; a default route is a matter of marks, and hides nobody. */
+  /** Gives what the kernel routes into the VPN; a default route is a matter of marks, and hides nobody. */
   #routedRanges(): readonly Cidr[] {
     const routes = this.#table?.kernelRoutes ?? []
     return [...this.#ranges, ...routes.filter((range) => !range.endsWith('/0'))]
