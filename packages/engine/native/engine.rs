@@ -70,8 +70,8 @@ impl Shared {
 
     /// Sends frames by the peer's path; `frames` is empty afterwards. For few at a time.
     pub fn deliver(&self, entry: &Entry, frames: &mut Vec<u8>, urgent: bool) {
-        let Path { endpoint, stream } = entry.path;
-        if let (Some(to), Some(socket)) = (endpoint, &self.socket) {
+        let Path { stream, .. } = entry.path;
+        if let (Some(to), Some(socket)) = (entry.endpoint(), &self.socket) {
             let refused = queues::frames(frames).filter(|each| socket.send(to, each).is_err()).count();
             entry.peer.counters.drop_many(Reason::NotSent, refused);
         }

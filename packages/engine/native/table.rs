@@ -34,6 +34,20 @@ pub struct Entry {
     pub path: Path,
 }
 
+impl Entry {
+    /// Where the socket sends the peer's datagrams: by its path, or of a guest, where it was heard last.
+    #[inline]
+    pub fn endpoint(&self) -> Option<SocketAddr> {
+        if self.path == Path::HEARD { self.peer.heard() } else { self.path.endpoint }
+    }
+
+    /// A stock WireGuard device: it speaks with this node alone, which passes its packets on.
+    #[inline]
+    pub fn is_guest(&self) -> bool {
+        self.path == Path::HEARD
+    }
+}
+
 /// The carrier of a WireGuard tunnel's datagrams; both, while it is not sure that the socket's arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
@@ -45,6 +59,8 @@ pub struct Path {
 
 impl Path {
     pub const STREAM: Path = Path { endpoint: None, stream: true };
+    /// A guest's: the socket sends to the address that the last authentic datagram came from.
+    pub const HEARD: Path = Path { endpoint: None, stream: false };
 }
 
 const NOBODY: u32 = u32::MAX;
