@@ -5,7 +5,7 @@ use crate::engine::{Engine, PeerConfig, TunnelConfig};
 use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
 use crate::sessions::Key;
-use crate::socket::SocketConfig;
+use crate::socket::{self, SocketConfig};
 use crate::table::{Path, Prefix};
 use napi::bindgen_prelude::{Buffer, Float64Array, Uint8Array, Uint32Array};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -265,6 +265,12 @@ impl NativeEngine {
     fn engine(&self) -> Result<&Engine> {
         self.engine.as_ref().ok_or_else(closed)
     }
+}
+
+/// Marks what a socket of this process sends, by its file descriptor.
+#[napi]
+pub fn mark_socket(fd: i32, mark: u32) -> Result<()> {
+    socket::mark_socket(fd, mark).map_err(system)
 }
 
 /// Every reason's name, so that a test can hold TypeScript's against them.

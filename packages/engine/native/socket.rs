@@ -41,7 +41,7 @@ impl UdpSocket {
             socket.set_only_v6(false)?;
         }
         if let Some(mark) = config.mark {
-            set_option(socket.as_raw_fd(), libc::SO_MARK, mark)?;
+            mark_socket(socket.as_raw_fd(), mark)?;
         }
         socket.bind(&SocketAddr::new(any, config.port).into())?;
         for option in [libc::SO_RCVBUFFORCE, libc::SO_SNDBUFFORCE] {
@@ -119,6 +119,11 @@ impl UdpSocket {
             _ => to,
         }
     }
+}
+
+/// Marks what a socket of the application sends (SO_MARK), and with a listening one also what it accepts from now on.
+pub fn mark_socket(fd: RawFd, mark: u32) -> io::Result<()> {
+    set_option(fd, libc::SO_MARK, mark)
 }
 
 fn set_option(fd: RawFd, option: libc::c_int, value: u32) -> io::Result<()> {

@@ -8,6 +8,7 @@ import {
   type EngineEvent,
   type EngineTable,
   framesOf,
+  markSocket,
   openEngine,
   type Tunnel,
 } from './index.ts'
@@ -33,6 +34,7 @@ it('has these public names', () => {
     'endpointText',
     'engineSupport',
     'framesOf',
+    'markSocket',
     'openEngine',
   ])
 })
@@ -46,6 +48,19 @@ it('says why there is no interface, and what to do', () => {
   const support = surface.engineSupport({ addon: '/nowhere/mesh-engine.node' })
   expect(support).toMatchObject({ supported: false, code: 'engine.no_addon' })
   expect(support.supported ? '' : support.hint).not.toBe('')
+})
+
+it.skipIf(whyNoAddon !== undefined)('says so when a descriptor that is to be marked is no socket', () => {
+  const code = (call: () => void) => {
+    try {
+      call()
+    } catch (error) {
+      return error instanceof MeshError ? error.code : error
+    }
+    return undefined
+  }
+  expect(code(() => markSocket(-1, 5))).toBe('engine.system')
+  expect(code(() => markSocket(0, 5, '/nowhere/mesh-engine.node'))).toBe('engine.no_addon')
 })
 
 describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(whyNoAddon)}`, () => {

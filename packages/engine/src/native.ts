@@ -4,6 +4,7 @@ import { engineError } from './errors.ts'
 
 export interface NativeAddon {
   readonly NativeEngine: new (init: NativeInit, wake: () => void) => NativeEngine
+  markSocket(fd: number, mark: number): void
   reasonNames(): string[]
   eventNames(): string[]
 }

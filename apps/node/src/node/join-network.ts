@@ -40,9 +40,11 @@ export interface JoinInit
 export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> {
   const { settings, network, identity, ledger, trust, api, clock, random, log, uptimeMs, signal } = init
   const { createP2pNode } = await import('@mesh/p2p/node')
+  const markSocket = settings.fwmark === 0 ? undefined : await socketMark(settings.fwmark)
   const p2p = await createP2pNode(
     {
       ...networkSettings(settings),
+      ...(markSocket !== undefined && { markSocket }),
       network: network.config,
       identity: keyPairOf(identity),
       ...(trust !== undefined && { admission: trust, publicTopic: settings.peerguard }),
@@ -108,6 +110,12 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
     ends.add(transferLeadership({ ledger, initialSync, legacyMembers, clock, random, log: log.child('vpn') }))
   }
   return sharing
+}
+
+/** Gives the function that marks the host's sockets as the engine marks its own. */
+async function socketMark(mark: number): Promise<(fd: number) => void> {
+  const { markSocket } = await import('@mesh/engine')
+  return (fd) => markSocket(fd, mark)
 }
 
 /** Does the ledger tell of no other node? */

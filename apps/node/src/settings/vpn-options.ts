@@ -75,7 +75,7 @@ export const vpnOptions = {
     defaultText: 'none',
     min: 0,
     max: 0xffff_ffff,
-    help: 'The routing mark (SO_MARK) of the packets of --udp, for policy routing and firewalls.',
+    help: 'The routing mark (SO_MARK) of all that this node sends to peers, for policy routing and firewalls; WebRTC and QUIC, which cannot be marked, stay off.',
   }),
   router: text({
     group: 'VPN',

@@ -27,18 +27,26 @@ import {
 } from './limits.ts'
 import { type Agreement, Opener } from './opener.ts'
 import { createTlsAcceptor, type TlsAcceptor } from './tls-acceptor.ts'
+import type { SocketMarker } from '../upstream/marked-sockets.ts'
 import type { TlsDoor } from './tls-door.ts'
 import { createTlsSettings, type TlsSettings } from './tls-settings.ts'
 
 const CHANNEL = { maxMessageBytes: MAX_BULK_MESSAGE_BYTES, maxPerPeer: MAX_CONTROL_CHANNELS_PER_PEER }
 
-/** @param init the door that the sockets of this node's TCP listeners go through */
-export function createBulk(init: { readonly door: TlsDoor }, components: BulkComponents): Bulk {
-  return new TlsBulk(init.door, components)
+interface BulkInit {
+  /** The door that the sockets of this node's TCP listeners go through. */
+  readonly door: TlsDoor
+  /** Marks the sockets of this node; undefined: none are. */
+  readonly marker: SocketMarker | undefined
+}
+
+export function createBulk(init: BulkInit, components: BulkComponents): Bulk {
+  return new TlsBulk(init, components)
 }
 
 class TlsBulk implements Bulk {
   readonly #door: TlsDoor
+  readonly #marker: SocketMarker | undefined
   readonly #components: BulkComponents
   readonly #settings: TlsSettings = createTlsSettings()
   readonly #identities: Identities
@@ -50,8 +58,9 @@ class TlsBulk implements Bulk {
   readonly #disconnected = new Map<PeerId, () => void>()
   #isStopped = false
 
-  constructor(door: TlsDoor, components: BulkComponents) {
+  constructor({ door, marker }: BulkInit, components: BulkComponents) {
     this.#door = door
+    this.#marker = marker
     this.#components = { ...components, logger: components.logger.child('bulk') }
     this.#identities = createIdentities(components)
     this.#tls = createTlsAcceptor({
@@ -171,7 +180,8 @@ class TlsBulk implements Bulk {
     let failure: unknown = new Error('no address to connect to')
     for (const endpoint of candidates.toSorted((a, b) => rank(b, last) - rank(a, last))) {
       try {
-        const socket = await dialTls({ ...endpoint, offer, settings: this.#settings, clock })
+        const dial = () => dialTls({ ...endpoint, offer, settings: this.#settings, clock })
+        const socket = await (this.#marker?.during(dial) ?? dial())
         this.#reached.set(peer, endpoint)
         return socket
       } catch (error) {

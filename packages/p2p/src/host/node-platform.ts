@@ -2,6 +2,7 @@
  * The platform of a machine: sockets, multicast and a router. TCP stands first; all else joins the running
  * host, so that the time until it listens does not grow with what it can do.
  */
+import type { Transport } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
 import { MeshError } from '@mesh/core'
 import { createNetworkSecrets } from '@mesh/network'
@@ -24,6 +25,7 @@ import {
   RELAY_RESERVATION_MS,
 } from '../limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
+import { createSocketMarker, type SocketMarker } from '../upstream/marked-sockets.ts'
 import { interceptSockets } from '../upstream/tcp-sockets.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { loadOptional } from './optional-package.ts'
@@ -35,18 +37,25 @@ type Stop = () => void | Promise<void>
 
 /** @throws MeshError `p2p.bad_listen_address` */
 export function createNodePlatform(init: P2pNodeInit): Platform {
-  const switches: Switches = { ...DEFAULT_SWITCHES, ...init.switches }
+  const marker = init.markSocket && createSocketMarker(init.markSocket)
+  const switches: Switches = {
+    ...DEFAULT_SWITCHES,
+    ...init.switches,
+    ...(marker !== undefined && { quic: false, webrtc: false, webrtcDirect: false }),
+  }
   const isPrivate = init.private === true
   const plan = planListening(init.listen, switches)
   const door = createTlsDoor()
   return {
-    transports: switches.tcp ? [(components) => interceptSockets(tcp()(components), door.intercept)] : [],
-    ...(switches.tcp && { bulk: (components) => createBulk({ door }, components) }),
+    transports: switches.tcp
+      ? [(components) => interceptSockets(marked(tcp()(components), marker), door.intercept)]
+      : [],
+    ...(switches.tcp && { bulk: (components) => createBulk({ door, marker }, components) }),
     listen: plan.tcp.map(String),
     cipher: nativeSealCipher,
     async join(context) {
       confirmOwnAddresses(context)
-      const stops: Stop[] = []
+      const stops: Stop[] = marker === undefined ? [] : [() => marker.stop()]
       const join = async (
         name: string,
         enabled: boolean,
@@ -68,7 +77,7 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
       await Promise.all([
         join('mdns', switches.mdns, (way) => joinMdns(context, { service: init.network.mdns, plan, way })),
         join('relay', wantsRelay, () => joinRelay(context, { switches, plan, limits: init.relayLimits })),
-        join('ws', switches.ws, () => joinWebSockets(context, plan)),
+        join('ws', switches.ws, () => joinWebSockets(context, plan, marker)),
         join('quic', switches.quic, () => joinQuic(context, plan)),
         join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
           joinWebRtc(context, { switches, plan }),
@@ -82,6 +91,10 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
       }
     },
   }
+}
+
+function marked<T extends Transport>(transport: T, marker: SocketMarker | undefined): T {
+  return marker === undefined ? transport : marker.transport(transport)
 }
 
 /** A package that was left out was left out on purpose; all else should not be. */
@@ -223,9 +236,13 @@ async function answerStun(context: PlatformContext, plan: ListenPlan): Promise<S
   return () => server.close()
 }
 
-async function joinWebSockets({ host }: PlatformContext, plan: ListenPlan): Promise<undefined> {
+async function joinWebSockets(
+  { host }: PlatformContext,
+  plan: ListenPlan,
+  marker: SocketMarker | undefined,
+): Promise<undefined> {
   const { webSockets } = await import('@libp2p/websockets')
-  await joinTransport(host, webSockets(), plan.ws)
+  await joinTransport(host, (components) => marked(webSockets()(components), marker), plan.ws)
 }
 
 async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<undefined> {

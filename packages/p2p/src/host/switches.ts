@@ -51,6 +51,12 @@ export interface P2pNodeInit extends P2pMemberInit {
   readonly switches?: Partial<Switches>
   /** True keeps this node out of the public DHT, from its bootstrap peers and from UPnP; false by default. */
   readonly private?: boolean
+  /**
+   * Marks each socket that this host connects or listens on over TCP, by its file descriptor (SO_MARK), so that routes
+   * into a VPN which this host carries can let its packets pass. WebRTC and QUIC stay off then: their libraries open
+   * sockets of their own, which nothing can mark.
+   */
+  readonly markSocket?: (fd: number) => void
   /** The time between two looks into the DHT once members were found, in ms; 720 s by default. */
   readonly rendezvousIntervalMs?: number
 }

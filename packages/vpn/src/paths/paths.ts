@@ -31,10 +31,11 @@ import {
   SLOW_TELL_MS,
   TELL_AFTER_MS,
 } from './limits.ts'
+import { createPathState } from './known-paths.ts'
 import type { Candidate, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import { decodeProbe, deriveProbeKeys, encodeProbe, type ProbeKeys, probeToken } from './probe-message.ts'
 import { SeenAddresses } from './seen-addresses.ts'
-import { createPathState, step, usedPath, wakeAt } from './step.ts'
+import { step, usedPath, wakeAt } from './step.ts'
 
 export interface PathsInit {
   readonly self: PeerId

@@ -1,0 +1,72 @@
+/** Which path packets take: the one that is usable, and leaves the one before only when clearly better. Pure. */
+import { isIdle, isProven } from './known-paths.ts'
+import {
+  ALTERNATIVES_MS,
+  BETTER_MS,
+  BETTER_PART,
+  BETTER_PROBES,
+  LEAST_BETTER_MS,
+  LEAST_PATH_MTU,
+  PROOF_MS,
+  ROUNDS_MS,
+} from './limits.ts'
+import type { CandidateKind, Path, PathState } from './path-state.ts'
+
+/** How a candidate ranks where round trips are alike. */
+const RANKS: Readonly<Record<CandidateKind, number>> = { own: 0, seen: 1, heard: 2 }
+
+/** Takes the best usable path where there is none or the one in use is suspect, else only one that is clearly better. */
+export function choose(state: PathState, now: number): void {
+  if (isIdle(state, now)) return
+  const usable = [...state.paths.values()].filter((path) => isUsable(path, now))
+  const { chosen } = state
+  if (chosen === undefined || state.isSuspect) {
+    // a suspect one is left for one that answers
+    const best = usable.filter((path) => path !== chosen).sort(byPreference)[0]
+    if (best !== undefined) use(state, best, now)
+    return
+  }
+  const better = usable
+    .filter((path) => path !== chosen && path.better >= BETTER_PROBES)
+    .sort(byPreference)[0]
+  if (better !== undefined) use(state, better, now)
+}
+
+/** Counts in how many probes in a row a path was clearly better than the one in use. */
+export function compare(chosen: Path, path: Path): void {
+  const [own, other] = [chosen.rttMs ?? 0, path.rttMs ?? Number.POSITIVE_INFINITY]
+  const gain = own - other
+  const isBetter = gain >= BETTER_MS || (gain >= LEAST_BETTER_MS && gain >= own * BETTER_PART)
+  path.better = isBetter ? path.better + 1 : 0
+}
+
+function use(state: PathState, path: Path, now: number): void {
+  for (const each of state.paths.values()) each.better = 0
+  state.chosen = path
+  state.isSuspect = false
+  state.round = ROUNDS_MS.length
+  state.probeAt = now
+  state.alternativesAt = now + ALTERNATIVES_MS
+}
+
+function isUsable(path: Path, now: number): boolean {
+  return (
+    isProven(path, now) &&
+    path.lost === 0 &&
+    path.mtu >= LEAST_PATH_MTU &&
+    path.answeredAt !== undefined &&
+    now - path.answeredAt <= PROOF_MS
+  )
+}
+
+/** Sorts by round trip; where that is alike, by the nearer kind, then IPv6 first. */
+function byPreference(one: Path, other: Path): number {
+  const gain = (one.rttMs ?? 0) - (other.rttMs ?? 0)
+  if (Math.abs(gain) >= LEAST_BETTER_MS) return gain
+  const rank = RANKS[one.kind] - RANKS[other.kind]
+  return rank === 0 ? Number(isV4(one)) - Number(isV4(other)) : rank
+}
+
+function isV4({ endpoint }: Path): boolean {
+  return !endpoint.address.includes(':')
+}

@@ -1,0 +1,61 @@
+/** Which probes are lost, and what that says of the path: suspect, dead, or too narrow for the length. Pure. */
+import { isIdle } from './known-paths.ts'
+import { LEAST_ANSWER_MS, LOST_PROBES, MOST_ANSWER_MS, MTU_TRIES, PATH_MTUS, SEAL_BYTES } from './limits.ts'
+import type { Path, PathState } from './path-state.ts'
+import { search } from './send-probes.ts'
+
+/** Takes probes for lost whose answer did not come in time. */
+export function expire(state: PathState, now: number): void {
+  for (const path of state.paths.values()) {
+    const waitMs = answerMs(path)
+    lose(state, path, ({ at }) => now - at >= waitMs)
+  }
+  const { chosen } = state
+  if (chosen !== undefined && chosen.lost >= LOST_PROBES) {
+    forsake(state, chosen)
+    search(state, now)
+  } else if (chosen !== undefined && isIdle(state, now)) {
+    forsake(state, chosen)
+  }
+}
+
+/** Takes those probes of the path for lost, and draws the conclusions. */
+export function lose(state: PathState, path: Path, isLost: (sent: Path['sent'][number]) => boolean): void {
+  const lost = path.sent.filter(isLost)
+  if (lost.length === 0) return
+  path.sent = path.sent.filter((sent) => !lost.includes(sent))
+  path.better = 0
+  for (const { length } of lost) {
+    const { tries } = path
+    if (tries !== undefined && length === tries.mtu + SEAL_BYTES) path.tries = nextTry(tries)
+    else path.lost++
+  }
+  if (path === state.chosen) {
+    if (!state.isSuspect) state.alternativesAt = state.probeAt = Number.NEGATIVE_INFINITY
+    state.isSuspect = true
+  } else if (path.lost >= LOST_PROBES) forsake(state, path)
+}
+
+/** The path has to be proven again, its MTU too. */
+export function forsake(state: PathState, path: Path): void {
+  path.answeredAt = path.rttMs = path.tries = undefined
+  path.mtu = path.lost = path.better = 0
+  if (path === state.chosen) {
+    path.heardAt = undefined
+    state.chosen = undefined
+    state.isSuspect = false
+  }
+}
+
+function nextTry(tries: { readonly mtu: number; readonly lost: number }): Path['tries'] {
+  if (tries.lost + 1 < MTU_TRIES) return { mtu: tries.mtu, lost: tries.lost + 1 }
+  const mtu = PATH_MTUS.find((each) => each < tries.mtu)
+  // nothing shorter is of use: the next search may find another way
+  return mtu === undefined ? { mtu: 0, lost: 0 } : { mtu, lost: 0 }
+}
+
+/** How long an answer on the path is waited for, in ms. */
+export function answerMs({ rttMs }: Path): number {
+  if (rttMs === undefined) return MOST_ANSWER_MS
+  return Math.min(MOST_ANSWER_MS, Math.max(LEAST_ANSWER_MS, 3 * rttMs + 200))
+}

@@ -1,0 +1,77 @@
+/** Which addresses are probed now, with probes of which length. Pure. */
+import { isActive, isProven } from './known-paths.ts'
+import {
+  ALTERNATIVES_MS,
+  KEEPALIVE_MS,
+  LEAST_PATH_MTU,
+  PROBE_EVERY_MS,
+  ROUNDS_MS,
+  SEAL_BYTES,
+  SEARCH_AGAIN_MS,
+  SUSPECT_PROBE_MS,
+} from './limits.ts'
+import type { Path, PathEffect, PathState } from './path-state.ts'
+import { LEAST_PING_BYTES } from './probe-message.ts'
+
+/** Probes that may be on their way to one address. */
+const MAX_UNANSWERED = 6
+
+/** Sends what is due. */
+export function probe(state: PathState, now: number, effects: PathEffect[]): void {
+  const { chosen } = state
+  if (chosen === undefined && state.round >= ROUNDS_MS.length) {
+    if (isActive(state, now) && now >= state.searchAt + SEARCH_AGAIN_MS) search(state, now)
+  }
+  let isRound = false
+  while (state.round < ROUNDS_MS.length && now >= state.searchAt + (ROUNDS_MS[state.round] ?? 0)) {
+    state.round++
+    isRound = true
+  }
+  const isAlternatives = chosen !== undefined && now >= state.alternativesAt
+  if (isAlternatives) state.alternativesAt = now + ALTERNATIVES_MS
+  for (const path of state.paths.values()) {
+    if (path === chosen) continue
+    if (isRound || isAlternatives) ping(state, path, { now, effects })
+    else if (wantsMtu(state, path, now)) ping(state, path, { now, effects })
+  }
+  if (chosen !== undefined && now >= state.probeAt) {
+    ping(state, chosen, { now, effects })
+    const everyMs = isActive(state, now) ? PROBE_EVERY_MS : KEEPALIVE_MS
+    state.probeAt = now + (state.isSuspect ? SUSPECT_PROBE_MS : everyMs)
+  } else if (chosen !== undefined && state.isSuspect) {
+    state.probeAt = Math.min(state.probeAt, now + SUSPECT_PROBE_MS)
+  }
+}
+
+/** Begins the rounds of probes to all addresses. */
+export function search(state: PathState, now: number): void {
+  state.searchAt = now
+  state.round = 0
+  for (const path of state.paths.values()) if (path.tries?.mtu === 0) path.tries = undefined
+}
+
+/** Probes one address, unless too many probes wait there for an answer. */
+export function ping(
+  state: PathState,
+  path: Path,
+  { now, effects }: { readonly now: number; readonly effects: PathEffect[] },
+): void {
+  if (path.sent.length >= MAX_UNANSWERED) return
+  const nonce = ++state.nonce
+  const length = probeLength(state, path, now)
+  path.sent.push({ nonce, at: now, length })
+  effects.push({ type: 'ping', to: path.endpoint, nonce, length })
+}
+
+/** Makes probes as long as the longest packet, once it is known that anything passes. */
+function probeLength(state: PathState, path: Path, now: number): number {
+  if (!isProven(path, now)) return LEAST_PING_BYTES
+  if (path.mtu >= LEAST_PATH_MTU) return path.mtu + SEAL_BYTES
+  path.tries ??= { mtu: state.wantedMtu, lost: 0 }
+  return path.tries.mtu === 0 ? LEAST_PING_BYTES : path.tries.mtu + SEAL_BYTES
+}
+
+/** It is proven, and the longest packet's length is not. */
+function wantsMtu(state: PathState, path: Path, now: number): boolean {
+  return isProven(path, now) && path.mtu < LEAST_PATH_MTU && path.tries?.mtu !== 0 && path.sent.length === 0
+}
