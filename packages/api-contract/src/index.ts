@@ -63,6 +63,8 @@ export type {
   SummaryView,
   UserView,
   VersionView,
+  GuestConfigurationView,
+  GuestView,
   VpnPeerView,
   VpnPingView,
   VpnView,

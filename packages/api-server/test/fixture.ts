@@ -19,6 +19,7 @@ import {
   type PeerState,
   type TrafficStats,
   type VpnCounters,
+  type VpnGuest,
   type VpnPeerState,
   type VpnPort,
 } from '../src/index.ts'
@@ -116,7 +117,21 @@ export function fakeMachine(over: Partial<VpnPeerState>): VpnPeerState {
 
 /** A VPN whose machines the test plays; those without a path do not answer. */
 export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
+  const guests: VpnGuest[] = []
   return {
+    guests: () => guests,
+    async addGuest({ name, endpoint = '192.0.2.7:51820' }) {
+      if (guests.some((guest) => guest.name === name))
+        throw new MeshError('vpn.guest_exists', `there is a guest called ${name} already`)
+      const guest = { name, address: '10.1.0.20', publicKey: 'cHVibGlj' }
+      guests.push({ ...guest, addedAt: 0, sessionSince: undefined, endpoint: undefined, counters: COUNTERS })
+      return { ...guest, endpoint, configuration: '[Interface]' }
+    },
+    removeGuest(name) {
+      const at = guests.findIndex((guest) => guest.name === name)
+      if (at < 0) throw new MeshError('vpn.unknown_guest', `no guest is called ${name}`)
+      guests.splice(at, 1)
+    },
     status: () => ({
       state: 'running',
       interface: { name: 'mesh0', mtu: 1280, offload: true },

@@ -181,6 +181,43 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       status: 404,
     })
   },
+  async createGuest({ client, bucket }) {
+    const body = { Name: bucket, Endpoint: 'vpn.example.org' }
+    expect(await client.createGuest({ body })).toEqual({
+      Name: bucket,
+      Address: '10.1.0.20',
+      PublicKey: 'cHVibGlj',
+      Endpoint: 'vpn.example.org',
+      Configuration: '[Interface]',
+    })
+    expect(await failure(client.createGuest({ body }))).toMatchObject({
+      code: 'vpn.guest_exists',
+      status: 409,
+    })
+  },
+  async listGuests({ client, bucket }) {
+    await client.createGuest({ body: { Name: bucket } })
+    expect(await client.listGuests()).toContainEqual({
+      Name: bucket,
+      Address: '10.1.0.20',
+      PublicKey: 'cHVibGlj',
+      AddedAt: '1970-01-01T00:00:00.000Z',
+      Handshake: null,
+      Endpoint: null,
+      PacketsIn: 3,
+      PacketsOut: 2,
+      BytesIn: 300,
+      BytesOut: 200,
+    })
+  },
+  async deleteGuest({ client, bucket }) {
+    await client.createGuest({ body: { Name: bucket } })
+    expect(await client.deleteGuest({ name: bucket })).toEqual({ State: 'Removed' })
+    expect(await failure(client.deleteGuest({ name: bucket }))).toMatchObject({
+      code: 'vpn.unknown_guest',
+      status: 404,
+    })
+  },
   async listDns(world) {
     await world.client.createDns({ body: { Regex: '^a$', Records: { A: '10.1.0.11' } }, wait: '5s' })
     const listed = await world.client.listDns()

@@ -168,6 +168,7 @@ function startFixed(
       fixed: [given],
       leaseRange: undefined,
       machine,
+      guests: () => [],
       onChange() {},
     },
     {

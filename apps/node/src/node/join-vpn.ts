@@ -18,6 +18,7 @@ import {
   parseVpnHost,
   valuesOf,
 } from '../settings/vpn-values.ts'
+import { createGuestFile } from '../state/guest-file.ts'
 import { createLeaseFile } from '../state/lease-file.ts'
 import type { Network } from '../state/network.ts'
 import type { NodeApi } from './create-api.ts'
@@ -48,6 +49,7 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
     host: createVpnHost(p2p),
     openEngine: (engineInit) => openEngine(engineInit, { log: log.child('engine') }),
     openLeaseFile: (path) => createLeaseFile(path, log.child('vpn')),
+    ...(!settings.ephemeral && { guestStore: createGuestFile(join(folder, 'guests.json')) }),
     announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
     initialSync: () => replicator.ready(),
     clock,
@@ -79,6 +81,7 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     advertiseRoutes: valuesOf(settings.advertiseRoute, parseRoute),
     acceptRoutes: settings.acceptRoutes,
     acceptRoutesFrom: settings.acceptRoutesFrom.map(parsePeerId),
+    ...(settings.guestEndpoint !== undefined && { guestEndpoint: settings.guestEndpoint }),
     livenessMs: settings.ownershipTtl,
   }
 }

@@ -1,6 +1,7 @@
 /** Options of the VPN: `mesh` without a command. */
 import { tryParsePeerId } from '@mesh/core'
 import { NODE } from './command-groups.ts'
+import { checkGuestEndpoint } from './guest-endpoint.ts'
 import { integer, list, text, toggle } from './option.ts'
 import {
   DEFAULT_VPN_RANGE,
@@ -76,6 +77,14 @@ export const vpnOptions = {
     min: 0,
     max: 0xffff_ffff,
     help: 'The routing mark (SO_MARK) of all that this node sends to peers, for policy routing and firewalls; WebRTC and QUIC, which cannot be marked, stay off.',
+  }),
+  guestEndpoint: text({
+    group: 'VPN',
+    commands: [...VPN, 'guest add'],
+    placeholder: 'HOST[:PORT]',
+    defaultText: 'the address that most probably works',
+    check: checkGuestEndpoint,
+    help: 'Where guests (stock WireGuard apps) find this node; of `mesh guest add`, where this one does.',
   }),
   router: text({
     group: 'VPN',

@@ -26,4 +26,5 @@ export type {
 export type { NodeFactsView, VersionView, HealthView } from './node.ts'
 export type { NodeServiceView, NodeConnectionView, NodeFileView, RemovedView } from './offers.ts'
 export type { StatsView } from './traffic.ts'
+export type { GuestConfigurationView, GuestView } from './guests.ts'
 export type { VpnPeerView, VpnView, VpnPingView } from './vpn.ts'

@@ -1,6 +1,6 @@
 /** Says the VPN's state in the names of the contract. Pure. */
-import type { VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
-import type { VpnCounters, VpnPeerState, VpnStatus, VpnUdp } from '../vpn-port.ts'
+import type { GuestView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
+import type { VpnCounters, VpnGuest, VpnPeerState, VpnStatus, VpnUdp } from '../vpn-port.ts'
 
 /** @param roundTrips last measured, in milliseconds by peer id */
 export function vpnView(status: VpnStatus, roundTrips: ReadonlyMap<string, number>): VpnView {
@@ -73,6 +73,22 @@ export function udpPingView(udp: VpnUdp): VpnPingView['UDP'] {
 
 function endpointText({ address, port }: { readonly address: string; readonly port: number }): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+export function guestView(guest: VpnGuest): GuestView {
+  const { name, address, publicKey, addedAt, sessionSince, endpoint, counters } = guest
+  return {
+    Name: name,
+    Address: address,
+    PublicKey: publicKey,
+    AddedAt: new Date(addedAt).toISOString(),
+    Handshake: sessionSince === undefined ? null : new Date(sessionSince).toISOString(),
+    Endpoint: endpoint ?? null,
+    PacketsIn: counters.packetsIn,
+    PacketsOut: counters.packetsOut,
+    BytesIn: counters.bytesIn,
+    BytesOut: counters.bytesOut,
+  }
 }
 
 /** Adds up the counts by reason. */

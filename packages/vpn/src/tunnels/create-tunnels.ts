@@ -7,6 +7,7 @@
  */
 import type { PeerId } from '@mesh/core'
 import type { EngineEvent, Tunnel } from '@mesh/engine'
+import type { Candidate } from '../paths/path-state.ts'
 import { createPaths, type Paths } from '../paths/paths.ts'
 import { createLegacyTunnels, type LegacyTunnels } from '../legacy/legacy-tunnels.ts'
 import { type ChosenTunnel, chooseTunnel, noTunnel } from './choose-tunnel.ts'
@@ -183,6 +184,10 @@ class PeerTunnels implements Tunnels {
     const path = network.pathOf(peer)
     if (path === undefined) throw tunnelError('vpn.unreachable', 'the connection to the peer was lost')
     return { path: path.path, transport: path.transport, rttMs, mtu: this.mtuOf(peer) }
+  }
+
+  candidates(): readonly Candidate[] {
+    return this.#paths.candidates()
   }
 
   refusals(): Readonly<Partial<Record<Refusal, number>>> {
