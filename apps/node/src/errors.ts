@@ -33,6 +33,8 @@ export const EXIT = {
 
 const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'node.bad_input': EXIT.badInput.code,
+  'node.bad_log_level': EXIT.badInput.code,
+  'node.bad_token_file': EXIT.badInput.code,
   'node.network_twice': EXIT.badInput.code,
   'node.no_network': EXIT.badInput.code,
   'node.several_running': EXIT.badInput.code,

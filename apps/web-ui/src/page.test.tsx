@@ -57,6 +57,20 @@ test('a write of another member appears live, and only its key is read again', a
   expect(asked).not.toContain('GET /api/ledger/notes')
 })
 
+test('a bucket of many keys opens with the first, and reads the others when asked', async () => {
+  const node = createFakeNode()
+  const names = Array.from({ length: 150 }, (_, n) => `key${String(n).padStart(3, '0')}`)
+  await Promise.all(names.map((name) => node.ledger.put('notes', name, '"here"').settled))
+  open(node, '/ledger?bucket=notes')
+  expect(await text(/the first 100 keys/)).toBeDefined()
+  const asked = () => node.requests.filter((request) => request === 'GET /api/ledger/notes').length
+  expect(asked()).toBe(1)
+  fireEvent.click(screen.getByRole('button', { name: 'Read more keys' }))
+  expect(await text(/^150 keys/)).toBeDefined()
+  expect(asked()).toBe(2)
+  expect(screen.queryByRole('button', { name: 'Read more keys' })).toBeNull()
+})
+
 test('a gap in the events reads everything again that is shown', async () => {
   const node = createFakeNode()
   open(node, '/ledger?bucket=notes')

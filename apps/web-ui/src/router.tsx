@@ -15,6 +15,7 @@ import {
   validateNamesSearch,
   validateOffersSearch,
 } from './frame/search-params.ts'
+import { GuestsPage } from './pages/guests/guests-page.tsx'
 import { LedgerPage } from './pages/ledger/ledger-page.tsx'
 import { MorePage } from './pages/lists/more-page.tsx'
 import { NamesPage } from './pages/names/names-page.tsx'
@@ -60,6 +61,12 @@ const files = createRoute({
   validateSearch: validateOffersSearch,
   component: FilesPage,
 })
+const guests = createRoute({
+  getParentRoute: () => root,
+  path: '/guests',
+  validateSearch: validateListSearch,
+  component: GuestsPage,
+})
 const more = createRoute({ getParentRoute: () => root, path: '/more', component: MorePage })
 
 const routeTree = root.addChildren([
@@ -69,6 +76,7 @@ const routeTree = root.addChildren([
   names,
   services,
   files,
+  guests,
   more,
 ])
 

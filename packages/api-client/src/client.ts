@@ -1,5 +1,6 @@
 import {
   type ApiEvent,
+  type PagedRouteId,
   type RouteDefinition,
   type RouteId,
   type RouteInput,
@@ -16,8 +17,10 @@ import {
   tryParseDuration,
 } from '@mesh/core'
 import { ApiError, errorOfAnswer } from './api-error.ts'
+import type { Asker } from './asker.ts'
 import { type EventsOptions, readEvents } from './events.ts'
 import { DEFAULT_TIMEOUT_MS } from './limits.ts'
+import { type Answered, nextOf, readPages } from './pages.ts'
 import { planRequest } from './request.ts'
 
 /** The part of `fetch` that is used; a browser's, Node's, or one over a unix socket. */
@@ -65,6 +68,28 @@ export type ApiClient = {
    * refuses (a status of 400 or more that waiting cannot mend).
    */
   events(options?: EventsOptions): AsyncIterableIterator<ApiEvent>
+  /** Reads one page. Rejects as a call. */
+  page<Id extends PagedRouteId>(
+    id: Id,
+    input: RouteInput<Routes[Id]>,
+    options?: CallOptions,
+  ): Promise<Answered<RouteOutput<Routes[Id]>>>
+  /**
+   * Reads page by page, in the order of the pages: one request for each, made when the page is asked for. What is
+   * written meanwhile may be missing or be there. A node that knows no pages gives all as one. Rejects as a call.
+   */
+  pages<Id extends PagedRouteId>(
+    id: Id,
+    input: Omit<RouteInput<Routes[Id]>, 'after' | 'limit'>,
+    options?: PagesOptions,
+  ): AsyncIterableIterator<RouteOutput<Routes[Id]>>
+}
+
+export interface PagesOptions extends CallOptions {
+  /** How many entries a page has at most; as many as the node gives unless given. */
+  readonly limit?: number
+  /** Begin after this: a key, an entry's path or a peer id, as the route takes it. */
+  readonly after?: string
 }
 
 /** A client of one node; holds no connection and needs no end. */
@@ -72,29 +97,24 @@ export function createClient(options: ClientOptions = {}): ApiClient {
   const asker = createAsker(options)
   const client: Record<string, unknown> = {
     events: (eventsOptions: EventsOptions = {}) => readEvents(asker, eventsOptions),
+    page: (id: PagedRouteId, input: Input, callOptions: CallOptions = {}) =>
+      ask(asker, routes[id], input, callOptions),
+    pages: (id: PagedRouteId, input: Input, pagesOptions: PagesOptions = {}) =>
+      readPages(
+        (page, callOptions) => ask(asker, routes[id], { ...input, ...page }, callOptions),
+        pagesOptions,
+      ),
   }
   for (const [id, route] of Object.entries<RouteDefinition>(routes)) {
     if (route.answer.kind === 'events') continue
-    client[id] = (input: Input = {}, callOptions: CallOptions = {}) => call(asker, route, input, callOptions)
+    client[id] = async (input: Input = {}, callOptions: CallOptions = {}) =>
+      (await ask(asker, route, input, callOptions)).value
   }
   // the loop above makes one method for each route; their types come from the same table
   return client as ApiClient
 }
 
 type Input = Readonly<Record<string, unknown>>
-
-/** The parts that all calls of one client share. */
-export interface Asker {
-  readonly clock: Clock
-  readonly random: Random
-  readonly timeoutMs: number
-  /** Rejects with ApiError `client.unreachable`, or with the signal's reason. */
-  ask(
-    request: { readonly method: string; readonly path: string; readonly body?: string | undefined },
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Response>
-}
 
 function createAsker(options: ClientOptions): Asker {
   const baseUrl = (options.baseUrl ?? '').replace(/\/+$/, '')
@@ -115,12 +135,12 @@ function createAsker(options: ClientOptions): Asker {
   }
 }
 
-async function call(
+async function ask(
   asker: Asker,
   route: RouteDefinition,
   input: Input,
   options: CallOptions,
-): Promise<unknown> {
+): Promise<Answered> {
   const planned = planRequest(route, input)
   const wait = typeof input['wait'] === 'string' ? (tryParseDuration(input['wait']) ?? 0) : 0
   const limit = new AbortController()
@@ -134,7 +154,7 @@ async function call(
       throw signal.aborted ? signal.reason : unreachable(planned.path, cause)
     })
     if (!response.ok) throw errorOfAnswer(response.status, text)
-    return parseAnswer(route, response.status, text)
+    return { value: parseAnswer(route, response.status, text), next: nextOf(response.headers) }
   } finally {
     cancel()
   }

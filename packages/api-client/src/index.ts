@@ -17,5 +17,7 @@ export {
   createClient,
   type Fetch,
   type FetchInit,
+  type PagesOptions,
 } from './client.ts'
+export type { Answered } from './pages.ts'
 export type { EventsOptions, EventsState } from './events.ts'

@@ -37,6 +37,32 @@ export const errorCatalogue = {
     hint: 'Send JSON in UTF-8; Issues names the field and what was expected.',
     commandHint: 'The lines above name the field and what was expected.',
   },
+  'http.unauthorized': {
+    status: 401,
+    title: 'This node asks for a token',
+    hint: 'Send `Authorization: Bearer TOKEN`; on the machine of the node `mesh api-token create` makes one.',
+    commandHint:
+      'Give it with --api-token-file FILE or MESHAPITOKEN; on the machine of the node `mesh api-token create` makes one.',
+  },
+  'http.level_too_low': {
+    status: 403,
+    title: 'The token is not good for this',
+    hint: 'Use a token of the level that Issues names; on the machine of the node `mesh api-token create` makes one.',
+    commandHint:
+      'Use a token of a higher level; on the machine of the node `mesh api-token create NAME --level admin` makes one.',
+  },
+  'http.read_only': {
+    status: 403,
+    title: 'The API of this node is for reading only',
+    hint: 'It was started with --api-read-only; on its machine the control socket takes writes.',
+    commandHint: 'It was started with --api-read-only; on its machine, without --api-url, writes are taken.',
+  },
+  'http.too_many_failures': {
+    status: 429,
+    title: 'Too many wrong tokens came from this address',
+    hint: 'Wait as long as Retry-After says, and check the token.',
+    commandHint: 'Wait a minute, and check the token.',
+  },
   'http.cross_site': {
     status: 403,
     title: 'Another web page asked for this',
@@ -339,6 +365,29 @@ export const errorCatalogue = {
     title: 'There is no such invite of this administrator',
     hint: 'GET /api/admission lists the invites.',
     commandHint: '`mesh admin list` lists the invites.',
+  },
+  'debug.busy': {
+    status: 503,
+    title: 'Another profile is being taken',
+    hint: 'Ask again when it is done; Retry-After says when to try.',
+    commandHint: 'Try again when it is done.',
+  },
+  'node.no_log': {
+    status: 404,
+    title: 'The log of this node cannot be changed while it runs',
+    hint: 'Start it with --log-level.',
+  },
+  'node.bad_log_level': {
+    status: 400,
+    title: 'These levels cannot be used',
+    hint: 'Send debug, info, warn, error or off, or for single subsystems as in info,p2p=debug; GET /api/log-level lists them.',
+    commandHint:
+      'Give debug, info, warn, error or off, or for single subsystems as in info,p2p=debug; `mesh log-level` lists them.',
+  },
+  'node.not_kept': {
+    status: 503,
+    title: 'It is in force, and is forgotten when the node ends',
+    hint: 'Is the state folder full or read-only? A node with --ephemeral keeps nothing.',
   },
   'node.not_ready': {
     status: 503,

@@ -30,12 +30,22 @@ export {
   MAX_CHANGES_PER_EVENT,
   MAX_HEADER_BYTES,
   MAX_KEY_BYTES,
+  MAX_PAGE_ENTRIES,
   MAX_PATH_BYTES,
   MAX_VALUE_BYTES,
   MAX_WAIT_MS,
 } from './limits.ts'
-export type { Answer, ParsedInput, RouteDefinition, RouteInput, RouteOutput } from './route.ts'
-export { type RouteId, type Routes, routes } from './routes/index.ts'
+export { type EntryPlace, entryPathOf } from './paging.ts'
+export {
+  type AccessLevel,
+  type Answer,
+  levelOf,
+  type ParsedInput,
+  type RouteDefinition,
+  type RouteInput,
+  type RouteOutput,
+} from './route.ts'
+export { type PagedRouteId, type RouteId, type Routes, routes } from './routes/index.ts'
 export type {
   AdmissionView,
   BlockView,
@@ -47,6 +57,7 @@ export type {
   FileView,
   HealthView,
   LedgerView,
+  LogLevelView,
   MachineView,
   NameResolutionView,
   NodeConnectionView,
@@ -56,6 +67,7 @@ export type {
   NodeView,
   PeerPingView,
   PeerView,
+  ReachabilityView,
   RemovedView,
   ServiceView,
   SignedEntryView,

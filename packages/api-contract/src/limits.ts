@@ -17,6 +17,8 @@ export const MAX_PATH_BYTES = 256 * 1024
 export const MAX_HEADER_BYTES = 256 * 1024
 /** The longest `wait` of a write, in ms; longer ones are cut to this. */
 export const MAX_WAIT_MS = 60_000
+/** How many entries one page of a read has at most; a greater `limit` is cut to this. */
+export const MAX_PAGE_ENTRIES = 1_000
 /** How many events a node keeps for readers that come back with `Last-Event-ID`. */
 export const EVENT_RING_SIZE = 1000
 /** How often a silent event stream shows that it lives, in ms. */
@@ -33,3 +35,5 @@ export const MAX_CHANGES_PER_EVENT = 256
 
 /** The longest path or address of the node's own machine, in bytes: what Linux takes as a path. */
 export const MAX_ADDRESS_BYTES = 4_096
+/** How many characters the levels of a log may have, as one text. */
+export const MAX_LOG_LEVEL_CHARACTERS = 2_000

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the contract. Apart from the index, so that nodes and pages start without it. */
 import { type ErrorCode, errorBody, errorCatalogue } from './errors.ts'
 import { type JsonSchema, listSchemas } from './json-schema.ts'
-import type { RouteDefinition } from './route.ts'
+import { type AccessLevel, levelOf, type RouteDefinition } from './route.ts'
 import { type RouteId, routes } from './routes/index.ts'
 
 /** The whole document, as an object. */
@@ -14,7 +14,10 @@ export interface OpenApiDocument {
     readonly license: { readonly name: string; readonly identifier: string }
   }
   readonly servers: readonly { readonly url: string }[]
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly securitySchemes: { readonly token: OpenApiSecurityScheme }
+  }
   readonly paths: Readonly<Record<string, Readonly<Partial<Record<OpenApiMethod, OpenApiOperation>>>>>
 }
 
@@ -26,10 +29,24 @@ export interface OpenApiOperation {
   readonly operationId: RouteId
   readonly summary: string
   readonly tags: readonly string[]
+  /** The level that a token needs, or nothing on a node that asks for none; empty where no token is ever asked for. */
+  readonly security: readonly OpenApiSecurity[]
   readonly parameters?: readonly OpenApiParameter[]
   readonly requestBody?: { readonly required: true; readonly content: OpenApiContent }
   /** The answers, by status or `default`. */
   readonly responses: Readonly<Record<string, OpenApiResponse>>
+}
+
+/** One way to be let in: the token with its level, or, empty, nothing. */
+export interface OpenApiSecurity {
+  readonly token?: readonly AccessLevel[]
+}
+
+/** How the token is sent. */
+export interface OpenApiSecurityScheme {
+  readonly type: 'http'
+  readonly scheme: 'bearer'
+  readonly description: string
 }
 
 /** A parameter that stands in the path or in the query. */
@@ -52,6 +69,12 @@ export type OpenApiContent = Readonly<Record<string, { readonly schema: JsonSche
 
 /** Codes that a request to any route may be answered with. */
 const COMMON_ERRORS = (Object.keys(errorCatalogue) as ErrorCode[]).filter((code) => code.startsWith('http.'))
+const TOKEN_SCHEME: OpenApiSecurityScheme = {
+  type: 'http',
+  scheme: 'bearer',
+  description:
+    'Asked for by nodes with --api-token-file. A token is good for read, write or admin, each including those before it; the control socket asks for none.',
+}
 const TEXT: JsonSchema = { type: 'string' }
 
 /** Made anew at each call; the same contract gives the same document. */
@@ -94,7 +117,7 @@ export function buildOpenApiDocument(): OpenApiDocument {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: 'http://127.0.0.1:8080' }],
-    components: { schemas: { ...answered.named, ...asked.named } },
+    components: { schemas: { ...answered.named, ...asked.named }, securitySchemes: { token: TOKEN_SCHEME } },
     paths,
   }
 }
@@ -114,6 +137,7 @@ function buildOperation(id: RouteId, route: RouteDefinition, schemas: RouteSchem
     operationId: id,
     summary: route.summary,
     tags: [route.tag],
+    security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: {
@@ -121,6 +145,11 @@ function buildOperation(id: RouteId, route: RouteDefinition, schemas: RouteSchem
       ...errorsOf(route, error),
     },
   }
+}
+
+function securityOf(route: RouteDefinition): readonly OpenApiSecurity[] {
+  const level = levelOf(route)
+  return level === 'open' ? [] : [{ token: [level] }, {}]
 }
 
 function parametersOf(place: 'path' | 'query', schema: JsonSchema | undefined): readonly OpenApiParameter[] {

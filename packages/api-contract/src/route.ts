@@ -7,6 +7,13 @@ export type Answer =
   | { readonly kind: 'text'; readonly description: string }
   | { readonly kind: 'events'; readonly description: string }
 
+/**
+ * What a token must be good for on a node that asks for tokens, each including those before it: `open` needs none,
+ * `read` sees everything, `write` changes the ledger, `admin` changes who is in, what the machine offers, and the
+ * node itself.
+ */
+export type AccessLevel = 'open' | 'read' | 'write' | 'admin'
+
 /** One endpoint, defined once for server, client and documents. */
 export interface RouteDefinition {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
@@ -14,6 +21,8 @@ export interface RouteDefinition {
   readonly path: `/${string}`
   readonly summary: string
   readonly tag: 'network' | 'vpn' | 'ledger' | 'dns' | 'services' | 'access' | 'traffic' | 'node'
+  /** What a token must be good for; `read` for a GET and `write` for others where it is left out (`levelOf`). */
+  readonly level?: AccessLevel
   /** It reaches into the machine: served on unix sockets and loopback addresses only. */
   readonly isLocal?: true
   readonly params?: z.ZodObject
@@ -23,6 +32,11 @@ export interface RouteDefinition {
   readonly answer: Answer
   /** The codes that the route may answer with beside `http.*`, with which any route may. */
   readonly errors: readonly ErrorCode[]
+}
+
+/** What a token must be good for to ask this route. */
+export function levelOf({ level, method }: Pick<RouteDefinition, 'level' | 'method'>): AccessLevel {
+  return level ?? (method === 'GET' ? 'read' : 'write')
 }
 
 /** Keeps the literal types of a definition. */

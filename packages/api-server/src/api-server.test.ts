@@ -4,10 +4,20 @@ import { indentJson } from './http/indent-json.ts'
 import * as index from './index.ts'
 import { formatMetrics } from './views/exposition.ts'
 import { isNestedDeeper } from './views/json-text.ts'
-import { createLedgerTexts, type LedgerBody } from './views/ledger-text.ts'
+import type { AnswerBody } from './views/answer-parts.ts'
+import { createLedgerTexts } from './views/ledger-text.ts'
 
 test('has these public names', () => {
-  expect(Object.keys(index).sort()).toEqual(['createApiServer', 'formatListenAddress', 'parseListenAddress'])
+  expect(Object.keys(index).sort()).toEqual([
+    'TOKEN_LEVELS',
+    'createApiServer',
+    'createToken',
+    'formatListenAddress',
+    'isTokenText',
+    'parseListenAddress',
+    'parseTokenLine',
+    'parseTokenList',
+  ])
 })
 
 test('what is asked often is made once for each snapshot', async () => {
@@ -67,6 +77,6 @@ test('JSON is indented as JSON.stringify would', () => {
   for (const plain of ['1', '"a b"', '[]', '{}']) expect(indentJson(plain)).toBe(`${plain}\n`)
 })
 
-function wholeText(body: LedgerBody): string {
+function wholeText(body: AnswerBody): string {
   return Buffer.isBuffer(body) ? body.toString() : [...body].join('')
 }

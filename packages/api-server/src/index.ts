@@ -16,6 +16,16 @@
  * await server.stop()
  * ```
  */
+export {
+  type ApiToken,
+  createToken,
+  isTokenText,
+  parseTokenLine,
+  parseTokenList,
+  TOKEN_LEVELS,
+  type TokenLevel,
+  type TokenList,
+} from './auth/token-list.ts'
 export type { GuardInit } from './http/guard.ts'
 export {
   formatListenAddress,
@@ -24,6 +34,8 @@ export {
   parseListenAddress,
 } from './listen/listen-address.ts'
 export type { ApiListener } from './listen/open-listener.ts'
+export type { DebugPort, ProfileRequest } from './debug-port.ts'
+export type { LogLevelName, LogPort, ReachabilityState } from './operation-ports.ts'
 export type { OfferedConnection, OfferedFile, OfferedService, OfferShelf, OffersPort } from './offers-port.ts'
 export type {
   AccessPort,
@@ -42,6 +54,7 @@ export type {
   NodePort,
   PeerProbe,
   PeerState,
+  TokensPort,
   TrafficPort,
   TrafficStats,
   VersionPort,

@@ -34,6 +34,18 @@ export const WRITES_PER_SECOND = 200
 export const WRITE_BURST = 1_000
 /** How many remote addresses have their writes counted; beyond, the one heard longest ago starts anew. */
 export const MAX_RATED_ADDRESSES = 10_000
+/** How many random bytes a token of the API is made of. */
+export const TOKEN_BYTES = 32
+/** How many characters a token may have. */
+export const MAX_TOKEN_CHARS = 1_024
+/** How many tokens one node takes. */
+export const MAX_API_TOKENS = 1_000
+/** The time, in ms, in which wrong tokens are counted, and at the end of which they are forgotten. */
+export const FAILURE_WINDOW_MS = 60_000
+/** How many different wrong tokens one address may send in that time; an IPv6 /64 counts as one. */
+export const MAX_WRONG_TOKENS_PER_ADDRESS = 10
+/** How many wrong tokens all addresses together may send, before those that never sent a right one wait. */
+export const MAX_WRONG_TOKENS = 1_000
 /** How many readers of events there may be. */
 export const MAX_EVENT_READERS = 128
 /** How many of them may come over TCP; the others are for the control socket. */
@@ -84,6 +96,8 @@ export const MAX_KEPT_BUCKETS = 64
 export const SOCKET_PROBE_TIMEOUT_MS = 250
 /** The time, in ms, after which a machine that is not found, connected and measured counts as unreachable. */
 export const PING_TIMEOUT_MS = 10_000
+/** The longest time over which a profile is taken, in seconds; a connection without bytes is cut soon after. */
+export const MAX_PROFILE_SECONDS = 100
 /** How many characters of a wrong input an answer shows. */
 export const MAX_SHOWN_VALUE = 80
 /** How many buckets `/metrics` counts by name. */

@@ -1,6 +1,9 @@
 /** The API needs these ports from the rest of a node; `apps/node` plugs the parts in. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
+import type { DebugPort } from './debug-port.ts'
+import type { LogPort, ReachabilityState } from './operation-ports.ts'
+import type { ApiToken } from './auth/token-list.ts'
 
 /** Bytes and rates of what went over the network. */
 export interface TrafficStats {
@@ -233,6 +236,11 @@ export interface AccessPort {
   cancelInvite(invite: PeerId): void
 }
 
+/** The tokens that the API takes; they may change while the node runs. */
+export interface TokensPort {
+  current(): readonly ApiToken[]
+}
+
 /** Who this node is, beside its id. */
 export interface NodePort {
   /** The name that people call the node by. */
@@ -260,6 +268,14 @@ export interface ApiServerComponents {
   readonly assets?: AssetsPort
   /** The resolver; without it `/api/dns/resolve` answers 503. */
   readonly dns?: DnsPort
+  /** Asked for on all listeners but the control socket; without it, who reaches a listener is let in. */
+  readonly tokens?: TokensPort
   /** The port of trust; without it the node has no peer gate, and the network no administrators. */
   readonly access?: AccessPort
+  /** Profiles of the process; without it nothing is served at `/debug/pprof/` but the web page. */
+  readonly debug?: DebugPort
+  /** The levels of the log; without it they cannot be changed. */
+  readonly log?: LogPort
+  /** Undefined, and answers undefined, until the host listens. */
+  readonly reachability?: () => ReachabilityState | undefined
 }

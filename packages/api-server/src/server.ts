@@ -1,5 +1,7 @@
 import type { NodeFactsView } from '@mesh/api-contract'
 import { createRateLimiter, type Logger } from '@mesh/core'
+import type { Express } from 'express'
+import { createAuthenticator } from './auth/authenticator.ts'
 import { createEventHub, type EventHub } from './events/event-hub.ts'
 import { createReaderSeats } from './events/reader-seats.ts'
 import {
@@ -12,23 +14,25 @@ import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
 import { createAccess } from './handlers/access.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
-import { createLedgerReads, type ValueForm } from './handlers/ledger-reads.ts'
+import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
+import { createOperation } from './handlers/operation.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
 import { createNodeOffers } from './handlers/node-offers.ts'
 import { createPeerReads } from './handlers/peer-reads.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
-import { createApp } from './http/app.ts'
+import { createApp, type ListenerKind } from './http/app.ts'
+import { createProfiles } from './http/profiles.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
 import { LARGE_ANSWER_SEATS, MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts'
 import { withExposure } from './listen/exposure.ts'
 import type { ListenAddress } from './listen/listen-address.ts'
-import { type ApiListener, type ListenerComponents, openListener } from './listen/open-listener.ts'
+import { type ApiListener, openListener } from './listen/open-listener.ts'
 import type { OffersPort } from './offers-port.ts'
 import type { ApiServerComponents, NetworkPort } from './ports.ts'
 import type { VpnPort } from './vpn-port.ts'
 import { formatMetrics } from './views/exposition.ts'
-import { createLedgerTexts, type LedgerTexts } from './views/ledger-text.ts'
+import { createLedgerTexts, type LedgerTexts, type ValueForm } from './views/ledger-text.ts'
 import type { Scene } from './views/members.ts'
 import { createRequestCounts, ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
 
@@ -37,6 +41,8 @@ const WRITE_RATE = { perSecond: WRITES_PER_SECOND, burst: WRITE_BURST, maxAddres
 export interface ApiServerInit extends GuardInit {
   /** How ledger reads give values where a request does not say (`?values=`); default `json`. */
   readonly values?: ValueForm
+  /** `--api-read-only`: writes are refused, but on the control socket. */
+  readonly isReadOnly?: boolean
 }
 
 /** The API of one node, on any number of listeners. */
@@ -71,13 +77,15 @@ class ExpressApiServer implements ApiServer {
   readonly #startedAt: number
   /** The start by the monotonic clock, for the uptime. */
   readonly #startedMs: number
-  readonly #appFor: ListenerComponents['appFor']
+  readonly #isReadOnly: boolean
+  readonly #appFor: (kind: ListenerKind) => Express
   #network: NetworkPort | undefined
   #vpn: VpnPort | undefined
   #offers: OffersPort | undefined
 
   constructor(init: ApiServerInit, components: ApiServerComponents) {
-    const { ledger, clock, random, assets } = components
+    const { ledger, clock, random, assets, debug, tokens } = components
+    const isReadOnly = init.isReadOnly ?? false
     this.#components = components
     this.#startedAt = clock.now()
     this.#startedMs = clock.monotonic()
@@ -91,13 +99,16 @@ class ExpressApiServer implements ApiServer {
       largeSeats: createReaderSeats(LARGE_ANSWER_SEATS),
       clock,
       guard: createGuard(init),
+      authenticator: createAuthenticator({ tokens, isReadOnly }, clock),
       writes: createRateLimiter(WRITE_RATE, clock),
       counts: this.#counts,
       assets,
+      profiles: debug === undefined ? undefined : createProfiles(debug),
       logger: this.#logger,
       random,
     }
-    this.#appFor = (kind) => createApp(app, kind === 'unix')
+    this.#isReadOnly = isReadOnly
+    this.#appFor = (kind) => createApp(app, kind)
     this.#ends = [
       publishLedgerEvents(ledger, this.#hub, clock),
       watchMachines(ledger, this.#scene, this.#hub, clock),
@@ -122,7 +133,9 @@ class ExpressApiServer implements ApiServer {
 
   async listen(address: ListenAddress): Promise<ApiListener> {
     const { clock, random } = this.#components
-    const opened = await openListener(address, { clock, random, appFor: this.#appFor })
+    const isControl = address.kind === 'unix' && address.isControl === true
+    const appFor = (kind: 'tcp' | 'unix') => this.#appFor(isControl ? 'control' : kind)
+    const opened = await openListener(address, { clock, random, appFor })
     const close = () => {
       this.#listeners.delete(listener)
       return opened.close()
@@ -131,7 +144,12 @@ class ExpressApiServer implements ApiServer {
     this.#listeners.add(listener)
     const { url } = listener
     this.#logger.debug('api listens', { url })
-    if (listener.isExposed) this.#logger.warn('anyone who reaches this address may read and write', { url })
+    if (listener.isExposed && this.#components.tokens === undefined) {
+      this.#logger.warn(
+        `anyone who reaches this address may ${this.#mayDo()}: --api-token-file asks for tokens`,
+        { url },
+      )
+    }
     return listener
   }
 
@@ -141,8 +159,12 @@ class ExpressApiServer implements ApiServer {
     await Promise.all([...this.#listeners].map((listener) => listener.close()))
   }
 
+  #mayDo(): string {
+    return this.#isReadOnly ? 'read' : 'read and write'
+  }
+
   #createHandlers(values: ValueForm): Handlers {
-    const { ledger, clock, dns, version, health, access } = this.#components
+    const { ledger, clock, dns, version, health, access, log, reachability, tokens } = this.#components
     const scene = this.#scene
     return {
       ...createLedgerReads(scene, () => this.#texts.last(), values),
@@ -150,13 +172,14 @@ class ExpressApiServer implements ApiServer {
       ...createNodeOffers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),
+      ...createOperation({ log, reachability: () => reachability?.() }),
       ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
       ...createPeerReads({ scene, clock }),
       ...createNodeReads({
         network: () => this.#network,
         version,
         facts: () => this.#facts(),
-        health: withExposure(health, this.#listeners),
+        health: tokens === undefined ? withExposure(health, this.#listeners, () => this.#mayDo()) : health,
         exposition: () => this.#exposition(),
       }),
     }

@@ -72,6 +72,16 @@ export interface VpnStatus {
       readonly inKernel: boolean
     }[]
   }
+  readonly exit:
+    | {
+        readonly wanted: string
+        readonly peer: string | undefined
+        readonly hostname: string
+        readonly state: 'searching' | 'up' | 'gone'
+        readonly families: readonly ('ipv4' | 'ipv6')[]
+      }
+    | undefined
+  readonly offersExit: readonly ('ipv4' | 'ipv6')[] | undefined
   readonly ignored: Readonly<Record<string, number | undefined>>
   readonly refusals: Readonly<Record<string, number>>
 }

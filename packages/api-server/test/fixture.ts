@@ -14,9 +14,11 @@ import {
   type ApiServerInit,
   createApiServer,
   type DnsPort,
+  type LogPort,
   type NetworkEvent,
   type NetworkPort,
   type PeerState,
+  type ReachabilityState,
   type TrafficStats,
   type VpnCounters,
   type VpnGuest,
@@ -64,6 +66,8 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
     },
     ...(init.withoutNetwork !== true && { network: fakeNetwork(listenersOfNetwork) }),
     dns: fakeDns,
+    log: createFakeLog(),
+    reachability: () => REACHABILITY,
     ...init.components,
   })
   if (init.vpn !== undefined) server.attachVpn(init.vpn)
@@ -86,6 +90,28 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
       await server.stop()
       await ledger.stop()
       rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+const REACHABILITY: ReachabilityState = {
+  addresses: ['/ip4/192.0.2.1/tcp/4001'],
+  ways: [
+    { method: 'mdns', enabled: true, found: 2, lastError: undefined },
+    { method: 'relay', enabled: false, found: undefined, lastError: 'no relay' },
+  ],
+  clock: { aheadMs: -5, members: 2 },
+}
+
+function createFakeLog(): LogPort {
+  let [level, kept] = ['info', false]
+  return {
+    level: () => level,
+    isKept: () => kept,
+    subsystems: () => new Map([['p2p', level.endsWith('p2p=debug') ? 'debug' : 'info']]),
+    set(text, keep = false) {
+      if (text === 'loud') throw new MeshError('node.bad_log_level', 'no levels')
+      ;[level, kept] = [text, keep]
     },
   }
 }
@@ -142,6 +168,8 @@ export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
         advertised: ['192.168.7.0/24'],
         accepted: [{ range: '192.168.8.0/24', peer: PEER, metric: 10, inKernel: true }],
       },
+      exit: { wanted: 'nas', peer: PEER, hostname: 'nas', state: 'up', families: ['ipv4'] },
+      offersExit: undefined,
       ignored: { ownerDead: 2 },
       refusals: {},
     }),

@@ -10,7 +10,8 @@ import type { MeshError } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ListenAddress, parseListenAddress } from '../src/index.ts'
-import { isReachable, withExposure } from '../src/listen/exposure.ts'
+import { withExposure } from '../src/listen/exposure.ts'
+import { isReachable } from '../src/listen/is-reachable.ts'
 import { formatListenAddress } from '../src/listen/listen-address.ts'
 import { startTestNode, type TestNode } from './fixture.ts'
 
@@ -147,8 +148,11 @@ test('a listener beyond loopback is told of in health', () => {
     { url: 'http://127.0.0.1:8080', isExposed: false },
     { url: 'http://0.0.0.0:8080', isExposed: true },
   ])
-  expect(withExposure(own, listeners).problems()).toEqual([
-    expect.objectContaining({ code: 'api.exposed', title: expect.stringContaining('http://0.0.0.0:8080') }),
+  expect(withExposure(own, listeners, () => 'read').problems()).toEqual([
+    expect.objectContaining({
+      code: 'api.exposed',
+      title: 'Anyone who reaches http://0.0.0.0:8080 may read',
+    }),
   ])
   const reachable = ['0.0.0.0', '10.0.0.1', '127.0.0.1', '127.1.2.3'].map((each) => isReachable(each, 'IPv4'))
   expect(reachable).toEqual([true, true, false, false])

@@ -118,6 +118,8 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         Advertised: ['192.168.7.0/24'],
         Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true }],
       },
+      ExitNode: { Wanted: 'nas', PeerID: PEER, Hostname: 'nas', State: 'up', Families: ['ipv4'] },
+      OffersExit: null,
     })
     expect({ ...Drops }).toEqual({ noRoute: 5, multicast: 1, spoofedSource: 4 })
     expect([{ ...Ignored }, { ...Refusals }]).toEqual([{ ownerDead: 2 }, {}])
@@ -424,6 +426,32 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   },
   async getHealth({ client }) {
     expect(await client.getHealth()).toEqual({ Status: 'ok', Problems: [] })
+  },
+  async getReachability({ client }) {
+    expect(await client.getReachability()).toEqual({
+      Addresses: ['/ip4/192.0.2.1/tcp/4001'],
+      Ways: [
+        { Name: 'mdns', Enabled: true, Found: 2, LastError: null },
+        { Name: 'relay', Enabled: false, Found: null, LastError: 'no relay' },
+      ],
+      Clock: { AheadMs: -5, Members: 2 },
+    })
+  },
+  async getLogLevel({ client }) {
+    const { Level, Subsystems } = await client.getLogLevel()
+    expect([Level.split(',')[0], Subsystems.map(({ Name }) => Name)]).toEqual(['info', ['p2p']])
+  },
+  async putLogLevel({ client }) {
+    const view = await client.putLogLevel({ body: { Level: 'info,p2p=debug', Keep: true } })
+    expect(view).toEqual({
+      Level: 'info,p2p=debug',
+      Kept: true,
+      Subsystems: [{ Name: 'p2p', Level: 'debug' }],
+    })
+    await expect(client.putLogLevel({ body: { Level: 'loud' } })).rejects.toMatchObject({
+      code: 'node.bad_log_level',
+      status: 400,
+    })
   },
   async listNodeServices({ client, bucket }) {
     await client.putNodeService({ name: bucket, body: { Target: '127.0.0.1:80' } })

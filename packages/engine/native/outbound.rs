@@ -189,28 +189,7 @@ impl Sender<'_> {
         ip: &Ip,
         bytes: &mut [u8],
     ) -> Result<(), Refused> {
-        let Sender { shared, entry: Entry { peer, mtu, .. }, frames, outbox, .. } = self;
-        let (mut packets, mut sum, mut unsealed, mut lost) = (0, 0, false, 0);
-        let mut state = peer.state();
-        let result = cut(header, ip, bytes, *mtu, |packet| {
-            let sessions = state.sessions(peer, &shared.identity);
-            let seals =
-                |sessions: &mut Sessions| sessions.seal_with(packet, *mtu, |sealed| outbox.push(to, sealed));
-            if !unsealed && sessions.is_some_and(seals) {
-                (packets, sum) = (packets + 1, sum + packet.len() as u64);
-            } else {
-                unsealed = true;
-                lost += !state.wait(packet) as usize;
-            }
-        });
-        if unsealed && let Some(sessions) = state.existing() {
-            sessions.initiate(false, frames);
-        }
-        drop(state);
-        peer.live.store(true, Relaxed);
-        peer.counters.sent(packets, sum);
-        peer.counters.drop_many(Reason::NoSession, lost);
-        result
+        self.sealed_to(header, ip, bytes, |sealed, _, outbox| outbox.push(to, sealed))
     }
 
     fn legacy(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
@@ -225,13 +204,27 @@ impl Sender<'_> {
     }
 
     fn sealed(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
-        let Entry { peer, mtu, .. } = self.entry;
+        self.sealed_to(header, ip, bytes, |sealed, frames, _| push_frame(frames, sealed))
+    }
+
+    /// Gives each sealed packet to `put`. From the first that no session seals on, they wait, and a handshake begins.
+    #[inline]
+    fn sealed_to(
+        &mut self,
+        header: &VirtioNetHdr,
+        ip: &Ip,
+        bytes: &mut [u8],
+        put: impl Fn(&[u8], &mut Vec<u8>, &mut Outbox),
+    ) -> Result<(), Refused> {
+        let Sender { shared, entry: Entry { peer, mtu, .. }, frames, outbox, .. } = self;
         let (mut packets, mut sum, mut unsealed, mut lost) = (0, 0, false, 0);
-        let frames = &mut *self.frames;
         let mut state = peer.state();
         let result = cut(header, ip, bytes, *mtu, |packet| {
-            let sessions = state.sessions(peer, &self.shared.identity);
-            if !unsealed && sessions.is_some_and(|sessions| sessions.seal(packet, *mtu, frames)) {
+            let sessions = state.sessions(peer, &shared.identity);
+            let seals = |sessions: &mut Sessions| {
+                sessions.seal_with(packet, *mtu, |sealed| put(sealed, frames, outbox))
+            };
+            if !unsealed && sessions.is_some_and(seals) {
                 (packets, sum) = (packets + 1, sum + packet.len() as u64);
             } else {
                 unsealed = true;

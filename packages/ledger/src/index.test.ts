@@ -27,5 +27,11 @@ test('has these public names', () => {
 })
 
 test('has these names for Node', () => {
-  expect(Object.keys(node).toSorted()).toEqual(['createNodeSigner', 'createNodeVerifier', 'openDiskStore'])
+  expect(Object.keys(node).toSorted()).toEqual([
+    'StoreCopies',
+    'createNodeSigner',
+    'createNodeVerifier',
+    'openDiskStore',
+    'setAsideDamaged',
+  ])
 })

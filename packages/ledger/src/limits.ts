@@ -137,6 +137,13 @@ export const MAX_CACHED_KEYS = 4096
 /** A store that fails is logged at most this often, in ms of monotonic time. */
 export const STORE_FAILURE_LOG_INTERVAL_MS = 60_000
 
+/** How soon after the start the first copy of the ledger's file is made, in ms. */
+export const FIRST_COPY_MS = 120_000
+/** How often the file is copied while it changes, in ms; what a copy misses, the other members have. */
+export const COPY_INTERVAL_MS = 3_600_000
+/** Damaged files that are kept for whoever wants to look; the oldest goes first. */
+export const MAX_FILES_SET_ASIDE = 2
+
 /** Bounds that a caller may set. */
 export interface LedgerLimits {
   readonly maxEntries: number

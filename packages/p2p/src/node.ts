@@ -21,7 +21,8 @@ import { createP2pMember, type P2pMember } from './host/p2p-member.ts'
 import type { P2pNodeInit } from './host/switches.ts'
 import type { P2pComponents } from './p2p-components.ts'
 
-export type { P2pMember, RelayLimits } from './host/p2p-member.ts'
+export type { P2pMember } from './host/p2p-member.ts'
+export type { RelayLimits } from './host/member-init.ts'
 export type { P2pComponents } from './p2p-components.ts'
 export { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './host/switches.ts'
 

@@ -18,10 +18,12 @@
  * ```
  */
 import { memory } from '@libp2p/memory'
-import { createP2pMember, type P2pMember, type P2pMemberInit } from './host/p2p-member.ts'
+import { createP2pMember, type P2pMember } from './host/p2p-member.ts'
+import type { P2pMemberInit } from './host/member-init.ts'
 import type { P2pComponents } from './p2p-components.ts'
 
-export type { P2pMember, P2pMemberInit } from './host/p2p-member.ts'
+export type { P2pMember } from './host/p2p-member.ts'
+export type { P2pMemberInit } from './host/member-init.ts'
 export type { P2pComponents } from './p2p-components.ts'
 
 export interface MemoryNodeInit extends P2pMemberInit {

@@ -6,7 +6,7 @@
 import { type AddressInRange, BUCKETS, type Cidr, parseCidr, type PeerId } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
 import { deriveIpv6, deriveIpv6Range } from './addresses/derive-ipv6.ts'
-import type { LeaseStore } from './addresses/lease.ts'
+import type { LeaseStore } from './addresses/lease-store.ts'
 import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
 import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'

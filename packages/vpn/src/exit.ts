@@ -1,6 +1,6 @@
 /** The exit of this node: which member it is, remembered over restarts, and what of it people are told. */
 import { type PeerId, shortPeerId, tryParsePeerId } from '@mesh/core'
-import type { LeaseStore } from './addresses/lease.ts'
+import type { LeaseStore } from './addresses/lease-store.ts'
 import type { ExitChoice, ExitWish, IpFamily } from './table/choose-exit.ts'
 import type { Tunnels } from './tunnels/tunnels.ts'
 import type { VpnExitStatus, VpnProblem } from './vpn.ts'

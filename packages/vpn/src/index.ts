@@ -11,7 +11,7 @@ export type {
 export { type TransferComponents, transferLeadership } from './legacy/leadership-transfer.ts'
 export { deriveIpv6Range } from './addresses/derive-ipv6.ts'
 export type { IpFamily } from './table/choose-exit.ts'
-export type { LeaseStore } from './addresses/lease.ts'
+export type { LeaseStore } from './addresses/lease-store.ts'
 export { createVpn } from './create-vpn.ts'
 export type { VpnErrorCode } from './errors.ts'
 export {

@@ -2,7 +2,7 @@
 import type { AddressInRange, Cidr, Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineCounters, EngineInit, EngineInterface, UdpInit } from '@mesh/engine'
 import type { UdpStatus } from './paths/explain.ts'
-import type { LeaseStore } from './addresses/lease.ts'
+import type { LeaseStore } from './addresses/lease-store.ts'
 import type { VpnLedger, VpnNetwork } from './ports.ts'
 import type { IpFamily } from './table/choose-exit.ts'
 

@@ -157,6 +157,34 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./status.ts')).runStatus,
   },
   {
+    name: 'peers',
+    arguments: [],
+    summary: 'whom the running node is connected with or knows, and how they are reached',
+    examples: ['mesh peers', 'mesh peers --verbose', 'mesh peers --json'],
+    load: async () => (await import('./peers.ts')).runPeers,
+  },
+  {
+    name: 'machines',
+    arguments: [],
+    summary: 'the machines of the network: address, name, system, version, and how packets reach them',
+    examples: ['mesh machines', 'mesh machines --json'],
+    load: async () => (await import('./peers.ts')).runMachines,
+  },
+  {
+    name: 'log-level',
+    arguments: ['[LEVELS]'],
+    summary: 'what the running node logs; with LEVELS changes it from now on',
+    description:
+      'LEVELS has the form of --log-level, and replaces what was in force: a level for all, and others for single subsystems. Without it each subsystem and its level are listed. It is forgotten when the node ends, unless --keep is given; a start with --log-level beats what was kept.',
+    examples: [
+      'mesh log-level',
+      'mesh log-level info,p2p/reach=debug',
+      'mesh log-level info',
+      'mesh log-level warn,vpn=debug --keep',
+    ],
+    load: async () => (await import('./log-level.ts')).runLogLevel,
+  },
+  {
     name: 'ping',
     arguments: ['MACHINE'],
     summary: 'how another machine is reached, by its address, name or peer id',
@@ -289,6 +317,33 @@ export const commands: readonly Command[] = [
     summary: 'list who is in, who waits to be let in, and invites',
     examples: ['mesh admin list', 'mesh admin list --json'],
     load: async () => (await import('./admin.ts')).runAdminList,
+  },
+  {
+    name: 'api-token create',
+    arguments: ['NAME'],
+    summary: 'make a token for the API of a node, and print it once',
+    description:
+      'Puts the hash of it into the file of --api-token-file, which is made where it is missing; nodes that run with that file take the token at once.',
+    examples: [
+      'mesh api-token create grafana --api-token-file api.tokens',
+      'mesh api-token create me --level admin --api-token-file api.tokens',
+      'mesh api --token-file mesh.token --api-token-file api.tokens',
+    ],
+    load: async () => (await import('./api-token.ts')).runApiTokenCreate,
+  },
+  {
+    name: 'api-token list',
+    arguments: [],
+    summary: 'list the tokens of a file by name and level',
+    examples: ['mesh api-token list --api-token-file api.tokens'],
+    load: async () => (await import('./api-token.ts')).runApiTokenList,
+  },
+  {
+    name: 'api-token revoke',
+    arguments: ['NAME'],
+    summary: 'take a token out of a file: nodes that run with it refuse the token within a second',
+    examples: ['mesh api-token revoke grafana --api-token-file api.tokens'],
+    load: async () => (await import('./api-token.ts')).runApiTokenRevoke,
   },
   {
     name: 'peergater ecdsa-genkey',

@@ -4,6 +4,7 @@ import type { ApiClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
 import { MeshError } from '@mesh/core'
 import { stateFolder } from '../settings/load-settings.ts'
+import type { Settings } from '../settings/options.ts'
 import { findControlSockets } from '../state/instance-folder.ts'
 import { readNetwork } from '../state/network.ts'
 import type { Call } from './command.ts'
@@ -11,10 +12,19 @@ import type { Call } from './command.ts'
 /** A node on this machine answers at once, or not at all. */
 const PROBE_TIMEOUT_MS = 2_000
 
-/** @throws MeshError `node.not_running`, `node.several_running` */
+/**
+ * A token goes to `--api-url` alone: the control socket asks for none.
+ * @throws MeshError `node.not_running`, `node.several_running`, `node.bad_token_file`
+ */
 export async function findNode(call: Call): Promise<ApiClient> {
   const { settings, sources, surroundings, base } = call
-  if (settings.apiUrl !== undefined) return createNodeClient({ baseUrl: absoluteUrl(settings.apiUrl, base) })
+  if (settings.apiUrl !== undefined) {
+    const token = await tokenToSend(settings)
+    return createNodeClient({
+      baseUrl: absoluteUrl(settings.apiUrl, base),
+      ...(token !== undefined && { token }),
+    })
+  }
   const isNamed = sources.instance.level !== 'default'
   const running = await findRunning(call, (instance) => !isNamed || instance === settings.instance)
   const stateDir = stateFolder(settings, surroundings)
@@ -52,6 +62,13 @@ export async function findCommonNode(
   throw new MeshError('node.several_running', `nodes of ${running.length} networks are running here`, {
     hint: 'Say which network is meant, with --token-file or --config; or --own-node, for a node of its own.',
   })
+}
+
+/** The commands that need no file of tokens do without the code that reads one. */
+async function tokenToSend({ apiToken, apiTokenFile }: Settings): Promise<string | undefined> {
+  if (apiToken !== undefined || apiTokenFile === undefined) return apiToken
+  const { readTokenToSend } = await import('../state/api-tokens.ts')
+  return readTokenToSend(apiTokenFile)
 }
 
 async function findRunning(

@@ -1,5 +1,6 @@
 /** `mesh ledger get|put|delete|list`: the ledger of a running node. */
-import { MAX_VALUE_BYTES } from '@mesh/api-contract'
+import type { ApiClient } from '@mesh/api-client'
+import { type BucketView, type LedgerView, MAX_VALUE_BYTES } from '@mesh/api-contract'
 import { MeshError, parseExactJson, stringifyExactJson } from '@mesh/core'
 import { printable, printableJson } from '../log/printable.ts'
 import type { Call, Run } from './command.ts'
@@ -12,14 +13,14 @@ export const runGet: Run = async (call) => {
   const { positionals, settings, out, isTerminal } = call
   const [bucket, key] = positionals
   const client = await findNode(call)
-  if (bucket === undefined) out(formatJson(await client.getLedger()))
+  if (bucket === undefined) out(formatJson(await readLedger(client)))
   else if (key !== undefined) {
     const value = await client.getEntry({ bucket, key })
     // for scripts a text comes as it is; on a terminal, what others wrote must not steer it
     if (settings.json || typeof value !== 'string') out(formatJson(value))
     else out(isTerminal ? `${value.split('\n').map(printable).join('\n')}\n` : `${value}\n`)
   } else {
-    const values = await client.getBucket({ bucket })
+    const values = await readBucket(client, bucket)
     if (settings.json) out(formatJson(values))
     else
       out(
@@ -67,13 +68,21 @@ export const runList: Run = async (call) => {
   const [bucket] = positionals
   const client = await findNode(call)
   if (bucket !== undefined) {
-    const keys = Object.keys(await client.getBucket({ bucket }))
-    out(settings.json ? formatJson(keys) : keys.map((key) => `${printable(key)}\n`).join(''))
+    const keys: string[] = []
+    for await (const page of client.pages('getBucket', { bucket })) {
+      if (settings.json) keys.push(...Object.keys(page).toSorted())
+      else
+        out(
+          Object.keys(page)
+            .toSorted()
+            .map((key) => `${printable(key)}\n`)
+            .join(''),
+        )
+    }
+    if (settings.json) out(formatJson(keys))
     return 0
   }
-  const buckets = Object.entries(await client.getLedger()).map(
-    ([name, entries]) => [name, Object.keys(entries).length] as const,
-  )
+  const buckets = await countKeys(client)
   if (settings.json) out(formatJson(buckets.map(([Bucket, Entries]) => ({ Bucket, Entries }))))
   else
     out(
@@ -83,6 +92,39 @@ export const runList: Run = async (call) => {
       ),
     )
   return 0
+}
+
+/** The values of a bucket, read page by page: a node makes and holds one page at a time. */
+async function readBucket(client: ApiClient, bucket: string): Promise<BucketView> {
+  const values = emptyMap<unknown>()
+  for await (const page of client.pages('getBucket', { bucket })) Object.assign(values, page)
+  return values
+}
+
+/** The values of all buckets, read page by page; a bucket may begin on one page and end on another. */
+async function readLedger(client: ApiClient): Promise<LedgerView> {
+  const ledger = emptyMap<BucketView>()
+  for await (const page of client.pages('getLedger', {})) {
+    for (const [bucket, values] of Object.entries(page)) {
+      ledger[bucket] = Object.assign(ledger[bucket] ?? emptyMap<unknown>(), values)
+    }
+  }
+  return ledger
+}
+
+async function countKeys(client: ApiClient): Promise<readonly (readonly [bucket: string, keys: number])[]> {
+  const counts = new Map<string, number>()
+  for await (const page of client.pages('getLedger', {})) {
+    for (const [bucket, values] of Object.entries(page)) {
+      counts.set(bucket, (counts.get(bucket) ?? 0) + Object.keys(values).length)
+    }
+  }
+  return [...counts]
+}
+
+/** Without a prototype, so that a key `__proto__` is a key like any other. */
+function emptyMap<Value>(): Record<string, Value> {
+  return Object.create(null)
 }
 
 function waitOf({ settings }: Call): { readonly wait?: string } {

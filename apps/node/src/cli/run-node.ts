@@ -2,7 +2,9 @@
 import { MeshError, systemClock, systemRandom } from '@mesh/core'
 import type { Announcement } from '../node/announce.ts'
 import { createLogger } from '../log/create-logger.ts'
-import { startNode, type StartOptions } from '../node/create-node.ts'
+import { createLogLevels, type LogLevels } from '../log/log-level.ts'
+import { startNode } from '../node/create-node.ts'
+import type { StartOptions } from '../node/node-init.ts'
 import type { Sharing } from '../node/join-services.ts'
 import { trimAfterStart } from '../node/trim-process.ts'
 import { findListenPlace } from '../settings/listen-place.ts'
@@ -40,7 +42,8 @@ export async function runNode(call: Call, role: Role): Promise<number> {
   const settings = withOwnInstance(call, role)
   const network = requireNetwork(settings, command.name)
   if (hasVpn) await requireEngine(checkoutOf(surroundings.environment))
-  const log = createNodeLogger(call)
+  const levels = createLogLevels(settings.logLevel)
+  const log = createNodeLogger(call, levels)
   const exposed = describeExposedNetwork(settings)
   if (exposed !== undefined) log.warn(exposed)
   const { environment } = surroundings
@@ -49,8 +52,10 @@ export async function runNode(call: Call, role: Role): Promise<number> {
       ? undefined
       : findListenPlace({ listen: place, base, environment, pid: process.pid }, log)
   const stateDir = stateFolder(settings, surroundings)
-  const init = { settings, base, network, listen, hasVpn, needsDns, announcements, stateDir }
-  const components = { clock: systemClock, random: systemRandom, log, uptimeMs: () => performance.now() }
+  const namesLevels = call.sources.logLevel.level !== 'default'
+  const init = { settings, base, network, listen, hasVpn, needsDns, announcements, stateDir, namesLevels }
+  const uptimeMs = () => performance.now()
+  const components = { clock: systemClock, random: systemRandom, log, levels, uptimeMs }
   const notes = createPlaceNotes(call)
   const code = await runUntilSignal(log, async (signal) => {
     const node = await startNode(init, components, { signal, ...notes })
@@ -116,8 +121,8 @@ function withOwnInstance({ settings: given, sources }: Call, role: Role): Settin
   return { ...settings, instance: role.instance ?? settings.instance }
 }
 
-function createNodeLogger({ settings, surroundings, isErrorTerminal }: Call) {
-  const { logFormat, logLevel: levels, debug } = settings
+function createNodeLogger({ settings, surroundings, isErrorTerminal }: Call, levels: LogLevels) {
+  const { logFormat, debug } = settings
   const automatic = isErrorTerminal ? 'human' : 'json'
   const format = logFormat === 'auto' ? automatic : logFormat
   const color = isErrorTerminal && (surroundings.environment['NO_COLOR'] ?? '') === ''

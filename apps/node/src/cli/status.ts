@@ -1,20 +1,13 @@
 /** `mesh status`: who the node is, problems, then its machines, and whom it reaches. */
 import { type ApiClient, ApiError } from '@mesh/api-client'
-import type {
-  DnsServerView,
-  HealthView,
-  NodeFactsView,
-  PeerView,
-  VpnPeerView,
-  VpnView,
-} from '@mesh/api-contract'
+import type { DnsServerView, HealthView, NodeFactsView, VpnPeerView, VpnView } from '@mesh/api-contract'
 import { shortPeerId } from '@mesh/core'
 import { printable, printableJson } from '../log/printable.ts'
 import { CONTROL_SOCKET } from '../state/instance-folder.ts'
 import type { Run } from './command.ts'
 import { findNode } from './find-node.ts'
 import { formatBytes, formatDuration } from './format-quantity.ts'
-import { formatTable } from './format-table.ts'
+import { byAddress, formatPeers, formatReach, formatRoundTrip, titledTable, wayOf } from './peer-table.ts'
 
 export const runStatus: Run = async (call) => {
   const status = await readStatus(await findNode(call))
@@ -72,10 +65,9 @@ export function formatStatus(
     ...(Vpn === null ? [] : vpnLines(Vpn)),
     ...(Dns === null ? [] : [dnsLine(Dns)]),
   ]
-  const shown = Peers.filter((peer) => peer.Connected || peer.Member || peer.LastError !== null)
   const machines = titledTable(MACHINE_COLUMNS, (Vpn?.Peers ?? []).toSorted(byAddress).map(machineRow))
-  const reach = verbose ? titledTable(REACH_COLUMNS, Peers.map(reachRow)) : ''
-  return `${lines.join('\n')}\n${machines}${titledTable(PEER_COLUMNS, shown.map(peerRow))}${reach}`
+  const reach = verbose ? formatReach(Peers) : ''
+  return `${lines.join('\n')}\n${machines}${formatPeers(Peers)}${reach}`
 }
 
 function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFactsView): readonly string[] {
@@ -89,14 +81,10 @@ function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFac
   ].map(printable)
 }
 
-function titledTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return rows.length === 0 ? '' : `\n${formatTable(head, rows)}`
-}
-
 /** Every system sends multicast into its interfaces, and no VPN of this kind carries it. */
 const NO_LOSS: ReadonlySet<string> = new Set(['multicast'])
 
-function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops }: VpnView): readonly string[] {
+function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops, ...exits }: VpnView): readonly string[] {
   const device = Interface === null ? [] : [`${Interface} with MTU ${MTU}`]
   const accepted = Routes.Accepted.map(({ CIDR, PeerID }) => `${CIDR} by ${shortPeerId(PeerID)}`)
   const dropped = Object.entries(Drops)
@@ -106,10 +94,28 @@ function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops }: VpnView):
     `vpn       ${[State, ...device, ...Addresses].join(', ')}`,
     ...(Routes.Advertised.length === 0 ? [] : [`routes    advertises ${Routes.Advertised.join(', ')}`]),
     ...(accepted.length === 0 ? [] : [`routes    reaches ${accepted.join(', ')}`]),
+    ...exitLines(exits),
     ...(dropped.length === 0
       ? []
       : [`dropped   ${dropped.map(([reason, count]) => `${count} ${reason}`).join(', ')} (packets)`]),
   ].map(printable)
+}
+
+function exitLines({ ExitNode, OffersExit }: Pick<VpnView, 'ExitNode' | 'OffersExit'>): readonly string[] {
+  const families = (all: readonly string[]) => all.map((family) => family.replace('ip', 'IP')).join(' and ')
+  const lines: string[] = []
+  if (OffersExit !== null)
+    lines.push(
+      `exit      offered to members for ${families(OffersExit) || 'nothing: this machine forwards nothing'}`,
+    )
+  if (ExitNode !== null) {
+    const { Wanted, PeerID, Hostname, State, Families } = ExitNode
+    const who = PeerID === null ? Wanted : `${Hostname || Wanted} (${shortPeerId(PeerID)})`
+    const how =
+      State === 'up' ? `up, for ${families(Families)}` : `${State}: packets to the Internet are dropped`
+    lines.push(`exit      by ${who}, ${how}`)
+  }
+  return lines
 }
 
 function dnsLine({ Zone, Listening, Names, Patterns, Forwarders }: DnsServerView): string {
@@ -142,46 +148,4 @@ function machineRow(machine: VpnPeerView): readonly string[] {
       Object.entries(Drops).reduce((sum, [reason, count]) => sum + (NO_LOSS.has(reason) ? 0 : count), 0),
     ),
   ]
-}
-
-/** `direct udp 192.0.2.7:51820`, `direct tcp`, `relayed tcp`, `direct tcp, unsealed`, `not connected`. */
-function wayOf({ Way, Path, Transport, UDP }: VpnPeerView): string {
-  if (UDP.Endpoint !== null)
-    return `direct udp ${UDP.Endpoint}${UDP.State === 'suspect' ? ' and stream' : ''}`
-  if (Path === null) return 'not connected'
-  const path = Transport === null ? Path : `${Path} ${Transport}`
-  return Way === 'plain' ? `${path}, unsealed` : path
-}
-
-/** IPv4 before IPv6, each in the order of its numbers. */
-function byAddress(a: VpnPeerView, b: VpnPeerView): number {
-  const [first = '', second = ''] = [a.Addresses[0], b.Addresses[0]]
-  if (first.includes(':') !== second.includes(':')) return first.includes(':') ? 1 : -1
-  return first.localeCompare(second, 'en', { numeric: true })
-}
-
-const PEER_COLUMNS = ['PEER', 'NAME', 'STATE', 'TRANSPORT', 'ROUND TRIP', 'IN', 'OUT', 'LAST ERROR']
-
-function peerRow(peer: PeerView): readonly string[] {
-  return [
-    shortPeerId(peer.ID),
-    peer.Name === '' ? '-' : peer.Name,
-    (peer.Connected ? (peer.Path ?? 'connected') : 'away') + (peer.Member ? '' : ', no member'),
-    peer.Transport ?? '-',
-    formatRoundTrip(peer.RoundTripMs),
-    formatBytes(peer.TotalIn),
-    formatBytes(peer.TotalOut),
-    peer.LastError ?? '',
-  ]
-}
-
-const REACH_COLUMNS = ['PEER', 'REACH']
-
-/** Shows how a peer is reached; of all peers, so that one that is not shown for want of news can be asked about too. */
-function reachRow({ ID, Reach }: PeerView): readonly string[] {
-  return [shortPeerId(ID), Reach ?? 'not known']
-}
-
-function formatRoundTrip(ms: number | null): string {
-  return ms === null ? '-' : `${ms.toFixed(1)} ms`
 }

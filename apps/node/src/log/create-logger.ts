@@ -4,13 +4,13 @@
  */
 import { type Clock, type LogFields, type Logger, MeshError, stringifyExactJson } from '@mesh/core'
 import { humanSentence, humanValue } from './human-lines.ts'
-import { type LogLevel, parseLogLevels } from './log-level.ts'
+import { createLogLevels, type LogLevel, type LogLevels } from './log-level.ts'
 import { printable, printableJson } from './printable.ts'
 
 export interface LoggerInit {
   readonly format: 'human' | 'json'
-  /** The levels: `info`, or `info,p2p=debug`. */
-  readonly levels: string
+  /** The levels: `info`, or `info,p2p=debug`, or ones that change. */
+  readonly levels: string | LogLevels
   readonly color: boolean
   /** Stack traces with errors. */
   readonly debug: boolean
@@ -36,7 +36,7 @@ const MAX_FIELD_CHARACTERS = 2_000
 const COLORS = { debug: 90, info: 36, warn: 33, error: 31 } as const
 
 export function createLogger(init: LoggerInit, components: LoggerComponents): Logger {
-  const levels = parseLogLevels(init.levels)
+  const levels = typeof init.levels === 'string' ? createLogLevels(init.levels) : init.levels
   const format = init.format === 'json' ? formatJson : formatHuman
   const create = (subsystem: string): Logger => {
     const log =

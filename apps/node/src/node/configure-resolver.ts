@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import type { HealthProblem } from '@mesh/api-server'
 import type { BoundAddress, DnsStatus } from '@mesh/dns'
 import type { Ends } from './ends.ts'
-import type { JoinInit } from './join-network.ts'
+import type { JoinInit } from './join-init.ts'
 import { isMarked, withNameServer } from './resolv-conf.ts'
 import { recordPath, RESOLV_CONF, restoreResolver, type SavedResolver } from './restore-resolver.ts'
 

@@ -4,9 +4,12 @@ import {
   type ApiListener,
   type ApiServer,
   createApiServer,
+  type DebugPort,
   type ListenAddress,
+  type LogPort,
   type OffersPort,
   type PeerProbe,
+  type ReachabilityState,
 } from '@mesh/api-server'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
@@ -19,17 +22,25 @@ import { nameInForce } from '../settings/node-name.ts'
 import { version } from '../version.ts'
 import { createAccessPort } from './access-port.ts'
 import { createAssets } from './assets.ts'
-import type { NodeInit } from './create-node.ts'
+import { type ApiTokens, openApiTokens } from '../state/api-tokens.ts'
+import type { NodeInit } from './node-init.ts'
 import { findProblems } from './health.ts'
+import type { LedgerKeeper } from './ledger-keeper.ts'
 import { readMetrics } from './metrics.ts'
 import type { NodeDns } from './node-dns.ts'
 import { createVpnPort } from './vpn-port.ts'
 
 export interface NodeApiComponents {
   readonly ledger: Ledger
+  /** Says what is wrong with the ledger's file. */
+  readonly keeper: LedgerKeeper
   readonly dns: NodeDns
   /** Undefined where whoever has the token is in. */
   readonly trust: Trust | undefined
+  /** Undefined unless the node runs with `--debug`. */
+  readonly debug: DebugPort | undefined
+  /** The levels of the log, where they can be changed. */
+  readonly logPort: LogPort | undefined
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -75,19 +86,23 @@ class AttachedApi implements NodeApi {
   readonly #startedAt: number
   readonly #server: ApiServer
   readonly #attached: Attached = {}
+  readonly #tokens: ApiTokens | undefined
 
   constructor(init: NodeApiInit, components: NodeApiComponents) {
     const { settings, network, hasVpn } = init
-    const { ledger, dns, trust, clock, random, log } = components
+    const { ledger, dns, trust, debug, logPort, clock, random, log } = components
     this.#init = init
     this.#components = components
     this.#startedAt = clock.monotonic()
+    const { apiTokenFile } = settings
+    this.#tokens = apiTokenFile === undefined ? undefined : openApiTokens(apiTokenFile, { clock, log })
     this.#server = createApiServer(
       {
         allowedHosts: settings.apiAllowedHost,
         corsOrigins: settings.apiCors,
         ownNames: [hostname()],
         values: settings.apiValues,
+        isReadOnly: settings.apiReadOnly,
       },
       {
         ledger,
@@ -102,7 +117,11 @@ class AttachedApi implements NodeApi {
           problems: () => this.#problems(),
         },
         metrics: () => this.#metrics(),
+        ...(this.#tokens !== undefined && { tokens: this.#tokens }),
         ...(trust !== undefined && { access: createAccessPort({ trust, ledger, now: () => clock.now() }) }),
+        ...(debug !== undefined && { debug }),
+        ...(logPort !== undefined && { log: logPort }),
+        reachability: () => this.#reachability(),
         ...assetsOf(),
       },
     )
@@ -152,12 +171,26 @@ class AttachedApi implements NodeApi {
     return this.#server.stop()
   }
 
+  #reachability(): ReachabilityState | undefined {
+    const { p2p } = this.#attached
+    if (p2p === undefined) return undefined
+    return {
+      addresses: p2p.addresses(),
+      ways: p2p.discovery(),
+      clock: this.#components.ledger.clockOffset(),
+    }
+  }
+
   #problems() {
-    const { ledger, dns, clock } = this.#components
+    const { ledger, keeper, dns, clock } = this.#components
     const { p2p, vpn, services, files } = this.#attached
     const bootstrapPeers = this.#init.settings.discoveryBootstrapPeers.length
     const times = { now: clock.now(), upMs: clock.monotonic() - this.#startedAt }
-    return findProblems({ ...times, ledger, p2p, vpn, services, files, dns, bootstrapPeers })
+    const own = this.#tokens?.problems() ?? []
+    return [
+      ...own,
+      ...findProblems({ ...times, ledger, keeper, p2p, vpn, services, files, dns, bootstrapPeers }),
+    ]
   }
 
   #metrics() {

@@ -3,60 +3,25 @@
  * folder, locked, and the identity in it; 2 store and ledger; 3 the API, which answers from here on; 4 the libp2p
  * host, replication, the VPN where it is asked for, and the transports that take longer. Stops in the reverse order.
  */
-import type { ListenAddress } from '@mesh/api-server'
-import { type Clock, delay, type Logger, type PeerId, type Random } from '@mesh/core'
+import { join } from 'node:path'
+import type { DebugPort, LogPort } from '@mesh/api-server'
+import { type Clock, delay, type PeerId } from '@mesh/core'
+import { openExitHost } from '../exit/exit-host.ts'
 import { nameInForce } from '../settings/node-name.ts'
-import type { Settings } from '../settings/options.ts'
 import { createIdentity, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
-import type { Network } from '../state/network.ts'
-import type { Announcement } from './announce.ts'
 import { createApi } from './create-api.ts'
+import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
 import { createNodeDns } from './node-dns.ts'
 import { createEnds, type Ends } from './ends.ts'
 import type { Sharing } from './join-services.ts'
 import { openLedger } from './open-ledger.ts'
 import { openTrust } from './open-trust.ts'
 import { restoreResolver } from './restore-resolver.ts'
+import { createLogPort } from '../log/log-port.ts'
 
 /** Time for the first requests between the API and the host. */
 const FIRST_ANSWERS_MS = 10
-
-export interface NodeInit {
-  readonly settings: Settings
-  readonly network: Network
-  readonly stateDir: string
-  /** Where the API listens beside the control socket, which every node has. */
-  readonly listen: ListenAddress | undefined
-  /** The folder that relative paths of sockets count from. */
-  readonly base: string
-  /** Make the network interface, and carry packets. */
-  readonly hasVpn: boolean
-  /** An address of `--dns` that cannot be had ends the node; else it is a problem that may pass. */
-  readonly needsDns: boolean
-  /** Entries that are kept while the node runs. */
-  readonly announcements: readonly Announcement[]
-}
-
-export interface NodeComponents {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
-  /** Milliseconds since the process began. */
-  readonly uptimeMs: () => number
-}
-
-export interface StartOptions {
-  readonly signal: AbortSignal
-  /** The API answers, at this address; undefined when only the control socket does. */
-  readonly onListening: (url: string | undefined) => void
-  /** The interface stands, with addresses like `10.1.0.11/24`. */
-  readonly onInterface: (name: string, addresses: readonly string[]) => void
-  /** A service, a connection to one, or the proxy is ready, in words. */
-  readonly onService: (line: string) => void
-  /** DNS is answered there, `127.0.0.1:5353`. */
-  readonly onDns: (place: string) => void
-}
 
 export interface MeshNode {
   readonly id: PeerId
@@ -84,21 +49,25 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   const { settings, network, stateDir, listen, clock, random, log, uptimeMs, signal } = parts
   const folder = openInstanceFolder({ stateDir, networkId: network.id, instance: settings.instance })
   ends.add(() => folder.release({ remove: settings.ephemeral }))
+  const logPort = openLogPort(parts, folder.path)
   restoreResolver(stateDir, log)
+  const exit = openExitHost({ settings, stateDir, hasVpn: parts.hasVpn, clock, log: log.child('exit') }, ends)
   const identity = settings.ephemeral ? createIdentity(random) : openIdentity(folder.path, random, log)
   const trust = await openTrust({ settings, network, identity, stateDir }, { clock, random, log })
   ends.add(() => trust?.stop())
-  const ledger = openLedger({ settings, identity, folder: folder.path, trust }, { clock, log })
+  const { ledger, keeper } = openLedger({ settings, identity, folder: folder.path, trust }, { clock, log })
+  ends.add(() => keeper.stop())
   ends.add(() => ledger.stop())
   trust?.attachLedger(ledger)
 
   const dns = createNodeDns(parts, { ledger, clock, random, log })
   ends.add(() => dns.stop())
-  const api = createApi(parts, { ledger, dns, trust, clock, random, log })
+  const debug = settings.debug ? await openDebugPort(clock) : undefined
+  const api = createApi(parts, { ledger, keeper, dns, trust, debug, logPort, clock, random, log })
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told
   ends.add(() => ledger.stop())
-  await api.listen({ kind: 'unix', path: folder.controlSocket, mode: 0o600 })
+  await api.listen({ kind: 'unix', path: folder.controlSocket, mode: 0o600, isControl: true })
   const listener = listen === undefined ? undefined : await api.listen(listen)
   log.info('api listening', {
     url: listener?.url,
@@ -116,8 +85,23 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
   const sharing = await joinNetwork(
-    { ...parts, folder: folder.path, identity, ledger, trust, api, dns },
+    { ...parts, folder: folder.path, identity, ledger, trust, api, exit, dns },
     ends,
   )
   return { id: identity.id, sharing, stop: () => ends.run() }
+}
+
+/** Loads what profiles need, which no other node does. */
+async function openDebugPort(clock: Clock): Promise<DebugPort> {
+  const { createDebugPort } = await import('../debug/create-debug-port.ts')
+  return createDebugPort(clock)
+}
+
+function openLogPort(
+  { settings, levels, namesLevels = false, log }: NodeInit & NodeComponents,
+  folder: string,
+): LogPort | undefined {
+  if (levels === undefined) return undefined
+  const file = settings.ephemeral ? undefined : join(folder, 'log-level')
+  return createLogPort({ file, isNamed: namesLevels }, { levels, log })
 }

@@ -15,6 +15,8 @@ export interface HealthView {
   /** The time that the node has run, in ms of monotonic time. */
   readonly upMs: number
   readonly ledger: Pick<Ledger, 'conflicts' | 'rejections' | 'storeFailure' | 'clockOffset'>
+  /** What keeps the ledger's file safe. */
+  readonly keeper?: { problems(): readonly HealthProblem[] }
   /** Undefined until the host listens. */
   readonly p2p: P2pNode | undefined
   /** The node's VPN; undefined without one. */
@@ -40,6 +42,7 @@ export function findProblems(view: HealthView): readonly HealthProblem[] {
     ...(view.files?.problems() ?? []),
     ...(view.dns?.problems() ?? []),
     ...storeProblems(view),
+    ...(view.keeper?.problems() ?? []),
     ...clockProblems(view),
     ...conflictProblems(view),
     ...rejectionProblems(view),

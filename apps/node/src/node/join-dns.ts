@@ -1,7 +1,7 @@
 /** DNS of this node: 1 listens, once the VPN's addresses are there; 2 has the machine use it, where that is wanted. */
 import { configureResolver } from './configure-resolver.ts'
 import type { Ends } from './ends.ts'
-import type { JoinInit } from './join-network.ts'
+import type { JoinInit } from './join-init.ts'
 
 export async function joinDns(init: JoinInit, ends: Ends): Promise<void> {
   const { settings, dns, needsDns, onDns } = init

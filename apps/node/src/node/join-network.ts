@@ -3,39 +3,23 @@
  * 4 the VPN, or where there is none, the courtesy to leave addresses to others; 5 DNS, which may listen at the VPN's
  * address; 6 the transports that take longer, meanwhile.
  */
+import type { JoinInit } from './join-init.ts'
 import { BUCKETS, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { P2pNodeInit } from '@mesh/p2p/node'
 import type { ReplicatorInit } from '@mesh/replication'
-import type { Trust } from '@mesh/trust'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import { DEFAULT_VPN_RANGE } from '../settings/vpn-values.ts'
 import type { Identity } from '../state/identity.ts'
 import { version } from '../version.ts'
-import type { NodeApi } from './create-api.ts'
-import type { NodeComponents, NodeInit, StartOptions } from './create-node.ts'
 import type { Ends } from './ends.ts'
 import { announce } from './announce.ts'
 import type { Sharing } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from './member-names.ts'
-import type { NodeDns } from './node-dns.ts'
 import { trimAfterPeers } from './trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
-
-export interface JoinInit
-  extends NodeInit,
-    NodeComponents,
-    Pick<StartOptions, 'onInterface' | 'onDns' | 'onService' | 'signal'> {
-  /** The folder of the instance. */
-  readonly folder: string
-  readonly identity: Identity
-  readonly ledger: Ledger
-  readonly trust: Trust | undefined
-  readonly api: NodeApi
-  readonly dns: NodeDns
-}
 
 export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> {
   const { settings, network, identity, ledger, trust, api, clock, random, log, uptimeMs, signal } = init

@@ -1,12 +1,20 @@
-/** The ledger of this node, over its file or in memory. */
+/** The ledger of this node, over its file or in memory; a file that was damaged makes way. */
 import { join } from 'node:path'
 import { type Clock, type Logger, MeshError } from '@mesh/core'
 import { createLedger, createMemoryStore, defaultPolicies, type Ledger, type Store } from '@mesh/ledger'
 import type { Trust } from '@mesh/trust'
-import { createNodeSigner, createNodeVerifier, openDiskStore } from '@mesh/ledger/node'
+import {
+  createNodeSigner,
+  createNodeVerifier,
+  type DiskStore,
+  openDiskStore,
+  type SetAside,
+  setAsideDamaged,
+} from '@mesh/ledger/node'
 import type { Settings } from '../settings/options.ts'
 import type { Identity } from '../state/identity.ts'
 import { makeFolder } from '../state/make-folder.ts'
+import { createLedgerKeeper, type LedgerKeeper } from './ledger-keeper.ts'
 
 export interface OpenLedgerInit {
   readonly settings: Settings
@@ -17,48 +25,86 @@ export interface OpenLedgerInit {
   readonly trust: Trust | undefined
 }
 
+interface LedgerParts {
+  readonly clock: Clock
+  readonly log: Logger
+}
+
 /** Text, indexes and free pages: the file may be twice what the ledger counts. */
 const FILE_BYTES_PER_LEDGER_BYTE = 2
 
-export function openLedger(
-  { settings, identity, folder, trust }: OpenLedgerInit,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
-): Ledger {
-  const store = settings.ephemeral ? createMemoryStore() : openStore(settings, folder)
-  try {
-    const ledger = createLedger(
-      {
-        mode: settings.ownership,
-        livenessMs: settings.ownershipTtl,
-        policies: { ...defaultPolicies, ...trust?.policies },
-        limits: {
-          maxEntries: settings.ledgerMaxEntries,
-          maxBytes: settings.ledgerMaxBytes,
-          maxSignerEntries: settings.ledgerMaxSignerEntries,
-          maxSignerBytes: settings.ledgerMaxSignerBytes,
-          maxUnsignedEntries: settings.ledgerMaxUnsignedEntries,
-          maxUnsignedBytes: settings.ledgerMaxUnsignedBytes,
-        },
-      },
-      {
-        signer: createNodeSigner(identity.seed),
-        verify: createNodeVerifier(),
-        clock,
-        store,
-        logger: log,
-        ...(trust !== undefined && { admits: (owner, bucket) => trust.admits(owner, bucket) }),
-      },
-    )
-    // the API takes writes before replication stands, which releases them when it knows what others did meanwhile
-    ledger.holdClaims()
-    return ledger
-  } catch (error) {
-    store.close()
-    throw error
+/** A ledger, and what keeps its file safe. */
+export interface OpenedLedger {
+  readonly ledger: Ledger
+  readonly keeper: LedgerKeeper
+}
+
+/** How often a damaged file makes way: for its copy, and for an empty file when the copy is damaged, too. */
+const MAX_SET_ASIDE = 2
+
+/**
+ * Opens the ledger over its file. A damaged file is set aside, and the last copy of it takes its place.
+ * @throws MeshError `ledger.store_locked`, `ledger.store_failed`, `ledger.store_damaged`, `node.state_unusable`
+ */
+export function openLedger(init: OpenLedgerInit, components: LedgerParts): OpenedLedger {
+  const { clock, log } = components
+  if (init.settings.ephemeral) {
+    return { ledger: openOver(createMemoryStore(), init, components), keeper: createLedgerKeeper() }
+  }
+  const path = storePath(init)
+  let damage: SetAside | undefined
+  for (let tries = 0; ; tries++) {
+    try {
+      const store = openStore(path, init.settings)
+      const ledger = openOver(store, init, components)
+      return { ledger, keeper: createLedgerKeeper({ store, ledger, damage }, { clock, log }) }
+    } catch (error) {
+      const done = tries < MAX_SET_ASIDE ? setAsideDamaged(path, error, clock) : undefined
+      if (done === undefined) throw error
+      damage = { ...done, movedTo: damage?.movedTo ?? done.movedTo, reason: damage?.reason ?? done.reason }
+      log.error('the file of the ledger was damaged and is set aside', {
+        movedTo: done.movedTo,
+        reason: done.reason,
+        copiedAt: done.copiedAt && new Date(done.copiedAt).toISOString(),
+      })
+    }
   }
 }
 
-function openStore(settings: Settings, folder: string): Store {
+function openOver(
+  store: Store,
+  { settings, identity, trust }: OpenLedgerInit,
+  { clock, log }: LedgerParts,
+): Ledger {
+  const ledger = createLedger(
+    {
+      mode: settings.ownership,
+      livenessMs: settings.ownershipTtl,
+      policies: { ...defaultPolicies, ...trust?.policies },
+      limits: {
+        maxEntries: settings.ledgerMaxEntries,
+        maxBytes: settings.ledgerMaxBytes,
+        maxSignerEntries: settings.ledgerMaxSignerEntries,
+        maxSignerBytes: settings.ledgerMaxSignerBytes,
+        maxUnsignedEntries: settings.ledgerMaxUnsignedEntries,
+        maxUnsignedBytes: settings.ledgerMaxUnsignedBytes,
+      },
+    },
+    {
+      signer: createNodeSigner(identity.seed),
+      verify: createNodeVerifier(),
+      clock,
+      store,
+      logger: log,
+      ...(trust !== undefined && { admits: (owner, bucket) => trust.admits(owner, bucket) }),
+    },
+  )
+  // the API takes writes before replication stands, which releases them when it knows what others did meanwhile
+  ledger.holdClaims()
+  return ledger
+}
+
+function storePath({ settings, folder }: OpenLedgerInit): string {
   const place = settings.ledgerState ?? folder
   try {
     makeFolder(place)
@@ -68,8 +114,9 @@ function openStore(settings: Settings, folder: string): Store {
       hint: 'Give --ledger-state a folder that this user may write to.',
     })
   }
-  return openDiskStore({
-    path: join(place, 'ledger.db'),
-    maxBytes: FILE_BYTES_PER_LEDGER_BYTE * settings.ledgerMaxBytes,
-  })
+  return join(place, 'ledger.db')
+}
+
+function openStore(path: string, settings: Settings): DiskStore {
+  return openDiskStore({ path, maxBytes: FILE_BYTES_PER_LEDGER_BYTE * settings.ledgerMaxBytes })
 }

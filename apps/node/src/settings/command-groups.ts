@@ -5,6 +5,9 @@ const ADMIN = ['admin invite', 'admin cancel', 'admin admit', 'admin revoke', 'a
 /** Ask a running node. */
 export const CLIENT = [
   'status',
+  'peers',
+  'machines',
+  'log-level',
   'ping',
   'dns resolve',
   'ledger get',
@@ -28,3 +31,5 @@ export const NODE = ['', 'api', 'start', 'dns', 'config', ...SERVICE]
 export const ALL = [...NODE, ...CLIENT]
 /** Read which network is named, and run or ask no node. */
 export const TOKEN = ['token show', 'admin init']
+/** Change the file of the API's tokens, and run or ask no node. */
+export const API_TOKEN = ['api-token create', 'api-token list', 'api-token revoke']

@@ -2,7 +2,7 @@
 import { isNodeName } from '@mesh/core'
 import { LOG_LEVELS, refuseLogLevels } from '../log/log-level.ts'
 import { SUBSYSTEMS } from '../log/subsystems.ts'
-import { ALL, CLIENT, NODE, SERVICE, TOKEN } from './command-groups.ts'
+import { ALL, API_TOKEN, CLIENT, NODE, SERVICE, TOKEN } from './command-groups.ts'
 import { choice, duration, integer, path, text, toggle } from './option.ts'
 
 export const generateOptions = {
@@ -117,6 +117,25 @@ export const clientOptions = {
     help: 'The node to ask: http://HOST:PORT or unix://PATH.',
     check: (url) => (/^(https?:\/\/.|unix:\/\/.)/.test(url) ? undefined : 'http://HOST:PORT or unix://PATH'),
   }),
+  apiToken: text({
+    group: 'Asking a node',
+    commands: CLIENT,
+    placeholder: 'TOKEN',
+    secret: true,
+    check: (token) =>
+      /^[A-Za-z0-9._~+/-]{1,1024}=*$/.test(token)
+        ? undefined
+        : 'a token as `mesh api-token create` prints it',
+    help: 'With --api-url: the token that the node asks for. Other users can see the command line: prefer MESHAPITOKEN or --api-token-file.',
+  }),
+  level: choice({
+    group: 'Asking a node',
+    commands: ['api-token create'],
+    choices: ['read', 'write', 'admin'],
+    default: 'read',
+    environment: false,
+    help: 'What the token is good for: to see everything, to change the ledger too, or to change who is in and what the machine offers too.',
+  }),
   count: integer({
     group: 'Asking a node',
     commands: ['ping'],
@@ -133,6 +152,13 @@ export const clientOptions = {
     default: false,
     environment: false,
     help: 'Show each address of the machine that was tried over UDP, and why packets do not go so where they do not.',
+  }),
+  keep: toggle({
+    group: 'Asking a node',
+    commands: ['log-level'],
+    default: false,
+    environment: false,
+    help: 'Keep the levels over restarts of the node, until other ones are given without it.',
   }),
   expires: duration({
     group: 'Asking a node',
@@ -197,11 +223,11 @@ export const outputOptions = {
     group: 'Output',
     commands: [...ALL, ...TOKEN],
     default: false,
-    help: 'Print stack traces with errors.',
+    help: 'Print stack traces with errors, and serve profiles of the node at /debug/pprof/.',
   }),
   verbose: toggle({
     group: 'Output',
-    commands: ['status'],
+    commands: ['status', 'peers'],
     default: false,
     environment: false,
     help: 'Show for each peer how it is reached, what was tried and what comes next.',
@@ -215,7 +241,7 @@ export const outputOptions = {
   }),
   json: toggle({
     group: 'Output',
-    commands: [...CLIENT, 'config', 'dns', ...SERVICE.filter((command) => command !== 'proxy')],
+    commands: [...CLIENT, ...API_TOKEN, 'config', 'dns', ...SERVICE.filter((command) => command !== 'proxy')],
     default: false,
     environment: false,
     help: 'Print JSON for programs (for `ledger put`: take VALUE as JSON too).',

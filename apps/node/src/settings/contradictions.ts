@@ -2,19 +2,12 @@
 import type { Issue } from '@mesh/core'
 import { formatDuration } from './option.ts'
 import { flagOf, type OptionName, optionNames } from './options.ts'
-import type { ResolvedSettings } from './resolve-settings.ts'
+import type { Judged } from './judged.ts'
+import type { ResolvedSettings } from './resolved-settings.ts'
 import { findVpnContradictions } from './vpn-contradictions.ts'
 
 /** Fewer heartbeats in a lease than this and healthy owners lose their keys. */
 const MIN_HEARTBEATS_IN_TTL = 4
-
-/** The settings that one check looks at. */
-export interface Judged extends ResolvedSettings {
-  isGiven(name: OptionName): boolean
-  /** The option as the person wrote it, or the flag. */
-  placeOf(name: OptionName): string
-  refuse(name: OptionName, expected: string): void
-}
 
 /** @param command its name; what it does not take is not judged */
 export function findContradictions(command: string, resolved: ResolvedSettings): Issue[] {
@@ -50,7 +43,14 @@ function judgeCompanions(command: string, { settings, sources, refuse }: Judged)
   for (const name of PEERGATE) need(name, settings.peerguard, '--peerguard')
   if (command !== 'dns') need('dnsConfigure', settings.dns.length > 0, '--dns')
   if (command !== '') return
-  for (const name of ['apiListen', 'apiAllowedHost', 'apiCors', 'apiValues'] as const)
+  for (const name of [
+    'apiListen',
+    'apiAllowedHost',
+    'apiCors',
+    'apiValues',
+    'apiTokenFile',
+    'apiReadOnly',
+  ] as const)
     need(name, settings.api, '--api')
 }
 

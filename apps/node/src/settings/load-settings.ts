@@ -5,7 +5,8 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { MeshError } from '@mesh/core'
 import { type GivenArguments, readDefaults, readEnvironment } from './given.ts'
 import type { Settings } from './options.ts'
-import { type ResolvedSettings, resolveSettings } from './resolve-settings.ts'
+import { resolveSettings } from './resolve-settings.ts'
+import type { ResolvedSettings } from './resolved-settings.ts'
 
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>

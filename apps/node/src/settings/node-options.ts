@@ -1,7 +1,7 @@
 /** Options of the commands that run a node. */
 import { tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
-import { NODE } from './command-groups.ts'
-import { choice, duration, integer, list, size, text, toggle } from './option.ts'
+import { API_TOKEN, CLIENT, NODE } from './command-groups.ts'
+import { choice, duration, integer, list, path, size, text, toggle } from './option.ts'
 
 const MIB = 2 ** 20
 const GIB = 1024 * MIB
@@ -39,6 +39,18 @@ export const apiOptions = {
     choices: ['json', 'text'],
     default: 'json',
     help: 'What ledger reads answer where a request does not say (`?values=`): decoded values, or the signed texts, which clients of EdgeVPN-compatible nodes expect.',
+  }),
+  apiTokenFile: path({
+    group: 'API',
+    commands: ['', 'api', 'config', ...CLIENT, ...API_TOKEN],
+    placeholder: 'FILE',
+    help: 'Ask for a token on all listeners but the control socket: a line each `LEVEL TOKEN [NAME]`, LEVEL read, write or admin; read again when it changes. Commands that ask a node send the token in it.',
+  }),
+  apiReadOnly: toggle({
+    group: 'API',
+    commands: ['', 'api', 'config'],
+    default: false,
+    help: 'Refuse writes on all listeners but the control socket.',
   }),
   apiCors: list({
     group: 'API',

@@ -6,9 +6,8 @@ import { type Issue, MeshError } from '@mesh/core'
 import { findContradictions } from './contradictions.ts'
 import { deriveDefaults } from './derived-defaults.ts'
 import { shownText } from './mask.ts'
-import { flagOf, type OptionName, optionNames, optionOf, optionsOf, type Settings } from './options.ts'
-
-type Level = 'flag' | 'environment' | 'file' | 'default'
+import { flagOf, type OptionName, optionNames, optionOf, optionsOf } from './options.ts'
+import type { Level, ResolvedSettings, Source } from './resolved-settings.ts'
 
 /** One option as it was given somewhere; nothing is checked yet. */
 export interface Given {
@@ -17,17 +16,6 @@ export interface Given {
   readonly level: Level
   /** The place in words: `--listen`, `MESHLISTEN`, `/etc/mesh/defaults:3`. */
   readonly place: string
-}
-
-/** Where a value came from; for a default `place` is empty, or says which other option made it what it is. */
-export interface Source {
-  readonly level: Level
-  readonly place: string
-}
-
-export interface ResolvedSettings {
-  readonly settings: Settings
-  readonly sources: Readonly<Record<OptionName, Source>>
 }
 
 const LEVELS: readonly Level[] = ['flag', 'environment', 'file']

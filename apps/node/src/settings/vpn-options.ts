@@ -113,6 +113,24 @@ export const vpnOptions = {
     default: false,
     help: 'Reach the networks that members advertise; never one that this machine is connected to, and no default route.',
   }),
+  exitNode: text({
+    group: 'VPN',
+    commands: VPN,
+    placeholder: 'PEER',
+    help: 'The member, by its name, address or peer id, through which all that leaves this machine for the Internet goes, DNS too; while it is away, that is dropped.',
+  }),
+  exitNodeBlockLan: toggle({
+    group: 'VPN',
+    commands: VPN,
+    default: false,
+    help: 'With --exit-node the local network is not reached past it either.',
+  }),
+  advertiseExit: toggle({
+    group: 'VPN',
+    commands: VPN,
+    default: false,
+    help: 'Be an exit node for members: send on what they have for the Internet, with the address of this machine (nftables); forwarding has to be switched on.',
+  }),
   acceptRoutesFrom: list({
     group: 'VPN',
     commands: VPN,

@@ -46,7 +46,7 @@ export function useRead<Id extends ReadId>(
       (typeof everyMs === 'function' ? everyMs(state.data, state.error) : everyMs) ?? false,
     enabled,
     // copies of answers would lose the key `__proto__`, and cost more than drawing 30 rows
-    structuralSharing: id !== 'getBucket' && id !== 'getLedger',
+    structuralSharing: id !== 'getLedger' && id !== 'getEntry',
   })
 }
 

@@ -1,6 +1,6 @@
 import { type ApiClient, ApiError } from '@mesh/api-client'
-import type { BucketView } from '@mesh/api-contract'
 import type { QueryClient } from '@tanstack/react-query'
+import { bucketQueryKey, type ShownBucket } from '../data/bucket.ts'
 
 /** How many keys of a bucket are asked for one by one; beyond, asking for the whole bucket costs less. */
 const MAX_SINGLE_KEYS = 12
@@ -19,7 +19,7 @@ export async function refreshKeys(
   bucket: string,
   keys: ReadonlyMap<string, boolean>,
 ): Promise<void> {
-  const queryKey = ['getBucket', { bucket }]
+  const queryKey = bucketQueryKey(bucket)
   const signed = [...keys.keys()].flatMap((key) => [
     queryClient.invalidateQueries({ queryKey: ['getSignedEntry', { bucket, key }] }),
     queryClient.invalidateQueries({ queryKey: ['getEntry', { bucket, key }] }),
@@ -38,7 +38,7 @@ export async function refreshKeys(
     const values = await Promise.all(
       [...keys].map(([key, deleted]) => readKey(client, { bucket, key, deleted })),
     )
-    queryClient.setQueryData<BucketView>(queryKey, (shown) => shown && withKeys(shown, values))
+    queryClient.setQueryData<ShownBucket>(queryKey, (shown) => shown && withKeys(shown, values))
   } catch {
     await queryClient.invalidateQueries({ queryKey, exact: true })
   }
@@ -64,12 +64,14 @@ async function readKey(client: ApiClient, { bucket, key, deleted }: ChangedKey):
   }
 }
 
-function withKeys(shown: BucketView, values: readonly KeyValue[]): BucketView {
+/** Keys behind those that were read stay unread. */
+function withKeys({ values: shown, next }: ShownBucket, changes: readonly KeyValue[]): ShownBucket {
   // without a prototype, so that a key `__proto__` is a key like any other
-  const next: Record<string, unknown> = Object.assign(Object.create(null), shown)
-  for (const [key, found] of values) {
-    if (found === undefined) delete next[key]
-    else next[key] = found.value
+  const values: Record<string, unknown> = Object.assign(Object.create(null), shown)
+  for (const [key, found] of changes) {
+    if (next !== undefined && key > next) continue
+    if (found === undefined) delete values[key]
+    else values[key] = found.value
   }
-  return next
+  return { values, next }
 }

@@ -73,9 +73,14 @@ export function createFakeNode(): FakeNode {
         return eventStream(streams, init.signal, query.includes('last=') ? past : [])
       }
       const answer = answers.get(init.method === 'GET' ? path : `${init.method} ${path}`)
-      const reply =
-        (await answer?.()) ?? (init.method === 'GET' ? read(ledger, path) : await write(ledger, path, init))
-      return new Response(stringifyExactJson(reply.body), { status: reply.status })
+      const { status, body, next }: Reply & { readonly next?: string } =
+        (await answer?.()) ??
+        (init.method === 'GET'
+          ? read(ledger, path, new URLSearchParams(query))
+          : await write(ledger, path, init))
+      const headers: Record<string, string> =
+        next === undefined ? {} : { Link: `<${path}?after=${encodeURIComponent(next)}>; rel="next"` }
+      return new Response(stringifyExactJson(body), { status, headers })
     },
     answer: (path, reply) => void answers.set(path, reply),
     send(type, data) {
@@ -124,8 +129,11 @@ function changeView({ bucket, key, entry, origin }: Change) {
   }
 }
 
+/** How many keys a page of a bucket has. */
+const PAGE_KEYS = 100
+
 /** What `GET` answers: from the ledger, or fixed. */
-function read(ledger: Ledger, path: string): Reply {
+function read(ledger: Ledger, path: string, query: URLSearchParams): Reply & { readonly next?: string } {
   const [, , area, bucket = '', key] = path.split('/').map(decodeURIComponent)
   const snapshot = ledger.snapshot()
   if (area === 'digest') {
@@ -134,10 +142,14 @@ function read(ledger: Ledger, path: string): Reply {
   }
   if (area === 'ledger' && key === undefined) {
     const values: Record<string, unknown> = Object.create(null)
-    for (const keyed of snapshot.entries(bucket)) {
-      if (!keyed.entry.deleted) values[keyed.key] = parseExactJson(keyed.entry.value)
-    }
-    return ok(values)
+    const after = query.get('after') ?? ''
+    const rows = [...snapshot.entries(bucket)].filter(
+      ({ key: found, entry }) => found > after && !entry.deleted,
+    )
+    const shown = rows.slice(0, PAGE_KEYS)
+    for (const keyed of shown) values[keyed.key] = parseExactJson(keyed.entry.value)
+    const last = rows.length > shown.length ? shown.at(-1)?.key : undefined
+    return { ...ok(values), ...(last !== undefined && { next: last }) }
   }
   const entry = key === undefined ? undefined : snapshot.get(bucket, key)
   if (area === 'ledger' && entry?.deleted === false) return ok(parseExactJson(entry.value))

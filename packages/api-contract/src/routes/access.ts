@@ -31,6 +31,7 @@ export const accessRoutes = {
   }),
   putPeergate: defineRoute({
     method: 'PUT',
+    level: 'admin',
     path: '/api/peergate/:state',
     tag: 'access',
     summary: 'Switch the peer gate; served by nodes with --peerguard',
@@ -51,6 +52,7 @@ export const accessRoutes = {
   }),
   putMember: defineRoute({
     method: 'PUT',
+    level: 'admin',
     path: '/api/admission/members/:peer',
     tag: 'access',
     isLocal: true,
@@ -62,6 +64,7 @@ export const accessRoutes = {
   }),
   createInvite: defineRoute({
     method: 'POST',
+    level: 'admin',
     path: '/api/admission/invites',
     tag: 'access',
     isLocal: true,
@@ -77,6 +80,7 @@ export const accessRoutes = {
   }),
   cancelInvite: defineRoute({
     method: 'DELETE',
+    level: 'admin',
     path: '/api/admission/invites/:invite',
     tag: 'access',
     isLocal: true,

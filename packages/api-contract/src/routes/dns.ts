@@ -1,6 +1,7 @@
 /** Names: the patterns of the ledger, the DNS server of this node, and who would answer for a name. */
 import * as z from 'zod'
 import { entryKey, lookupName } from '../names.ts'
+import { pageOfKeys } from '../paging.ts'
 import { defineRoute } from '../route.ts'
 import { dnsServerView, dnsView, nameResolutionView } from '../views/dns.ts'
 import { writeView } from '../views/ledger.ts'
@@ -15,6 +16,7 @@ export const dnsRoutes = {
     path: '/api/dns',
     tag: 'dns',
     summary: 'Registered name patterns and their records',
+    query: z.object(pageOfKeys),
     answer: list(dnsView, 'The bucket `dns`.'),
     errors: [],
   }),

@@ -1,5 +1,5 @@
 /** Every endpoint of the API, once, in the order of the OpenAPI document. */
-import type { RouteDefinition } from '../route.ts'
+import type { RouteDefinition, RouteInput } from '../route.ts'
 import { accessRoutes } from './access.ts'
 import { dnsRoutes } from './dns.ts'
 import { ledgerRoutes } from './ledger.ts'
@@ -22,3 +22,8 @@ export const routes = {
 
 export type Routes = typeof routes
 export type RouteId = keyof Routes
+
+/** Reads that may be asked for page by page. */
+export type PagedRouteId = {
+  [Id in RouteId]: 'limit' extends keyof RouteInput<Routes[Id]> ? Id : never
+}[RouteId]

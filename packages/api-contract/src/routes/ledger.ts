@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { later } from '../later.ts'
 import { bucketName, entryKey, pathValue } from '../names.ts'
+import { pageOfEntries, pageOfKeys } from '../paging.ts'
 import { defineRoute } from '../route.ts'
 import {
   blockView,
@@ -30,7 +31,8 @@ export const ledgerRoutes = {
     path: '/api/blockchain',
     tag: 'ledger',
     summary: 'The last block with every signed entry, tombstones included',
-    answer: json(blockView, 'The last block.'),
+    query: z.object(pageOfEntries),
+    answer: json(blockView, 'The last block; of its entries a page, where one was asked for.'),
     errors: [],
   }),
   getSignedEntry: defineRoute({
@@ -55,7 +57,7 @@ export const ledgerRoutes = {
     path: '/api/ledger',
     tag: 'ledger',
     summary: 'The values of all live entries by bucket and key',
-    query: values,
+    query: values.extend(pageOfEntries),
     answer: json(ledgerView, 'Values by bucket and key.'),
     errors: [],
   }),
@@ -65,7 +67,7 @@ export const ledgerRoutes = {
     tag: 'ledger',
     summary: 'The values of one bucket; empty when nobody has written it',
     params: inBucket,
-    query: values,
+    query: values.extend(pageOfKeys),
     answer: json(bucketView, 'Values by key.'),
     errors: [],
   }),

@@ -1,6 +1,7 @@
 /** Who is there: what the ledger tells of members, and how peers are reached. */
 import * as z from 'zod'
 import { lookupName } from '../names.ts'
+import { pageOfKeys, pageOfPeers } from '../paging.ts'
 import { defineRoute } from '../route.ts'
 import {
   fileView,
@@ -28,6 +29,7 @@ export const networkRoutes = {
     path: '/api/users',
     tag: 'network',
     summary: 'Peers that announced that they connect to services',
+    query: z.object(pageOfKeys),
     answer: list(userView, 'The bucket `users`.'),
     errors: [],
   }),
@@ -36,6 +38,7 @@ export const networkRoutes = {
     path: '/api/services',
     tag: 'network',
     summary: 'Services that members expose',
+    query: z.object(pageOfKeys),
     answer: list(serviceView, 'The bucket `services`.'),
     errors: [],
   }),
@@ -44,6 +47,7 @@ export const networkRoutes = {
     path: '/api/files',
     tag: 'network',
     summary: 'Files that members share',
+    query: z.object(pageOfKeys),
     answer: list(fileView, 'The bucket `files`.'),
     errors: [],
   }),
@@ -52,6 +56,7 @@ export const networkRoutes = {
     path: '/api/machines',
     tag: 'network',
     summary: 'Machines with their VPN address and state',
+    query: z.object(pageOfPeers),
     answer: list(machineView, 'The bucket `machines`, one row for each machine, with connection state.'),
     errors: [],
   }),
@@ -60,6 +65,7 @@ export const networkRoutes = {
     path: '/api/nodes',
     tag: 'network',
     summary: 'Peers considered online: on the topic, or with a heartbeat within 10 minutes',
+    query: z.object(pageOfPeers),
     answer: list(nodeView, 'Online peers, this node included.'),
     errors: [],
   }),
@@ -68,6 +74,7 @@ export const networkRoutes = {
     path: '/api/peerstore',
     tag: 'network',
     summary: 'Every peer that this node knows, members or not',
+    query: z.object(pageOfPeers),
     answer: list(nodeView, 'Known peers, this node included; Online: a live connection.'),
     errors: [],
   }),
@@ -76,6 +83,7 @@ export const networkRoutes = {
     path: '/api/peers',
     tag: 'network',
     summary: 'How each peer is reached: path, transport, round trip, traffic, last error',
+    query: z.object(pageOfPeers),
     answer: list(peerView, 'Connected and known peers, without this node.'),
     errors: [],
   }),

@@ -2,8 +2,9 @@
 import * as z from 'zod'
 import { eventTypeList, historyCount } from '../events.ts'
 import { later } from '../later.ts'
+import { MAX_LOG_LEVEL_CHARACTERS } from '../limits.ts'
 import { defineRoute } from '../route.ts'
-import { healthView, nodeFactsView, versionView } from '../views/node.ts'
+import { healthView, logLevelView, nodeFactsView, reachabilityView, versionView } from '../views/node.ts'
 import { json } from './answers.ts'
 
 export const nodeRoutes = {
@@ -40,6 +41,45 @@ export const nodeRoutes = {
     answer: json(healthView, 'Problems, the worst first.'),
     errors: [],
   }),
+  getReachability: defineRoute({
+    method: 'GET',
+    path: '/api/reachability',
+    tag: 'node',
+    summary:
+      'How others can reach this node, by which ways it looks for them, and how its clock compares to theirs',
+    answer: json(reachabilityView, 'As far as the node knows.'),
+    errors: ['node.not_ready'],
+  }),
+  getLogLevel: defineRoute({
+    method: 'GET',
+    path: '/api/log-level',
+    tag: 'node',
+    summary: 'What the node logs, for all and for each subsystem',
+    answer: json(logLevelView, 'The levels in force.'),
+    errors: ['node.no_log'],
+  }),
+  putLogLevel: defineRoute({
+    method: 'PUT',
+    path: '/api/log-level',
+    tag: 'node',
+    level: 'admin',
+    isLocal: true,
+    summary: 'Change what the node logs from now on, in place of what was in force',
+    body: z
+      .object({
+        Level: z.string().max(MAX_LOG_LEVEL_CHARACTERS).meta({
+          description: 'The form of --log-level: one level for all, and others for single subsystems.',
+          example: 'info,p2p=debug',
+        }),
+        Keep: z
+          .boolean()
+          .optional()
+          .meta({ description: 'Also after a restart, unless that names levels itself; false forgets it.' }),
+      })
+      .meta({ id: 'LogLevelRequest' }),
+    answer: json(logLevelView, 'The levels in force now.'),
+    errors: ['node.no_log', 'node.bad_log_level', 'node.not_kept'],
+  }),
   getOpenApi: defineRoute({
     method: 'GET',
     path: '/api/openapi.json',
@@ -54,6 +94,7 @@ export const nodeRoutes = {
   getLiveness: defineRoute({
     method: 'GET',
     path: '/healthz',
+    level: 'open',
     tag: 'node',
     summary: 'Does the process answer?',
     answer: { kind: 'text', description: '`ok`' },
@@ -62,6 +103,7 @@ export const nodeRoutes = {
   getReadiness: defineRoute({
     method: 'GET',
     path: '/readyz',
+    level: 'open',
     tag: 'node',
     summary: 'Has the node joined its network?',
     answer: { kind: 'text', description: '`ok`' },

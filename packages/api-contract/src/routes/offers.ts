@@ -57,6 +57,7 @@ function offerRoutesOf<Noun extends string, View extends z.ZodType, Body extends
     put: defineRoute({
       ...one,
       method: 'PUT',
+      level: 'admin',
       summary: summaries.put,
       body,
       answer,
@@ -65,6 +66,7 @@ function offerRoutesOf<Noun extends string, View extends z.ZodType, Body extends
     remove: defineRoute({
       ...one,
       method: 'DELETE',
+      level: 'admin',
       summary: summaries.remove,
       answer: json(removedView, removed),
       errors,

@@ -37,6 +37,7 @@ export const vpnRoutes = {
     method: 'POST',
     path: '/api/vpn/guests',
     tag: 'vpn',
+    level: 'admin',
     isLocal: true,
     summary: 'Add a guest; its private key is in the answer, and nowhere else',
     body: z
@@ -65,6 +66,7 @@ export const vpnRoutes = {
     method: 'DELETE',
     path: '/api/vpn/guests/:name',
     tag: 'vpn',
+    level: 'admin',
     isLocal: true,
     summary: 'Cut a guest off, at once',
     params: z.object({ name: lookupName.meta({ example: 'phone' }) }),

@@ -23,7 +23,13 @@ export type {
   PeerView,
   PeerPingView,
 } from './members.ts'
-export type { NodeFactsView, VersionView, HealthView } from './node.ts'
+export type {
+  NodeFactsView,
+  VersionView,
+  HealthView,
+  LogLevelView,
+  ReachabilityView,
+} from './node.ts'
 export type { NodeServiceView, NodeConnectionView, NodeFileView, RemovedView } from './offers.ts'
 export type { StatsView } from './traffic.ts'
 export type { GuestConfigurationView, GuestView } from './guests.ts'

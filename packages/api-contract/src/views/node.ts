@@ -50,3 +50,46 @@ export const healthView = later(() =>
     .meta({ id: 'Health' }),
 )
 export type HealthView = z.output<ReturnType<typeof healthView>>
+
+const logLevel = later(() => z.enum(['debug', 'info', 'warn', 'error', 'off']))
+
+export const logLevelView = later(() =>
+  z
+    .object({
+      Level: z.string().meta({ description: 'In the form of --log-level.', example: 'info,p2p=debug' }),
+      Kept: z.boolean().meta({ description: 'They hold after a restart that names none itself.' }),
+      Subsystems: z.array(z.object({ Name: z.string(), Level: logLevel() })),
+    })
+    .meta({ id: 'LogLevel' }),
+)
+export type LogLevelView = z.output<ReturnType<typeof logLevelView>>
+
+export const reachabilityView = later(() =>
+  z
+    .object({
+      Addresses: z
+        .array(z.string())
+        .meta({ description: 'What others can dial, as multiaddrs; those over relays too.' }),
+      Ways: z.array(
+        z.object({
+          Name: z.string(),
+          Enabled: z.boolean(),
+          Found: count().nullable().meta({
+            description: 'How many peers it found; null for what helps to be reached and finds none.',
+          }),
+          LastError: z.string().nullable(),
+        }),
+      ),
+      Clock: z
+        .object({
+          AheadMs: z
+            .number()
+            .meta({ description: "Of the median of the members' clocks; less than zero: behind." }),
+          Members: count(),
+        })
+        .nullable()
+        .meta({ description: 'null: no member was heard for ten minutes.' }),
+    })
+    .meta({ id: 'Reachability' }),
+)
+export type ReachabilityView = z.output<ReturnType<typeof reachabilityView>>

@@ -1,5 +1,6 @@
 import type { EventType } from '@mesh/api-contract'
 import type { Request, Response } from 'express'
+import type { StillAllowed } from '../auth/authenticator.ts'
 import { Problem } from '../http/problem.ts'
 import { API_HEADERS } from '../http/reply.ts'
 import type { EventHub } from './event-hub.ts'
@@ -9,6 +10,8 @@ import type { ReaderSeats } from './reader-seats.ts'
 export interface EventStreamComponents {
   readonly hub: EventHub
   readonly seats: ReaderSeats
+  /** False as soon as the reader's token is revoked, which ends the stream with what would come next. */
+  readonly stillAllowed: StillAllowed
 }
 
 /** The query of the request, parsed. */
@@ -22,7 +25,7 @@ export interface EventsInput {
  * @throws Problem `events.too_many_readers`
  */
 export function serveEvents(
-  { hub, seats }: EventStreamComponents,
+  { hub, seats, stillAllowed }: EventStreamComponents,
   req: Request,
   res: Response,
   { types, last }: EventsInput,
@@ -39,7 +42,11 @@ export function serveEvents(
     types: types === undefined ? undefined : new Set(types),
     ...(last !== undefined && { last }),
     lastEventId: lastEventId === '' ? undefined : lastEventId,
-    write: (text) => res.write(text),
+    write: (text) => {
+      if (stillAllowed()) return res.write(text)
+      res.end()
+      return true
+    },
     onReady: (callback) => res.once('drain', callback),
     end: () => res.end(),
   })

@@ -1,32 +1,17 @@
-import { dnsRecordsByName, type DnsView, type SummaryView } from '@mesh/api-contract'
-import { BUCKETS, serviceRecord, userRecord } from '@mesh/core'
-import type { Snapshot } from '@mesh/ledger'
+import type { SummaryView } from '@mesh/api-contract'
+import { BUCKETS } from '@mesh/core'
 import { Problem } from '../http/problem.ts'
-import { tryParseJson } from '../views/json-text.ts'
-import { isTextRecord, type LedgerBody, type LedgerText, signedEntryText } from '../views/ledger-text.ts'
-import {
-  machinesOf,
-  machineViews,
-  nodeViews,
-  peerstoreViews,
-  peerViews,
-  type Scene,
-} from '../views/members.ts'
+import type { AnswerBody } from '../views/answer-parts.ts'
+import { blockPage, bucketPage, type LedgerPage, ledgerPage } from '../views/ledger-pages.ts'
+import { type LedgerText, signedEntryText, type ValueForm } from '../views/ledger-text.ts'
+import { machinesOf, type Scene } from '../views/members.ts'
+import { isPaged } from '../views/page.ts'
 import { type HandlersOf, prepared } from './handler.ts'
-
-/** Decoded values, or the signed texts. */
-export type ValueForm = 'json' | 'text'
+import { createLists, type ListIds } from './lists.ts'
 
 type ReadIds =
+  | ListIds
   | 'getSummary'
-  | 'listUsers'
-  | 'listServices'
-  | 'listFiles'
-  | 'listMachines'
-  | 'listNodes'
-  | 'listPeerstore'
-  | 'listPeers'
-  | 'listDns'
   | 'getBlock'
   | 'getSignedEntry'
   | 'getDigest'
@@ -45,17 +30,12 @@ export function createLedgerReads(
   unsaid: ValueForm,
 ): HandlersOf<ReadIds> {
   return {
+    ...createLists(scene),
     getSummary: () => summaryView(scene()),
-    listUsers: () =>
-      readBucket(scene().snapshot, BUCKETS.users, (value) => pick(userRecord.safeParse(value).data)),
-    listServices: () => named(scene().snapshot, BUCKETS.services),
-    listFiles: () => named(scene().snapshot, BUCKETS.files),
-    listMachines: () => [...machineViews(scene())],
-    listNodes: () => [...nodeViews(scene())],
-    listPeerstore: () => [...peerstoreViews(scene())],
-    listPeers: () => [...peerViews(scene())],
-    listDns: () => readBucket(scene().snapshot, BUCKETS.dns, dnsView),
-    getBlock: () => ledgerAnswer(text(), (form) => form.block()),
+    getBlock: (page) =>
+      isPaged(page)
+        ? pageAnswer(text(), blockPage(scene().snapshot, page))
+        : ledgerAnswer(text(), (form) => form.block()),
     getSignedEntry({ bucket, key }) {
       const entry = scene().snapshot.get(bucket, key)
       if (entry === undefined) throw noEntry(bucket, key)
@@ -65,9 +45,14 @@ export function createLedgerReads(
       const { entries, digest, buckets } = scene().snapshot.digest()
       return { Entries: entries, Digest: digest, Buckets: buckets }
     },
-    getLedger: ({ values = unsaid }) => ledgerAnswer(text(), (form) => form.ledger(values), values),
-    getBucket: ({ bucket, values = unsaid }) =>
-      ledgerAnswer(text(), (form) => form.bucket(bucket, values), values),
+    getLedger: ({ values = unsaid, ...page }) =>
+      isPaged(page)
+        ? pageAnswer(text(), ledgerPage(scene().snapshot, { values, ...page }), values)
+        : ledgerAnswer(text(), (form) => form.ledger(values), values),
+    getBucket: ({ bucket, values = unsaid, ...page }) =>
+      isPaged(page)
+        ? pageAnswer(text(), bucketPage(scene().snapshot, { bucket, values, ...page }), values)
+        : ledgerAnswer(text(), (form) => form.bucket(bucket, values), values),
     getEntry({ bucket, key, values = unsaid }) {
       const value = text().value(bucket, key, values)
       if (value === undefined) throw noEntry(bucket, key)
@@ -78,10 +63,14 @@ export function createLedgerReads(
 
 function ledgerAnswer(
   text: LedgerText,
-  body: (text: LedgerText) => LedgerBody | string,
+  body: (text: LedgerText) => AnswerBody | string,
   values: ValueForm = 'json',
 ) {
   return prepared({ body: body(text), etag: text.etag(values) })
+}
+
+function pageAnswer(text: LedgerText, { body, next }: LedgerPage, values: ValueForm = 'json') {
+  return prepared({ body, next, etag: text.etag(values) })
 }
 
 function summaryView({ snapshot, self, network }: Scene): SummaryView {
@@ -95,35 +84,6 @@ function summaryView({ snapshot, self, network }: Scene): SummaryView {
     Peers: (network?.peers().length ?? 0) + 1,
     NodeID: self,
   }
-}
-
-/** Values that are no record of the bucket's kind are left out; the ledger reads show them. */
-function readBucket<View>(
-  snapshot: Snapshot,
-  bucket: string,
-  view: (value: unknown, key: string) => View | undefined,
-): View[] {
-  const views: View[] = []
-  for (const { key, entry } of snapshot.entries(bucket)) {
-    const shown = entry.deleted ? undefined : view(tryParseJson(entry.value), key)
-    if (shown !== undefined) views.push(shown)
-  }
-  return views
-}
-
-function named(snapshot: Snapshot, bucket: 'services' | 'files') {
-  return readBucket(snapshot, bucket, (value) => {
-    const record = serviceRecord.safeParse(value).data
-    return record && { PeerID: record.PeerID, Name: record.Name }
-  })
-}
-
-function pick(user: { readonly PeerID: string; readonly Timestamp: string } | undefined) {
-  return user && { PeerID: user.PeerID, Timestamp: user.Timestamp }
-}
-
-function dnsView(value: unknown, key: string): DnsView | undefined {
-  return isTextRecord(value) ? { Regex: key, Records: dnsRecordsByName(value) } : undefined
 }
 
 function noEntry(bucket: string, key: string): Problem {

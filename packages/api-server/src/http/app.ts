@@ -1,11 +1,13 @@
 /**
  * One Express application for each listener; they share all else. A request meets, in this order:
  * 1 Host check (TCP), 2 Origin check (TCP, where data is), 3 write rate, 4 size of the body as announced,
- * 5 the route: input parsed by the contract, handler, answer, 6 the web page, 7 the error's answer.
+ * 5 the token and its level (not on the control socket), 6 the route: input parsed by the contract, handler, answer,
+ * 7 the web page, 8 the error's answer.
  */
-import { routes, type RouteDefinition } from '@mesh/api-contract'
+import { levelOf, routes, type RouteDefinition } from '@mesh/api-contract'
 import { type Clock, isLoopback, type Logger, type Random } from '@mesh/core'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import { type Authenticator, openToAll, type StillAllowed } from '../auth/authenticator.ts'
 import type { EventHub } from '../events/event-hub.ts'
 import { type EventsInput, serveEvents } from '../events/event-stream.ts'
 import type { ReaderSeats } from '../events/reader-seats.ts'
@@ -16,6 +18,7 @@ import { checkAnnouncedSize, readJsonBody } from './body.ts'
 import type { Guard } from './guard.ts'
 import { parseInput } from './input.ts'
 import { servePage } from './pages.ts'
+import { type Profiles, serveProfiles } from './profiles.ts'
 import { createRequestId, Problem, toProblem } from './problem.ts'
 import { send, sendJson, sendProblem, splitTarget } from './reply.ts'
 import { emptySegment } from './target.ts'
@@ -24,6 +27,8 @@ export interface AppComponents {
   readonly handlers: Handlers
   readonly hub: EventHub
   readonly guard: Guard
+  /** Asked on all listeners but the control socket; shared by them. */
+  readonly authenticator: Authenticator
   /** Shared by all listeners. */
   readonly seats: ReaderSeats
   /** The requests of those who read large answers; shared by all listeners. */
@@ -32,12 +37,18 @@ export interface AppComponents {
   readonly writes: { take(address: string): boolean }
   readonly counts: RequestCounts
   readonly assets: AssetsPort | undefined
+  /** Undefined unless the node was started for debugging: then the web page is served in place of profiles. */
+  readonly profiles: Profiles | undefined
   readonly logger: Logger
   readonly random: Random
 }
 
-/** @param isLocal a unix socket: only its file's permissions guard it */
-export function createApp(components: AppComponents, isLocal: boolean): Express {
+/** Where an application answers: of unix sockets the files' permissions guard, and the control socket's is its owner's. */
+export type ListenerKind = 'tcp' | 'unix' | 'control'
+
+export function createApp(shared: AppComponents, kind: ListenerKind): Express {
+  const components = { ...shared, authenticator: kind === 'control' ? openToAll : shared.authenticator }
+  const isLocal = kind !== 'tcp'
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -53,7 +64,13 @@ export function createApp(components: AppComponents, isLocal: boolean): Express 
     checkAnnouncedSize(req)
     next()
   })
+  // what is served here without being a route of the contract needs this, too
+  app.use('/debug', (req, _res, next) => {
+    if (req.method !== 'OPTIONS') components.authenticator.check(req, 'admin')
+    next()
+  })
   serveRoutes(app, components, isLocal)
+  if (components.profiles !== undefined) serveProfiles(app, components.profiles)
   app.use((req, res) => serveOther(components, req, res))
   app.use(answerProblem(components))
   return app
@@ -86,10 +103,11 @@ function serveRoutes(app: Express, components: AppComponents, isLocal: boolean):
     const served = app.route(path)
     for (const [id, route] of entries) {
       const serve = (req: Request, res: Response) => {
+        const stillAllowed = components.authenticator.check(req, levelOf(route))
         if (route.isLocal === true && !isLocal && !isLoopback(req.socket.remoteAddress ?? '')) {
           throw new Problem('node.local_only')
         }
-        return serveRoute(components, id, route, req, res)
+        return serveRoute(components, { id, route, stillAllowed }, req, res)
       }
       served[route.method.toLowerCase() as 'get' | 'put' | 'post' | 'delete'](serve)
     }
@@ -102,10 +120,15 @@ function serveRoutes(app: Express, components: AppComponents, isLocal: boolean):
   }
 }
 
+interface Served {
+  readonly id: string
+  readonly route: RouteDefinition
+  readonly stillAllowed: StillAllowed
+}
+
 async function serveRoute(
   { handlers, hub, seats, largeSeats, clock }: AppComponents,
-  id: string,
-  route: RouteDefinition,
+  { id, route, stillAllowed }: Served,
   req: Request,
   res: Response,
 ): Promise<void> {
@@ -113,7 +136,7 @@ async function serveRoute(
   const body = route.body === undefined ? undefined : await readJsonBody(req, res)
   const input = parseInput(route, req, body)
   if (route.answer.kind === 'events') {
-    return serveEvents({ hub, seats }, req, res, input as EventsInput)
+    return serveEvents({ hub, seats, stillAllowed }, req, res, input as EventsInput)
   }
   // the table of handlers has one for each route, by the same ids
   const handler = handlers[id as AnsweringRouteId] as (input: object, context: object) => unknown

@@ -38,6 +38,8 @@ export interface Prepared {
   readonly type?: string
   /** An ETag, with which the answer may be kept by its reader, who asks whether it still holds. */
   readonly etag?: string
+  /** The `after` of the page that follows; undefined when none does. */
+  readonly next?: string | undefined
 }
 
 export const JSON_TYPE = 'application/json'
@@ -53,7 +55,7 @@ export function sendJson(req: Request, res: Response, value: unknown): void {
 export async function send(
   req: Request,
   res: Response,
-  { body, type = JSON_TYPE, etag }: Prepared,
+  { body, type = JSON_TYPE, etag, next }: Prepared,
   large: LargeAnswerComponents,
 ): Promise<void> {
   if (etag !== undefined) {
@@ -66,12 +68,21 @@ export async function send(
   const headers = {
     ...API_HEADERS,
     ...(etag !== undefined && { 'Cache-Control': 'private, no-cache' }),
+    ...(next !== undefined && { Link: `<${nextPage(req.url, next)}>; rel="next"` }),
     'Content-Type': type,
   }
   if (isWhole(body)) {
     const pretty = type === JSON_TYPE && isPretty(req) ? indentJson(body.toString()) : body
     res.writeHead(200, { ...headers, 'Content-Length': Buffer.byteLength(pretty) }).end(pretty)
   } else await sendPieces({ req, res, headers }, body, large)
+}
+
+/** The same request for the page that begins after `after`. */
+function nextPage(url: string, after: string): string {
+  const { path, search } = splitTarget(url)
+  const query = new URLSearchParams(search)
+  query.set('after', after)
+  return `${path}?${query.toString()}`
 }
 
 function isWhole(body: Prepared['body']): body is Buffer | string {

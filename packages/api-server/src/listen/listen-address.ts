@@ -20,6 +20,8 @@ export type ListenAddress =
       readonly path: string
       /** Permission bits of the socket's file, 0o660 unless given. */
       readonly mode?: number
+      /** The node's own socket for commands of its owner: no token is asked for, and writes are taken. */
+      readonly isControl?: true
     }
   /** A listening socket that the init system passed in, TCP or unix; its file is left alone. */
   | { readonly kind: 'inherited'; readonly descriptor: number }

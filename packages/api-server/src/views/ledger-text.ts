@@ -5,25 +5,23 @@
  */
 import { BUCKETS } from '@mesh/core'
 import { dnsRecordsByName } from '@mesh/api-contract'
-import type { Entry, Ledger, Snapshot } from '@mesh/ledger'
-import { ANSWER_PIECE_CHARS, MAX_KEPT_BUCKETS, MAX_VALUE_DEPTH, MAX_WHOLE_ANSWER_BYTES } from '../limits.ts'
+import type { Entry, KeyedEntry, Ledger, Snapshot } from '@mesh/ledger'
+import { MAX_KEPT_BUCKETS, MAX_VALUE_DEPTH } from '../limits.ts'
+import { type AnswerBody, type AnswerPart, bodyOf } from './answer-parts.ts'
 import { isNestedDeeper, tryParseJson } from './json-text.ts'
 
 /** Decoded values, or the signed texts as JSON strings. */
-type ValueForm = 'json' | 'text'
-
-/** A text made as one, or the pieces of a large one: each walk through them makes them anew. */
-export type LedgerBody = Buffer | Iterable<string>
+export type ValueForm = 'json' | 'text'
 
 export interface LedgerText {
   readonly snapshot: Snapshot
   /** Gives the text for ETags; it is another one after every block. */
   etag(form: ValueForm): string
-  ledger(form: ValueForm): LedgerBody
-  bucket(bucket: string, form: ValueForm): LedgerBody
+  ledger(form: ValueForm): AnswerBody
+  bucket(bucket: string, form: ValueForm): AnswerBody
   /** Undefined when there is no live entry. */
   value(bucket: string, key: string, form: ValueForm): string | undefined
-  block(): LedgerBody
+  block(): AnswerBody
 }
 
 export interface LedgerTexts {
@@ -48,9 +46,9 @@ export function createLedgerTexts(ledger: Pick<Ledger, 'snapshot'>): LedgerTexts
 }
 
 function textOf(snapshot: Snapshot): LedgerText {
-  const whole = new Map<ValueForm, LedgerBody>()
-  const buckets = new Map<string, LedgerBody>()
-  let block: LedgerBody | undefined
+  const whole = new Map<ValueForm, AnswerBody>()
+  const buckets = new Map<string, AnswerBody>()
+  let block: AnswerBody | undefined
   return {
     snapshot,
     etag: (form) => `"${snapshot.head.hash}${form === 'text' ? '-text' : ''}"`,
@@ -76,54 +74,38 @@ function textOf(snapshot: Snapshot): LedgerText {
   }
 }
 
-/** Makes a small body at once; of a large one it learns only that it is. */
-function bodyOf(pieces: () => Generator<string>): LedgerBody {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for (const piece of gathered(pieces())) {
-    const part = Buffer.from(piece)
-    bytes += part.length
-    if (bytes > MAX_WHOLE_ANSWER_BYTES) return { [Symbol.iterator]: () => gathered(pieces()) }
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
-}
-
-/** Joins short pieces, so that each is worth a write. */
-function* gathered(pieces: Iterable<string>): Generator<string> {
-  let text = ''
-  for (const piece of pieces) {
-    text += piece
-    if (text.length < ANSWER_PIECE_CHARS) continue
-    yield text
-    text = ''
-  }
-  if (text !== '') yield text
-}
-
-function* ledgerPieces(snapshot: Snapshot, form: ValueForm): Generator<string> {
+function* ledgerPieces(snapshot: Snapshot, form: ValueForm): Generator<AnswerPart> {
   let before = '{'
   for (const bucket of snapshot.buckets()) {
-    yield `${before}${JSON.stringify(bucket)}:`
+    yield { text: `${before}${JSON.stringify(bucket)}:` }
     yield* membersOf(snapshot, bucket, form)
     before = ','
   }
-  yield before === '{' ? '{}\n' : '}\n'
+  yield { text: before === '{' ? '{}\n' : '}\n' }
 }
 
-function* bucketPieces(snapshot: Snapshot, bucket: string, form: ValueForm): Generator<string> {
+function* bucketPieces(snapshot: Snapshot, bucket: string, form: ValueForm): Generator<AnswerPart> {
   yield* membersOf(snapshot, bucket, form)
-  yield '\n'
+  yield { text: '\n' }
 }
 
-function* membersOf(snapshot: Snapshot, bucket: string, form: ValueForm): Generator<string> {
+function* membersOf(snapshot: Snapshot, bucket: string, form: ValueForm): Generator<AnswerPart> {
   let before = '{'
-  for (const { key, entry } of snapshot.entries(bucket)) {
-    if (entry.deleted) continue
-    yield `${before}${JSON.stringify(key)}:${valueText(bucket, entry, form)}`
-    before = ','
+  for (const row of snapshot.entries(bucket)) {
+    if (row.entry.deleted) yield NOTHING
+    else {
+      yield { text: before + memberText(row, form) }
+      before = ','
+    }
   }
-  yield before === '{' ? '{}' : '}'
+  yield { text: before === '{' ? '{}' : '}' }
+}
+
+const NOTHING: AnswerPart = { text: '' }
+
+/** A live entry as it stands in the object of its bucket. */
+export function memberText({ bucket, key, entry }: KeyedEntry, form: ValueForm): string {
+  return `${JSON.stringify(key)}:${valueText(bucket, entry, form)}`
 }
 
 function valueText(bucket: string, entry: Entry, form: ValueForm): string {
@@ -148,17 +130,25 @@ export function isTextRecord(value: unknown): value is Readonly<Record<string, s
   )
 }
 
-function* blockPieces(snapshot: Snapshot): Generator<string> {
-  const { index, timestamp, hash, prevHash } = snapshot.head
-  yield `{"Index":${index},"Timestamp":${JSON.stringify(timestamp)},"Storage":{`
+function* blockPieces(snapshot: Snapshot): Generator<AnswerPart> {
+  const { head, tail } = blockFrame(snapshot)
+  yield { text: head }
   let bucket: string | undefined
   for (const { bucket: next, key, entry } of snapshot.entries()) {
-    if (next === bucket) yield ','
-    else yield `${bucket === undefined ? '' : '},'}${JSON.stringify(next)}:{`
+    const before = next === bucket ? ',' : `${bucket === undefined ? '' : '},'}${JSON.stringify(next)}:{`
     bucket = next
-    yield `${JSON.stringify(key)}:${signedEntryText(entry)}`
+    yield { text: `${before}${JSON.stringify(key)}:${signedEntryText(entry)}` }
   }
-  yield `${bucket === undefined ? '' : '}'}},"Hash":${JSON.stringify(hash)},"PrevHash":${JSON.stringify(prevHash)}}\n`
+  yield { text: (bucket === undefined ? '' : '}') + tail }
+}
+
+/** The text of a block before and behind the members of `Storage`. */
+export function blockFrame({ head }: Snapshot): { readonly head: string; readonly tail: string } {
+  const { index, timestamp, hash, prevHash } = head
+  return {
+    head: `{"Index":${index},"Timestamp":${JSON.stringify(timestamp)},"Storage":{`,
+    tail: `},"Hash":${JSON.stringify(hash)},"PrevHash":${JSON.stringify(prevHash)}}\n`,
+  }
 }
 
 /** All six fields, the version with all its digits. */

@@ -4,7 +4,7 @@ import type { VpnCounters, VpnGuest, VpnPeerState, VpnStatus, VpnUdp } from '../
 
 /** @param roundTrips last measured, in milliseconds by peer id */
 export function vpnView(status: VpnStatus, roundTrips: ReadonlyMap<string, number>): VpnView {
-  const { state, interface: device, addresses, routes, peers, ignored, refusals } = status
+  const { state, interface: device, addresses, routes, peers, offersExit, ignored, refusals } = status
   return {
     State: state,
     Interface: device?.name ?? null,
@@ -20,10 +20,24 @@ export function vpnView(status: VpnStatus, roundTrips: ReadonlyMap<string, numbe
         InKernel: inKernel,
       })),
     },
+    ExitNode: exitView(status.exit),
+    OffersExit: offersExit === undefined ? null : [...offersExit],
     Peers: peers.map((peer) => vpnPeerView(peer, roundTrips.get(peer.peer))),
     Drops: dropsOf([status.device, ...peers.map(({ counters }) => counters)]),
     Ignored: present(ignored),
     Refusals: present(refusals),
+  }
+}
+
+function exitView(exit: VpnStatus['exit']): VpnView['ExitNode'] {
+  if (exit === undefined) return null
+  const { wanted, peer, hostname, state, families } = exit
+  return {
+    Wanted: wanted,
+    PeerID: peer ?? null,
+    Hostname: hostname,
+    State: state,
+    Families: [...families],
   }
 }
 

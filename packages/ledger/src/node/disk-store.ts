@@ -1,15 +1,15 @@
 /**
  * A ledger on disk, in one SQLite file with a write-ahead log. A batch is one transaction, so a process that dies
  * at any moment leaves the last committed block; a power cut may take the last seconds with it unless `powerSafe`.
- * Nothing damaged is ever repaired or deleted here: the file stays for whoever wants to look.
+ * Nothing damaged is changed here; `set-aside.ts` moves it, and puts the last copy in its place.
  */
-import { closeSync, existsSync, openSync } from 'node:fs'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { MeshError } from '@mesh/core'
-import type { Entry, KeyedEntry } from '../entries/entry.ts'
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { MAX_LEDGER_BYTES } from '../limits.ts'
-import type { BlockHead } from '../state/snapshot.ts'
-import type { PrunedTombstone, Store, StoreBatch, StoredLedger, StoreErrorCode } from '../state/store.ts'
+import type { Store, StoreBatch, StoredLedger } from '../state/store.ts'
+import { copyPathOf } from './copy-path.ts'
+import { ForeignFile, isInUse, toMeshError, translating } from './store-errors.ts'
+import { readStoredHead, storedEntries, storedPruned, text, toSigned } from './stored-rows.ts'
 
 /** Raised when tables change, with a step in `UPGRADES`; a file of a later version is refused. */
 const SCHEMA_VERSION = 2
@@ -18,6 +18,8 @@ const APPLICATION_ID = 0x6d657368
 const PAGE_BYTES = 4096
 /** Text, indexes and free pages: the file may be twice the ledger. */
 const DEFAULT_MAX_FILE_BYTES = 2 * MAX_LEDGER_BYTES
+/** Pages that are copied before other work has its turn: a write waits for no more than these. */
+const COPIED_PAGES_AT_ONCE = 64
 /** The log is cut back to this when it is written over. */
 const MAX_LOG_BYTES = 8 * 1024 * 1024
 
@@ -47,26 +49,39 @@ export interface DiskStoreInit {
   readonly powerSafe?: boolean
 }
 
+/** A store in a file that can be copied while it is used. */
+export interface DiskStore extends Store {
+  readonly location: string
+  /**
+   * Copies the file as it is at the end of copying, a few pages at a time, with other work in between; `close` ends it.
+   * @throws MeshError `ledger.store_damaged`, `ledger.store_failed`
+   */
+  copyTo(path: string): Promise<void>
+}
+
 /**
  * Opens the file, or makes it, and checks it.
  * @throws MeshError `ledger.store_locked`, `ledger.store_damaged`, `ledger.store_failed`
  */
-export function openDiskStore(init: DiskStoreInit): Store {
+export function openDiskStore(init: DiskStoreInit): DiskStore {
   return translating(init.path, () => {
     // SQLite would make it readable for all; its log files take the mode of the database.
     if (!existsSync(init.path)) closeSync(openSync(init.path, 'a', 0o600))
+    checkSize(init.path)
     const database = new DatabaseSync(init.path, { timeout: 0 })
     try {
       prepareDatabase(database, init)
-      return new DiskStore(database, init.path)
+      return new SqliteStore(database, init.path)
     } catch (error) {
       database.close()
-      throw error
+      // not before: whoever closes a file gives up the locks that its process holds on it
+      if (isInUse(error) || !isHeaderBroken(init.path)) throw error
+      throw new ForeignFile('its header is not that of a ledger', true)
     }
   })
 }
 
-class DiskStore implements Store {
+class SqliteStore implements DiskStore {
   readonly location: string
   readonly #database: DatabaseSync
   readonly #putHead: StatementSync
@@ -90,17 +105,10 @@ class DiskStore implements Store {
 
   load(): StoredLedger | undefined {
     return translating(this.location, () => {
-      const [head] = this.#rows('SELECT block, timestamp, hash, prev_hash, fingerprint FROM head', readHead)
+      const head = readStoredHead(this.#database)
       if (head === undefined) return undefined
-      const share = createSharing()
-      return {
-        ...head,
-        entries: this.#rows(
-          'SELECT bucket, key, value, owner, version, updated_at, deleted, sig FROM entry',
-          (row) => readEntry(row, share),
-        ),
-        pruned: this.#rows('SELECT hash, version FROM pruned_tombstone ORDER BY sequence', readPruned),
-      }
+      const entries = [...storedEntries(this.#database)]
+      return { ...head, entries, pruned: [...storedPruned(this.#database)] }
     })
   }
 
@@ -116,6 +124,14 @@ class DiskStore implements Store {
         throw error
       }
     })
+  }
+
+  async copyTo(path: string): Promise<void> {
+    try {
+      await backup(this.#database, path, { rate: COPIED_PAGES_AT_ONCE })
+    } catch (cause) {
+      throw toMeshError(path, cause)
+    }
   }
 
   close(): void {
@@ -134,20 +150,44 @@ class DiskStore implements Store {
     for (const { hash, version } of pruned) this.#rememberPruned.run(hash, toSigned(version))
     this.#putHead.run(head.index, head.timestamp, head.hash, head.prevHash, fingerprint)
   }
+}
 
-  /** Row by row, so that only what is made of the rows stays. */
-  #rows<T>(query: string, read: (row: Row) => T): T[] {
-    const statement = this.#database.prepare(query)
-    statement.setReadBigInts(true)
-    statement.setReturnArrays(true)
-    const list: T[] = []
-    for (const row of statement.iterate()) list.push(read(row as unknown as Row))
-    return list
+/** SQLite takes what is left of a file that was cut to less than a page for a fresh one. */
+function checkSize(path: string): void {
+  const { size } = statSync(path)
+  if (size > 0 && size < PAGE_BYTES) throw new ForeignFile(`it has ${size} bytes`, true)
+  if (size === 0 && existsSync(copyPathOf(path)) && !existsSync(`${path}-wal`)) {
+    throw new ForeignFile('it is empty, and its copy is not', true)
   }
 }
 
-/** Values in the order of the query's columns. */
-type Row = readonly unknown[]
+/** Where SQLite's file header has its fixed bytes: what is read wrongly there is told as lack of rights or disk. */
+const FIXED_HEADER: readonly (readonly [offset: number, bytes: string])[] = [
+  [0, '53514c69746520666f726d6174203300'],
+  // pages of 4 KiB, with or without a log, no reserved bytes, and the fractions that SQLite fixes
+  [16, '1000'],
+  [20, '00402020'],
+  [56, '00000001'],
+]
+const FILE_HEADER_BYTES = 100
+
+/** Has the file a header that none of ours has? An empty file has none. */
+function isHeaderBroken(path: string): boolean {
+  const header = Buffer.alloc(FILE_HEADER_BYTES)
+  const file = openSync(path, 'r')
+  try {
+    if (readSync(file, header, 0, FILE_HEADER_BYTES, 0) < FILE_HEADER_BYTES) return false
+  } finally {
+    closeSync(file)
+  }
+  // before anything is stored, the encoding may not stand there yet
+  const isFixed = FIXED_HEADER.every(([at, bytes]) => {
+    const found = header.subarray(at, at + bytes.length / 2).toString('hex')
+    return found === bytes || (at === 56 && found === '00000000')
+  })
+  const formats = [header[18], header[19]]
+  return !isFixed || formats.some((format) => format !== 1 && format !== 2)
+}
 
 function prepareDatabase(database: DatabaseSync, { maxBytes, powerSafe }: DiskStoreInit): void {
   // Exclusive: a second process cannot open the file while this one lives, and no shared memory is needed.
@@ -161,7 +201,7 @@ function prepareDatabase(database: DatabaseSync, { maxBytes, powerSafe }: DiskSt
   database.exec(`PRAGMA max_page_count = ${Math.floor((maxBytes ?? DEFAULT_MAX_FILE_BYTES) / PAGE_BYTES)}`)
   // The structure; the contents are checked against their fingerprint by whoever loads them.
   const check = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
-  if (check !== 'ok') throw new ForeignFile(text(check))
+  if (check !== 'ok') throw new ForeignFile(text(check), true)
 }
 
 /** Makes the tables in an empty file, and brings those of earlier versions to this one's. */
@@ -184,109 +224,6 @@ function makeTables(database: DatabaseSync): void {
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
 }
 
-/** A file that is a database, but not a sound one of ours. */
-class ForeignFile extends Error {}
-
 function pragma(database: DatabaseSync, name: string): number {
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0)
-}
-
-// SQLite's result codes, the low byte of `errcode`.
-const BUSY = 5
-const LOCKED = 6
-const CORRUPT = 11
-const NOT_A_DATABASE = 26
-
-function translating<T>(path: string, run: () => T): T {
-  try {
-    return run()
-  } catch (cause) {
-    if (cause instanceof MeshError) throw cause
-    throw toMeshError(path, cause)
-  }
-}
-
-function toMeshError(path: string, cause: unknown): MeshError<StoreErrorCode> {
-  const details = { location: path }
-  const code = sqliteCode(cause)
-  if (code === BUSY || code === LOCKED) {
-    return new MeshError('ledger.store_locked', `${path} is in use by another process`, {
-      hint: 'Stop the other node, or give this one its own instance name.',
-      details,
-      cause,
-    })
-  }
-  if (
-    cause instanceof ForeignFile ||
-    cause instanceof RangeError ||
-    code === CORRUPT ||
-    code === NOT_A_DATABASE
-  ) {
-    return new MeshError('ledger.store_damaged', `${path} is damaged: ${(cause as Error).message}`, {
-      hint: `Move ${path} away and start again: the other members have the entries.`,
-      details,
-      cause,
-    })
-  }
-  return new MeshError('ledger.store_failed', `${path} cannot be used: ${String((cause as Error).message)}`, {
-    hint: 'Check that its folder exists, that the disk is not full and that this user may write there.',
-    details,
-    cause,
-  })
-}
-
-function sqliteCode(error: unknown): number | undefined {
-  const code = (error as { errcode?: unknown } | null)?.errcode
-  return typeof code === 'number' ? code & 0xff : undefined
-}
-
-function readHead([block, timestamp, hash, prevHash, fingerprint]: Row) {
-  const head: BlockHead = {
-    index: Number(block),
-    timestamp: text(timestamp),
-    hash: text(hash),
-    prevHash: text(prevHash),
-  }
-  return { head, fingerprint: text(fingerprint) }
-}
-
-function readEntry(row: Row, share: (text: string) => string): KeyedEntry {
-  const [bucket, key, value, owner, version, updatedAt, deleted, sig] = row
-  const entry: Entry = {
-    value: text(value),
-    owner: share(text(owner)),
-    version: toUnsigned(version),
-    updatedAt: Number(updatedAt),
-    deleted: deleted === 1n,
-    sig: sig instanceof Uint8Array ? sig : null,
-  }
-  return { bucket: share(text(bucket)), key: text(key), entry }
-}
-
-/** One string for equal ones: a few owners and buckets sign and hold everything. */
-function createSharing(): (text: string) => string {
-  const known = new Map<string, string>()
-  return (found) => {
-    const shared = known.get(found)
-    if (shared !== undefined) return shared
-    known.set(found, found)
-    return found
-  }
-}
-
-function readPruned([hash, version]: Row): PrunedTombstone {
-  return { hash: text(hash), version: toUnsigned(version) }
-}
-
-/** SQLite's integers are signed. */
-function toSigned(version: bigint): bigint {
-  return BigInt.asIntN(64, version)
-}
-
-function toUnsigned(value: unknown): bigint {
-  return BigInt.asUintN(64, typeof value === 'bigint' ? value : 0n)
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

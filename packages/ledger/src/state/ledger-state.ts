@@ -237,6 +237,6 @@ function hashOf(row: KeyedEntry): Uint32Array {
 function damaged(store: Store): MeshError<StoreErrorCode> {
   return new MeshError('ledger.store_damaged', 'the stored ledger is not what was written', {
     hint: `Move ${store.location ?? 'the store'} away and start again: the other members have the entries.`,
-    details: { location: store.location },
+    details: { location: store.location, isBroken: true },
   })
 }

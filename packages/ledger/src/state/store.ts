@@ -36,7 +36,7 @@ export interface StoredLedger {
  */
 export interface Store {
   /** Where it is, for people; undefined for memory. */
-  readonly location?: string
+  readonly location?: string | undefined
   /** Undefined in a fresh store. */
   load(): StoredLedger | undefined
   commit(batch: StoreBatch): void

@@ -30,6 +30,10 @@ export class WatchedStore implements Store {
     this.#log = log
   }
 
+  get location(): string | undefined {
+    return this.#store.location
+  }
+
   /** Undefined when the last batch was stored. */
   get failure(): StoreFailure | undefined {
     return this.#failure

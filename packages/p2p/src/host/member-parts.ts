@@ -29,7 +29,7 @@ import { createPeerPaths, type PeerPaths } from '../streams/peer-paths.ts'
 import type { HostView } from './connection-gate.ts'
 import type { ConnectionGuard } from './connection-guard.ts'
 import type { MemberEvents } from './member-events.ts'
-import type { P2pMemberInit } from './p2p-member.ts'
+import type { P2pMemberInit } from './member-init.ts'
 import type { Platform } from './platform.ts'
 
 /** The libp2p host and what it was made with. */

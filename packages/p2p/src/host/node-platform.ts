@@ -29,7 +29,7 @@ import { createSocketMarker, type SocketMarker } from '../upstream/marked-socket
 import { interceptSockets } from '../upstream/tcp-sockets.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { loadOptional } from './optional-package.ts'
-import type { RelayLimits } from './p2p-member.ts'
+import type { RelayLimits } from './member-init.ts'
 import type { Platform, PlatformContext } from './platform.ts'
 import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
 

@@ -2,7 +2,7 @@
  * The switches of a node on a machine: what it may be told to do and not to do, with what it does when told
  * nothing.
  */
-import type { P2pMemberInit } from './p2p-member.ts'
+import type { P2pMemberInit } from './member-init.ts'
 
 /**
  * The parts of a host. Each can be turned off alone; QUIC must be turned on. Between ours 1,000 of 1,000 streams of one packet arrive

@@ -5,7 +5,7 @@
  * The report to send to libp2p/js-libp2p: '@libp2p/autonat-v2 2.0.15 asks a peer when it connects, and never again: an
  * address that came later, as by a port mapping, waits for peers that connect later. It also asks about addresses
  * over relays, and takes a failure for a reason to tell the address no more.' Without the second question
- * `test/port-mapping.test.ts` fails.
+ * `test/port-mapping.test.ts` fails; `autonat-questions.test.ts` shows what the library asks about by itself.
  */
 import type { Connection } from '@libp2p/interface'
 import type { AddressManager, Registrar } from '@libp2p/interface-internal'

@@ -4,7 +4,7 @@
  * out, before anything is read of them.
  *
  * Reaches into `Connection.muxer` and yamux's `onRemoteStream` (@libp2p/yamux 8.0.3); where they are missing nothing is
- * bounded. Covered by no unit test; `pnpm attack` opens such streams.
+ * bounded. Without it `inbound-stream-rate.test.ts` fails; `pnpm attack` opens such streams.
  */
 import type { Connection } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'

@@ -3,7 +3,7 @@
  * ended it, and hands out a connection through which nothing passes.
  *
  * Pinned by the lockfile: @libp2p/webrtc 6.0.33, where it still happens. Upstream: libp2p/js-libp2p issue 2646, and
- * pull request 3406, which was closed unmerged. It shows in `test/nat.test.ts` ('fully random NATs').
+ * pull request 3406, which was closed unmerged. Without it `test/phantom-webrtc.test.ts` fails.
  */
 import type { MultiaddrConnection } from '@libp2p/interface'
 import { transportOf } from '../addresses/address-rules.ts'

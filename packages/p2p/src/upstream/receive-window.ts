@@ -6,8 +6,9 @@
  * The report to send to libp2p/js-libp2p: '@libp2p/yamux 8.0.3 sends a window update for each data frame, and takes
  * the time since the last frame for the time that a whole window took. So every receive window grows to
  * maxStreamWindowSize, and on a path slower than memory that is a queue behind which all streams of the connection
- * wait. go-yamux (pull request 53) updates when half of the window is used.' Pinned: @libp2p/yamux 8.0.3. What it
- * brings is measured by `bench/measure-streams.ts`: the time of a message beside bulk on the same connection.
+ * wait. go-yamux (pull request 53) updates when half of the window is used.' Pinned: @libp2p/yamux 8.0.3. Without it
+ * `receive-window.test.ts` fails; `bench/measure-streams.ts` measures what it brings: the time of a message beside bulk
+ * on the same connection.
  */
 import type { yamux } from '@libp2p/yamux'
 

@@ -7,6 +7,7 @@
  * 4. claim it; should another have claimed it in the same moment, begin again at 3;
  * 5. remember it for the next run.
  */
+import type { LeaseStore } from './lease-store.ts'
 import {
   type AddressInRange,
   BUCKETS,
@@ -30,12 +31,6 @@ import { CLAIM_RACE_MS, JOIN_MS } from './limits.ts'
 import { holderOf, otherHolder, readUsed } from './machines-bucket.ts'
 import type { PastAddresses } from './past-addresses.ts'
 import { watchLease } from './watch-lease.ts'
-
-/** Keeps a text over restarts: an address, or those of others. */
-export interface LeaseStore {
-  read(): string | undefined
-  write(text: string): void
-}
 
 /** The progress of which a person who waits for an address is told. */
 export type LeaseProgress =

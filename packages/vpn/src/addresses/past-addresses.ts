@@ -7,7 +7,7 @@ import type { Entry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
 import { holderOf } from './machines-bucket.ts'
 import { isIpv4 } from './ip-math.ts'
-import type { LeaseStore } from './lease.ts'
+import type { LeaseStore } from './lease-store.ts'
 import {
   MAX_PAST_ADDRESSES,
   MAX_PAST_ADDRESSES_PER_PEER,

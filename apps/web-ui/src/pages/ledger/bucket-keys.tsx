@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { ChevronLeft, Plus } from 'lucide-react'
 import { useMemo } from 'react'
-import { useRead } from '../../data/reads.ts'
+import { useBucket } from '../../data/bucket.ts'
 import { type TrackedWrite, useTrackedWrites } from '../../data/writes.ts'
 import { countInWords } from '../../model/rate-words.ts'
 import { shellQuote } from '../../model/shell.ts'
-import { buttonLink } from '../../parts/button.tsx'
+import { Button, buttonLink } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { EmptyNote, ErrorNote, LoadingRows } from '../../parts/notes.tsx'
 import { type Column, VirtualRows } from '../../parts/virtual-rows.tsx'
@@ -31,12 +31,13 @@ export function BucketKeys({ bucket, filter, openKey }: BucketKeysProps) {
 }
 
 function Keys({ bucket, filter, openKey }: BucketKeysProps & { bucket: string }) {
-  const read = useRead('getBucket', { bucket })
+  const { read, more } = useBucket(bucket)
   const writes = useWritesOf(bucket)
-  const rows = useMemo(() => buildKeyRows(read.data ?? {}, writes), [read.data, writes])
+  const rows = useMemo(() => buildKeyRows(read.data?.values ?? {}, writes), [read.data, writes])
   const shown = useMemo(() => filterKeyRows(rows, filter), [rows, filter])
   const known = read.data !== undefined
-  const size = Object.keys(read.data ?? {}).length
+  const size = Object.keys(read.data?.values ?? {}).length
+  const hasMore = read.data?.next !== undefined
   return (
     <>
       <header className={page.head}>
@@ -47,8 +48,17 @@ function Keys({ bucket, filter, openKey }: BucketKeysProps & { bucket: string })
         {known && (
           <span className={page.sub}>
             {shown.length === rows.length ? '' : `${countInWords(shown.length)} of `}
+            {hasMore && 'the first '}
             {countInWords(size)} {size === 1 ? 'key' : 'keys'}
           </span>
+        )}
+        {hasMore && (
+          <Button onClick={() => more.mutate()} disabled={more.isPending}>
+            {more.isPending ? 'Reading' : 'Read more keys'}
+          </Button>
+        )}
+        {more.error !== null && (
+          <ErrorNote title="Further keys could not be read" error={more.error} retry={() => more.mutate()} />
         )}
         <p className={css.ruleLong}>{bucketRule(bucket).long}</p>
       </header>

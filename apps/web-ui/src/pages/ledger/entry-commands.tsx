@@ -11,14 +11,14 @@ interface EntryCommandsProps {
 
 /** Reading, writing and deleting this key from a terminal. */
 export function EntryCommands({ bucket, entryKey, deleted }: EntryCommandsProps) {
-  const read = useRead('getBucket', { bucket })
+  const read = useRead('getEntry', { bucket, key: entryKey }, { enabled: !deleted })
   const at = { origin: location.origin, bucket, key: entryKey }
-  const live = !deleted && read.data !== undefined && Object.hasOwn(read.data, entryKey)
+  const live = !deleted && read.data !== undefined
   return (
     <details className={css.details}>
       <summary>From a terminal</summary>
       {live && <CommandList title="Read" commands={getCommands(at)} />}
-      <CommandList title="Write" commands={putCommands(at, live ? read.data[entryKey] : '')} />
+      <CommandList title="Write" commands={putCommands(at, live ? read.data : '')} />
       {live && <CommandList title="Delete" commands={deleteCommands(at)} />}
     </details>
   )

@@ -23,13 +23,14 @@ interface EntryValueProps {
 
 /** The value, to copy, edit in place and delete. */
 export function EntryValue({ bucket, entryKey, signed, typed }: EntryValueProps) {
-  const read = useRead('getBucket', { bucket })
+  const deleted = signed?.Deleted !== false
+  const read = useRead('getEntry', { bucket, key: entryKey }, { enabled: !deleted })
   /** The text that is being typed; undefined while nobody edits. */
   const [draft, setDraft] = useState(typed)
   const [deleting, setDeleting] = useState(false)
   const write = useWrite()
-  const live = read.data !== undefined && Object.hasOwn(read.data, entryKey) && signed?.Deleted === false
-  const value: unknown = live ? read.data[entryKey] : undefined
+  const live = read.data !== undefined && !deleted
+  const value: unknown = live ? read.data : undefined
   const save = () => {
     if (draft === undefined || !fitsLimit(draft) || write.isPending) return
     // what was typed stays until the node has taken it

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
+import { useBucket } from '../../data/bucket.ts'
 import { useMachines } from '../../data/machines.tsx'
-import { useRead } from '../../data/reads.ts'
 import { nameOf } from '../../model/machine.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
@@ -11,9 +11,9 @@ import css from './overview.module.css'
 /** Members through which requests leave for the Internet, and the command that uses them. */
 export function WaysOut() {
   const { machines } = useMachines()
-  const read = useRead('getBucket', { bucket: 'egress' })
+  const { read } = useBucket('egress')
   if (read.data === undefined) return null
-  const peers = Object.keys(read.data)
+  const peers = Object.keys(read.data.values)
   return (
     <section className={page.section}>
       <h2>

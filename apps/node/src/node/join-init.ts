@@ -1,0 +1,22 @@
+import type { Ledger } from '@mesh/ledger'
+import type { Trust } from '@mesh/trust'
+import type { Identity } from '../state/identity.ts'
+import type { ExitHost } from '../exit/exit-host.ts'
+import type { NodeApi } from './create-api.ts'
+import type { NodeDns } from './node-dns.ts'
+import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
+
+/** The values and parts that those which join the network are given. */
+export interface JoinInit
+  extends NodeInit,
+    NodeComponents,
+    Pick<StartOptions, 'onInterface' | 'onDns' | 'onService' | 'signal'> {
+  /** The folder of the instance. */
+  readonly folder: string
+  readonly identity: Identity
+  readonly ledger: Ledger
+  readonly trust: Trust | undefined
+  readonly api: NodeApi
+  readonly exit: ExitHost
+  readonly dns: NodeDns
+}

@@ -1,0 +1,69 @@
+/** Keeps a copy of the ledger's file, and says what is, or was, wrong with the file. */
+import type { HealthProblem } from '@mesh/api-server'
+import type { Clock, Logger } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
+import { type CopyProblem, type DiskStore, type SetAside, StoreCopies } from '@mesh/ledger/node'
+
+export interface LedgerKeeper {
+  problems(): readonly HealthProblem[]
+  /** Resolves when no copy is being made any more. */
+  stop(): Promise<void>
+}
+
+interface KeeperInit {
+  readonly store: DiskStore
+  readonly ledger: Ledger
+  /** What was done about a damaged file before this start. */
+  readonly damage: SetAside | undefined
+}
+
+/** A ledger in memory has nothing to keep: call it without arguments. */
+export function createLedgerKeeper(
+  init?: KeeperInit,
+  components?: { readonly clock: Clock; readonly log: Logger },
+): LedgerKeeper {
+  if (init === undefined || components === undefined) return { problems: () => [], stop: async () => {} }
+  const { store, ledger, damage } = init
+  const copies = new StoreCopies({ store, version: () => ledger.snapshot().head.hash }, components)
+  const since = components.clock.now()
+  return {
+    problems: () => [
+      ...(damage === undefined ? [] : [restoredProblem(damage, since)]),
+      ...(copies.problem === undefined ? [] : [copyProblem(copies.problem, store.location)]),
+    ],
+    stop: () => copies.stop(),
+  }
+}
+
+function restoredProblem({ movedTo, reason, copiedAt }: SetAside, since: number): HealthProblem {
+  const now =
+    copiedAt === undefined
+      ? 'There was no sound copy: the ledger began empty.'
+      : `The copy of ${new Date(copiedAt).toISOString()} is in its place.`
+  return {
+    code: 'ledger.restored',
+    severity: 'warning',
+    title: 'The file of the ledger was damaged at the start of this node',
+    hint: `${now} What is missing comes from the other members; what only this node had is in ${movedTo} (${reason}). Check the disk. This is said until the node starts again.`,
+    since,
+  }
+}
+
+function copyProblem({ isDamaged, message, since }: CopyProblem, location: string): HealthProblem {
+  if (!isDamaged) {
+    return {
+      code: 'ledger.not_copied',
+      severity: 'warning',
+      title: `There is no fresh copy of the ledger: ${message}`,
+      hint: 'A copy lies beside the file of the ledger, in case that is damaged. It is tried again every hour.',
+      since,
+    }
+  }
+  return {
+    code: 'ledger.store_damaged',
+    severity: 'error',
+    title: `The file of the ledger is damaged on the disk: ${message}`,
+    hint: `This node goes on with what it holds in memory. Check the disk and start the node again: it sets ${location} aside, takes the last sound copy, and gets the rest from the other members.`,
+    since,
+  }
+}

@@ -1,0 +1,14 @@
+import type { Clock, Random } from '@mesh/core'
+
+/** The parts that all calls of one client share. */
+export interface Asker {
+  readonly clock: Clock
+  readonly random: Random
+  readonly timeoutMs: number
+  /** Rejects with ApiError `client.unreachable`, or with the signal's reason. */
+  ask(
+    request: { readonly method: string; readonly path: string; readonly body?: string | undefined },
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Response>
+}

@@ -1,0 +1,182 @@
+/** Files of a ledger with flipped bytes, cut short, or gone: noticed, set aside, and replaced by the copy. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Clock, MeshError, silentLogger, systemClock } from '@mesh/core'
+import { createManualClock, createSeededRandom, eventually } from '@mesh/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createLedger, type Ledger } from '../src/index.ts'
+import { createNodeSigner, type DiskStore, openDiskStore, setAsideDamaged, StoreCopies } from '../src/node.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mesh-damaged-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const file = () => join(folder, 'ledger.db')
+const signer = createNodeSigner(new Uint8Array(32).fill(1))
+const open = () => createLedger({}, { signer, store: openDiskStore({ path: file() }) })
+
+async function writeSome(ledger: Ledger, count: number, prefix = 'k'): Promise<void> {
+  const value = (n: number) => JSON.stringify(`${n} `.repeat(20 + (n % 50)))
+  const writes = Array.from({ length: count }, (_, n) => ledger.put('notes', `${prefix}${n}`, value(n)))
+  await Promise.all(writes.map(({ settled }) => settled))
+}
+
+const keysOf = (ledger: Ledger) => [...ledger.snapshot().entries()].map(({ key }) => key)
+
+function thrownBy(run: () => unknown): unknown {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
+describe('a file that is not what was written', () => {
+  /** Opens the bytes as a ledger: what it holds, or the code of the error. */
+  async function read(bytes: Uint8Array): Promise<string> {
+    for (const suffix of ['', '-wal', '-journal', '-shm']) rmSync(file() + suffix, { force: true })
+    writeFileSync(file(), bytes)
+    let ledger: Ledger
+    try {
+      ledger = open()
+    } catch (error) {
+      return error instanceof MeshError ? error.code : String(error)
+    }
+    const held = JSON.stringify([...ledger.snapshot().entries()].map(({ key, entry }) => [key, entry.value]))
+    await ledger.stop()
+    return held
+  }
+
+  async function soundFile(): Promise<Buffer> {
+    const ledger = open()
+    await writeSome(ledger, 150)
+    await ledger.stop()
+    return readFileSync(file())
+  }
+
+  test('is noticed at whatever place a byte was flipped, or holds all the same', {
+    timeout: 60_000,
+  }, async () => {
+    const sound = await soundFile()
+    const whole = await read(sound)
+    const random = createSeededRandom(13)
+    const places = [
+      ...Array.from({ length: 100 }, (_, at) => at),
+      ...Array.from({ length: 120 }, () => Math.floor(random.float() * sound.length)),
+    ]
+    for (let page = 4096; page < sound.length; page += 4096) places.push(page, page + 3, page + 5, page + 9)
+    const missed: string[] = []
+    let noticed = 0
+    for (const at of places) {
+      const bytes = Buffer.from(sound)
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random.float() * 8))
+      const found = await read(bytes)
+      if (found === 'ledger.store_damaged') noticed++
+      else if (found !== whole) missed.push(`byte ${at}: ${found.slice(0, 100)}`)
+    }
+    expect(missed).toEqual([])
+    expect(noticed).toBeGreaterThan(places.length / 4)
+  })
+
+  test('is noticed wherever it was cut, to nothing where a copy is beside it', async () => {
+    const sound = await soundFile()
+    writeFileSync(`${file()}.copy`, sound)
+    for (let length = 0; length < sound.length; length += 3001) {
+      expect(await read(sound.subarray(0, length)), `${length} bytes`).toBe('ledger.store_damaged')
+    }
+  })
+})
+
+describe('a copy', () => {
+  /** Hours pass when the test says so; the pauses within the work are real. */
+  const copied = (ledger: Ledger, store: DiskStore) => {
+    const hours = createManualClock()
+    const clock: Clock = {
+      ...systemClock,
+      after: (delayMs, run, options) => (delayMs < 1_000 ? systemClock : hours).after(delayMs, run, options),
+    }
+    const version = () => ledger.snapshot().head.hash
+    const copies = new StoreCopies({ store, version }, { clock, log: silentLogger })
+    return { hours, copies }
+  }
+
+  test('takes the place of a damaged file, which is kept', async () => {
+    const store = openDiskStore({ path: file() })
+    const ledger = createLedger({}, { signer, store })
+    await writeSome(ledger, 50)
+    const { hours, copies } = copied(ledger, store)
+    await hours.advance(120_000)
+    await eventually(() => expect(existsSync(`${file()}.copy`)).toBe(true))
+    expect(statSync(`${file()}.copy`).mode & 0o777).toBe(0o600)
+    const atCopy = keysOf(ledger)
+    await writeSome(ledger, 5, 'later')
+    await ledger.stop()
+    await copies.stop()
+    expect(readdirSync(folder).toSorted()).toEqual(['ledger.db', 'ledger.db.copy'])
+
+    const damaged = readFileSync(file()).fill(0x55, 4096, 8192)
+    writeFileSync(file(), damaged)
+    const done = setAsideDamaged(file(), thrownBy(open), systemClock)
+    expect(done?.copiedAt).toBeGreaterThan(0)
+    expect(readFileSync(done?.movedTo ?? '').equals(damaged)).toBe(true)
+    const back = open()
+    expect(keysOf(back)).toEqual(atCopy)
+    await back.stop()
+  })
+
+  test('that is damaged, too, goes aside as well, and the ledger begins empty', async () => {
+    await open().stop()
+    writeFileSync(file(), 'no database, '.repeat(1000))
+    writeFileSync(`${file()}.copy`, 'no database either, '.repeat(1000))
+    expect(setAsideDamaged(file(), thrownBy(open), systemClock)?.copiedAt).toBeDefined()
+    expect(setAsideDamaged(file(), thrownBy(open), systemClock)?.copiedAt).toBeUndefined()
+    const empty = open()
+    expect(keysOf(empty)).toEqual([])
+    await empty.stop()
+    expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toHaveLength(2)
+  })
+
+  test('is not used for a file that is in use or of a later version', async () => {
+    const first = open()
+    const error = thrownBy(open)
+    expect(error).toMatchObject({ code: 'ledger.store_locked' })
+    expect(setAsideDamaged(file(), error, systemClock)).toBeUndefined()
+    await first.stop()
+    const bytes = readFileSync(file())
+    bytes.writeUInt32BE(99, 60)
+    writeFileSync(file(), bytes)
+    expect(setAsideDamaged(file(), thrownBy(open), systemClock)).toBeUndefined()
+    expect(readFileSync(file()).equals(bytes)).toBe(true)
+  })
+
+  test('of a file that was damaged while it was in use is not kept, and that is said', async () => {
+    const store = openDiskStore({ path: file() })
+    const ledger = createLedger({}, { signer, store })
+    // more than SQLite keeps in memory
+    const value = (n: number) => JSON.stringify(`${n} `.repeat(15_000))
+    const writes = Array.from({ length: 80 }, (_, n) => ledger.put('notes', `k${n}`, value(n)))
+    await Promise.all(writes.map(({ settled }) => settled))
+    await ledger.stop()
+
+    const again = openDiskStore({ path: file() })
+    const running = createLedger({}, { signer, store: again })
+    const { hours, copies } = copied(running, again)
+    await hours.advance(120_000)
+    await eventually(() => expect(existsSync(`${file()}.copy`)).toBe(true))
+    const sound = readFileSync(`${file()}.copy`)
+    const bytes = readFileSync(file())
+    for (let at = bytes.indexOf(' 15 15 '); at >= 0; at = bytes.indexOf(' 15 15 ', at + 1))
+      bytes[at + 1] = 0x39
+    writeFileSync(file(), bytes)
+    await writeSome(running, 1, 'new')
+    await hours.advance(3_600_000)
+    await eventually(() => expect(copies.problem).toMatchObject({ isDamaged: true }), { withinMs: 10_000 })
+    expect(readFileSync(`${file()}.copy`).equals(sound)).toBe(true)
+    await running.stop()
+    await copies.stop()
+  })
+})

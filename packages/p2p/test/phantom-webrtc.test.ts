@@ -1,0 +1,64 @@
+/** A WebRTC connection whose two ends never met is none, whatever the signalling said. */
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { noise } from '@libp2p/noise'
+import { tcp } from '@libp2p/tcp'
+import { yamux } from '@libp2p/yamux'
+import { systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
+import { eventually } from '@mesh/testkit'
+import { multiaddr } from '@multiformats/multiaddr'
+import { createLibp2p } from 'libp2p'
+import { RTCPeerConnection } from 'node-datachannel/polyfill'
+import { expect, onTestFinished, test } from 'vitest'
+import { writeFrame } from '../src/libp2p/frames.ts'
+import { startLoopbackNode } from './loopback-node.ts'
+
+const SIGNALING = '/webrtc-signaling/0.0.1'
+const SDP_OFFER = 0
+const SDP_ANSWER = 1
+
+/** A message of the signalling: field 1 is its type, field 2 its text. */
+function signal(type: number, text: string): Uint8Array {
+  const data = new TextEncoder().encode(text)
+  return Uint8Array.of(0x08, type, 0x12, (data.length & 0x7f) | 0x80, data.length >> 7, ...data)
+}
+
+async function createOffer(): Promise<string> {
+  const connection = new RTCPeerConnection()
+  onTestFinished(() => connection.close())
+  connection.createDataChannel('init')
+  const { sdp = '' } = await connection.createOffer()
+  return sdp
+}
+
+test('a stranger that breaks the signalling off gets no WebRTC connection', async () => {
+  const node = await startLoopbackNode({
+    network: generateNetworkConfig({}, systemRandom),
+    switches: { webrtc: true },
+  })
+  onTestFinished(() => node.stop())
+  await node.allTransportsReady
+  const stranger = await createLibp2p({
+    privateKey: await generateKeyPair('Ed25519'),
+    transports: [tcp()],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux()],
+    connectionMonitor: { enabled: false },
+  })
+  onTestFinished(() => stranger.stop())
+  const addresses = node
+    .addresses()
+    .filter((text) => text.includes('/tcp/'))
+    .map((text) => multiaddr(text))
+  const stream = await stranger.dialProtocol(addresses, SIGNALING)
+  let answered = 0
+  stream.addEventListener('message', ({ data }) => {
+    answered += data.byteLength
+  })
+  await writeFrame(stream, signal(SDP_OFFER, await createOffer()))
+  await eventually(() => expect(answered).toBeGreaterThan(100))
+  // no candidate: the library takes that for the end of the signalling, and the end for success
+  await writeFrame(stream, signal(SDP_ANSWER, 'an answer to nothing'))
+  await eventually(() => expect(stream.status).toBe('reset'))
+  expect(node.peers()).toMatchObject([{ id: stranger.peerId.toString(), transport: 'tcp' }])
+})
