@@ -18,7 +18,7 @@ import {
 } from './exit-checks.ts'
 import { applyForwarding, machineResolvers, tableName } from './exit-forwarding.ts'
 import { applyGuard } from './exit-guard.ts'
-import { endJournal, isAlive, readJournal, restoreExit, writeJournal } from './exit-journal.ts'
+import { endJournals, isAlive, readJournal, restoreExit, writeJournal } from './exit-journal.ts'
 import { applyRoutes, applyRules, hasRules } from './exit-routing.ts'
 import { CHECK_MS } from './limits.ts'
 import { exitError, trySystem } from './system-command.ts'
@@ -48,13 +48,13 @@ export function openExitHost(init: ExitHostInit, ends: Ends): ExitHost {
   const uses = hasVpn && settings.exitNode !== undefined
   const mark = uses ? settings.fwmark : undefined
   restoreExit(stateDir, log, mark)
+  ends.add(() => endJournals(stateDir))
   const host = new KernelExitHost(init)
   if (mark === undefined) return host
-  const journal = readJournal(stateDir)
+  const journal = readJournal(stateDir, 'use')
   if (isAlive(journal) || (journal === undefined && hasRules())) throw inUse()
   refuseStrictFilter(host.facts())
-  writeJournal(stateDir, { pid: process.pid, mark })
-  ends.add(() => endJournal(stateDir))
+  writeJournal(stateDir, 'use', { pid: process.pid, mark })
   host.guard()
   applyRules({ mark, blockLan: settings.exitNodeBlockLan })
   log.info('exit rules set', { exit: settings.exitNode, blockLan: settings.exitNodeBlockLan })
@@ -138,15 +138,16 @@ class KernelExitHost implements ExitHost {
   }
 
   #forward(interfaceName: string, ranges: readonly string[]): void {
-    const { stateDir, settings } = this.#init
+    const { stateDir, settings, log } = this.#init
     const resolvers = machineResolvers()
-    writeJournal(stateDir, { pid: process.pid, table: tableName(interfaceName) })
+    writeJournal(stateDir, 'offer', { pid: process.pid, table: tableName(interfaceName) })
     applyForwarding({
       interface: interfaceName,
       ranges,
       advertised: settings.advertiseRoute,
       resolvers,
     })
+    log.info('exit offered', { interface: interfaceName, resolvers })
     const ruleset = trySystem('nft', ['list', 'ruleset']) ?? ''
     this.#found = findForwardingProblems(ruleset, resolvers.length > 0)
   }

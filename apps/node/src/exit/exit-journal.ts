@@ -10,6 +10,9 @@ import { undoForwarding } from './exit-forwarding.ts'
 import { undoGuard } from './exit-guard.ts'
 import { undoRouting } from './exit-routing.ts'
 
+/** What a node does: its own packets go to an exit (`use`), or it is one (`offer`). */
+type ExitRole = 'use' | 'offer'
+
 export interface ExitJournal {
   /** The process id of the node that wrote it. */
   readonly pid: number
@@ -19,20 +22,20 @@ export interface ExitJournal {
   readonly table?: string
 }
 
-function journalPath(stateDir: string): string {
-  return join(stateDir, 'exit.json')
+function journalPath(stateDir: string, role: ExitRole): string {
+  return join(stateDir, `exit-${role}.json`)
 }
 
-export function readJournal(stateDir: string): ExitJournal | undefined {
+export function readJournal(stateDir: string, role: ExitRole): ExitJournal | undefined {
   try {
-    return JSON.parse(readFileSync(journalPath(stateDir), 'utf8')) as ExitJournal
+    return JSON.parse(readFileSync(journalPath(stateDir, role), 'utf8')) as ExitJournal
   } catch {
     return undefined
   }
 }
 
-export function writeJournal(stateDir: string, journal: ExitJournal): void {
-  writeFileSync(journalPath(stateDir), JSON.stringify(journal), { mode: 0o600, flush: true })
+export function writeJournal(stateDir: string, role: ExitRole, journal: ExitJournal): void {
+  writeFileSync(journalPath(stateDir, role), JSON.stringify(journal), { mode: 0o600, flush: true })
 }
 
 /** The node that wrote the journal still runs, and is not this one. */
@@ -45,26 +48,31 @@ export function isAlive(journal: ExitJournal | undefined): boolean {
  * @param mark the mark of the exit that this node asks for: rules with it stay where they are
  */
 export function restoreExit(stateDir: string, log: Logger, mark?: number): void {
-  const journal = readJournal(stateDir)
-  if (journal === undefined || isAlive(journal)) return
-  const stays = journal.mark !== undefined && journal.mark === mark
-  if (journal.mark !== undefined && !stays) {
-    undoGuard()
-    undoRouting()
-    log.info('exit rules of an earlier run removed')
+  for (const role of ['use', 'offer'] as const) {
+    const journal = readJournal(stateDir, role)
+    if (journal === undefined || isAlive(journal)) continue
+    if (role === 'use' && journal.mark === mark) continue
+    undo(journal)
+    log.info('exit of an earlier run taken back', { role })
+    rmSync(journalPath(stateDir, role), { force: true })
   }
-  if (journal.table !== undefined) undoForwarding(journal.table)
-  if (!stays) rmSync(journalPath(stateDir), { force: true })
 }
 
 /** At the end of the node that wrote it. */
-export function endJournal(stateDir: string): void {
-  const journal = readJournal(stateDir)
-  if (journal?.pid !== process.pid) return
-  if (journal.mark !== undefined) {
-    undoGuard()
-    undoRouting()
+export function endJournals(stateDir: string): void {
+  for (const role of ['use', 'offer'] as const) {
+    const journal = readJournal(stateDir, role)
+    if (journal?.pid !== process.pid) continue
+    undo(journal)
+    rmSync(journalPath(stateDir, role), { force: true })
   }
-  if (journal.table !== undefined) undoForwarding(journal.table)
-  rmSync(journalPath(stateDir), { force: true })
+}
+
+function undo({ mark, table }: ExitJournal): void {
+  if (mark !== undefined) {
+    undoRouting()
+    // last, so that nothing is led nowhere
+    undoGuard()
+  }
+  if (table !== undefined) undoForwarding(table)
 }

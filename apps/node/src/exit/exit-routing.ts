@@ -12,7 +12,7 @@ import { CommandFailure, exitError, runSystem, trySystem } from './system-comman
 const FLAGS = { ipv4: '-4', ipv6: '-6' } as const
 
 /** The families that this machine has. */
-export function ownFamilies(): readonly Family[] {
+function ownFamilies(): readonly Family[] {
   return existsSync('/proc/net/if_inet6') ? ['ipv4', 'ipv6'] : ['ipv4']
 }
 
