@@ -35,7 +35,11 @@ const TESTS_MAY_IMPORT = {
   'apps/web-ui': ['@mesh/api-server'],
 }
 /** Files of other packages that tests and benches may name: `apps/node/bench` runs the benches of all packages. */
-const TEST_EXCEPTIONS = [{ from: /^apps\/node\/bench\//, to: /^packages\/[\w-]+\/bench\// }]
+const TEST_EXCEPTIONS = [
+  { from: /^apps\/node\/bench\//, to: /^packages\/[\w-]+\/bench\// },
+  // decoders are no public names of their packages
+  { from: /^apps\/node\/fuzz\//, to: /^packages\/[\w-]+\/(src|test)\// },
+]
 const REASONS = {
   'packages/p2p>@mesh/ledger': 'p2p and ledger never meet: replication speaks through a port',
   'packages/ledger>@mesh/p2p': 'the ledger is embeddable alone and knows no network',
@@ -69,12 +73,12 @@ const BROWSER_SAFE = [
 const NODE_ONLY =
   /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|bulk\/|discovery\/multicast-sockets|upstream\/marked-sockets|host\/node-platform))/
 
-const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench|attack)\//
+const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench|attack|soak|fuzz)\//
 
 const problems = []
 let files = 0
 for (const [folder, allowed] of Object.entries(MAY_IMPORT)) {
-  for (const path of globSync(`${folder}/{src,test,bench,attack}/**/*.{ts,tsx}`, { cwd: root })) {
+  for (const path of globSync(`${folder}/{src,test,bench,attack,soak,fuzz}/**/*.{ts,tsx}`, { cwd: root })) {
     files++
     const code = readFileSync(join(root, path), 'utf8')
     if (IS_TEST.test(path)) {

@@ -34,6 +34,11 @@ export interface Scenario {
   readonly appliesToLegacy: boolean
   /** Arguments of the victim, beside those that keep it on loopback. */
   readonly victimArgs?: readonly string[]
+  /**
+   * True for what is not made in a siege: it fills the ledger that all share, or leaves conflicts there that only end
+   * with the attacker's heartbeats.
+   */
+  readonly isApart?: boolean
   /** True where the honest member joins while the attack runs, and not before it. */
   readonly honestComesLate?: boolean
   /** Attacks until the signal aborts. What it gives is printed: what was sent, and how the victim took it. */
@@ -47,6 +52,8 @@ export interface Measured {
   readonly who: Scenario['who']
   /** The longest that `/healthz` took to answer during the attack, in ms; infinite when it did not. */
   readonly healthMs: number
+  /** The same of the victim in the seconds before the attack, to compare with, in ms. */
+  readonly calmMs: number
   /** How much the process grew during the attack, in MB of resident memory. */
   readonly grownMb: number
   /** The longest that a write of an honest member took to arrive, in ms; infinite when one did not. */
@@ -62,6 +69,7 @@ export interface Measured {
 
 /** What a victim has to keep while it is attacked. */
 export interface Bounds {
+  /** How much longer than before the attack health may take, in ms. */
   readonly healthMs: number
   readonly grownMb: number
   readonly writeMs: number

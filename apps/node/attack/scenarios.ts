@@ -3,6 +3,7 @@ import type { Scenario } from './scenario.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
 import { FRAME_ATTACKS } from './scenarios/frames.ts'
 import { GOSSIP_ATTACKS } from './scenarios/gossip.ts'
+import { LEDGER_ATTACKS } from './scenarios/ledger.ts'
 import { LIBP2P_ATTACKS } from './scenarios/libp2p.ts'
 
 /** No attack at all: what the machine itself does to the figures. */
@@ -20,5 +21,6 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CONNECTION_ATTACKS,
   ...GOSSIP_ATTACKS,
   ...FRAME_ATTACKS,
+  ...LEDGER_ATTACKS,
   ...LIBP2P_ATTACKS,
 ]

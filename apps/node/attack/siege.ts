@@ -50,7 +50,8 @@ export async function runSiege(scenarios: readonly Scenario[], init: SiegeInit):
     while (nodes.length < init.nodes) nodes.push(await stage.startMember(first))
     await untilTrue(JOIN_MS, async () => (await onlineAt(first)) >= init.nodes)
     const time = new AbortController()
-    const attacks = scenarios.map((scenario, at) => {
+    const together = scenarios.filter(({ isApart }) => isApart !== true)
+    const attacks = together.map((scenario, at) => {
       const target = nodes[at % nodes.length] ?? first
       return attackUntil(scenario, { target, token, signal: time.signal, peers })
     })

@@ -46,8 +46,8 @@ const VARIANTS: Readonly<
   wire: { why: () => undefined, open: openWire },
   wireguardGo: { why: whyNoWireguardGo, open: openWireguardGo },
   edgevpn: { why: whyNoEdgevpn, open: openEdgevpn },
-  streams: { why: () => undefined, open: () => openOurs([]) },
-  ours: { why: () => undefined, open: () => openOurs(['--udp', '--mtu=1420']) },
+  streams: { why: () => undefined, open: () => openOurs(['--no-udp']) },
+  ours: { why: () => undefined, open: () => openOurs(['--mtu=1420']) },
 }
 
 /** @param names variants to measure; all unless given */
@@ -159,7 +159,7 @@ async function openOurs(args: readonly string[]): Promise<Tunnel> {
       vpn.start('right', ['--address=10.1.0.2/24', ...args], built),
     ])
     await pingSoon(lab, 'left', right.v4, SET_UP_MS)
-    if (args.includes('--udp')) await Promise.all([left, right].map(untilOverUdp))
+    if (!args.includes('--no-udp')) await Promise.all([left, right].map(untilOverUdp))
     return { lab, to: right.v4, pids: [left.pid, right.pid], close }
   } catch (error) {
     await close()

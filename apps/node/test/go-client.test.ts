@@ -17,7 +17,7 @@ describe.skipIf(why !== undefined)(suiteName("EdgeVPN's Go client", why), () => 
     const suites = buildGoClientSuites()
     const node = await mesh.start({ token: makeToken(), args: ['--api-values=text'] })
     for (const suite of suites) {
-      const { stdout } = await promisify(execFile)(suite, ['-test.v'], {
+      const { stdout } = await promisify(execFile)(suite, ['-test.v', '-ginkgo.no-color'], {
         env: { PATH: process.env['PATH'], HOME: mesh.folder, TEST_INSTANCE: node.url },
         cwd: mesh.folder,
         timeout: SUITE_TIMEOUT_MS,

@@ -108,6 +108,7 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     retryHandshake() {},
     udpPort: undefined,
     sendDatagram: () => false,
+    expectDatagrams() {},
     takeDatagrams: () => [],
     activePeers: () => [],
     close() {},

@@ -183,14 +183,14 @@ describe.skipIf(why !== undefined)(suite, () => {
       },
       { withinMs: 30_000 },
     )
-    expect(pong.stdout).toMatch(/^(\S+ \(10\.1\.0\.2\) by direct tcp: \d+\.\d ms, MTU 1280\n){2}$/)
+    expect(pong.stdout).toMatch(/^(\S+ \(10\.1\.0\.2\) by direct (tcp|udp): \d+\.\d ms, MTU 1280\n){2}$/)
     expect(await runIn(lab, 'a', ['ping', '-n', '-c', '3', '-i', '0.2', b.v6])).toContain('3 received')
     const json = await ask('ping', b.id, '--count=1', '--json')
     expect(JSON.parse(json.stdout)).toMatchObject({ PeerID: b.id, Address: '10.1.0.2', Way: 'sealed' })
 
     const status = await ask('status')
     expect(status.stdout).toMatch(/^vpn +running, mesh0 with MTU 1280, 10\.1\.0\.1\/24/m)
-    expect(status.stdout).toMatch(/^10\.1\.0\.2 .* direct tcp .* \d+ B/m)
+    expect(status.stdout).toMatch(/^10\.1\.0\.2 .* direct (tcp|udp \S+) .* \d+ B/m)
     const { Vpn } = JSON.parse((await ask('status', '--json')).stdout) as { Vpn: VpnView }
     expect(Vpn.Peers).toMatchObject([{ PeerID: b.id, Way: 'sealed', Path: 'direct' }])
     expect(Vpn.Peers[0]?.PacketsOut).toBeGreaterThanOrEqual(3)

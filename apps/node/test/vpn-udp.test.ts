@@ -33,7 +33,7 @@ const DIRECT: readonly (readonly [Host, Host])[] = [
   ['cone', 'address'],
 ]
 
-const UDP_ARGS = ['--mdns=false', '--udp', `--udp-port=${NAT_UDP_PORT}`]
+const UDP_ARGS = ['--mdns=false', `--udp-port=${NAT_UDP_PORT}`]
 
 let lab: Lab
 let vpn: VpnLab

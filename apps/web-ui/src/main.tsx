@@ -2,12 +2,12 @@ import './strict-csp.ts'
 import './styles/fonts.css'
 import './styles/tokens.css'
 import './styles/base.css'
-import { createClient } from '@mesh/api-client'
+import { createClient, type Fetch } from '@mesh/api-client'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { createQueryClient } from './data/query-client.ts'
-import { takeToken } from './data/token.ts'
+import { createSession } from './data/session.ts'
 import { applyTheme } from './parts/theme.ts'
 import { createPageRouter } from './router.tsx'
 
@@ -15,13 +15,22 @@ import { createPageRouter } from './router.tsx'
 const REQUEST_TIMEOUT_MS = 12_000
 
 applyTheme()
-const token = takeToken()
+const session = createSession()
+const plainFetch: Fetch = (url, init) => globalThis.fetch(url, init)
 const root = document.getElementById('root')
 if (root !== null) {
   createRoot(root).render(
     <StrictMode>
       <App
-        client={createClient({ timeoutMs: REQUEST_TIMEOUT_MS, ...(token !== undefined && { token }) })}
+        // what failed is asked again by the page's own rules
+        client={createClient({
+          timeoutMs: REQUEST_TIMEOUT_MS,
+          retries: 0,
+          token: session.token,
+          fetch: session.watch(plainFetch),
+        })}
+        session={session}
+        fetch={plainFetch}
         queryClient={createQueryClient()}
         router={createPageRouter()}
       />

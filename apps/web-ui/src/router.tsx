@@ -16,6 +16,7 @@ import {
   validateOffersSearch,
 } from './frame/search-params.ts'
 import { GuestsPage } from './pages/guests/guests-page.tsx'
+import { AccessPage } from './pages/access/access-page.tsx'
 import { LedgerPage } from './pages/ledger/ledger-page.tsx'
 import { MorePage } from './pages/lists/more-page.tsx'
 import { NamesPage } from './pages/names/names-page.tsx'
@@ -67,6 +68,12 @@ const guests = createRoute({
   validateSearch: validateListSearch,
   component: GuestsPage,
 })
+const access = createRoute({
+  getParentRoute: () => root,
+  path: '/access',
+  validateSearch: validateListSearch,
+  component: AccessPage,
+})
 const more = createRoute({ getParentRoute: () => root, path: '/more', component: MorePage })
 
 const routeTree = root.addChildren([
@@ -77,6 +84,7 @@ const routeTree = root.addChildren([
   services,
   files,
   guests,
+  access,
   more,
 ])
 

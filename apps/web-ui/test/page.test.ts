@@ -136,6 +136,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
       '/files?view=offer',
       '/ledger',
       '/ledger?bucket=notes&key=greeting',
+      '/access',
       '/more',
       '/no/such/page',
     ]) {

@@ -8,6 +8,7 @@ import * as index from './index.ts'
 import { ApiError, createClient, type FetchInit } from './index.ts'
 import * as node from './node.ts'
 import { createNodeClient } from './node.ts'
+import { parseRetryAfter } from './retry.ts'
 
 const cleanups: (() => void)[] = []
 afterEach(() => {
@@ -263,4 +264,146 @@ test('an event without end is cut off', async () => {
   await clock.advance(1000)
   expect((await next).value).toMatchObject({ type: 'gap' })
   expect(states).toEqual(['open', 'client.bad_answer', 'open'])
+})
+
+const notReady = (seconds = '2') =>
+  Response.json(
+    { Code: 'node.not_ready', Message: 'm', Hint: '', RequestID: 'r', Issues: [] },
+    { status: 503, headers: { 'Retry-After': seconds } },
+  )
+const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+
+/** Answers one after the other, errors thrown, and the last for ever. */
+function inTurn(...answers: readonly (() => Response | Error)[]) {
+  let at = 0
+  const made = scripted(() => {
+    const answer = (answers[Math.min(at++, answers.length - 1)] as () => Response | Error)()
+    if (answer instanceof Error) throw answer
+    return answer
+  })
+  return made
+}
+
+test('what only reads is asked again when the connection breaks, and a write is not, since it may be done', async () => {
+  const broken = () => new Error('socket hang up')
+  const ok = () => Response.json({ State: 'Announcing' })
+  const reading = inTurn(broken, broken, () => Response.json(true))
+  const read = reading.client.getPeergate()
+  await reading.clock.advance(10_000)
+  expect(await read).toBe(true)
+  expect(reading.asked).toHaveLength(3)
+  for (const ask of ['putText', 'deleteEntry', 'createDns'] as const) {
+    const writing = inTurn(broken, ok)
+    const input = { bucket: 'b', key: 'k', value: 'v', body: { Regex: 'a', Records: {} } }
+    const failed = failure(writing.client[ask](input as never))
+    await writing.clock.advance(10_000)
+    expect(await failed).toMatchObject({ code: 'client.unreachable' })
+    expect(writing.asked).toHaveLength(1)
+  }
+})
+
+test('a write that never reached a node, or that the node says it did not do, is made again', async () => {
+  const { client, asked, clock } = inTurn(
+    refused,
+    () => notReady(),
+    () => Response.json({ State: 'Announcing' }),
+  )
+  const written = client.putText({ bucket: 'b', key: 'k', value: 'v' })
+  await clock.advance(250)
+  expect(asked).toHaveLength(2)
+  await clock.advance(1_749)
+  expect(asked).toHaveLength(2)
+  await clock.advance(251)
+  expect(await written).toEqual({ State: 'Announcing' })
+})
+
+test('no call waits beyond its time, however long the node asks it to, or is made without end', async () => {
+  const long = inTurn(() => notReady('3600'))
+  expect(await failure(long.client.getSummary())).toMatchObject({ status: 503, retryAfterMs: 3_600_000 })
+  expect(long.asked).toHaveLength(1)
+  const always = inTurn(() => notReady('1'))
+  const failed = failure(always.client.getSummary())
+  await always.clock.advance(20_000)
+  expect(await failed).toMatchObject({ code: 'node.not_ready' })
+  expect(always.asked).toHaveLength(3)
+  expect(always.clock.pending).toBe(0)
+})
+
+test('an error of the caller is not repeated, and neither is one without a time to come back', async () => {
+  const answers = [400, 401, 403, 404, 409, 500].map((status) => () => new Response('{}', { status }))
+  for (const answer of answers) {
+    const { client, asked } = inTurn(answer)
+    await failure(client.getSummary())
+    expect(asked).toHaveLength(1)
+  }
+})
+
+test('who aborts waits for no further try', async () => {
+  const { client, clock, asked } = inTurn(refused)
+  const controller = new AbortController()
+  const failed = failure(client.getSummary({}, { signal: controller.signal }))
+  await clock.advance(1)
+  controller.abort(new Error('left the page'))
+  expect(await failed).toMatchObject({ message: 'left the page' })
+  expect(asked).toHaveLength(1)
+  expect(clock.pending).toBe(0)
+})
+
+test('reads a date in Retry-After, and nothing else', () => {
+  const now = Date.UTC(2026, 0, 1)
+  expect(parseRetryAfter('Thu, 01 Jan 2026 00:00:05 GMT', now)).toBe(5_000)
+  expect(parseRetryAfter('Wed, 31 Dec 2025 00:00:05 GMT', now)).toBe(0)
+  expect(parseRetryAfter(' 3 ', now)).toBe(3_000)
+  for (const text of [null, '', 'soon', '-1x', 'NaN']) expect(parseRetryAfter(text, now)).toBeUndefined()
+})
+
+test('the token goes with every request, the stream of events too, and may change', async () => {
+  let token: string | undefined = 'first'
+  const asked: FetchInit[] = []
+  const client = createClient({
+    baseUrl: 'http://node',
+    token: () => token,
+    clock: createManualClock(),
+    fetch: async (_url, init) => {
+      asked.push(init)
+      return init.headers['accept'] === 'text/event-stream' ? stream(sent(1, 'gap', {})) : Response.json(true)
+    },
+  })
+  await client.getPeergate()
+  token = 'second'
+  await client.events().next()
+  token = undefined
+  await client.getPeergate()
+  expect(asked.map(({ headers }) => headers['authorization'])).toEqual([
+    'Bearer first',
+    'Bearer second',
+    undefined,
+  ])
+})
+
+test('an event that broke off is not taken for read: the stream goes on before it', async () => {
+  const half = `${sent(4, 'peer.disconnected', { PeerID: 'a' })}id: e-5\nevent: peer.disconnected\ndata: {"Pe`
+  const made = inTurn(
+    () => stream(half),
+    () => stream(sent(5, 'peer.disconnected', { PeerID: 'b' })),
+  )
+  const events = made.client.events()
+  await events.next()
+  const next = events.next()
+  await made.clock.advance(1_000)
+  expect((await next).value).toMatchObject({ id: 'e-5', data: { PeerID: 'b' } })
+  expect(made.asked[1]?.init.headers['last-event-id']).toBe('e-4')
+  await events.return?.()
+})
+
+test('a stream that is told to come back later does', async () => {
+  const made = inTurn(
+    () => notReady('7'),
+    () => stream(sent(1, 'gap', {})),
+  )
+  const next = made.client.events().next()
+  await made.clock.advance(6_999)
+  expect(made.asked).toHaveLength(1)
+  await made.clock.advance(1)
+  expect((await next).value).toMatchObject({ type: 'gap' })
 })

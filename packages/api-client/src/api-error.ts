@@ -15,6 +15,8 @@ export interface ApiErrorInit extends MeshErrorInit {
   /** HTTP status; 0, the default, when there was no answer. */
   readonly status?: number
   readonly requestId?: string
+  /** How long the node asks to wait before the next try, in ms. */
+  readonly retryAfterMs?: number | undefined
   /** Who holds the key, and until when (RFC 3339); there with `ledger.not_owner`. */
   readonly owner?: string | undefined
   readonly leaseEndsAt?: string | undefined
@@ -28,6 +30,8 @@ export class ApiError extends MeshError<ErrorCode | ClientErrorCode> {
   readonly requestId: string | undefined
   readonly owner: string | undefined
   readonly leaseEndsAt: string | undefined
+  /** How long the node asks to wait before the next try, in ms. */
+  readonly retryAfterMs: number | undefined
 
   constructor(code: ErrorCode | ClientErrorCode, message: string, init: ApiErrorInit = {}) {
     super(code, message, init)
@@ -35,20 +39,23 @@ export class ApiError extends MeshError<ErrorCode | ClientErrorCode> {
     this.requestId = init.requestId
     this.owner = init.owner
     this.leaseEndsAt = init.leaseEndsAt
+    this.retryAfterMs = init.retryAfterMs
   }
 }
 
 /** The error that an answer with a status of 400 or more stands for. */
-export function errorOfAnswer(status: number, text: string): ApiError {
+export function errorOfAnswer(status: number, text: string, retryAfterMs?: number): ApiError {
   const body = errorBody.safeParse(tryParse(text)).data
   if (body === undefined || !isErrorCode(body.Code)) {
     return new ApiError('client.bad_answer', body?.Message ?? `the server answered with status ${status}`, {
       status,
+      retryAfterMs,
       hint: body?.Hint ?? 'Check that the address is that of a mesh node, of this or a newer version.',
     })
   }
   return new ApiError(body.Code, body.Message, {
     status,
+    retryAfterMs,
     hint: body.Hint === '' ? errorCatalogue[body.Code].hint : body.Hint,
     requestId: body.RequestID,
     owner: body.Owner,

@@ -19,9 +19,10 @@ import {
 import { ApiError, errorOfAnswer } from './api-error.ts'
 import type { Asker } from './asker.ts'
 import { type EventsOptions, readEvents } from './events.ts'
-import { DEFAULT_TIMEOUT_MS } from './limits.ts'
+import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS } from './limits.ts'
 import { type Answered, nextOf, readPages } from './pages.ts'
-import { planRequest } from './request.ts'
+import { type PlannedRequest, planRequest } from './request.ts'
+import { retryAfterOf, withRetries } from './retry.ts'
 
 /** The part of `fetch` that is used; a browser's, Node's, or one over a unix socket. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>
@@ -39,8 +40,13 @@ export interface ClientOptions {
   readonly fetch?: Fetch
   /** The time that a whole request may take, in ms; a `wait` is added. 30 s unless given. */
   readonly timeoutMs?: number
-  /** Sent as a bearer token. */
-  readonly token?: string
+  /** Sent as a bearer token, also for events; a function is asked before each request. */
+  readonly token?: string | (() => string | undefined)
+  /**
+   * How often a call is made again that failed and may be: one that only reads, never reached the node, or was answered
+   * with 429 or 503 and `Retry-After`. 2 unless given; all tries share `timeoutMs`.
+   */
+  readonly retries?: number
   readonly clock?: Clock
   readonly random?: Random
 }
@@ -119,13 +125,15 @@ type Input = Readonly<Record<string, unknown>>
 function createAsker(options: ClientOptions): Asker {
   const baseUrl = (options.baseUrl ?? '').replace(/\/+$/, '')
   const doFetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
-  const common: Record<string, string> =
-    options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
+  const { token } = options
   return {
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    retries: options.retries ?? DEFAULT_RETRIES,
     async ask({ method, path, body }, headers, signal) {
+      const bearer = typeof token === 'function' ? token() : token
+      const common = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
       const all = { ...common, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) }
       const init = { method, headers: all, signal, ...(body !== undefined && { body }) }
       return doFetch(baseUrl + path, init).catch((cause: unknown) => {
@@ -148,16 +156,27 @@ async function ask(
     limit.abort(new ApiError('client.timeout', `no answer to ${planned.method} ${route.path} in time`))
   const cancel = asker.clock.after(asker.timeoutMs + wait, onTime, { keepAlive: true })
   const signal = options.signal === undefined ? limit.signal : AbortSignal.any([options.signal, limit.signal])
+  const endsAt = asker.clock.monotonic() + asker.timeoutMs + wait
   try {
-    const response = await asker.ask(planned, {}, signal)
-    const text = await response.text().catch((cause: unknown) => {
-      throw signal.aborted ? signal.reason : unreachable(planned.path, cause)
-    })
-    if (!response.ok) throw errorOfAnswer(response.status, text)
-    return { value: parseAnswer(route, response.status, text), next: nextOf(response.headers) }
+    const init = { retries: asker.retries, method: planned.method, endsAt, signal }
+    const { status, text, headers } = await withRetries(init, asker, () => askOnce(asker, planned, signal))
+    return { value: parseAnswer(route, status, text), next: nextOf(headers) }
   } finally {
     cancel()
   }
+}
+
+async function askOnce(
+  asker: Asker,
+  planned: PlannedRequest,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly text: string; readonly headers: Headers }> {
+  const response = await asker.ask(planned, {}, signal)
+  const text = await response.text().catch((cause: unknown) => {
+    throw signal.aborted ? signal.reason : unreachable(planned.path, cause)
+  })
+  if (response.ok) return { status: response.status, text, headers: response.headers }
+  throw errorOfAnswer(response.status, text, retryAfterOf(response, asker.clock))
 }
 
 function parseAnswer(route: RouteDefinition, status: number, text: string): unknown {

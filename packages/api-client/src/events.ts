@@ -11,6 +11,7 @@ import { createBackoff, delay, parseExactJson } from '@mesh/core'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { ApiError, errorOfAnswer } from './api-error.ts'
 import type { Asker } from './asker.ts'
+import { retryAfterOf } from './retry.ts'
 import { MAX_EVENT_CHARS, RECONNECT_MAX_MS, RECONNECT_MIN_MS } from './limits.ts'
 
 export interface EventsOptions {
@@ -54,7 +55,7 @@ export async function* readEvents(asker: Asker, options: EventsOptions): AsyncIt
         error = cause
       }
       backoff.failed()
-      const retryInMs = backoff.remainingMs()
+      const retryInMs = Math.max(backoff.remainingMs(), error?.retryAfterMs ?? 0)
       options.onState?.({ state: 'waiting', error, retryInMs, heardAt: place.heardAt })
       await delay(asker.clock, retryInMs, signal).catch(() => {})
     }
@@ -114,7 +115,10 @@ async function openStream(
     { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) },
     signal,
   )
-  if (!response.ok) throw errorOfAnswer(response.status, await response.text().catch(() => ''))
+  if (!response.ok) {
+    const text = await response.text().catch(() => '')
+    throw errorOfAnswer(response.status, text, retryAfterOf(response, asker.clock))
+  }
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
   if (isStream && response.body !== null) return response.body.getReader()
   throw new ApiError('client.bad_answer', 'the server sends no events here', { status: response.status })

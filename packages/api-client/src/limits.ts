@@ -11,3 +11,9 @@ export const RECONNECT_MAX_MS = 10_000
  * stream of ours.
  */
 export const MAX_EVENT_CHARS = 4 << 20
+/** How often a call that may be made again is, unless its client says otherwise. */
+export const DEFAULT_RETRIES = 2
+/** The wait before a call is made again, in ms; it doubles up to the longest. */
+export const RETRY_MIN_MS = 250
+/** The longest wait before a call is made again, in ms, where the node names no longer one. */
+export const RETRY_MAX_MS = 4_000

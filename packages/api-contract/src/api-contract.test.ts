@@ -45,6 +45,7 @@ test('has these public names', () => {
     'hintOf',
     'isErrorCode',
     'levelOf',
+    'retryAfterSecondsOf',
     'routes',
     'tryParseDnsType',
   ])

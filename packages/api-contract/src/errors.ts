@@ -8,6 +8,8 @@ export interface ErrorDescription {
   readonly title: string
   /** The next step for whoever asks over HTTP. */
   readonly hint: string
+  /** With a failure that ends by itself: after how many seconds to ask again, which the answer says as `Retry-After`. */
+  readonly retryAfterSeconds?: number
   /** The hint for whoever asks by `mesh COMMAND`, where it differs from `hint`. */
   readonly commandHint?: string
 }
@@ -112,6 +114,7 @@ export const errorCatalogue = {
   },
   'http.rate_limited': {
     status: 429,
+    retryAfterSeconds: 1,
     title: 'Too many writes from this address',
     hint: 'Wait as long as Retry-After says; 200 writes a second are taken, 1,000 at once.',
     commandHint: 'Wait a second; 200 writes a second are taken, 1,000 at once.',
@@ -184,6 +187,7 @@ export const errorCatalogue = {
   },
   'dns.busy': {
     status: 503,
+    retryAfterSeconds: 1,
     title: 'The patterns of the ledger take too long to try',
     hint: 'Ask again; delete patterns that are not needed.',
   },
@@ -278,6 +282,7 @@ export const errorCatalogue = {
   },
   'events.too_many_readers': {
     status: 503,
+    retryAfterSeconds: 5,
     title: 'Too many readers of events',
     hint: 'Close other pages or tools that watch this node.',
   },
@@ -288,6 +293,7 @@ export const errorCatalogue = {
   },
   'services.not_running': {
     status: 503,
+    retryAfterSeconds: 2,
     title: 'The node has not joined its network yet',
     hint: 'Ask again in a few seconds; GET /api/health says what it waits for.',
     commandHint: 'Try again in a few seconds; `mesh status` says what it waits for.',
@@ -391,6 +397,7 @@ export const errorCatalogue = {
   },
   'node.not_ready': {
     status: 503,
+    retryAfterSeconds: 2,
     title: 'The node is not ready yet',
     hint: 'Ask again in a few seconds; GET /api/health says what it waits for.',
     commandHint: 'Ask again in a few seconds; `mesh status` says what it waits for.',
@@ -405,6 +412,12 @@ const has = Object.prototype.hasOwnProperty.bind(errorCatalogue)
 export function hintOf(code: ErrorCode, asker: 'http' | 'command'): string {
   const { hint, commandHint }: ErrorDescription = errorCatalogue[code]
   return asker === 'command' ? (commandHint ?? hint) : hint
+}
+
+/** After how many seconds a failure may be over; undefined where nobody knows. */
+export function retryAfterSecondsOf(code: ErrorCode): number | undefined {
+  const { retryAfterSeconds }: ErrorDescription = errorCatalogue[code]
+  return retryAfterSeconds
 }
 
 /** Narrows any text to a code of the catalogue. */

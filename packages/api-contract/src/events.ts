@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { later } from './later.ts'
 import { EVENT_HISTORY_SIZE } from './limits.ts'
+import { udpView } from './views/vpn.ts'
 import { uint64 } from './views/fields.ts'
 
 const peer = later(() => z.object({ PeerID: z.string() }))
@@ -70,6 +71,8 @@ export const eventSchemas = {
   ),
   'machine.online': machine,
   'machine.offline': machine,
+  /** Packets of the VPN go another way to a machine, or there is another reason why not over UDP. */
+  'machine.path': later(() => peer().extend(udpView().shape)),
   /** A service, connection or file of this node is in another state; a `State` of null says that it was removed. */
   'service.changed': offered,
   'connection.changed': offered,

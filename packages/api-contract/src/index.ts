@@ -17,6 +17,7 @@ export {
   errorCatalogue,
   hintOf,
   isErrorCode,
+  retryAfterSecondsOf,
 } from './errors.ts'
 export { type ApiEvent, type EventData, type EventType, eventSchemas, eventTypes } from './events.ts'
 export {

@@ -8,6 +8,7 @@ import {
   publishLedgerEvents,
   publishNetworkEvents,
   publishOfferEvents,
+  publishPathEvents,
   publishRefused,
 } from './events/event-sources.ts'
 import { watchMachines } from './events/machine-watch.ts'
@@ -124,6 +125,7 @@ class ExpressApiServer implements ApiServer {
 
   attachVpn(vpn: VpnPort): void {
     this.#vpn = vpn
+    this.#ends.push(publishPathEvents(vpn, this.#hub))
   }
 
   attachOffers(offers: OffersPort): void {
@@ -187,7 +189,8 @@ class ExpressApiServer implements ApiServer {
 
   readonly #scene = (): Scene => {
     const { ledger, clock } = this.#components
-    return { snapshot: ledger.snapshot(), self: ledger.self, network: this.#network, now: clock.now() }
+    const [network, vpn] = [this.#network, this.#vpn]
+    return { snapshot: ledger.snapshot(), self: ledger.self, network, vpn, now: clock.now() }
   }
 
   #facts(): NodeFactsView {

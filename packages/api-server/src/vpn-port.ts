@@ -32,7 +32,7 @@ export interface VpnUdp {
   readonly rttMs: number | undefined
   readonly candidates: readonly {
     readonly endpoint: UdpEndpoint
-    readonly kind: 'own' | 'seen' | 'heard'
+    readonly kind: 'own' | 'mapped' | 'seen' | 'heard'
     readonly isAnswered: boolean
     readonly isHeard: boolean
     readonly rttMs: number | undefined
@@ -124,6 +124,8 @@ export interface VpnPort {
   addGuest(request: { readonly name: string; readonly endpoint: string | undefined }): Promise<AddedVpnGuest>
   /** @throws MeshError with a code of the catalogue */
   removeGuest(name: string): void
+  /** Calls the listener when packets go another way to a peer, or for another reason not over UDP. */
+  onPath(listener: (peer: string, udp: VpnUdp) => void): () => void
   /** @throws MeshError `vpn.unknown_peer`, `vpn.not_running`, or what kept it from being reached; the signal's reason */
   probe(peer: PeerId, signal: AbortSignal): Promise<VpnProbe>
 }

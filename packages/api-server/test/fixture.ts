@@ -158,6 +158,7 @@ export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
       if (at < 0) throw new MeshError('vpn.unknown_guest', `no guest is called ${name}`)
       guests.splice(at, 1)
     },
+    onPath: () => () => {},
     status: () => ({
       state: 'running',
       interface: { name: 'mesh0', mtu: 1280, offload: true },

@@ -87,6 +87,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         LastError: null,
         Reach: 'direct by tcp for 5 s, dialled by the peer',
         Agent: 'mesh/0.1.0',
+        UDP: { State: 'none', Reason: 'blocked', Endpoint: null, RoundTripMs: null },
         ...stats,
       },
     ])

@@ -50,7 +50,7 @@ fn fitting(shared: &Shared, entry: &Entry, left: Vec<u8>) -> Vec<u8> {
         }
         let at = kept.len() + FRAME_PREFIX_BYTES;
         push_frame(&mut kept, packet);
-        clamp_segment_size(&mut kept[at..], &ip, entry.mtu, true);
+        clamp_segment_size(&mut kept[at..], &ip, entry.segment_mtu(), true);
     }
     kept
 }

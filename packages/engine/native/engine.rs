@@ -1,7 +1,7 @@
 //! One device, one identity, one table, and the threads that carry packets between them and the peers' streams.
 use crate::clamp::{MAX_TOO_BIG, too_big};
 use crate::counters::{Counters, Reason};
-use crate::datagrams::{Datagram, Datagrams};
+use crate::datagrams::{Datagram, Datagrams, Word};
 use crate::device::{Device, Waker};
 use crate::events::{Event, Events};
 use crate::from_socket::FromSocket;
@@ -16,6 +16,7 @@ use crate::table::{Current, Entry, Path, Prefix, Table};
 use crate::timers::{self, TickPause};
 use crate::waiting::Waiting;
 use crate::{change, limits, queues};
+use std::collections::HashSet;
 use std::io;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,16 +71,26 @@ impl Shared {
 
     /// Sends frames by the peer's path; `frames` is empty afterwards. For few at a time.
     pub fn deliver(&self, entry: &Entry, frames: &mut Vec<u8>, urgent: bool) {
-        let Path { stream, .. } = entry.path;
-        if let (Some(to), Some(socket)) = (entry.endpoint(), &self.socket) {
-            let refused = queues::frames(frames).filter(|each| socket.send(to, each).is_err()).count();
+        let (endpoint, Path { stream, .. }) = (entry.endpoint(), entry.path);
+        if endpoint.is_none() && !stream {
+            // a guest that was never heard
+            return frames.clear();
+        }
+        if let (Some(to), Some(socket)) = (endpoint, &self.socket) {
+            let (mut refused, mut long) = (0, Vec::new());
+            for each in queues::frames(frames) {
+                if each.len() > entry.socket_mtu + limits::SEAL_BYTES {
+                    queues::push_frame(&mut long, each);
+                } else {
+                    refused += socket.send(to, each).is_err() as usize;
+                }
+            }
             entry.peer.counters.drop_many(Reason::NotSent, refused);
+            if !stream {
+                *frames = long;
+            }
         }
-        if stream {
-            self.queue(entry, frames, urgent);
-        } else {
-            frames.clear();
-        }
+        self.queue(entry, frames, urgent);
     }
 
     /// Answers on the socket; `frames` is empty afterwards.
@@ -121,6 +132,8 @@ pub struct PeerConfig {
     pub tunnel: TunnelConfig,
     pub allowed: Vec<Prefix>,
     pub mtu: u16,
+    /// The longest packet that the path over the socket takes; longer ones go by the stream.
+    pub socket_mtu: u16,
     pub path: Path,
 }
 
@@ -221,6 +234,11 @@ impl Engine {
         self.shared.socket.as_ref().is_some_and(|socket| socket.send(to, datagram).is_ok())
     }
 
+    /// Datagrams with one of these words behind their first four bytes go before all others that are no WireGuard.
+    pub fn expect_datagrams(&self, words: HashSet<Word>) {
+        self.shared.datagrams.expect(words);
+    }
+
     pub fn take_datagrams(&self) -> Vec<Datagram> {
         self.shared.datagrams.take()
     }
@@ -255,7 +273,8 @@ impl Engine {
                 changed.push(known.clone());
             }
             let mtu = config.mtu.max(limits::MIN_MTU) as usize;
-            (Entry { peer, mtu, path: config.path }, config.allowed)
+            let socket_mtu = mtu.min(config.socket_mtu.max(limits::MIN_MTU) as usize);
+            (Entry { peer, mtu, socket_mtu, path: config.path }, config.allowed)
         });
         let table = Table::new(entries.collect(), local);
         self.shared.table.set(table);

@@ -69,6 +69,7 @@ fn peer(secret: u8, allowed: &[&str]) -> PeerConfig {
         tunnel: TunnelConfig::WireGuard { public, preshared: Some([7; 32]) },
         allowed: allowed.iter().map(|text| Prefix::parse(text).unwrap()).collect(),
         mtu: 1400,
+        socket_mtu: 1400,
         path: Path::STREAM,
     }
 }

@@ -31,7 +31,11 @@ pub struct FromSocket<'a> {
     view: View,
     opener: Opener<'a>,
     handshakes: SourceLimits,
+    /// Handshake messages under load, whose senders proved their address.
+    proven: SourceLimits,
     datagrams: SourceLimits,
+    /// Datagrams that the application expects.
+    expected: SourceLimits,
 }
 
 impl<'a> FromSocket<'a> {
@@ -42,7 +46,9 @@ impl<'a> FromSocket<'a> {
             view: View::new(&shared.table),
             opener: Opener::new(shared),
             handshakes: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
+            proven: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
             datagrams: SourceLimits::new(DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND),
+            expected: SourceLimits::new(EXPECTED_PER_SOURCE, DATAGRAMS_PER_SECOND),
         }
     }
 
@@ -121,19 +127,8 @@ impl<'a> FromSocket<'a> {
         if !is_cookie && !identity.is_for_us(message) {
             return counters.drop_one(Reason::HandshakeRefused);
         }
-        if !self.handshakes.take(from, Instant::now()) {
+        if !self.admits(from, message, is_cookie) {
             return counters.drop_one(Reason::HandshakeLimit);
-        }
-        if !is_cookie && self.handshakes.all() > HANDSHAKES_UNDER_LOAD {
-            match identity.cookie(from, message) {
-                Ok(()) => {}
-                Err(cookie) => {
-                    let cookie = cookie.unwrap_or_default();
-                    // one that is not sent is asked for again
-                    let _ = self.socket.send(from, &cookie);
-                    return counters.drop_one(Reason::HandshakeLimit);
-                }
-            }
         }
         let owner = |at: usize| identity.receivers.owner(index_at(message, at)?);
         let entry = match message.first() {
@@ -147,9 +142,30 @@ impl<'a> FromSocket<'a> {
         }
     }
 
+    /// Whether a handshake message is looked at. Under load its sender has to prove its address, and is told how; those
+    /// that did are counted apart, so that no flood from addresses of others holds them up.
+    fn admits(&mut self, from: SocketAddr, message: &[u8], is_cookie: bool) -> bool {
+        let now = Instant::now();
+        if is_cookie || self.handshakes.all(now) < HANDSHAKES_UNDER_LOAD {
+            return self.handshakes.take(from, now);
+        }
+        match self.shared.identity.cookie(from, message) {
+            Ok(()) => self.proven.take(from, now),
+            Err(cookie) => {
+                if let Some(cookie) = cookie.filter(|_| self.handshakes.take(from, now)) {
+                    // one that is not sent is asked for again
+                    let _ = self.socket.send(from, &cookie);
+                }
+                false
+            }
+        }
+    }
+
     fn other(&mut self, from: SocketAddr, datagram: &[u8]) {
         let shared = self.shared;
-        if self.datagrams.take(from, Instant::now()) && shared.datagrams.push(from, datagram) {
+        let expected = shared.datagrams.is_expected(datagram);
+        let limit = if expected { &mut self.expected } else { &mut self.datagrams };
+        if limit.take(from, Instant::now()) && shared.datagrams.push(from, datagram, expected) {
             shared.events.tell(Event::Datagrams, 0);
         } else {
             shared.counters.drop_one(Reason::DatagramLimit);

@@ -64,6 +64,8 @@ pub const MAX_DATAGRAMS: usize = 512;
 pub const MAX_KEPT_BYTES: usize = 256;
 /// The most such datagrams a second that are taken from one address: each peer behind it sends a few probes.
 pub const DATAGRAMS_PER_SOURCE: u32 = 100;
+/// The most of those that the application expects: many peers may be behind one address.
+pub const EXPECTED_PER_SOURCE: u32 = 1_000;
 /// The most such datagrams a second in all.
 pub const DATAGRAMS_PER_SECOND: u32 = 4_000;
 /// The most handshake messages a second that are taken from one address of the socket.

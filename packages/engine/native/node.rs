@@ -69,8 +69,8 @@ pub struct NativeInterface {
 /// The whole table in few values: thousands of objects would cost more than all the rest.
 #[napi(object)]
 pub struct NativeTable {
-    /// Five numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, and its path
-    /// (0 stream, 1 socket, 2 both, 3 socket to where it was heard).
+    /// Six numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, its path (0
+    /// stream, 1 socket, 2 both, 3 socket to where it was heard), and the MTU of the path over the socket.
     pub peers: Uint32Array,
     /// The public and the preshared key of each peer with a WireGuard tunnel, in order.
     pub keys: Uint8Array,
@@ -178,6 +178,14 @@ impl NativeEngine {
     #[napi]
     pub fn send_datagram(&self, endpoint: String, bytes: &[u8]) -> Result<bool> {
         Ok(self.engine()?.send_datagram(socket_address(&endpoint)?, bytes))
+    }
+
+    /// The words of 8 bytes, one behind the other, that expected datagrams have behind their first four bytes.
+    #[napi]
+    pub fn expect_datagrams(&self, words: &[u8]) -> Result<()> {
+        let words = words.chunks_exact(8).filter_map(|word| word.try_into().ok());
+        self.engine()?.expect_datagrams(words.collect());
+        Ok(())
     }
 
     #[napi]
@@ -325,8 +333,8 @@ fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
     let short = || bad_input("a table whose parts do not fit together".into());
     let (mut keys, mut ranges) = (table.keys.chunks_exact(2 * KEY_BYTES), ranges(&table.ranges));
     let mut endpoints = table.endpoints.split_ascii_whitespace();
-    let mut peers = Vec::with_capacity(table.peers.len() / 5);
-    for row in table.peers.chunks_exact(5) {
+    let mut peers = Vec::with_capacity(table.peers.len() / 6);
+    for row in table.peers.chunks_exact(6) {
         let tunnel = match row[1] {
             0 => TunnelConfig::None,
             1 => {
@@ -337,13 +345,14 @@ fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
         };
         let allowed = ranges.by_ref().take(row[3] as usize).collect::<Result<Vec<_>>>()?;
         let mtu = u16::try_from(row[2]).map_err(|_| short())?;
+        let socket_mtu = u16::try_from(row[5]).map_err(|_| short())?;
         let endpoint = match row[4] {
             0 => None,
             3 => None,
             _ => Some(socket_address(endpoints.next().ok_or_else(short)?)?),
         };
         let path = Path { endpoint, stream: matches!(row[4], 0 | 2) };
-        peers.push(PeerConfig { id: row[0], tunnel, allowed, mtu, path });
+        peers.push(PeerConfig { id: row[0], tunnel, allowed, mtu, socket_mtu, path });
     }
     Ok(peers)
 }

@@ -176,7 +176,7 @@ impl<'a> Gate<'a> {
         let packet = joiner.filled(len);
         match self.judge(packet) {
             Ok((ip, whither)) => {
-                clamp_segment_size(&mut packet[..ip.len], &ip, self.entry.mtu, true);
+                clamp_segment_size(&mut packet[..ip.len], &ip, self.entry.segment_mtu(), true);
                 (self.packets, self.bytes) = (self.packets + 1, self.bytes + ip.len as u64);
                 if whither == Whither::Device {
                     return joiner.commit(&ip);

@@ -15,7 +15,7 @@ use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::*;
 use crate::outbox::Outbox;
-use crate::packet::{Ip, is_multicast, parse};
+use crate::packet::{Ip, TCP, is_multicast, parse};
 use crate::peer::Tunnel;
 use crate::queues::{frames, push_frame};
 use crate::segments::{HEADER, Refused, cut, is_unfinished};
@@ -125,12 +125,13 @@ pub struct Sender<'a> {
 impl Sender<'_> {
     /// Sends it. True when the application has to be woken.
     pub fn send(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> bool {
-        let mtu = self.entry.mtu;
-        clamp_segment_size(bytes, ip, mtu, !is_unfinished(header));
+        clamp_segment_size(bytes, ip, self.entry.segment_mtu(), !is_unfinished(header));
         self.frames.clear();
         let result = match self.entry.peer.tunnel {
             Tunnel::Legacy => self.legacy(header, ip, bytes),
-            Tunnel::WireGuard(_) if self.entry.path == Path::STREAM => self.sealed(header, ip, bytes),
+            Tunnel::WireGuard(_) if self.entry.path == Path::STREAM => {
+                self.sealed(header, ip, bytes, self.entry.mtu)
+            }
             Tunnel::WireGuard(_) => return self.by_socket(header, ip, bytes),
             Tunnel::None => self.waiting(header, ip, bytes),
         };
@@ -169,17 +170,38 @@ impl Sender<'_> {
         }
         let result = match endpoint {
             Some(to) if !stream => self.datagrams(to, header, ip, bytes),
-            _ => self.sealed(header, ip, bytes),
+            _ => self.sealed(header, ip, bytes, self.entry.socket_mtu),
         };
-        if let Err(refused) = result {
-            self.refused(refused, ip, bytes);
-            return false;
+        match result {
+            Ok(()) => {}
+            Err(Refused::TooBig) if self.entry.socket_mtu < self.entry.mtu => {
+                return self.beside_socket(header, ip, bytes);
+            }
+            Err(refused) => {
+                self.refused(refused, ip, bytes);
+                return false;
+            }
         }
         // with both ways these are all, else only a handshake
         if let Some(to) = endpoint {
             frames(self.frames).for_each(|datagram| self.outbox.push(to, datagram));
         }
         stream && self.shared.put(self.entry, self.frames, false)
+    }
+
+    /// Sends by the stream what the path over the socket does not take; of TCP, the sender is told what it takes. True
+    /// when the application has to be woken.
+    fn beside_socket(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> bool {
+        if ip.protocol == TCP && bytes.len() <= self.entry.mtu {
+            self.shared.tell_too_big(bytes, ip, self.entry.socket_mtu);
+        }
+        match self.sealed(header, ip, bytes, self.entry.mtu) {
+            Ok(()) => self.shared.put(self.entry, self.frames, false),
+            Err(refused) => {
+                self.refused(refused, ip, bytes);
+                false
+            }
+        }
     }
 
     fn datagrams(
@@ -189,7 +211,7 @@ impl Sender<'_> {
         ip: &Ip,
         bytes: &mut [u8],
     ) -> Result<(), Refused> {
-        self.sealed_to(header, ip, bytes, |sealed, _, outbox| outbox.push(to, sealed))
+        self.sealed_to(header, ip, bytes, self.entry.socket_mtu, |sealed, _, outbox| outbox.push(to, sealed))
     }
 
     fn legacy(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
@@ -203,8 +225,15 @@ impl Sender<'_> {
         result
     }
 
-    fn sealed(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {
-        self.sealed_to(header, ip, bytes, |sealed, frames, _| push_frame(frames, sealed))
+    /// Seals into frames what is not longer than `mtu`.
+    fn sealed(
+        &mut self,
+        header: &VirtioNetHdr,
+        ip: &Ip,
+        bytes: &mut [u8],
+        mtu: usize,
+    ) -> Result<(), Refused> {
+        self.sealed_to(header, ip, bytes, mtu, |sealed, frames, _| push_frame(frames, sealed))
     }
 
     /// Gives each sealed packet to `put`. From the first that no session seals on, they wait, and a handshake begins.
@@ -214,15 +243,16 @@ impl Sender<'_> {
         header: &VirtioNetHdr,
         ip: &Ip,
         bytes: &mut [u8],
+        mtu: usize,
         put: impl Fn(&[u8], &mut Vec<u8>, &mut Outbox),
     ) -> Result<(), Refused> {
-        let Sender { shared, entry: Entry { peer, mtu, .. }, frames, outbox, .. } = self;
+        let Sender { shared, entry: Entry { peer, .. }, frames, outbox, .. } = self;
         let (mut packets, mut sum, mut unsealed, mut lost) = (0, 0, false, 0);
         let mut state = peer.state();
-        let result = cut(header, ip, bytes, *mtu, |packet| {
+        let result = cut(header, ip, bytes, mtu, |packet| {
             let sessions = state.sessions(peer, &shared.identity);
             let seals = |sessions: &mut Sessions| {
-                sessions.seal_with(packet, *mtu, |sealed| put(sealed, frames, outbox))
+                sessions.seal_with(packet, mtu, |sealed| put(sealed, frames, outbox))
             };
             if !unsealed && sessions.is_some_and(seals) {
                 (packets, sum) = (packets + 1, sum + packet.len() as u64);

@@ -31,10 +31,7 @@ impl SourceLimits {
 
     /// Counts one more; false: the source, or all of them, had their share of this second.
     pub fn take(&mut self, from: SocketAddr, now: Instant) -> bool {
-        if now.saturating_duration_since(self.since) >= PERIOD {
-            (self.since, self.all) = (now, 0);
-            self.counts.fill(0);
-        }
+        self.renew(now);
         let slot = self.hasher.hash_one(group(from.ip())) as usize % SLOTS;
         let count = &mut self.counts[slot];
         if *count >= self.each_limit || self.all >= self.all_limit {
@@ -44,9 +41,17 @@ impl SourceLimits {
         true
     }
 
-    /// How many came in this second.
-    pub fn all(&self) -> u32 {
+    /// How many were taken in this second.
+    pub fn all(&mut self, now: Instant) -> u32 {
+        self.renew(now);
         self.all
+    }
+
+    fn renew(&mut self, now: Instant) {
+        if now.saturating_duration_since(self.since) >= PERIOD {
+            (self.since, self.all) = (now, 0);
+            self.counts.fill(0);
+        }
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Entry {
     pub peer: Arc<Peer>,
     /// The longest packet that its tunnel takes, in bytes.
     pub mtu: usize,
+    /// The longest of those that its path over the socket takes; longer ones go by the stream.
+    pub socket_mtu: usize,
     pub path: Path,
 }
 
@@ -45,6 +47,11 @@ impl Entry {
     #[inline]
     pub fn is_guest(&self) -> bool {
         self.path == Path::HEARD
+    }
+
+    /// The longest packet that TCP should send, which is told by whoever carries its first one.
+    pub fn segment_mtu(&self) -> usize {
+        if self.path.endpoint.is_some() { self.socket_mtu } else { self.mtu }
     }
 }
 
@@ -290,6 +297,7 @@ mod tests {
                 Entry {
                     peer: Arc::new(Peer::new(id as u32, Tunnel::Legacy, Default::default())),
                     mtu: 1280,
+                    socket_mtu: 1280,
                     path: Path::STREAM,
                 },
                 prefixes(allowed),

@@ -30,8 +30,8 @@ interface NativeDatagram {
 /** The whole table in few values: thousands of objects would cost more than all the rest. */
 export interface NativeTable {
   /**
-   * Five numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, and its path (0
-   * stream, 1 socket, 2 both, 3 socket to where it was heard).
+   * Six numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, its path (0
+   * stream, 1 socket, 2 both, 3 socket to where it was heard), and the MTU of the path over the socket.
    */
   readonly peers: Uint32Array
   /** Public and preshared key of each peer with a WireGuard tunnel, in order. */
@@ -67,6 +67,7 @@ export interface NativeEngine {
   injectPackets(peer: number, packets: Uint8Array): void
   readonly udpPort: number | null
   sendDatagram(endpoint: string, bytes: Uint8Array): boolean
+  expectDatagrams(words: Uint8Array): void
   takeDatagrams(): NativeDatagram[]
   active(): number[]
   restart(peer: number): void

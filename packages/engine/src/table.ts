@@ -54,11 +54,17 @@ export interface Endpoint {
 /**
  * The carrier of a WireGuard tunnel's datagrams. `stream`: the application does, in batches (`take`,
  * `inject`). `udp`: the engine's socket sends them to the endpoint; with `alsoStream` they go both ways, and the one
- * that comes second is dropped there. Whatever the path, the peer's datagrams are taken from both.
+ * that comes second is dropped there. Packets longer than the path's `mtu`, in bytes, go by the stream all the same.
+ * Whatever the path, the peer's datagrams are taken from both.
  */
 export type TunnelPath =
   | { readonly kind: 'stream' }
-  | { readonly kind: 'udp'; readonly endpoint: Endpoint; readonly alsoStream: boolean }
+  | {
+      readonly kind: 'udp'
+      readonly endpoint: Endpoint
+      readonly alsoStream: boolean
+      readonly mtu: number
+    }
 
 /**
  * How packets reach a peer. `none`: they wait (64 KiB, 90 seconds), event `pathNeeded` asks for a tunnel, and nothing
@@ -120,7 +126,7 @@ export function encodeTable(table: EngineTable, numbers: TableNumbers): NativeTa
     (count, { tunnel }) => count + (tunnel.kind === 'wireguard' ? 1 : 0),
     guests.length,
   )
-  const peers = new Uint32Array((table.peers.length + guests.length) * 5)
+  const peers = new Uint32Array((table.peers.length + guests.length) * 6)
   const keys = new Uint8Array(sealed * 2 * KEY_BYTES)
   let at = 0
   let key = 0
@@ -133,6 +139,7 @@ export function encodeTable(table: EngineTable, numbers: TableNumbers): NativeTa
     peers[at++] = allowed.length
     const path = tunnel.kind === 'wireguard' ? tunnel.path : STREAM
     peers[at++] = path.kind === 'stream' ? 0 : path.alsoStream ? 2 : 1
+    peers[at++] = path.kind === 'stream' ? mtu : Math.min(mtu, path.mtu)
     if (path.kind === 'udp') endpoints.push(endpointText(path.endpoint))
     for (const range of allowed) ranges.push(range)
     if (tunnel.kind !== 'wireguard') continue
@@ -142,10 +149,17 @@ export function encodeTable(table: EngineTable, numbers: TableNumbers): NativeTa
   }
   for (const guest of guests) {
     peers.set(
-      [numbers.ofGuest(guest.key), NATIVE_TUNNELS.wireguard, guest.mtu, guest.allowed.length, HEARD],
+      [
+        numbers.ofGuest(guest.key),
+        NATIVE_TUNNELS.wireguard,
+        guest.mtu,
+        guest.allowed.length,
+        HEARD,
+        guest.mtu,
+      ],
       at,
     )
-    at += 5
+    at += 6
     ranges.push(...guest.allowed)
     keys.set(publicKeyOf(guest.key), key)
     keys.set(guest.presharedKey, key + KEY_BYTES)

@@ -110,6 +110,7 @@ function meet({ publicKey, address, port }: NonNullable<HostInit['wireguard']>):
     kind: 'udp',
     endpoint: { address: parseIp(address), port },
     alsoStream: false,
+    mtu: init.mtu,
   })
   answer({ publicKey: Buffer.from(engine.publicKey).toString('base64'), port: engine.udpPort })
 }

@@ -80,8 +80,12 @@ const MAX_UNSIGNED_ENTRIES = 10_000
  * full ledger.
  */
 export const VITAL_ONE_IN = 4
-/** Entries of one signer in those buckets: a heartbeat, itself as a user, and its addresses. */
-export const MAX_VITAL_SIGNER_ENTRIES = 64
+/**
+ * Entries of one signer in those buckets, of which the oldest go first: a heartbeat, itself as a user, and its addresses,
+ * of which a node has 18 at most. All members drop the same ones, so that what one member claims beyond its share is free
+ * to be leased.
+ */
+export const MAX_VITAL_SIGNER_ENTRIES = 32
 /** Bytes of one signer in those buckets. */
 export const MAX_VITAL_SIGNER_BYTES = 256 * 1024
 /** Entries that may go for one new entry: the longest takes the room of some 200 short ones. */

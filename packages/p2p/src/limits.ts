@@ -47,6 +47,20 @@ export const UNPROVEN_STREAMS_PER_S = 20
 export const UNPROVEN_STREAMS_BURST = 100
 /** After so many streams that were refused the connection ends. */
 export const MAX_REFUSED_STREAMS = 1_000
+/** Streams of one identify protocol that one address may open, in the long run and at once: many may be behind a NAT. */
+export const IDENTIFIES_BY_ADDRESS = { perSecond: 10, burst: 200 } as const
+/** The same of all addresses together. */
+export const IDENTIFIES_IN_ALL = { perSecond: 100, burst: 600 } as const
+/** Addresses whose streams are counted; of more, the one heard longest ago begins anew. */
+export const MAX_RATED_ADDRESSES = 4_096
+/** Pings a second that are answered on one connection in the long run; the library's echo has no bound. */
+export const PINGS_PER_S = 5
+/** The same at once: who measures a path sends a few in a row. */
+export const PINGS_BURST = 40
+/** Streams of pings that one connection may have. */
+export const MAX_PING_STREAMS = 2
+/** How long a stream of pings may be silent, in ms. */
+export const PING_IDLE_MS = 10_000
 /**
  * The size in bytes that a stream's window may grow to (from 256 KiB, which yamux fixes), and so what waits
  * at most ahead of other streams of the connection. The default of 16 MiB overruns libp2p's read buffer of 4
@@ -221,6 +235,19 @@ export const MAX_DEMAND_NEWS = 4
 export const AUTONAT_ASK_MS = 5_000
 /** The most peers that are asked at a time; the library itself asks three at once. */
 export const MAX_AUTONAT_ASKED = 8
+
+// Port mappings
+
+/** The pauses between requests that a router does not answer, in ms; after the last one it has none. */
+export const PORT_CONTROL_ASKS_MS: readonly number[] = [250, 500, 1_000, 2_000]
+/** How long a mapping lasts unless it is renewed, in s: what a node that crashed leaves goes by itself. */
+export const PORT_MAPPING_LIFETIME_S = 1_200
+/** The least time until the default router is asked again, in ms: it may be another one by then. */
+export const PORT_MAPPING_RETRY_MS = 60_000
+/** How long ending the mappings may take, in ms. */
+export const STOP_MAPPING_MS = 1_000
+/** The most routers that are asked by UPnP: anything in the local network may call itself one. */
+export const MAX_UPNP_ROUTERS = 4
 
 // STUN (RFC 8489)
 

@@ -33,5 +33,5 @@ export { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './host/switch
  * @throws MeshError `p2p.bad_identity`, `p2p.bad_bootstrap_peer`, `p2p.bad_listen_address`, `p2p.cannot_listen`
  */
 export function createP2pNode(init: P2pNodeInit, components: P2pComponents): Promise<P2pMember> {
-  return createP2pMember(init, createNodePlatform(init), components)
+  return createP2pMember(init, createNodePlatform(init, components), components)
 }

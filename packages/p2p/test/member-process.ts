@@ -24,10 +24,12 @@ export interface MemberSettings extends Omit<P2pNodeInit, 'network' | 'identity'
   readonly seed: string
   /** Answers mDNS by hand and reads nothing: whoever connects has found it, not the other way round. */
   readonly answersOnly?: boolean
+  /** A UDP port that it has routers map. */
+  readonly mapsUdp?: number
 }
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as MemberSettings
-const { token, seed, answersOnly = false, ...rest } = settings
+const { token, seed, answersOnly = false, mapsUdp, ...rest } = settings
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)
 
 const report = (message: string, fields?: LogFields) =>
@@ -50,6 +52,7 @@ const node = await createP2pNode(
 )
 node.topic.onMessage(({ author, plaintext }) => say({ heard: Buffer.from(plaintext).toString(), author }))
 node.subscribe((event) => say({ event }))
+if (mapsUdp !== undefined) node.mapUdpPort(mapsUdp, (mapped) => say({ mapped }))
 const ECHO = '/mesh/test-echo/1'
 const echoRules = { from: 'proven', relayed: true, halfClose: true, bulk: true } as const
 await node.streams.handle(ECHO, { ...echoRules, maxPerPeer: 10 }, (stream) => {

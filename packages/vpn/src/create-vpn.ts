@@ -312,7 +312,7 @@ class MeshVpn implements Vpn {
         networkKey: secret.key,
         mtu,
         paths: {
-          vpnRanges: () => this.#ranges,
+          vpnRanges: () => this.#routedRanges(),
           interfaceName: () => this.interface?.name ?? name,
           networks: () => this.#components.host.networks(),
         },
@@ -321,6 +321,10 @@ class MeshVpn implements Vpn {
         network,
         engine: supervisor.engine,
         onTunnels: () => this.#applier?.setEngineTable(),
+        onUdpPath: (peer) => {
+          const udp = this.#parts?.tunnels.status(peer).udp
+          if (udp !== undefined) this.#listeners.emit({ type: 'path', peer, udp })
+        },
         clock,
         random,
         log,
@@ -378,6 +382,12 @@ class MeshVpn implements Vpn {
     this.#parts?.tunnels.engineReopened()
     this.#watch?.rebuild()
     this.#tellProblems()
+  }
+
+  /** What the kernel routes into the VPN; a default route is a matter of marks, and hides nobody. */
+  #routedRanges(): readonly Cidr[] {
+    const routes = this.#table?.kernelRoutes ?? []
+    return [...this.#ranges, ...routes.filter((range) => !range.endsWith('/0'))]
   }
 
   #running(): Parts {

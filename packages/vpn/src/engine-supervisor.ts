@@ -25,6 +25,7 @@ type SupervisedEngine = Pick<
   | 'retryHandshake'
   | 'udpPort'
   | 'sendDatagram'
+  | 'expectDatagrams'
   | 'takeDatagrams'
   | 'activePeers'
 >
@@ -98,6 +99,7 @@ class ReopeningEngine implements EngineSupervisor {
         return current()?.udpPort
       },
       sendDatagram: (to, bytes) => this.#engine?.sendDatagram(to, bytes) ?? false,
+      expectDatagrams: (words) => this.#engine?.expectDatagrams(words),
       takeDatagrams: () => this.#engine?.takeDatagrams() ?? [],
       activePeers: () => this.#engine?.activePeers() ?? [],
       take: (peer) => this.#engine?.take(peer),

@@ -2,7 +2,7 @@
  * The VPN needs these ports from the rest of a node; `apps/node` plugs `@mesh/p2p`, the ledger and the engine
  * in.
  */
-import type { Cidr, PeerId } from '@mesh/core'
+import type { Cidr, IpAddress, PeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 
 /** Raw bytes between two members, over one libp2p stream. One listener of each kind: a later one takes its place. */
@@ -115,6 +115,14 @@ export interface VpnNetwork {
   onPath(listener: (peer: PeerId) => void): () => void
   /** Keeps libp2p out of these ranges: it neither dials nor announces addresses in them. */
   blockRanges(ranges: readonly Cidr[]): void
+  /**
+   * Has routers send what comes for a UDP port of theirs to this one, and tells where after each change; the returned
+   * function ends it. Absent where no router is ever asked.
+   */
+  mapUdpPort?(
+    port: number,
+    onMapped: (mapped: readonly { readonly address: IpAddress; readonly port: number }[]) => void,
+  ): () => void
   /** Measures a round trip, in milliseconds. */
   ping(peer: PeerId, signal?: AbortSignal): Promise<number>
 }

@@ -320,5 +320,7 @@ export type VpnEvent =
   | { readonly type: 'problems' }
   /** A session with the peer was made or renewed. */
   | { readonly type: 'session'; readonly peer: PeerId }
+  /** Packets go another way to the peer, or there is another reason why not over UDP. */
+  | { readonly type: 'path'; readonly peer: PeerId; readonly udp: UdpStatus }
   /** The peer has not answered for 90 seconds. */
   | { readonly type: 'silent'; readonly peer: PeerId }

@@ -60,6 +60,30 @@ describe('nodes of ours', () => {
     await lab.stop()
   })
 
+  it('find room where one member claims every address: it keeps its share, on all members alike', async () => {
+    const lab = createLeaseLab(5, 4)
+    const greedy = await lab.vpn(0)
+    const witness = await lab.vpn(1)
+    await lab.until(() => isPlaced(greedy) && isPlaced(witness), MINUTE)
+    for (let n = 3; n <= 254; n++) {
+      const value = JSON.stringify({ PeerID: greedy.node.id, Address: `10.1.0.${n}` })
+      void greedy.node.ledger.put('machines', `10.1.0.${n}`, value).settled
+    }
+    await lab.clock.advance(10 * SECOND)
+    const claimed = [...witness.node.ledger.snapshot().entries('machines')].filter(
+      ({ entry }) => entry.owner === greedy.node.id,
+    )
+    expect(claimed.length).toBeLessThanOrEqual(32)
+    const carl = await lab.vpn(2)
+    expect(await lab.until(() => isPlaced(carl), MINUTE)).toBeDefined()
+    const dora = await lab.vpn(3)
+    expect(await lab.until(() => isPlaced(dora), MINUTE)).toBeDefined()
+    expect(areDistinct([witness, carl, dora])).toBe(true)
+    await lab.clock.advance(MINUTE)
+    expect(carl.leases.length + dora.leases.length).toBe(2)
+    await lab.stop()
+  })
+
   it('say which range is full, and what to do', async () => {
     const lab = createLeaseLab(3, 3)
     const range = parseCidr('10.9.0.0/30')

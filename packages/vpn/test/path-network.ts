@@ -1,5 +1,6 @@
 /** Members whose sockets are joined by a network in virtual time: NATs, delays, jitter, loss, firewalls, wires of any MTU. */
 import {
+  type Cidr,
   type IpAddress,
   type PeerId,
   peerIdFromPublicKey,
@@ -39,6 +40,7 @@ export interface SimMember {
   readonly changes: Map<PeerId, Change[]>
   /** Those for whom packets pass. */
   readonly active: Set<PeerId>
+  readonly vpnRanges: Cidr[]
   /** Further addresses of its own in the open, with the delay to them. */
   readonly others: Map<IpAddress, number>
 }
@@ -60,6 +62,11 @@ export class PathNetwork {
   readonly #random: Random
   /** By which address of its own a member was reached from an address last: it answers from there. */
   readonly #reachedAt = new Map<string, IpAddress>()
+  readonly #onMapped = new Map<SimMember, (mapped: readonly Endpoint[]) => void>()
+  /** The members' ports that a router leads in by, by `address:port`. */
+  readonly #mappings = new Map<string, SimMember>()
+  /** What a router remembers of those: from where the answers to an address leave. */
+  readonly #mappedFlows = new Map<string, { readonly ip: string; readonly port: number }>()
   readonly #inboxes = new Map<SimMember, Datagram[]>()
 
   constructor(seed = 1) {
@@ -74,7 +81,7 @@ export class PathNetwork {
     const paths = createPaths(
       {
         self: id,
-        vpnRanges: () => [],
+        vpnRanges: () => member.vpnRanges,
         interfaceName: () => 'mesh0',
         networks: () => {
           const inside = kind === 'open' ? nat.ip : `192.168.${number}.2`
@@ -88,8 +95,13 @@ export class PathNetwork {
         engine: {
           udpPort: PORT,
           sendDatagram: (to, bytes) => this.#send(member, to, bytes),
+          expectDatagrams: () => {},
           takeDatagrams: () => inbox.splice(0),
           activePeers: () => [...member.active],
+        },
+        mapPort: (_port, onMapped) => {
+          this.#onMapped.set(member, onMapped)
+          return () => this.#onMapped.delete(member)
         },
         tell: (peer, message) => this.#tell(member, peer, message),
         onPath: (peer) => {
@@ -109,11 +121,18 @@ export class PathNetwork {
       paths,
       changes: new Map(),
       active: new Set(),
+      vpnRanges: [],
       others: new Map(),
     }
     this.#inboxes.set(member, inbox)
     this.members.push(member)
     return member
+  }
+
+  /** The member's router leads a port of its own to it, once it is asked. */
+  mapPort(member: SimMember, port: number): void {
+    this.#mappings.set(`${member.nat.ip}:${port}`, member)
+    this.clock.after(100, () => this.#onMapped.get(member)?.([{ address: member.nat.ip as IpAddress, port }]))
   }
 
   /** A control channel stands between the two, and packets pass. */
@@ -177,7 +196,8 @@ export class PathNetwork {
   #send(from: SimMember, to: Endpoint, bytes: Uint8Array): boolean {
     const now = this.clock.monotonic()
     const target = { ip: to.address, port: to.port }
-    const source = from.nat.send(PORT, target, now)
+    const flow = this.#mappedFlows.get(`${from.name} ${to.address}:${to.port}`)
+    const source = flow ?? from.nat.send(PORT, target, now)
     const receiver = this.members.find(({ nat, others }) => nat.ip === to.address || others.has(to.address))
     if (source === undefined || receiver === undefined || receiver === from) return true
     const own = this.#reachedAt.get(`${from.name} ${to.address}`)
@@ -189,7 +209,13 @@ export class PathNetwork {
     const delay = this.delayMs + extra + this.#random.float() * this.jitterMs
     this.clock.after(delay, () => {
       const isOther = receiver.others.has(to.address)
-      const inside = isOther ? PORT : receiver.nat.receive(to.port, source, this.clock.monotonic())
+      const isMapped = this.#mappings.get(`${to.address}:${to.port}`) === receiver
+      if (isMapped) {
+        const back = `${receiver.name} ${left.address}:${left.port}`
+        this.#mappedFlows.set(back, { ip: to.address, port: to.port })
+      }
+      const inside =
+        isOther || isMapped ? PORT : receiver.nat.receive(to.port, source, this.clock.monotonic())
       if (inside !== PORT) return
       if (receiver.others.has(to.address)) this.#reachedAt.set(`${receiver.name} ${left.address}`, to.address)
       else this.#reachedAt.delete(`${receiver.name} ${left.address}`)

@@ -24,6 +24,11 @@ function isDirect(a: SimMember, b: SimMember): boolean {
   return [a.paths.pathOf(b.id), b.paths.pathOf(a.id)].every((path) => path?.alsoStream === false)
 }
 
+/** Packets go over UDP, whether or not the stream helps. */
+function isDirectOrBoth(a: SimMember, b: SimMember): boolean {
+  return [a.paths.pathOf(b.id), b.paths.pathOf(a.id)].every((path) => path !== undefined)
+}
+
 /** Two members that have a path. */
 async function direct(kinds: readonly [NatKind, NatKind] = ['open', 'open'], seed = 1) {
   const network = networkOf(seed)
@@ -81,6 +86,48 @@ describe('behind NATs', () => {
     }
   })
 
+  test.each([
+    ['full-cone', ['b']],
+    ['port-restricted', ['a', 'b']],
+  ] as const)(
+    'a mapping that is dropped every 50 to 75 s, traffic or not, is expected to go (other NAT: %s)',
+    async (kind, losing) => {
+      const { network, a, b } = await direct(['port-restricted', kind])
+      const pathsOf = { a: () => a.paths.pathOf(b.id), b: () => b.paths.pathOf(a.id) }
+      for (const [at, periodMs] of [60_000, 51_000, 74_000, 55_000, 68_000, 72_000].entries()) {
+        await network.run(periodMs - 5_000)
+        expect(isDirectOrBoth(a, b)).toBe(true)
+        await network.run(5_000)
+        // from the fourth on, the stream carries what the mapping will not
+        const helped = losing.every((each) => pathsOf[each]()?.alsoStream ?? true)
+        expect(helped || at < 4).toBe(true)
+        a.nat.move(a.nat.ip)
+      }
+      await network.run(40_000)
+      expect(isDirect(a, b)).toBe(true)
+    },
+  )
+
+  test('another port that the NAT of a peer gave it is found while the stream helps', async () => {
+    const { network, a, b } = await direct(['port-restricted', 'full-cone'])
+    const before = b.paths.pathOf(a.id)?.endpoint
+    a.nat.move(a.nat.ip)
+    const helpMs = await network.until(() => b.paths.pathOf(a.id)?.alsoStream === true, 3_000)
+    expect(helpMs).toBeLessThan(900)
+    expect(await network.until(() => isDirect(a, b), 3_000)).toBeLessThan(500)
+    expect(b.paths.pathOf(a.id)?.endpoint).not.toEqual(before)
+  })
+
+  test("a port that a router gave leads in where the NAT's own would not", async () => {
+    const network = networkOf()
+    const [a, b] = [network.add('a', 'symmetric'), network.add('b', 'symmetric')]
+    network.mapPort(a, 4_000)
+    network.join(a, b)
+    expect(await network.until(() => isDirect(a, b), 5_000)).toBeLessThan(5_000)
+    expect(b.paths.pathOf(a.id)?.endpoint).toEqual({ address: a.nat.ip, port: 4_000 })
+    expect(b.paths.status(a.id).candidates.map(({ kind }) => kind)).toContain('mapped')
+  })
+
   test('a member that moves to another address is followed', async () => {
     const { network, a, b } = await direct(['port-restricted', 'address-restricted'])
     a.nat.move('5.5.5.99')
@@ -91,6 +138,18 @@ describe('behind NATs', () => {
 })
 
 describe('a path in use', () => {
+  test('is measured when somebody asks, and an answer of before is none', async () => {
+    const { network, a, b } = await direct()
+    const { signal } = new AbortController()
+    const measuring = a.paths.measure(b.id, signal)
+    await network.run(100)
+    expect(await measuring).toBe(40)
+    network.block(b, a)
+    const failing = a.paths.measure(b.id, signal)
+    await network.run(5_000)
+    expect(await failing).toBeUndefined()
+  })
+
   test('one lost probe lets packets go both ways, and the next answer ends that', async () => {
     const { network, a, b } = await direct()
     network.block(a, b)
@@ -207,6 +266,53 @@ describe('a path in use', () => {
   })
 })
 
+describe('while no packets pass', () => {
+  /** How many probes a minute go between two members that have nothing to say to each other. */
+  async function idleProbes(kinds: readonly [NatKind, NatKind]) {
+    const { network, a, b } = await direct(kinds)
+    a.active.clear()
+    b.active.clear()
+    await network.run(30_000)
+    const before = network.sent.length
+    await network.run(60_000)
+    return { network, a, b, probes: network.sent.length - before }
+  }
+
+  test('a path is kept alive where a NAT would forget it, and nowhere else', async () => {
+    expect((await idleProbes(['open', 'open'])).probes).toBe(0)
+    const natted = await idleProbes(['port-restricted', 'open'])
+    expect(natted.probes).toBeGreaterThan(6)
+    expect(isDirect(natted.a, natted.b)).toBe(true)
+  })
+
+  test('the first ones after a long silence go both ways, until the path has answered', async () => {
+    const { network, a, b } = await idleProbes(['open', 'open'])
+    expect(isDirect(a, b)).toBe(true)
+    a.active.add(b.id)
+    expect(await network.until(() => a.paths.pathOf(b.id)?.alsoStream === true, 600)).toBeLessThan(600)
+    expect(await network.until(() => isDirect(a, b), 300)).toBeLessThan(300)
+  })
+})
+
+test('a member with 50 peers finds a path to each, and keeps all of them', async () => {
+  const network = networkOf()
+  const hub = network.add('hub', 'port-restricted')
+  const peers = Array.from({ length: 50 }, (_, at) =>
+    network.add(`p${at}`, at % 3 === 0 ? 'port-restricted' : 'open'),
+  )
+  const witness = network.add('witness', 'open')
+  for (const each of [hub, ...peers]) network.join(each, witness)
+  await network.run(3_000)
+  for (const peer of peers) network.join(hub, peer)
+  expect(await network.until(() => peers.every((peer) => isDirect(hub, peer)), 10_000)).toBeLessThan(10_000)
+  await network.run(20_000)
+  expect(peers.every((peer) => isDirect(hub, peer))).toBe(true)
+  const before = network.sent.length
+  await network.run(1_000)
+  // a probe and its answer, from both ends, every 0.7 s
+  expect(network.sent.length - before).toBeLessThan(101 * 8)
+})
+
 test('a member that others see at many ports tells its addresses seldom', async () => {
   const network = networkOf()
   const a = network.add('a', 'symmetric')
@@ -240,6 +346,18 @@ describe('what strangers send', () => {
     await network.run(5_000)
     expect(a.paths.pathOf(b.id)).toEqual(kept)
     expect(isDirect(a, b)).toBe(true)
+  })
+
+  test('a probe that came through the VPN itself proves no way', async () => {
+    const { network, a, b } = await direct()
+    const inside = { address: '10.1.0.2' as never, port: 4_700 }
+    a.vpnRanges.push('10.1.0.0/24' as never)
+    const [probe] = network.sent.filter(({ to }) => to.address === a.nat.ip).slice(-1)
+    const answered = () => network.sent.filter(({ to }) => to.address === inside.address).length
+    network.inject(a, inside, probe?.bytes ?? new Uint8Array())
+    await network.run(3_000)
+    expect(answered()).toBe(0)
+    expect(a.paths.status(b.id).candidates.map(({ endpoint }) => endpoint.address)).not.toContain('10.1.0.2')
   })
 
   test('a peer that left is not answered', async () => {

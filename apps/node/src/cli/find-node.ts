@@ -84,7 +84,7 @@ async function findRunning(
 }
 
 async function doesAnswer(socket: string): Promise<boolean> {
-  const client = createNodeClient({ baseUrl: `unix://${socket}`, timeoutMs: PROBE_TIMEOUT_MS })
+  const client = createNodeClient({ baseUrl: `unix://${socket}`, timeoutMs: PROBE_TIMEOUT_MS, retries: 0 })
   return client.getLiveness().then(
     () => true,
     () => false,

@@ -99,6 +99,7 @@ describe('mesh status', () => {
       LastError: null,
       Reach: 'away; 1 address from mdns; next dial in 4 s',
       Agent: null,
+      UDP: null,
       TotalIn: 0,
       TotalOut: 0,
       RateIn: 0,

@@ -52,6 +52,7 @@ async function linesOf(event: ApiEvent, client: ApiClient): Promise<readonly Wat
     case 'file.changed':
     case 'machine.offline':
     case 'machine.online':
+    case 'machine.path':
     case 'peer.connected':
     case 'peer.disconnected':
     case 'peer.refused':

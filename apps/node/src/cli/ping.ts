@@ -99,7 +99,7 @@ function formatPaths(answer: Answer): string {
 
 /** The reasons for which packets do not go over UDP, for people. */
 const UDP_REASONS: Readonly<Record<NonNullable<VpnPingView['UDP']['Reason']>, string>> = {
-  off: 'it is switched off here (--udp)',
+  off: 'it is switched off here (--no-udp)',
   unsupported: 'the machine does not offer it',
   searching: 'its addresses are being tried',
   blocked: 'no probe arrived in either direction; a firewall may block UDP',

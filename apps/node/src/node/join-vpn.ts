@@ -126,6 +126,7 @@ function vpnNetwork(p2p: P2pMember, blacklisted: readonly Cidr[]): VpnNetwork {
     channels: p2p.channels,
     ...peerPorts(p2p),
     blockRanges: (ranges) => p2p.blockRanges([...blacklisted, ...ranges]),
+    mapUdpPort: (port, onMapped) => p2p.mapUdpPort(port, onMapped),
     ping: (peer, signal) => p2p.ping(peer, signal),
   }
 }

@@ -47,6 +47,10 @@ export function logVpn(
         return tellProblems()
       case 'session':
         return tellMachine(event.peer)
+      case 'path': {
+        const { state, endpoint, reason, rttMs } = event.udp
+        return log.debug('path to a machine', { peer: event.peer, state, ...endpoint, reason, rttMs })
+      }
       case 'silent':
         reached.delete(event.peer)
         return log.info('machine is silent', { peer: shortPeerId(event.peer) })

@@ -10,7 +10,7 @@ export const WAY_OF_TUNNEL = {
 } as const satisfies Readonly<Record<TunnelKind, string>>
 
 export function createVpnPort(
-  vpn: Pick<Vpn, 'status' | 'probe' | 'guests' | 'addGuest' | 'removeGuest'>,
+  vpn: Pick<Vpn, 'status' | 'probe' | 'guests' | 'addGuest' | 'removeGuest' | 'subscribe'>,
 ): VpnPort {
   return {
     status() {
@@ -20,6 +20,10 @@ export function createVpnPort(
     guests: () => vpn.guests(),
     addGuest: (request) => vpn.addGuest(request),
     removeGuest: (name) => vpn.removeGuest(name),
+    onPath: (listener) =>
+      vpn.subscribe((event) => {
+        if (event.type === 'path') listener(event.peer, event.udp)
+      }),
     probe: async (peer, signal) => withWay(await vpn.probe(peer, signal)),
   }
 }

@@ -6,6 +6,8 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   for (const candidate of candidates) {
     if (candidate === word) continue
     if (word.length >= 3 && candidate.startsWith(`${word}-`)) return candidate
+    // words of such different lengths are further apart, and a long text would take long to compare
+    if (Math.abs(word.length - candidate.length) > bound) continue
     const distance = editDistance(word, candidate)
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
   }

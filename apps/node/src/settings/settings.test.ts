@@ -339,3 +339,11 @@ test('the time between two looks into the DHT is told to the host', () => {
   expect(networkSettings(load('api --discovery-interval 60').settings).rendezvousIntervalMs).toBe(60_000)
   expect(networkSettings(load('api').settings).rendezvousIntervalMs).toBe(720_000)
 })
+
+test('a text that is no word at all is compared with nothing', () => {
+  const began = performance.now()
+  for (let turn = 0; turn < 100; turn++)
+    expect(findNearest('x'.repeat(65_536), ['listen', 'token'])).toBeUndefined()
+  // comparing letter by letter takes a hundred times as long
+  expect(performance.now() - began).toBeLessThan(2_000)
+})

@@ -55,7 +55,7 @@ export const vpnOptions = {
   udp: toggle({
     group: 'VPN',
     commands: VPN,
-    default: false,
+    default: true,
     help: 'Send packets over UDP to the machines that are reached so; streams carry them wherever and whenever they are not.',
   }),
   udpPort: integer({
@@ -66,7 +66,7 @@ export const vpnOptions = {
     defaultText: 'any that is free',
     min: 0,
     max: 65_535,
-    help: 'The UDP port of --udp; a fixed one can be opened in a firewall.',
+    help: 'The UDP port of the VPN; a fixed one can be opened in a firewall.',
   }),
   fwmark: integer({
     group: 'VPN',

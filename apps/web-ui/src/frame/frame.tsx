@@ -11,6 +11,7 @@ import { LinkState } from './link-state.tsx'
 import { Notices } from './notices.tsx'
 import { RailCount, RailFoot } from './rail-facts.tsx'
 import { SECTIONS, type Section, sectionOf } from './sections.ts'
+import { useSections } from './use-sections.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
 
 /** Shows what stands around every page: the rail (on a phone the bar below), search, link state, theme. */
@@ -53,13 +54,14 @@ export function Frame() {
 }
 
 function Rail() {
+  const sections = useSections()
   return (
     <nav className={css.rail} aria-label="Sections">
       <Link to="/" className={css.brand}>
         <Mark />
         mesh
       </Link>
-      {SECTIONS.map(({ path, title }) => (
+      {sections.map(({ path, title }) => (
         <Link
           key={path}
           to={path}

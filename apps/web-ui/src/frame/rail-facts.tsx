@@ -1,5 +1,6 @@
 import { useMachines } from '../data/machines.tsx'
 import { useRead } from '../data/reads.ts'
+import { useSession } from '../data/session-context.tsx'
 import { countInWords } from '../model/rate-words.ts'
 import css from './frame.module.css'
 import type { Section } from './sections.ts'
@@ -22,7 +23,19 @@ export function RailFoot() {
         this node: <b>{self?.name ?? '…'}</b>
       </p>
       {version.data !== undefined && <p>mesh {version.data.Version}</p>}
+      <ForgetToken />
     </div>
+  )
+}
+
+/** Where a token is in use: ends that, for this tab. */
+export function ForgetToken() {
+  const session = useSession()
+  if (session?.token() === undefined) return null
+  return (
+    <button type="button" className={css.forget} onClick={() => session.forget()}>
+      Forget the token
+    </button>
   )
 }
 
@@ -44,5 +57,7 @@ function useCount(path: Section['path']): number | undefined {
       return summary.data?.Files
     case '/ledger':
       return digest.data?.Entries
+    case '/access':
+      return undefined
   }
 }

@@ -2,6 +2,7 @@ import {
   Boxes,
   FileText,
   Gauge,
+  KeyRound,
   type LucideIcon,
   Monitor,
   ScrollText,
@@ -11,7 +12,7 @@ import {
 
 /** The sections of the page, in the order of the rail. Only what exists stands here: no dead links. */
 export interface Section {
-  readonly path: '/' | '/machines' | '/names' | '/services' | '/files' | '/guests' | '/ledger'
+  readonly path: '/' | '/machines' | '/names' | '/services' | '/files' | '/guests' | '/ledger' | '/access'
   readonly title: string
   /** The second key after `g`. */
   readonly key: string
@@ -37,6 +38,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/files', title: 'Files', key: 'f', icon: FileText, inBar: false, search: 'Filter files' },
   { path: '/guests', title: 'Guests', key: 'u', icon: Smartphone, inBar: false, search: 'Filter guests' },
   { path: '/ledger', title: 'Ledger', key: 'l', icon: ScrollText, inBar: true, search: 'Filter keys' },
+  { path: '/access', title: 'Access', key: 'a', icon: KeyRound, inBar: false, search: 'Filter members' },
 ]
 
 /** The section that a path belongs to. */

@@ -18,6 +18,8 @@ const READS_OF_BUCKET: Readonly<Record<string, readonly RouteId[]>> = {
   files: ['listFiles', 'getSummary'],
   users: ['listUsers', 'getSummary'],
   dns: ['listDns', 'resolveName'],
+  admission: ['getAdmission'],
+  trustzone: ['getAdmission'],
 }
 
 /** Sums up events that arrived together. */
@@ -52,12 +54,15 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
       case 'ledger.conflict':
         routes.add('getHealth')
         break
+      case 'machine.path':
+        routes.add('listPeers')
+        break
       case 'peer.refused':
         routes.add('getHealth')
         break
       case 'peer.connected':
       case 'peer.disconnected':
-        addAll(routes, ['listPeers', 'listNodes', 'getSummary', 'getHealth'])
+        addAll(routes, ['listPeers', 'listNodes', 'getSummary', 'getHealth', 'getAdmission'])
         break
       case 'machine.online':
       case 'machine.offline':

@@ -53,6 +53,7 @@ export function feedEntriesOf(event: ApiEvent, at: number): readonly FeedEntry[]
       const { PeerID: peer, Hostname: hostname } = event.data
       return [{ id, at, kind: 'machine', peer, hostname, online: event.type === 'machine.online' }]
     }
+    case 'machine.path':
     case 'service.changed':
     case 'connection.changed':
     case 'file.changed':

@@ -129,6 +129,8 @@ function versionOfAgent(agent: string): string {
 
 function reachOf(id: string, { self, heard, record, peer }: Known): Reach {
   if (id === self) return { kind: 'self' }
+  // packets go so, whatever the connection is
+  if (peer?.UDP?.Endpoint != null) return { kind: 'direct', roundTripMs: peer.UDP.RoundTripMs ?? undefined }
   if (peer?.Connected === true) {
     const roundTripMs = peer.RoundTripMs ?? undefined
     return { kind: peer.Path === 'relayed' ? 'relayed' : 'direct', roundTripMs }

@@ -11,6 +11,8 @@ interface TextFieldProps {
   readonly error?: string | undefined
   readonly placeholder?: string
   readonly autoFocus?: boolean
+  /** It is not shown while it is typed, and no browser offers to keep it. */
+  readonly secret?: boolean
 }
 
 /** One line to type: a name, an address, a path. What is wrong with it stands below it. */
@@ -22,6 +24,7 @@ export function TextField({
   error,
   placeholder,
   autoFocus = false,
+  secret = false,
 }: TextFieldProps) {
   const id = useId()
   return (
@@ -30,10 +33,11 @@ export function TextField({
       <input
         id={id}
         className={css.input}
+        type={secret ? 'password' : 'text'}
         value={value}
         placeholder={placeholder}
         required
-        autoComplete="off"
+        autoComplete={secret ? 'one-time-code' : 'off'}
         autoCapitalize="none"
         spellCheck={false}
         autoFocus={autoFocus}

@@ -39,6 +39,7 @@ export const SHORTCUTS: readonly (readonly [keys: string, does: string])[] = [
   ['g s', 'go to services'],
   ['g f', 'go to files'],
   ['g l', 'go to the ledger'],
+  ['g a', 'go to access'],
   ['/', 'search'],
   ['j k', 'next and previous row'],
   ['Enter', 'open the row'],

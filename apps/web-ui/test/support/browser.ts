@@ -12,7 +12,7 @@ const PLACES = [
 export const browserPath = PLACES.find((path) => existsSync(path))
 
 /** Quiet: asks nobody for updates, and needs neither a display nor a sandbox. */
-export function launchBrowser(executablePath: string): Promise<Browser> {
+export function launchBrowser(executablePath: string, more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
@@ -24,6 +24,7 @@ export function launchBrowser(executablePath: string): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   })
 }

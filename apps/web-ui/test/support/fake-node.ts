@@ -186,6 +186,7 @@ export function peer(id: string, name: string, changes: Partial<PeerView> = {}):
     LastError: null,
     Reach: null,
     Agent: null,
+    UDP: null,
     TotalIn: 0,
     TotalOut: 0,
     RateIn: 0,
@@ -254,6 +255,15 @@ const FIXED_ANSWERS: Readonly<Record<string, unknown>> = {
   '/api/node/connections': [],
   '/api/node/files': [],
   '/api/metrics': { TotalIn: 0, TotalOut: 0, RateIn: 0, RateOut: 0 },
+  '/api/admission': {
+    Peerguard: false,
+    Gate: false,
+    Administrators: [],
+    HoldsKey: false,
+    Revoked: false,
+    Members: [],
+    Invites: [],
+  },
   '/api/version': { Version: '0.1.0', Api: 1, Name: '', Protocols: [] },
   '/api/health': { Status: 'ok', Problems: [] },
 }

@@ -5,6 +5,7 @@ import { createMemoryHistory } from '@tanstack/react-router'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { cleanup, render } from '@testing-library/react'
 import { App } from '../../src/app.tsx'
+import { createSession } from '../../src/data/session.ts'
 import { createQueryClient } from '../../src/data/query-client.ts'
 import { createPageRouter, type PageRouter } from '../../src/router.tsx'
 import type { FakeNode } from './fake-node.ts'
@@ -34,8 +35,11 @@ export function renderPage(node: FakeNode, address: string): RenderedPage {
   const clock = createManualClock(systemClock.now())
   const queryClient = createQueryClient()
   const router = createPageRouter(createMemoryHistory({ initialEntries: [address] }))
+  const session = createSession(undefined)
   const client = createClient({
-    fetch: node.fetch,
+    fetch: session.watch(node.fetch),
+    token: session.token,
+    retries: 0,
     clock,
     random: { float: () => 0, bytes: (n) => new Uint8Array(n) },
   })
@@ -45,7 +49,16 @@ export function renderPage(node: FakeNode, address: string): RenderedPage {
     cancelBeat = clock.after(EVENT_HEARTBEAT_MS, beat)
   }
   let cancelBeat = clock.after(EVENT_HEARTBEAT_MS, beat)
-  render(<App client={client} queryClient={queryClient} router={router} clock={clock} />)
+  render(
+    <App
+      client={client}
+      queryClient={queryClient}
+      router={router}
+      clock={clock}
+      session={session}
+      fetch={node.fetch}
+    />,
+  )
   return {
     router,
     clock,

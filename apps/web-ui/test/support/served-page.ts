@@ -6,7 +6,13 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { type AssetsPort, createApiServer, type NetworkPort, type PeerState } from '@mesh/api-server'
+import {
+  type ApiServerComponents,
+  type AssetsPort,
+  createApiServer,
+  type NetworkPort,
+  type PeerState,
+} from '@mesh/api-server'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 
@@ -62,7 +68,10 @@ export interface ServedPage {
 }
 
 /** This node, one peer reached directly and one by a relay. */
-export async function servePage(assets: AssetsPort): Promise<ServedPage> {
+export async function servePage(
+  assets: AssetsPort,
+  components: Partial<ApiServerComponents> = {},
+): Promise<ServedPage> {
   const ledger = createLedger({}, { signer: createSigner(crypto.getRandomValues(new Uint8Array(32))) })
   const server = createApiServer(
     {},
@@ -75,6 +84,7 @@ export async function servePage(assets: AssetsPort): Promise<ServedPage> {
       health: { problems: () => [], ready: () => true },
       network: playedNetwork(),
       assets,
+      ...components,
     },
   )
   const listener = await server.listen({ kind: 'tcp', host: '127.0.0.1', port: 0 })

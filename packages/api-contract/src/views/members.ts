@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { later } from '../later.ts'
 import { count, path, peerId } from './fields.ts'
 import { statsView } from './traffic.ts'
+import { udpView } from './vpn.ts'
 
 export const summaryView = later(() =>
   z
@@ -75,6 +76,10 @@ export const peerView = later(() =>
           'What is known of reaching it, what was tried and what comes next, in one line for people.',
       }),
       Agent: z.string().nullable(),
+      UDP: udpView().nullable().default(null).meta({
+        description:
+          'How packets of the VPN go to it: over UDP, or why not; they go by the connection then. null: no VPN here, or no machine in it.',
+      }),
       ...statsView().shape,
     })
     .meta({ id: 'Peer' }),

@@ -39,11 +39,15 @@ const udpFields = later(() => ({
   RoundTripMs: z.number().nullable(),
 }))
 
+/** The way over UDP to one machine, or why there is none. */
+export const udpView = later(() => z.object(udpFields()))
+
 const candidateView = later(() =>
   z.object({
     Endpoint: z.string(),
-    Kind: z.enum(['own', 'seen', 'heard']).meta({
-      description: 'own: of an interface; seen: others saw it there; heard: its probes came from there.',
+    Kind: z.enum(['own', 'mapped', 'seen', 'heard']).meta({
+      description:
+        'own: of an interface; mapped: a port of its router; seen: others saw it there; heard: its probes came from there.',
     }),
     Answered: z.boolean(),
     Heard: z.boolean(),
@@ -63,7 +67,7 @@ const vpnPeerView = later(() =>
       Path: path().nullable().meta({ description: 'null: not connected now.' }),
       Transport: z.string().nullable(),
       RoundTripMs: z.number().nullable().meta({ description: 'Last measured.' }),
-      UDP: z.object(udpFields()),
+      UDP: udpView(),
       MTU: count().meta({ description: 'The longest packet for it, in bytes.' }),
       Since: z
         .string()

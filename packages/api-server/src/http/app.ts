@@ -83,7 +83,7 @@ function guardMiddleware({ guard, writes }: AppComponents) {
     const address = req.socket.remoteAddress ?? ''
     const isWrite = req.method === 'PUT' || req.method === 'POST' || req.method === 'DELETE'
     if (isWrite && !isLoopback(address) && !writes.take(address)) {
-      throw new Problem('http.rate_limited', undefined, { headers: { 'Retry-After': '1' } })
+      throw new Problem('http.rate_limited')
     }
     next()
   }

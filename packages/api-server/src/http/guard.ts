@@ -96,7 +96,7 @@ function tryParseUrl(text: string): URL | undefined {
 function allowCors(req: IncomingMessage, res: ServerResponse, origin: string): void {
   res.setHeader('Access-Control-Allow-Origin', origin)
   res.setHeader('Vary', 'Origin')
-  res.setHeader('Access-Control-Expose-Headers', 'ETag, X-Request-ID, Retry-After')
+  res.setHeader('Access-Control-Expose-Headers', 'ETag, Link, X-Request-ID, Retry-After, WWW-Authenticate')
   if (req.method !== 'OPTIONS') return
   res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, PUT, POST, DELETE')
   res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, If-None-Match, Last-Event-ID')

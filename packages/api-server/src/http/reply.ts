@@ -1,6 +1,6 @@
 /** Writes answers. Everything that leaves, leaves here, so that no answer lacks its headers. */
 import type { ServerResponse } from 'node:http'
-import { errorCatalogue } from '@mesh/api-contract'
+import { errorCatalogue, retryAfterSecondsOf } from '@mesh/api-contract'
 import { stringifyExactJson } from '@mesh/core'
 import type { Request, Response } from 'express'
 import { indentJson } from './indent-json.ts'
@@ -97,6 +97,7 @@ export function sendProblem(res: ServerResponse, problem: Problem, requestId: st
   }
   const body = `${JSON.stringify(problemBody(problem, requestId))}\n`
   const { status } = errorCatalogue[problem.code]
+  const retryAfter = retryAfterSecondsOf(problem.code)
   for (const name of ['ETag', 'Content-Type']) res.removeHeader(name)
   res
     .writeHead(status, {
@@ -104,6 +105,7 @@ export function sendProblem(res: ServerResponse, problem: Problem, requestId: st
       'Content-Type': JSON_TYPE,
       'Content-Length': Buffer.byteLength(body),
       'X-Request-ID': requestId,
+      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
       ...problem.headers,
     })
     .end(body)

@@ -5,6 +5,8 @@ import type { Entry, Snapshot } from '@mesh/ledger'
 import { ONLINE_WINDOW_MS } from '../limits.ts'
 import type { NetworkPort, PeerState, TrafficStats } from '../ports.ts'
 import { tryParseJson } from './json-text.ts'
+import type { VpnPort, VpnUdp } from '../vpn-port.ts'
+import { udpView } from './vpn.ts'
 
 /** The parts that the views look at, at one moment. */
 export interface Scene {
@@ -12,6 +14,8 @@ export interface Scene {
   readonly self: string
   /** Undefined before the network is attached. */
   readonly network: NetworkPort | undefined
+  /** Undefined where this node runs none. */
+  readonly vpn?: VpnPort | undefined
   /** The present time, in unix ms. */
   readonly now: number
 }
@@ -54,16 +58,29 @@ export function peerstoreViews({ self, network }: Scene): readonly NodeView[] {
   return [{ ID: self, Online: true }, ...others].sort((a, b) => byText(a.ID, b.ID))
 }
 
-export function peerViews({ snapshot, network }: Scene): readonly PeerView[] {
+export function peerViews({ snapshot, network, vpn }: Scene): readonly PeerView[] {
   if (network === undefined) return []
   const names = new Map(machinesOf(snapshot).map(({ record }) => [record.PeerID, record.Hostname]))
   const traffic = network.traffic?.byPeer()
+  const udp = new Map(vpn?.status().peers.map((peer) => [peer.peer, peer.udp]))
   return [...network.peers()]
     .sort((a, b) => byText(a.id, b.id))
-    .map((peer) => peerView(peer, peer.name ?? names.get(peer.id) ?? '', statsView(traffic?.get(peer.id))))
+    .map((peer) =>
+      peerView(peer, {
+        name: peer.name ?? names.get(peer.id) ?? '',
+        udp: udp.get(peer.id),
+        stats: statsView(traffic?.get(peer.id)),
+      }),
+    )
 }
 
-function peerView(peer: PeerState, name: string, stats: StatsView): PeerView {
+interface PeerFacts {
+  readonly name: string
+  readonly udp: VpnUdp | undefined
+  readonly stats: StatsView
+}
+
+function peerView(peer: PeerState, { name, udp, stats }: PeerFacts): PeerView {
   return {
     ID: peer.id,
     Name: name,
@@ -77,6 +94,7 @@ function peerView(peer: PeerState, name: string, stats: StatsView): PeerView {
     LastError: peer.lastError ?? null,
     Reach: peer.reach ?? null,
     Agent: peer.agent ?? null,
+    UDP: udp === undefined ? null : udpView(udp),
     ...stats,
   }
 }

@@ -63,7 +63,8 @@ function vpnPeerView(peer: VpnPeerState, roundTripMs: number | undefined): VpnPe
   }
 }
 
-function udpView({ state, reason, endpoint, rttMs }: VpnUdp): VpnPeerView['UDP'] {
+/** Says the way over UDP, or why there is none. */
+export function udpView({ state, reason, endpoint, rttMs }: VpnUdp): VpnPeerView['UDP'] {
   return {
     State: state,
     Reason: reason ?? null,

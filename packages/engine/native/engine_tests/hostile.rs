@@ -186,8 +186,7 @@ fn one_that_floods_does_not_stall_another() {
         bytes[..4].copy_from_slice(&[4, 0, 0, 0]);
         push_frame(&mut batch, &bytes);
     }
-    let flooder =
-        PeerConfig { id: 9, tunnel: peer(3, &[]).tunnel, allowed: vec![], mtu: 1400, path: Path::STREAM };
+    let flooder = PeerConfig { id: 9, ..peer(3, &[]) };
     let local = [Prefix::parse("10.1.0.2/32").unwrap()];
     b.engine.set_table(vec![peer(1, &["10.1.0.1/32"]), flooder], &local);
     for round in 0..20 {

@@ -110,6 +110,28 @@ fn what_goes_both_ways_arrives_once() {
 }
 
 #[test]
+fn packets_that_the_path_does_not_take_go_by_the_stream() {
+    let (mut a, mut b) = connected_by_sockets();
+    let narrow = PeerConfig { socket_mtu: 1280, path: path(&b, false), ..peer(2, &["10.1.0.2/32"]) };
+    a.table(narrow, &["10.1.0.1/32"]);
+    a.take();
+    let long = build(&Spec { payload: 1300, tcp: false, ..Spec::default() });
+    assert!(long.len() > 1280);
+    arrives(&mut a, &mut b, &long);
+    assert!(a.handed > 0, "by the stream");
+    // TCP arrives so as well, and its sender learns what the path takes
+    arrives(&mut a, &mut b, &build(&Spec { payload: 1300, ..Spec::default() }));
+    let told = eventually(|| a.kernel.receive(), "a message that a packet is too big");
+    assert_eq!(parse(&told[told.len().saturating_sub(576)..]).unwrap().protocol, crate::packet::ICMP);
+    let handed = a.handed;
+    passes(&a, &b, &build(&Spec { payload: 1200, tcp: false, ..Spec::default() }));
+    assert!(a.take().is_empty() && a.handed == handed, "what fits goes by the socket");
+    // longer than the tunnel takes at all
+    assert!(a.kernel.send(&build(&Spec { payload: 1500, tcp: false, ..Spec::default() })));
+    eventually(|| (a.dropped(Reason::TooBig) > 0).then_some(()), "a refusal");
+}
+
+#[test]
 fn a_session_outlives_its_paths() {
     let (mut a, mut b) = connected_by_sockets();
     a.take();
@@ -225,4 +247,101 @@ fn under_a_flood_of_handshakes_senders_have_to_prove_their_address_and_peers_sti
     eventually(|| (counters.dropped(Reason::HandshakeLimit) >= 400).then_some(()), "the limit");
     assert!(a.kernel.send(&build(&Spec { payload: 3, ..Spec::default() })));
     received(&b);
+}
+
+/// How long the flood of a test lasts; `MESH_FLOOD_MS` makes it longer, to measure.
+fn flood_time() -> Duration {
+    let ms = std::env::var("MESH_FLOOD_MS").ok().and_then(|text| text.parse().ok());
+    Duration::from_millis(ms.unwrap_or(1_500))
+}
+
+fn resident_bytes() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+/// What strangers and a hostile member may send: random bytes, messages cut short, replayed ones, initiations.
+fn hostile_datagrams(b: &End, sealed: &[u8], random: &mut Random) -> Vec<Vec<u8>> {
+    let mut member = Sessions::new(&Identity::new([9; 32]), 5, b.engine.public_key(), None);
+    let mut initiations = Vec::new();
+    for _ in 0..64 {
+        member.initiate(true, &mut initiations);
+    }
+    let mut all: Vec<Vec<u8>> = frames(&initiations).map(<[u8]>::to_vec).collect();
+    for round in 0..448 {
+        let whole = if round % 2 == 0 { random.bytes(1 + round) } else { sealed.to_vec() };
+        let len = if round % 3 == 0 { 1 + random.below(whole.len()) } else { whole.len() };
+        all.push(whole[..len].to_vec());
+    }
+    all
+}
+
+#[test]
+fn a_flood_from_many_addresses_as_fast_as_this_machine_can_costs_no_memory_and_ends_no_session() {
+    let (a, b) = connected_by_sockets();
+    let mut random = Random::new(77);
+    let (to, word) = (address_of(&b), [7; 8]);
+    b.engine.expect_datagrams([word].into());
+    // replayed ones are real: overheard on the way
+    let overheard = stranger();
+    set_path(&a, 2, Path { endpoint: Some(overheard.local_addr().unwrap()), stream: false });
+    assert!(a.kernel.send(&build(&Spec { payload: 64, ..Spec::default() })));
+    let mut sealed = vec![0; 2000];
+    let len = overheard.recv(&mut sealed).unwrap();
+    set_path(&a, 2, path(&b, false));
+    let datagrams = hostile_datagrams(&b, &sealed[..len], &mut random);
+    // every address of 127.0.0.0/8 is this machine's
+    let sources: Vec<PlainSocket> =
+        (2..66).map(|n| PlainSocket::bind(("127.0.9.".to_owned() + &n.to_string(), 0)).unwrap()).collect();
+    let probe = [b"mp\x01\x01", &word[..], b"a probe"].concat();
+    let (before, began, mut sent, mut probes) = (resident_bytes(), Instant::now(), 0u64, 0);
+    while began.elapsed() < flood_time() {
+        for (datagram, source) in datagrams.iter().zip(sources.iter().cycle()) {
+            sent += source.send_to(datagram, to).is_ok() as u64;
+        }
+        overheard.send_to(&probe, to).unwrap();
+        let taken = b.engine.take_datagrams();
+        probes += taken.iter().filter(|each| each.bytes == probe).count();
+        a.engine.events().poll();
+        b.engine.events().poll();
+    }
+    let grown = resident_bytes().saturating_sub(before);
+    println!("{sent} datagrams in {:?}, {grown} bytes grown, {probes} probes", began.elapsed());
+    assert!(grown < 32 << 20, "{grown} bytes");
+    assert!(probes > 0, "what is expected passes");
+    while b.kernel.receive().is_some() {}
+    for attempt in 0.. {
+        // the socket may still be full
+        assert!(attempt < 50, "the session ended");
+        assert!(a.kernel.send(&build(&Spec { payload: 500, ..Spec::default() })));
+        std::thread::sleep(Duration::from_millis(100));
+        if b.kernel.receive().is_some() {
+            break;
+        }
+    }
+    assert_eq!(b.engine.events().failure(), None);
+}
+
+#[test]
+fn under_a_flood_of_handshakes_from_everywhere_a_peer_that_proves_its_address_gets_in() {
+    let (a, b) = over_sockets(false, false);
+    let mut random = Random::new(3);
+    let flood = hostile_datagrams(&b, &[4; 64], &mut random);
+    let sources: Vec<PlainSocket> =
+        (2..130).map(|n| PlainSocket::bind(("127.0.8.".to_owned() + &n.to_string(), 0)).unwrap()).collect();
+    assert!(a.kernel.send(&build(&Spec { payload: 3, ..Spec::default() })));
+    let began = Instant::now();
+    loop {
+        for (message, source) in flood[..64].iter().cycle().zip(&sources) {
+            let _ = source.send_to(message, address_of(&b));
+        }
+        if b.kernel.receive().is_some() {
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "it never got in");
+        a.engine.retry_handshake(PEER);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let limited = b.engine.counters().dropped(Reason::HandshakeLimit);
+    assert!(limited > 0 || began.elapsed() < Duration::from_millis(100), "{limited}");
 }

@@ -1,6 +1,8 @@
 /** A member's life: how its parts start, join and stop. */
 import { MeshError } from '@mesh/core'
 import type { MeshHost } from '../libp2p/base-host.ts'
+import { answerPings } from '../libp2p/answer-pings.ts'
+import { boundIdentify } from '../libp2p/inbound-rates.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { startPingMonitor } from '../libp2p/ping-monitor.ts'
 import type { P2pComponents } from '../p2p-components.ts'
@@ -20,6 +22,9 @@ export async function startParts(
   await given.membership.start()
   const stopGate = init.admission === undefined ? () => {} : enforceAdmission(init.admission, given)
   await startListening(host)
+  const { registrar } = host.services.parts.components
+  await answerPings(registrar, components.clock)
+  await boundIdentify(registrar, components.clock)
   await topic.start()
   await given.bulk?.start()
   const onRtt = (peer: string, rttMs: number) => book.noteRtt(peer, rttMs)

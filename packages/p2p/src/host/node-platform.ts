@@ -25,6 +25,8 @@ import {
   RELAY_RESERVATION_MS,
 } from '../limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
+import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-mappings.ts'
+import type { P2pComponents } from '../p2p-components.ts'
 import { createSocketMarker, type SocketMarker } from '../upstream/marked-sockets.ts'
 import { interceptSockets } from '../upstream/tcp-sockets.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
@@ -36,7 +38,7 @@ import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts
 type Stop = () => void | Promise<void>
 
 /** @throws MeshError `p2p.bad_listen_address` */
-export function createNodePlatform(init: P2pNodeInit): Platform {
+export function createNodePlatform(init: P2pNodeInit, components: P2pComponents): Platform {
   const marker = init.markSocket && createSocketMarker(init.markSocket)
   const switches: Switches = {
     ...DEFAULT_SWITCHES,
@@ -45,6 +47,7 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
   }
   const isPrivate = init.private === true
   const plan = planListening(init.listen, switches)
+  const mappings = switches.upnp && !isPrivate ? createUdpPortMappings(components) : undefined
   const door = createTlsDoor()
   return {
     transports: switches.tcp
@@ -53,6 +56,7 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
     ...(switches.tcp && { bulk: (components) => createBulk({ door, marker }, components) }),
     listen: plan.tcp.map(String),
     cipher: nativeSealCipher,
+    ...(mappings !== undefined && { mapUdpPort: (port, onMapped) => mappings.map(port, onMapped) }),
     async join(context) {
       confirmOwnAddresses(context)
       const stops: Stop[] = marker === undefined ? [] : [() => marker.stop()]
@@ -84,7 +88,7 @@ export function createNodePlatform(init: P2pNodeInit): Platform {
         ),
         join('dht', wantsDht, (way) => joinRendezvous(context, { init, isPrivate, way })),
         join('autonat', switches.autonat && !isPrivate, () => joinAutoNat(context)),
-        join('upnp', switches.upnp && !isPrivate, () => joinUpnp(context, !switches.autonat)),
+        join('upnp', mappings !== undefined, () => joinUpnp(context, mappings, !switches.autonat)),
       ])
       return async () => {
         await Promise.all(stops.map(async (stop) => await stop()))
@@ -296,7 +300,15 @@ async function joinAutoNat(context: PlatformContext): Promise<Stop> {
   return await autonat.joinAutoNat(context)
 }
 
-async function joinUpnp({ host }: PlatformContext, autoConfirmAddress: boolean): Promise<undefined> {
+async function joinUpnp(
+  { host }: PlatformContext,
+  mappings: UdpPortMappings | undefined,
+  autoConfirmAddress: boolean,
+): Promise<Stop | undefined> {
+  if (mappings === undefined) return undefined
+  // before the host ends, and the library forgets its routers
+  host.addEventListener('stop', () => void mappings.stop(), { once: true })
   const { uPnPNAT } = await import('@libp2p/upnp-nat')
-  await joinService(host, 'upnp', uPnPNAT({ autoConfirmAddress }))
+  await joinService(host, 'upnp', uPnPNAT({ autoConfirmAddress, portMappingClient: mappings.client }))
+  return () => mappings.stop()
 }

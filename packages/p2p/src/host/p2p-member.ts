@@ -12,6 +12,7 @@ import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
 import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { createBaseHost } from '../libp2p/base-host.ts'
 import { pingPeer } from '../libp2p/ping.ts'
+import type { OnMapped } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { P2pNode } from '../p2p-node.ts'
 import { createRefusals } from '../refusals.ts'
@@ -32,6 +33,8 @@ export interface P2pMember extends P2pNode {
   protocols(): readonly string[]
   /** Gives the IP addresses that the connections of now go to, over relays that of the relay; no names. */
   remoteAddresses(): readonly IpAddress[]
+  /** Has routers send what comes for a UDP port of theirs to this one, and tells where; the returned function ends it. */
+  mapUdpPort(port: number, onMapped: OnMapped): () => void
   /** Replaces the ranges that libp2p keeps out of, as when an address was leased; connections in them close. */
   blockRanges(ranges: readonly Cidr[]): void
 }
@@ -53,7 +56,8 @@ export async function createP2pMember(
   hostParts.view.attach(hostParts.host, parts.membership)
   hostParts.guard.start({ host: hostParts.host, membership: parts.membership })
   const running = await startParts({ init, platform, bootstrap, ...hostParts, ...parts }, components)
-  return buildMember({ ...hostParts, ...parts, ...running }, components)
+  const mapUdpPort: P2pMember['mapUdpPort'] = platform.mapUdpPort ?? (() => () => {})
+  return buildMember({ ...hostParts, ...parts, ...running, mapUdpPort }, components)
 }
 
 async function createHostParts(
@@ -99,7 +103,7 @@ async function createHostParts(
   return { host, view, guard, events, refusals, rules, bandwidth }
 }
 
-interface Running extends HostParts, MemberParts {
+interface Running extends HostParts, MemberParts, Pick<P2pMember, 'mapUdpPort'> {
   /** Resolves when all parts of the platform have joined, or failed. */
   readonly joined: Promise<unknown>
   readonly stop: () => Promise<void>
@@ -132,6 +136,7 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
     ping: (peer, signal) =>
       pingPeer(host, peer, { ...components, ...(signal === undefined ? {} : { signal }) }),
     remoteAddresses: () => host.getConnections().flatMap(({ remoteAddr }) => ipOf(remoteAddr) ?? []),
+    mapUdpPort: parts.mapUdpPort,
     blockRanges(ranges) {
       rules.block(ranges)
       parts.bulk?.closeBlocked()

@@ -10,6 +10,7 @@ import type { DiscoveryMethods } from '../discovery/discovery-methods.ts'
 import type { Find } from '../discovery/find.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import type { Membership } from '../membership/membership.ts'
+import type { UdpPortMappings } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { PeerBook } from '../peers/peer-book.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
@@ -24,6 +25,8 @@ export interface Platform {
   readonly bulk?: CreateBulk
   /** The seal's cipher; the one that runs everywhere by default. */
   readonly cipher?: SealCipher
+  /** Keeps a UDP port mapped at routers, and tells where; a platform without it asks none. */
+  readonly mapUdpPort?: UdpPortMappings['map']
   /** Adds what may come later; what fails is told to its discovery method. Gives the function that stops what it added. */
   join(context: PlatformContext): Promise<() => Promise<void>>
 }

@@ -84,6 +84,7 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
     services: {
       identify: identify(),
       identifyPush: identifyPush(),
+      // the DHT pings by it; who answers pings is bounded (`answer-pings.ts`)
       ping: ping(),
       pubsub: gossipsub(init.gossip),
       parts: (components: unknown) => ({ components: components as HostComponents }),

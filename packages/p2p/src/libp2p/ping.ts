@@ -5,9 +5,10 @@ import { PING_TIMEOUT_MS } from '../limits.ts'
 import { connectionsTo } from './connections.ts'
 import { describeDialError } from './describe-dial-error.ts'
 
-const PING_PROTOCOL = '/ipfs/ping/1.0.0'
+/** libp2p's own. */
+export const PING_PROTOCOL = '/ipfs/ping/1.0.0'
 /** The length of a ping, which the protocol fixes. */
-const PING_BYTES = 32
+export const PING_BYTES = 32
 
 /**
  * Measures a round trip over one connection, in ms.

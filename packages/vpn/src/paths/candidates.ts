@@ -3,7 +3,7 @@ import { type Cidr, cidrContains, type IpAddress } from '@mesh/core'
 import { type Endpoint, endpointText } from '@mesh/engine'
 import ipaddr from 'ipaddr.js'
 import type { HostNetwork } from '../vpn.ts'
-import { MAX_CANDIDATES } from './limits.ts'
+import { MAX_CANDIDATES, MAX_MAPPED } from './limits.ts'
 import type { Candidate } from './path-state.ts'
 
 /** Kinds of addresses at which no other machine can be. */
@@ -13,11 +13,10 @@ const NOWHERE: ReadonlySet<string> = new Set([
   'multicast',
   'broadcast',
   'linkLocal',
-  'reserved',
 ])
 
 /** Says whether a peer could be at the address: never inside the VPN, whose packets would then run in a circle. */
-function isCandidateAddress(address: IpAddress, vpnRanges: readonly Cidr[]): boolean {
+export function isCandidateAddress(address: IpAddress, vpnRanges: readonly Cidr[]): boolean {
   return (
     !NOWHERE.has(ipaddr.parse(address).range()) && !vpnRanges.some((range) => cidrContains(range, address))
   )
@@ -29,16 +28,19 @@ interface OwnInput {
   readonly interfaceName: string
   readonly vpnRanges: readonly Cidr[]
   readonly port: number
+  /** Ports of routers that lead to this socket. */
+  readonly mapped: readonly Endpoint[]
   /** Where others saw this socket. */
   readonly seen: readonly Endpoint[]
 }
 
-/** This node's candidates: its interfaces' addresses, then where others saw it. */
+/** This node's candidates: its interfaces' addresses, then its routers' ports, then where others saw it. */
 export function ownCandidates({
   networks,
   interfaceName,
   vpnRanges,
   port,
+  mapped,
   seen,
 }: OwnInput): readonly Candidate[] {
   const own = networks
@@ -47,9 +49,15 @@ export function ownCandidates({
     .filter((address) => isCandidateAddress(address, vpnRanges))
     .map((address): Candidate => ({ endpoint: { address, port }, kind: 'own' }))
   const known = new Set(own.map(({ endpoint }) => endpointText(endpoint)))
-  const outside = seen
-    .filter((endpoint) => !known.has(endpointText(endpoint)))
-    .map((endpoint): Candidate => ({ endpoint, kind: 'seen' }))
+  const outside = [
+    ...mapped.slice(0, MAX_MAPPED).map((endpoint): Candidate => ({ endpoint, kind: 'mapped' })),
+    ...seen.map((endpoint): Candidate => ({ endpoint, kind: 'seen' })),
+  ].filter(({ endpoint }) => {
+    const text = endpointText(endpoint)
+    const isNew = !known.has(text) && isCandidateAddress(endpoint.address, vpnRanges)
+    known.add(text)
+    return isNew
+  })
   return [...own.slice(0, MAX_CANDIDATES - outside.length), ...outside]
 }
 

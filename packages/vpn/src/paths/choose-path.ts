@@ -10,10 +10,11 @@ import {
   PROOF_MS,
   ROUNDS_MS,
 } from './limits.ts'
+import { withBreak } from './periodic-breaks.ts'
 import type { CandidateKind, Path, PathState } from './path-state.ts'
 
 /** How a candidate ranks where round trips are alike. */
-const RANKS: Readonly<Record<CandidateKind, number>> = { own: 0, seen: 1, heard: 2 }
+const RANKS: Readonly<Record<CandidateKind, number>> = { own: 0, mapped: 1, seen: 2, heard: 3 }
 
 /** Takes the best usable path where there is none or the one in use is suspect, else only one that is clearly better. */
 export function choose(state: PathState, now: number): void {
@@ -23,8 +24,9 @@ export function choose(state: PathState, now: number): void {
   if (chosen === undefined || state.isSuspect) {
     // a suspect one is left for one that answers
     const best = usable.filter((path) => path !== chosen).sort(byPreference)[0]
-    if (best !== undefined) use(state, best, now)
-    return
+    if (best === undefined) return
+    if (chosen !== undefined) state.brokeAt = withBreak(state.brokeAt, now)
+    return use(state, best, now)
   }
   const better = usable
     .filter((path) => path !== chosen && path.better >= BETTER_PROBES)

@@ -21,7 +21,7 @@ export type NoPathReason =
 
 /** The way over UDP to a peer, or why there is none. */
 export interface UdpStatus {
-  /** `suspect`: probes were lost, and packets go by the stream as well. */
+  /** `suspect`: probes were lost, or are expected to be, and packets go by the stream as well. */
   readonly state: 'direct' | 'suspect' | 'none'
   readonly reason: NoPathReason | undefined
   /** The peer's address in use. */
@@ -47,7 +47,7 @@ export function noPath(reason: NoPathReason): UdpStatus {
 
 /** @param bothVary both this node's NAT and the peer's choose a port for each peer */
 export function explain(state: PathState, bothVary: boolean): UdpStatus {
-  const { chosen, isSuspect } = state
+  const { chosen } = state
   const candidates = [...state.paths.values()].map((path) => ({
     endpoint: path.endpoint,
     kind: path.kind,
@@ -58,7 +58,8 @@ export function explain(state: PathState, bothVary: boolean): UdpStatus {
   }))
   if (chosen === undefined) return { ...noPath(reasonOf(state, bothVary)), candidates }
   const [endpoint, rttMs] = [chosen.endpoint, chosen.rttMs]
-  return { state: isSuspect ? 'suspect' : 'direct', reason: undefined, endpoint, rttMs, candidates }
+  const both = state.isSuspect || state.isBreakNear
+  return { state: both ? 'suspect' : 'direct', reason: undefined, endpoint, rttMs, candidates }
 }
 
 function reasonOf(state: PathState, bothVary: boolean): NoPathReason {

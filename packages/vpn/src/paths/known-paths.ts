@@ -10,6 +10,8 @@ export function createPathState(wantedMtu: number, now: number): PathState {
     paths: new Map(),
     chosen: undefined,
     isSuspect: false,
+    brokeAt: [],
+    isBreakNear: false,
     searchAt: now,
     round: ROUNDS_MS.length,
     activeAt: now,
@@ -38,6 +40,7 @@ export function pathTo(state: PathState, endpoint: Endpoint, kind: CandidateKind
     lost: 0,
     mtu: 0,
     tries: undefined,
+    isThroughNat: true,
     better: 0,
   }
   state.paths.set(key, path)

@@ -31,8 +31,22 @@ export const ALTERNATIVES_MS = 30_000
 
 /** How often the path in use is probed while packets pass, in ms. */
 export const PROBE_EVERY_MS = 700
-/** How often it is probed while none do, in ms: NATs forget after 30 s and more. */
+/** How often it is probed while none do and a NAT is on it, in ms: NATs forget after 30 s and more. */
 export const KEEPALIVE_MS = 15_000
+/** How old an answer may be, in ms, for a path to be trusted alone with the first packets after a silence. */
+export const FRESH_MS = 20_000
+/** How many breaks of a path are remembered, for the period of a NAT that forgets. */
+export const BREAKS_KEPT = 4
+/** What shows within this time, in ms, is one break. */
+export const ONE_BREAK_MS = 5_000
+/** The least and the most time between breaks, in ms, that makes a period. */
+export const [LEAST_BREAK_MS, MOST_BREAK_MS] = [20_000, 180_000]
+/** How much longer the longest time between breaks of a period may be than the shortest. */
+export const MOST_BREAK_RATIO = 1.7
+/** The part of the shortest time between breaks after which the next one is expected. */
+export const BREAK_EARLY_PART = 0.9
+/** The part of the longest time between breaks after which the next one is not expected any more. */
+export const BREAK_LATE_PART = 1.3
 /** How often a suspect path is probed, in ms. */
 export const SUSPECT_PROBE_MS = 500
 /** The least and the most that is waited for an answer, in ms. */
@@ -63,6 +77,8 @@ export const ACTIVITY_MS = 500
 export const OWN_ADDRESSES_MS = 3_000
 /** How many addresses at which others saw this socket are told. */
 export const MAX_SEEN = 4
+/** How many ports of routers that lead to this socket are told. */
+export const MAX_MAPPED = 4
 /** The time in ms within which changes of this node's addresses are told in one message. */
 export const TELL_AFTER_MS = 250
 /** The number of messages a minute that are sent to one peer so soon. */

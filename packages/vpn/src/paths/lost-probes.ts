@@ -1,6 +1,7 @@
 /** Which probes are lost, and what that says of the path: suspect, dead, or too narrow for the length. Pure. */
 import { isIdle } from './known-paths.ts'
 import { LEAST_ANSWER_MS, LOST_PROBES, MOST_ANSWER_MS, MTU_TRIES, PATH_MTUS, SEAL_BYTES } from './limits.ts'
+import { withBreak } from './periodic-breaks.ts'
 import type { Path, PathState } from './path-state.ts'
 import { search } from './send-probes.ts'
 
@@ -12,6 +13,7 @@ export function expire(state: PathState, now: number): void {
   }
   const { chosen } = state
   if (chosen !== undefined && chosen.lost >= LOST_PROBES) {
+    state.brokeAt = withBreak(state.brokeAt, now)
     forsake(state, chosen)
     search(state, now)
   } else if (chosen !== undefined && isIdle(state, now)) {
@@ -30,14 +32,12 @@ export function lose(state: PathState, path: Path, isLost: (sent: Path['sent'][n
     if (tries !== undefined && length === tries.mtu + SEAL_BYTES) path.tries = nextTry(tries)
     else path.lost++
   }
-  if (path === state.chosen) {
-    if (!state.isSuspect) state.alternativesAt = state.probeAt = Number.NEGATIVE_INFINITY
-    state.isSuspect = true
-  } else if (path.lost >= LOST_PROBES) forsake(state, path)
+  if (path === state.chosen) suspect(state)
+  else if (path.lost >= LOST_PROBES) forsake(state, path)
 }
 
 /** The path has to be proven again, its MTU too. */
-export function forsake(state: PathState, path: Path): void {
+function forsake(state: PathState, path: Path): void {
   path.answeredAt = path.rttMs = path.tries = undefined
   path.mtu = path.lost = path.better = 0
   if (path === state.chosen) {
@@ -45,6 +45,12 @@ export function forsake(state: PathState, path: Path): void {
     state.chosen = undefined
     state.isSuspect = false
   }
+}
+
+/** Packets go by the stream too, and all addresses are probed at once. */
+export function suspect(state: PathState): void {
+  if (!state.isSuspect) state.alternativesAt = state.probeAt = Number.NEGATIVE_INFINITY
+  state.isSuspect = true
 }
 
 function nextTry(tries: { readonly mtu: number; readonly lost: number }): Path['tries'] {

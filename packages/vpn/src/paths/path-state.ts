@@ -2,10 +2,10 @@
 import type { Endpoint } from '@mesh/engine'
 
 /**
- * How an address was learnt. `own`: of an interface. `seen`: others saw the peer's socket there. `heard`: a probe of the
- * peer came from there.
+ * How an address was learnt. `own`: of an interface. `mapped`: a port that a router gave to the peer's socket. `seen`:
+ * others saw the peer's socket there. `heard`: a probe of the peer came from there.
  */
-export type CandidateKind = 'own' | 'seen' | 'heard'
+export type CandidateKind = 'own' | 'mapped' | 'seen' | 'heard'
 
 export interface Candidate {
   readonly endpoint: Endpoint
@@ -35,6 +35,8 @@ export interface Path {
   mtu: number
   /** The packet length that is tried now, and how often its probe was lost. */
   tries: { readonly mtu: number; readonly lost: number } | undefined
+  /** A NAT is on the way, or may be: it forgets the path when nothing passes. */
+  isThroughNat: boolean
   /** The number of probes in a row in which it was better than the path in use. */
   better: number
 }
@@ -46,6 +48,10 @@ export interface PathState {
   chosen: Path | undefined
   /** The path in use has lost probes: packets go by the stream too. */
   isSuspect: boolean
+  /** When paths in use broke, the latest ones, oldest first. */
+  brokeAt: readonly number[]
+  /** The next break is expected about now: packets go by the stream too. */
+  isBreakNear: boolean
   /** When the search began whose rounds are sent. */
   searchAt: number
   /** The next of its rounds. */
@@ -73,7 +79,17 @@ export type PathInput =
   /** A probe of the peer came. */
   | { readonly type: 'ping'; readonly from: Endpoint; readonly nonce: number; readonly length: number }
   /** An answer came. */
-  | { readonly type: 'pong'; readonly from: Endpoint; readonly nonce: number }
+  | {
+      readonly type: 'pong'
+      readonly from: Endpoint
+      readonly nonce: number
+      /** The peer saw the probe come from an address of this machine's own. */
+      readonly isSeenAsOwn: boolean
+    }
+  /** Somebody wants to know the round trip of the path in use now. */
+  | { readonly type: 'measure' }
+  /** This node's NAT has another mapping than before. */
+  | { readonly type: 'remapped' }
   /** A probe could not be sent. */
   | { readonly type: 'unsent'; readonly nonce: number }
   | { readonly type: 'keep'; readonly isKept: boolean }

@@ -12,12 +12,13 @@ import {
   type Random,
   type TokenBucket,
   tryParseIp,
+  untilAborted,
 } from '@mesh/core'
-import type { Datagram, Endpoint, Engine } from '@mesh/engine'
+import { type Datagram, type Endpoint, endpointText, type Engine } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
 import type { HostNetwork } from '../vpn.ts'
-import { believedCandidates, ownCandidates } from './candidates.ts'
-import { explain, noPath, type UdpStatus } from './explain.ts'
+import { believedCandidates, isCandidateAddress, ownCandidates } from './candidates.ts'
+import { explain, noPath, type NoPathReason, type UdpStatus } from './explain.ts'
 import {
   ACTIVITY_MS,
   ANSWERS_PER_SECOND,
@@ -28,6 +29,7 @@ import {
   PATH_TOKEN_BYTES,
   PROBES_PER_SECOND,
   QUICK_TELLS,
+  ROUNDS_MS,
   SLOW_TELL_MS,
   TELL_AFTER_MS,
 } from './limits.ts'
@@ -39,18 +41,25 @@ import { step, usedPath, wakeAt } from './step.ts'
 
 export interface PathsInit {
   readonly self: PeerId
-  /** The VPN's ranges and its interface: neither is a way to a peer. */
+  /** The ranges that are routed into the VPN, and its interface: neither is a way to a peer. */
   readonly vpnRanges: () => readonly Cidr[]
   readonly interfaceName: () => string
   readonly networks: () => readonly HostNetwork[]
 }
 
 export interface PathsComponents {
-  readonly engine: Pick<Engine, 'sendDatagram' | 'takeDatagrams' | 'activePeers' | 'udpPort'>
+  readonly engine: Pick<
+    Engine,
+    'sendDatagram' | 'expectDatagrams' | 'takeDatagrams' | 'activePeers' | 'udpPort'
+  >
   /** Sends a control message. False: no channel stands. */
   readonly tell: (peer: PeerId, message: Uint8Array) => boolean
+  /** Has routers lead a port of theirs to this UDP port, and tells where; the returned function ends it. */
+  readonly mapPort?: (port: number, onMapped: (mapped: readonly Endpoint[]) => void) => () => void
   /** Called when `pathOf` says something else. */
   readonly onPath: (peer: PeerId) => void
+  /** Called when a search found nothing, for another reason than before. */
+  readonly onReason?: (peer: PeerId) => void
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -71,6 +80,8 @@ export interface Paths {
   /** Where this node's socket may be reached, as it is now. */
   candidates(): readonly Candidate[]
   status(peer: PeerId): UdpStatus
+  /** Measures the round trip on the path in use, in ms; undefined: there is none, or it broke meanwhile. */
+  measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined>
   stop(): void
 }
 
@@ -83,6 +94,10 @@ interface Member {
   /** Both ends told each other. */
   theirs: { readonly message: PathsMessage; readonly keys: ProbeKeys } | undefined
   state: PathState
+  /** Those who wait for the round trip of the path in use. */
+  readonly measuring: Set<(rttMs: number | undefined) => void>
+  /** The reason that was told last; undefined: there is a path, or none was looked for. */
+  reason: NoPathReason | undefined
   /** How many of its probes are answered. */
   readonly answers: TokenBucket
   /** When it was told candidates in the last minute. */
@@ -105,6 +120,8 @@ class UdpPaths implements Paths {
   readonly #budget: TokenBucket
   #own: readonly Candidate[] = []
   #ownText = ''
+  #mapped: readonly Endpoint[] = []
+  #endMapping: (() => void) | undefined
   #cancelActivity: (() => void) | undefined
   #cancelAddresses: (() => void) | undefined
   #stopped = false
@@ -131,6 +148,8 @@ class UdpPaths implements Paths {
       token: random.bytes(PATH_TOKEN_BYTES),
       theirs: undefined,
       state: createPathState(mtu, clock.monotonic()),
+      measuring: new Set(),
+      reason: undefined,
       answers: createTokenBucket({ perSecond: ANSWERS_PER_SECOND, burst: ANSWERS_PER_SECOND }, clock),
       toldAt: [],
       cancelTick: undefined,
@@ -138,6 +157,7 @@ class UdpPaths implements Paths {
     }
     this.#members.set(peer, member)
     this.#byToken.set(hexOf(member.token), member)
+    this.#expectProbes()
     this.#watch()
     this.#tell(member)
   }
@@ -166,8 +186,10 @@ class UdpPaths implements Paths {
     if (member === undefined) return
     member.cancelTick?.()
     member.cancelTell?.()
+    for (const tell of member.measuring) tell(undefined)
     this.#members.delete(peer)
     this.#byToken.delete(hexOf(member.token))
+    this.#expectProbes()
     this.#seen.forget(peer)
     if (this.#members.size === 0) this.#unwatch()
   }
@@ -178,8 +200,11 @@ class UdpPaths implements Paths {
 
   restart(): void {
     this.#seen.clear()
+    this.#expectProbes()
+    this.#unmap()
     for (const member of this.#members.values()) this.#reset(member)
     this.#lookAtAddresses()
+    if (this.#cancelActivity !== undefined) this.#map()
   }
 
   pathOf(peer: PeerId): UdpPath | undefined {
@@ -194,6 +219,19 @@ class UdpPaths implements Paths {
     return explain(member.state, this.#seen.varies && member.theirs.message.varies)
   }
 
+  async measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined> {
+    const member = this.#members.get(peer)
+    if (member?.state.chosen === undefined) return undefined
+    const measured = Promise.withResolvers<number | undefined>()
+    member.measuring.add(measured.resolve)
+    try {
+      this.#step(member, { type: 'measure' })
+      return await untilAborted(measured.promise, signal)
+    } finally {
+      member.measuring.delete(measured.resolve)
+    }
+  }
+
   stop(): void {
     this.#stopped = true
     for (const peer of this.#members.keys()) this.forget(peer)
@@ -205,18 +243,31 @@ class UdpPaths implements Paths {
     const member = token === undefined ? undefined : this.#byToken.get(token)
     const address = tryParseIp(from.address)
     if (member?.theirs === undefined || address === undefined) return
+    // a probe that went through the VPN proves a way that leads through itself
+    if (!isCandidateAddress(address, this.#init.vpnRanges())) return
     const probe = decodeProbe(bytes, length, member.theirs.keys.receive)
     if (probe === undefined) return
     const source = { address, port: from.port }
     if (probe.kind === 'ping') return this.#step(member, { ...probe, type: 'ping', from: source })
-    if (this.#seen.learn(member.peer, probe.observed)) this.#lookAtAddresses()
-    this.#step(member, { type: 'pong', from: source, nonce: probe.nonce })
+    const word = this.#seen.learn(member.peer, probe.observed)
+    if (word !== 'same') this.#lookAtAddresses()
+    if (word === 'other') for (const each of this.#members.values()) this.#step(each, { type: 'remapped' })
+    const { chosen } = member.state
+    const asked =
+      chosen?.key === endpointText(source) && chosen.sent.find((each) => each.nonce === probe.nonce)
+    if (asked) for (const tell of member.measuring) tell(this.#components.clock.monotonic() - asked.at)
+    const observed = endpointText(probe.observed)
+    const isSeenAsOwn = this.#own.some(
+      ({ endpoint, kind }) => kind === 'own' && endpointText(endpoint) === observed,
+    )
+    this.#step(member, { type: 'pong', from: source, nonce: probe.nonce, isSeenAsOwn })
   }
 
   #step(member: Member, input: PathInput): void {
     const { clock } = this.#components
     const effects = step(member.state, input, clock.monotonic())
     for (const effect of effects) this.#run(member, effect)
+    this.#tellReason(member)
     member.cancelTick?.()
     const now = clock.monotonic()
     const at = wakeAt(member.state, now)
@@ -225,10 +276,23 @@ class UdpPaths implements Paths {
       : undefined
   }
 
+  /** Tells once why a search found nothing. */
+  #tellReason(member: Member): void {
+    const { chosen, round } = member.state
+    if (chosen !== undefined) member.reason = undefined
+    else if (round >= ROUNDS_MS.length && member.theirs !== undefined) {
+      const { reason } = this.status(member.peer)
+      const isOther = reason !== member.reason
+      member.reason = reason
+      if (isOther) this.#components.onReason?.(member.peer)
+    }
+  }
+
   #run(member: Member, effect: PathEffect): void {
     const { theirs, peer } = member
     if (effect.type === 'use') {
       this.#components.log.debug('path to a peer', { peer, ...effect.path })
+      if (effect.path === undefined) for (const tell of member.measuring) tell(undefined)
       this.#keepSome()
       return this.#components.onPath(peer)
     }
@@ -267,9 +331,14 @@ class UdpPaths implements Paths {
     if (hadPath) this.#components.onPath(member.peer)
   }
 
+  #expectProbes(): void {
+    this.#components.engine.expectDatagrams([...this.#byToken.values()].map(({ token }) => token))
+  }
+
   #watch(): void {
     if (this.#cancelActivity !== undefined) return
     this.#lookAtAddresses()
+    this.#map()
     const { clock } = this.#components
     const askActivity = () => {
       for (const peer of this.#components.engine.activePeers()) {
@@ -286,7 +355,24 @@ class UdpPaths implements Paths {
     this.#cancelAddresses = clock.after(OWN_ADDRESSES_MS, lookAgain)
   }
 
+  #map(): void {
+    const { engine, mapPort } = this.#components
+    const port = engine.udpPort
+    if (port === undefined || this.#stopped) return
+    this.#endMapping ??= mapPort?.(port, (mapped) => {
+      this.#mapped = mapped
+      this.#lookAtAddresses()
+    })
+  }
+
+  #unmap(): void {
+    this.#endMapping?.()
+    this.#endMapping = undefined
+    this.#mapped = []
+  }
+
   #unwatch(): void {
+    this.#unmap()
     this.#cancelActivity?.()
     this.#cancelAddresses?.()
     this.#cancelActivity = this.#cancelAddresses = undefined
@@ -301,6 +387,7 @@ class UdpPaths implements Paths {
       interfaceName: interfaceName(),
       vpnRanges: vpnRanges(),
       port,
+      mapped: this.#mapped,
       seen: this.#seen.latest(MAX_SEEN),
     })
   }

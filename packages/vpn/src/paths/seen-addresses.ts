@@ -9,14 +9,15 @@ export class SeenAddresses {
   /** The address that each witness told, the latest word last. */
   readonly #words = new Map<PeerId, Endpoint>()
 
-  /** Takes a peer's word. True when it is another one than before. */
-  learn(witness: PeerId, endpoint: Endpoint): boolean {
+  /** Takes a peer's word, and says whether it is the same as before, another one, or its first. */
+  learn(witness: PeerId, endpoint: Endpoint): 'same' | 'other' | 'first' {
     const before = this.#words.get(witness)
     this.#words.delete(witness)
     this.#words.set(witness, endpoint)
     const [oldest] = this.#words.keys()
     if (this.#words.size > MAX_WITNESSES && oldest !== undefined) this.#words.delete(oldest)
-    return before === undefined || endpointText(before) !== endpointText(endpoint)
+    if (before === undefined) return 'first'
+    return endpointText(before) === endpointText(endpoint) ? 'same' : 'other'
   }
 
   forget(witness: PeerId): void {

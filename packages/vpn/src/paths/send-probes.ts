@@ -27,7 +27,8 @@ export function probe(state: PathState, now: number, effects: PathEffect[]): voi
     state.round++
     isRound = true
   }
-  const isAlternatives = chosen !== undefined && now >= state.alternativesAt
+  const isAlternatives =
+    chosen !== undefined && now >= state.alternativesAt && (isActive(state, now) || state.isSuspect)
   if (isAlternatives) state.alternativesAt = now + ALTERNATIVES_MS
   for (const path of state.paths.values()) {
     if (path === chosen) continue
@@ -36,8 +37,7 @@ export function probe(state: PathState, now: number, effects: PathEffect[]): voi
   }
   if (chosen !== undefined && now >= state.probeAt) {
     ping(state, chosen, { now, effects })
-    const everyMs = isActive(state, now) ? PROBE_EVERY_MS : KEEPALIVE_MS
-    state.probeAt = now + (state.isSuspect ? SUSPECT_PROBE_MS : everyMs)
+    state.probeAt = now + (state.isSuspect ? SUSPECT_PROBE_MS : everyMs(state, chosen, now))
   } else if (chosen !== undefined && state.isSuspect) {
     state.probeAt = Math.min(state.probeAt, now + SUSPECT_PROBE_MS)
   }
@@ -69,6 +69,12 @@ function probeLength(state: PathState, path: Path, now: number): number {
   if (path.mtu >= LEAST_PATH_MTU) return path.mtu + SEAL_BYTES
   path.tries ??= { mtu: state.wantedMtu, lost: 0 }
   return path.tries.mtu === 0 ? LEAST_PING_BYTES : path.tries.mtu + SEAL_BYTES
+}
+
+/** How often the path in use is probed; without packets and without a NAT, that would forget it, not at all. */
+function everyMs(state: PathState, chosen: Path, now: number): number {
+  if (isActive(state, now)) return PROBE_EVERY_MS
+  return chosen.isThroughNat ? KEEPALIVE_MS : Number.POSITIVE_INFINITY
 }
 
 /** It is proven, and the longest packet's length is not. */

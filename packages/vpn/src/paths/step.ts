@@ -10,13 +10,16 @@ import { choose, compare } from './choose-path.ts'
 import { isActive, isProven, pathTo } from './known-paths.ts'
 import {
   ALTERNATIVES_MS,
+  FRESH_MS,
+  IDLE_MS,
   PROBE_EVERY_MS,
   ROUNDS_MS,
   SEAL_BYTES,
   SEARCH_AGAIN_MS,
   TOLD_SEARCHES_PER_MINUTE,
 } from './limits.ts'
-import { answerMs, expire, lose } from './lost-probes.ts'
+import { answerMs, expire, lose, suspect } from './lost-probes.ts'
+import { expectedBreak, withBreak } from './periodic-breaks.ts'
 import type { Candidate, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import { LEAST_PING_BYTES } from './probe-message.ts'
 import { ping, probe, search } from './send-probes.ts'
@@ -28,6 +31,7 @@ export function step(state: PathState, input: PathInput, now: number): readonly 
   take(state, input, now, effects)
   expire(state, now)
   choose(state, now)
+  expectBreak(state, now)
   probe(state, now, effects)
   const after = usedPath(state)
   if (!isSameUse(before, after)) effects.push({ type: 'use', path: after })
@@ -37,7 +41,14 @@ export function step(state: PathState, input: PathInput, now: number): readonly 
 /** When the machine wants its next tick. */
 export function wakeAt(state: PathState, now: number): number {
   const { chosen } = state
-  let at = chosen === undefined ? Number.POSITIVE_INFINITY : Math.min(state.probeAt, state.alternativesAt)
+  let at = Number.POSITIVE_INFINITY
+  if (chosen !== undefined) {
+    const isProbing = isActive(state, now) || state.isSuspect
+    at = Math.min(state.probeAt, isProbing ? state.alternativesAt : at)
+    if (!state.isKept) at = Math.min(at, state.activeAt + IDLE_MS + 1)
+    const next = expectedBreak(state.brokeAt)
+    if (next !== undefined) at = Math.min(at, state.isBreakNear ? next.until : next.from)
+  }
   if (state.round < ROUNDS_MS.length) at = Math.min(at, state.searchAt + (ROUNDS_MS[state.round] ?? 0))
   else if (chosen === undefined && isActive(state, now)) at = Math.min(at, state.searchAt + SEARCH_AGAIN_MS)
   for (const path of state.paths.values()) {
@@ -48,8 +59,15 @@ export function wakeAt(state: PathState, now: number): number {
 }
 
 /** The way that packets take now; undefined: the stream alone. */
-export function usedPath({ chosen, isSuspect }: PathState): UdpPath | undefined {
-  return chosen && { endpoint: chosen.endpoint, alsoStream: isSuspect, mtu: chosen.mtu }
+export function usedPath({ chosen, isSuspect, isBreakNear }: PathState): UdpPath | undefined {
+  return chosen && { endpoint: chosen.endpoint, alsoStream: isSuspect || isBreakNear, mtu: chosen.mtu }
+}
+
+/** Notes whether a NAT is about to forget; a period that did not come true is none. */
+function expectBreak(state: PathState, now: number): void {
+  const next = expectedBreak(state.brokeAt)
+  if (next !== undefined && now >= next.until) state.brokeAt = []
+  state.isBreakNear = next !== undefined && now >= next.from && now < next.until
 }
 
 function take(state: PathState, input: PathInput, now: number, effects: PathEffect[]): void {
@@ -59,10 +77,7 @@ function take(state: PathState, input: PathInput, now: number, effects: PathEffe
     case 'moved':
       return search(state, now)
     case 'active':
-      if (state.chosen === undefined && !isActive(state, now)) search(state, now)
-      if (state.chosen !== undefined && !isActive(state, now)) state.probeAt = now
-      state.activeAt = now
-      return
+      return takeActivity(state, now)
     case 'ping':
       return takePing(state, input, now, effects)
     case 'pong':
@@ -70,12 +85,29 @@ function take(state: PathState, input: PathInput, now: number, effects: PathEffe
     case 'unsent':
       for (const path of state.paths.values()) lose(state, path, ({ nonce }) => nonce === input.nonce)
       return
+    case 'measure':
+      if (state.chosen !== undefined) ping(state, state.chosen, { now, effects })
+      return
+    case 'remapped':
+      if (state.chosen !== undefined) state.brokeAt = withBreak(state.brokeAt, now)
+      return
     case 'keep':
       state.isKept = input.isKept
       return
     case 'tick':
       return
   }
+}
+
+/** The first packets after a silence: there is a path to be found, or one to be proven again. */
+function takeActivity(state: PathState, now: number): void {
+  if (!isActive(state, now)) {
+    const { chosen } = state
+    if (chosen === undefined) search(state, now)
+    else if (now - (chosen.answeredAt ?? Number.NEGATIVE_INFINITY) > FRESH_MS) suspect(state)
+    state.probeAt = now
+  }
+  state.activeAt = now
 }
 
 /** Takes the peer's addresses in place of those it told before; those that its probes come from stay. */
@@ -105,9 +137,12 @@ function takePing(
   effects: PathEffect[],
 ): void {
   effects.push({ type: 'pong', to: from, nonce, length })
+  const isNew = !state.paths.has(endpointText(from))
   const path = pathTo(state, from, 'heard')
   if (path === undefined) return
   path.heardAt = now
+  // the peer's NAT gave it another port: the one before may be gone
+  if (isNew && from.address === state.chosen?.endpoint.address) suspect(state)
   // the hole is open now from there: it may be from here too
   const wasAsked = path.sent.some(({ at }) => now - at < 100)
   const isKnown = path.answeredAt !== undefined && now - path.answeredAt < ALTERNATIVES_MS
@@ -116,7 +151,7 @@ function takePing(
 
 function takePong(
   state: PathState,
-  { from, nonce }: { readonly from: Endpoint; readonly nonce: number },
+  { from, nonce, isSeenAsOwn }: Extract<PathInput, { readonly type: 'pong' }>,
   now: number,
 ): void {
   const path = state.paths.get(endpointText(from))
@@ -127,6 +162,7 @@ function takePong(
   const rttMs = now - sent.at
   path.rttMs = path.rttMs === undefined ? rttMs : path.rttMs + (rttMs - path.rttMs) / 4
   path.answeredAt = now
+  path.isThroughNat = !isSeenAsOwn || path.kind !== 'own'
   path.lost = 0
   path.mtu = Math.max(path.mtu, Math.min(sent.length - SEAL_BYTES, state.wantedMtu))
   if (sent.length > LEAST_PING_BYTES) path.tries = undefined

@@ -55,7 +55,7 @@ function wireguardTunnel(
 ): ChosenTunnel {
   const { publicKey, presharedKey } = key
   const { tunnel } = before
-  const mtu = Math.min(own, key.mtu, path?.mtu ?? Number.POSITIVE_INFINITY)
+  const mtu = Math.min(own, key.mtu)
   if (
     tunnel.kind === 'wireguard' &&
     tunnel.publicKey === publicKey &&
@@ -64,14 +64,11 @@ function wireguardTunnel(
   ) {
     return before
   }
-  const way: TunnelPath =
-    path === undefined
-      ? { kind: 'stream' }
-      : { kind: 'udp', endpoint: path.endpoint, alsoStream: path.alsoStream }
+  const way: TunnelPath = path === undefined ? { kind: 'stream' } : { kind: 'udp', ...path }
   return { tunnel: { kind: 'wireguard', publicKey, presharedKey, path: way }, mtu }
 }
 
 function isSamePath(one: TunnelPath, other: UdpPath | undefined): boolean {
   if (one.kind === 'stream' || other === undefined) return one.kind === 'stream' && other === undefined
-  return one.endpoint === other.endpoint && one.alsoStream === other.alsoStream
+  return one.endpoint === other.endpoint && one.alsoStream === other.alsoStream && one.mtu === other.mtu
 }

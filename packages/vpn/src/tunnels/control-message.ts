@@ -5,7 +5,7 @@
  * message Hello { bytes public_key = 1; bytes nonce = 2; uint32 mtu = 3; }
  * message Proof { bytes mac = 1; }
  * message Paths { bytes secret = 1; bytes token = 2; repeated Candidate candidates = 3; bool varies = 4; }
- * message Candidate { bytes address = 1; uint32 port = 2; bool seen = 3; }
+ * message Candidate { bytes address = 1; uint32 port = 2; bool seen = 3; bool mapped = 4; }
  */
 import { reader, writer } from 'protons-runtime'
 import { addressBytes, addressOf } from '../paths/address-bytes.ts'
@@ -52,6 +52,7 @@ const VARIES_TAG = 4 << 3
 const ADDRESS_TAG = (1 << 3) | 2
 const PORT_TAG = 2 << 3
 const SEEN_TAG = 3 << 3
+const MAPPED_TAG = 4 << 3
 const MAC_TAG = (1 << 3) | 2
 
 export function encodeHello({ publicKey, nonce, mtu }: HelloMessage): Uint8Array {
@@ -69,6 +70,7 @@ export function encodePaths({ secret, token, candidates, varies }: PathsMessage)
     const candidate = writer().uint32(ADDRESS_TAG).bytes(addressBytes(endpoint.address))
     candidate.uint32(PORT_TAG).uint32(endpoint.port)
     candidate.uint32(SEEN_TAG).bool(kind !== 'own')
+    if (kind === 'mapped') candidate.uint32(MAPPED_TAG).bool(true)
     paths.uint32(CANDIDATE_TAG).bytes(candidate.finish())
   }
   paths.uint32(VARIES_TAG).bool(varies)
@@ -125,17 +127,19 @@ function decodePaths(bytes: Uint8Array): PathsMessage {
 
 /** Undefined for an address that is none. */
 function decodeCandidate(bytes: Uint8Array): Candidate | undefined {
-  let [address, port, seen] = [new Uint8Array(), 0, false]
+  let [address, port, seen, mapped] = [new Uint8Array(), 0, false, false]
   const input = reader(bytes)
   while (input.pos < input.len) {
     const tag = input.uint32()
     if (tag === ADDRESS_TAG) address = Uint8Array.from(input.bytes())
     else if (tag === PORT_TAG) port = input.uint32()
     else if (tag === SEEN_TAG) seen = input.bool()
+    else if (tag === MAPPED_TAG) mapped = input.bool()
     else input.skipType(tag & 7)
   }
   if ((address.length !== 4 && address.length !== 16) || port < 1 || port > 65_535) return undefined
-  return { endpoint: { address: addressOf(address), port }, kind: seen ? 'seen' : 'own' }
+  const kind = mapped ? 'mapped' : seen ? 'seen' : 'own'
+  return { endpoint: { address: addressOf(address), port }, kind }
 }
 
 function decodeMac(bytes: Uint8Array): Uint8Array {

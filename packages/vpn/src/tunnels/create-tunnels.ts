@@ -78,8 +78,13 @@ class PeerTunnels implements Tunnels {
       { self: init.self, ...init.paths },
       {
         ...components,
+        mapPort: (port, onMapped) => network.mapUdpPort?.(port, onMapped) ?? (() => {}),
         tell: (peer, message) => this.#keys.send(peer, message),
-        onPath: (peer) => this.#evaluate(peer),
+        onPath: (peer) => {
+          this.#evaluate(peer)
+          components.onUdpPath?.(peer)
+        },
+        onReason: (peer) => components.onUdpPath?.(peer),
       },
     )
     this.#packets = createPacketStreams({
@@ -174,9 +179,9 @@ class PeerTunnels implements Tunnels {
   }
 
   async probe(peer: PeerId, signal: AbortSignal): Promise<TunnelProbe> {
-    const udp = this.#paths.status(peer)
-    if (udp.state !== 'none' && udp.rttMs !== undefined) {
-      return { path: 'direct', transport: 'udp', rttMs: udp.rttMs, mtu: this.mtuOf(peer) }
+    const overUdpMs = await this.#paths.measure(peer, signal)
+    if (overUdpMs !== undefined) {
+      return { path: 'direct', transport: 'udp', rttMs: overUdpMs, mtu: this.mtuOf(peer) }
     }
     const { network } = this.#components
     if (network.pathOf(peer) === undefined) await network.connect(peer, signal)

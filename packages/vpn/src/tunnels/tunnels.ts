@@ -25,7 +25,7 @@ export interface TunnelsInit {
 export interface TunnelsComponents {
   readonly network: Pick<
     VpnNetwork,
-    'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping'
+    'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping' | 'mapUdpPort'
   >
   readonly engine: Pick<
     Engine,
@@ -37,6 +37,7 @@ export interface TunnelsComponents {
     | 'retryHandshake'
     | 'udpPort'
     | 'sendDatagram'
+    | 'expectDatagrams'
     | 'takeDatagrams'
     | 'activePeers'
   >
@@ -46,6 +47,8 @@ export interface TunnelsComponents {
    * from then on.
    */
   readonly onTunnels: () => void
+  /** Called when packets go another way over UDP to a peer, or for another reason not. */
+  readonly onUdpPath?: (peer: PeerId) => void
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useMachines } from '../../data/machines.tsx'
 import { useRead } from '../../data/reads.ts'
-import { SECTIONS } from '../../frame/sections.ts'
+import { ForgetToken } from '../../frame/rail-facts.tsx'
+import { useSections } from '../../frame/use-sections.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts } from '../../parts/panel.tsx'
 import page from '../page.module.css'
@@ -10,18 +11,21 @@ import css from './more-page.module.css'
 /** Shows on a phone the sections that have no room in the bar, and who serves this page. */
 export function MorePage() {
   const { machines } = useMachines()
+  const sections = useSections()
   const version = useRead('getVersion', {})
   const self = machines?.find(({ reach }) => reach.kind === 'self')
   return (
     <div className={page.page}>
       <h1 className={css.title}>More</h1>
       <nav aria-label="More sections">
-        {SECTIONS.filter(({ inBar }) => !inBar).map(({ path, title, icon: Icon }) => (
-          <Link key={path} to={path} className={css.item}>
-            <Icon aria-hidden="true" />
-            {title}
-          </Link>
-        ))}
+        {sections
+          .filter(({ inBar }) => !inBar)
+          .map(({ path, title, icon: Icon }) => (
+            <Link key={path} to={path} className={css.item}>
+              <Icon aria-hidden="true" />
+              {title}
+            </Link>
+          ))}
       </nav>
       <Facts
         facts={[
@@ -30,6 +34,7 @@ export function MorePage() {
           ['Version', version.data?.Version ?? '…'],
         ]}
       />
+      <ForgetToken />
     </div>
   )
 }

@@ -78,6 +78,7 @@ function MachineFacts({ machine }: { machine: Machine }) {
 
 function ConnectionFacts({ peer }: { peer: NonNullable<Machine['peer']> }) {
   const facts: Fact[] = []
+  if (peer.UDP !== null) facts.push(['Packets', <PacketPath key="packets" udp={peer.UDP} />])
   if (peer.Transport !== null) facts.push(['Transport', peer.Transport])
   if (peer.RoundTripMs !== null) facts.push(['Round trip', roundTripInWords(peer.RoundTripMs)])
   if (peer.LastSeen !== null) facts.push(['Last seen', <Age key="seen" at={Date.parse(peer.LastSeen)} />])
@@ -107,6 +108,17 @@ function ConnectionFacts({ peer }: { peer: NonNullable<Machine['peer']> }) {
   )
 }
 
+/** Says which way the VPN's packets go, or why not over UDP. */
+function PacketPath({ udp }: { udp: Udp }) {
+  if (udp.Endpoint === null) return <>Through the connection: {NO_UDP[udp.Reason ?? 'searching']}</>
+  return (
+    <>
+      Over UDP to <Copy text={udp.Endpoint} what="address" mono />
+      {udp.State === 'suspect' && ', and through the connection too, as probes are lost'}
+    </>
+  )
+}
+
 function Flow({ rate, total }: { rate: number; total: number }) {
   return (
     <>
@@ -114,6 +126,19 @@ function Flow({ rate, total }: { rate: number; total: number }) {
       <span className={page.sub}>, {bytesInWords(total)} in all</span>
     </>
   )
+}
+
+type Udp = NonNullable<NonNullable<Machine['peer']>['UDP']>
+
+const NO_UDP: Record<NonNullable<Udp['Reason']>, string> = {
+  off: 'UDP is switched off on this node (--no-udp).',
+  unsupported: 'the machine offers no UDP.',
+  searching: 'a way over UDP is being looked for.',
+  blocked: 'no UDP probe arrived in either direction; a firewall may block it.',
+  'one-way': 'UDP arrives here from it, but not there from here; a firewall blocks one direction.',
+  'both-vary': 'both NATs choose another UDP port for each peer, so that neither can be told beforehand.',
+  'too-small': 'UDP packets of 1280 bytes do not pass.',
+  idle: 'no packets needed UDP for long.',
 }
 
 const REACH_EXPLAINED: Record<Machine['reach']['kind'], string> = {

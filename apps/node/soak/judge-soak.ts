@@ -1,0 +1,75 @@
+/** The verdict on a soak: nobody failed, nothing grew, no write was lost, and all ledgers are equal. */
+import { untilTrue } from '../attack/until-true.ts'
+import type { MemoryWatch } from './memory-watch.ts'
+import type { SoakNodes } from './soak-nodes.ts'
+import type { SoakWriter } from './soak-writer.ts'
+
+export interface SoakResult {
+  readonly minutes: number
+  readonly nodes: number
+  readonly restarts: number
+  /** How many writes were committed, and how many keys have not the value of the last one on every node. */
+  readonly writes: number
+  readonly wrong: number
+  /** How many different ledgers there are at the end; 1 when all are equal. */
+  readonly ledgers: number
+  /** Errors that nobody caught, and nodes that ended by themselves. */
+  readonly failures: number
+  /** The greatest growth of a node that stayed, from the end of the warm-up to the end, and the largest figure, in MB. */
+  readonly grownMb: number
+  readonly peakMb: number
+  readonly broke: string | undefined
+}
+
+/** How much a node may have grown, in MB: what a collection that has not run yet leaves behind. */
+const MAX_GROWTH_MB = 40
+/** How long the ledgers may take to be equal after the last restart, in ms. */
+const EQUAL_MS = 180_000
+
+interface Soaked {
+  readonly minutes: number
+  readonly nodes: SoakNodes
+  readonly memory: MemoryWatch
+  readonly writer: SoakWriter
+}
+
+export async function judgeSoak({ minutes, nodes, memory, writer }: Soaked): Promise<SoakResult> {
+  const digests = async () =>
+    new Set(
+      await Promise.all(
+        nodes.running().map(async ({ process }) => (await process.client.getDigest()).Digest),
+      ),
+    )
+  const equal = await untilTrue(EQUAL_MS, async () => (await digests()).size === 1).catch(() => false)
+  const failures = nodes.failures()
+  const result = {
+    minutes,
+    nodes: nodes.running().length,
+    restarts: nodes.churned(),
+    writes: writer.made(),
+    wrong: await countWrong(nodes, writer),
+    ledgers: equal ? 1 : (await digests()).size,
+    failures: failures.length,
+    grownMb: Math.round(Math.max(0, ...memory.grownMb())),
+    peakMb: Math.round(memory.peakMb()),
+  }
+  return { ...result, broke: failures[0] ?? brokenOf(result) }
+}
+
+/** Counts keys that lack the value of the last write, or came back after a delete, on any node. */
+async function countWrong(nodes: SoakNodes, writer: SoakWriter): Promise<number> {
+  const wrong = new Set<string>()
+  for (const { process } of nodes.running()) {
+    const held = (await process.client.getBucket({ bucket: 'notes' })) as Readonly<Record<string, unknown>>
+    for (const [key, value] of writer.expected()) if (held[key] !== value) wrong.add(key)
+  }
+  return wrong.size
+}
+
+function brokenOf({ writes, wrong, ledgers, grownMb }: Omit<SoakResult, 'broke'>): string | undefined {
+  if (writes === 0) return 'nothing was written'
+  if (wrong > 0) return `${wrong} keys have not the value of their last write everywhere`
+  if (ledgers > 1) return `there are ${ledgers} different ledgers`
+  if (grownMb > MAX_GROWTH_MB) return `a node grew by ${grownMb} MB after the warm-up`
+  return undefined
+}

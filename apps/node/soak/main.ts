@@ -1,0 +1,27 @@
+/**
+ * `npm run soak -- [--minutes N] [--nodes N] [--json]`: a network of real nodes under churn, writes and hostile traffic;
+ * ends with 1 when memory grew, a node failed, a write was lost or the ledgers differ. See docs/OPERATION.md.
+ */
+import { parseArgs } from 'node:util'
+import { runSoak } from './run-soak.ts'
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    nodes: { type: 'string', default: '20' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const [minutes, nodes] = [Number(values.minutes), Number(values.nodes)]
+if (!(minutes > 0 && minutes <= 1_440 && Number.isInteger(nodes) && nodes >= 4 && nodes <= 100)) {
+  console.error('--minutes takes up to 1440, --nodes 4 to 100')
+  process.exit(2)
+}
+const result = await runSoak({
+  minutes,
+  nodes,
+  onProgress: (line) => process.stderr.write(`${line}\n`),
+})
+if (values.json) console.log(JSON.stringify(result, null, 2))
+else for (const [name, value] of Object.entries(result)) console.log(`${name.padEnd(12)} ${String(value)}`)
+process.exit(result.broke === undefined ? 0 : 1)

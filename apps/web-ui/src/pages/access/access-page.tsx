@@ -1,0 +1,148 @@
+import { useSearch } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import type { AdmissionView } from '@mesh/api-contract'
+import { useAdmission } from '../../data/access.ts'
+import { useMachines } from '../../data/machines.tsx'
+import { accessInWords, sortInvites, sortMembers } from '../../model/access-words.ts'
+import { nameOf } from '../../model/machine.ts'
+import { Button } from '../../parts/button.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { EmptyNote, ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+import { useRowWalk } from '../../parts/rows.tsx'
+import page from '../page.module.css'
+import css from './access.module.css'
+import { GateSection } from './gate-section.tsx'
+import { InviteDialog } from './invite-dialog.tsx'
+import { InviteRows } from './invite-rows.tsx'
+import { MemberRows } from './member-rows.tsx'
+
+/** Shows who may use the network, and changes it where this node may. */
+export function AccessPage() {
+  const { data, error, refetch } = useAdmission()
+  const [inviting, setInviting] = useState(false)
+  const list = useRowWalk()
+  const isEmpty = data !== undefined && !data.Peerguard && data.Administrators.length === 0
+  return (
+    <div className={page.split}>
+      <section className={`${page.list} ${css.scroll}`} aria-label="Access" ref={list}>
+        <header className={page.head}>
+          <h1>Access</h1>
+          {data?.HoldsKey === true && (
+            <Button className={page.aside} onClick={() => setInviting(true)}>
+              <Plus aria-hidden="true" />
+              Invite a machine
+            </Button>
+          )}
+        </header>
+        {data === undefined && error !== null && (
+          <ErrorNote
+            title="Who may use the network could not be read"
+            error={error}
+            retry={() => void refetch()}
+          />
+        )}
+        {data === undefined && error === null && <LoadingRows label="Reading who may use the network" />}
+        {isEmpty && <NobodyDecides />}
+        {data !== undefined && !isEmpty && <Lists admission={data} />}
+      </section>
+      {inviting && <InviteDialog onClose={() => setInviting(false)} />}
+    </div>
+  )
+}
+
+function Lists({ admission }: { admission: AdmissionView }) {
+  const { q = '' } = useSearch({ from: '/access' })
+  const { machines } = useMachines()
+  const name = (id: string, own = '') => own || nameOf(machines ?? [], id)
+  const fits = (...texts: readonly string[]) =>
+    texts.some((each) => each.toLowerCase().includes(q.trim().toLowerCase()))
+  const { Administrators, HoldsKey, Revoked, Peerguard } = admission
+  const members = sortMembers(
+    admission.Members.filter(({ PeerID, Name }) => fits(name(PeerID, Name), PeerID)),
+    (id) => name(id),
+  )
+  const invites = sortInvites(admission.Invites.filter(({ Label, Invite }) => fits(Label, Invite)))
+  return (
+    <>
+      <p className={css.sentence}>{accessInWords(admission)}</p>
+      {Revoked && (
+        <p className={`${css.note} ${css.alarm}`} role="alert">
+          This node itself was shut out: members refuse it until an administrator lets it in again.
+        </p>
+      )}
+      {Peerguard && <GateSection isOn={admission.Gate} name={name} filter={q} />}
+      {Administrators.length > 0 && (
+        <>
+          {!HoldsKey && <NoKeyNote />}
+          <section className={`${page.section} ${css.section}`} aria-label="Members">
+            <h2>
+              Members <span>{members.length}</span>
+            </h2>
+            {members.length === 0 ? (
+              <p className={css.hint}>{q === '' ? 'Nobody is in yet.' : 'Nobody here fits the filter.'}</p>
+            ) : (
+              <MemberRows members={members} name={name} canChange={HoldsKey} />
+            )}
+          </section>
+          <section className={`${page.section} ${css.section}`} aria-label="Invites">
+            <h2>
+              Invites <span>{invites.length}</span>
+            </h2>
+            {invites.length === 0 ? (
+              <p className={css.hint}>
+                {q === ''
+                  ? 'An invite is a code with which one machine lets itself in, until it ends.'
+                  : 'No invite fits the filter.'}
+              </p>
+            ) : (
+              <InviteRows invites={invites} name={name} canChange={HoldsKey} />
+            )}
+          </section>
+          <AdministratorKeys ids={Administrators} />
+        </>
+      )}
+    </>
+  )
+}
+
+function AdministratorKeys({ ids }: { ids: readonly string[] }) {
+  return (
+    <section className={`${page.section} ${css.section}`} aria-label="Administrators">
+      <h2>
+        Administrators <span>{ids.length}</span>
+      </h2>
+      <p className={css.hint}>Public keys that the token names; what they sign counts on every node.</p>
+      <ul className={css.keys}>
+        {ids.map((id) => (
+          <li key={id}>
+            <Copy text={id} what="administrator's key" mono wrap />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function NoKeyNote() {
+  return (
+    <p className={css.note}>
+      This node holds no administrator's key, so that it only shows who is in. On the machine that holds one:{' '}
+      <Copy text="mesh admin invite" what="command" mono />
+    </p>
+  )
+}
+
+/** Where whoever has the token is in: how that is changed. */
+function NobodyDecides() {
+  return (
+    <EmptyNote title="Whoever has the token of this network is in">
+      <p>
+        Administrators decide who may use a network, on all its nodes. This makes a key on this machine and
+        prints a token that names it, for every machine in place of the old one:
+      </p>
+      <Copy text="mesh admin init --token-file mesh.token > admin.token" what="command" mono wrap />
+      <p>A peer gate compatible with EdgeVPN's is this node's own: start it with --peerguard.</p>
+    </EmptyNote>
+  )
+}

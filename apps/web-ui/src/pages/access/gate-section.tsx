@@ -1,0 +1,95 @@
+import { shortPeerId } from '@mesh/core'
+import { useState } from 'react'
+import { useSwitchGate } from '../../data/access.ts'
+import { useRead } from '../../data/reads.ts'
+import { Button } from '../../parts/button.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { Glyph } from '../../parts/glyph.tsx'
+import { ErrorNote, WriteErrorNote } from '../../parts/notes.tsx'
+import { StateMark } from '../../parts/state-mark.tsx'
+import page from '../page.module.css'
+import css from './access.module.css'
+import { Confirm } from './confirm.tsx'
+
+interface GateSectionProps {
+  readonly isOn: boolean
+  readonly name: (id: string) => string
+  readonly filter: string
+}
+
+/** The peer gate of this node, and whom it lets pass. */
+export function GateSection({ isOn, name, filter }: GateSectionProps) {
+  const [asking, setAsking] = useState(false)
+  const zone = useRead('getBucket', { bucket: 'trustzone' })
+  const change = useSwitchGate()
+  const all = Object.keys(zone.data ?? {}).toSorted((a, b) =>
+    name(a).localeCompare(name(b), 'en', { numeric: true }),
+  )
+  const wanted = filter.trim().toLowerCase()
+  const trusted = all.filter(
+    (id) => name(id).toLowerCase().includes(wanted) || id.toLowerCase().includes(wanted),
+  )
+  return (
+    <section className={`${page.section} ${css.section}`} aria-label="Peer gate">
+      <h2>Peer gate</h2>
+      <div className={css.gate}>
+        <StateMark tone={isOn ? 'direct' : 'offline'} word={isOn ? 'on' : 'off'}>
+          {isOn ? 'only the trust zone passes' : 'everybody passes'}
+        </StateMark>
+        <Button
+          role="switch"
+          aria-checked={isOn}
+          aria-label="Peer gate"
+          disabled={change.isPending}
+          onClick={() => (isOn ? change.mutate(false) : setAsking(true))}
+        >
+          {isOn ? 'Switch off' : 'Switch on'}
+        </Button>
+      </div>
+      {change.error !== null && <WriteErrorNote error={change.error} />}
+      {zone.error !== null && zone.data === undefined && (
+        <ErrorNote title="The trust zone could not be read" error={zone.error} />
+      )}
+      {zone.data !== undefined && all.length === 0 && (
+        <p className={css.hint}>
+          Nobody is in the trust zone. Peers get there by themselves that hold a private key whose public key
+          stands in the bucket <code>trustzoneAuth</code>:{' '}
+          <Copy text="mesh peergater ecdsa-genkey" what="command" mono wrap />
+        </p>
+      )}
+      {all.length > 0 && (
+        <ul className={css.zone} aria-label="Trust zone">
+          {trusted.map((id) => (
+            <li key={id}>
+              <Glyph id={id} />
+              <span className={css.zoneName}>{name(id)}</span>
+              <Copy text={id} what={`id of ${name(id)}`} mono>
+                {shortPeerId(id)}
+              </Copy>
+            </li>
+          ))}
+          {trusted.length === 0 && <li className={css.hint}>Nobody here fits the filter.</li>}
+        </ul>
+      )}
+      {asking && (
+        <Confirm
+          title="Switch the peer gate on?"
+          action="Switch on"
+          commands={[`curl -X PUT ${location.origin}/api/peergate/enable`]}
+          onClose={() => setAsking(false)}
+          onConfirm={() => change.mutate(true)}
+        >
+          <p>
+            {all.length === 0
+              ? 'Nobody is in the trust zone: this node then talks with nobody, unless it was started with --peergate-relaxed.'
+              : `Peers other than the ${all.length} of the trust zone lose what is open with this node at once.`}
+          </p>
+          <p className={css.hint}>
+            It is this node's own gate; other nodes go on with whom they like. Look at the list first: any
+            member could write itself into it while the gate was off.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
+}

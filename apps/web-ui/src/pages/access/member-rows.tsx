@@ -1,0 +1,124 @@
+import { shortPeerId } from '@mesh/core'
+import { useState } from 'react'
+import { useSetMember } from '../../data/access.ts'
+import { type Member, memberState } from '../../model/access-words.ts'
+import { Button } from '../../parts/button.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { Glyph } from '../../parts/glyph.tsx'
+import { WriteErrorNote } from '../../parts/notes.tsx'
+import { Rows } from '../../parts/rows.tsx'
+import { StateMark } from '../../parts/state-mark.tsx'
+import { Cell, type Column } from '../../parts/virtual-rows.tsx'
+import css from './access.module.css'
+import { Confirm } from './confirm.tsx'
+
+interface MemberRowsProps {
+  readonly members: readonly Member[]
+  /** The name of a peer, by its id and what the member calls itself. */
+  readonly name: (id: string, own?: string) => string
+  readonly canChange: boolean
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'Name' },
+  { title: 'State' },
+  { title: 'Id' },
+  { title: '', align: 'end' },
+]
+
+export function MemberRows({ members, name, canChange }: MemberRowsProps) {
+  const [revoking, setRevoking] = useState<Member>()
+  const set = useSetMember()
+  return (
+    <>
+      {set.error !== null && <WriteErrorNote error={set.error} />}
+      <Rows
+        label="Members"
+        columns={COLUMNS}
+        rowClass={css.memberRow}
+        rows={members}
+        rowKey={({ PeerID }) => PeerID}
+        isSelected={() => false}
+        renderCells={(member) => {
+          const { PeerID, Name, State } = member
+          const { tone, word, detail } = memberState(member)
+          const isIn = State === 'admitted' || State === 'provisional'
+          return (
+            <>
+              <Cell className={css.name} title={name(PeerID, Name)}>
+                <Glyph id={PeerID} />
+                <span>{name(PeerID, Name)}</span>
+              </Cell>
+              <Cell>
+                <StateMark tone={tone} word={word}>
+                  {detail}
+                </StateMark>
+              </Cell>
+              <Cell className={css.id}>
+                <Copy text={PeerID} what={`id of ${name(PeerID, Name)}`} mono>
+                  {shortPeerId(PeerID)}
+                </Copy>
+              </Cell>
+              <Cell align="end" className={css.action}>
+                {canChange && State !== 'admitted' && (
+                  <Button
+                    disabled={set.isPending}
+                    onClick={() => set.mutate({ peer: PeerID, state: 'admitted' })}
+                    aria-label={`Let ${name(PeerID, Name)} in`}
+                  >
+                    {State === 'provisional' ? 'Confirm' : State === 'revoked' ? 'Let in again' : 'Let in'}
+                  </Button>
+                )}
+                {canChange && isIn && (
+                  <Button
+                    tone="quiet"
+                    disabled={set.isPending}
+                    onClick={() => setRevoking(member)}
+                    aria-label={`Shut ${name(PeerID, Name)} out`}
+                  >
+                    Shut out
+                  </Button>
+                )}
+              </Cell>
+            </>
+          )
+        }}
+      />
+      {revoking !== undefined && (
+        <Revoke
+          name={name(revoking.PeerID, revoking.Name)}
+          peer={revoking.PeerID}
+          onClose={() => setRevoking(undefined)}
+          onRevoke={() => set.mutate({ peer: revoking.PeerID, state: 'revoked' })}
+        />
+      )}
+    </>
+  )
+}
+
+interface RevokeProps {
+  readonly name: string
+  readonly peer: string
+  readonly onClose: () => void
+  readonly onRevoke: () => void
+}
+
+function Revoke({ name, peer, onClose, onRevoke }: RevokeProps) {
+  return (
+    <Confirm
+      title={`Shut ${name} out?`}
+      action="Shut out"
+      commands={[`mesh admin revoke ${peer}`]}
+      onClose={onClose}
+      onConfirm={onRevoke}
+    >
+      <p>
+        All members close what is open with it within seconds: packets, services, files, relays and names. Its
+        entries in the ledger end.
+      </p>
+      <p className={css.hint}>
+        It keeps the token, and what it has heard until now. Only this administrator can let it in again.
+      </p>
+    </Confirm>
+  )
+}

@@ -1,0 +1,55 @@
+/**
+ * Answers libp2p's pings, a few a second for each connection. The library's own service echoes whatever comes for ten
+ * seconds, as fast as it comes, to anybody.
+ */
+import type { Connection, Stream } from '@libp2p/interface'
+import type { Registrar } from '@libp2p/interface-internal'
+import { type Clock, createTokenBucket, type TokenBucket, toError } from '@mesh/core'
+import { MAX_PING_STREAMS, PING_IDLE_MS, PINGS_BURST, PINGS_PER_S } from '../limits.ts'
+import { PING_BYTES, PING_PROTOCOL } from './ping.ts'
+
+/** Takes the place of the library's answering side once a host has started; who pings faster than a person or a monitor does loses the stream. */
+export async function answerPings(registrar: Pick<Registrar, 'handle'>, clock: Clock): Promise<void> {
+  const buckets = new WeakMap<Connection, TokenBucket>()
+  const bucketOf = (connection: Connection) => {
+    const known = buckets.get(connection)
+    if (known !== undefined) return known
+    const bucket = createTokenBucket({ perSecond: PINGS_PER_S, burst: PINGS_BURST }, clock)
+    buckets.set(connection, bucket)
+    return bucket
+  }
+  await registrar.handle(
+    PING_PROTOCOL,
+    (stream, connection) => answer(stream, { bucket: bucketOf(connection), clock }),
+    { maxInboundStreams: MAX_PING_STREAMS, runOnLimitedConnection: true, force: true },
+  )
+}
+
+function answer(
+  stream: Stream,
+  { bucket, clock }: { readonly bucket: TokenBucket; readonly clock: Clock },
+): void {
+  let begun: Uint8Array = new Uint8Array()
+  const end = (reason: string) => stream.abort(new Error(reason))
+  const wait = () => clock.after(PING_IDLE_MS, () => end('no further ping'))
+  let cancel = wait()
+  stream.addEventListener('message', ({ data }) => {
+    cancel()
+    const bytes = Buffer.concat([begun, data.subarray()])
+    let at = 0
+    for (; at + PING_BYTES <= bytes.length; at += PING_BYTES) {
+      if (!bucket.take()) return end('too many pings')
+      try {
+        stream.send(bytes.subarray(at, at + PING_BYTES))
+      } catch (error) {
+        return stream.abort(toError(error))
+      }
+    }
+    begun = bytes.subarray(at)
+    cancel = wait()
+  })
+  stream.addEventListener('remoteCloseWrite', () => {
+    stream.close().catch((error: unknown) => stream.abort(toError(error)))
+  })
+  stream.addEventListener('close', () => cancel())
+}

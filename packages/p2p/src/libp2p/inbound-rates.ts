@@ -1,0 +1,36 @@
+/**
+ * How often others may say who they are: by the address that they come from, and all together, since keys and
+ * connections cost nothing. libp2p answers and believes each such stream, and each costs a look at the peer store.
+ *
+ * Wraps the handlers that libp2p 3.3.11 registered: what `Libp2p.use` takes is called once more for every stream that
+ * came before (`connection.js` appends to the registered list).
+ */
+import type { Connection, Stream } from '@libp2p/interface'
+import type { Registrar } from '@libp2p/interface-internal'
+import { type Clock, createRateLimiter, createTokenBucket } from '@mesh/core'
+import { IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL, MAX_RATED_ADDRESSES } from '../limits.ts'
+import { addressGroupOf } from './connections.ts'
+
+/** What a peer says of itself when it is asked, and what it says unasked. */
+const PROTOCOLS = ['/ipfs/id/1.0.0', '/ipfs/id/push/1.0.0']
+
+/** Bounds the protocols of a host that has started. */
+export async function boundIdentify(registrar: Registrar, clock: Clock): Promise<void> {
+  for (const protocol of PROTOCOLS) {
+    const { handler, options } = registrar.getHandler(protocol)
+    const isAllowed = createIdentifyRate(clock)
+    const bounded = (stream: Stream, connection: Connection) => {
+      if (isAllowed(connection)) return handler(stream, connection)
+      stream.abort(new Error('too many streams of this protocol'))
+      return undefined
+    }
+    await registrar.handle(protocol, bounded, { ...options, force: true })
+  }
+}
+
+/** True for a connection whose address, and all together, have opened few enough streams of one protocol. */
+export function createIdentifyRate(clock: Clock): (connection: Pick<Connection, 'remoteAddr'>) => boolean {
+  const ofAddress = createRateLimiter({ ...IDENTIFIES_BY_ADDRESS, maxAddresses: MAX_RATED_ADDRESSES }, clock)
+  const ofAll = createTokenBucket(IDENTIFIES_IN_ALL, clock)
+  return (connection) => ofAddress.take(addressGroupOf(connection)) && ofAll.take()
+}

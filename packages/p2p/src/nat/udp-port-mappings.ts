@@ -1,0 +1,186 @@
+/**
+ * Has routers send what comes for a UDP port of theirs to a port of this machine, and says where that is: by UPnP at the
+ * routers that libp2p's own mapping found, and by PCP or NAT-PMP at the default router.
+ */
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { type Gateway, upnpNat, type UPnPNAT } from '@achingbrain/nat-port-mapper'
+import { tryParseIp, withDeadline } from '@mesh/core'
+import {
+  MAX_UPNP_ROUTERS,
+  PORT_MAPPING_LIFETIME_S,
+  PORT_MAPPING_RETRY_MS,
+  STOP_MAPPING_MS,
+} from '../limits.ts'
+import type { P2pComponents } from '../p2p-components.ts'
+import { unmapUdp } from '../upstream/upnp-unmap.ts'
+import { defaultRouter } from './default-router.ts'
+import { PORT_CONTROL_PORT } from './port-control-message.ts'
+import { askForMapping, mappingNonce, type PortMapping } from './port-control.ts'
+
+export type OnMapped = (mappings: readonly PortMapping[]) => void
+
+export interface UdpPortMappings {
+  /** The client for libp2p's search; the routers that it finds are asked for UDP ports, too. */
+  readonly client: UPnPNAT
+  /** Keeps a port mapped and tells where, after each change; the returned function ends it. */
+  map(port: number, onMapped: OnMapped): () => void
+  /** Ends all mappings. */
+  stop(): Promise<void>
+}
+
+export function createUdpPortMappings(components: P2pComponents): UdpPortMappings {
+  return new RouterMappings(components)
+}
+
+/** One port that is kept mapped. */
+interface Wish {
+  readonly port: number
+  readonly nonce: Uint8Array
+  readonly onMapped: OnMapped
+  /** Where it is reached, by the router's name. */
+  readonly mapped: Map<string, PortMapping>
+  cancelRenewal: () => void
+}
+
+const DEFAULT_ROUTER = 'default router'
+
+class RouterMappings implements UdpPortMappings {
+  readonly client: UPnPNAT
+  readonly #components: P2pComponents
+  readonly #routers = new Map<string, Gateway>()
+  readonly #wishes = new Set<Wish>()
+  readonly #stopping = new AbortController()
+
+  constructor(components: P2pComponents) {
+    this.#components = { ...components, logger: components.logger.child('port-mappings') }
+    const client = upnpNat({ description: 'mesh', autoRefresh: true })
+    const found = (router: Gateway) => this.#found(router)
+    this.client = {
+      getGateway: (url, options) => client.getGateway(url, options),
+      async *findGateways(options) {
+        for await (const router of client.findGateways(options)) {
+          found(router)
+          yield router
+        }
+      },
+    }
+  }
+
+  map(port: number, onMapped: OnMapped): () => void {
+    const nonce = mappingNonce(this.#components.random)
+    const wish: Wish = { port, nonce, onMapped, mapped: new Map(), cancelRenewal: () => {} }
+    if (this.#stopping.signal.aborted) return () => {}
+    this.#wishes.add(wish)
+    for (const router of this.#routers.values()) void this.#askUpnp(wish, router)
+    void this.#askDefault(wish)
+    return () => void this.#end(wish)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the node stops'))
+    await Promise.all([...this.#wishes].map((wish) => this.#end(wish)))
+  }
+
+  #found(router: Gateway): void {
+    if (this.#routers.has(router.id) || this.#routers.size >= MAX_UPNP_ROUTERS) return
+    this.#routers.set(router.id, router)
+    for (const wish of this.#wishes) void this.#askUpnp(wish, router)
+  }
+
+  /** The library renews what it mapped, and ends it when libp2p's mapping stops. */
+  async #askUpnp(wish: Wish, router: Gateway): Promise<void> {
+    const { signal } = this.#stopping
+    if (router.family !== 'IPv4') return
+    try {
+      const own = await ownAddressTowards(router.host, signal)
+      const given = await router.map(wish.port, own, { protocol: 'UDP', signal })
+      const address = tryParseIp(given.externalHost)
+      if (address !== undefined) this.#mapped(wish, router.id, { address, port: given.externalPort })
+    } catch (error) {
+      this.#log('upnp', error)
+    }
+  }
+
+  async #askDefault(wish: Wish): Promise<void> {
+    const { clock } = this.#components
+    const router = portControlRouter()
+    let waitMs = PORT_MAPPING_RETRY_MS
+    try {
+      if (router !== undefined) {
+        const { port, nonce } = wish
+        const init = {
+          router,
+          port,
+          nonce,
+          lifetimeS: PORT_MAPPING_LIFETIME_S,
+          signal: this.#stopping.signal,
+        }
+        const { lifetimeS, ...mapping } = await askForMapping(init, clock)
+        this.#mapped(wish, DEFAULT_ROUTER, mapping)
+        waitMs = Math.max(PORT_MAPPING_RETRY_MS, lifetimeS * 500)
+      }
+    } catch (error) {
+      this.#mapped(wish, DEFAULT_ROUTER, undefined)
+      this.#log('port control', error)
+    }
+    if (this.#wishes.has(wish)) wish.cancelRenewal = clock.after(waitMs, () => void this.#askDefault(wish))
+  }
+
+  #mapped(wish: Wish, router: string, mapping: PortMapping | undefined): void {
+    const before = wish.mapped.get(router)
+    const isSame = before?.address === mapping?.address && before?.port === mapping?.port
+    if (isSame || !this.#wishes.has(wish)) return
+    if (mapping === undefined) wish.mapped.delete(router)
+    else wish.mapped.set(router, mapping)
+    this.#components.logger.debug('port mapped', { port: wish.port, router, ...mapping })
+    wish.onMapped([...wish.mapped.values()])
+  }
+
+  async #end(wish: Wish): Promise<void> {
+    if (!this.#wishes.delete(wish)) return
+    wish.cancelRenewal()
+    const { clock } = this.#components
+    const reason = () => new Error('the router does not answer')
+    const ending = withDeadline({ clock, ms: STOP_MAPPING_MS, reason }, (signal) => this.#unmap(wish, signal))
+    // what is left ends with its lifetime
+    await ending.catch((error: unknown) => this.#log('unmap', error))
+  }
+
+  async #unmap({ port, nonce, mapped }: Wish, signal: AbortSignal): Promise<void> {
+    const router = portControlRouter()
+    const upnp = [...this.#routers.values()].flatMap((at) => {
+      const external = mapped.get(at.id)?.port
+      return external === undefined ? [] : [unmapUdp(at, { port, external }, signal)]
+    })
+    await Promise.all([
+      ...upnp,
+      ...(router !== undefined && mapped.has(DEFAULT_ROUTER)
+        ? [askForMapping({ router, port, nonce, lifetimeS: 0, signal }, this.#components.clock)]
+        : []),
+    ])
+  }
+
+  #log(way: string, error: unknown): void {
+    if (!this.#stopping.signal.aborted)
+      this.#components.logger.debug('port not mapped', { way, reason: String(error) })
+  }
+}
+
+function portControlRouter(): PortMapping | undefined {
+  const address = defaultRouter()
+  return address && { address, port: PORT_CONTROL_PORT }
+}
+
+/** The address from which this machine would send to the host. */
+async function ownAddressTowards(host: string, signal: AbortSignal): Promise<string> {
+  const socket = createSocket('udp4')
+  try {
+    // sends nothing: the kernel chooses the address
+    socket.connect(9, host)
+    await once(socket, 'connect', { signal })
+    return socket.address().address
+  } finally {
+    socket.close()
+  }
+}
