@@ -154,6 +154,8 @@ export const FAULT_PAUSE_MS = 10 * 60_000
 export const ALONE_MS = 5_000
 /** The same as `ALONE_MS` where the node knows of nobody whom it could meet. */
 export const ALONE_UNKNOWN_MS = 1_000
+/** The same as `ALONE_MS` while a peer is being met: dialled for the first time, or connected and not yet a member. */
+export const ALONE_MEETING_MS = 15_000
 /** How long a node that starts among legacy members only waits for one whole ledger, in ms. */
 export const LEGACY_LEDGER_WAIT_MS = 20_000
 /** How long a first session may hold back heartbeat and claims, in ms. */

@@ -50,7 +50,7 @@ export async function startParts(
     stopGate()
     stopPings()
     await (await joined)()
-    await stopMember(given)
+    await stopMember(given, components)
   }
   return { joined, stop }
 }
@@ -81,14 +81,14 @@ async function joinPlatform(
   }
 }
 
-async function stopMember(given: Given & MemberParts): Promise<void> {
+async function stopMember(given: Given & MemberParts, { clock }: P2pComponents): Promise<void> {
   given.guard.stop()
   given.bulk?.stop()
   given.channels.stop()
   await given.streams.stop()
   await given.topic.stop()
   await given.membership.stop()
-  await stopHost(given.host)
+  await stopHost(given.host, clock)
   given.book.stop()
   given.paths.stop()
   given.spoken.stop()
