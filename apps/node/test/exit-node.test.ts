@@ -185,7 +185,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     await expectDropped()
     user = await startUser(['--exit-node=10.1.0.1', '--exit-node-block-lan'])
     await expectInternet()
-    await expect(ping(lab, 'user', LAN_DNS, { count: 1, withinS: 1 })).rejects.toThrow()
+    await expect(ping(lab, 'user', LAN_DNS, { count: 1, withinS: 1 })).rejects.toThrow('ping')
   }, 120_000)
 
   test('nothing is left at the end, nor after a kill once a node starts without an exit', async () => {

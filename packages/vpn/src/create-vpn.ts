@@ -3,7 +3,7 @@
  * the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
  * be leased; 7 the networks behind it. Down: the reverse.
  */
-import { type AddressInRange, BUCKETS, type Cidr, parseCidr, type PeerId } from '@mesh/core'
+import { type AddressInRange, type Cidr, parseCidr, type PeerId } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
 import { deriveIpv6, deriveIpv6Range } from './addresses/derive-ipv6.ts'
 import type { LeaseStore } from './addresses/lease-store.ts'

@@ -152,8 +152,9 @@ class PeerTunnels implements Tunnels {
         return this.#packets.broken(event.peer)
       case 'datagrams':
         return this.#paths.datagrams()
+      case 'guestSession':
       case 'failed':
-        // whoever opened the engine closes it
+        // guests have no streams; whoever opened the engine closes it
         return
     }
   }
