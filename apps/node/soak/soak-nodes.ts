@@ -27,6 +27,8 @@ export interface SoakNodes {
 
 /** Heartbeats come soon, so that the ledgers tell who is there. */
 const ARGS = ['--aliveness-healthcheck-interval=20s']
+/** How long a start may take, in ms: twenty nodes share the processors with what they are asked to bear. */
+const START_MS = 180_000
 /** How many of the first nodes the later ones know. */
 const KNOWN = 3
 
@@ -103,6 +105,7 @@ class ChurningNodes implements SoakNodes {
     const process = await this.#mesh.start({
       token: this.#token,
       args: [...ARGS, ...known],
+      startWithinMs: START_MS,
       ...(stateDir !== undefined && { stateDir }),
     })
     const address = process.addresses.find((each) => !each.includes('/ws'))

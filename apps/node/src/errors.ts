@@ -10,7 +10,7 @@ export const EXIT = {
   failed: {
     code: 1,
     meaning:
-      'It did not work: a port in use, a damaged or locked state, an error of the node or of the API; `mesh ping`: nobody answered.',
+      'It did not work: a port in use, a damaged or locked state, an error of the node or of the API; `mesh ping`: nobody answered; `mesh doctor`: a check failed.',
   },
   badInput: {
     code: 2,

@@ -56,6 +56,8 @@ export interface StartOptions {
   readonly built?: boolean
   /** Resolve at this log line: `host listening` unless given. */
   readonly until?: string
+  /** How long the start may take, in ms; 30 s unless given. */
+  readonly startWithinMs?: number
 }
 
 /** One JSON log line. */
@@ -204,8 +206,8 @@ async function startNode(
     throw new Error(`the node ended with code ${code}:\n${raw.join('\n')}`)
   })
   const started = async () => {
-    const api = await waitForLine('api listening')
-    await waitForLine(options.until ?? 'host listening')
+    const api = await waitForLine('api listening', options.startWithinMs)
+    await waitForLine(options.until ?? 'host listening', options.startWithinMs)
     return api
   }
   const api = await Promise.race([started(), failed])

@@ -322,6 +322,11 @@ export const errorCatalogue = {
     commandHint:
       "Check this machine's clock, and that the ledger is stored; `mesh status` says what is wrong.",
   },
+  'trust.own_node': {
+    status: 409,
+    title: "This node holds the administrator's key and cannot shut itself out",
+    hint: 'Put the key on another machine that is in, and ask there.',
+  },
   'trust.unknown_invite': {
     status: 404,
     title: 'There is no such invite of this administrator',

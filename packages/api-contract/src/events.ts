@@ -77,6 +77,8 @@ export const eventSchemas = {
   'service.changed': offered,
   'connection.changed': offered,
   'file.changed': offered,
+  /** Who may use the network has changed, or the peer gate was switched; `Gate` is null where there is none. */
+  'access.changed': later(() => z.object({ Gate: z.boolean().nullable(), Revoked: z.boolean() })),
   'block.committed': later(() =>
     z.object({
       Index: z.number().int(),

@@ -62,6 +62,7 @@ export type {
   MachineView,
   NameResolutionView,
   NodeConnectionView,
+  NodeEgressView,
   NodeFactsView,
   NodeFileView,
   NodeServiceView,

@@ -234,6 +234,8 @@ export interface AccessPort {
     readonly expiresAt: number
   }
   cancelInvite(invite: PeerId): void
+  /** Calls the listener after who may use the network may have changed; the returned function ends it. */
+  subscribe(listener: () => void): () => void
 }
 
 /** The tokens that the API takes; they may change while the node runs. */

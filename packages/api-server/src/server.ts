@@ -5,6 +5,7 @@ import { createAuthenticator } from './auth/authenticator.ts'
 import { createEventHub, type EventHub } from './events/event-hub.ts'
 import { createReaderSeats } from './events/reader-seats.ts'
 import {
+  publishAccessEvents,
   publishLedgerEvents,
   publishNetworkEvents,
   publishOfferEvents,
@@ -115,6 +116,7 @@ class ExpressApiServer implements ApiServer {
       watchMachines(ledger, this.#scene, this.#hub, clock),
       ledger.subscribe((event) => event.type === 'committed' && this.#texts.forget()),
     ]
+    if (components.access !== undefined) this.#ends.push(publishAccessEvents(components.access, this.#hub))
     if (components.network !== undefined) this.attachNetwork(components.network)
   }
 

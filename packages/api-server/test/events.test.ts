@@ -4,6 +4,7 @@ import { createLedger } from '@mesh/ledger'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { createEventHub, type EventReader } from '../src/events/event-hub.ts'
+import { createFakeAccess } from './fake-access.ts'
 import { newSigner, PEER, startTestNode } from './fixture.ts'
 import { ask } from './raw-http.ts'
 
@@ -334,4 +335,25 @@ test('readers are bounded in number, and some places are left for the control so
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   expect(refused.status).toBe(503)
   expect(await refused.json()).toMatchObject({ Code: 'events.too_many_readers' })
+})
+
+test('who may use the network is told of when it changes, once for each change', async () => {
+  const node = await startTestNode({ components: { access: createFakeAccess() } })
+  cleanups.push(() => node.stop())
+  const controller = new AbortController()
+  const told: unknown[] = []
+  const reading = (async () => {
+    const events = node.client.events({
+      types: ['access.changed'],
+      signal: controller.signal,
+      onState: () => told.push('open'),
+    })
+    for await (const { type, data } of events) told.push([type, data])
+  })()
+  await eventually(() => expect(told).toEqual(['open']))
+  for (const state of ['enable', 'enable', 'disable'] as const) await node.client.putPeergate({ state })
+  const changed = (Gate: boolean) => ['access.changed', { Gate, Revoked: false }]
+  await eventually(() => expect(told.slice(1)).toEqual([changed(true), changed(false)]))
+  controller.abort()
+  await reading
 })

@@ -4,8 +4,15 @@ import { PEER } from './fixture.ts'
 
 export function createFakeAccess(): AccessPort {
   let enabled = false
+  const listeners = new Set<() => void>()
   return {
-    gate: () => ({ enabled, set: (state) => void (enabled = state) }),
+    gate: () => ({
+      enabled,
+      set(state) {
+        enabled = state
+        for (const listener of listeners) listener()
+      },
+    }),
     admission: () => ({
       administrators: [PEER],
       holdsKey: true,
@@ -25,5 +32,9 @@ export function createFakeAccess(): AccessPort {
     setMember() {},
     invite: ({ lifeMs = 0, label }) => ({ code: `mesh-invite-${label}`, invite: PEER, expiresAt: lifeMs }),
     cancelInvite() {},
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
   }
 }

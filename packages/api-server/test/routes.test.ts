@@ -475,6 +475,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Path: '/srv',
       State: 'announced',
       Owner: null,
+      LeftOut: 1,
       Completed: 3,
       Receivers: [],
       LastError: null,
@@ -487,6 +488,20 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   async deleteNodeFile({ client, bucket }) {
     await client.putNodeFile({ name: bucket, body: { Path: '/srv' } })
     expect(await client.deleteNodeFile({ name: bucket })).toEqual({ State: 'Removed' })
+  },
+  async getNodeEgress({ client }) {
+    const traffic = { OpenConnections: 1, Connections: 2, BytesIn: 30, BytesOut: 40 }
+    expect(await client.getNodeEgress()).toEqual({
+      Offered: { ...traffic, Refusals: { forbidden: 2 } },
+      Proxy: {
+        Listen: '127.0.0.1:1080',
+        Egress: null,
+        Path: null,
+        Transport: null,
+        ...traffic,
+        LastError: null,
+      },
+    })
   },
   async getPeergate({ client }) {
     expect(await client.getPeergate()).toBe(false)

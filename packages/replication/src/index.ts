@@ -21,7 +21,7 @@
  * }
  * ```
  */
-export type { InitialSyncReason } from './presence/initial-sync.ts'
+export type { InitialSyncReason, Prospect } from './presence/initial-sync.ts'
 export { type Compression, createCompression, inflatedBytesOf } from './gossip/compression.ts'
 export type { ReplicationErrorCode } from './errors.ts'
 export { estimateIdleTraffic, type IdleTraffic, type IdleTrafficInit } from './gossip/idle-traffic.ts'

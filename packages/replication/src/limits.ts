@@ -27,8 +27,6 @@ export const MAX_BUCKET_UNITS = 256
 export const MAX_KEY_UNITS = 1024
 /** Entries of a session that are given to the ledger at once: about as many signatures as are checked in 10 ms. */
 export const MERGE_SLICE_ENTRIES = 32
-/** Heartbeats that the comparison of two ledgers looks at. */
-export const MAX_HEARTBEATS_COMPARED = 10_000
 /** Messages of one session between ledgers of `MAX_LEDGER_ENTRIES`: twice what two without a common entry need. */
 export const MAX_SESSION_MESSAGES = 8_192
 /** Messages in a row that may say 'more' and bring nothing. */
@@ -154,6 +152,8 @@ export const FAULT_PAUSE_MS = 10 * 60_000
 export const ALONE_MS = 5_000
 /** The same as `ALONE_MS` where the node knows of nobody whom it could meet. */
 export const ALONE_UNKNOWN_MS = 1_000
+/** The same as `ALONE_MS` while a peer is being met: dialled for the first time, or connected and not yet a member. */
+export const ALONE_MEETING_MS = 15_000
 /** How long a node that starts among legacy members only waits for one whole ledger, in ms. */
 export const LEGACY_LEDGER_WAIT_MS = 20_000
 /** How long a first session may hold back heartbeat and claims, in ms. */

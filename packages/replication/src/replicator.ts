@@ -5,7 +5,7 @@
  */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { KeyedEntry, Ledger, LedgerEvent } from '@mesh/ledger'
-import { type InitialSync, createInitialSync } from './presence/initial-sync.ts'
+import { type InitialSync, createInitialSync, type Prospect } from './presence/initial-sync.ts'
 import { type CatchUp, createCatchUp } from './reconcile/catch-up.ts'
 import { type Compression, createCompression } from './gossip/compression.ts'
 import { replicationError } from './errors.ts'
@@ -51,11 +51,8 @@ export interface ReplicatorComponents {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
-  /**
-   * Is there no peer that this node could ask what it missed: none named to it, none found? It waits for nobody then.
-   * Default: somebody may be there.
-   */
-  readonly knowsNobody?: () => boolean
+  /** Says whom this node could ask what it missed, while it has met nobody; default `somebody`. */
+  readonly prospect?: () => Prospect
   /** The compressor; fflate unless given. */
   readonly compression?: Compression
 }

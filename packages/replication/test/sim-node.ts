@@ -13,6 +13,7 @@ import {
   type Verify,
 } from '@mesh/ledger'
 import type { Compression } from '../src/gossip/compression.ts'
+import type { Prospect } from '../src/presence/initial-sync.ts'
 import { createReplicator, type Replicator, type ReplicatorInit } from '../src/replicator.ts'
 import type { SimLink, SimNetwork } from './sim-network.ts'
 
@@ -82,7 +83,7 @@ export interface SimNodeInit {
   readonly store?: Store
   readonly neighbours?: (peer: PeerId) => boolean
   readonly compression?: Compression
-  readonly knowsNobody?: () => boolean
+  readonly prospect?: () => Prospect
 }
 
 export interface SimSurroundings {
@@ -118,7 +119,7 @@ export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Prom
     random: at.random,
     logger: silentLogger,
     compression: init.compression ?? plainCompression,
-    ...(init.knowsNobody !== undefined && { knowsNobody: init.knowsNobody }),
+    ...(init.prospect !== undefined && { prospect: init.prospect }),
   })
   await replicator.start()
   const kill = async () => {

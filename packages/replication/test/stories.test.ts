@@ -87,16 +87,24 @@ describe('coming back', () => {
 
   it('begins after one second when it knows of nobody whom it could meet, and waits for who is found', async () => {
     const { clock, start } = createStage()
-    let knowsNobody = true
-    const anna = await start(0, { knowsNobody: () => knowsNobody })
+    const anna = await start(0, { prospect: () => 'nobody' })
     await clock.advance(SECOND)
     expect(anna.replicator.status()).toMatchObject({ ready: true, readyReason: 'alone' })
     await anna.kill()
-    knowsNobody = false
-    const back = await start(1, { knowsNobody: () => knowsNobody })
+    const back = await start(1, { prospect: () => 'somebody' })
     await clock.advance(4 * SECOND)
     expect(back.replicator.status().ready).toBe(false)
     await back.kill()
+  })
+
+  it('waits longer while somebody is being met, and not for ever', async () => {
+    const { clock, start } = createStage()
+    const anna = await start(0, { prospect: () => 'meeting' })
+    await clock.advance(14 * SECOND)
+    expect(anna.replicator.status().ready).toBe(false)
+    await clock.advance(2 * SECOND)
+    expect(anna.replicator.status()).toMatchObject({ ready: true, readyReason: 'alone' })
+    await anna.kill()
   })
 
   it('gives up a key that another live owner took when the lease had ended', async () => {

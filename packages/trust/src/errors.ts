@@ -18,6 +18,8 @@ export type TrustErrorCode =
   | 'trust.needs_enforce'
   /** The ledger refused a statement; the message says why. */
   | 'trust.not_stated'
+  /** This node holds the administrator's key: shut out, it could tell nobody anything any more. */
+  | 'trust.own_node'
   /** There is no such invite of this administrator. */
   | 'trust.unknown_invite'
 

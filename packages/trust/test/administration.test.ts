@@ -280,6 +280,18 @@ test('only a node with the key says who is in', async () => {
   expect(() => administrationOf(far).invite({})).toThrow(/holds no administrator's key/)
 })
 
+test('the node that holds the key does not shut itself out, and goes on to decide', async () => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  await clock.advance(1)
+  const administration = administrationOf(home)
+  expect(() => administration.setMember(home.signer.peerId, 'revoked')).toThrow(/cannot shut itself out/)
+  expect(administration.isRevoked(home.signer.peerId)).toBe(false)
+  const peer = createSigner(systemRandom.bytes(32)).peerId
+  administration.setMember(peer, 'admitted')
+  expect(home.trust.mayUse(peer)).toBe(true)
+})
+
 test('whatever stands in a key and a value, reading it throws nothing', () => {
   const id = fc.constantFrom(admin.peerId, 'claim', 'member', 'invite', '', 'x')
   const key = fc.oneof(

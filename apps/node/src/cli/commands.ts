@@ -139,6 +139,7 @@ export const commands: readonly Command[] = [
       'sudo mesh dns --token-file mesh.token',
       'mesh dns --token-file mesh.token --dns 127.0.0.1:5353 --no-dns-forwarder',
       "mesh dns --token-file mesh.token --regex '^git\\.mesh\\.$' --a 10.1.0.5 --txt '\"our code\"'",
+      "mesh dns --token-file mesh.token --regex '^a\\.mesh\\.$' --a 10.1.0.5 --regex '^b\\.mesh\\.$' --a 10.1.0.6",
     ],
     load: async () => (await import('./dns.ts')).runDns,
   },
@@ -155,6 +156,15 @@ export const commands: readonly Command[] = [
     summary: 'who a running node is and what it sees: problems, machines and peers',
     examples: ['mesh status', 'mesh status --verbose', 'mesh status --json', 'mesh status --instance second'],
     load: async () => (await import('./status.ts')).runStatus,
+  },
+  {
+    name: 'doctor',
+    arguments: [],
+    summary: 'check this machine and its running node, and say what to do',
+    description:
+      'Looks at the device, privileges, state folder, ports, clock, NAT, relays, UDP, MTU, DNS, token, peers and versions. Works without a running node too, of what can be seen then. Ends with 1 when a check fails; a warning is no failure.',
+    examples: ['mesh doctor', 'sudo mesh doctor --token-file mesh.token', 'mesh doctor --json'],
+    load: async () => (await import('./doctor.ts')).runDoctor,
   },
   {
     name: 'peers',

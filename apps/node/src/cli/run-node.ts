@@ -1,5 +1,5 @@
 /** `mesh`, `mesh api`, `mesh start` and the commands of one purpose: one node, from the settings to a clean end. */
-import { MeshError, systemClock, systemRandom } from '@mesh/core'
+import { type Logger, MeshError, systemClock, systemRandom } from '@mesh/core'
 import type { Announcement } from '../node/announce.ts'
 import { createLogger } from '../log/create-logger.ts'
 import { createLogLevels, type LogLevels } from '../log/log-level.ts'
@@ -11,6 +11,7 @@ import { findListenPlace } from '../settings/listen-place.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
 import { describeExposedNetwork, requireNetwork } from '../state/network.ts'
+import { createServiceNotifier, type ServiceNotifier } from '../systemd/service-notifier.ts'
 import { checkoutOf } from './called-as.ts'
 import type { Call, Run } from './command.ts'
 import { runUntilSignal } from './run-until-signal.ts'
@@ -57,14 +58,32 @@ export async function runNode(call: Call, role: Role): Promise<number> {
   const uptimeMs = () => performance.now()
   const components = { clock: systemClock, random: systemRandom, log, levels, uptimeMs }
   const notes = createPlaceNotes(call)
+  const service = createService(environment, log)
   const code = await runUntilSignal(log, async (signal) => {
+    signal.addEventListener('abort', () => service.stopping(), { once: true })
     const node = await startNode(init, components, { signal, ...notes })
     trimAfterStart()
+    service.ready(`${node.id} in network ${network.id}`)
     const { work } = role
     return work === undefined ? node : { stop: () => node.stop(), done: work(node.sharing, signal) }
   })
   // nothing may keep the process that the node has left behind
   process.exit(code)
+}
+
+/** Tells the service manager that started this process, where one did. */
+function createService(environment: Call['surroundings']['environment'], log: Logger): ServiceNotifier {
+  return createServiceNotifier(
+    { environment, pid: process.pid },
+    {
+      clock: systemClock,
+      log,
+      send: async (assignments) => {
+        const { runSystemdNotify } = await import('../systemd/run-systemd-notify.ts')
+        await runSystemdNotify(assignments)
+      },
+    },
+  )
 }
 
 /** Where the node is found, on standard output: a line for people on a terminal, JSON lines elsewhere as in the log. */

@@ -24,6 +24,7 @@ export function createAccessPort({ trust, ledger, now }: AccessComponents): Acce
     setMember: (peer, state) => required().setMember(peer, state),
     invite: (init) => required().invite(init),
     cancelInvite: (invite) => required().cancelInvite(invite),
+    subscribe: (listener) => trust.onChange(listener),
   }
 }
 

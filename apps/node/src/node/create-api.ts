@@ -28,6 +28,7 @@ import { findProblems } from './health.ts'
 import type { LedgerKeeper } from './ledger-keeper.ts'
 import { readMetrics } from './metrics.ts'
 import type { NodeDns } from './node-dns.ts'
+import { trustMetrics, trustProblems } from './trust-status.ts'
 import { createVpnPort } from './vpn-port.ts'
 
 export interface NodeApiComponents {
@@ -186,7 +187,7 @@ class AttachedApi implements NodeApi {
     const { p2p, vpn, services, files } = this.#attached
     const bootstrapPeers = this.#init.settings.discoveryBootstrapPeers.length
     const times = { now: clock.now(), upMs: clock.monotonic() - this.#startedAt }
-    const own = this.#tokens?.problems() ?? []
+    const own = [...(this.#tokens?.problems() ?? []), ...trustProblems(this.#components.trust, ledger)]
     return [
       ...own,
       ...findProblems({ ...times, ledger, keeper, p2p, vpn, services, files, dns, bootstrapPeers }),
@@ -195,7 +196,8 @@ class AttachedApi implements NodeApi {
 
   #metrics() {
     const { p2p, replicator, vpn, services, files, egress, proxy } = this.#attached
-    return readMetrics({
+    const { trust, ledger } = this.#components
+    const common = readMetrics({
       p2p,
       replication: replicator?.status(),
       vpn: vpn?.status(),
@@ -208,6 +210,7 @@ class AttachedApi implements NodeApi {
       uptimeSeconds: (this.#components.clock.monotonic() - this.#startedAt) / 1_000,
       memory: process.memoryUsage(),
     })
+    return [...common, ...trustMetrics(trust, ledger)]
   }
 }
 

@@ -18,6 +18,7 @@ import { announce } from './announce.ts'
 import type { Sharing } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from './member-names.ts'
+import { prospectOf } from './prospect.ts'
 import { trimAfterPeers } from './trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
@@ -45,6 +46,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
 
   const { createReplicator } = await import('@mesh/replication')
   const limits = { gossipMemoryBytes: settings.gossipMaxMemory }
+  const named = settings.discoveryBootstrapPeers.map((address) => address.slice(address.lastIndexOf('/') + 1))
   const replicator = createReplicator(
     { ...replicationSettings(settings), ...limits },
     {
@@ -55,8 +57,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
       random,
       logger: log,
       compression: zlibCompression,
-      knowsNobody: () =>
-        settings.discoveryBootstrapPeers.length === 0 && p2p.peers().length === 0 && isLonely(ledger),
+      prospect: () => prospectOf({ named, peers: p2p.peers(), isLonely: isLonely(ledger) }),
     },
   )
   ends.add(() => replicator.stop())

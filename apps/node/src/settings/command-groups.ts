@@ -5,6 +5,7 @@ const ADMIN = ['admin invite', 'admin cancel', 'admin admit', 'admin revoke', 'a
 /** Ask a running node. */
 export const CLIENT = [
   'status',
+  'doctor',
   'peers',
   'machines',
   'log-level',

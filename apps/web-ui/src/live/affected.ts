@@ -50,6 +50,9 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
       case 'file.changed':
         routes.add('listNodeFiles')
         break
+      case 'access.changed':
+        addAll(routes, ['getAdmission', 'getHealth'])
+        break
       case 'ledger.rejected':
       case 'ledger.conflict':
         routes.add('getHealth')

@@ -57,6 +57,7 @@ export function feedEntriesOf(event: ApiEvent, at: number): readonly FeedEntry[]
     case 'service.changed':
     case 'connection.changed':
     case 'file.changed':
+    case 'access.changed':
     case 'block.committed':
     case 'gap':
       return []

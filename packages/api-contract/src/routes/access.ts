@@ -60,7 +60,7 @@ export const accessRoutes = {
     params: z.object({ peer: peerIdText }),
     body: z.object({ State: z.enum(['admitted', 'revoked']) }).meta({ id: 'MemberRequest' }),
     answer: json(statedView, 'It is in the ledger.'),
-    errors: adminErrors,
+    errors: [...adminErrors, 'trust.own_node'],
   }),
   createInvite: defineRoute({
     method: 'POST',

@@ -5,7 +5,7 @@ import type { Change, Ledger, LedgerEvent } from '@mesh/ledger'
 import type { OnRefused } from '../handlers/ledger-writes.ts'
 import { MAX_CHANGES_BYTES, REJECTION_BURST, REJECTIONS_PER_SECOND } from '../limits.ts'
 import type { OffersPort } from '../offers-port.ts'
-import type { NetworkPort } from '../ports.ts'
+import type { AccessPort, NetworkPort } from '../ports.ts'
 import type { EventHub } from './event-hub.ts'
 import { udpView } from '../views/vpn.ts'
 import type { VpnPort } from '../vpn-port.ts'
@@ -102,6 +102,19 @@ export function publishPathEvents(vpn: VpnPort, hub: EventHub): () => void {
 export function publishOfferEvents(offers: OffersPort, hub: EventHub): () => void {
   return offers.subscribe(({ type, name, state = null }) => {
     hub.publish(`${type}.changed`, { Name: name, State: state })
+  })
+}
+
+/** What is the same as before is told once. The returned function ends it. */
+export function publishAccessEvents(access: AccessPort, hub: EventHub): () => void {
+  let told = ''
+  return access.subscribe(() => {
+    const admission = access.admission()
+    const gate = access.gate()?.enabled ?? null
+    const state = JSON.stringify([gate, admission])
+    if (state === told) return
+    told = state
+    hub.publish('access.changed', { Gate: gate, Revoked: admission?.isRevoked ?? false })
   })
 }
 

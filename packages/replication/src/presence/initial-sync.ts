@@ -6,6 +6,7 @@
 import type { Clock, PeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import {
+  ALONE_MEETING_MS,
   ALONE_MS,
   ALONE_UNKNOWN_MS,
   FIRST_SESSION_MS,
@@ -36,12 +37,23 @@ export interface InitialSyncComponents {
   readonly clock: Clock
   /** Sessions that run now. */
   readonly running: () => number
-  /** Is there no peer known that could be met? */
-  readonly knowsNobody?: () => boolean
+  readonly prospect?: () => Prospect
+}
+
+/**
+ * Says whom a node that has met nobody could still meet: `nobody` where none was named to it and none found, `meeting`
+ * while one is being dialled for the first time, or is connected and not yet known as a member.
+ */
+export type Prospect = 'nobody' | 'somebody' | 'meeting'
+
+const ALONE_AFTER_MS: Readonly<Record<Prospect, number>> = {
+  nobody: ALONE_UNKNOWN_MS,
+  somebody: ALONE_MS,
+  meeting: ALONE_MEETING_MS,
 }
 
 export function createInitialSync(components: InitialSyncComponents): InitialSync {
-  const { ledger, topic, channels, clock, knowsNobody = () => false } = components
+  const { ledger, topic, channels, clock, prospect = () => 'somebody' } = components
   let reason: InitialSyncReason | undefined
   let begunAt = clock.monotonic()
   let cancel = () => {}
@@ -61,7 +73,7 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
     const waitedMs = clock.monotonic() - begunAt
     if (waitedMs >= FIRST_SESSION_MS) return finish('waited_long_enough')
     const isAlone = ours().length === 0 && topic.peers().length === 0
-    if (isAlone && waitedMs >= (knowsNobody() ? ALONE_UNKNOWN_MS : ALONE_MS)) return finish('alone')
+    if (isAlone && waitedMs >= ALONE_AFTER_MS[prospect()]) return finish('alone')
     if (waitedMs >= LEGACY_LEDGER_WAIT_MS && components.running() === 0) return finish('waited_long_enough')
     lookLater()
   }

@@ -131,10 +131,19 @@ export class Administration {
   /**
    * Says whether a peer may use the network.
    *
-   * @throws MeshError `trust.no_admin_key`, `trust.foreign_admin_key`, `trust.not_stated`
+   * @throws MeshError `trust.no_admin_key`, `trust.foreign_admin_key`, `trust.own_node`, `trust.not_stated`
    */
   setMember(peer: PeerId, state: MemberState): void {
     const signer = this.#adminSigner()
+    if (peer === this.#init.self && state === 'revoked') {
+      throw trustError(
+        'trust.own_node',
+        "this node holds the administrator's key and cannot shut itself out",
+        {
+          hint: 'Nobody would hear it afterwards. Put the key on another machine that is in, and ask there.',
+        },
+      )
+    }
     const before = this.#roster.members.find((each) => each.peer === peer && each.admin === signer.peerId)
     const claimed = this.#roster.provisional.get(peer)
     const own = claimed?.admin === signer.peerId ? claimed.invite : this.#disputedInvite(peer, signer.peerId)

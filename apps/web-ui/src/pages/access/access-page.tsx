@@ -54,13 +54,14 @@ export function AccessPage() {
 function Lists({ admission }: { admission: AdmissionView }) {
   const { q = '' } = useSearch({ from: '/access' })
   const { machines } = useMachines()
-  const name = (id: string, own = '') => own || nameOf(machines ?? [], id)
+  const called = new Map(admission.Members.map(({ PeerID, Name }) => [PeerID, Name]))
+  const name = (id: string) => called.get(id) || nameOf(machines ?? [], id)
   const fits = (...texts: readonly string[]) =>
     texts.some((each) => each.toLowerCase().includes(q.trim().toLowerCase()))
   const { Administrators, HoldsKey, Revoked, Peerguard } = admission
   const members = sortMembers(
-    admission.Members.filter(({ PeerID, Name }) => fits(name(PeerID, Name), PeerID)),
-    (id) => name(id),
+    admission.Members.filter(({ PeerID }) => fits(name(PeerID), PeerID)),
+    name,
   )
   const invites = sortInvites(admission.Invites.filter(({ Label, Invite }) => fits(Label, Invite)))
   return (
@@ -142,7 +143,10 @@ function NobodyDecides() {
         prints a token that names it, for every machine in place of the old one:
       </p>
       <Copy text="mesh admin init --token-file mesh.token > admin.token" what="command" mono wrap />
-      <p>A peer gate compatible with EdgeVPN's is this node's own: start it with --peerguard.</p>
+      <p>
+        A peer gate compatible with EdgeVPN's is this node's own: start it with{' '}
+        <code className={css.flag}>--peerguard</code>.
+      </p>
     </EmptyNote>
   )
 }

@@ -14,8 +14,8 @@ import { Confirm } from './confirm.tsx'
 
 interface MemberRowsProps {
   readonly members: readonly Member[]
-  /** The name of a peer, by its id and what the member calls itself. */
-  readonly name: (id: string, own?: string) => string
+  /** Gives the name of a peer, or its short id. */
+  readonly name: (id: string) => string
   readonly canChange: boolean
 }
 
@@ -40,14 +40,14 @@ export function MemberRows({ members, name, canChange }: MemberRowsProps) {
         rowKey={({ PeerID }) => PeerID}
         isSelected={() => false}
         renderCells={(member) => {
-          const { PeerID, Name, State } = member
+          const { PeerID, State } = member
           const { tone, word, detail } = memberState(member)
           const isIn = State === 'admitted' || State === 'provisional'
           return (
             <>
-              <Cell className={css.name} title={name(PeerID, Name)}>
+              <Cell className={css.name} title={name(PeerID)}>
                 <Glyph id={PeerID} />
-                <span>{name(PeerID, Name)}</span>
+                <span>{name(PeerID)}</span>
               </Cell>
               <Cell>
                 <StateMark tone={tone} word={word}>
@@ -55,7 +55,7 @@ export function MemberRows({ members, name, canChange }: MemberRowsProps) {
                 </StateMark>
               </Cell>
               <Cell className={css.id}>
-                <Copy text={PeerID} what={`id of ${name(PeerID, Name)}`} mono>
+                <Copy text={PeerID} what={`id of ${name(PeerID)}`} mono>
                   {shortPeerId(PeerID)}
                 </Copy>
               </Cell>
@@ -64,7 +64,7 @@ export function MemberRows({ members, name, canChange }: MemberRowsProps) {
                   <Button
                     disabled={set.isPending}
                     onClick={() => set.mutate({ peer: PeerID, state: 'admitted' })}
-                    aria-label={`Let ${name(PeerID, Name)} in`}
+                    aria-label={`Let ${name(PeerID)} in`}
                   >
                     {State === 'provisional' ? 'Confirm' : State === 'revoked' ? 'Let in again' : 'Let in'}
                   </Button>
@@ -74,7 +74,7 @@ export function MemberRows({ members, name, canChange }: MemberRowsProps) {
                     tone="quiet"
                     disabled={set.isPending}
                     onClick={() => setRevoking(member)}
-                    aria-label={`Shut ${name(PeerID, Name)} out`}
+                    aria-label={`Shut ${name(PeerID)} out`}
                   >
                     Shut out
                   </Button>
@@ -86,7 +86,7 @@ export function MemberRows({ members, name, canChange }: MemberRowsProps) {
       />
       {revoking !== undefined && (
         <Revoke
-          name={name(revoking.PeerID, revoking.Name)}
+          name={name(revoking.PeerID)}
           peer={revoking.PeerID}
           onClose={() => setRevoking(undefined)}
           onRevoke={() => set.mutate({ peer: revoking.PeerID, state: 'revoked' })}

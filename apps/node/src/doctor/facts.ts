@@ -1,0 +1,54 @@
+/** What the doctor judges: facts of this machine, and what the running node says. Checks take these and do no IO. */
+import type {
+  DnsServerView,
+  HealthView,
+  MachineView,
+  NodeFactsView,
+  PeerView,
+  ReachabilityView,
+  VpnView,
+} from '@mesh/api-contract'
+import type { EngineSupport } from '@mesh/engine'
+
+/** The outcome of something that was tried. */
+export type Tried = { readonly works: true } | { readonly works: false; readonly reason: string }
+
+export interface MachineFacts {
+  /** The version of this program. */
+  readonly version: string
+  readonly support: EngineSupport
+  /** The network that the settings name, or why it cannot be read; undefined: they name none. */
+  readonly network: { readonly id: string } | { readonly error: string; readonly hint: string } | undefined
+  /** A warning about the file of the token, where others can read or change it. */
+  readonly exposedToken: string | undefined
+  readonly stateDir: { readonly path: string; readonly writing: Tried }
+  /** Listening on a free TCP port, and on a free UDP port. */
+  readonly ports: { readonly tcp: Tried; readonly udp: Tried }
+  /** The interfaces with an address that is not loopback, and their MTU. */
+  readonly interfaces: readonly { readonly name: string; readonly mtu: number | undefined }[]
+  /** The IP addresses of all interfaces. */
+  readonly addresses: readonly string[]
+  /** Finding the address of this machine's own name. */
+  readonly ownName: Tried
+  /** How many files a process of this user may have open; undefined where the system does not say. */
+  readonly maxFiles: number | undefined
+}
+
+export interface NodeFacts {
+  readonly node: NodeFactsView
+  readonly health: HealthView
+  readonly peers: readonly PeerView[]
+  readonly machines: readonly MachineView[]
+  /** Undefined before the host listens, and from nodes that do not know the question. */
+  readonly reachability: ReachabilityView | undefined
+  readonly vpn: VpnView | undefined
+  readonly dns: DnsServerView | undefined
+  /** Its own TCP addresses, and whether something answers there; undefined for a node that is not on this machine. */
+  readonly answering: readonly { readonly address: string; readonly tried: Tried }[] | undefined
+}
+
+export interface DoctorFacts {
+  readonly machine: MachineFacts
+  /** The running node, or why there is none to ask. */
+  readonly node: NodeFacts | { readonly missing: string }
+}

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { prospectOf } from './prospect.ts'
+
+const peer = { id: 'a', connected: false, member: false, lastError: undefined, lastSeen: undefined }
+
+test.each([
+  ['nobody was named, found or remembered', [], [], true, 'nobody'],
+  ['the ledger tells of others', [], [], false, 'somebody'],
+  ['somebody was found', [], [peer], true, 'somebody'],
+  ['a named peer is not in sight yet', ['a'], [], true, 'meeting'],
+  ['a named peer is dialled for the first time', ['a'], [peer], true, 'meeting'],
+  ['a named peer proves its membership', ['a'], [{ ...peer, connected: true, lastSeen: 1 }], true, 'meeting'],
+  ['a named peer is a member', ['a'], [{ ...peer, connected: true, member: true }], true, 'somebody'],
+  ['the dial of a named peer failed', ['a'], [{ ...peer, lastError: 'refused' }], true, 'somebody'],
+  ['a stranger connects', [], [{ ...peer, connected: true }], true, 'somebody'],
+] as const)('%s', (_what, named, peers, isLonely, expected) => {
+  expect(prospectOf({ named, peers, isLonely })).toBe(expected)
+})

@@ -1,0 +1,22 @@
+/** Says whom a node that has met nobody yet can expect to meet. */
+import type { PeerStatus } from '@mesh/p2p'
+import type { Prospect } from '@mesh/replication'
+
+interface Surroundings {
+  /** The ids of the peers that a person named to this node. */
+  readonly named: readonly string[]
+  readonly peers: readonly Pick<PeerStatus, 'id' | 'connected' | 'member' | 'lastError' | 'lastSeen'>[]
+  /** The ledger tells of no other node. */
+  readonly isLonely: boolean
+}
+
+/** A peer counts as being met where a person named it, and until the first dial has failed or membership is known. */
+export function prospectOf({ named, peers, isLonely }: Surroundings): Prospect {
+  const isBeingMet = (id: string) => {
+    const peer = peers.find((each) => each.id === id)
+    if (peer === undefined) return true
+    return peer.connected ? !peer.member : peer.lastError === undefined && peer.lastSeen === undefined
+  }
+  if (named.some(isBeingMet)) return 'meeting'
+  return named.length === 0 && peers.length === 0 && isLonely ? 'nobody' : 'somebody'
+}

@@ -1,0 +1,86 @@
+import { silentLogger, systemRandom } from '@mesh/core'
+import { createLedger, createSigner, defaultPolicies } from '@mesh/ledger'
+import { createManualClock, type ManualClock } from '@mesh/testkit'
+import { createTrust, type Trust, type TrustInit } from '@mesh/trust'
+import { afterEach, expect, test } from 'vitest'
+import { trustMetrics, trustProblems } from './trust-status.ts'
+
+const adminSeed = systemRandom.bytes(32)
+const admin = createSigner(adminSeed)
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+function open(clock: ManualClock, init: Partial<TrustInit> & { readonly holdsKey?: boolean } = {}) {
+  const signer = createSigner(systemRandom.bytes(32))
+  const { holdsKey = false, ...about } = init
+  const trust = createTrust(
+    { self: signer.peerId, network: 'a3aef9821d7c70a7dfd6', administrators: [admin.peerId], ...about },
+    {
+      signer,
+      readAdminSeed: () => (holdsKey ? adminSeed : undefined),
+      clock,
+      random: systemRandom,
+      log: silentLogger,
+    },
+  )
+  const ledger = createLedger(
+    { policies: { ...defaultPolicies, ...trust.policies } },
+    { signer, clock, admits: (owner, bucket) => trust.admits(owner, bucket) },
+  )
+  trust.attachLedger(ledger)
+  ends.push(
+    () => trust.stop(),
+    () => ledger.stop(),
+  )
+  return { trust, ledger, id: signer.peerId }
+}
+
+const administrationOf = ({ administration }: Trust) => {
+  if (administration === undefined) throw new Error('is not there')
+  return administration
+}
+const codesOf = ({ trust, ledger }: ReturnType<typeof open>) =>
+  trustProblems(trust, ledger).map(({ code }) => code)
+
+test('a node says that it waits to be let in, and by whom it was shut out', async () => {
+  const clock = createManualClock()
+  const [home, far] = [open(clock, { holdsKey: true }), open(clock)]
+  await clock.advance(1)
+  const tell = () => far.ledger.merge([...home.ledger.snapshot().entries('admission')], undefined)
+  expect(codesOf(home)).toEqual([])
+  expect(codesOf(far)).toEqual(['trust.not_admitted'])
+  administrationOf(home.trust).setMember(far.id, 'admitted')
+  tell()
+  expect(codesOf(far)).toEqual([])
+  await clock.advance(10)
+  administrationOf(home.trust).setMember(far.id, 'revoked')
+  tell()
+  const [problem] = trustProblems(far.trust, far.ledger)
+  expect(problem).toMatchObject({ code: 'trust.revoked', severity: 'error' })
+  expect(problem?.title).toContain(admin.peerId.slice(-8))
+  expect(problem?.hint).toContain(`mesh admin admit ${far.id}`)
+  const [metric] = trustMetrics(home.trust, home.ledger)
+  expect(metric?.samples).toEqual([
+    { labels: { state: 'admitted' }, value: 1 },
+    { labels: { state: 'provisional' }, value: 0 },
+    { labels: { state: 'waiting' }, value: 0 },
+    { labels: { state: 'revoked' }, value: 1 },
+  ])
+})
+
+test('a gate that is on with nobody in its trust zone is told of; a node without trust has nothing to tell', async () => {
+  const clock = createManualClock()
+  const guard = { enabled: true, relaxed: false, strict: false, autoclean: false, livenessMs: 480_000 }
+  const node = open(clock, { administrators: [], guard })
+  expect(codesOf(node)).toEqual(['trust.empty_zone'])
+  expect(trustMetrics(node.trust, node.ledger).map(({ name, samples }) => [name, samples[0]?.value])).toEqual(
+    [
+      ['mesh_peer_gate_enabled', 1],
+      ['mesh_trust_zone_peers', 0],
+    ],
+  )
+  expect(trustProblems(undefined, node.ledger)).toEqual([])
+  expect(trustMetrics(undefined, node.ledger)).toEqual([])
+})
