@@ -49,7 +49,9 @@ describe.skipIf(why !== undefined)(suiteName('as a service', why && `${why} is n
     const socket = join(mesh.folder, 'notify')
     manager = spawn('python3', ['-c', NOTIFIED, socket], { stdio: ['ignore', 'pipe', 'inherit'] })
     manager.stdout?.setEncoding('utf8').on('data', (text: string) => (told += text))
-    await eventually(() => expect(told).toContain('listening'))
+    await eventually(() => {
+      if (!told.includes('listening')) throw new Error('the notify socket is not there yet')
+    })
     node = await mesh.start({
       token: makeToken(),
       prefix: ['python3', '-c', PARENT, String(MAX_FILES)],
