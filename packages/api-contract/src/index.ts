@@ -77,6 +77,8 @@ export type {
   SummaryView,
   UserView,
   VersionView,
+  GuestConfigurationView,
+  GuestView,
   VpnPeerView,
   VpnPingView,
   VpnView,

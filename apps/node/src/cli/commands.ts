@@ -204,6 +204,32 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./ping.ts')).runPing,
   },
   {
+    name: 'guest add',
+    arguments: ['NAME'],
+    summary: 'give a stock WireGuard app (a phone, a router) an address of the VPN',
+    description:
+      'Prints the configuration for the app, and on a terminal its QR code. It holds the private key, which is kept nowhere: it is not printed a second time. The running node carries for the guest from now on, also after a restart.',
+    examples: [
+      'mesh guest add phone',
+      'mesh guest add router --guest-endpoint vpn.example.org:51820 > router.conf',
+    ],
+    load: async () => (await import('./guest.ts')).runGuestAdd,
+  },
+  {
+    name: 'guest list',
+    arguments: [],
+    summary: 'guests of the running node: last handshake and traffic of each',
+    examples: ['mesh guest list', 'mesh guest list --json'],
+    load: async () => (await import('./guest.ts')).runGuestList,
+  },
+  {
+    name: 'guest remove',
+    arguments: ['NAME'],
+    summary: 'cut a guest of the running node off, at once',
+    examples: ['mesh guest remove phone'],
+    load: async () => (await import('./guest.ts')).runGuestRemove,
+  },
+  {
     name: 'ledger get',
     arguments: ['[BUCKET]', '[KEY]'],
     summary: 'read the ledger, a bucket or one key',

@@ -7,7 +7,7 @@ import { flagOf, type OptionName, optionNames, optionOf, optionsOf, variableOf }
 import { badInput, type Given } from './resolve-settings.ts'
 
 export interface GivenArguments {
-  /** In the order in which they were given. */
+  /** The options in the order in which they were given. */
   readonly given: readonly Given[]
   readonly positionals: readonly string[]
   readonly help: boolean

@@ -38,4 +38,5 @@ export type {
   RemovedView,
 } from './offers.ts'
 export type { StatsView } from './traffic.ts'
+export type { GuestConfigurationView, GuestView } from './guests.ts'
 export type { VpnPeerView, VpnView, VpnPingView } from './vpn.ts'

@@ -16,7 +16,7 @@ interface Standing {
 /** The entries of one signer. */
 interface Held {
   readonly rows: Map<Entry, KeyedEntry>
-  /** In the order in which they go; it holds what is gone, too, until that comes to the top. */
+  /** The entries in the order in which they go; it holds what is gone, too, until that comes to the top. */
   order: Heap<KeyedEntry>
 }
 

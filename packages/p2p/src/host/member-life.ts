@@ -20,7 +20,8 @@ export async function startParts(
   const { init, host, topic, book, reach, bootstrap, configured } = given
   const stopWatching = watchConnections({ host, emit: given.events.emit })
   await given.membership.start()
-  const stopGate = init.admission === undefined ? () => {} : enforceAdmission(init.admission, given)
+  const stopGate =
+    init.admission === undefined ? () => {} : enforceAdmission(init.admission, given, components.clock)
   await startListening(host)
   const { registrar } = host.services.parts.components
   await answerPings(registrar, components.clock)

@@ -46,7 +46,7 @@ interface StunServer {
   close(): Promise<void>
 }
 
-/** What is not freed yet; held, since the native part is freed as soon as nothing refers to it. */
+/** The parts that are not freed yet; held, since the native part is freed as soon as nothing refers to it. */
 const lingering = new Set<unknown>()
 
 function freeLater(listener: unknown, clock: Clock): void {

@@ -40,7 +40,7 @@ export interface ProxyStatus {
   readonly egress: PeerId | undefined
   /** How that member is connected; undefined while it is not. */
   readonly path: 'direct' | 'relayed' | undefined
-  /** What the newest connection to it goes over: `tcp tls`, or what carries libp2p. */
+  /** The transport of the newest connection to it: `tcp tls`, or what carries libp2p. */
   readonly transport: string | undefined
   readonly openConnections: number
   /** The number of connections since the start. */
