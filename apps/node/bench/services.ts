@@ -3,10 +3,10 @@
  * another in every round, medians over the rounds; how soon a fresh node can be used; requests through the proxy. Trust
  * the ratios.
  *
- * What is behind them: a round trip passes two processes twice. Two processes of Node that do nothing but copy between a
- * TCP and a TLS socket take 0.27 to 0.37 ms for it where `ssh -L` takes 0.13 to 0.2 ms, so that ours, at 0.3 to 0.4 ms,
- * is what Node's sockets cost. A new connection costs one round trip and two dials: what the client says at once goes
- * along with the request.
+ * What is behind them: a round trip passes two processes twice, and a process of Node takes longer to wake, read and
+ * write than one in C. The route `node`, two processes of Node that do nothing but copy between TCP and TLS, shows what
+ * that costs in the same run: no service in JavaScript is faster. A new connection costs one round trip and two dials:
+ * what the client says at once goes along with the request.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,6 +15,7 @@ import { connect } from 'node:net'
 import { eventually, freePort } from '@mesh/testkit'
 import { makeToken, type Mesh, type NodeProcess } from '../test/harness.ts'
 import { portOf, proxyOf, startEcho, startHttp } from '../test/service-lab.ts'
+import { startBareRelay } from './bare-relay.ts'
 import { endProcess, openSshd, reachable, whyNoSshd } from './sshd.ts'
 import { median, round } from './statistics.ts'
 import { withMesh } from './with-mesh.ts'
@@ -74,6 +75,7 @@ async function measureAll(mesh: Mesh, ends: (() => unknown)[]) {
   const routes: Record<string, TargetPorts> = {
     direct: { bulk, echo: echo.port },
     ssh: await openSsh({ bulk, echo: echo.port }, ends),
+    node: await openBareRelays({ bulk, echo: echo.port }, ends),
     ours: { bulk: await portOf(client, 'bulk'), echo: await portOf(client, 'echo') },
   }
   const rounds = new Map<string, Figures[]>()
@@ -91,6 +93,8 @@ async function measureAll(mesh: Mesh, ends: (() => unknown)[]) {
     rounds: ROUNDS,
     ...medians,
     ratiosToSsh: ratios(medians['ours'], medians['ssh']),
+    /** What Node's sockets allow: two processes that only copy. */
+    ratiosToNode: ratios(medians['ours'], medians['node']),
     usableAfterMs: await measureStart(mesh, token, bootstrap),
     proxy,
   }
@@ -236,6 +240,16 @@ async function openSsh(to: TargetPorts, ends: (() => unknown)[]): Promise<Target
   ends.push(() => endProcess(client))
   await eventually(() => reachable(echo), { withinMs: 20_000 })
   return { bulk, echo }
+}
+
+/** Two bare processes of Node for each port, in place of ours. */
+async function openBareRelays(to: TargetPorts, ends: (() => unknown)[]): Promise<TargetPorts> {
+  const [bulk, echo] = [await startBareRelay(to.bulk), await startBareRelay(to.echo)]
+  ends.push(
+    () => bulk.stop(),
+    () => echo.stop(),
+  )
+  return { bulk: bulk.port, echo: echo.port }
 }
 
 function mediansOf(all: readonly Figures[]): Figures {

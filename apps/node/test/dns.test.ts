@@ -191,6 +191,20 @@ describe.skipIf(why !== undefined)(suiteName('a node that runs already', why), (
     const again = await dns('--aaaa=fd00::7', '--json')
     expect(JSON.parse(again.stdout)).toMatchObject({ State: 'Committed' })
     expect(await node.client.listDns()).toEqual([{ Regex: '^git\\.mesh\\.$', Records: { AAAA: 'fd00::7' } }])
+
+    // several patterns in one command, each with the records behind it
+    const both = await dns('--a=10.1.0.7', '--regex=^(www|ftp)\\.mesh\\.$', '--a=10.1.0.8', '--txt="two"')
+    expect(both).toMatchObject({ code: 0, stderr: '' })
+    expect((await dig(port, '+short', 'git.mesh')).trim()).toBe('10.1.0.7')
+    expect((await dig(port, '+short', 'ftp.mesh')).trim()).toBe('10.1.0.8')
+    expect((await dig(port, '+short', 'www.mesh', 'TXT')).trim()).toBe('"two"')
+    for (const wrong of [
+      ['--a=10.1.0.7', '--a=10.1.0.8'],
+      ['--a=10.1.0.7', '--regex=^git\\.mesh\\.$', '--txt=a'],
+      ['--a=10.1.0.7', '--regex=two'],
+    ]) {
+      expect(await dns(...wrong)).toMatchObject({ code: 2, stdout: '' })
+    }
   })
 })
 

@@ -97,6 +97,7 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     stats: () => ({
       device: { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} },
       peers: new Map(),
+      guests: new Map(),
       eventsDropped: 0,
     }),
     setAddresses() {},

@@ -26,6 +26,8 @@ export interface VpnLab {
 
 interface StartVpnOptions {
   readonly stateDir?: string
+  /** Another network than the lab's. */
+  readonly token?: string
   readonly built?: boolean
 }
 

@@ -10,7 +10,7 @@ import { createVpnLab, iperf, type Machine, pingSoon, serveIperf, type VpnLab } 
 
 const support = engineSupport()
 const why =
-  whyNoNamespaces(['ip', 'nft', 'ping', 'iperf3']) ?? (support.supported ? undefined : support.message)
+  whyNoNamespaces(['ip', 'nft', 'ping', 'iperf3', 'ss']) ?? (support.supported ? undefined : support.message)
 const suite = why === undefined ? 'packets over UDP' : `packets over UDP (skipped: ${why})`
 
 const NATS = {
@@ -34,6 +34,8 @@ const DIRECT: readonly (readonly [Host, Host])[] = [
 ]
 
 const UDP_ARGS = ['--mdns=false', `--udp-port=${NAT_UDP_PORT}`]
+
+const MARK = 77
 
 let lab: Lab
 let vpn: VpnLab
@@ -83,7 +85,8 @@ describe.skipIf(why !== undefined)(suite, () => {
     await Promise.all(
       Object.keys(NATS).map(async (host, at) => {
         const args = [`--discovery-bootstrap-peers=${bootstrap.join(',')}`, `--address=10.1.0.${at + 2}/24`]
-        machines.set(host, await vpn.start(host, [...UDP_ARGS, ...args]))
+        const marked = host === 'cone' ? [`--fwmark=${MARK}`] : []
+        machines.set(host, await vpn.start(host, [...UDP_ARGS, ...args, ...marked]))
       }),
     )
   }, 120_000)
@@ -98,6 +101,15 @@ describe.skipIf(why !== undefined)(suite, () => {
     )
     expect(await udpOf('port1', 'port2')).toMatchObject({ Reason: null, Path: 'direct' })
   }, 120_000)
+
+  test('all that a node sends to peers has the mark that it was given', () => {
+    const sockets = lab.run('cone', ['ss', '-Htune', 'state', 'all']).split('\n')
+    const ours = sockets.filter((line) => /^tcp\s/.test(line) || line.includes(`:${NAT_UDP_PORT} `))
+    expect(ours.length).toBeGreaterThanOrEqual(3)
+    const mark = `fwmark:0x${MARK.toString(16)}`
+    // those that closed have no owner any more
+    expect(ours.filter((line) => !line.includes(mark) && line.includes('ino:'))).toEqual([])
+  })
 
   test('where both NATs choose a port for each peer the relay carries on, and the node says why', async () => {
     await pingSoon(lab, 'varies1', machine('varies2').v4, 60_000)
@@ -117,7 +129,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     await untilDirect('port1', 'port2')
     const stop = await serveIperf(lab, 'port2')
     try {
-      const load = iperf(lab, 'port1', machine('port2').v4, ['-t', '14', '-b', '20M'])
+      const load = iperf(lab, 'port1', machine('port2').v4, ['-t', '24', '-b', '20M'])
       cut('port2')
       await eventually(
         async () => {
@@ -125,6 +137,14 @@ describe.skipIf(why !== undefined)(suite, () => {
           expect((await udpOf('port2', 'port1')).State).toBe('none')
         },
         { withinMs: 15_000, everyMs: 100 },
+      )
+      // what arrives says which direction is cut
+      await eventually(
+        async () => {
+          expect((await udpOf('port1', 'port2')).Reason).toBe('one-way')
+          expect((await udpOf('port2', 'port1')).Reason).toBe('blocked')
+        },
+        { withinMs: 20_000, everyMs: 200 },
       )
       await pingSoon(lab, 'port1', machine('port2').v4)
       giveBack('port2')

@@ -15,6 +15,7 @@ import {
   validateNamesSearch,
   validateOffersSearch,
 } from './frame/search-params.ts'
+import { GuestsPage } from './pages/guests/guests-page.tsx'
 import { AccessPage } from './pages/access/access-page.tsx'
 import { LedgerPage } from './pages/ledger/ledger-page.tsx'
 import { MorePage } from './pages/lists/more-page.tsx'
@@ -61,6 +62,12 @@ const files = createRoute({
   validateSearch: validateOffersSearch,
   component: FilesPage,
 })
+const guests = createRoute({
+  getParentRoute: () => root,
+  path: '/guests',
+  validateSearch: validateListSearch,
+  component: GuestsPage,
+})
 const access = createRoute({
   getParentRoute: () => root,
   path: '/access',
@@ -76,6 +83,7 @@ const routeTree = root.addChildren([
   names,
   services,
   files,
+  guests,
   access,
   more,
 ])

@@ -37,7 +37,7 @@ export async function withRetries<Answer>(
   }
 }
 
-/** What a proxy answers when the node behind it is away. */
+/** The statuses with which a proxy answers when the node behind it is away. */
 const AWAY = [502, 503, 504]
 
 function mayRepeat(error: ApiError, method: string): boolean {

@@ -8,7 +8,7 @@ export interface ErrorDescription {
   readonly title: string
   /** The next step for whoever asks over HTTP. */
   readonly hint: string
-  /** With a failure that ends by itself: after how many seconds to ask again, which the answer says as `Retry-After`. */
+  /** The seconds after which to ask again, where the failure ends by itself; the answer says them as `Retry-After`. */
   readonly retryAfterSeconds?: number
   /** The hint for whoever asks by `mesh COMMAND`, where it differs from `hint`. */
   readonly commandHint?: string
@@ -212,6 +212,50 @@ export const errorCatalogue = {
     title: 'The machine does not answer',
     hint: 'Check that it runs and has a connection; GET /api/peers has the last error.',
     commandHint: 'Check that it runs and has a connection; `mesh status` has the last error.',
+  },
+  'vpn.guest_exists': {
+    status: 409,
+    title: 'A guest has this name already',
+    hint: 'Choose another name, or DELETE the guest first: its configuration is not told a second time.',
+    commandHint:
+      'Choose another name, or `mesh guest remove` it first: its configuration is not told a second time.',
+  },
+  'vpn.unknown_guest': {
+    status: 404,
+    title: 'This node has no such guest',
+    hint: 'GET /api/vpn/guests lists them.',
+    commandHint: '`mesh guest list` lists them.',
+  },
+  'vpn.bad_guest_name': {
+    status: 400,
+    title: 'This cannot be the name of a guest',
+    hint: 'A name has 1 to 63 letters, digits and hyphens, and begins and ends with a letter or digit.',
+  },
+  'vpn.too_many_guests': {
+    status: 409,
+    title: 'This node has as many guests as it takes',
+    hint: 'A node takes 32: remove some, or add the guest on another node.',
+  },
+  'vpn.no_guest_address': {
+    status: 409,
+    title: 'There is no free address for a guest',
+    hint: 'Guests have IPv4 addresses of the range of the VPN: use a larger one on all nodes (--address).',
+  },
+  'vpn.guest_not_kept': {
+    status: 503,
+    title: 'The guests of this node cannot be written down',
+    hint: 'Free space on the disk of the state directory, or see the log of the node.',
+  },
+  'vpn.no_udp': {
+    status: 409,
+    title: 'This node sends nothing over UDP, by which alone guests come',
+    hint: 'Start it with --udp.',
+  },
+  'vpn.no_endpoint': {
+    status: 409,
+    title: 'It is not known where a guest finds this node',
+    hint: 'Name the address or host name that others reach this machine by: Endpoint, or --guest-endpoint.',
+    commandHint: 'Name the address or host name that others reach this machine by: --guest-endpoint.',
   },
   'peer.unknown': {
     status: 404,

@@ -8,7 +8,7 @@ export type Answer =
   | { readonly kind: 'events'; readonly description: string }
 
 /**
- * What a token must be good for on a node that asks for tokens, each including those before it: `open` needs none,
+ * The level that a token must have on a node that asks for tokens, each including those before it: `open` needs none,
  * `read` sees everything, `write` changes the ledger, `admin` changes who is in, what the machine offers, and the
  * node itself.
  */
@@ -21,7 +21,7 @@ export interface RouteDefinition {
   readonly path: `/${string}`
   readonly summary: string
   readonly tag: 'network' | 'vpn' | 'ledger' | 'dns' | 'services' | 'access' | 'traffic' | 'node'
-  /** What a token must be good for; `read` for a GET and `write` for others where it is left out (`levelOf`). */
+  /** The level that a token must have; `read` for a GET and `write` for others where it is left out (`levelOf`). */
   readonly level?: AccessLevel
   /** It reaches into the machine: served on unix sockets and loopback addresses only. */
   readonly isLocal?: true
@@ -34,7 +34,7 @@ export interface RouteDefinition {
   readonly errors: readonly ErrorCode[]
 }
 
-/** What a token must be good for to ask this route. */
+/** Gives the level that a token must have to ask this route. */
 export function levelOf({ level, method }: Pick<RouteDefinition, 'level' | 'method'>): AccessLevel {
   return level ?? (method === 'GET' ? 'read' : 'write')
 }

@@ -11,7 +11,7 @@ export interface ProfileRequest {
 
 interface ProfileAnswer {
   readonly body: Uint8Array | string
-  /** The content type. */
+  /** The content type, as in the header of the answer. */
   readonly type: string
   /** The name that a browser saves it under; undefined: it is shown. */
   readonly fileName?: string

@@ -38,15 +38,35 @@ export interface OfferedFile extends Offered {
   readonly path: string
   readonly state: 'announced' | 'announcing' | 'name taken'
   readonly owner: string | undefined
+  /** The number of entries inside of it that are not sent. */
+  readonly leftOut: number
   /** Number of receivers that got all of it. */
   readonly completed: number
   readonly receivers: readonly {
     readonly peer: string
+    readonly path: 'direct' | 'relayed'
+    readonly transport: string | undefined
     readonly bytes: number
     readonly totalBytes: number | undefined
     /** The speed of the transfer, in bytes per second. */
     readonly rate: number
   }[]
+}
+
+/** The way out that this node is for members. */
+export interface OfferedEgress extends OfferedTraffic {
+  /** The number of refusals, by code. */
+  readonly refusals: Readonly<Record<string, number>>
+}
+
+/** The local proxy, whose requests leave through members. */
+export interface LocalProxy extends OfferedTraffic {
+  readonly listen: string
+  /** The member that the last requests left through. */
+  readonly egress: string | undefined
+  readonly path: 'direct' | 'relayed' | undefined
+  readonly transport: string | undefined
+  readonly lastError: string | undefined
 }
 
 /** Things of one kind, by name. */
@@ -66,6 +86,10 @@ export interface OffersPort {
   readonly services: OfferShelf<OfferedService>
   readonly connections: OfferShelf<OfferedConnection>
   readonly files: OfferShelf<OfferedFile>
+  /** Undefined: members do not get out here. */
+  egress(): OfferedEgress | undefined
+  /** Undefined: this node has none. */
+  proxy(): LocalProxy | undefined
   /** Tells each change of a state; `state` undefined: it was removed. */
   subscribe(
     listener: (event: {

@@ -72,6 +72,16 @@ export interface VpnStatus {
       readonly inKernel: boolean
     }[]
   }
+  readonly exit:
+    | {
+        readonly wanted: string
+        readonly peer: string | undefined
+        readonly hostname: string
+        readonly state: 'searching' | 'up' | 'gone'
+        readonly families: readonly ('ipv4' | 'ipv6')[]
+      }
+    | undefined
+  readonly offersExit: readonly ('ipv4' | 'ipv6')[] | undefined
   readonly ignored: Readonly<Record<string, number | undefined>>
   readonly refusals: Readonly<Record<string, number>>
 }
@@ -85,9 +95,35 @@ export interface VpnProbe {
   readonly udp: VpnUdp
 }
 
+export interface VpnGuest {
+  readonly name: string
+  readonly address: string
+  readonly publicKey: string
+  /** Unix ms. */
+  readonly addedAt: number
+  /** Unix ms of the last handshake. */
+  readonly sessionSince: number | undefined
+  readonly endpoint: string | undefined
+  readonly counters: VpnCounters
+}
+
+/** What a guest is given; the configuration holds its private key. */
+interface AddedVpnGuest {
+  readonly name: string
+  readonly address: string
+  readonly publicKey: string
+  readonly endpoint: string
+  readonly configuration: string
+}
+
 /** The network interface and who is reached through it. */
 export interface VpnPort {
   status(): VpnStatus
+  guests(): readonly VpnGuest[]
+  /** @throws MeshError with a code of the catalogue */
+  addGuest(request: { readonly name: string; readonly endpoint: string | undefined }): Promise<AddedVpnGuest>
+  /** @throws MeshError with a code of the catalogue */
+  removeGuest(name: string): void
   /** Calls the listener when packets go another way to a peer, or for another reason not over UDP. */
   onPath(listener: (peer: string, udp: VpnUdp) => void): () => void
   /** @throws MeshError `vpn.unknown_peer`, `vpn.not_running`, or what kept it from being reached; the signal's reason */

@@ -35,12 +35,22 @@ export function createFakeOffers(): OffersPort {
         path,
         state: 'announced',
         owner: undefined,
+        leftOut: 1,
         completed: 3,
         receivers: [],
         ...FINE,
       }),
       (name, state) => tell({ type: 'file', name, state }),
     ),
+    egress: () => ({ ...TRAFFIC, refusals: { forbidden: 2 } }),
+    proxy: () => ({
+      listen: '127.0.0.1:1080',
+      egress: undefined,
+      path: undefined,
+      transport: undefined,
+      lastError: undefined,
+      ...TRAFFIC,
+    }),
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -21,6 +21,7 @@ import {
   type ReachabilityState,
   type TrafficStats,
   type VpnCounters,
+  type VpnGuest,
   type VpnPeerState,
   type VpnPort,
 } from '../src/index.ts'
@@ -142,7 +143,21 @@ export function fakeMachine(over: Partial<VpnPeerState>): VpnPeerState {
 
 /** A VPN whose machines the test plays; those without a path do not answer. */
 export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
+  const guests: VpnGuest[] = []
   return {
+    guests: () => guests,
+    async addGuest({ name, endpoint = '192.0.2.7:51820' }) {
+      if (guests.some((guest) => guest.name === name))
+        throw new MeshError('vpn.guest_exists', `there is a guest called ${name} already`)
+      const guest = { name, address: '10.1.0.20', publicKey: 'cHVibGlj' }
+      guests.push({ ...guest, addedAt: 0, sessionSince: undefined, endpoint: undefined, counters: COUNTERS })
+      return { ...guest, endpoint, configuration: '[Interface]' }
+    },
+    removeGuest(name) {
+      const at = guests.findIndex((guest) => guest.name === name)
+      if (at < 0) throw new MeshError('vpn.unknown_guest', `no guest is called ${name}`)
+      guests.splice(at, 1)
+    },
     onPath: () => () => {},
     status: () => ({
       state: 'running',
@@ -154,6 +169,8 @@ export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
         advertised: ['192.168.7.0/24'],
         accepted: [{ range: '192.168.8.0/24', peer: PEER, metric: 10, inKernel: true }],
       },
+      exit: { wanted: 'nas', peer: PEER, hostname: 'nas', state: 'up', families: ['ipv4'] },
+      offersExit: undefined,
       ignored: { ownerDead: 2 },
       refusals: {},
     }),

@@ -119,6 +119,8 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         Advertised: ['192.168.7.0/24'],
         Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true }],
       },
+      ExitNode: { Wanted: 'nas', PeerID: PEER, Hostname: 'nas', State: 'up', Families: ['ipv4'] },
+      OffersExit: null,
     })
     expect({ ...Drops }).toEqual({ noRoute: 5, multicast: 1, spoofedSource: 4 })
     expect([{ ...Ignored }, { ...Refusals }]).toEqual([{ ownerDead: 2 }, {}])
@@ -179,6 +181,43 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     }
     expect(await failure(client.pingMachine({ machine: 'nobody' }))).toMatchObject({
       code: 'vpn.unknown_machine',
+      status: 404,
+    })
+  },
+  async createGuest({ client, bucket }) {
+    const body = { Name: bucket, Endpoint: 'vpn.example.org' }
+    expect(await client.createGuest({ body })).toEqual({
+      Name: bucket,
+      Address: '10.1.0.20',
+      PublicKey: 'cHVibGlj',
+      Endpoint: 'vpn.example.org',
+      Configuration: '[Interface]',
+    })
+    expect(await failure(client.createGuest({ body }))).toMatchObject({
+      code: 'vpn.guest_exists',
+      status: 409,
+    })
+  },
+  async listGuests({ client, bucket }) {
+    await client.createGuest({ body: { Name: bucket } })
+    expect(await client.listGuests()).toContainEqual({
+      Name: bucket,
+      Address: '10.1.0.20',
+      PublicKey: 'cHVibGlj',
+      AddedAt: '1970-01-01T00:00:00.000Z',
+      Handshake: null,
+      Endpoint: null,
+      PacketsIn: 3,
+      PacketsOut: 2,
+      BytesIn: 300,
+      BytesOut: 200,
+    })
+  },
+  async deleteGuest({ client, bucket }) {
+    await client.createGuest({ body: { Name: bucket } })
+    expect(await client.deleteGuest({ name: bucket })).toEqual({ State: 'Removed' })
+    expect(await failure(client.deleteGuest({ name: bucket }))).toMatchObject({
+      code: 'vpn.unknown_guest',
       status: 404,
     })
   },
@@ -475,6 +514,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Path: '/srv',
       State: 'announced',
       Owner: null,
+      LeftOut: 1,
       Completed: 3,
       Receivers: [],
       LastError: null,
@@ -487,6 +527,20 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   async deleteNodeFile({ client, bucket }) {
     await client.putNodeFile({ name: bucket, body: { Path: '/srv' } })
     expect(await client.deleteNodeFile({ name: bucket })).toEqual({ State: 'Removed' })
+  },
+  async getNodeEgress({ client }) {
+    const traffic = { OpenConnections: 1, Connections: 2, BytesIn: 30, BytesOut: 40 }
+    expect(await client.getNodeEgress()).toEqual({
+      Offered: { ...traffic, Refusals: { forbidden: 2 } },
+      Proxy: {
+        Listen: '127.0.0.1:1080',
+        Egress: null,
+        Path: null,
+        Transport: null,
+        ...traffic,
+        LastError: null,
+      },
+    })
   },
   async getPeergate({ client }) {
     expect(await client.getPeergate()).toBe(false)

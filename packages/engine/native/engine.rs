@@ -71,7 +71,11 @@ impl Shared {
 
     /// Sends frames by the peer's path; `frames` is empty afterwards. For few at a time.
     pub fn deliver(&self, entry: &Entry, frames: &mut Vec<u8>, urgent: bool) {
-        let Path { endpoint, stream } = entry.path;
+        let (endpoint, Path { stream, .. }) = (entry.endpoint(), entry.path);
+        if endpoint.is_none() && !stream {
+            // a guest that was never heard
+            return frames.clear();
+        }
         if let (Some(to), Some(socket)) = (endpoint, &self.socket) {
             let (mut refused, mut long) = (0, Vec::new());
             for each in queues::frames(frames) {

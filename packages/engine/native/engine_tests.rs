@@ -16,6 +16,7 @@ use crate::test_random::Random;
 use std::time::{Duration, Instant};
 use tun_rs::VirtioNetHdr;
 
+mod guests;
 mod hostile;
 mod sockets;
 mod tunnels;

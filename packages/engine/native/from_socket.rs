@@ -80,7 +80,7 @@ impl<'a> FromSocket<'a> {
         let mut rest = datagrams.chunks(meta.stride.max(1)).peekable();
         while let Some(first) = rest.peek().copied() {
             match message_of(first) {
-                Some(Message::Sealed) => self.sealed(table, &mut rest),
+                Some(Message::Sealed) => self.sealed(table, from, &mut rest),
                 Some(Message::Handshake) => {
                     self.handshake(table, from, first);
                     rest.next();
@@ -94,7 +94,12 @@ impl<'a> FromSocket<'a> {
     }
 
     /// Opens a run of one session's datagrams.
-    fn sealed<'b>(&mut self, table: &Table, rest: &mut std::iter::Peekable<impl Iterator<Item = &'b [u8]>>) {
+    fn sealed<'b>(
+        &mut self,
+        table: &Table,
+        from: SocketAddr,
+        rest: &mut std::iter::Peekable<impl Iterator<Item = &'b [u8]>>,
+    ) {
         // type and index
         let Some(head) = rest.peek().and_then(|first| first.first_chunk::<8>()).copied() else { return };
         let belongs =
@@ -106,7 +111,7 @@ impl<'a> FromSocket<'a> {
             }
             return;
         };
-        let mut gate = Gate::new(table, entry);
+        let mut gate = Gate::new(table, entry, Some(from));
         while rest.peek().is_some_and(|next| belongs(next)) {
             self.opener.open_run(entry, &mut gate, rest, belongs);
         }

@@ -93,7 +93,7 @@ impl<'a> Inbound<'a> {
     }
 
     fn legacy(&mut self, table: &Table, entry: &Entry, batch: &[u8]) {
-        let mut gate = Gate::new(table, entry);
+        let mut gate = Gate::new(table, entry, None);
         for packet in frames(batch) {
             self.opener.pass_unsealed(entry, &mut gate, packet);
         }
@@ -101,7 +101,7 @@ impl<'a> Inbound<'a> {
     }
 
     fn sealed(&mut self, table: &Table, entry: &Entry, batch: &[u8]) {
-        let mut gate = Gate::new(table, entry);
+        let mut gate = Gate::new(table, entry, None);
         let mut rest = frames(batch).peekable();
         let is_sealed = |next: &[u8]| message_of(next) == Some(Message::Sealed);
         while let Some(first) = rest.peek() {

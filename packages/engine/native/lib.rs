@@ -13,6 +13,7 @@ mod datagrams;
 pub mod device;
 pub mod engine;
 pub mod events;
+mod forward;
 mod from_socket;
 mod inbound;
 pub mod interface;

@@ -47,6 +47,14 @@ pub struct NativeStats {
     /// bytes out, how many reasons for drops occurred, then for each its index in `reasonNames` and its count.
     pub rows: Float64Array,
     pub events_dropped: f64,
+    /// Of each guest that was heard: its number, and the address with the port.
+    pub heard: Vec<NativeHeard>,
+}
+
+#[napi(object)]
+pub struct NativeHeard {
+    pub peer: u32,
+    pub endpoint: String,
 }
 
 #[napi(object)]
@@ -62,7 +70,7 @@ pub struct NativeInterface {
 #[napi(object)]
 pub struct NativeTable {
     /// Six numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, its path (0
-    /// stream, 1 socket, 2 both), and the MTU of the path over the socket.
+    /// stream, 1 socket, 2 both, 3 socket to where it was heard), and the MTU of the path over the socket.
     pub peers: Uint32Array,
     /// The public and the preshared key of each peer with a WireGuard tunnel, in order.
     pub keys: Uint8Array,
@@ -236,7 +244,12 @@ impl NativeEngine {
         for entry in table.entries() {
             push_row(&mut rows, entry.peer.id, &entry.peer.counters);
         }
-        Ok(NativeStats { rows: rows.into(), events_dropped: engine.events().dropped() as f64 })
+        let guests = table.entries().iter().filter(|entry| entry.is_guest());
+        let heard = guests.filter_map(|entry| {
+            Some(NativeHeard { peer: entry.peer.id, endpoint: entry.endpoint()?.to_string() })
+        });
+        let heard = heard.collect();
+        Ok(NativeStats { rows: rows.into(), events_dropped: engine.events().dropped() as f64, heard })
     }
 
     /// Sends a packet from the memory device's other end. False: the engine has too much to read already.
@@ -335,9 +348,10 @@ fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
         let socket_mtu = u16::try_from(row[5]).map_err(|_| short())?;
         let endpoint = match row[4] {
             0 => None,
+            3 => None,
             _ => Some(socket_address(endpoints.next().ok_or_else(short)?)?),
         };
-        let path = Path { endpoint, stream: row[4] != 1 };
+        let path = Path { endpoint, stream: matches!(row[4], 0 | 2) };
         peers.push(PeerConfig { id: row[0], tunnel, allowed, mtu, socket_mtu, path });
     }
     Ok(peers)

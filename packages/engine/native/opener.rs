@@ -1,7 +1,7 @@
 //! The part that both ways in have in common, the streams and the socket:
 //!
 //! 1. Open each datagram, right behind the packet it probably follows.
-//! 2. Check its header and length, whether the source is this peer's, and whether the destination is ours.
+//! 2. Check its header and length, whether the source is this peer's, and whether the destination is ours or a guest's.
 //! 3. Join it to the packets before it.
 //! 4. Write to the device what is complete.
 //!
@@ -10,6 +10,7 @@ use crate::clamp::clamp_segment_size;
 use crate::counters::Reason;
 use crate::engine::Shared;
 use crate::events::Event;
+use crate::forward::Forward;
 use crate::limits::*;
 use crate::packet::{Ip, is_multicast, parse};
 use crate::segments::Joiner;
@@ -25,13 +26,15 @@ pub struct Opener<'a> {
     answers: Vec<u8>,
     /// The packets that had waited for a session.
     released: Vec<u8>,
+    /// The packets between a guest and a peer, which never see the device.
+    forward: Forward,
 }
 
 impl<'a> Opener<'a> {
     pub fn new(shared: &'a Shared) -> Opener<'a> {
         let device = &shared.device;
         let joiner = Joiner::new(8 * 64 * 1024, device.offload(), device.offload_udp());
-        Opener { shared, joiner, answers: Vec::new(), released: Vec::new() }
+        Opener { shared, joiner, answers: Vec::new(), released: Vec::new(), forward: Forward::default() }
     }
 
     /// Opens a run of sealed packets under one lock, as long as the next one `belongs` to it.
@@ -43,6 +46,7 @@ impl<'a> Opener<'a> {
         belongs: impl Fn(&[u8]) -> bool,
     ) {
         let peer = &entry.peer;
+        let mut opened = false;
         let mut state = peer.state();
         for _ in 0..OPEN_RUN {
             let room = rest.peek().is_some_and(|next| self.joiner.has_room(next.len()));
@@ -60,7 +64,10 @@ impl<'a> Opener<'a> {
                 continue;
             };
             match sessions.open(datagram, self.joiner.slot(datagram.len())) {
-                Ok(len) => gate.pass(&mut self.joiner, len),
+                Ok(len) => {
+                    opened = true;
+                    gate.pass(&mut self.joiner, &mut self.forward, len);
+                }
                 Err(reason) => {
                     self.joiner.cancel();
                     peer.counters.drop_one(reason);
@@ -76,7 +83,11 @@ impl<'a> Opener<'a> {
             peer.counters.sent(packets, bytes);
         }
         drop(state);
+        if let (true, true, Some(from)) = (opened, entry.is_guest(), gate.from) {
+            peer.hear(from);
+        }
         self.shared.deliver(entry, &mut self.answers, false);
+        self.forward.send(self.shared, gate.table);
     }
 
     /// Takes a handshake message that came by the peer's stream, or `from` an address by the socket. The answer goes the
@@ -96,6 +107,9 @@ impl<'a> Opener<'a> {
         peer.live.store(true, Relaxed);
         drop(state);
         peer.counters.sent(released.0, released.1);
+        if let (Ok(Handshake::Established), true, Some(from)) = (&result, entry.is_guest(), from) {
+            peer.hear(from);
+        }
         match from {
             Some(from) => self.shared.reply(from, &mut self.answers),
             None => self.shared.queue(entry, &mut self.answers, true),
@@ -116,7 +130,8 @@ impl<'a> Opener<'a> {
             self.write(entry);
         }
         self.joiner.slot(packet.len()).copy_from_slice(packet);
-        gate.pass(&mut self.joiner, packet.len());
+        gate.pass(&mut self.joiner, &mut self.forward, packet.len());
+        self.forward.send(self.shared, gate.table);
     }
 
     /// Hands the device everything that was joined so far.
@@ -131,30 +146,43 @@ impl<'a> Opener<'a> {
 pub struct Gate<'a> {
     table: &'a Table,
     entry: &'a Entry,
-    /// The addresses of the packet before, which was let through.
-    known: Option<(IpAddr, IpAddr)>,
+    /// The address that the datagrams came from, by the socket.
+    from: Option<SocketAddr>,
+    /// The addresses of the packet before, which was let through, and whither.
+    known: Option<(IpAddr, IpAddr, Whither)>,
     packets: u64,
     bytes: u64,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whither {
+    Device,
+    /// To another peer: one of the two is a guest, whom this node carries for.
+    Peer,
+}
+
 impl<'a> Gate<'a> {
-    pub fn new(table: &'a Table, entry: &'a Entry) -> Gate<'a> {
-        Gate { table, entry, known: None, packets: 0, bytes: 0 }
+    pub fn new(table: &'a Table, entry: &'a Entry, from: Option<SocketAddr>) -> Gate<'a> {
+        Gate { table, entry, from, known: None, packets: 0, bytes: 0 }
     }
 
     /// Lets the `len` bytes in the joiner's slot through, or drops and counts them.
     #[inline]
-    fn pass(&mut self, joiner: &mut Joiner, len: usize) {
+    fn pass(&mut self, joiner: &mut Joiner, forward: &mut Forward, len: usize) {
         if len == 0 {
             // a keepalive
             return joiner.cancel();
         }
         let packet = joiner.filled(len);
         match self.judge(packet) {
-            Ok(ip) => {
+            Ok((ip, whither)) => {
                 clamp_segment_size(&mut packet[..ip.len], &ip, self.entry.segment_mtu(), true);
                 (self.packets, self.bytes) = (self.packets + 1, self.bytes + ip.len as u64);
-                joiner.commit(&ip);
+                if whither == Whither::Device {
+                    return joiner.commit(&ip);
+                }
+                forward.push(&packet[..ip.len]);
+                joiner.cancel();
             }
             Err(reason) => {
                 joiner.cancel();
@@ -164,11 +192,12 @@ impl<'a> Gate<'a> {
     }
 
     #[inline]
-    fn judge(&mut self, packet: &[u8]) -> Result<Ip, Reason> {
+    fn judge(&mut self, packet: &[u8]) -> Result<(Ip, Whither), Reason> {
         let ip = parse(packet).map_err(|_| Reason::Malformed)?;
-        let pair = (ip.source, ip.destination);
-        if self.known == Some(pair) {
-            return Ok(ip);
+        if let Some((source, destination, whither)) = self.known
+            && (source, destination) == (ip.source, ip.destination)
+        {
+            return Ok((ip, whither));
         }
         if self.table.owner(ip.source).is_none_or(|owner| owner.peer.id != self.entry.peer.id) {
             return Err(Reason::SpoofedSource);
@@ -176,11 +205,22 @@ impl<'a> Gate<'a> {
         if is_multicast(ip.destination) {
             return Err(Reason::Multicast);
         }
-        if !self.table.is_local(ip.destination) {
-            return Err(Reason::NotForUs);
+        let whither = self.whither(ip.destination).ok_or(Reason::NotForUs)?;
+        self.known = Some((ip.source, ip.destination, whither));
+        Ok((ip, whither))
+    }
+
+    /// A member's packets go on to guests alone, and a guest's to all whom the table names.
+    fn whither(&self, destination: IpAddr) -> Option<Whither> {
+        let owner = self.table.owner(destination);
+        if owner.is_some_and(|owner| self.passes_on_to(owner)) {
+            return Some(Whither::Peer);
         }
-        self.known = Some(pair);
-        Ok(ip)
+        self.table.is_local(destination).then_some(Whither::Device)
+    }
+
+    fn passes_on_to(&self, owner: &Entry) -> bool {
+        (owner.is_guest() || self.entry.is_guest()) && owner.peer.id != self.entry.peer.id
     }
 
     pub fn count(&self) {

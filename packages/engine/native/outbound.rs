@@ -8,7 +8,7 @@
 //! 6. Send, and wake the application, once the device is empty or enough has gathered.
 //!
 //! All buffers are this thread's own and used again; a peer's lock is held only while sealing.
-use crate::clamp::clamp_segment_size;
+use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
 use crate::counters::{Counters, Reason};
 use crate::device::Read;
 use crate::engine::Shared;
@@ -77,7 +77,7 @@ impl<'a> Outbound<'a> {
             return self.shared.counters.drop_one(unowned(ip.destination));
         };
         let (frames, outbox) = (&mut self.frames, &mut self.outbox);
-        let mut sender = Sender { shared: self.shared, entry, frames, outbox };
+        let mut sender = Sender { shared: self.shared, entry, frames, outbox, too_big: None };
         if sender.send(&header, &ip, bytes) {
             self.gathered.get_or_insert_default();
         }
@@ -112,16 +112,19 @@ fn unowned(destination: IpAddr) -> Reason {
 }
 
 /// One super-segment on its way to one peer.
-struct Sender<'a> {
-    shared: &'a Shared,
-    entry: &'a Entry,
-    frames: &'a mut Vec<u8>,
-    outbox: &'a mut Outbox,
+pub struct Sender<'a> {
+    pub shared: &'a Shared,
+    pub entry: &'a Entry,
+    pub frames: &'a mut Vec<u8>,
+    pub outbox: &'a mut Outbox,
+    /// Takes what the senders of packets that are too big have to be told, as frames; without it they are on this side
+    /// of the device.
+    pub too_big: Option<&'a mut Vec<u8>>,
 }
 
 impl Sender<'_> {
     /// Sends it. True when the application has to be woken.
-    fn send(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> bool {
+    pub fn send(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> bool {
         clamp_segment_size(bytes, ip, self.entry.segment_mtu(), !is_unfinished(header));
         self.frames.clear();
         let result = match self.entry.peer.tunnel {
@@ -139,19 +142,32 @@ impl Sender<'_> {
         false
     }
 
-    fn refused(&self, refused: Refused, ip: &Ip, bytes: &[u8]) {
+    fn refused(&mut self, refused: Refused, ip: &Ip, bytes: &[u8]) {
         match refused {
             Refused::Malformed => self.counters().drop_one(Reason::Malformed),
             Refused::TooBig => {
                 self.counters().drop_one(Reason::TooBig);
-                self.shared.tell_too_big(bytes, ip, self.entry.mtu);
+                match &mut self.too_big {
+                    None => self.shared.tell_too_big(bytes, ip, self.entry.mtu),
+                    Some(told) => {
+                        let mut message = [0; MAX_TOO_BIG];
+                        if let Some(len) = too_big(bytes, ip, self.entry.mtu, &mut message) {
+                            push_frame(told, &message[..len]);
+                        }
+                    }
+                }
             }
         }
     }
 
     /// Seals for the socket, or for both ways. True when the application has to be woken.
     fn by_socket(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> bool {
-        let Path { endpoint, stream } = self.entry.path;
+        let (endpoint, Path { stream, .. }) = (self.entry.endpoint(), self.entry.path);
+        if endpoint.is_none() && !stream {
+            // a guest that was never heard: nobody knows where it is
+            self.counters().drop_one(Reason::NoSession);
+            return false;
+        }
         let result = match endpoint {
             Some(to) if !stream => self.datagrams(to, header, ip, bytes),
             _ => self.sealed(header, ip, bytes, self.entry.socket_mtu),
@@ -230,7 +246,7 @@ impl Sender<'_> {
         mtu: usize,
         put: impl Fn(&[u8], &mut Vec<u8>, &mut Outbox),
     ) -> Result<(), Refused> {
-        let Sender { shared, entry: Entry { peer, .. }, frames, outbox } = self;
+        let Sender { shared, entry: Entry { peer, .. }, frames, outbox, .. } = self;
         let (mut packets, mut sum, mut unsealed, mut lost) = (0, 0, false, 0);
         let mut state = peer.state();
         let result = cut(header, ip, bytes, mtu, |packet| {

@@ -6,6 +6,7 @@ use crate::queues::{Incoming, Outgoing, frames};
 use crate::sessions::{Identity, Key, Sessions};
 use crate::waiting::Waiting;
 use parking_lot::{Mutex, MutexGuard};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
@@ -34,6 +35,8 @@ pub struct Peer {
     /// How many packets had passed when somebody asked last whether any do.
     pub seen: AtomicU64,
     state: Mutex<TunnelState>,
+    /// Of a guest: the address that its last authentic datagram came from.
+    heard: Mutex<Option<SocketAddr>>,
 }
 
 /// The sessions, and what waits for the first one or for a path; one lock, never held over a system call.
@@ -59,7 +62,19 @@ impl Peer {
             live: AtomicBool::new(false),
             seen: AtomicU64::new(0),
             state: Mutex::new(TunnelState { waiting, ..TunnelState::default() }),
+            heard: Mutex::default(),
         }
+    }
+
+    #[inline]
+    pub fn heard(&self) -> Option<SocketAddr> {
+        *self.heard.lock()
+    }
+
+    /// Must be called only for what proved to be the peer's: packets for it go there from now on.
+    #[inline]
+    pub fn hear(&self, from: SocketAddr) {
+        *self.heard.lock() = Some(from);
     }
 
     /// The same peer with another tunnel. Frames that are cut off go on where both tunnels are WireGuard's.

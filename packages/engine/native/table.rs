@@ -37,6 +37,18 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Where the socket sends the peer's datagrams: by its path, or of a guest, where it was heard last.
+    #[inline]
+    pub fn endpoint(&self) -> Option<SocketAddr> {
+        if self.path == Path::HEARD { self.peer.heard() } else { self.path.endpoint }
+    }
+
+    /// A stock WireGuard device: it speaks with this node alone, which passes its packets on.
+    #[inline]
+    pub fn is_guest(&self) -> bool {
+        self.path == Path::HEARD
+    }
+
     /// The longest packet that TCP should send, which is told by whoever carries its first one.
     pub fn segment_mtu(&self) -> usize {
         if self.path.endpoint.is_some() { self.socket_mtu } else { self.mtu }
@@ -54,6 +66,8 @@ pub struct Path {
 
 impl Path {
     pub const STREAM: Path = Path { endpoint: None, stream: true };
+    /// A guest's: the socket sends to the address that the last authentic datagram came from.
+    pub const HEARD: Path = Path { endpoint: None, stream: false };
 }
 
 const NOBODY: u32 = u32::MAX;

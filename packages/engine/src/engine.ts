@@ -72,6 +72,8 @@ export type EngineEvent =
   | { readonly type: 'silent'; readonly peer: PeerId }
   /** The peer's stream brought bytes that are no frames: nothing more is taken from it. Reset it, and `restart`. */
   | { readonly type: 'broken'; readonly peer: PeerId }
+  /** A WireGuard session with the guest that has this public key was made or renewed. */
+  | { readonly type: 'guestSession'; readonly guest: string }
   /** Datagrams that are no WireGuard wait: call `takeDatagrams`. */
   | { readonly type: 'datagrams' }
   /** The interface was taken away or a thread failed: no packets pass any more. Close the engine and open another. */
@@ -183,16 +185,22 @@ export function startEngine(
   return { engine, native: handle }
 }
 
+/** The addon's names: a guest's session is one like a peer's there. */
+type NativeEvent = Exclude<EngineEvent['type'], 'guestSession'>
+
 class NativeBackedEngine implements Engine {
   readonly publicKey: Uint8Array
   readonly #native: NativeEngine
   readonly #reasons: readonly DropReason[]
-  readonly #events: readonly EngineEvent['type'][]
+  readonly #events: readonly NativeEvent[]
   readonly #onEvent: (event: EngineEvent) => void
   readonly #log: Logger
   /** The addon knows peers by numbers that are never used again. */
   #numbers = new Map<PeerId, number>()
   #peers = new Map<number, PeerId>()
+  /** The guests, by their keys and by their numbers, which are of the same row. */
+  #guestNumbers = new Map<string, number>()
+  #guests = new Map<number, string>()
   #nextNumber = 1
   #closed = false
 
@@ -204,7 +212,7 @@ class NativeBackedEngine implements Engine {
     this.#native = native
     // a test holds these against the types
     this.#reasons = reasonNames() as DropReason[]
-    this.#events = eventNames() as EngineEvent['type'][]
+    this.#events = eventNames() as NativeEvent[]
     this.#onEvent = onEvent
     this.#log = log
     this.publicKey = Uint8Array.from(native.publicKey)
@@ -219,10 +227,19 @@ class NativeBackedEngine implements Engine {
     checkTable(table)
     const numbers = new Map<PeerId, number>()
     for (const { peer } of table.peers) numbers.set(peer, this.#numbers.get(peer) ?? this.#nextNumber++)
-    guarded(() => this.#native.setTable(encodeTable(table, (peer) => numbers.get(peer) ?? 0)))
+    const guests = new Map<string, number>()
+    for (const { key } of table.guests ?? [])
+      guests.set(key, this.#guestNumbers.get(key) ?? this.#nextNumber++)
+    const [ofPeer, ofGuest] = [
+      (peer: PeerId) => numbers.get(peer) ?? 0,
+      (key: string) => guests.get(key) ?? 0,
+    ]
+    guarded(() => this.#native.setTable(encodeTable(table, { ofPeer, ofGuest })))
     this.#numbers = numbers
+    this.#guestNumbers = guests
     this.#peers = new Map()
     for (const [peer, number] of numbers) this.#peers.set(number, peer)
+    this.#guests = new Map([...guests].map(([key, number]) => [number, key]))
   }
 
   setAddresses(addresses: readonly AddressInRange[]): void {
@@ -290,7 +307,11 @@ class NativeBackedEngine implements Engine {
 
   stats(): EngineStats {
     const stats = guarded(() => this.#native.stats())
-    return decodeStats(stats, this.#reasons, (number) => this.#peers.get(number))
+    const [peerOf, guestOf] = [
+      (number: number) => this.#peers.get(number),
+      (number: number) => this.#guests.get(number),
+    ]
+    return decodeStats(stats, this.#reasons, { peerOf, guestOf })
   }
 
   close(): void {
@@ -316,9 +337,11 @@ class NativeBackedEngine implements Engine {
     }
   }
 
-  #translate(type: EngineEvent['type'] | undefined, number: number): EngineEvent | undefined {
+  #translate(type: NativeEvent | undefined, number: number): EngineEvent | undefined {
     if (type === 'datagrams') return { type }
     if (type === 'failed') return { type, message: this.#native.failure() ?? '' }
+    const guest = this.#guests.get(number)
+    if (guest !== undefined) return type === 'session' ? { type: 'guestSession', guest } : undefined
     const peer = this.#peers.get(number)
     return peer === undefined || type === undefined ? undefined : { type, peer }
   }

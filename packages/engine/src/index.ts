@@ -30,11 +30,18 @@ export type { EngineErrorCode } from './errors.ts'
 export { framesOf } from './frames.ts'
 export { MAX_BATCH_BYTES, MAX_OUTBOUND_BYTES } from './limits.ts'
 export { markSocket } from './mark-socket.ts'
-export { DROP_REASONS, type DropReason, type EngineCounters, type EngineStats } from './stats.ts'
+export {
+  DROP_REASONS,
+  type DropReason,
+  type EngineCounters,
+  type EngineStats,
+  type GuestCounters,
+} from './stats.ts'
 export { type EngineSupport, type EngineSupportInit, engineSupport } from './support.ts'
 export {
   type Endpoint,
   endpointText,
+  type EngineGuest,
   type EnginePeer,
   type EngineTable,
   type Tunnel,

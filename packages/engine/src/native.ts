@@ -31,7 +31,7 @@ interface NativeDatagram {
 export interface NativeTable {
   /**
    * Six numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, its path (0
-   * stream, 1 socket, 2 both), and the MTU of the path over the socket.
+   * stream, 1 socket, 2 both, 3 socket to where it was heard), and the MTU of the path over the socket.
    */
   readonly peers: Uint32Array
   /** Public and preshared key of each peer with a WireGuard tunnel, in order. */
@@ -51,6 +51,8 @@ export interface NativeStats {
    */
   readonly rows: Float64Array
   readonly eventsDropped: number
+  /** Of each guest that was heard: its number, and the address with the port. */
+  readonly heard: readonly { readonly peer: number; readonly endpoint: string }[]
 }
 
 export interface NativeEngine {

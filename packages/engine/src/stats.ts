@@ -38,21 +38,37 @@ export interface EngineCounters {
   readonly drops: Readonly<Partial<Record<DropReason, number>>>
 }
 
+/** What passed between a guest and this node. */
+export interface GuestCounters extends EngineCounters {
+  /** The address with the port that it was heard from last, `192.0.2.1:51820`; undefined: not yet. */
+  readonly endpoint: string | undefined
+}
+
 export interface EngineStats {
   /** Counts of what belongs to no peer: destinations that nobody owns, for example. */
   readonly device: EngineCounters
   /** Peers of the table in use; a peer that left takes its counters along. */
   readonly peers: ReadonlyMap<PeerId, EngineCounters>
+  /** Guests of the table in use, by their keys. */
+  readonly guests: ReadonlyMap<string, GuestCounters>
   /** Events that were lost because nobody took them in time. */
   readonly eventsDropped: number
 }
 
+/** Who has a number of the addon's. */
+export interface TableNames {
+  readonly peerOf: (number: number) => PeerId | undefined
+  readonly guestOf: (number: number) => string | undefined
+}
+
 /** @param reasons those that the rows name by index */
 export function decodeStats(
-  { rows, eventsDropped }: NativeStats,
+  { rows, eventsDropped, heard }: NativeStats,
   reasons: readonly DropReason[],
-  peerOf: (number: number) => PeerId | undefined,
+  { peerOf, guestOf }: TableNames,
 ): EngineStats {
+  const endpoints = new Map(heard.map(({ peer, endpoint }) => [peer, endpoint]))
+  const guests = new Map<string, GuestCounters>()
   const peers = new Map<PeerId, EngineCounters>()
   let at = 0
   const next = () => rows[at++] ?? 0
@@ -70,9 +86,11 @@ export function decodeStats(
   next()
   const device = counters()
   while (at < rows.length) {
-    const peer = peerOf(next())
+    const number = next()
+    const [peer, guest] = [peerOf(number), guestOf(number)]
     const own = counters()
     if (peer !== undefined) peers.set(peer, own)
+    if (guest !== undefined) guests.set(guest, { ...own, endpoint: endpoints.get(number) })
   }
-  return { device, peers, eventsDropped }
+  return { device, peers, guests, eventsDropped }
 }

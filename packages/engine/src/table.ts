@@ -8,6 +8,8 @@ import { KEY_BYTES, MAX_MTU, MIN_MTU } from './limits.ts'
 import type { NativeTable } from './native.ts'
 
 const STREAM = { kind: 'stream' } as const
+/** The addon's word for a path to wherever a guest was heard. */
+const HEARD = 3
 const NATIVE_TUNNELS = { none: 0, wireguard: 1, legacy: 2 } as const
 
 /** The whole table: swapped in at once, and never changed afterwards. */
@@ -18,6 +20,20 @@ export interface EngineTable {
    */
   readonly local: readonly Cidr[]
   readonly peers: readonly EnginePeer[]
+  /** Stock WireGuard devices, which speak with this node alone. */
+  readonly guests?: readonly EngineGuest[]
+}
+
+/**
+ * A guest is reached over UDP, where its last authentic datagram came from. The engine passes packets on between it and
+ * all peers and guests of the table.
+ */
+export interface EngineGuest {
+  /** Its public key for X25519, base64, by which it is named. */
+  readonly key: string
+  readonly presharedKey: Uint8Array
+  readonly allowed: readonly Cidr[]
+  readonly mtu: number
 }
 
 export interface EnginePeer {
@@ -68,7 +84,7 @@ export type Tunnel =
   | { readonly kind: 'legacy' }
 
 /** @throws MeshError `engine.bad_table` for a peer or range named twice, and keys or MTUs that cannot be */
-export function checkTable({ peers }: EngineTable): void {
+export function checkTable({ peers, guests = [] }: EngineTable): void {
   const named = new Set<PeerId>()
   const owners = new Map<Cidr, PeerId>()
   for (const { peer, allowed, mtu, tunnel } of peers) {
@@ -87,19 +103,37 @@ export function checkTable({ peers }: EngineTable): void {
       owners.set(range, peer)
     }
   }
+  for (const { key, presharedKey } of guests) {
+    if ([publicKeyOf(key), presharedKey].some(({ length }) => length !== KEY_BYTES))
+      throw engineError('engine.bad_table', `a guest with a key that has not ${KEY_BYTES} bytes`)
+  }
 }
 
-/** Builds the table for the addon; `numberOf` gives each peer the number by which the addon knows it. */
-export function encodeTable(table: EngineTable, numberOf: (peer: PeerId) => number): NativeTable {
-  const sealed = table.peers.reduce((count, { tunnel }) => count + (tunnel.kind === 'wireguard' ? 1 : 0), 0)
-  const peers = new Uint32Array(table.peers.length * 6)
+function publicKeyOf(key: string): Uint8Array {
+  return Buffer.from(key, 'base64')
+}
+
+/** The numbers by which the addon knows who is in a table. */
+export interface TableNumbers {
+  readonly ofPeer: (peer: PeerId) => number
+  readonly ofGuest: (key: string) => number
+}
+
+/** Builds the table for the addon. */
+export function encodeTable(table: EngineTable, numbers: TableNumbers): NativeTable {
+  const { guests = [] } = table
+  const sealed = table.peers.reduce(
+    (count, { tunnel }) => count + (tunnel.kind === 'wireguard' ? 1 : 0),
+    guests.length,
+  )
+  const peers = new Uint32Array((table.peers.length + guests.length) * 6)
   const keys = new Uint8Array(sealed * 2 * KEY_BYTES)
   let at = 0
   let key = 0
   const ranges: Cidr[] = []
   const endpoints: string[] = []
   for (const { peer, allowed, mtu, tunnel } of table.peers) {
-    peers[at++] = numberOf(peer)
+    peers[at++] = numbers.ofPeer(peer)
     peers[at++] = NATIVE_TUNNELS[tunnel.kind]
     peers[at++] = mtu
     peers[at++] = allowed.length
@@ -111,6 +145,24 @@ export function encodeTable(table: EngineTable, numberOf: (peer: PeerId) => numb
     if (tunnel.kind !== 'wireguard') continue
     keys.set(tunnel.publicKey, key)
     keys.set(tunnel.presharedKey, key + KEY_BYTES)
+    key += 2 * KEY_BYTES
+  }
+  for (const guest of guests) {
+    peers.set(
+      [
+        numbers.ofGuest(guest.key),
+        NATIVE_TUNNELS.wireguard,
+        guest.mtu,
+        guest.allowed.length,
+        HEARD,
+        guest.mtu,
+      ],
+      at,
+    )
+    at += 6
+    ranges.push(...guest.allowed)
+    keys.set(publicKeyOf(guest.key), key)
+    keys.set(guest.presharedKey, key + KEY_BYTES)
     key += 2 * KEY_BYTES
   }
   return {

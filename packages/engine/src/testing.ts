@@ -69,7 +69,7 @@ export function createEngineWire(seen: (peer: PeerId, event: EngineEvent) => voi
   const engines = new Map<PeerId, Engine>()
   return {
     from: (self) => (event) => {
-      if (event.type === 'writable' || event.type === 'datagrams') return
+      if (event.type === 'writable' || event.type === 'datagrams' || event.type === 'guestSession') return
       if (event.type !== 'readable') return seen(self, event)
       const [engine, other] = [engines.get(self), engines.get(event.peer)]
       for (let batch = engine?.take(event.peer); batch !== undefined; batch = engine?.take(event.peer))

@@ -382,3 +382,5 @@ export const FRAME_BASE_MS = 15_000
 export const MIN_FRAME_BYTES_PER_S = 32 * 1024
 /** How many bytes of topics one peer may be subscribed to, about one topic for each KiB. */
 export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024
+/** How long a peer that was shut out keeps a connection on which it can only be told so, in ms. */
+export const BANNED_HEARS_MS = 1_000

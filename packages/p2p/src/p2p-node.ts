@@ -35,6 +35,8 @@ export interface Channel {
   readonly peer: PeerId
   /** False when it goes over a relay. */
   readonly direct: boolean
+  /** `tcp tls` for a TLS connection beside libp2p's; undefined over libp2p. */
+  readonly transport?: string | undefined
   /** Sends a message; resolves when more may follow (backpressure). @throws MeshError `p2p.channel_closed` */
   send(message: Uint8Array): Promise<void>
   /** Gives the messages that come, until the remote closes; throws when the stream broke or a message was over the bound. */

@@ -27,8 +27,6 @@ export const MAX_BUCKET_UNITS = 256
 export const MAX_KEY_UNITS = 1024
 /** Entries of a session that are given to the ledger at once: about as many signatures as are checked in 10 ms. */
 export const MERGE_SLICE_ENTRIES = 32
-/** Heartbeats that the comparison of two ledgers looks at. */
-export const MAX_HEARTBEATS_COMPARED = 10_000
 /** Messages of one session between ledgers of `MAX_LEDGER_ENTRIES`: twice what two without a common entry need. */
 export const MAX_SESSION_MESSAGES = 8_192
 /** Messages in a row that may say 'more' and bring nothing. */

@@ -94,6 +94,11 @@ function createTwinSnapshot(entries: readonly KeyedEntry[]): Snapshot {
       const entry = byPosition.get(`${bucket}\0${key}`)
       return entry?.deleted === true ? undefined : entry
     },
+    bucketDigest(bucket) {
+      const held = sorted.filter((keyed) => keyed.bucket === bucket && !keyed.entry.deleted)
+      const sum = held.reduce((all, keyed) => (all + BigInt(`0x${hexOf(hashTwin(keyed))}`)) % MODULUS, 0n)
+      return sum.toString(16).padStart(64, '0')
+    },
     buckets: () => [...new Set(live.map((keyed) => keyed.bucket))],
     count: (bucket) => sorted.filter((keyed) => keyed.bucket === bucket && !keyed.entry.deleted).length,
     entries: (bucket) => sorted.filter((keyed) => bucket === undefined || keyed.bucket === bucket),

@@ -30,7 +30,7 @@ export const MAX_REASON_LENGTH = 300
 /** The longest name of a service, in bytes of UTF-8: it is a key of the ledger that people can read. */
 export const MAX_NAME_BYTES = 200
 /** How many services a node offers, and how many it connects to, at a time. */
-export const MAX_SERVICES = 256
+export const MAX_SERVICES = 512
 
 // `users`
 

@@ -15,6 +15,8 @@ interface TableApplierInit {
   readonly advertised: readonly Cidr[]
   /** This node's addresses, which the interface has when this is made. */
   readonly addresses: () => readonly AddressInRange[]
+  /** The longest packet of guests, in bytes. */
+  readonly guestMtu: number
   /** Called when the interface has other addresses. */
   readonly onAddresses: (addresses: readonly AddressInRange[]) => void
 }
@@ -58,8 +60,8 @@ export class TableApplier {
     if (table === undefined) return
     const tunnelOf = (peer: PeerId) => ({ tunnel: tunnels.tunnelOf(peer), mtu: tunnels.mtuOf(peer) })
     try {
-      const { advertised } = this.#init
-      supervisor.setTable(buildEngineTable(table, { own: table.own, advertised, tunnelOf }))
+      const { advertised, guestMtu } = this.#init
+      supervisor.setTable(buildEngineTable(table, { own: table.own, advertised, tunnelOf, guestMtu }))
     } catch (error) {
       log.error('table not set', { error })
     }

@@ -3,20 +3,23 @@
  * the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
  * be leased; 7 the networks behind it. Down: the reverse.
  */
-import { type AddressInRange, BUCKETS, type Cidr, parseCidr, type PeerId } from '@mesh/core'
+import { type AddressInRange, type Cidr, parseCidr, type PeerId } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
-import { checkNotTaken } from './addresses/check-addresses.ts'
 import { deriveIpv6, deriveIpv6Range } from './addresses/derive-ipv6.ts'
 import type { LeaseStore } from './addresses/lease-store.ts'
 import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
 import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'
 import { vpnError } from './errors.ts'
+import { ExitPin, exitStatus } from './exit.ts'
+import { countNeighbours, findProblems } from './find-problems.ts'
+import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
 import { DEFAULT_MTU, PROBE_MS } from './limits.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
 import { announceRoutes } from './own-routes.ts'
-import { interfaceLost, notForwarding, peerStatuses, problemOf, routesNotSet } from './status.ts'
+import { interfaceLost, peerStatuses } from './status.ts'
 import type { VpnTable } from './table/build-table.ts'
+import { DEFAULT_ROUTES } from './table/prefix.ts'
 import { TableInputs } from './table/table-inputs.ts'
 import { type TableWatch, watchTable } from './table/watch-table.ts'
 import { within } from './tunnels/errors.ts'
@@ -25,9 +28,13 @@ import { createTunnels } from './tunnels/create-tunnels.ts'
 import type { Tunnels } from './tunnels/tunnels.ts'
 import { VpnListeners } from './vpn-listeners.ts'
 import type {
+  AddedGuest,
+  GuestRequest,
+  GuestStatus,
   Vpn,
   VpnComponents,
   VpnEvent,
+  VpnExitStatus,
   VpnInit,
   VpnProbe,
   VpnProblem,
@@ -37,7 +44,7 @@ import type {
 
 /** Where addresses are leased when nothing else is said. */
 const LEASE_RANGE = parseCidr('10.1.0.0/24')
-/** A memory that remembers nothing. */
+/** A memory that remembers nothing: what would be in it ends with the node. */
 const NO_STORE: LeaseStore = { read: () => undefined, write() {} }
 
 export function createVpn(init: VpnInit, components: VpnComponents): Vpn {
@@ -58,6 +65,8 @@ class MeshVpn implements Vpn {
   /** This node's VPN ranges. */
   readonly #ranges: readonly Cidr[]
   readonly #own: OwnAddresses
+  readonly #guests: Guests
+  readonly #exit: ExitPin
   readonly #inputs: TableInputs
   readonly #listeners: VpnListeners
   readonly #stopping = new AbortController()
@@ -92,19 +101,62 @@ class MeshVpn implements Vpn {
         derived: this.#derived,
         ranges: this.#ranges,
         own: () => this.#own.all(),
+        guests: () => this.#guests.all(),
+        exit: () => this.#exit.wish(),
         interfaceName: () => this.interface?.name ?? init.interface,
       },
       components,
     )
     this.#own = createOwnAddresses(
-      { derived: this.#derived, fixed, leaseRange, machine, onChange: () => this.#addressesChanged() },
+      {
+        derived: this.#derived,
+        fixed,
+        leaseRange,
+        machine,
+        guests: () => this.#guests.addresses(),
+        onChange: () => this.#addressesChanged(),
+      },
       {
         ...components,
         store: lease?.file === undefined ? NO_STORE : openLeaseFile(lease.file),
         pastStore: lease?.pastFile === undefined ? NO_STORE : openLeaseFile(lease.pastFile),
-        neighbours: () => this.#countNeighbours(),
+        neighbours: () => countNeighbours(this.#components),
         isOurs: (peer) => network.speaks(peer as PeerId, VPN_PROTOCOL) === true,
       },
+    )
+    this.#guests = this.#createGuests()
+    this.#exit = new ExitPin(init.exitNode, components.exitStore ?? NO_STORE)
+  }
+
+  guests(): readonly GuestStatus[] {
+    return this.#guests.list()
+  }
+
+  async addGuest(request: GuestRequest, given?: AbortSignal): Promise<AddedGuest> {
+    this.#running()
+    const stopped = this.#stopping.signal
+    return this.#guests.add(request, given === undefined ? stopped : AbortSignal.any([given, stopped]))
+  }
+
+  removeGuest(name: string): void {
+    this.#running()
+    this.#guests.remove(name)
+  }
+
+  #createGuests(): Guests {
+    return new Guests(
+      {
+        options: this.#init,
+        ranges: this.#ranges,
+        own: this.#own,
+        accepted: () => this.#table?.accepted ?? [],
+        udpPort: () => this.#parts?.supervisor.engine.udpPort,
+        candidates: () => this.#parts?.tunnels.candidates() ?? [],
+        counters: () => this.#parts?.supervisor.stats().guests ?? new Map(),
+        neighbours: () => countNeighbours(this.#components),
+        onChange: () => this.#watch?.rebuild(),
+      },
+      { ...this.#components, store: this.#components.guestStore ?? NO_STORE },
     )
   }
 
@@ -141,27 +193,26 @@ class MeshVpn implements Vpn {
       peers: table && tunnels && stats ? peerStatuses(table, tunnels, stats) : [],
       device: stats?.device ?? { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} },
       routes: { advertised: this.#init.advertiseRoutes ?? [], accepted: table?.accepted ?? [] },
+      exit: this.#exitStatus(),
+      offersExit: this.#init.machine.Exit,
       ignored: table?.ignored ?? {},
       refusals: tunnels?.refusals() ?? {},
     }
   }
 
   problems(): readonly VpnProblem[] {
-    const { ledger, host, clock } = this.#components
-    const { leaseError } = this.#own
-    const routesError = this.#applier?.routesError
-    return [
-      ...(this.#engineProblem === undefined ? [] : [this.#engineProblem]),
-      ...[this.#applier?.addressesError, leaseError].flatMap((error) =>
-        error === undefined ? [] : [problemOf(error)],
-      ),
-      ...(this.#isUp
-        ? checkNotTaken(this.#own.all(), ledger, clock.now()).map((error) => problemOf(error))
-        : []),
-      ...(routesError === undefined ? [] : [routesNotSet(routesError)]),
-      ...(this.#parts === undefined ? [] : notForwarding(this.#init.advertiseRoutes ?? [], host)),
-      ...(this.#table?.problems ?? []),
-    ]
+    return findProblems({
+      ...this.#components,
+      engineProblem: this.#engineProblem,
+      own: this.#own,
+      applier: this.#applier,
+      isUp: this.#isUp,
+      stands: this.#parts !== undefined,
+      init: this.#init,
+      guests: this.#guests,
+      exit: this.#exitStatus(),
+      table: this.#table,
+    })
   }
 
   async probe(peer: PeerId, given?: AbortSignal): Promise<VpnProbe> {
@@ -186,6 +237,10 @@ class MeshVpn implements Vpn {
   stop(): Promise<void> {
     this.#stopped ??= this.#stop()
     return this.#stopped
+  }
+
+  #exitStatus(): VpnExitStatus | undefined {
+    return exitStatus(this.#exit.wish(), this.#table?.exit, this.#parts?.tunnels)
   }
 
   async #stop(): Promise<void> {
@@ -220,6 +275,8 @@ class MeshVpn implements Vpn {
     this.#ends.push(() => this.#own.stop())
     await this.#own.start(signal)
     signal.throwIfAborted()
+    this.#guests.start()
+    this.#ends.push(() => this.#guests.stop())
     this.#ends.push(announceRoutes(advertiseRoutes, this.#components))
     this.#isUp = true
     this.#enter(this.#own.leasing ? 'leasing' : 'running')
@@ -229,21 +286,23 @@ class MeshVpn implements Vpn {
   #openParts(): Parts {
     const { openEngine, clock, random, log, ledger, network } = this.#components
     const { interface: name, mtu = DEFAULT_MTU, secret, udp, advertiseRoutes = [] } = this.#init
-    const privateKey = random.bytes(32)
+    const { privateKey } = this.#guests
     // last of all: the key is nobody's any more
     this.#ends.push(() => void privateKey.fill(0))
-    const supervisor = openEngineSupervisor(
-      {
-        name,
-        mtu,
-        privateKey,
-        ...(udp !== undefined && { udp }),
-        addresses: this.#own.all(),
-        onEvent: (event) => this.#engineEvent(event),
-        onLost: (error) => this.#interfaceLost(error),
-        onReopened: () => this.#interfaceBack(),
-      },
-      { openEngine, clock, log },
+    const supervisor = openOnPort(udp, this.#guests.port, (chosen) =>
+      openEngineSupervisor(
+        {
+          name,
+          mtu,
+          privateKey,
+          ...(chosen !== undefined && { udp: chosen }),
+          addresses: this.#own.all(),
+          onEvent: (event) => this.#engineEvent(event),
+          onLost: (error) => this.#interfaceLost(error),
+          onReopened: () => this.#interfaceBack(),
+        },
+        { openEngine, clock, log },
+      ),
     )
     this.#ends.push(() => supervisor.close())
     const tunnels = createTunnels(
@@ -275,7 +334,10 @@ class MeshVpn implements Vpn {
     this.#applier = new TableApplier(
       {
         ranges: this.#ranges,
-        advertised: advertiseRoutes,
+        // whatever members have for the Internet is this node's to receive
+        advertised:
+          this.#init.advertiseExit === true ? [...advertiseRoutes, ...DEFAULT_ROUTES] : advertiseRoutes,
+        guestMtu: guestMtuOf(mtu),
         addresses: () => this.addresses(),
         onAddresses: (addresses) => {
           if (this.#isUp) this.#listeners.emit({ type: 'addresses', addresses })
@@ -288,6 +350,7 @@ class MeshVpn implements Vpn {
 
   #apply(table: VpnTable): void {
     this.#table = table
+    this.#exit.learn(table.exit)
     if (this.#parts === undefined) return
     this.#applier?.apply(table)
     this.#tellProblems()
@@ -301,6 +364,7 @@ class MeshVpn implements Vpn {
   }
 
   #engineEvent(event: EngineEvent): void {
+    if (event.type === 'guestSession') return this.#guests.session(event.guest)
     this.#parts?.tunnels.engineEvent(event)
     if (event.type === 'session' || event.type === 'silent') this.#listeners.emit(event)
   }
@@ -320,20 +384,10 @@ class MeshVpn implements Vpn {
     this.#tellProblems()
   }
 
-  /** What the kernel routes into the VPN; a default route is a matter of marks, and hides nobody. */
+  /** Gives what the kernel routes into the VPN; a default route is a matter of marks, and hides nobody. */
   #routedRanges(): readonly Cidr[] {
     const routes = this.#table?.kernelRoutes ?? []
     return [...this.#ranges, ...routes.filter((range) => !range.endsWith('/0'))]
-  }
-
-  /** Members that a claim has to reach: those connected whom the ledger knows. */
-  #countNeighbours(): number {
-    const { ledger, network } = this.#components
-    let count = 0
-    for (const { key, entry } of ledger.snapshot().entries(BUCKETS.healthcheck)) {
-      if (!entry.deleted && network.pathOf(key as PeerId) !== undefined) count++
-    }
-    return Math.max(count, network.channels.peersWith(VPN_PROTOCOL).length)
   }
 
   #running(): Parts {

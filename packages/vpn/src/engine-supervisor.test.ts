@@ -81,6 +81,7 @@ function openSeat({ refusesRoutes = false } = {}) {
           stats: () => ({
             device: counters,
             peers: new Map(peers.map(({ peer }) => [peer, counters])),
+            guests: new Map(),
             eventsDropped: 0,
           }),
           close() {},

@@ -59,6 +59,13 @@ interface EngineSupervisorComponents {
 
 const NO_COUNTERS: EngineCounters = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
 
+const NO_STATS: EngineStats = {
+  device: NO_COUNTERS,
+  peers: new Map(),
+  guests: new Map(),
+  eventsDropped: 0,
+}
+
 /** @throws MeshError `engine.*` */
 export function openEngineSupervisor(
   init: EngineSupervisorInit,
@@ -139,7 +146,7 @@ class ReopeningEngine implements EngineSupervisor {
   }
 
   #counted(): EngineStats {
-    return this.#engine?.stats() ?? { device: NO_COUNTERS, peers: new Map(), eventsDropped: 0 }
+    return this.#engine?.stats() ?? NO_STATS
   }
 
   close(): void {

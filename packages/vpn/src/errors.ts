@@ -17,6 +17,21 @@ export type VpnErrorCode =
   /** The peer has no machine in this VPN. */
   | 'vpn.unknown_peer'
   | 'vpn.not_running'
+  /** The file that keeps the guests is no such file. */
+  | 'vpn.bad_guest_file'
+  /** The name of a guest is no DNS label. */
+  | 'vpn.bad_guest_name'
+  | 'vpn.guest_exists'
+  | 'vpn.unknown_guest'
+  | 'vpn.too_many_guests'
+  /** No IPv4 address is left for a guest. */
+  | 'vpn.no_guest_address'
+  /** Guests could not be written down, so that a restart would cut them off. */
+  | 'vpn.guest_not_kept'
+  /** Guests come over UDP alone, and this node has no socket. */
+  | 'vpn.no_udp'
+  /** It is not known where a guest finds this node. */
+  | 'vpn.no_endpoint'
   | TunnelErrorCode
 
 export function vpnError(

@@ -10,11 +10,16 @@ export type {
 } from './ports.ts'
 export { type TransferComponents, transferLeadership } from './legacy/leadership-transfer.ts'
 export { deriveIpv6Range } from './addresses/derive-ipv6.ts'
+export type { IpFamily } from './table/choose-exit.ts'
 export type { LeaseStore } from './addresses/lease-store.ts'
 export { createVpn } from './create-vpn.ts'
 export type { VpnErrorCode } from './errors.ts'
 export {
   type AcceptedRoute,
+  type AddedGuest,
+  type GuestRequest,
+  type GuestStatus,
+  type GuestStore,
   type HostNetwork,
   IGNORED_REASONS,
   type IgnoredReason,
@@ -22,6 +27,7 @@ export {
   type MachineDescription,
   type StaticPeer,
   type Vpn,
+  type VpnExitStatus,
   type VpnComponents,
   type VpnEvent,
   type VpnHost,

@@ -38,6 +38,8 @@ export interface OwnAddresses {
    * @throws MeshError `vpn.address_taken`, `vpn.range_full`, ...; the signal's reason
    */
   start(signal: AbortSignal): Promise<void>
+  /** Addresses that others had lately, who may be away. */
+  pastOthers(): readonly IpAddress[]
   /** Announces nothing any more. The entries stay until this node's heartbeat ends. */
   stop(): void
 }
@@ -48,6 +50,8 @@ interface OwnAddressesInit {
   /** The range to lease in, where there are no fixed addresses. */
   readonly leaseRange: Cidr | undefined
   readonly machine: MachineDescription
+  /** Addresses that this node holds for guests. */
+  readonly guests: () => readonly IpAddress[]
   /** Called when `all()` or `leaseError` has changed. */
   readonly onChange: () => void
 }
@@ -111,7 +115,7 @@ class Addresses implements OwnAddresses {
       await this.#waitForLeases(begun, signal)
     } else await this.#takeLease(leaseRange, signal)
     signal.throwIfAborted()
-    forgetOldAddresses(ledger, this.#addresses())
+    forgetOldAddresses(ledger, this.#kept())
     this.#announceAll()
   }
 
@@ -143,7 +147,7 @@ class Addresses implements OwnAddresses {
     const { machine, derived } = this.#init
     if (this.#asked === wanted) return
     this.#asked = wanted
-    forgetOldAddresses(ledger, this.#addresses())
+    forgetOldAddresses(ledger, this.#kept())
     this.#endAnnouncing(derived.address)
     const text = () => machineText(ledger.self, derived.address, { own: [wanted], machine })
     this.#announced.set(derived.address, announce(BUCKETS.machines, derived.address, text))
@@ -169,7 +173,7 @@ class Addresses implements OwnAddresses {
         range,
         machineText: (address) =>
           machineText(ledger.self, address, { own: [address], machine, leased: true }),
-        avoid: this.#lost,
+        avoid: [...this.#lost, ...this.#init.guests()],
         signal,
       },
       { ...this.#components, pastAddresses },
@@ -228,6 +232,15 @@ class Addresses implements OwnAddresses {
   #endAnnouncing(address: IpAddress): void {
     this.#announced.get(address)?.()
     this.#announced.delete(address)
+  }
+
+  pastOthers(): readonly IpAddress[] {
+    return this.#past?.ofOthers() ?? []
+  }
+
+  /** The addresses that this node's entries of `machines` may be for. */
+  #kept(): readonly IpAddress[] {
+    return [...this.#addresses(), ...this.#init.guests()]
   }
 
   #addresses(): readonly IpAddress[] {

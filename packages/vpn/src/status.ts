@@ -75,7 +75,11 @@ export function routesNotSet(error: Error): VpnProblem {
 }
 
 /** The problem of a node that advertises routes which its kernel does not pass on. */
-export function notForwarding(routes: readonly Cidr[], host: VpnHost): VpnProblem[] {
+export function notForwarding(
+  routes: readonly Cidr[],
+  host: VpnHost,
+  what = 'Routes are advertised',
+): VpnProblem[] {
   const families = [
     { is: isIpv4, family: 'ipv4', name: 'IPv4', setting: 'net.ipv4.ip_forward' },
     {
@@ -90,7 +94,7 @@ export function notForwarding(routes: readonly Cidr[], host: VpnHost): VpnProble
     .map(({ name, setting }) => ({
       code: 'vpn.not_forwarding',
       severity: 'warning',
-      title: `Routes are advertised, but this machine does not forward ${name}`,
+      title: `${what}, but this machine does not forward ${name}`,
       hint: `Turn it on: \`sysctl -w ${setting}=1\`, and let the firewall pass it.`,
     }))
 }

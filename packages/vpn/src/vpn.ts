@@ -4,6 +4,7 @@ import type { Engine, EngineCounters, EngineInit, EngineInterface, UdpInit } fro
 import type { UdpStatus } from './paths/explain.ts'
 import type { LeaseStore } from './addresses/lease-store.ts'
 import type { VpnLedger, VpnNetwork } from './ports.ts'
+import type { IpFamily } from './table/choose-exit.ts'
 
 export interface VpnInit {
   /** The interface's name, at most 15 characters: `mesh0`. */
@@ -30,6 +31,12 @@ export interface VpnInit {
   readonly acceptRoutes?: boolean
   /** The members whose networks are taken, default routes too. */
   readonly acceptRoutesFrom?: readonly PeerId[]
+  /** True to send what members have for the Internet on; `machine.Exit` tells them. */
+  readonly advertiseExit?: boolean
+  /** The member, by its peer id, address or name, that gets all that leaves for the Internet. */
+  readonly exitNode?: string
+  /** Where guests find this node, `HOST` or `HOST:PORT`; default: the address that most probably works. */
+  readonly guestEndpoint?: string
   /** How long a heartbeat keeps its owner's entries, in ms; default 480 s. */
   readonly livenessMs?: number
 }
@@ -55,6 +62,8 @@ export interface MachineDescription {
   readonly OS: string
   readonly Arch: string
   readonly Version: string
+  /** The families that this node forwards to the Internet for members. */
+  readonly Exit?: readonly IpFamily[]
 }
 
 export interface VpnComponents {
@@ -65,6 +74,10 @@ export interface VpnComponents {
   readonly openEngine: (init: EngineInit) => Engine
   /** Opens what `LeaseInit` names; one that cannot be read or written must not throw. */
   readonly openLeaseFile: (path: string) => LeaseStore
+  /** Keeps over restarts which peer `exitNode` stood for. */
+  readonly exitStore?: LeaseStore
+  /** Keeps the guests over restarts; without it they end with the node. */
+  readonly guestStore?: GuestStore
   /** Keeps an owned entry in the ledger, as the replicator's `keepAnnounced` does; the returned function stops it. */
   readonly announce: (bucket: string, key: string, valueText: () => string) => () => void
   /** Resolves when this node knows what others hold, as the replicator's `ready` does. */
@@ -72,6 +85,45 @@ export interface VpnComponents {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+}
+
+/** The text that keeps guests: a secret. */
+export interface GuestStore {
+  /** Undefined when nothing was kept so far. Throws when that cannot be told. */
+  read(): string | undefined
+  /** Throws when it was not written. */
+  write(text: string): void
+}
+
+export interface GuestRequest {
+  /** A DNS label, which no other guest of this node has. */
+  readonly name: string
+  /** Where it finds this node, `HOST` or `HOST:PORT`. */
+  readonly endpoint?: string | undefined
+}
+
+/** A guest that was made: its private key stands in the configuration, and nowhere else. */
+export interface AddedGuest {
+  readonly name: string
+  readonly address: IpAddress
+  readonly publicKey: string
+  /** Where it finds this node, `HOST:PORT`. */
+  readonly endpoint: string
+  /** The text for WireGuard's apps. */
+  readonly configuration: string
+}
+
+export interface GuestStatus {
+  readonly name: string
+  readonly address: IpAddress
+  readonly publicKey: string
+  /** Unix ms. */
+  readonly addedAt: number
+  /** Unix ms of the last handshake since this node started; undefined: none. */
+  readonly sessionSince: number | undefined
+  /** Where it was heard from last; undefined: not since this node started. */
+  readonly endpoint: string | undefined
+  readonly counters: EngineCounters
 }
 
 /** The VPN asks this of the machine it runs on. */
@@ -87,7 +139,9 @@ export interface VpnHost {
    * True when the kernel passes packets on (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`);
    * undefined: unknown.
    */
-  forwards(family: 'ipv4' | 'ipv6'): boolean | undefined
+  forwards(family: IpFamily): boolean | undefined
+  /** What is wrong with what the host does for the VPN: an exit's rules, for example. */
+  problems?(): readonly VpnProblem[]
 }
 
 export interface HostNetwork {
@@ -116,6 +170,16 @@ export interface Vpn {
    *   the signal's reason
    */
   probe(peer: PeerId, signal?: AbortSignal): Promise<VpnProbe>
+  /** Stock WireGuard devices that this node carries for. */
+  guests(): readonly GuestStatus[]
+  /**
+   * Makes a guest: keys, an address, and the configuration for it.
+   * @throws MeshError `vpn.guest_exists`, `vpn.bad_guest_name`, `vpn.too_many_guests`, `vpn.no_udp`, `vpn.no_endpoint`,
+   *   `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.not_running`; the signal's reason
+   */
+  addGuest(request: GuestRequest, signal?: AbortSignal): Promise<AddedGuest>
+  /** Cuts a guest off, at once. @throws MeshError `vpn.unknown_guest`, `vpn.guest_not_kept`, `vpn.not_running` */
+  removeGuest(name: string): void
   /** Calls the listener with each event; the returned function unsubscribes. */
   subscribe(listener: (event: VpnEvent) => void): () => void
   /** Takes the interface down and leaves nothing running. Idempotent. */
@@ -143,10 +207,26 @@ export interface VpnStatus {
     readonly advertised: readonly Cidr[]
     readonly accepted: readonly AcceptedRoute[]
   }
+  /** The exit that was asked for; undefined: none. */
+  readonly exit: VpnExitStatus | undefined
+  /** The families that this node forwards for members; undefined: it is no exit. */
+  readonly offersExit: readonly IpFamily[] | undefined
   /** Number of ledger entries that are not in the table, by reason. */
   readonly ignored: Readonly<Partial<Record<IgnoredReason, number>>>
   /** How often peers did something against the protocols of the VPN since the start, by code. */
   readonly refusals: Readonly<Record<string, number>>
+}
+
+/** `up`: it is reached. While it is not, packets to the Internet are dropped. */
+export interface VpnExitStatus {
+  /** As the person named it. */
+  readonly wanted: string
+  /** Undefined until it was found. */
+  readonly peer: PeerId | undefined
+  readonly hostname: string
+  readonly state: 'searching' | 'up' | 'gone'
+  /** The families that it forwards. */
+  readonly families: readonly IpFamily[]
 }
 
 export interface AcceptedRoute {

@@ -169,6 +169,7 @@ function startFixed(
       fixed: [given],
       leaseRange: undefined,
       machine,
+      guests: () => [],
       onChange() {},
     },
     {

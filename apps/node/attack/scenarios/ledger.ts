@@ -276,21 +276,19 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
   {
     name: 'tombstones',
     who: 'member',
-    does: 'claims 500 keys of the victim above its own entries, under keys without a heartbeat, over and over',
+    does: 'claims 200 keys of the victim above its own entries, under keys without a heartbeat, over and over',
     boundedBy: 'ANNOUNCES_PER_SECOND, ANNOUNCE_PAUSE_MS, RETRACTIONS_PER_SECOND',
     appliesToLegacy: false,
     async run(attack) {
       const { target, signal } = attack
-      const keys = Array.from({ length: 500 }, (_, n) => `^kept${n}$`)
-      await Promise.all(
-        keys.map((key) =>
-          fetch(`${target.url}/api/ledger/dns/${encodeURIComponent(key)}`, {
-            method: 'PUT',
-            body: '{"A":"10.1.0.9"}',
-            headers: { 'content-type': 'application/json' },
-          }),
-        ),
-      )
+      const keys = Array.from({ length: 200 }, (_, n) => `^kept${n}$`)
+      for (const key of keys) {
+        await fetch(`${target.url}/api/ledger/dns/${encodeURIComponent(key)}`, {
+          method: 'PUT',
+          body: '{"A":"10.1.0.9"}',
+          headers: { 'content-type': 'application/json' },
+        })
+      }
       const voice = await openVoice(attack)
       let sent = 0
       while (voice.isOpen()) {

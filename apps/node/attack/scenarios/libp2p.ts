@@ -68,7 +68,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'identify-push',
     who: 'stranger',
     does: 'pushes identify messages full of addresses and protocols without pause',
-    boundedBy: 'UNPROVEN_STREAMS_PER_S',
+    boundedBy: 'IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL, UNPROVEN_STREAMS_PER_S',
     appliesToLegacy: true,
     async run(attack) {
       const pushes = await overAndOver(attack, async (connection) => {
@@ -83,7 +83,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'pings',
     who: 'stranger',
     does: 'pings without pause on several streams',
-    boundedBy: 'UNPROVEN_STREAMS_PER_S (what one stream carries is not bounded)',
+    boundedBy: 'PINGS_PER_S, MAX_PING_STREAMS, UNPROVEN_STREAMS_PER_S',
     appliesToLegacy: true,
     async run(attack) {
       const blocks = await overAndOver(attack, async (connection) => {

@@ -139,6 +139,7 @@ export const commands: readonly Command[] = [
       'sudo mesh dns --token-file mesh.token',
       'mesh dns --token-file mesh.token --dns 127.0.0.1:5353 --no-dns-forwarder',
       "mesh dns --token-file mesh.token --regex '^git\\.mesh\\.$' --a 10.1.0.5 --txt '\"our code\"'",
+      "mesh dns --token-file mesh.token --regex '^a\\.mesh\\.$' --a 10.1.0.5 --regex '^b\\.mesh\\.$' --a 10.1.0.6",
     ],
     load: async () => (await import('./dns.ts')).runDns,
   },
@@ -201,6 +202,32 @@ export const commands: readonly Command[] = [
       'Asks the running node to measure: through the VPN, or over libp2p where it runs none or the other has none. Ends with 1 when nobody answered.',
     examples: ['mesh ping 10.1.0.12', 'mesh ping laptop --count 1', 'mesh ping 10.1.0.12 --count 0 --json'],
     load: async () => (await import('./ping.ts')).runPing,
+  },
+  {
+    name: 'guest add',
+    arguments: ['NAME'],
+    summary: 'give a stock WireGuard app (a phone, a router) an address of the VPN',
+    description:
+      'Prints the configuration for the app, and on a terminal its QR code. It holds the private key, which is kept nowhere: it is not printed a second time. The running node carries for the guest from now on, also after a restart.',
+    examples: [
+      'mesh guest add phone',
+      'mesh guest add router --guest-endpoint vpn.example.org:51820 > router.conf',
+    ],
+    load: async () => (await import('./guest.ts')).runGuestAdd,
+  },
+  {
+    name: 'guest list',
+    arguments: [],
+    summary: 'guests of the running node: last handshake and traffic of each',
+    examples: ['mesh guest list', 'mesh guest list --json'],
+    load: async () => (await import('./guest.ts')).runGuestList,
+  },
+  {
+    name: 'guest remove',
+    arguments: ['NAME'],
+    summary: 'cut a guest of the running node off, at once',
+    examples: ['mesh guest remove phone'],
+    load: async () => (await import('./guest.ts')).runGuestRemove,
   },
   {
     name: 'ledger get',

@@ -8,8 +8,7 @@ import { tryParsePattern } from '@mesh/core/pattern'
 import { EXIT } from '../errors.ts'
 import { shellWord } from '../log/shell-word.ts'
 import type { Announcement } from '../node/announce.ts'
-import type { Settings } from '../settings/options.ts'
-import type { Run } from './command.ts'
+import type { Call, Run } from './command.ts'
 import { type Asked, askCommonNode } from './common-node.ts'
 import { runNode } from './run-node.ts'
 
@@ -20,13 +19,13 @@ const RECORD_FLAGS = ['a', 'aaaa', 'cname', 'txt', 'srv', 'mx', 'ptr'] as const
 
 export const runDns: Run = async (call) => {
   const { settings } = call
-  const given = await readRecords(settings)
-  if (given !== undefined && settings.dns.length === 0 && (await askCommonNode(call, [askFor(given)]))) {
-    return EXIT.ok.code
-  }
-  const announcements: Announcement[] =
-    given === undefined ? [] : [{ bucket: BUCKETS.dns, key: given.regex, value: ledgerValue(given) }]
-  const dns = settings.dns.length > 0 || given !== undefined ? settings.dns : [DEFAULT_PLACE]
+  const given = await readRecords(call.flags)
+  const mayAsk = given.length > 0 && settings.dns.length === 0
+  if (mayAsk && (await askCommonNode(call, given.map(askFor)))) return EXIT.ok.code
+  const announcements = given.map((one): Announcement => {
+    return { bucket: BUCKETS.dns, key: one.regex, value: ledgerValue(one) }
+  })
+  const dns = settings.dns.length > 0 || given.length > 0 ? settings.dns : [DEFAULT_PLACE]
   // beside a node of this machine, with an identity of its own
   const role = { listen: undefined, hasVpn: false, settings: { dns }, instance: 'dns' } as const
   return runNode(call, { ...role, needsDns: true, announcements })
@@ -52,32 +51,79 @@ function ledgerValue({ records }: GivenRecords): string {
   return JSON.stringify(Object.fromEntries(records.map(({ type, value }) => [type, value])))
 }
 
-/** Undefined: none were given. @throws MeshError `node.bad_input`, naming all that is wrong */
-async function readRecords(settings: Settings): Promise<GivenRecords | undefined> {
-  const { regex } = settings
-  const given = RECORD_FLAGS.flatMap((flag) => {
-    const value = settings[flag]
-    return value === undefined ? [] : [{ flag, value, type: tryParseDnsType(flag) ?? 0 }]
-  })
-  if (regex === undefined && given.length === 0) return undefined
-  const { encodeRecordData } = await import('@mesh/dns')
-  const issues: Issue[] = given
-    .filter(({ type, value }) => encodeRecordData(type, value) === undefined)
-    .map(({ flag, value, type }) => ({
-      field: `--${flag}`,
-      value,
-      expected: `the value of a ${dnsTypeName(type)} record`,
-    }))
-  if (regex === undefined) issues.push({ field: '--regex', expected: 'the names that the records are for' })
-  else if (tryParsePattern(regex) === undefined) {
-    issues.push({
-      field: '--regex',
-      value: regex,
-      expected: 'an RE2 expression (no look-around, no back-references)',
-    })
+/** A pattern as it was given, and the records that were given for it. */
+interface Group {
+  readonly regex: string | undefined
+  readonly records: { readonly flag: RecordFlag; readonly value: string }[]
+}
+
+/** Each pattern with the records behind it, and for the first one those ahead of it, too. */
+function groupFlags(flags: Call['flags']): readonly Group[] {
+  const groups: Group[] = []
+  for (const { name, texts } of flags) {
+    const value = texts[0] ?? ''
+    const last = groups.at(-1)
+    if (name === 'regex') {
+      if (last !== undefined && last.regex === undefined) groups[0] = { ...last, regex: value }
+      else groups.push({ regex: value, records: [] })
+    } else if (isRecordFlag(name)) {
+      if (last === undefined) groups.push({ regex: undefined, records: [{ flag: name, value }] })
+      else last.records.push({ flag: name, value })
+    }
   }
-  if (given.length === 0)
-    issues.push({ field: '--regex', expected: 'given with a record, like --a 10.1.0.5' })
+  return groups
+}
+
+/** Empty: none were given. @throws MeshError `node.bad_input`, naming all that is wrong */
+async function readRecords(flags: Call['flags']): Promise<readonly GivenRecords[]> {
+  const groups = groupFlags(flags)
+  if (groups.length === 0) return []
+  const { encodeRecordData } = await import('@mesh/dns')
+  const patterns = groups.map(({ regex }) => regex)
+  const issues = groups.flatMap((group, at) => {
+    const isRepeated = group.regex !== undefined && patterns.indexOf(group.regex) < at
+    return [
+      ...patternIssues(group, isRepeated),
+      ...group.records.flatMap((record, place) => {
+        const isSecond = group.records.findIndex(({ flag }) => flag === record.flag) < place
+        return recordIssues(record, isSecond, (type) => encodeRecordData(type, record.value) !== undefined)
+      }),
+    ]
+  })
   if (issues.length > 0) throw new MeshError('node.bad_input', 'the records cannot be used', { issues })
-  return { regex: regex ?? '', records: given }
+  return groups.map(({ regex = '', records }) => ({
+    regex,
+    records: records.map(({ flag, value }) => ({ type: typeOf(flag), value })),
+  }))
+}
+
+function patternIssues({ regex, records }: Group, isRepeated: boolean): readonly Issue[] {
+  if (regex === undefined) return [{ field: '--regex', expected: 'the names that the records are for' }]
+  const field = { field: '--regex', value: regex }
+  if (tryParsePattern(regex) === undefined) {
+    return [{ ...field, expected: 'an RE2 expression (no look-around, no back-references)' }]
+  }
+  if (isRepeated) return [{ ...field, expected: 'each pattern once, with all of its records' }]
+  return records.length > 0 ? [] : [{ ...field, expected: 'followed by a record, like --a 10.1.0.5' }]
+}
+
+function recordIssues(
+  { flag, value }: Group['records'][number],
+  isSecond: boolean,
+  isValid: (type: number) => boolean,
+): readonly Issue[] {
+  const field = { field: `--${flag}`, value }
+  const name = dnsTypeName(typeOf(flag))
+  if (isSecond) return [{ ...field, expected: `one ${name} record for each --regex, which stands before it` }]
+  return isValid(typeOf(flag)) ? [] : [{ ...field, expected: `the value of a ${name} record` }]
+}
+
+type RecordFlag = (typeof RECORD_FLAGS)[number]
+
+function isRecordFlag(name: string): name is RecordFlag {
+  return (RECORD_FLAGS as readonly string[]).includes(name)
+}
+
+function typeOf(flag: RecordFlag): number {
+  return tryParseDnsType(flag) ?? 0
 }

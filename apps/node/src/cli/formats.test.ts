@@ -39,6 +39,8 @@ const VPN: VpnView = {
     Advertised: ['192.168.7.0/24'],
     Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true }],
   },
+  ExitNode: { Wanted: 'gate', PeerID: null, Hostname: '', State: 'searching', Families: [] },
+  OffersExit: null,
   Peers: [],
   Drops: { multicast: 2, noRoute: 5 },
   Ignored: {},
@@ -142,8 +144,9 @@ describe('mesh status', () => {
     expect(shown).toContain('routes    advertises 192.168.7.0/24')
     expect(shown.find((line) => line.includes('reaches'))).toContain('192.168.8.0/24 by ')
     // no VPN of this kind carries multicast, which every system sends: that is no loss
+    expect(shown).toContain('exit      by gate, searching: packets to the Internet are dropped')
     expect(shown).toContain('dropped   5 noRoute (packets)')
-    expect(lines({ ...VPN, Drops: { multicast: 9 } }).join('\n')).not.toContain('dropped')
+    expect(lines({ ...VPN, Drops: { multicast: 9 } }).join('\n')).not.toContain('dropped   ')
     expect(lines({ ...VPN, Interface: null, MTU: null, State: 'starting', Addresses: [] })).toContain(
       'vpn       starting',
     )

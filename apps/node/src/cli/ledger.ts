@@ -122,7 +122,7 @@ async function countKeys(client: ApiClient): Promise<readonly (readonly [bucket:
   return [...counts]
 }
 
-/** Without a prototype, so that a key `__proto__` is a key like any other. */
+/** Gives a map without a prototype, so that a key `__proto__` is a key like any other. */
 function emptyMap<Value>(): Record<string, Value> {
   return Object.create(null)
 }

@@ -3,6 +3,7 @@ import type { ApiClient } from '@mesh/api-client'
 import type {
   FileView,
   NodeConnectionView,
+  NodeEgressView,
   NodeFileView,
   NodeServiceView,
   ServiceView,
@@ -42,11 +43,12 @@ async function remove(
 type View = Awaited<ReturnType<typeof readServices>>
 
 async function readServices(client: ApiClient) {
-  const [node, services, connections, files, offered, shared] = await Promise.all([
+  const [node, services, connections, files, egress, offered, shared] = await Promise.all([
     client.getNode(),
     client.listNodeServices(),
     client.listNodeConnections(),
     client.listNodeFiles(),
+    client.getNodeEgress(),
     client.listServices(),
     client.listFiles(),
   ])
@@ -55,12 +57,13 @@ async function readServices(client: ApiClient) {
     Services: services,
     Connections: connections,
     Files: files,
+    Egress: egress,
     Members: { Services: offered.filter(isOthers), Files: shared.filter(isOthers) },
   }
 }
 
 /** Prints the lines that people read. */
-export function formatServices({ Services, Connections, Files, Members }: View): string {
+export function formatServices({ Services, Connections, Files, Egress, Members }: View): string {
   const tables = [
     table(
       'Offered by this node',
@@ -76,6 +79,16 @@ export function formatServices({ Services, Connections, Files, Members }: View):
       'Files of this node',
       ['FILE', 'PATH', 'STATE', 'RECEIVERS', 'COMPLETED', 'LAST ERROR'],
       Files.map(fileRow),
+    ),
+    table(
+      'Way out that this node is',
+      ['OPEN', 'CONNECTIONS', 'IN', 'OUT', 'REFUSED'],
+      Egress.Offered === null ? [] : [egressRow(Egress.Offered)],
+    ),
+    table(
+      'Proxy of this node',
+      ['LISTEN', 'LEAVES THROUGH', 'OPEN', 'IN', 'OUT', 'LAST ERROR'],
+      Egress.Proxy === null ? [] : [proxyRow(Egress.Proxy)],
     ),
     table('Services of members', ['SERVICE', 'PROVIDER'], Members.Services.map(memberRow)),
     table('Files of members', ['FILE', 'SENDER'], Members.Files.map(memberRow)),
@@ -108,9 +121,7 @@ function connectionRow(connection: NodeConnectionView): readonly string[] {
   return [
     Name,
     Listen,
-    [State, [Path, Transport].filter((part) => part !== null).join(' ')]
-      .filter((part) => part !== '')
-      .join(', '),
+    joined([State, wayOf({ Path, Transport })]),
     Provider === null ? '-' : shortPeerId(Provider),
     String(OpenConnections),
     formatBytes(BytesIn),
@@ -124,12 +135,48 @@ function fileRow({
   Path,
   State,
   Owner,
+  LeftOut,
   Receivers,
   Completed,
   LastError,
 }: NodeFileView): readonly string[] {
   const state = Owner === null ? State : `${State} (by ${shortPeerId(Owner)})`
-  return [Name, Path, state, String(Receivers.length), String(Completed), LastError ?? '']
+  const ways = [...new Set(Receivers.map(wayOf))]
+  return [
+    Name,
+    Path,
+    joined([state, LeftOut === 0 ? '' : `${LeftOut} left out`]),
+    joined([String(Receivers.length), ...ways]),
+    String(Completed),
+    LastError ?? '',
+  ]
+}
+
+function egressRow(egress: NonNullable<NodeEgressView['Offered']>): readonly string[] {
+  const { OpenConnections, Connections, BytesIn, BytesOut, Refusals } = egress
+  const refused = Object.values(Refusals).reduce((sum, count) => sum + count, 0)
+  return [OpenConnections, Connections, formatBytes(BytesIn), formatBytes(BytesOut), refused].map(String)
+}
+
+function proxyRow(proxy: NonNullable<NodeEgressView['Proxy']>): readonly string[] {
+  const { Listen, Egress, OpenConnections, BytesIn, BytesOut, LastError } = proxy
+  return [
+    Listen,
+    joined([Egress === null ? '-' : shortPeerId(Egress), wayOf(proxy)]),
+    String(OpenConnections),
+    formatBytes(BytesIn),
+    formatBytes(BytesOut),
+    LastError ?? '',
+  ]
+}
+
+/** `direct tcp tls`; empty while there is none. */
+function wayOf({ Path, Transport }: Pick<NodeConnectionView, 'Path' | 'Transport'>): string {
+  return [Path, Transport].filter((part) => part !== null).join(' ')
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(', ')
 }
 
 function memberRow({ Name, PeerID }: ServiceView | FileView): readonly string[] {

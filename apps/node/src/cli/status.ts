@@ -84,7 +84,7 @@ function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFac
 /** Every system sends multicast into its interfaces, and no VPN of this kind carries it. */
 const NO_LOSS: ReadonlySet<string> = new Set(['multicast'])
 
-function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops }: VpnView): readonly string[] {
+function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops, ...exits }: VpnView): readonly string[] {
   const device = Interface === null ? [] : [`${Interface} with MTU ${MTU}`]
   const accepted = Routes.Accepted.map(({ CIDR, PeerID }) => `${CIDR} by ${shortPeerId(PeerID)}`)
   const dropped = Object.entries(Drops)
@@ -94,10 +94,28 @@ function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops }: VpnView):
     `vpn       ${[State, ...device, ...Addresses].join(', ')}`,
     ...(Routes.Advertised.length === 0 ? [] : [`routes    advertises ${Routes.Advertised.join(', ')}`]),
     ...(accepted.length === 0 ? [] : [`routes    reaches ${accepted.join(', ')}`]),
+    ...exitLines(exits),
     ...(dropped.length === 0
       ? []
       : [`dropped   ${dropped.map(([reason, count]) => `${count} ${reason}`).join(', ')} (packets)`]),
   ].map(printable)
+}
+
+function exitLines({ ExitNode, OffersExit }: Pick<VpnView, 'ExitNode' | 'OffersExit'>): readonly string[] {
+  const families = (all: readonly string[]) => all.map((family) => family.replace('ip', 'IP')).join(' and ')
+  const lines: string[] = []
+  if (OffersExit !== null)
+    lines.push(
+      `exit      offered to members for ${families(OffersExit) || 'nothing: this machine forwards nothing'}`,
+    )
+  if (ExitNode !== null) {
+    const { Wanted, PeerID, Hostname, State, Families } = ExitNode
+    const who = PeerID === null ? Wanted : `${Hostname || Wanted} (${shortPeerId(PeerID)})`
+    const how =
+      State === 'up' ? `up, for ${families(Families)}` : `${State}: packets to the Internet are dropped`
+    lines.push(`exit      by ${who}, ${how}`)
+  }
+  return lines
 }
 
 function dnsLine({ Zone, Listening, Names, Patterns, Forwarders }: DnsServerView): string {

@@ -1,4 +1,4 @@
-/** What the processor did for a while, sampled by V8. */
+/** Records what the processor does for a while, sampled by V8. */
 import { type Profiler, Session } from 'node:inspector/promises'
 import { type Clock, delay } from '@mesh/core'
 import { PprofBuilder } from './pprof-builder.ts'

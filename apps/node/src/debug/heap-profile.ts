@@ -1,4 +1,4 @@
-/** What is on the heap and where it was made: sampled by V8 from the node's start on. */
+/** Tells what is on the heap and where it was made: sampled by V8 from the node's start on. */
 import { Session } from 'node:inspector/promises'
 import type { Clock } from '@mesh/core'
 import { type Frame, PprofBuilder } from './pprof-builder.ts'

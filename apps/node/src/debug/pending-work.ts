@@ -1,5 +1,5 @@
 /**
- * What the node waits for, as text, in place of Go's goroutines: the event loop's delay, its handles, and the stacks at
+ * Tells what the node waits for, as text, in place of Go's goroutines: the event loop's delay, its handles, and the stacks at
  * which operations began that have not ended. Stacks are collected only while somebody asks, since they cost much.
  */
 import { createHook } from 'node:async_hooks'

@@ -5,7 +5,7 @@ import { type Check, fail, ok, skip, warn } from './check.ts'
 import { sentence } from './check-machine.ts'
 import type { MachineFacts, NodeFacts } from './facts.ts'
 
-/** Beyond this difference members refuse what the node writes, in ms. */
+/** The difference beyond which members refuse what the node writes, in ms. */
 const REFUSED_CLOCK_MS = 120_000
 /** A difference that a clock with NTP never has, in ms. */
 const ODD_CLOCK_MS = 10_000
@@ -28,7 +28,7 @@ export function checkNode(machine: MachineFacts, node: NodeFacts): readonly Chec
   ].flat()
 }
 
-/** What the node itself says is wrong, each by itself. */
+/** Repeats what the node itself says is wrong, each by itself. */
 function checkHealth({ health }: NodeFacts): readonly Check[] {
   if (health.Problems.length === 0) return [ok('health', 'The node knows of no problem.')]
   return health.Problems.map(({ Severity, Title, Hint }) =>

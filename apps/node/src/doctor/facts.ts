@@ -1,4 +1,4 @@
-/** What the doctor judges: facts of this machine, and what the running node says. Checks take these and do no IO. */
+/** The facts that the doctor judges: of this machine, and what the running node says. Checks take these and do no IO. */
 import type {
   DnsServerView,
   HealthView,

@@ -4,6 +4,7 @@ export const SUBSYSTEMS: readonly string[] = [
   'dns',
   'egress',
   'engine',
+  'exit',
   'files',
   'ledger',
   'p2p',

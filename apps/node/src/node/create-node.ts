@@ -6,6 +6,7 @@
 import { join } from 'node:path'
 import type { DebugPort, LogPort } from '@mesh/api-server'
 import { type Clock, delay, type PeerId } from '@mesh/core'
+import { openExitHost } from '../exit/exit-host.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import { createIdentity, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
@@ -50,6 +51,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   ends.add(() => folder.release({ remove: settings.ephemeral }))
   const logPort = openLogPort(parts, folder.path)
   restoreResolver(stateDir, log)
+  const exit = openExitHost({ settings, stateDir, hasVpn: parts.hasVpn, clock, log: log.child('exit') }, ends)
   const identity = settings.ephemeral ? createIdentity(random) : openIdentity(folder.path, random, log)
   const trust = await openTrust({ settings, network, identity, stateDir }, { clock, random, log })
   ends.add(() => trust?.stop())
@@ -83,7 +85,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
   const sharing = await joinNetwork(
-    { ...parts, folder: folder.path, identity, ledger, trust, api, dns },
+    { ...parts, folder: folder.path, identity, ledger, trust, api, exit, dns },
     ends,
   )
   return { id: identity.id, sharing, stop: () => ends.run() }

@@ -157,6 +157,8 @@ test('one of five is shut out, within seconds and for good, and the others go on
     for (const { p2p } of good) expect(p2p.peer(bad.id)?.connected ?? false).toBe(false)
   }, WITHIN)
   expect(keptEnded).toBe(false)
+  // it was told, and can say so to whoever runs it
+  expect(bad.trust?.isBanned(bad.id)).toBe(true)
 
   // it goes on as if nothing were, and reaches nobody
   const outcomes = await Promise.allSettled(good.map((each) => echo(bad, each)))

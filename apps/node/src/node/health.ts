@@ -16,7 +16,7 @@ export interface HealthView {
   /** The time that the node has run, in ms of monotonic time. */
   readonly upMs: number
   readonly ledger: Pick<Ledger, 'conflicts' | 'rejections' | 'storeFailure' | 'clockOffset'>
-  /** What keeps the ledger's file safe. */
+  /** The part that keeps the ledger's file safe. */
   readonly keeper?: { problems(): readonly HealthProblem[] }
   /** Undefined until the host listens. */
   readonly p2p: P2pNode | undefined

@@ -1,6 +1,7 @@
 import type { Ledger } from '@mesh/ledger'
 import type { Trust } from '@mesh/trust'
 import type { Identity } from '../state/identity.ts'
+import type { ExitHost } from '../exit/exit-host.ts'
 import type { NodeApi } from './create-api.ts'
 import type { NodeDns } from './node-dns.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
@@ -16,5 +17,6 @@ export interface JoinInit
   readonly ledger: Ledger
   readonly trust: Trust | undefined
   readonly api: NodeApi
+  readonly exit: ExitHost
   readonly dns: NodeDns
 }

@@ -14,8 +14,10 @@ import {
   createProxy,
   createServices,
   createSlots,
+  type Egress,
   type FilesNetwork,
   type NamedAddress,
+  type Proxy,
   type ReceivedFile,
   receiveFile,
   type ReceiveFileInit,
@@ -71,7 +73,16 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   api.attachServices(services, files)
   await Promise.all([services.start(), files.start()])
   const kept = openKeptOffers(settings.ephemeral ? undefined : folder, log.child('services'))
-  const offers = createNodeOffers({ services, files, kept, log: log.child('services') })
+  let egress: Egress | undefined
+  let proxy: Proxy | undefined
+  const offers = createNodeOffers({
+    services,
+    files,
+    kept,
+    egress: () => egress,
+    proxy: () => proxy,
+    log: log.child('services'),
+  })
   // relative paths count from where the person stands
   const withBase = ({ name, address }: NamedAddress) => ({ name, address: absoluteAddress(address, base) })
   await offers.begin({
@@ -85,22 +96,22 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   for (const { name, path } of files.offers()) init.onService(`File ${name}: members receive ${path}`)
   api.attachOffers(offers)
   if (settings.egress) {
-    const egress = createEgress(
-      { allow: valuesOf(settings.egressAllow, parseRange) },
-      { ...components, ownAddresses },
-    )
-    ends.add(() => egress.stop())
-    await egress.start()
-    api.attachEgress(egress)
+    const allow = valuesOf(settings.egressAllow, parseRange)
+    const started = createEgress({ allow }, { ...components, ownAddresses })
+    ends.add(() => started.stop())
+    await started.start()
+    api.attachEgress(started)
+    egress = started
   }
   if (settings.proxy !== undefined) {
     const { egressPeer } = settings
     const listen = absoluteAddress(settings.proxy, base)
-    const proxy = createProxy({ listen, ...(egressPeer !== undefined && { egressPeer }) }, components)
-    ends.add(() => proxy.stop())
-    await proxy.start()
-    api.attachProxy(proxy)
-    init.onService(`Proxy: HTTP and SOCKS5 on ${proxy.status().listen}`)
+    const started = createProxy({ listen, ...(egressPeer !== undefined && { egressPeer }) }, components)
+    ends.add(() => started.stop())
+    await started.start()
+    api.attachProxy(started)
+    proxy = started
+    init.onService(`Proxy: HTTP and SOCKS5 on ${started.status().listen}`)
   }
   return {
     receive: (receiveInit) => receiveFile(receiveInit, fileComponents),

@@ -7,7 +7,8 @@ import { type AddressInRange, type Cidr, parsePeerId, tryParseAddressInRange } f
 import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
-import type { LeaseInit, VpnInit, VpnNetwork } from '@mesh/vpn'
+import { deriveIpv6Range, type LeaseInit, type Vpn, type VpnInit, type VpnNetwork } from '@mesh/vpn'
+import { type ExitHost, forwardedFamilies } from '../exit/exit-host.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import {
@@ -18,6 +19,7 @@ import {
   parseVpnHost,
   valuesOf,
 } from '../settings/vpn-values.ts'
+import { createGuestFile } from '../state/guest-file.ts'
 import { createLeaseFile } from '../state/lease-file.ts'
 import type { Network } from '../state/network.ts'
 import type { NodeApi } from './create-api.ts'
@@ -25,7 +27,7 @@ import type { NodeComponents, StartOptions } from './node-init.ts'
 import type { Ends } from './ends.ts'
 import { addressTexts, logVpn } from './log-vpn.ts'
 import { peerPorts } from './peer-ports.ts'
-import { createVpnHost, describeMachine } from './vpn-host.ts'
+import { createVpnHost, describeMachine, forwards } from './vpn-host.ts'
 
 export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
   readonly settings: Settings
@@ -36,18 +38,22 @@ export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInter
   readonly p2p: P2pMember
   readonly replicator: Replicator
   readonly api: NodeApi
+  readonly exit: ExitHost
 }
 
 /** @throws MeshError `vpn.*`, `engine.*`; the signal's reason */
 export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
-  const { settings, network, folder, ledger, p2p, replicator, api, clock, random, log, signal } = init
+  const { settings, network, folder, ledger, p2p, replicator, api, exit } = init
+  const { clock, random, log, signal } = init
   const [{ createVpn }, { openEngine }] = await Promise.all([import('@mesh/vpn'), import('@mesh/engine')])
   const vpn = createVpn(vpnInit(settings, network, folder), {
     ledger,
     network: vpnNetwork(p2p, blacklistedRanges(settings)),
-    host: createVpnHost(p2p),
+    host: createVpnHost(p2p, () => exit.problems()),
     openEngine: (engineInit) => openEngine(engineInit, { log: log.child('engine') }),
     openLeaseFile: (path) => createLeaseFile(path, log.child('vpn')),
+    ...(!settings.ephemeral && { exitStore: createLeaseFile(join(folder, 'exit-node'), log.child('vpn')) }),
+    ...(!settings.ephemeral && { guestStore: createGuestFile(join(folder, 'guests.json')) }),
     announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
     initialSync: () => replicator.ready(),
     clock,
@@ -58,6 +64,7 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
   api.attachVpn(vpn)
   ends.add(logVpn(vpn, log.child('vpn')))
   await vpn.start(signal)
+  exit.attach(vpn, rangesOf(vpn, network))
   init.onInterface(vpn.interface?.name ?? settings.interface, addressTexts(vpn.addresses()))
 }
 
@@ -73,18 +80,30 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     addresses: isLeased ? [] : addresses,
     ...(isLeased && { lease: leaseOf(addresses[0], settings.ephemeral ? undefined : folder) }),
     secret: { key: config.crypto.key, room: config.room },
-    machine: describeMachine(nameInForce(settings), process),
+    machine: {
+      ...describeMachine(nameInForce(settings), process),
+      ...(settings.advertiseExit && { Exit: forwardedFamilies(forwards) }),
+    },
+    advertiseExit: settings.advertiseExit,
+    ...(settings.exitNode !== undefined && { exitNode: settings.exitNode }),
     staticPeers: valuesOf(settings.staticPeertable, parseStaticPeer),
     ...(router !== undefined && { router }),
     advertiseRoutes: valuesOf(settings.advertiseRoute, parseRoute),
     acceptRoutes: settings.acceptRoutes,
     acceptRoutesFrom: settings.acceptRoutesFrom.map(parsePeerId),
+    ...(settings.guestEndpoint !== undefined && { guestEndpoint: settings.guestEndpoint }),
     livenessMs: settings.ownershipTtl,
   }
 }
 
 function udpOf({ udpPort, fwmark }: Settings): NonNullable<VpnInit['udp']> {
   return { port: udpPort, ...(fwmark !== 0 && { mark: fwmark }) }
+}
+
+/** The ranges that members have addresses in: those of this node's, and the one that follows from the network. */
+function rangesOf(vpn: Vpn, { config }: Network): readonly Cidr[] {
+  const derived = deriveIpv6Range({ key: config.crypto.key, room: config.room })
+  return [...new Set([...vpn.addresses().map(({ range }) => range), derived])]
 }
 
 function leaseOf(given: AddressInRange | undefined, folder: string | undefined): LeaseInit {

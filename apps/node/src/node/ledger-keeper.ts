@@ -13,7 +13,7 @@ export interface LedgerKeeper {
 interface KeeperInit {
   readonly store: DiskStore
   readonly ledger: Ledger
-  /** What was done about a damaged file before this start. */
+  /** The outcome for a damaged file, where there was one before this start. */
   readonly damage: SetAside | undefined
 }
 

@@ -7,7 +7,8 @@ export function memberNames(ledger: Pick<Ledger, 'snapshot'>): ReadonlyMap<strin
   const names = new Map<string, string>()
   for (const { entry } of ledger.snapshot().entries(BUCKETS.machines)) {
     const record = entry.deleted ? undefined : machineRecord.safeParse(tryParse(entry.value)).data
-    if (record !== undefined && record.Hostname !== '') names.set(record.PeerID, record.Hostname)
+    if (record === undefined || record['Guest'] === true) continue
+    if (record.Hostname !== '') names.set(record.PeerID, record.Hostname)
   }
   return names
 }

@@ -5,7 +5,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { OffersPort, OfferShelf } from '@mesh/api-server'
 import { type Logger, MeshError } from '@mesh/core'
-import type { FileOffer, FileSharing, NamedAddress, Services } from '@mesh/services'
+import type { Egress, FileOffer, FileSharing, NamedAddress, Proxy, Services } from '@mesh/services'
 import type { KeptOffers, OfferKind } from '../state/kept-offers.ts'
 
 interface NodeOffersInit {
@@ -18,6 +18,9 @@ export interface NodeOffersComponents {
   readonly services: Services
   readonly files: FileSharing
   readonly kept: KeptOffers
+  /** Those of this node, once they stand. */
+  readonly egress: () => Egress | undefined
+  readonly proxy: () => Proxy | undefined
   readonly log: Logger
 }
 
@@ -37,7 +40,8 @@ interface Kind<State> {
   readonly placeOf: (state: Omit<State, 'isKept'>) => string
 }
 
-export function createNodeOffers({ services, files, kept, log }: NodeOffersComponents): NodeOffers {
+export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
+  const { services, files, kept, log } = components
   const kinds = {
     services: {
       kind: 'services',
@@ -76,6 +80,8 @@ export function createNodeOffers({ services, files, kept, log }: NodeOffersCompo
     services: createShelf(kinds.services, kept),
     connections: createShelf(kinds.connections, kept),
     files: createShelf(kinds.files, kept),
+    egress: () => components.egress()?.status(),
+    proxy: () => components.proxy()?.status(),
     subscribe(listener) {
       const stopServices = services.subscribe(({ type, name, status }) =>
         listener({ type, name, state: status?.state }),

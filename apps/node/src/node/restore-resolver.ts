@@ -50,7 +50,8 @@ function readRecord(path: string): SavedResolver | undefined {
   }
 }
 
-function isRunning(pid: number): boolean {
+/** Says whether a process of this id runs, other than this one. */
+export function isRunning(pid: number): boolean {
   if (pid === process.pid) return false
   try {
     process.kill(pid, 0)

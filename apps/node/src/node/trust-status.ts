@@ -1,4 +1,4 @@
-/** What people and programs are told of who may use the network: problems with what to do, and families of `/metrics`. */
+/** Tells people and programs who may use the network: problems with what to do, and families of `/metrics`. */
 import type { HealthProblem, Metric } from '@mesh/api-server'
 import { BUCKETS, shortPeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'

@@ -8,11 +8,15 @@ import type { P2pMember } from '@mesh/p2p/node'
 import type { HostNetwork, MachineDescription, VpnHost } from '@mesh/vpn'
 import { version } from '../version.ts'
 
-export function createVpnHost(p2p: Pick<P2pMember, 'remoteAddresses'>): VpnHost {
+export function createVpnHost(
+  p2p: Pick<P2pMember, 'remoteAddresses'>,
+  problems: NonNullable<VpnHost['problems']>,
+): VpnHost {
   return {
     networks: () => hostNetworks(networkInterfaces()),
     remoteAddresses: () => p2p.remoteAddresses(),
     forwards,
+    problems,
   }
 }
 
@@ -26,7 +30,8 @@ export function hostNetworks(interfaces: ReturnType<typeof networkInterfaces>): 
   )
 }
 
-function forwards(family: 'ipv4' | 'ipv6'): boolean | undefined {
+/** Says whether the kernel passes packets of the family on; undefined: unknown. */
+export function forwards(family: 'ipv4' | 'ipv6'): boolean | undefined {
   const name = family === 'ipv4' ? 'ipv4/ip_forward' : 'ipv6/conf/all/forwarding'
   try {
     return readFileSync(`/proc/sys/net/${name}`, 'utf8').trim() !== '0'

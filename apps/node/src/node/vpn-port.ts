@@ -9,12 +9,17 @@ export const WAY_OF_TUNNEL = {
   none: 'unknown',
 } as const satisfies Readonly<Record<TunnelKind, string>>
 
-export function createVpnPort(vpn: Pick<Vpn, 'status' | 'probe' | 'subscribe'>): VpnPort {
+export function createVpnPort(
+  vpn: Pick<Vpn, 'status' | 'probe' | 'guests' | 'addGuest' | 'removeGuest' | 'subscribe'>,
+): VpnPort {
   return {
     status() {
       const status = vpn.status()
       return { ...status, peers: status.peers.map(withWay) }
     },
+    guests: () => vpn.guests(),
+    addGuest: (request) => vpn.addGuest(request),
+    removeGuest: (name) => vpn.removeGuest(name),
     onPath: (listener) =>
       vpn.subscribe((event) => {
         if (event.type === 'path') listener(event.peer, event.udp)

@@ -121,6 +121,8 @@ function vpnStatus(peers: readonly VpnPeerStatus[]): VpnStatus {
     peers,
     device: { ...NOTHING, drops: { noRoute: 2, multicast: 1 } },
     routes: { advertised: [], accepted: [] },
+    exit: undefined,
+    offersExit: undefined,
     ignored: { ownerDead: 3 },
     refusals: { badProof: 1 },
   }

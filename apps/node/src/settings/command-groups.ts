@@ -20,6 +20,9 @@ export const CLIENT = [
   'service-remove',
   'service-disconnect',
   'file-remove',
+  'guest add',
+  'guest list',
+  'guest remove',
   ...ADMIN,
 ]
 /** Run a node for one purpose. */

@@ -1,13 +1,15 @@
 /** Defaults that depend on what else was given: worked out once, so that the node and `mesh config` agree. */
+import { EXIT_MARK } from '../exit/limits.ts'
+import type { Settings } from './options.ts'
 import type { ResolvedSettings, Source } from './resolved-settings.ts'
 
-type Derived = 'natmap' | 'natservice' | 'dht' | 'dhcp'
+type Derived = 'natmap' | 'natservice' | 'dht' | 'dhcp' | 'fwmark'
 
 /** Puts in force what follows from other options; what was given stays. The place of such a value says why. */
 export function deriveDefaults({ settings, sources }: ResolvedSettings): ResolvedSettings {
-  const changed: { -readonly [Name in Derived]?: boolean } = {}
+  const changed: { -readonly [Name in Derived]?: Settings[Name] } = {}
   const because: { -readonly [Name in Derived]?: Source } = {}
-  const derive = (name: Derived, value: boolean, reason: string) => {
+  const derive = <Name extends Derived>(name: Name, value: Settings[Name], reason: string) => {
     if (sources[name].level !== 'default') return
     changed[name] = value
     because[name] = { level: 'default', place: reason }
@@ -18,6 +20,9 @@ export function deriveDefaults({ settings, sources }: ResolvedSettings): Resolve
     if (settings.peerExchange) derive('dht', false, `${privacy}: members tell of each other`)
   }
   if (settings.address.length === 0) derive('dhcp', true, 'on without --address')
+  if (settings.exitNode !== undefined) {
+    derive('fwmark', EXIT_MARK, `set with ${sources.exitNode.place}`)
+  }
   return {
     settings: { ...settings, ...changed },
     sources: { ...sources, ...because },

@@ -4,16 +4,13 @@ import { parseDnsPlace, parseForwardPlace, parseZone } from './dns-values.ts'
 import { integer, list, text, toggle } from './option.ts'
 import { refusalOf } from './vpn-values.ts'
 
-const once =
-  'each command registers one pattern, with one value of each type; run `mesh dns` again for another'
 const record = (placeholder: string, help: string) =>
   text({
     group: 'DNS',
     commands: ['dns'],
     environment: false,
-    once,
     placeholder,
-    help: `${help}, for --regex.`,
+    help: `${help}, for the --regex before it.`,
   })
 
 export const dnsOptions = {
@@ -66,9 +63,8 @@ export const dnsOptions = {
     group: 'DNS',
     commands: ['dns'],
     environment: false,
-    once,
     placeholder: 'PATTERN',
-    help: 'Register records for names that this RE2 expression matches, while the command runs: ^foo\\.mesh\\.$ for one name.',
+    help: 'Register records for names that this RE2 expression matches, while the command runs: ^foo\\.mesh\\.$ for one name. The records follow it; repeat it, with theirs, for more patterns.',
   }),
   a: record('ADDRESS', 'The IPv4 address'),
   aaaa: record('ADDRESS', 'The IPv6 address'),

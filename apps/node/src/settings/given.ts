@@ -7,6 +7,7 @@ import { flagOf, type OptionName, optionNames, optionOf, optionsOf, variableOf }
 import { badInput, type Given } from './resolve-settings.ts'
 
 export interface GivenArguments {
+  /** The options in the order in which they were given. */
   readonly given: readonly Given[]
   readonly positionals: readonly string[]
   readonly help: boolean
@@ -43,10 +44,7 @@ export function readArguments(command: string, args: readonly string[]): GivenAr
       if (name === undefined || !known.has(name)) issues.push(unknownFlag(command, place, name))
       else {
         const outcome = readValue(name, place, negated, token)
-        const { once } = optionOf(name)
-        if (once !== undefined && given.some((each) => each.name === name)) {
-          issues.push({ field: place, expected: `given once: ${once}` })
-        } else if ('texts' in outcome) given.push({ name, level: 'flag', place, texts: outcome.texts })
+        if ('texts' in outcome) given.push({ name, level: 'flag', place, texts: outcome.texts })
         else issues.push({ field: place, expected: outcome.expected })
       }
     }

@@ -15,6 +15,8 @@ export interface Surroundings {
 
 export interface LoadedSettings extends ResolvedSettings {
   readonly positionals: GivenArguments['positionals']
+  /** The flags of this call in their order, for those whose place matters. */
+  readonly flags: GivenArguments['given']
   /** The folder that relative paths count from. */
   readonly base: string
 }
@@ -33,7 +35,7 @@ export function loadSettings(
     ...fromEnvironment,
     ...readDefaultsFile(asked, base, surroundings.environment),
   ]
-  return { ...resolveSettings(command, given, base), positionals: args.positionals, base }
+  return { ...resolveSettings(command, given, base), positionals: args.positionals, flags: args.given, base }
 }
 
 /**

@@ -38,8 +38,6 @@ export interface OptionInit {
   readonly isLimit?: true
   /** False: on the command line only. */
   readonly environment?: false
-  /** The option may be given once, or the first would be lost: this hint says what to do instead. Unless set the last one counts. */
-  readonly once?: string
 }
 
 export interface Option<Value> extends OptionInit {

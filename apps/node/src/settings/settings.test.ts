@@ -86,11 +86,14 @@ describe('where a value comes from', () => {
     expect(error.message).toContain(both)
   })
 
-  test('records of a second pattern in one command are refused, and not lost', () => {
+  test('flags keep their order, so that records belong to the pattern before them', () => {
     const words = ['--regex=one', '--a=10.9.0.1', '--regex=two', '--a=10.9.0.2']
-    expect(refusal(() => readArguments('dns', words)).issues).toMatchObject([
-      { field: '--regex', expected: expect.stringContaining('given once') },
-      { field: '--a', expected: expect.stringContaining('run `mesh dns` again') },
+    const { given } = readArguments('dns', words)
+    expect(given.map(({ name, texts }) => `${name} ${texts.join()}`)).toEqual([
+      'regex one',
+      'a 10.9.0.1',
+      'regex two',
+      'a 10.9.0.2',
     ])
   })
 

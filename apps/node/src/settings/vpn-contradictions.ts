@@ -13,6 +13,15 @@ export function findVpnContradictions(judged: Judged): void {
   judgeAddresses(addresses, judged)
   judgeRoutes(addresses, judged)
   judgePeers(addresses, judged)
+  judgeExit(judged)
+}
+
+function judgeExit({ settings, placeOf, refuse }: Judged): void {
+  if (settings.exitNode === undefined) return
+  if (settings.advertiseExit)
+    refuse('exitNode', `not together with ${placeOf('advertiseExit')}: an exit sends on by its own way`)
+  if (settings.router !== undefined)
+    refuse('exitNode', `not together with ${placeOf('router')}, which gets the same packets`)
 }
 
 function judgeAddresses(addresses: readonly AddressInRange[], { settings, placeOf, refuse }: Judged): void {

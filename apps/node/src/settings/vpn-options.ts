@@ -1,6 +1,7 @@
 /** Options of the VPN: `mesh` without a command. */
 import { tryParsePeerId } from '@mesh/core'
 import { NODE } from './command-groups.ts'
+import { checkGuestEndpoint } from './guest-endpoint.ts'
 import { integer, list, text, toggle } from './option.ts'
 import {
   DEFAULT_VPN_RANGE,
@@ -77,6 +78,14 @@ export const vpnOptions = {
     max: 0xffff_ffff,
     help: 'The routing mark (SO_MARK) of all that this node sends to peers, for policy routing and firewalls; WebRTC and QUIC, which cannot be marked, stay off.',
   }),
+  guestEndpoint: text({
+    group: 'VPN',
+    commands: [...VPN, 'guest add'],
+    placeholder: 'HOST[:PORT]',
+    defaultText: 'the address that most probably works',
+    check: checkGuestEndpoint,
+    help: 'Where guests (stock WireGuard apps) find this node; of `mesh guest add`, where this one does.',
+  }),
   router: text({
     group: 'VPN',
     commands: VPN,
@@ -103,6 +112,24 @@ export const vpnOptions = {
     commands: VPN,
     default: false,
     help: 'Reach the networks that members advertise; never one that this machine is connected to, and no default route.',
+  }),
+  exitNode: text({
+    group: 'VPN',
+    commands: VPN,
+    placeholder: 'PEER',
+    help: 'The member, by its name, address or peer id, through which all that leaves this machine for the Internet goes, DNS too; while it is away, that is dropped.',
+  }),
+  exitNodeBlockLan: toggle({
+    group: 'VPN',
+    commands: VPN,
+    default: false,
+    help: 'With --exit-node the local network is not reached past it either.',
+  }),
+  advertiseExit: toggle({
+    group: 'VPN',
+    commands: VPN,
+    default: false,
+    help: 'Be an exit node for members: send on what they have for the Internet, with the address of this machine (nftables); forwarding has to be switched on.',
   }),
   acceptRoutesFrom: list({
     group: 'VPN',

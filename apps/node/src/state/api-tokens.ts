@@ -32,7 +32,7 @@ const OTHERS_READ = 0o044
 const OTHERS_WRITE = 0o022
 
 export interface ApiTokens extends TokensPort {
-  /** What is wrong with the file, for people. */
+  /** Says what is wrong with the file, for people. */
   problems(): readonly HealthProblem[]
 }
 

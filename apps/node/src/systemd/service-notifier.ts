@@ -5,7 +5,7 @@
  */
 import { type Clock, type Logger, toError } from '@mesh/core'
 
-/** What systemd says of itself in the environment. */
+/** The environment in which systemd says what it is. */
 export interface ServiceInit {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly pid: number

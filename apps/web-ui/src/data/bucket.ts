@@ -14,7 +14,7 @@ import {
 import { useLive } from '../live/live-context.tsx'
 import { useClient } from './client-context.tsx'
 
-/** What was read of a bucket. */
+/** The part of a bucket that was read. */
 export interface ShownBucket {
   readonly values: BucketView
   /** The key behind which the keys begin that were not read; undefined when all were. */
@@ -80,7 +80,7 @@ async function readKeys(
 /** How many keys are read at once. */
 const PAGE_KEYS = 1_000
 
-/** Without a prototype, so that a key `__proto__` is a key like any other. */
+/** Gives one map without a prototype, so that a key `__proto__` is a key like any other. */
 function joined(...parts: readonly BucketView[]): BucketView {
   return Object.assign(Object.create(null), ...parts)
 }

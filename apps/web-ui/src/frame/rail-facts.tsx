@@ -57,6 +57,7 @@ function useCount(path: Section['path']): number | undefined {
       return summary.data?.Files
     case '/ledger':
       return digest.data?.Entries
+    case '/guests':
     case '/access':
       return undefined
   }

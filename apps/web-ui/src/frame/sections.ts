@@ -7,11 +7,12 @@ import {
   Monitor,
   ScrollText,
   Signpost,
+  Smartphone,
 } from 'lucide-react'
 
 /** The sections of the page, in the order of the rail. Only what exists stands here: no dead links. */
 export interface Section {
-  readonly path: '/' | '/machines' | '/names' | '/services' | '/files' | '/ledger' | '/access'
+  readonly path: '/' | '/machines' | '/names' | '/services' | '/files' | '/guests' | '/ledger' | '/access'
   readonly title: string
   /** The second key after `g`. */
   readonly key: string
@@ -35,6 +36,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/names', title: 'Names', key: 'n', icon: Signpost, inBar: true, search: 'Filter names' },
   { path: '/services', title: 'Services', key: 's', icon: Boxes, inBar: false, search: 'Filter services' },
   { path: '/files', title: 'Files', key: 'f', icon: FileText, inBar: false, search: 'Filter files' },
+  { path: '/guests', title: 'Guests', key: 'u', icon: Smartphone, inBar: false, search: 'Filter guests' },
   { path: '/ledger', title: 'Ledger', key: 'l', icon: ScrollText, inBar: true, search: 'Filter keys' },
   { path: '/access', title: 'Access', key: 'a', icon: KeyRound, inBar: false, search: 'Filter members' },
 ]

@@ -62,12 +62,20 @@ export function connectionState({ State, Provider, Path }: NodeConnectionView, n
   }
 }
 
-export function fileState({ State, Owner }: NodeFileView, name: NameOf): StateInWords {
+export function fileState({ State, Owner, LeftOut }: NodeFileView, name: NameOf): StateInWords {
   switch (State) {
     case 'announcing':
       return { tone: 'announcing', word: 'announcing', sentence: 'Members hear of it in a moment.' }
     case 'announced':
-      return { tone: 'direct', word: 'offered', sentence: 'Members can fetch it.' }
+      return {
+        tone: 'direct',
+        word: 'offered',
+        detail: LeftOut === 0 ? undefined : `${countInWords(LeftOut)} left out`,
+        sentence:
+          LeftOut === 0
+            ? 'Members can fetch it.'
+            : `Members can fetch it, without ${countInWords(LeftOut)} links, special files or names that other systems cannot have.`,
+      }
     case 'name taken':
       return taken(Owner, name)
   }

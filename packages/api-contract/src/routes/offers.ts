@@ -7,7 +7,13 @@ import * as z from 'zod'
 import type { ErrorCode } from '../errors.ts'
 import { boundedAddress, entryKey } from '../names.ts'
 import { defineRoute } from '../route.ts'
-import { nodeConnectionView, nodeFileView, nodeServiceView, removedView } from '../views/offers.ts'
+import {
+  nodeConnectionView,
+  nodeEgressView,
+  nodeFileView,
+  nodeServiceView,
+  removedView,
+} from '../views/offers.ts'
 import { json, list } from './answers.ts'
 
 const commonErrors = ['node.local_only', 'services.not_running'] as const
@@ -133,4 +139,12 @@ export const offerRoutes = {
   getNodeFile: files.get,
   putNodeFile: files.put,
   deleteNodeFile: files.remove,
+  getNodeEgress: defineRoute({
+    ...offer,
+    method: 'GET',
+    path: '/api/node/egress',
+    summary: 'The way out through this node, and the local proxy that uses those of others',
+    answer: json(nodeEgressView, 'How both are.'),
+    errors: commonErrors,
+  }),
 } as const

@@ -1,9 +1,11 @@
 /** The VPN of this node: its interface, and how each machine is reached through it. */
 import * as z from 'zod'
-import { lookupName } from '../names.ts'
+import { boundedAddress, lookupName } from '../names.ts'
 import { defineRoute } from '../route.ts'
+import { removedView } from '../views/offers.ts'
+import { guestConfigurationView, guestView } from '../views/guests.ts'
 import { vpnPingView, vpnView } from '../views/vpn.ts'
-import { json } from './answers.ts'
+import { json, list } from './answers.ts'
 
 export const vpnRoutes = {
   getVpn: defineRoute({
@@ -22,5 +24,53 @@ export const vpnRoutes = {
     params: z.object({ machine: lookupName.meta({ example: '10.1.0.12' }) }),
     answer: json(vpnPingView, 'How it was reached.'),
     errors: ['vpn.not_running', 'vpn.unknown_machine', 'vpn.ambiguous_machine', 'vpn.unreachable'],
+  }),
+  listGuests: defineRoute({
+    method: 'GET',
+    path: '/api/vpn/guests',
+    tag: 'vpn',
+    summary: 'Stock WireGuard devices that this node carries for, and how each is',
+    answer: list(guestView, 'In the order in which they were added.'),
+    errors: ['vpn.not_running'],
+  }),
+  createGuest: defineRoute({
+    method: 'POST',
+    path: '/api/vpn/guests',
+    tag: 'vpn',
+    level: 'admin',
+    isLocal: true,
+    summary: 'Add a guest; its private key is in the answer, and nowhere else',
+    body: z
+      .object({
+        Name: lookupName.meta({ description: 'A DNS label.', example: 'phone' }),
+        Endpoint: boundedAddress.optional().meta({
+          description:
+            'Where it finds this node, HOST or HOST:PORT; else the address that most probably works.',
+        }),
+      })
+      .meta({ id: 'GuestRequest' }),
+    answer: json(guestConfigurationView, 'What the guest is given.'),
+    errors: [
+      'node.local_only',
+      'vpn.not_running',
+      'vpn.guest_exists',
+      'vpn.bad_guest_name',
+      'vpn.too_many_guests',
+      'vpn.no_guest_address',
+      'vpn.guest_not_kept',
+      'vpn.no_udp',
+      'vpn.no_endpoint',
+    ],
+  }),
+  deleteGuest: defineRoute({
+    method: 'DELETE',
+    path: '/api/vpn/guests/:name',
+    tag: 'vpn',
+    level: 'admin',
+    isLocal: true,
+    summary: 'Cut a guest off, at once',
+    params: z.object({ name: lookupName.meta({ example: 'phone' }) }),
+    answer: json(removedView, 'It is removed.'),
+    errors: ['node.local_only', 'vpn.not_running', 'vpn.unknown_guest', 'vpn.guest_not_kept'],
   }),
 } as const

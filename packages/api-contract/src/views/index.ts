@@ -30,6 +30,13 @@ export type {
   LogLevelView,
   ReachabilityView,
 } from './node.ts'
-export type { NodeServiceView, NodeConnectionView, NodeFileView, RemovedView } from './offers.ts'
+export type {
+  NodeServiceView,
+  NodeConnectionView,
+  NodeEgressView,
+  NodeFileView,
+  RemovedView,
+} from './offers.ts'
 export type { StatsView } from './traffic.ts'
+export type { GuestConfigurationView, GuestView } from './guests.ts'
 export type { VpnPeerView, VpnView, VpnPingView } from './vpn.ts'

@@ -15,6 +15,13 @@ const traffic = later(() => ({
   BytesOut: count().meta({ description: 'To members.' }),
 }))
 
+const transport = later(() =>
+  z.string().nullable().meta({
+    description:
+      'What the newest connection goes over: tcp tls for a TLS connection of its own, else what carries libp2p, as tcp or webrtc.',
+  }),
+)
+
 export const nodeServiceView = later(() =>
   z
     .object({
@@ -37,10 +44,7 @@ export const nodeConnectionView = later(() =>
       State: z.enum(['waiting for a provider', 'connecting', 'connected', 'failed']),
       Provider: z.string().nullable().meta({ description: 'Peer id of the live member that offers it.' }),
       Path: path().nullable().meta({ description: 'Null while the provider is not connected.' }),
-      Transport: z.string().nullable().meta({
-        description:
-          'What the newest connection goes over: tcp tls for a TLS connection of its own, else what carries libp2p, as tcp or webrtc.',
-      }),
+      Transport: transport(),
       ...traffic(),
       ...offerState(),
     })
@@ -55,10 +59,16 @@ export const nodeFileView = later(() =>
       Path: z.string().meta({ description: 'On this machine, absolute.' }),
       State: z.enum(['announced', 'announcing', 'name taken']),
       Owner: z.string().nullable().meta({ description: 'With name taken: the peer id of who has it.' }),
+      LeftOut: count().meta({
+        description:
+          'Links, special files, and names that other systems cannot have, in the folder when it was last looked through; they are not sent.',
+      }),
       Completed: count().meta({ description: 'Receivers that got all of it since the start.' }),
       Receivers: z.array(
         z.object({
           PeerID: peerId(),
+          Path: path(),
+          Transport: transport(),
           Bytes: count(),
           TotalBytes: count().nullable(),
           Rate: z.number().meta({ description: 'Bytes per second over the last 5 s.' }),
@@ -69,6 +79,34 @@ export const nodeFileView = later(() =>
     .meta({ id: 'NodeFile' }),
 )
 export type NodeFileView = z.output<ReturnType<typeof nodeFileView>>
+
+export const nodeEgressView = later(() =>
+  z
+    .object({
+      Offered: z
+        .object({
+          ...traffic(),
+          Refusals: z.record(z.string(), count()).meta({ description: 'By code, since the start.' }),
+        })
+        .nullable()
+        .meta({ description: 'What members reach through this node; null without --egress.' }),
+      Proxy: z
+        .object({
+          Listen: z.string().meta({ description: 'Where programs of this machine reach it.' }),
+          Egress: z.string().nullable().meta({
+            description: 'Peer id of the member that the last requests left through.',
+          }),
+          Path: path().nullable().meta({ description: 'Null while that member is not connected.' }),
+          Transport: transport(),
+          ...traffic(),
+          LastError: z.string().nullable().meta({ description: 'What last went wrong, in words.' }),
+        })
+        .nullable()
+        .meta({ description: 'The local proxy; null without one.' }),
+    })
+    .meta({ id: 'NodeEgress' }),
+)
+export type NodeEgressView = z.output<ReturnType<typeof nodeEgressView>>
 
 export const removedView = later(() => z.object({ State: z.literal('Removed') }).meta({ id: 'Removed' }))
 export type RemovedView = z.output<ReturnType<typeof removedView>>

@@ -101,6 +101,24 @@ export const vpnView = later(() =>
           }),
         ),
       }),
+      ExitNode: z
+        .object({
+          Wanted: z.string().meta({ description: 'As it was asked for.' }),
+          PeerID: peerId().nullable(),
+          Hostname: z.string(),
+          State: z.enum(['searching', 'up', 'gone']).meta({
+            description: 'searching, gone: what leaves for the Internet is dropped.',
+          }),
+          Families: z.array(z.enum(['ipv4', 'ipv6'])).meta({ description: 'That it forwards.' }),
+        })
+        .nullable()
+        .meta({
+          description: 'The member that gets all that leaves for the Internet; null: none was asked for.',
+        }),
+      OffersExit: z
+        .array(z.enum(['ipv4', 'ipv6']))
+        .nullable()
+        .meta({ description: 'The families that this node forwards for members; null: it is no exit node.' }),
       Peers: z.array(vpnPeerView()),
       Drops: reasons('Packets dropped, by reason: those for all peers and for none.'),
       Ignored: reasons('Ledger entries that nothing is routed by, by reason.'),

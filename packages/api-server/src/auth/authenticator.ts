@@ -28,7 +28,7 @@ export interface Authenticator {
   check(req: IncomingMessage, level: AccessLevel): StillAllowed
 }
 
-/** For the control socket: its owner is whom the files of the node belong to. */
+/** Lets everybody in: for the control socket, whose owner is whom the files of the node belong to. */
 export const openToAll: Authenticator = { check: () => () => true }
 
 export function createAuthenticator({ tokens, isReadOnly }: AuthenticatorInit, clock: Clock): Authenticator {

@@ -25,7 +25,7 @@ export class FailedAttempts {
     this.#clock = clock
   }
 
-  /** For how long, in ms, tokens that could be guessed are not tried from this address; 0 when they are. */
+  /** Gives the time, in ms, for which tokens that could be guessed are not tried from this address; 0 when they are. */
   blockedMs(address: string): number {
     const now = this.#clock.monotonic()
     const group = addressGroup(address)

@@ -7,7 +7,7 @@ import type { AccessLevel } from '@mesh/api-contract'
 import type { Issue, Random } from '@mesh/core'
 import { MAX_API_TOKENS, MAX_TOKEN_CHARS, TOKEN_BYTES } from '../limits.ts'
 
-/** What a token may be good for. */
+/** The levels that a token may have. */
 export type TokenLevel = Exclude<AccessLevel, 'open'>
 
 /** One token that the API takes. */
@@ -21,7 +21,7 @@ export interface ApiToken {
   readonly plain: string | undefined
 }
 
-/** What stands in a file of tokens. */
+/** The content of a file of tokens. */
 export interface TokenList {
   readonly tokens: readonly ApiToken[]
   /** Lines that are none, by their number; they let nobody in. */
@@ -33,7 +33,7 @@ export const TOKEN_LEVELS = ['read', 'write', 'admin'] as const satisfies readon
 
 const MADE_PREFIX = 'mesh_'
 const MADE_TOKEN = /^mesh_[A-Za-z0-9_-]{43}$/
-/** What RFC 6750 lets stand in a header. */
+/** The form of a token that RFC 6750 lets stand in a header. */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/
 const DIGEST = /^sha256:([0-9a-f]{64})$/i
 const EXPECTED = 'LEVEL TOKEN [NAME], LEVEL one of read, write, admin'

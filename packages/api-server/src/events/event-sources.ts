@@ -105,7 +105,7 @@ export function publishOfferEvents(offers: OffersPort, hub: EventHub): () => voi
   })
 }
 
-/** What is the same as before is told once. The returned function ends it. */
+/** Tells changes of access as events, each once. The returned function ends it. */
 export function publishAccessEvents(access: AccessPort, hub: EventHub): () => void {
   let told = ''
   return access.subscribe(() => {

@@ -2,10 +2,12 @@
  * Changes what this node offers beside packets, and what it connects to, while it runs; for the machine
  * itself alone.
  */
-import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
+import type { NodeConnectionView, NodeEgressView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import { Problem } from '../http/problem.ts'
 import type {
+  LocalProxy,
   OfferedConnection,
+  OfferedEgress,
   OfferedFile,
   OfferedService,
   OfferShelf,
@@ -26,6 +28,7 @@ type OfferRoutes =
   | 'getNodeFile'
   | 'putNodeFile'
   | 'deleteNodeFile'
+  | 'getNodeEgress'
 
 /** @param offers undefined until the node has joined its network */
 export function createNodeOffers(offers: () => OffersPort | undefined): HandlersOf<OfferRoutes> {
@@ -50,6 +53,7 @@ export function createNodeOffers(offers: () => OffersPort | undefined): Handlers
     getNodeFile: files.get,
     putNodeFile: ({ name, body }) => files.put(name, body.Path),
     deleteNodeFile: files.remove,
+    getNodeEgress: () => egressView(running().egress(), running().proxy()),
   }
 }
 
@@ -111,7 +115,7 @@ function trafficView({
   connections,
   bytesIn,
   bytesOut,
-}: OfferedService | OfferedConnection) {
+}: OfferedService | OfferedConnection | OfferedEgress | LocalProxy) {
   return {
     OpenConnections: openConnections,
     Connections: connections,
@@ -120,11 +124,29 @@ function trafficView({
   }
 }
 
+function egressView(offered: OfferedEgress | undefined, proxy: LocalProxy | undefined): NodeEgressView {
+  return {
+    Offered: offered === undefined ? null : { ...trafficView(offered), Refusals: { ...offered.refusals } },
+    Proxy:
+      proxy === undefined
+        ? null
+        : {
+            Listen: proxy.listen,
+            Egress: proxy.egress ?? null,
+            Path: proxy.path ?? null,
+            Transport: proxy.transport ?? null,
+            ...trafficView(proxy),
+            LastError: proxy.lastError ?? null,
+          },
+  }
+}
+
 function fileView({
   name,
   path,
   state,
   owner,
+  leftOut,
   completed,
   receivers,
   lastError,
@@ -135,9 +157,12 @@ function fileView({
     Path: path,
     State: state,
     Owner: owner ?? null,
+    LeftOut: leftOut,
     Completed: completed,
-    Receivers: receivers.map(({ peer, bytes, totalBytes, rate }) => ({
+    Receivers: receivers.map(({ peer, path: way, transport, bytes, totalBytes, rate }) => ({
       PeerID: peer,
+      Path: way,
+      Transport: transport ?? null,
       Bytes: bytes,
       TotalBytes: totalBytes ?? null,
       Rate: rate,

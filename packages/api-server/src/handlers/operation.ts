@@ -1,4 +1,4 @@
-/** What whoever operates a node asks for: its log, and how it can be reached. */
+/** Answers what whoever operates a node asks for: its log, and how it can be reached. */
 import type { LogLevelView, ReachabilityView } from '@mesh/api-contract'
 import { Problem } from '../http/problem.ts'
 import type { LogPort, ReachabilityState } from '../operation-ports.ts'

@@ -1,11 +1,13 @@
-/** The VPN's interface and machines; a machine is found by its address, its host name or its peer id. */
+/**
+ * The VPN's interface, machines and guests; a machine is found by its address, its host name or its peer id.
+ */
 import { isErrorCode } from '@mesh/api-contract'
 import { type Clock, MeshError, parsePeerId, tryParseIp } from '@mesh/core'
 import { Problem } from '../http/problem.ts'
 import { PING_TIMEOUT_MS } from '../limits.ts'
 import type { VpnPeerState, VpnPort } from '../vpn-port.ts'
 import { isSameName, type Scene } from '../views/members.ts'
-import { udpPingView, vpnView } from '../views/vpn.ts'
+import { guestView, udpPingView, vpnView } from '../views/vpn.ts'
 import type { HandlersOf } from './handler.ts'
 
 export interface VpnReadsComponents {
@@ -18,7 +20,7 @@ export function createVpnReads({
   scene,
   vpn,
   clock,
-}: VpnReadsComponents): HandlersOf<'getVpn' | 'pingMachine'> {
+}: VpnReadsComponents): HandlersOf<'getVpn' | 'pingMachine' | 'listGuests' | 'createGuest' | 'deleteGuest'> {
   const running = () => {
     const port = vpn()
     if (port === undefined) throw new Problem('vpn.not_running')
@@ -26,6 +28,24 @@ export function createVpnReads({
   }
   return {
     getVpn: () => vpnView(running().status(), roundTripsOf(scene())),
+    listGuests: () => running().guests().map(guestView),
+    async createGuest({ body }) {
+      const { name, address, publicKey, endpoint, configuration } = await running().addGuest({
+        name: body.Name,
+        endpoint: body.Endpoint,
+      })
+      return {
+        Name: name,
+        Address: address,
+        PublicKey: publicKey,
+        Endpoint: endpoint,
+        Configuration: configuration,
+      }
+    },
+    deleteGuest({ name }) {
+      running().removeGuest(name)
+      return { State: 'Removed' }
+    },
     async pingMachine({ machine }) {
       const port = running()
       const found = findMachine(machine, port, scene().self)

@@ -125,7 +125,7 @@ export function machinesOf(snapshot: Snapshot): readonly Machine[] {
   const known = machines.get(snapshot)
   if (known !== undefined) return known
   const found = [...Map.groupBy(recordsOf(snapshot), ({ PeerID }) => PeerID).values()].flatMap((records) => {
-    const sorted = records.toSorted((a, b) => Number(isIpv6(a)) - Number(isIpv6(b)))
+    const sorted = records.toSorted((a, b) => rankOf(a) - rankOf(b))
     const [record] = sorted
     return record === undefined ? [] : [{ record, addresses: sorted.map(({ Address }) => Address) }]
   })
@@ -144,8 +144,9 @@ function* recordsOf(snapshot: Snapshot): Iterable<MachineRecord> {
   }
 }
 
-function isIpv6({ Address }: MachineRecord): boolean {
-  return Address.includes(':')
+/** IPv4 first; the addresses of guests, which have names of their own, last. */
+function rankOf({ Address, ['Guest']: guest }: MachineRecord): number {
+  return (guest === true ? 2 : 0) + (Address.includes(':') ? 1 : 0)
 }
 
 /** Host names are alike in any case; what has none has none in common with others. */

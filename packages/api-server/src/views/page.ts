@@ -9,7 +9,7 @@ export interface PageQuery<After> {
   readonly limit?: number | undefined
 }
 
-/** What a page holds. */
+/** The rows of one page, and where the next begins. */
 export interface Page<Row> {
   /** The rows that are shown, each with its text. */
   readonly rows: readonly { readonly row: Row; readonly text: string }[]

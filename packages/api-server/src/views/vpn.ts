@@ -1,10 +1,10 @@
 /** Says the VPN's state in the names of the contract. Pure. */
-import type { VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
-import type { VpnCounters, VpnPeerState, VpnStatus, VpnUdp } from '../vpn-port.ts'
+import type { GuestView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
+import type { VpnCounters, VpnGuest, VpnPeerState, VpnStatus, VpnUdp } from '../vpn-port.ts'
 
 /** @param roundTrips last measured, in milliseconds by peer id */
 export function vpnView(status: VpnStatus, roundTrips: ReadonlyMap<string, number>): VpnView {
-  const { state, interface: device, addresses, routes, peers, ignored, refusals } = status
+  const { state, interface: device, addresses, routes, peers, offersExit, ignored, refusals } = status
   return {
     State: state,
     Interface: device?.name ?? null,
@@ -20,10 +20,24 @@ export function vpnView(status: VpnStatus, roundTrips: ReadonlyMap<string, numbe
         InKernel: inKernel,
       })),
     },
+    ExitNode: exitView(status.exit),
+    OffersExit: offersExit === undefined ? null : [...offersExit],
     Peers: peers.map((peer) => vpnPeerView(peer, roundTrips.get(peer.peer))),
     Drops: dropsOf([status.device, ...peers.map(({ counters }) => counters)]),
     Ignored: present(ignored),
     Refusals: present(refusals),
+  }
+}
+
+function exitView(exit: VpnStatus['exit']): VpnView['ExitNode'] {
+  if (exit === undefined) return null
+  const { wanted, peer, hostname, state, families } = exit
+  return {
+    Wanted: wanted,
+    PeerID: peer ?? null,
+    Hostname: hostname,
+    State: state,
+    Families: [...families],
   }
 }
 
@@ -74,6 +88,22 @@ export function udpPingView(udp: VpnUdp): VpnPingView['UDP'] {
 
 function endpointText({ address, port }: { readonly address: string; readonly port: number }): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+export function guestView(guest: VpnGuest): GuestView {
+  const { name, address, publicKey, addedAt, sessionSince, endpoint, counters } = guest
+  return {
+    Name: name,
+    Address: address,
+    PublicKey: publicKey,
+    AddedAt: new Date(addedAt).toISOString(),
+    Handshake: sessionSince === undefined ? null : new Date(sessionSince).toISOString(),
+    Endpoint: endpoint ?? null,
+    PacketsIn: counters.packetsIn,
+    PacketsOut: counters.packetsOut,
+    BytesIn: counters.bytesIn,
+    BytesOut: counters.bytesOut,
+  }
 }
 
 /** Adds up the counts by reason. */

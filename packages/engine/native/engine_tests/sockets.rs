@@ -3,7 +3,7 @@ use super::*;
 use crate::events::Event;
 use std::net::{SocketAddr, UdpSocket as PlainSocket};
 
-fn address_of(end: &End) -> SocketAddr {
+pub(super) fn address_of(end: &End) -> SocketAddr {
     SocketAddr::new([127, 0, 0, 1].into(), end.engine.port().unwrap())
 }
 
@@ -29,11 +29,11 @@ fn over_sockets(offload: bool, stream: bool) -> (End, End) {
 }
 
 /// The next packet that the kernel gets; nothing goes by streams.
-fn received(end: &End) -> Vec<u8> {
+pub(super) fn received(end: &End) -> Vec<u8> {
     eventually(|| end.kernel.receive(), "a packet")
 }
 
-fn eventually<T>(mut probe: impl FnMut() -> Option<T>, what: &str) -> T {
+pub(super) fn eventually<T>(mut probe: impl FnMut() -> Option<T>, what: &str) -> T {
     let began = Instant::now();
     loop {
         if let Some(value) = probe() {

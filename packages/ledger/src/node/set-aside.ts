@@ -8,7 +8,7 @@ import { type Clock, MeshError } from '@mesh/core'
 import { MAX_FILES_SET_ASIDE } from '../limits.ts'
 import { copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
 
-/** What was done about a damaged file. */
+/** The outcome for a damaged file that was moved away. */
 export interface SetAside {
   /** Where the damaged file is now. */
   readonly movedTo: string

@@ -15,7 +15,7 @@ import { verifyCopy } from './verify-copy.ts'
 export interface CopyProblem {
   /** The file is damaged; else it could not be copied. */
   readonly isDamaged: boolean
-  /** In words for people. */
+  /** The reason, in words for people. */
   readonly message: string
   /** Unix time at which it was found, in ms. */
   readonly since: number

@@ -1,4 +1,4 @@
-/** What SQLite says of a file, as errors of a store. */
+/** Turns what SQLite says of a file into errors of a store. */
 import { MeshError } from '@mesh/core'
 import type { StoreErrorCode } from '../state/store.ts'
 

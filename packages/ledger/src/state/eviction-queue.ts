@@ -1,9 +1,10 @@
 /**
  * Which entry goes first when there is no room: of the signer that holds most, open entries before owned ones, the
- * oldest first. It depends on what the ledger holds and on nothing else, so that all members come to the same.
+ * oldest first. It depends on what the ledger holds and on nothing else, so that all members come to the same. It is kept
+ * up to date with every change, so that nothing has to be looked through when the room is full.
  */
 import { Heap } from '@mesh/core'
-import type { KeyedEntry } from '../entries/entry.ts'
+import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { comparePositions } from './tree-node.ts'
 
 interface Standing {
@@ -12,44 +13,52 @@ interface Standing {
   readonly share: number
 }
 
+/** The entries of one signer. */
+interface Held {
+  readonly rows: Map<Entry, KeyedEntry>
+  /** The entries in the order in which they go; it holds what is gone, too, until that comes to the top. */
+  order: Heap<KeyedEntry>
+}
+
 export interface EvictionQueueInit {
-  readonly rows: Iterable<KeyedEntry>
   readonly isOpen: (bucket: string) => boolean
   readonly shareOf: (owner: string) => number
 }
 
-/** Changes that may come before the queue is made anew: it holds what is gone, too, until that comes to the top. */
-const MAX_STALE = 100_000
+/** A heap may hold this many that are gone, beside as many as are there, before it is made anew. */
+const MAX_STALE = 1_000
 
 export class EvictionQueue {
   readonly #init: EvictionQueueInit
   readonly #isBefore: (a: KeyedEntry, b: KeyedEntry) => boolean
-  readonly #rows = new Map<string, KeyedEntry[] | Heap<KeyedEntry>>()
-  readonly #signers = new Heap<Standing>(holdsMore)
-  #changes = 0
+  readonly #owners = new Map<string, Held>()
+  #signers = new Heap<Standing>(holdsMore)
 
   constructor(init: EvictionQueueInit) {
     this.#init = init
     this.#isBefore = (a, b) => goesBefore(a, b, init.isOpen)
-    for (const row of init.rows) this.#listOf(row.entry.owner).push(row)
-    for (const owner of this.#rows.keys()) this.#signers.push({ owner, share: init.shareOf(owner) })
-    this.#changes = 0
   }
 
-  /** True when so much has changed that a new queue is better. */
-  get isStale(): boolean {
-    return this.#changes > MAX_STALE
-  }
-
+  /** Call it when the row is counted in its signer's share. */
   added(row: KeyedEntry): void {
-    this.#listOf(row.entry.owner).push(row)
-    this.changed(row.entry.owner)
+    const { owner } = row.entry
+    const held = this.#owners.get(owner) ?? { rows: new Map(), order: new Heap(this.#isBefore) }
+    this.#owners.set(owner, held)
+    held.rows.set(row.entry, row)
+    held.order.push(row)
+    this.#rank(owner)
   }
 
-  /** The owner holds more or less than before. */
-  changed(owner: string): void {
-    this.#changes++
-    this.#signers.push({ owner, share: this.#init.shareOf(owner) })
+  /** Call it when the row is no longer counted. */
+  removed({ entry }: KeyedEntry): void {
+    const held = this.#owners.get(entry.owner)
+    if (held === undefined) return
+    held.rows.delete(entry)
+    if (held.rows.size === 0) this.#owners.delete(entry.owner)
+    else if (held.order.size > 2 * held.rows.size + MAX_STALE) {
+      held.order = new Heap(this.#isBefore, [...held.rows.values()])
+    }
+    this.#rank(entry.owner)
   }
 
   /** Who holds most, `except` left out. */
@@ -69,25 +78,26 @@ export class EvictionQueue {
     return found
   }
 
-  /** The signer's entry that goes first, of those that are still held. */
-  first(owner: string, isHeld: (row: KeyedEntry) => boolean): KeyedEntry | undefined {
-    const known = this.#rows.get(owner)
-    if (known === undefined) return undefined
-    const heap = known instanceof Heap ? known : new Heap(this.#isBefore, known)
-    this.#rows.set(owner, heap)
-    for (let top = heap.peek(); top !== undefined; top = heap.peek()) {
-      if (isHeld(top)) return top
-      heap.pop()
+  /** The signer's entry that goes first. */
+  first(owner: string): KeyedEntry | undefined {
+    const held = this.#owners.get(owner)
+    if (held === undefined) return undefined
+    for (let top = held.order.peek(); top !== undefined; top = held.order.peek()) {
+      if (held.rows.has(top.entry)) return top
+      held.order.pop()
     }
     return undefined
   }
 
-  #listOf(owner: string): KeyedEntry[] | Heap<KeyedEntry> {
-    const known = this.#rows.get(owner)
-    if (known !== undefined) return known
-    const rows: KeyedEntry[] = []
-    this.#rows.set(owner, rows)
-    return rows
+  #rank(owner: string): void {
+    const share = this.#init.shareOf(owner)
+    if (share > 0) this.#signers.push({ owner, share })
+    if (this.#signers.size <= 2 * this.#owners.size + MAX_STALE) return
+    const standings = [...this.#owners.keys()].map((each) => ({
+      owner: each,
+      share: this.#init.shareOf(each),
+    }))
+    this.#signers = new Heap(holdsMore, standings)
   }
 }
 

@@ -88,6 +88,10 @@ class TreeSnapshot implements Snapshot {
     return { bucket: row.bucket, key: row.key }
   }
 
+  bucketDigest(bucket: string): string {
+    return limbsToHex(liveSum(totalsOfBucket(this.#tree, bucket)))
+  }
+
   digest(): LedgerDigest {
     this.#digest ??= buildDigest(this.#tree, () => this.#totals())
     return this.#digest

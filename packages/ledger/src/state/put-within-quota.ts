@@ -17,11 +17,10 @@ export function putWithinQuota(
   const fits = quota.admits(row, before)
   edit.put(row)
   if (fits) return true
-  const isHeld = (other: KeyedEntry) => edit.get(other)?.entry === other.entry
   const gone: KeyedEntry[] = []
-  const excessNow = () => quota.excessAfter(row, () => edit.rows())
+  const excessNow = () => quota.excessAfter(row)
   for (let excess = excessNow(); excess !== undefined; excess = excessNow()) {
-    const first = excess.owner === self ? undefined : excess.first(isHeld)
+    const first = excess.owner === self ? undefined : excess.first()
     if (first === undefined || first.entry === row.entry || gone.length >= MAX_EVICTED_AT_ONCE) {
       for (const evicted of gone) edit.put(evicted)
       if (before === undefined) edit.remove(row)

@@ -46,17 +46,14 @@ export interface QuotaInit {
 interface Excess {
   readonly owner: string
   /** The entry that goes first, of those that are still held. */
-  first(isHeld: (row: KeyedEntry) => boolean): KeyedEntry | undefined
+  first(): KeyedEntry | undefined
 }
 
 export interface Quota {
   /** May `next` be stored in the place of `before`, and nothing has to go for it? */
   admits(next: KeyedEntry, before: KeyedEntry | undefined): boolean
-  /**
-   * Gives what has to go after this row was stored; undefined when all fits.
-   * @param rows all that is stored, asked for when a room is full and was not before
-   */
-  excessAfter(row: KeyedEntry, rows: () => Iterable<KeyedEntry>): Excess | undefined
+  /** Gives what has to go after this row was stored; undefined when all fits. */
+  excessAfter(row: KeyedEntry): Excess | undefined
   count(row: KeyedEntry): void
   uncount(row: KeyedEntry): void
 }
@@ -71,12 +68,12 @@ export function createQuota(init: QuotaInit): Quota {
   const unsigned: Usage = { entries: limits.maxUnsignedEntries, bytes: limits.maxUnsignedBytes }
   const signer: Usage = { entries: limits.maxSignerEntries, bytes: limits.maxSignerBytes }
   const vitalSigner: Usage = { entries: MAX_VITAL_SIGNER_ENTRIES, bytes: MAX_VITAL_SIGNER_BYTES }
-  const vitalRoom = new Room({ ...init, most: vital, signer: vitalSigner, unsigned, holds: isVital })
-  const otherRoom = new Room({ ...init, most: other, signer, unsigned, holds: (row) => !isVital(row) })
+  const vitalRoom = new Room({ ...init, most: vital, signer: vitalSigner, unsigned })
+  const otherRoom = new Room({ ...init, most: other, signer, unsigned })
   const roomOf = (row: KeyedEntry) => (isVital(row) ? vitalRoom : otherRoom)
   return {
     admits: (next, before) => roomOf(next).admits(next, before),
-    excessAfter: (row, rows) => roomOf(row).excessAfter(row, rows),
+    excessAfter: (row) => roomOf(row).excessAfter(row),
     count: (row) => roomOf(row).change(row, 1),
     uncount: (row) => roomOf(row).change(row, -1),
   }
@@ -86,17 +83,17 @@ interface RoomInit extends QuotaInit {
   readonly most: Usage
   readonly signer: Usage
   readonly unsigned: Usage
-  readonly holds: (row: KeyedEntry) => boolean
 }
 
 class Room {
   readonly #init: RoomInit
   readonly #total: Usage = { entries: 0, bytes: 0 }
   readonly #owners = new Map<string, Usage>()
-  #queue: EvictionQueue | undefined
+  readonly #queue: EvictionQueue
 
   constructor(init: RoomInit) {
     this.#init = init
+    this.#queue = new EvictionQueue({ isOpen: init.isOpen, shareOf: (owner) => this.#shareOf(owner) })
   }
 
   change(row: KeyedEntry, by: 1 | -1): void {
@@ -109,9 +106,8 @@ class Room {
     }
     if (usage.entries === 0) this.#owners.delete(owner)
     else this.#owners.set(owner, usage)
-    if (by === 1) this.#queue?.added(row)
-    else this.#queue?.changed(owner)
-    if (this.#queue?.isStale === true) this.#queue = undefined
+    if (by === 1) this.#queue.added(row)
+    else this.#queue.removed(row)
   }
 
   admits(next: KeyedEntry, before: KeyedEntry | undefined): boolean {
@@ -126,27 +122,16 @@ class Room {
     return !exceeds(usage, more, this.#mostOf(owner))
   }
 
-  excessAfter(row: KeyedEntry, rows: () => Iterable<KeyedEntry>): Excess | undefined {
+  excessAfter(row: KeyedEntry): Excess | undefined {
     const { self, most } = this.#init
     const { owner } = row.entry
-    if (isOver(this.#usageOf(owner), this.#mostOf(owner))) return this.#excessOf(owner, rows)
+    if (isOver(this.#usageOf(owner), this.#mostOf(owner))) return this.#excessOf(owner)
     if (!isOver(this.#total, most)) return undefined
-    return this.#excessOf(this.#openQueue(rows).largest(self) ?? self, rows)
+    return this.#excessOf(this.#queue.largest(self) ?? self)
   }
 
-  #excessOf(owner: string, rows: () => Iterable<KeyedEntry>): Excess {
-    return { owner, first: (isHeld) => this.#openQueue(rows).first(owner, isHeld) }
-  }
-
-  /** Costs a walk over the ledger, once while the room is full. */
-  #openQueue(rows: () => Iterable<KeyedEntry>): EvictionQueue {
-    const { isOpen, holds } = this.#init
-    this.#queue ??= new EvictionQueue({
-      rows: filtered(rows(), holds),
-      isOpen,
-      shareOf: (owner) => this.#shareOf(owner),
-    })
-    return this.#queue
+  #excessOf(owner: string): Excess {
+    return { owner, first: () => this.#queue.first(owner) }
   }
 
   #shareOf(owner: string): number {
@@ -174,10 +159,6 @@ class Room {
       used.bytes + MAX_ENTRY_COST <= signer.bytes
     )
   }
-}
-
-function* filtered(rows: Iterable<KeyedEntry>, holds: (row: KeyedEntry) => boolean): Generator<KeyedEntry> {
-  for (const row of rows) if (holds(row)) yield row
 }
 
 function isVital({ bucket }: KeyedEntry): boolean {

@@ -62,6 +62,8 @@ export interface Snapshot {
   summarize(range: PositionRange): RangeSummary
   /** The `index`-th position (from 0) in the range, to split it evenly; O(log n). */
   positionAt(range: PositionRange, index: number): Position | undefined
+  /** The digest of the live entries of one bucket, hexadecimal; O(log n). */
+  bucketDigest(bucket: string): string
   /** Computed once for each snapshot from what writes kept up to date. */
   digest(): LedgerDigest
   /**

@@ -19,6 +19,7 @@ export function createByteChannel(init: ByteChannelInit): Channel {
 
 class ByteChannel implements Channel {
   readonly direct: boolean
+  readonly transport: string | undefined
   readonly #init: ByteChannelInit
   readonly #buffer: MessageBuffer
   #isOver = false
@@ -33,6 +34,7 @@ class ByteChannel implements Channel {
     const { stream } = init
     this.#init = init
     this.direct = stream.direct
+    this.transport = stream.transport
     this.#buffer = new MessageBuffer(init.maxMessageBytes)
     stream.onBytes((bytes) => {
       this.#buffer.add(bytes)

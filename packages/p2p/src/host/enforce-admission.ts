@@ -1,12 +1,13 @@
 /**
  * Makes a change of who may use the network effective at once: members that came and went by it are told, and what is
  * open with a peer that may not any more ends. A peer that is only kept out keeps its connection, on which it can still
- * ask to be let in; one that is banned loses that, too.
+ * ask to be let in; one that is banned loses that, too, as soon as it had the time to hear of it.
  */
 import type { Connection } from '@libp2p/interface'
-import { tryParsePeerId } from '@mesh/core'
+import { type Clock, tryParsePeerId } from '@mesh/core'
 import type { Bulk } from '../bulk/bulk.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
+import { BANNED_HEARS_MS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Admission } from '../p2p-node.ts'
 import {
@@ -26,9 +27,10 @@ interface EnforcedParts {
 }
 
 /** Begins to enforce; the returned function ends it. */
-export function enforceAdmission(admission: Admission, parts: EnforcedParts): () => void {
+export function enforceAdmission(admission: Admission, parts: EnforcedParts, clock: Clock): () => void {
   const { host, membership, bulk } = parts
-  return admission.onChange(() => {
+  const closing = new Map<Connection, () => void>()
+  const stopListening = admission.onChange(() => {
     membership.admissionChanged()
     const closed = new Set<string>()
     const isOut = ({ remotePeer }: Connection) => !admission.mayUse(remotePeer.toString())
@@ -37,10 +39,19 @@ export function enforceAdmission(admission: Admission, parts: EnforcedParts): ()
       const peer = tryParsePeerId(id)
       if (peer !== undefined && !closed.has(id)) bulk?.closePeer(peer)
       closed.add(id)
-      if (admission.isBanned(id)) connection.abort(new Error('the peer was shut out of the network'))
-      else closeStreams(connection, parts)
+      closeStreams(connection, parts)
+      if (!admission.isBanned(id) || closing.has(connection)) continue
+      const abort = () => {
+        closing.delete(connection)
+        if (admission.isBanned(id)) connection.abort(new Error('the peer was shut out of the network'))
+      }
+      closing.set(connection, clock.after(BANNED_HEARS_MS, abort))
     }
   })
+  return () => {
+    stopListening()
+    for (const cancel of closing.values()) cancel()
+  }
 }
 
 const MEMBERS_PROTOCOLS = [OWN_PROTOCOL_PREFIX, LEGACY_PROTOCOL_PREFIX, RELAY_HOP, RELAY_STOP]

@@ -20,7 +20,8 @@ export async function startParts(
   const { init, host, topic, book, reach, bootstrap, configured } = given
   const stopWatching = watchConnections({ host, emit: given.events.emit })
   await given.membership.start()
-  const stopGate = init.admission === undefined ? () => {} : enforceAdmission(init.admission, given)
+  const stopGate =
+    init.admission === undefined ? () => {} : enforceAdmission(init.admission, given, components.clock)
   await startListening(host)
   const { registrar } = host.services.parts.components
   await answerPings(registrar, components.clock)
@@ -50,7 +51,7 @@ export async function startParts(
     stopGate()
     stopPings()
     await (await joined)()
-    await stopMember(given)
+    await stopMember(given, components)
   }
   return { joined, stop }
 }
@@ -81,14 +82,14 @@ async function joinPlatform(
   }
 }
 
-async function stopMember(given: Given & MemberParts): Promise<void> {
+async function stopMember(given: Given & MemberParts, { clock }: P2pComponents): Promise<void> {
   given.guard.stop()
   given.bulk?.stop()
   given.channels.stop()
   await given.streams.stop()
   await given.topic.stop()
   await given.membership.stop()
-  await stopHost(given.host)
+  await stopHost(given.host, clock)
   given.book.stop()
   given.paths.stop()
   given.spoken.stop()

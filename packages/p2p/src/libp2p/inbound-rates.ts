@@ -11,7 +11,7 @@ import { type Clock, createRateLimiter, createTokenBucket } from '@mesh/core'
 import { IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL, MAX_RATED_ADDRESSES } from '../limits.ts'
 import { addressGroupOf } from './connections.ts'
 
-/** What a peer says of itself when it is asked, and what it says unasked. */
+/** The protocols by which a peer says what it is when it is asked, and unasked. */
 const PROTOCOLS = ['/ipfs/id/1.0.0', '/ipfs/id/push/1.0.0']
 
 /** Bounds the protocols of a host that has started. */

@@ -5,7 +5,7 @@ import { PING_TIMEOUT_MS } from '../limits.ts'
 import { connectionsTo } from './connections.ts'
 import { describeDialError } from './describe-dial-error.ts'
 
-/** libp2p's own. */
+/** The protocol of libp2p's own ping. */
 export const PING_PROTOCOL = '/ipfs/ping/1.0.0'
 /** The length of a ping, which the protocol fixes. */
 export const PING_BYTES = 32

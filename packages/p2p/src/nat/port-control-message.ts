@@ -27,7 +27,7 @@ export interface MappingRequest {
   readonly lifetimeS: number
 }
 
-/** What a router answered. `old`: it speaks NAT-PMP alone. `refused`: it says no. */
+/** The answer of a router. `old`: it speaks NAT-PMP alone. `refused`: it says no. */
 export type PortControlAnswer =
   | {
       readonly kind: 'mapped'

@@ -25,7 +25,7 @@ export interface UdpPortMappings {
   readonly client: UPnPNAT
   /** Keeps a port mapped and tells where, after each change; the returned function ends it. */
   map(port: number, onMapped: OnMapped): () => void
-  /** Ends all mappings. */
+  /** Gives the mapped ports back to the routers. */
   stop(): Promise<void>
 }
 

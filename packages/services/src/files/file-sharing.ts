@@ -23,7 +23,7 @@ import { serveRawFiles } from './legacy/serve-raw-files.ts'
 import { nameTaken } from '../name-taken.ts'
 import { checkServiceName } from '../services/service-name.ts'
 import type { ServicesProblem } from '../services/status.ts'
-import { scanShare } from './scan.ts'
+import { type Scan, scanShare } from './scan.ts'
 import { sendShare } from './send-session.ts'
 import type { FileChannel, FilesComponents } from './ports.ts'
 import { ProgressMeter, type TransferProgress } from './transfer-progress.ts'
@@ -37,13 +37,23 @@ export interface FileOffer {
   readonly isAnnounced: boolean
   /** Another live member has the name: its peer id. */
   readonly takenBy: string | undefined
+  /** Entries of the folder that are not sent: links, special files, and names that other systems cannot have. */
+  readonly leftOut: number
   /** Number of receivers that have got all of it. */
   readonly completed: number
   /** Bytes since the start, to all receivers. */
   readonly bytesSent: number
-  readonly receivers: readonly (TransferProgress & { readonly peer: PeerId })[]
+  readonly receivers: readonly (TransferProgress & FileReceiver)[]
   /** Why the last transfer, or the announcement, failed; in words. */
   readonly lastError: string | undefined
+}
+
+/** Who receives, and by which way. */
+interface FileReceiver {
+  readonly peer: PeerId
+  readonly path: 'direct' | 'relayed'
+  /** `tcp tls`, or what carries libp2p. */
+  readonly transport: string | undefined
 }
 
 export interface FileSharing {
@@ -64,13 +74,13 @@ interface Offer {
   readonly name: string
   readonly path: string
   readonly stopAnnouncing: () => void
+  leftOut: number
   completed: number
   bytesSent: number
   lastError: string | undefined
 }
 
-interface Receiver {
-  readonly peer: PeerId
+interface Receiver extends FileReceiver {
   readonly address: string | undefined
   /** Gives its slot back. */
   readonly release: () => void
@@ -132,7 +142,7 @@ class NodeFileSharing implements FileSharing {
   async offer(name: string, path: string): Promise<void> {
     checkServiceName(name)
     const { signal } = new AbortController()
-    await scanShare(path, signal)
+    const { leftOut } = await scanShare(path, signal)
     await this.withdraw(name)
     if (this.#offers.size >= MAX_OFFERED_FILES) {
       throw filesError('files.too_many', `${MAX_OFFERED_FILES} names are offered already`, {
@@ -147,10 +157,12 @@ class NodeFileSharing implements FileSharing {
       name,
       path,
       stopAnnouncing,
+      leftOut,
       completed: 0,
       bytesSent: 0,
       lastError: undefined,
     })
+    if (leftOut > 0) this.#log.warn('links, special files or odd names are not sent', { name, leftOut })
     this.#changed(name)
   }
 
@@ -170,19 +182,25 @@ class NodeFileSharing implements FileSharing {
     const { ledger, clock } = this.#components
     const snapshot = ledger.snapshot()
     return [...this.#offers.values()].map((offer) => {
-      const { name, path, completed, bytesSent, lastError } = offer
+      const { name, path, leftOut, completed, bytesSent, lastError } = offer
       const owner = snapshot.getLive(BUCKETS.files, name)?.owner
       const isTaken = owner !== undefined && owner !== ledger.self && snapshot.isOwnerLive(owner, clock.now())
       const receivers = [...this.#receivers].filter((receiver) => receiver.offer === offer)
       return {
         name,
         path,
+        leftOut,
         completed,
         bytesSent,
         lastError,
         isAnnounced: owner === ledger.self,
         takenBy: isTaken ? owner : undefined,
-        receivers: receivers.map(({ peer, meter }) => ({ peer, ...meter.read() })),
+        receivers: receivers.map(({ peer, path: way, transport, meter }) => ({
+          peer,
+          path: way,
+          transport,
+          ...meter.read(),
+        })),
       }
     })
   }
@@ -232,7 +250,10 @@ class NodeFileSharing implements FileSharing {
     const meter = new ProgressMeter(this.#clock)
     const end = new AbortController()
     const movedAt = this.#clock.monotonic()
-    const receiver: Receiver = { peer, address, release, meter, end, offer: undefined, movedAt }
+    const path = channel.direct ? 'direct' : 'relayed'
+    const transport = channel.transport ?? this.#components.network.pathOf(peer)?.transport
+    const way = { peer, path, transport } as const
+    const receiver: Receiver = { ...way, address, release, meter, end, offer: undefined, movedAt }
     this.#receivers.add(receiver)
     const conversation = createConversation(channel, { clock: this.#clock })
     end.signal.addEventListener('abort', () => conversation.abort(toError(end.signal.reason)))
@@ -242,7 +263,7 @@ class NodeFileSharing implements FileSharing {
         signal: end.signal,
         pathOf: (name) => this.#offers.get(name)?.path,
         admit: (entries) => admitUser({ peer, entries }, this.#components),
-        onShare: (name, scan) => this.#begin(receiver, name, totalBytes(scan)),
+        onShare: (name, scan) => this.#begin(receiver, name, scan),
         onBytes: (byteCount, isMoved) => {
           meter.add(byteCount, isMoved)
           receiver.movedAt = this.#clock.monotonic()
@@ -260,8 +281,10 @@ class NodeFileSharing implements FileSharing {
     }
   }
 
-  #begin(receiver: Receiver, name: string, total: number): void {
+  #begin(receiver: Receiver, name: string, scan: Scan): void {
+    const total = totalBytes(scan)
     receiver.offer = this.#offers.get(name)
+    if (receiver.offer !== undefined) receiver.offer.leftOut = scan.leftOut
     receiver.meter.totalBytes = total
     this.#log.info('sending', { name, to: receiver.peer, bytes: total })
     this.#changed(name)

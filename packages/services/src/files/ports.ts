@@ -8,6 +8,8 @@ export interface FileChannel {
   readonly peer: PeerId
   /** False over a relay. */
   readonly direct: boolean
+  /** `tcp tls` for a TLS connection beside libp2p's; undefined over libp2p. */
+  readonly transport?: string | undefined
   /** Keeps the message until it went out; resolves when more may follow. Rejects when the channel is closed. */
   send(message: Uint8Array): Promise<void>
   /** Ends when the remote closed; throws when the stream broke or a message was over the bound. */

@@ -126,7 +126,8 @@ function peersNamed(wanted: string, ledger: ServicesLedger): ReadonlySet<string>
   for (const { key, entry } of ledger.snapshot().entries(BUCKETS.machines)) {
     if (entry.deleted) continue
     const record = machineRecord.safeParse(parseJson(entry.value)).data
-    if (record !== undefined && (record.Hostname === wanted || key === address)) found.add(record.PeerID)
+    if (record !== undefined && ((record.Hostname === wanted && record['Guest'] !== true) || key === address))
+      found.add(record.PeerID)
   }
   return found
 }

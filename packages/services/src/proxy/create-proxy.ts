@@ -14,7 +14,7 @@ import type { OwnUser } from '../users/own-user.ts'
 import type { OpenedStream } from '../wire/request.ts'
 import { createEgressChoice, type EgressChoice } from './choose-egress.ts'
 import { createHttpProxy, type HttpProxy } from './http-proxy.ts'
-import { openLegacyEgress, openTunnel, type TunnelComponents } from './open-tunnel.ts'
+import { type Destination, openLegacyEgress, openTunnel, type TunnelComponents } from './open-tunnel.ts'
 import { readStep, type StepRead } from './read-step.ts'
 import { encodeReply, readGreeting, readRequest, replyOf, SOCKS_VERSION } from './socks5.ts'
 
@@ -38,6 +38,10 @@ export interface ProxyStatus {
   readonly listen: string
   /** Whom the last requests left through. */
   readonly egress: PeerId | undefined
+  /** How that member is connected; undefined while it is not. */
+  readonly path: 'direct' | 'relayed' | undefined
+  /** The transport of the newest connection to it: `tcp tls`, or what carries libp2p. */
+  readonly transport: string | undefined
   readonly openConnections: number
   /** The number of connections since the start. */
   readonly connections: number
@@ -68,6 +72,8 @@ class NodeProxy implements Proxy {
   #listen
   #listener: Listener | undefined
   #connections = 0
+  /** The tunnel that was opened last. */
+  #newest: Pick<OpenedStream['stream'], 'peer' | 'transport'> | undefined
   #lastError: string | undefined
 
   constructor({ listen, egressPeer }: ProxyInit, components: ProxyComponents) {
@@ -76,7 +82,7 @@ class NodeProxy implements Proxy {
     this.#choice = createEgressChoice(egressPeer, components)
     this.#legacy = createLegacyStreams(components)
     this.#http = createHttpProxy({
-      open: (destination) => openTunnel(destination, this.#ended.signal, this.#outward()),
+      open: (destination) => this.#tunnel(destination),
       openLegacy: () => openLegacyEgress(this.#ended.signal, this.#outward()),
       join: (socket, tunnel, early) => this.#join(socket, tunnel, early),
       onError: (error) => this.#failed(error),
@@ -101,9 +107,14 @@ class NodeProxy implements Proxy {
   }
 
   status(): ProxyStatus {
+    const egress = this.#choice.current
+    const connected = egress === undefined ? undefined : this.#components.network.pathOf(egress)
+    const isNewest = connected?.path === 'direct' && this.#newest?.peer === egress
     return {
       listen: formatEndpoint(this.#listen),
-      egress: this.#choice.current,
+      egress,
+      path: connected?.path,
+      transport: (isNewest ? this.#newest?.transport : undefined) ?? connected?.transport,
       openConnections: this.#open.size,
       connections: this.#connections,
       ...this.#traffic,
@@ -144,13 +155,20 @@ class NodeProxy implements Proxy {
       socket.write(greeting.step.reply)
       const asked = await readStep(socket, greeting.rest, { read: readRequest, clock })
       if (asked.step.kind !== 'connect') return refuseSocks(socket, asked.step)
-      const tunnel = await openTunnel(asked.step.destination, this.#ended.signal, this.#outward())
+      const tunnel = await this.#tunnel(asked.step.destination)
       socket.write(encodeReply('ok'))
       this.#join(socket, tunnel, asked.rest)
     } catch (error) {
       this.#failed(toError(error))
       if (socket.writable) socket.end(encodeReply(replyOf(error)))
     }
+  }
+
+  async #tunnel(destination: Destination): Promise<OpenedStream> {
+    const opened = await openTunnel(destination, this.#ended.signal, this.#outward())
+    const { peer, transport } = opened.stream
+    this.#newest = { peer, ...(transport !== undefined && { transport }) }
+    return opened
   }
 
   #outward(): TunnelComponents {

@@ -6,7 +6,9 @@ export function checkServiceName(name: string): void {
   const isRight =
     name !== '' && Buffer.byteLength(name) <= MAX_NAME_BYTES && name.isWellFormed() && !/\p{Cc}/u.test(name)
   if (isRight) return
+  const form = `1 to ${MAX_NAME_BYTES} bytes of UTF-8, without control characters`
   throw servicesError('services.bad_name', `"${name.slice(0, 50)}" cannot be the name of a service`, {
-    hint: `A name has 1 to ${MAX_NAME_BYTES} bytes of UTF-8, without control characters.`,
+    hint: `A name has ${form}.`,
+    issues: [{ field: 'name', value: name.slice(0, 50), expected: `a name of ${form}` }],
   })
 }

@@ -11,6 +11,8 @@ interface MachineTextInit {
   readonly machine: MachineDescription
   /** True when the IPv4 address is a lease, which gives way to one that a person gave a machine. */
   readonly leased?: boolean
+  /** True for the address of a guest, which this node carries for. */
+  readonly guest?: boolean
 }
 
 /**
@@ -20,8 +22,8 @@ interface MachineTextInit {
  * 6.1), and would give itself an IPv6 address from an IPv4 range.
  */
 export function machineText(peer: PeerId, address: IpAddress, given: MachineTextInit): string {
-  const { own, machine, leased = false } = given
-  const { Hostname, OS, Arch, Version } = machine
+  const { own, machine, leased = false, guest = false } = given
+  const { Hostname, OS, Arch, Version, Exit } = machine
   const Address = isIpv4(address) ? address : (own.find(isIpv4) ?? address)
   return JSON.stringify({
     PeerID: peer,
@@ -31,6 +33,8 @@ export function machineText(peer: PeerId, address: IpAddress, given: MachineText
     Address,
     Version,
     ...(leased && { Leased: true }),
+    ...(guest && { Guest: true }),
+    ...(Exit !== undefined && { Exit }),
   })
 }
 

@@ -1,4 +1,4 @@
-/** What is known of the addresses at which a peer may be. Pure. */
+/** Keeps what is known of the addresses at which a peer may be. Pure. */
 import { type Endpoint, endpointText } from '@mesh/engine'
 import { ACTIVE_MS, ALTERNATIVES_MS, HEARD_MS, IDLE_MS, MAX_PATHS, ROUNDS_MS } from './limits.ts'
 import type { CandidateKind, Path, PathState } from './path-state.ts'

@@ -37,7 +37,7 @@ export const KEEPALIVE_MS = 15_000
 export const FRESH_MS = 20_000
 /** How many breaks of a path are remembered, for the period of a NAT that forgets. */
 export const BREAKS_KEPT = 4
-/** What shows within this time, in ms, is one break. */
+/** The time within which all that shows is one break, in ms. */
 export const ONE_BREAK_MS = 5_000
 /** The least and the most time between breaks, in ms, that makes a period. */
 export const [LEAST_BREAK_MS, MOST_BREAK_MS] = [20_000, 180_000]

@@ -77,6 +77,8 @@ export interface Paths {
   /** There is another engine, with another socket. */
   restart(): void
   pathOf(peer: PeerId): UdpPath | undefined
+  /** Where this node's socket may be reached, as it is now. */
+  candidates(): readonly Candidate[]
   status(peer: PeerId): UdpStatus
   /** Measures the round trip on the path in use, in ms; undefined: there is none, or it broke meanwhile. */
   measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined>
@@ -376,13 +378,11 @@ class UdpPaths implements Paths {
     this.#cancelActivity = this.#cancelAddresses = undefined
   }
 
-  /** Tells all peers when this node's candidates are others. */
-  #lookAtAddresses(): void {
-    const { engine } = this.#components
-    const port = engine.udpPort
-    if (port === undefined) return
+  candidates(): readonly Candidate[] {
+    const port = this.#components.engine.udpPort
+    if (port === undefined) return []
     const { networks, interfaceName, vpnRanges } = this.#init
-    this.#own = ownCandidates({
+    return ownCandidates({
       networks: networks(),
       interfaceName: interfaceName(),
       vpnRanges: vpnRanges(),
@@ -390,6 +390,12 @@ class UdpPaths implements Paths {
       mapped: this.#mapped,
       seen: this.#seen.latest(MAX_SEEN),
     })
+  }
+
+  /** Tells all peers when this node's candidates are others. */
+  #lookAtAddresses(): void {
+    if (this.#components.engine.udpPort === undefined) return
+    this.#own = this.candidates()
     const text = JSON.stringify([this.#own, this.#seen.varies])
     if (text === this.#ownText) return
     this.#ownText = text

@@ -18,7 +18,7 @@ export function withBreak(brokeAt: readonly number[], now: number): readonly num
   return [...brokeAt, now].slice(-BREAKS_KEPT)
 }
 
-/** From when until when the next break is expected, in ms of the clock; undefined: there is no period. */
+/** Gives the time in which the next break is expected, in ms of the clock; undefined: there is no period. */
 export function expectedBreak(
   brokeAt: readonly number[],
 ): { readonly from: number; readonly until: number } | undefined {

@@ -265,6 +265,7 @@ it('gives the engine the tunnels, and what this node receives for', () => {
     own: [ip('10.1.0.1'), ip('fd77::1')],
     advertised: [range('192.168.50.0/24')],
     tunnelOf: (peer) => ({ tunnel, mtu: peer === A ? 1200 : 1280 }),
+    guestMtu: 1280,
   })
   expect(engine).toEqual({
     local: ['10.1.0.1/32', 'fd77::1/128', '192.168.50.0/24'],
@@ -272,6 +273,7 @@ it('gives the engine the tunnels, and what this node receives for', () => {
       { peer: A, allowed: ['10.1.0.2/32'], mtu: 1200, tunnel },
       { peer: B, allowed: ['10.1.0.3/32'], mtu: 1280, tunnel },
     ],
+    guests: [],
   })
 })
 

@@ -7,10 +7,12 @@ import type { Cidr, IpAddress, PeerId } from '@mesh/core'
 import { createOwners, type Entry, type Owners, type OwnershipMode, type Snapshot } from '@mesh/ledger'
 import { MAX_PEER_ADDRESSES, MAX_TABLE_ADDRESSES, MAX_TABLE_PEERS } from '../limits.ts'
 import type { AcceptedRoute, IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
+import type { Guest } from '../guests/guest-file.ts'
 import { acceptRoutes, type AcceptPolicy } from './accept-routes.ts'
-import { covers, hostPrefix, hostRange, type Prefix, prefixOf } from './prefix.ts'
+import { chooseExit, type ExitChoice, type ExitOffer, type ExitWish } from './choose-exit.ts'
+import { covers, DEFAULT_ROUTES, hostPrefix, hostRange, type Prefix, prefixOf } from './prefix.ts'
 import { isOwnersWord, type Machine, readMachine } from './read-entry.ts'
-import { noRouter, staticOutside } from './table-problems.ts'
+import { guestTaken, noRouter, staticOutside } from './table-problems.ts'
 
 export type TableSnapshot = Pick<Snapshot, 'entries' | 'getLive' | 'isOwnerLive'>
 
@@ -35,6 +37,10 @@ export interface TableInput {
   /** False for a peer that is kept out of the network. */
   readonly admits: (peer: PeerId) => boolean
   readonly router: IpAddress | undefined
+  /** Whom this node carries for. */
+  readonly guests?: readonly Guest[]
+  /** The member that a person named for all that leaves for the Internet. */
+  readonly exit?: ExitWish | undefined
   readonly accept: AcceptPolicy
   /** The routes of the table before this one: they stay, whoever claims parts of them. */
   readonly held?: readonly AcceptedRoute[]
@@ -48,6 +54,10 @@ export interface TableInput {
 
 export interface VpnTable {
   readonly peers: ReadonlyMap<PeerId, TablePeer>
+  /** Guests of this node whose address no live peer holds. */
+  readonly guests: readonly Guest[]
+  /** Undefined where no exit was asked for. */
+  readonly exit: ExitChoice | undefined
   readonly accepted: readonly AcceptedRoute[]
   /** The accepted routes that the kernel gets. */
   readonly kernelRoutes: readonly Cidr[]
@@ -73,10 +83,14 @@ export function buildTable(input: TableInput): VpnTable {
   const build = new TableBuild(input)
   if (input.staticPeers.length > 0) build.addStaticPeers()
   else build.addMachines()
+  build.addGuests()
   build.addRouter()
+  const exit = build.addExit()
   const routes = acceptRoutes(input, build)
   return {
     peers: build.peers,
+    guests: build.guests,
+    exit,
     accepted: routes.accepted,
     kernelRoutes: routes.accepted.filter(({ inKernel }) => inKernel).map(({ range }) => range),
     ignored: build.ignored,
@@ -88,6 +102,7 @@ export function buildTable(input: TableInput): VpnTable {
 }
 
 interface GrowingPeer extends TablePeer {
+  hostname: string
   readonly addresses: IpAddress[]
   readonly routes: Cidr[]
   readonly allowed: Cidr[]
@@ -98,6 +113,8 @@ export class TableBuild {
   readonly peers = new Map<PeerId, GrowingPeer>()
   readonly ignored: Partial<Record<IgnoredReason, number>> = {}
   readonly problems: VpnProblem[] = []
+  readonly guests: Guest[] = []
+  readonly #exits = new Map<PeerId, ExitOffer>()
   readonly owners: Owners
   readonly #input: TableInput
   readonly #ranges: readonly Prefix[]
@@ -146,6 +163,18 @@ export class TableBuild {
     if (outside.length > 0) this.problems.push(staticOutside(outside))
   }
 
+  addGuests(): void {
+    const { guests = [], self } = this.#input
+    for (const guest of guests) {
+      const range = hostRange(guest.address)
+      if (this.#own.has(guest.address) || this.#holders.has(range)) this.problems.push(guestTaken(guest))
+      else {
+        this.#holders.set(range, self)
+        this.guests.push(guest)
+      }
+    }
+  }
+
   addRouter(): void {
     const { router, self } = this.#input
     if (router === undefined) return
@@ -154,7 +183,22 @@ export class TableBuild {
       this.problems.push(noRouter(router, this.#own.has(router)))
       return
     }
-    for (const range of ['0.0.0.0/0', '::/0'] as Cidr[]) this.claim(range, peer)
+    for (const range of DEFAULT_ROUTES) this.claim(range, peer)
+  }
+
+  /** Gives what nobody owns to the exit; before accepted routes, so that a default route of others loses. */
+  addExit(): ExitChoice | undefined {
+    const { exit } = this.#input
+    if (exit === undefined) return undefined
+    const choice = chooseExit(exit, {
+      offers: this.#exits,
+      isPeer: (peer) => this.peers.has(peer),
+      ownerOf: (address) => this.#holders.get(hostRange(address)),
+    })
+    if (choice.state === 'chosen') {
+      for (const range of DEFAULT_ROUTES) this.claim(range, choice.offer.peer)
+    }
+    return choice
   }
 
   /** Gives a range to a peer. @returns the reason when that cannot be */
@@ -167,6 +211,7 @@ export class TableBuild {
       grown = { hostname, addresses: [], routes: [], allowed: [] }
       this.peers.set(peer, grown)
     }
+    if (grown.hostname === '') grown.hostname = hostname
     this.#holders.set(range, peer)
     grown.allowed.push(range)
     return undefined
@@ -195,7 +240,11 @@ export class TableBuild {
     if (!this.owners.isLive(entry.owner)) return this.ignore('ownerDead')
     if (covers(this.#derived, prefix) && derived.addressOf(peer) !== address)
       return this.ignore('derivedOfOther')
-    this.#claimAddress(machine)
+    const hostname = machine.guest ? '' : machine.hostname
+    this.#claimAddress({ ...machine, hostname })
+    const { exit: families } = machine
+    if (families.length > 0 && this.#holders.get(machine.range) === peer)
+      this.#exits.set(peer, { peer, hostname, families })
   }
 
   #reasonAgainst(address: IpAddress, prefix: Prefix): IgnoredReason | undefined {

@@ -1,6 +1,7 @@
 /** The engine's form of a table: with the tunnel to each peer, as it is now. Pure. */
 import type { Cidr, IpAddress, PeerId } from '@mesh/core'
-import type { EnginePeer, EngineTable, Tunnel } from '@mesh/engine'
+import type { EngineGuest, EnginePeer, EngineTable, Tunnel } from '@mesh/engine'
+import type { Guest } from '../guests/guest-file.ts'
 import type { VpnTable } from './build-table.ts'
 import { hostRange } from './prefix.ts'
 
@@ -8,13 +9,25 @@ interface EngineTableInput {
   readonly own: readonly IpAddress[]
   readonly advertised: readonly Cidr[]
   readonly tunnelOf: (peer: PeerId) => { readonly tunnel: Tunnel; readonly mtu: number }
+  /** The longest packet of guests, in bytes. */
+  readonly guestMtu: number
 }
 
 export function buildEngineTable(
-  { peers }: Pick<VpnTable, 'peers'>,
-  { own, advertised, tunnelOf }: EngineTableInput,
+  { peers, guests }: Pick<VpnTable, 'peers' | 'guests'>,
+  { own, advertised, tunnelOf, guestMtu }: EngineTableInput,
 ): EngineTable {
   const enginePeers: EnginePeer[] = []
   for (const [peer, { allowed }] of peers) enginePeers.push({ peer, allowed, ...tunnelOf(peer) })
-  return { local: [...own.map(hostRange), ...advertised], peers: enginePeers }
+  const engineGuests = guests.map((guest) => engineGuest(guest, guestMtu))
+  return { local: [...own.map(hostRange), ...advertised], peers: enginePeers, guests: engineGuests }
+}
+
+function engineGuest({ address, publicKey, presharedKey }: Guest, mtu: number): EngineGuest {
+  return {
+    key: publicKey,
+    presharedKey: Buffer.from(presharedKey, 'base64'),
+    allowed: [hostRange(address)],
+    mtu,
+  }
 }

@@ -3,6 +3,9 @@ import { type Cidr, type IpAddress, tryParseAddressInRange, tryParseIp } from '@
 import ipaddr from 'ipaddr.js'
 import { BROAD_IPV4_BITS, BROAD_IPV6_BITS } from '../limits.ts'
 
+/** Everything, of either family. */
+export const DEFAULT_ROUTES = ['0.0.0.0/0', '::/0'] as readonly string[] as readonly Cidr[]
+
 /** A network address of 4 or 16 bytes and how many of its bits count. */
 export interface Prefix {
   readonly bytes: readonly number[]

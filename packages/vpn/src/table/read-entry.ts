@@ -5,6 +5,7 @@
 import { type Cidr, type IpAddress, machineRecord, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { Entry, OwnershipMode } from '@mesh/ledger'
 import type { IgnoredReason } from '../vpn.ts'
+import type { IpFamily } from './choose-exit.ts'
 import {
   canonicalCidr,
   canonicalIp,
@@ -26,6 +27,10 @@ export interface Machine {
   readonly named: IpAddress | undefined
   /** True when its IPv4 address is a lease. */
   readonly leased: boolean
+  /** True for a guest's address: the hostname is the guest's, and not the peer's. */
+  readonly guest: boolean
+  /** The families that it forwards to the Internet for others; none: it is no exit. */
+  readonly exit: readonly IpFamily[]
 }
 
 export interface Route {
@@ -40,6 +45,8 @@ export interface Route {
 const MAX_METRIC = 0xffff_ffff
 /** The longest record that is read, in bytes; ours have about 200. */
 const MAX_RECORD_LENGTH = 4096
+
+const FAMILIES: readonly IpFamily[] = ['ipv4', 'ipv6']
 
 type Read<T> = T | IgnoredReason
 
@@ -57,9 +64,18 @@ export function readMachine(key: string, entry: Entry): Read<Machine> {
     const peer = tryParsePeerId(record?.PeerID ?? '')
     if (record === undefined || peer === undefined) return 'badRecord'
     const hostname = record.Hostname.slice(0, 255)
-    const [named, leased] = [canonicalIp(record.Address), record['Leased'] === true]
-    return { address, range: hostRange(address), prefix, peer, hostname, named, leased }
+    const [named, leased, guest] = [
+      canonicalIp(record.Address),
+      record['Leased'] === true,
+      record['Guest'] === true,
+    ]
+    const exit = exitOf(record['Exit'])
+    return { address, range: hostRange(address), prefix, peer, hostname, named, leased, guest, exit }
   })
+}
+
+function exitOf(value: unknown): readonly IpFamily[] {
+  return Array.isArray(value) ? FAMILIES.filter((family) => value.includes(family)) : []
 }
 
 export function readRoute(key: string, entry: Entry): Read<Route> {

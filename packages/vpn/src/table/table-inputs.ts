@@ -4,8 +4,10 @@
 import type { AddressInRange, Cidr, IpAddress, PeerId } from '@mesh/core'
 import { deriveIpv6 } from '../addresses/derive-ipv6.ts'
 import { DEFAULT_LIVENESS_MS, MAX_TABLE_PEERS } from '../limits.ts'
+import type { Guest } from '../guests/guest-file.ts'
 import type { VpnComponents, VpnInit } from '../vpn.ts'
 import type { TableInput } from './build-table.ts'
+import type { ExitWish } from './choose-exit.ts'
 
 interface TableInputsInit {
   /** The wishes of the person. */
@@ -13,6 +15,8 @@ interface TableInputsInit {
   readonly derived: AddressInRange
   /** This node's VPN ranges. */
   readonly ranges: readonly Cidr[]
+  readonly guests: () => readonly Guest[]
+  readonly exit: () => ExitWish | undefined
   /** The addresses of this node. */
   readonly own: () => readonly AddressInRange[]
   /** The name of the VPN's interface, whose networks are not the host's. */
@@ -50,6 +54,8 @@ export class TableInputs {
       staticPeers: options.staticPeers ?? [],
       admits: (peer) => ledger.admits(peer),
       router: options.router,
+      guests: this.#init.guests(),
+      exit: this.#init.exit(),
       accept: { any: acceptRoutes, from: new Set(acceptRoutesFrom) },
       advertised: options.advertiseRoutes ?? [],
       connected: this.#connected(),

@@ -35,6 +35,22 @@ const ROUTE_REASONS: Partial<Record<IgnoredReason, { readonly why: string; reado
   },
 }
 
+/** The problem of a guest whose address another member holds. */
+export function guestTaken({
+  name,
+  address,
+}: {
+  readonly name: string
+  readonly address: IpAddress
+}): VpnProblem {
+  return {
+    code: 'vpn.guest_address_taken',
+    severity: 'error',
+    title: `The guest ${name} is cut off: another member has its address ${address}`,
+    hint: `Give it another one: \`mesh guest remove ${name}\`, then \`mesh guest add ${name}\`.`,
+  }
+}
+
 /** The problem of all routes that were refused for one reason; none where a person need not hear of it. */
 export function routesRefused(reason: IgnoredReason, routes: readonly Route[]): VpnProblem[] {
   const text = ROUTE_REASONS[reason]

@@ -7,6 +7,7 @@
  */
 import type { PeerId } from '@mesh/core'
 import type { EngineEvent, Tunnel } from '@mesh/engine'
+import type { Candidate } from '../paths/path-state.ts'
 import { createPaths, type Paths } from '../paths/paths.ts'
 import { createLegacyTunnels, type LegacyTunnels } from '../legacy/legacy-tunnels.ts'
 import { type ChosenTunnel, chooseTunnel, noTunnel } from './choose-tunnel.ts'
@@ -151,8 +152,9 @@ class PeerTunnels implements Tunnels {
         return this.#packets.broken(event.peer)
       case 'datagrams':
         return this.#paths.datagrams()
+      case 'guestSession':
       case 'failed':
-        // whoever opened the engine closes it
+        // guests have no streams; whoever opened the engine closes it
         return
     }
   }
@@ -188,6 +190,10 @@ class PeerTunnels implements Tunnels {
     const path = network.pathOf(peer)
     if (path === undefined) throw tunnelError('vpn.unreachable', 'the connection to the peer was lost')
     return { path: path.path, transport: path.transport, rttMs, mtu: this.mtuOf(peer) }
+  }
+
+  candidates(): readonly Candidate[] {
+    return this.#paths.candidates()
   }
 
   refusals(): Readonly<Partial<Record<Refusal, number>>> {

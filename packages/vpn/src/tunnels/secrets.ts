@@ -29,6 +29,12 @@ export function sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uin
   }
 }
 
+/** Gives the public key of a private one, 32 bytes each. */
+export function publicKeyOf(privateKey: Uint8Array): Buffer {
+  const key = createPublicKey(privateKeyObject(privateKey)).export({ format: 'der', type: 'spki' })
+  return key.subarray(PUBLIC_KEY_PREFIX.length)
+}
+
 /** One end of an exchange, as both ends know it. */
 interface KeyEnd {
   readonly peer: PeerId

@@ -2,6 +2,7 @@
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineEvent, Tunnel, TunnelPath } from '@mesh/engine'
 import type { UdpStatus } from '../paths/explain.ts'
+import type { Candidate } from '../paths/path-state.ts'
 import type { PathsInit } from '../paths/paths.ts'
 import type { PeerPath, VpnNetwork } from '../ports.ts'
 import type { OpenStreams } from './packet-streams.ts'
@@ -97,6 +98,8 @@ export interface Tunnels {
   /** Takes all events of the engine but `failed`. */
   engineEvent(event: EngineEvent): void
   status(peer: PeerId): TunnelStatus
+  /** Where this node's UDP socket may be reached. */
+  candidates(): readonly Candidate[]
   /** Connects first when need be. @throws MeshError `p2p.unreachable`, `vpn.unreachable`; the signal's reason */
   probe(peer: PeerId, signal: AbortSignal): Promise<TunnelProbe>
   /** Counts of what peers did against the protocols, by code, since the start. */

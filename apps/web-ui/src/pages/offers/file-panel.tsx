@@ -74,6 +74,7 @@ function FileFacts({ file }: { file: NodeFileView }) {
 
 function Receiver({ receiver, name }: { receiver: NodeFileView['Receivers'][number]; name: string }) {
   const { percent, bytes, left } = progressInWords(receiver)
+  const way = [receiver.Path, receiver.Transport].filter((part) => part !== null).join(', ')
   return (
     <li className={css.receiver}>
       <span className={css.member}>
@@ -89,7 +90,7 @@ function Receiver({ receiver, name }: { receiver: NodeFileView['Receivers'][numb
       )}
       <span className={css.hint}>
         {percent !== undefined && `${percent} %, `}
-        {bytes}, <Rate bytesPerSecond={receiver.Rate} />
+        {bytes}, {way}, <Rate bytesPerSecond={receiver.Rate} />
         {left !== undefined && `, ${left} left`}
       </span>
     </li>

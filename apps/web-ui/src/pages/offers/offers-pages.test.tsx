@@ -33,6 +33,7 @@ const file = (Name: string, more: Partial<NodeFileView> = {}): NodeFileView => (
   Path: '/srv/photos',
   State: 'announced',
   Owner: null,
+  LeftOut: 0,
   Completed: 2,
   Receivers: [],
   LastError: null,
@@ -185,11 +186,22 @@ test('before the node has joined, its lists say so and come by themselves', asyn
 
 test('who receives a file stands there with progress, and is named when it is withdrawn', async () => {
   const node = createFakeNode()
-  const Receivers = [{ PeerID: CABIN.peerId, Bytes: 10_000_000, TotalBytes: 40_000_000, Rate: 1_000_000 }]
-  node.answer('/api/node/files', ok([file('photos', { Receivers })]))
+  const Receivers = [
+    {
+      PeerID: CABIN.peerId,
+      Path: 'direct' as const,
+      Transport: 'tcp tls',
+      Bytes: 10_000_000,
+      TotalBytes: 40_000_000,
+      Rate: 1_000_000,
+    },
+  ]
+  node.answer('/api/node/files', ok([file('photos', { Receivers, LeftOut: 3 })]))
   open(node, '/files?view=file&name=photos')
   const panel = await screen.findByRole('complementary', { name: 'photos' })
   await within(panel).findByText(/25 %, 10 MB of 40 MB/)
+  within(panel).getByText(/direct, tcp tls/)
+  within(panel).getByText(/without 3 links/)
   within(panel).getByText('mesh file-receive photos')
   fireEvent.click(within(panel).getByRole('button', { name: 'Withdraw' }))
   const dialog = await screen.findByRole('dialog', { hidden: true })

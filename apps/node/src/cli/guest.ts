@@ -1,0 +1,59 @@
+/** `mesh guest`: stock WireGuard apps that the running node carries for. */
+import type { GuestView } from '@mesh/api-contract'
+import { printable, printableJson } from '../log/printable.ts'
+import type { Run } from './command.ts'
+import { findNode } from './find-node.ts'
+import { formatBytes } from './format-quantity.ts'
+import { formatTable } from './format-table.ts'
+
+export const runGuestAdd: Run = async (call) => {
+  const { positionals, settings, out, note, isTerminal } = call
+  const [name = ''] = positionals
+  const { guestEndpoint: endpoint } = settings
+  const client = await findNode(call)
+  const guest = await client.createGuest({
+    body: { Name: name, ...(endpoint !== undefined && { Endpoint: endpoint }) },
+  })
+  if (settings.json) {
+    out(printableJson(guest, 2))
+    return 0
+  }
+  out(guest.Configuration)
+  if (isTerminal) {
+    const { toString } = await import('qrcode')
+    out(`\n${await toString(guest.Configuration, { type: 'utf8' })}\n`)
+  }
+  note(
+    `${guest.Name} has ${guest.Address}. Scan the code with a WireGuard app, or import the text as a file.`,
+  )
+  note('It holds the private key and is not shown again: `mesh guest remove` and `add` make another.')
+  return 0
+}
+
+export const runGuestList: Run = async (call) => {
+  const guests = await (await findNode(call)).listGuests()
+  if (call.settings.json) call.out(printableJson(guests, 2))
+  else if (guests.length === 0) call.out('This node has no guests. `mesh guest add NAME` makes one.\n')
+  else call.out(formatTable(COLUMNS, guests.map(guestRow)))
+  return 0
+}
+
+export const runGuestRemove: Run = async (call) => {
+  const [name = ''] = call.positionals
+  const view = await (await findNode(call)).deleteGuest({ name })
+  call.out(call.settings.json ? printableJson(view) : `${name} is cut off\n`)
+  return 0
+}
+
+const COLUMNS = ['NAME', 'ADDRESS', 'LAST HANDSHAKE', 'FROM', 'IN', 'OUT']
+
+function guestRow({ Name, Address, Handshake, Endpoint, BytesIn, BytesOut }: GuestView): readonly string[] {
+  return [
+    printable(Name),
+    Address,
+    Handshake ?? 'none',
+    Endpoint ?? '-',
+    formatBytes(BytesIn),
+    formatBytes(BytesOut),
+  ]
+}

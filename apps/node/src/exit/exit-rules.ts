@@ -1,0 +1,69 @@
+/**
+ * The kernel's rules by which all that leaves this machine goes through the exit. Pure. In order: 1 this node's own
+ * marked packets use the machine's own routes, or none; 2 DNS goes along, also to servers of the local network; 3 the
+ * local network is kept, if wanted; 4 all else goes into the VPN; 5 and nowhere else, whether the VPN stands or not.
+ */
+import { BROAD_IPV4_BITS, BROAD_IPV6_BITS, EXIT_TABLE, FIRST_PREFERENCE } from './limits.ts'
+
+export type Family = 'ipv4' | 'ipv6'
+
+export interface ExitRulesInit {
+  readonly mark: number
+  readonly blockLan: boolean
+}
+
+interface Rule {
+  readonly preference: number
+  /** The words after `ip rule add pref NUMBER`. */
+  readonly words: string
+}
+
+/** How many preferences there are, used or not. */
+const PREFERENCES = 9
+
+export function exitRules(family: Family, { mark, blockLan }: ExitRulesInit): readonly Rule[] {
+  const broadest = (family === 'ipv4' ? BROAD_IPV4_BITS : BROAD_IPV6_BITS) - 1
+  const table = `lookup ${EXIT_TABLE}`
+  const rules: readonly (string | undefined)[] = [
+    `fwmark ${mark} lookup main`,
+    `fwmark ${mark} unreachable`,
+    `ipproto udp dport 53 ${table}`,
+    `ipproto tcp dport 53 ${table}`,
+    'ipproto udp dport 53 unreachable',
+    'ipproto tcp dport 53 unreachable',
+    blockLan ? undefined : `lookup main suppress_prefixlength ${broadest}`,
+    table,
+    'unreachable',
+  ]
+  return rules.flatMap((words, at) =>
+    words === undefined ? [] : [{ preference: FIRST_PREFERENCE + at, words }],
+  )
+}
+
+/** The preferences of this node's rules among those that `ip rule show` printed. */
+export function ownPreferences(shown: string): readonly number[] {
+  return preferencesOf(shown).filter(isOwn)
+}
+
+/** The lines of `ip rule show` that other programs wrote: neither the kernel's three nor ours. */
+export function foreignRules(shown: string): readonly string[] {
+  return shown
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/\s+/g, ' '))
+    .filter((line) => {
+      const preference = Number.parseInt(line, 10)
+      if (Number.isNaN(preference) || isOwn(preference)) return false
+      return ![0, 32_766, 32_767].includes(preference) && !/l3mdev|^\d+: from \S+ lookup main$/.test(line)
+    })
+}
+
+function preferencesOf(shown: string): readonly number[] {
+  return shown.split('\n').flatMap((line) => {
+    const preference = Number.parseInt(line, 10)
+    return Number.isNaN(preference) ? [] : [preference]
+  })
+}
+
+function isOwn(preference: number): boolean {
+  return preference >= FIRST_PREFERENCE && preference < FIRST_PREFERENCE + PREFERENCES
+}

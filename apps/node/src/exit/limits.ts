@@ -1,0 +1,16 @@
+/** Numbers by which the kernel keeps apart what belongs to an exit. */
+
+/** The mark of this node's own sockets, `mesh` in ASCII, where --fwmark gives no other. */
+export const EXIT_MARK = 0x6d65_7368
+/** The table of the kernel with the default route into the VPN. */
+export const EXIT_TABLE = 28_005
+/** The preference of the first rule, and eight after it: before those of Tailscale (5210) and of wg-quick (32764). */
+export const FIRST_PREFERENCE = 5_100
+/** How long a command of the system may take, in ms. */
+export const COMMAND_MS = 10_000
+/** How often the host is looked at for what disturbs an exit, in ms. */
+export const CHECK_MS = 30_000
+/** Routes of IPv4 with fewer bits than this take so much of the Internet along that they count as default routes. */
+export const BROAD_IPV4_BITS = 8
+/** The same for IPv6. */
+export const BROAD_IPV6_BITS = 16

@@ -1,0 +1,48 @@
+/** Runs `ip` and `nft`, which say what they refuse on standard error. */
+import { execFileSync } from 'node:child_process'
+import { MeshError } from '@mesh/core'
+import { COMMAND_MS } from './limits.ts'
+
+/** Why a command of the system failed. */
+export class CommandFailure extends Error {
+  /** The program is not installed. */
+  readonly isMissing: boolean
+
+  constructor(message: string, isMissing: boolean) {
+    super(message)
+    this.isMissing = isMissing
+  }
+}
+
+/** @throws CommandFailure */
+export function runSystem(program: 'ip' | 'nft', args: readonly string[], input?: string): string {
+  try {
+    return execFileSync(program, args, {
+      encoding: 'utf8',
+      timeout: COMMAND_MS,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      ...(input !== undefined && { input }),
+    })
+  } catch (error) {
+    const { code, stderr, message } = error as { code?: string; stderr?: string; message: string }
+    const said = (stderr ?? '').trim().split('\n')[0] ?? ''
+    throw new CommandFailure(said === '' ? message : said, code === 'ENOENT')
+  }
+}
+
+/** The output; undefined when the command failed or is not there. */
+export function trySystem(
+  program: 'ip' | 'nft',
+  args: readonly string[],
+  input?: string,
+): string | undefined {
+  try {
+    return runSystem(program, args, input)
+  } catch {
+    return undefined
+  }
+}
+
+export function exitError(code: `exit.${string}`, message: string, hint: string, cause?: unknown): MeshError {
+  return new MeshError(code, message, { hint, cause })
+}

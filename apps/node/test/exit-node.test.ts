@@ -1,0 +1,211 @@
+/**
+ * An exit node, with a namespace as the Internet: all that a machine sends there leaves by the exit, and while pings go on
+ * no packet passes outside of it at any time: at the start, while the exit is gone, and after the node was killed.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { engineSupport } from '@mesh/engine'
+import { createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createVpnLab, type Machine, ping, pingSoon, runIn, type VpnLab } from './vpn-lab.ts'
+
+const support = engineSupport()
+const why = whyNoNamespaces(['ip', 'nft', 'ping', 'dig']) ?? (support.supported ? undefined : support.message)
+const suite = why === undefined ? 'an exit node' : `an exit node (skipped: ${why})`
+
+const [FAR4, FAR6, LAN_DNS] = ['198.51.100.1', '2001:db8:1::1', '192.168.7.53']
+const [USER, EXIT] = ['203.0.113.10', '203.0.113.20']
+
+/** Counts what the user's machine sends to the Internet past the exit, but for what a link needs. */
+const COUNTERS = `table inet count {
+  counter past { }
+  counter byExit { }
+  chain in {
+    type filter hook prerouting priority -300; policy accept;
+    icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, mld2-listener-report } accept
+    iifname user ip saddr ${USER} ip daddr != ${EXIT} counter name past
+    iifname user ip6 saddr 2001:db8:a::10 ip6 daddr != 2001:db8:b::20 counter name past
+    ip saddr ${EXIT} ip daddr ${FAR4} counter name byExit
+    ip6 saddr 2001:db8:b::20 ip6 daddr ${FAR6} counter name byExit
+  }
+}`
+
+const DNS_SERVER = `
+const socket = require('node:dgram').createSocket('udp4')
+socket.on('message', (query, { port, address }) => { query[2] |= 0x80; socket.send(query, port, address) })
+socket.bind(53, '${FAR4}')`
+
+describe.skipIf(why !== undefined)(suite, () => {
+  let lab: Lab
+  let vpn: VpnLab
+  let exit: Machine
+  let user: Machine
+  let folder: string
+  let resolverFolder: string
+  const children: ChildProcess[] = []
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'mesh-exit-'))
+    lab = createLab(['net', 'user', 'exit', 'lan'])
+    const end = (host: string, device: string, addresses: string[]) => ({ host, device, addresses })
+    lab.wire(
+      end('user', 'eth0', [`${USER}/28`, '2001:db8:a::10/64']),
+      end('net', 'user', ['203.0.113.1/28', '2001:db8:a::1/64']),
+    )
+    lab.wire(
+      end('exit', 'eth0', [`${EXIT}/28`, '2001:db8:b::20/64']),
+      end('net', 'exit', ['203.0.113.17/28', '2001:db8:b::1/64']),
+    )
+    lab.wire(end('user', 'eth1', ['192.168.7.1/24']), end('lan', 'eth0', [`${LAN_DNS}/24`]))
+    for (const host of ['net', 'exit'])
+      lab.run(host, ['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'])
+    lab.run('net', ['ip', 'addr', 'add', `${FAR4}/32`, 'dev', 'lo'])
+    lab.run('net', ['ip', 'addr', 'add', `${FAR6}/128`, 'dev', 'lo'])
+    lab.run('net', ['nft', COUNTERS])
+    // whoever takes the Internet for its own link finds it there: a bound socket would
+    lab.run('net', ['sysctl', '-qw', 'net.ipv4.conf.user.proxy_arp=1'])
+    for (const [host, v4, v6] of [
+      ['user', '203.0.113.1', '2001:db8:a::1'],
+      ['exit', '203.0.113.17', '2001:db8:b::1'],
+    ] as const) {
+      lab.run(host, ['ip', 'route', 'add', 'default', 'via', v4])
+      lab.run(host, ['ip', '-6', 'route', 'add', 'default', 'via', v6])
+    }
+    resolverFolder = join('/etc/netns', lab.name('exit'))
+    mkdirSync(resolverFolder, { recursive: true })
+    writeFileSync(join(resolverFolder, 'resolv.conf'), `nameserver ${FAR4}\n`)
+    inside('net', [process.execPath, '-e', DNS_SERVER])
+    vpn = createVpnLab(lab)
+    exit = await startExit()
+  }, 60_000)
+  afterAll(async () => {
+    for (const child of children) child.kill()
+    await vpn?.close()
+    for (const path of [folder, resolverFolder]) rmSync(path, { recursive: true, force: true })
+  })
+
+  function inside(host: string, argv: readonly string[]): void {
+    const [file, ...words] = lab.inside(host, argv)
+    children.push(spawn(file, words, { stdio: 'ignore' }))
+  }
+
+  function startExit(): Promise<Machine> {
+    const args = ['--name=gate', '--address=10.1.0.1/24', '--advertise-exit', '--udp', '--mdns=false']
+    return vpn.start('exit', [...args, '--listen-maddrs=/ip4/0.0.0.0/tcp/4001'], {
+      stateDir: join(folder, 'exit'),
+    })
+  }
+
+  function startUser(args: readonly string[]): Promise<Machine> {
+    const bootstrap = exit.addresses.filter((address) => address.includes(`/${EXIT}/tcp/`))
+    return vpn.start(
+      'user',
+      [
+        '--address=10.1.0.2/24',
+        '--udp',
+        '--mdns=false',
+        `--discovery-bootstrap-peers=${bootstrap.join(',')}`,
+        ...args,
+      ],
+      { stateDir: join(folder, 'user') },
+    )
+  }
+
+  function counted(name: 'past' | 'byExit'): number {
+    const text = lab.run('net', ['nft', 'list', 'counter', 'inet', 'count', name])
+    return Number(/packets (\d+)/.exec(text)?.[1])
+  }
+
+  function rules(family: '-4' | '-6'): string {
+    return lab.run('user', ['ip', family, 'rule', 'show'])
+  }
+
+  async function expectInternet(): Promise<void> {
+    await Promise.all([pingSoon(lab, 'user', FAR4, 60_000), pingSoon(lab, 'user', FAR6, 60_000)])
+    expect(counted('past')).toBe(0)
+  }
+
+  /** Also by sockets that choose the interface themselves. */
+  async function expectDropped(): Promise<void> {
+    const tries = [FAR4, FAR6].flatMap((far) => [
+      ping(lab, 'user', far, { count: 1, withinS: 1 }),
+      ping(lab, 'user', far, { count: 1, withinS: 1, from: 'eth0' }),
+    ])
+    const outcomes = await Promise.allSettled(tries)
+    expect(outcomes.map(({ status }) => status)).toEqual(tries.map(() => 'rejected'))
+    expect(counted('past')).toBe(0)
+  }
+
+  test('all that leaves goes by the exit from the first moment, the local network is kept, DNS goes along', async () => {
+    const starting = startUser(['--exit-node=gate'])
+    await eventually(() => expect(rules('-6')).toContain('5100:'), { withinMs: 20_000, everyMs: 20 })
+    // before there is an exit, and through all that follows
+    for (const far of [FAR4, FAR6]) inside('user', ['ping', '-n', '-q', '-i', '0.1', far])
+    user = await starting
+    await expectInternet()
+    expect(counted('byExit')).toBeGreaterThan(1)
+    await ping(lab, 'user', LAN_DNS)
+    expect(await runIn(lab, 'user', ['dig', `@${LAN_DNS}`, 'example.org', '+time=3', '+tries=2'])).toContain(
+      'status: NOERROR',
+    )
+    await eventually(async () => {
+      const { ExitNode } = await user.control.getVpn()
+      expect(ExitNode).toMatchObject({
+        PeerID: exit.id,
+        Hostname: 'gate',
+        State: 'up',
+        Families: ['ipv4', 'ipv6'],
+      })
+    })
+    expect((await exit.control.getVpn()).OffersExit).toEqual(['ipv4', 'ipv6'])
+    const { Problems } = await user.control.getHealth()
+    expect(Problems.map(({ Code }) => Code)).toContain('exit.inbound')
+  }, 120_000)
+
+  test('while the exit is gone packets are dropped, and the status says so; it comes back by itself', async () => {
+    await exit.stop('SIGKILL')
+    await eventually(
+      async () => {
+        expect((await user.control.getVpn()).ExitNode?.State).toBe('gone')
+        const { Problems } = await user.control.getHealth()
+        expect(Problems.map(({ Code }) => Code)).toContain('vpn.exit_gone')
+      },
+      { withinMs: 30_000, everyMs: 200 },
+    )
+    await expectDropped()
+    exit = await startExit()
+    await expectInternet()
+    expect(lab.run('exit', ['nft', 'list', 'tables'])).toContain('mesh_exit_mesh0')
+  }, 120_000)
+
+  test('a node that was killed leaves no way past the exit, and the next one goes on with it', async () => {
+    await user.stop('SIGKILL')
+    await expectDropped()
+    user = await startUser(['--exit-node=10.1.0.1', '--exit-node-block-lan'])
+    await expectInternet()
+    await expect(ping(lab, 'user', LAN_DNS, { count: 1, withinS: 1 })).rejects.toThrow('ping')
+  }, 120_000)
+
+  test('nothing is left at the end, nor after a kill once a node starts without an exit', async () => {
+    await user.stop()
+    expect([rules('-4'), rules('-6')].join()).not.toContain('51')
+    await ping(lab, 'user', FAR4, { count: 1 })
+    expect(counted('past')).toBeGreaterThan(0)
+    user = await startUser(['--exit-node=gate'])
+    await user.stop('SIGKILL')
+    expect(rules('-4')).toContain('5108:')
+    user = await startUser([])
+    expect([rules('-4'), rules('-6')].join()).not.toContain('51')
+    expect(lab.run('user', ['nft', 'list', 'tables'])).not.toContain('mesh_exit')
+    await Promise.all([exit.stop(), user.stop()])
+    expect(lab.run('exit', ['nft', 'list', 'tables'])).not.toContain('mesh_exit')
+  }, 120_000)
+
+  test('with a strict rp_filter the node does not start, and says what to do', async () => {
+    lab.run('user', ['sysctl', '-qw', 'net.ipv4.conf.eth0.rp_filter=1'])
+    await expect(startUser(['--exit-node=gate'])).rejects.toThrow('rp_filter')
+    expect(rules('-4')).not.toContain('51')
+  }, 60_000)
+})

@@ -1,0 +1,159 @@
+import { ApiError } from '@mesh/api-client'
+import type { GuestConfigurationView, GuestView } from '@mesh/api-contract'
+import { useSearch } from '@tanstack/react-router'
+import { useDeferredValue, useState } from 'react'
+import { useAddGuest, useGuests, useRemoveGuest } from '../../data/guests.ts'
+import { useRead } from '../../data/reads.ts'
+import { bytesInWords } from '../../model/rate-words.ts'
+import { Button } from '../../parts/button.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { fieldClasses, TextField } from '../../parts/field.tsx'
+import { ErrorNote, LoadingRows, WriteErrorNote } from '../../parts/notes.tsx'
+import { QrCode } from '../../parts/qr-code.tsx'
+import { Age } from '../../parts/time.tsx'
+import page from '../page.module.css'
+import css from './guests.module.css'
+
+/** Stock WireGuard apps that this node carries for, and the exit node, if there is one. */
+export function GuestsPage() {
+  const { q = '' } = useSearch({ from: '/guests' })
+  const filter = useDeferredValue(q).toLowerCase()
+  const { data, error, refetch } = useGuests()
+  const [added, setAdded] = useState<GuestConfigurationView>()
+  const hasNoVpn = error instanceof ApiError && error.code === 'vpn.not_running'
+  return (
+    <div className={page.page}>
+      <header className={page.head}>
+        <h1>Guests</h1>
+      </header>
+      <p className={page.sub}>
+        Phones, routers and others with a WireGuard app: an address of the VPN, without mesh on the device.
+      </p>
+      {hasNoVpn && (
+        <p>This node runs no VPN, so it has no guests. One that was started as `mesh` alone has.</p>
+      )}
+      {error !== null && !hasNoVpn && (
+        <ErrorNote title="The guests could not be read" error={error} retry={() => void refetch()} />
+      )}
+      {data === undefined && error === null && <LoadingRows label="Reading the guests" />}
+      {data !== undefined && (
+        <>
+          <ExitLine />
+          <GuestList guests={data.filter(({ Name }) => Name.toLowerCase().includes(filter))} />
+          {added === undefined ? (
+            <AddGuest onAdded={setAdded} />
+          ) : (
+            <Configuration guest={added} onClose={() => setAdded(undefined)} />
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+function ExitLine() {
+  const { data } = useRead('getVpn', {}, { everyMs: 5_000 })
+  if (data === undefined) return null
+  const { ExitNode, OffersExit } = data
+  return (
+    <>
+      {ExitNode !== null && (
+        <p role="status">
+          Exit node {ExitNode.Hostname || ExitNode.Wanted}:{' '}
+          {ExitNode.State === 'up'
+            ? 'all that leaves for the Internet goes through it.'
+            : 'not reached; what leaves for the Internet is dropped.'}
+        </p>
+      )}
+      {OffersExit !== null && <p>This node is an exit node for members.</p>}
+    </>
+  )
+}
+
+function GuestList({ guests }: { guests: readonly GuestView[] }) {
+  const remove = useRemoveGuest()
+  return (
+    <section className={page.section} aria-label="Guests of this node">
+      {guests.length === 0 && <p className={css.faint}>No guests.</p>}
+      <ul>
+        {guests.map(({ Name, Address, Handshake, BytesIn, BytesOut }) => (
+          <li key={Name} className={css.row}>
+            <span>{Name}</span>
+            <Copy text={Address} what="address" mono />
+            <span>
+              {Handshake === null ? (
+                <span className={css.faint}>never seen</span>
+              ) : (
+                <Age at={Date.parse(Handshake)} />
+              )}
+            </span>
+            <span title="From the guest">{bytesInWords(BytesIn)}</span>
+            <span title="To the guest">{bytesInWords(BytesOut)}</span>
+            <Button
+              tone="danger"
+              disabled={remove.isPending}
+              onClick={() => remove.mutate(Name)}
+              aria-label={`Remove ${Name}`}
+            >
+              Remove
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {remove.error !== null && <WriteErrorNote error={remove.error} />}
+    </section>
+  )
+}
+
+function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => void }) {
+  const [name, setName] = useState('')
+  const [endpoint, setEndpoint] = useState('')
+  const add = useAddGuest()
+  return (
+    <form
+      className={`${fieldClasses.form} ${css.form}`}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (name !== '' && !add.isPending) add.mutate({ name, endpoint }, { onSuccess: onAdded })
+      }}
+    >
+      <TextField label="Name" value={name} onChange={setName} placeholder="phone" />
+      <TextField
+        label="Where it finds this node (may be empty)"
+        value={endpoint}
+        onChange={setEndpoint}
+        placeholder="vpn.example.org:51820"
+        hint="Empty: the address at which this node is most probably found."
+      />
+      {add.error !== null && <WriteErrorNote error={add.error} />}
+      <div className={fieldClasses.actions}>
+        <Button type="submit" tone="primary" disabled={name === '' || add.isPending}>
+          {add.isPending ? 'Adding' : 'Add guest'}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** Shown once: the node does not know the private key. */
+function Configuration({ guest, onClose }: { guest: GuestConfigurationView; onClose: () => void }) {
+  const { Name, Configuration: text } = guest
+  return (
+    <section className={page.section} aria-label={`Configuration of ${Name}`}>
+      <h2>{Name}</h2>
+      <p>
+        Scan this with the WireGuard app, or import the text as a file. It holds the private key and is not
+        shown again.
+      </p>
+      <QrCode text={text} label={`QR code of the configuration of ${Name}`} />
+      <pre className={css.text}>{text}</pre>
+      <div className={fieldClasses.actions}>
+        <Copy text={text} what="configuration">
+          Copy the configuration
+        </Copy>
+        <Button onClick={onClose}>Done</Button>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,61 @@
+/** The problems of a VPN that a person should know of, gathered from its parts; and how many members are near. */
+import { BUCKETS, type PeerId } from '@mesh/core'
+import { checkNotTaken } from './addresses/check-addresses.ts'
+import type { TableApplier } from './apply-table.ts'
+import { exitProblems } from './exit.ts'
+import type { Guests } from './guests/guests.ts'
+import type { OwnAddresses } from './own-addresses.ts'
+import { notForwarding, problemOf, routesNotSet } from './status.ts'
+import type { VpnTable } from './table/build-table.ts'
+import { DEFAULT_ROUTES } from './table/prefix.ts'
+import { VPN_PROTOCOL } from './tunnels/limits.ts'
+import type { VpnComponents, VpnExitStatus, VpnInit, VpnProblem } from './vpn.ts'
+
+interface FindProblemsInput extends Pick<VpnComponents, 'ledger' | 'host' | 'clock'> {
+  readonly init: VpnInit
+  readonly engineProblem: VpnProblem | undefined
+  readonly own: OwnAddresses
+  readonly applier: Pick<TableApplier, 'addressesError' | 'routesError'> | undefined
+  /** All that starting waits for is there. */
+  readonly isUp: boolean
+  /** The interface and the tunnels are there. */
+  readonly stands: boolean
+  readonly guests: Guests
+  readonly exit: VpnExitStatus | undefined
+  readonly table: VpnTable | undefined
+}
+
+export function findProblems(input: FindProblemsInput): readonly VpnProblem[] {
+  const { init, engineProblem, own, applier, isUp, guests, exit, table, ledger, host, clock } = input
+  const errors = [applier?.addressesError, own.leaseError].filter((error) => error !== undefined)
+  return [
+    ...(engineProblem === undefined ? [] : [engineProblem]),
+    ...errors.map((error) => problemOf(error)),
+    ...(isUp ? checkNotTaken(own.all(), ledger, clock.now()).map((error) => problemOf(error)) : []),
+    ...(applier?.routesError === undefined ? [] : [routesNotSet(applier.routesError)]),
+    ...(input.stands ? forwardingProblems(init, host) : []),
+    ...guests.problems(),
+    ...exitProblems(exit, table?.exit),
+    ...(host.problems?.() ?? []),
+    ...(table?.problems ?? []),
+  ]
+}
+
+/** Counts the members that a claim has to reach: those connected whom the ledger knows. */
+export function countNeighbours({ ledger, network }: Pick<VpnComponents, 'ledger' | 'network'>): number {
+  let count = 0
+  for (const { key, entry } of ledger.snapshot().entries(BUCKETS.healthcheck)) {
+    if (!entry.deleted && network.pathOf(key as PeerId) !== undefined) count++
+  }
+  return Math.max(count, network.channels.peersWith(VPN_PROTOCOL).length)
+}
+
+function forwardingProblems(
+  { advertiseRoutes = [], advertiseExit = false }: VpnInit,
+  host: VpnComponents['host'],
+) {
+  return [
+    ...notForwarding(advertiseRoutes, host),
+    ...(advertiseExit ? notForwarding(DEFAULT_ROUTES, host, 'An exit is offered') : []),
+  ]
+}

@@ -1,0 +1,69 @@
+/** The text in which a node keeps its guests over restarts. Pure. */
+import { type IpAddress, tryParseIp } from '@mesh/core'
+import { vpnError } from '../errors.ts'
+
+/** A stock WireGuard device that this node carries for. Its private key was told once, and is kept nowhere. */
+export interface Guest {
+  readonly name: string
+  readonly address: IpAddress
+  /** Base64, as WireGuard's tools write it. */
+  readonly publicKey: string
+  readonly presharedKey: string
+  /** Unix ms. */
+  readonly addedAt: number
+}
+
+export interface GuestFile {
+  /** The node's WireGuard key, base64: guests know it by the public one. */
+  readonly privateKey: string
+  /** The UDP port that their configurations name. */
+  readonly port: number
+  readonly guests: readonly Guest[]
+}
+
+export function encodeGuestFile(file: GuestFile): string {
+  return `${JSON.stringify(file, undefined, 2)}\n`
+}
+
+/** @throws MeshError `vpn.bad_guest_file`: writing another in its place would cut all guests off */
+export function parseGuestFile(text: string): GuestFile {
+  const file = tryParse(text)
+  if (isObject(file) && isKey(file['privateKey']) && isPort(file['port']) && Array.isArray(file['guests'])) {
+    const guests = file['guests'].map(readGuest)
+    if (guests.every((guest) => guest !== undefined))
+      return { privateKey: file['privateKey'], port: file['port'], guests }
+  }
+  throw vpnError('vpn.bad_guest_file', 'the file with the guests of this node cannot be read', {
+    hint: 'It is guests.json in the folder of the instance. Restore it from a copy; or remove it, and add all guests anew.',
+  })
+}
+
+function readGuest(value: unknown): Guest | undefined {
+  if (!isObject(value)) return undefined
+  const { name, address: text, publicKey, presharedKey, addedAt } = value
+  const address = typeof text === 'string' ? tryParseIp(text) : undefined
+  if (typeof name !== 'string' || address === undefined || typeof addedAt !== 'number') return undefined
+  return isKey(publicKey) && isKey(presharedKey)
+    ? { name, address, publicKey, presharedKey, addedAt }
+    : undefined
+}
+
+function isKey(value: unknown): value is string {
+  return typeof value === 'string' && Buffer.from(value, 'base64').length === 32
+}
+
+function isPort(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 65_535
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,329 @@
+/**
+ * Guests of this node: stock WireGuard devices with an address of the VPN, which speak with this node alone. 1 their
+ * keys and addresses are kept over restarts, and with them this node's key and port; 2 their addresses are announced in
+ * `machines` as this node's, so that members send to it; 3 the table has them, and the engine carries for them.
+ */
+import { BUCKETS, type Cidr, type Clock, delay, type IpAddress, type Logger, type Random } from '@mesh/core'
+import { endpointText, type GuestCounters, type UdpInit } from '@mesh/engine'
+import { freeAddress } from '../addresses/free-address.ts'
+import { CLAIM_RACE_MS } from '../addresses/limits.ts'
+import { holderOf, readUsed } from '../addresses/machines-bucket.ts'
+import { isIpv4 } from '../addresses/ip-math.ts'
+import { machineText } from '../addresses/own-machines.ts'
+import { vpnError } from '../errors.ts'
+import { DEFAULT_MTU } from '../limits.ts'
+import type { OwnAddresses } from '../own-addresses.ts'
+import type { Candidate } from '../paths/path-state.ts'
+import type { VpnLedger } from '../ports.ts'
+import { publicKeyOf } from '../tunnels/secrets.ts'
+import type {
+  AcceptedRoute,
+  AddedGuest,
+  GuestRequest,
+  GuestStatus,
+  GuestStore,
+  VpnComponents,
+  VpnInit,
+  VpnProblem,
+} from '../vpn.ts'
+import { bestEndpoint, guestConfiguration, withPort } from './guest-configuration.ts'
+import { encodeGuestFile, type Guest, type GuestFile, parseGuestFile } from './guest-file.ts'
+import { MAX_GUEST_MTU, MAX_GUESTS } from './limits.ts'
+
+interface GuestsInit {
+  /** The wishes of the person. */
+  readonly options: Pick<VpnInit, 'guestEndpoint' | 'machine' | 'mtu' | 'advertiseRoutes'>
+  /** This node's VPN ranges. */
+  readonly ranges: readonly Cidr[]
+  /** This node's addresses, and those of machines that are away, which are left to them. */
+  readonly own: Pick<OwnAddresses, 'all' | 'pastOthers'>
+  readonly accepted: () => readonly AcceptedRoute[]
+  readonly udpPort: () => number | undefined
+  readonly candidates: () => readonly Candidate[]
+  readonly counters: () => ReadonlyMap<string, GuestCounters>
+  /** The number of members that this node is connected to now. */
+  readonly neighbours: () => number
+  /** Called when `all()` has changed. */
+  readonly onChange: () => void
+}
+
+interface GuestsComponents extends Pick<VpnComponents, 'announce'> {
+  readonly ledger: VpnLedger
+  readonly store: GuestStore
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
+
+export class Guests {
+  /** This node's WireGuard key: the one that guests know, or a new one. The caller's to overwrite at the end. */
+  readonly privateKey: Uint8Array
+  /** The port that guests know; undefined: there were none so far. */
+  readonly port: number | undefined
+  readonly #init: GuestsInit
+  readonly #components: GuestsComponents
+  readonly #announced = new Map<string, () => void>()
+  /** Unix ms of the last handshake of each, by its key. */
+  readonly #sessions = new Map<string, number>()
+  #guests: readonly Guest[]
+  /** Addresses that are being claimed. */
+  readonly #claiming = new Set<IpAddress>()
+  #stopped = false
+
+  /** @throws MeshError `vpn.bad_guest_file` */
+  constructor(init: GuestsInit, components: GuestsComponents) {
+    this.#init = init
+    this.#components = components
+    const text = components.store.read()
+    const file: GuestFile | undefined = text === undefined ? undefined : parseGuestFile(text)
+    this.privateKey =
+      file === undefined
+        ? components.random.bytes(32)
+        : new Uint8Array(Buffer.from(file.privateKey, 'base64'))
+    this.port = file?.port
+    this.#guests = file?.guests ?? []
+  }
+
+  all(): readonly Guest[] {
+    return this.#guests
+  }
+
+  addresses(): readonly IpAddress[] {
+    return [...this.#guests.map(({ address }) => address), ...this.#claiming]
+  }
+
+  /** Announces those of earlier runs. To be called when this node has its own addresses. */
+  start(): void {
+    for (const guest of this.#guests) this.#announce(guest)
+  }
+
+  stop(): void {
+    this.#stopped = true
+    for (const end of this.#announced.values()) end()
+    this.#announced.clear()
+  }
+
+  /** A session with the guest that has this key was made. */
+  session(key: string): void {
+    this.#sessions.set(key, this.#components.clock.now())
+  }
+
+  list(): readonly GuestStatus[] {
+    const counters = this.#init.counters()
+    return this.#guests.map((guest) => {
+      const { name, address, publicKey, addedAt } = guest
+      const counted = counters.get(publicKey)
+      return {
+        name,
+        address,
+        publicKey,
+        addedAt,
+        sessionSince: this.#sessions.get(publicKey),
+        endpoint: counted?.endpoint,
+        counters: counted ?? { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} },
+      }
+    })
+  }
+
+  problems(): readonly VpnProblem[] {
+    const [port, { length }] = [this.#init.udpPort(), this.#guests]
+    if (length === 0 || this.port === undefined || port === this.port) return []
+    const guests = length === 1 ? 'The guest of this node is' : `${length} guests of this node are`
+    return [
+      {
+        code: 'vpn.guest_port',
+        severity: 'error',
+        title: `${guests} cut off: they know UDP port ${this.port}, and ${port === undefined ? 'this node has none' : `this node has ${port}`}`,
+        hint: `Start the node with --udp-port ${this.port}, after ending what else uses that port (\`ss -ulpn\`); or add the guests anew.`,
+      },
+    ]
+  }
+
+  /**
+   * @throws MeshError `vpn.guest_exists`, `vpn.bad_guest_name`, `vpn.too_many_guests`, `vpn.no_udp`, `vpn.no_endpoint`,
+   *   `vpn.no_guest_address`, `vpn.guest_not_kept`; the signal's reason
+   */
+  async add({ name, endpoint: given }: GuestRequest, signal: AbortSignal): Promise<AddedGuest> {
+    this.#checkName(name)
+    const endpoint = this.#endpointOf(given)
+    const address = await this.#claim(name, signal)
+    const { random, clock, log } = this.#components
+    const privateKey = random.bytes(32)
+    const guest: Guest = {
+      name,
+      address,
+      publicKey: publicKeyOf(privateKey).toString('base64'),
+      presharedKey: Buffer.from(random.bytes(32)).toString('base64'),
+      addedAt: clock.now(),
+    }
+    this.#keep([...this.#guests, guest], address)
+    this.#announce(guest)
+    this.#init.onChange()
+    log.info('guest added', { name, address })
+    const configuration = this.#configurationOf(guest, privateKey, endpoint)
+    privateKey.fill(0)
+    return { name, address, publicKey: guest.publicKey, endpoint, configuration }
+  }
+
+  /** Its packets pass no more when this returns. @throws MeshError `vpn.unknown_guest`, `vpn.guest_not_kept` */
+  remove(name: string): void {
+    const guest = this.#guests.find((each) => isSame(each.name, name))
+    if (guest === undefined) throw vpnError('vpn.unknown_guest', `no guest is called ${JSON.stringify(name)}`)
+    const { store, ledger, log } = this.#components
+    // what cannot be forgotten on disk is cut off all the same
+    this.#guests = this.#guests.filter((each) => each !== guest)
+    this.#init.onChange()
+    this.#announced.get(guest.publicKey)?.()
+    this.#announced.delete(guest.publicKey)
+    this.#sessions.delete(guest.publicKey)
+    ledger.delete(BUCKETS.machines, guest.address)
+    log.info('guest removed', { name: guest.name, address: guest.address })
+    this.#write(store, this.#guests)
+  }
+
+  #configurationOf(guest: Guest, privateKey: Uint8Array, endpoint: string): string {
+    const { ranges, accepted } = this.#init
+    const { mtu, machine, advertiseRoutes = [] } = this.#init.options
+    const behind = accepted().filter(({ inKernel }) => inKernel)
+    const routes = [...advertiseRoutes, ...behind.map(({ range }) => range)]
+    return guestConfiguration({
+      ...guest,
+      privateKey: Buffer.from(privateKey).toString('base64'),
+      mtu: guestMtuOf(mtu),
+      node: {
+        name: machine.Hostname,
+        publicKey: publicKeyOf(this.privateKey).toString('base64'),
+        endpoint,
+      },
+      reaches: [...new Set([...ranges, ...routes])].filter(isIpv4),
+    })
+  }
+
+  #checkName(name: string): void {
+    if (!NAME.test(name)) {
+      throw vpnError('vpn.bad_guest_name', `a guest cannot be called ${JSON.stringify(name.slice(0, 80))}`)
+    }
+    if (this.#guests.some((guest) => isSame(guest.name, name))) {
+      throw vpnError('vpn.guest_exists', `there is a guest called ${name} already`)
+    }
+    if (this.#guests.length + this.#claiming.size >= MAX_GUESTS) {
+      throw vpnError('vpn.too_many_guests', `this node has ${this.#guests.length} guests`)
+    }
+  }
+
+  #endpointOf(given: string | undefined): string {
+    const port = this.#init.udpPort()
+    if (port === undefined) throw vpnError('vpn.no_udp', 'this node sends nothing over UDP')
+    const asked = given ?? this.#init.options.guestEndpoint
+    if (asked !== undefined) return withPort(asked, port)
+    const found = bestEndpoint(this.#init.candidates())
+    if (found === undefined) throw vpnError('vpn.no_endpoint', 'this machine has no address of its own')
+    return endpointText(found)
+  }
+
+  /** Takes a free address, as a lease does; nobody else holds it when this resolves. */
+  async #claim(name: string, signal: AbortSignal): Promise<IpAddress> {
+    const range = this.#init.ranges.find(isIpv4)
+    const lost = new Set<IpAddress>()
+    for (;;) {
+      const address = range && freeAddress(range, new Set([...this.#used(), ...lost]))
+      if (address === undefined) {
+        throw vpnError('vpn.no_guest_address', `there is no free IPv4 address in ${range ?? 'this VPN'}`)
+      }
+      this.#claiming.add(address)
+      try {
+        if (await this.#holds(address, name, signal)) return address
+      } catch (error) {
+        this.#claiming.delete(address)
+        throw error
+      }
+      this.#claiming.delete(address)
+      lost.add(address)
+    }
+  }
+
+  async #holds(address: IpAddress, name: string, signal: AbortSignal): Promise<boolean> {
+    const { ledger, clock } = this.#components
+    const { state } = await ledger.put(BUCKETS.machines, address, this.#recordOf(name, address)).settled
+    if (state === 'refused') return false
+    // another's claim of the same moment
+    if (this.#init.neighbours() > 0) await delay(clock, CLAIM_RACE_MS, signal)
+    const entry = ledger.snapshot().getLive(BUCKETS.machines, address)
+    return entry !== undefined && holderOf(address, entry) === ledger.self
+  }
+
+  #used(): readonly IpAddress[] {
+    const { own } = this.#init
+    const taken = own.all().map(({ address }) => address)
+    return [
+      ...readUsed(this.#components.ledger.snapshot()),
+      ...taken,
+      ...own.pastOthers(),
+      ...this.addresses(),
+    ]
+  }
+
+  #keep(guests: readonly Guest[], claimed: IpAddress): void {
+    try {
+      this.#write(this.#components.store, guests)
+    } catch (error) {
+      this.#components.ledger.delete(BUCKETS.machines, claimed)
+      throw error
+    } finally {
+      this.#claiming.delete(claimed)
+    }
+    this.#guests = guests
+  }
+
+  #write(store: GuestStore, guests: readonly Guest[]): void {
+    const port = this.port ?? this.#init.udpPort()
+    if (port === undefined) return
+    try {
+      const privateKey = Buffer.from(this.privateKey).toString('base64')
+      store.write(encodeGuestFile({ privateKey, port, guests }))
+    } catch (error) {
+      throw vpnError('vpn.guest_not_kept', 'the guests of this node cannot be written down', { cause: error })
+    }
+  }
+
+  #announce(guest: Guest): void {
+    if (this.#stopped) return
+    const { announce } = this.#components
+    const text = () => this.#recordOf(guest.name, guest.address)
+    this.#announced.set(guest.publicKey, announce(BUCKETS.machines, guest.address, text))
+  }
+
+  #recordOf(name: string, address: IpAddress): string {
+    const machine = { Hostname: name, OS: 'wireguard', Arch: '', Version: this.#init.options.machine.Version }
+    return machineText(this.#components.ledger.self, address, { own: [address], machine, guest: true })
+  }
+}
+
+/** The longest packet of guests, in bytes, where the interface takes `mtu`. */
+export function guestMtuOf(mtu = DEFAULT_MTU): number {
+  return Math.min(mtu, MAX_GUEST_MTU)
+}
+
+/**
+ * Opens with the UDP port that a person gave, or else the one that guests know; where another program has that, with any,
+ * which `Guests.problems` tells.
+ */
+export function openOnPort<T>(
+  udp: UdpInit | undefined,
+  known: number | undefined,
+  open: (udp: UdpInit | undefined) => T,
+): T {
+  if (udp === undefined || known === undefined || (udp.port ?? 0) !== 0) return open(udp)
+  try {
+    return open({ ...udp, port: known })
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes(`UDP port ${known}`)) throw error
+    return open(udp)
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
