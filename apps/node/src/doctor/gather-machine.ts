@@ -8,6 +8,7 @@ import { dirname } from 'node:path'
 import { type Clock, MeshError, toError, untilAborted, withDeadline } from '@mesh/core'
 import { engineSupport } from '@mesh/engine'
 import type { Settings } from '../settings/options.ts'
+import { readOpenFiles } from '../node/open-files.ts'
 import { describeExposedNetwork, readNetwork } from '../state/network.ts'
 import { version } from '../version.ts'
 import type { MachineFacts, Tried } from './facts.ts'
@@ -38,7 +39,7 @@ export async function gatherMachine(
       .map(([name]) => ({ name, mtu: mtuOf(name) })),
     addresses: interfaces.flatMap(([, addresses]) => addresses?.map(({ address }) => address) ?? []),
     ownName,
-    maxFiles: maxFiles(),
+    maxFiles: readOpenFiles()?.allowed,
   }
 }
 
@@ -109,15 +110,6 @@ function bindUdp(): Promise<void> {
 function mtuOf(name: string): number | undefined {
   try {
     return Number(readFileSync(`/sys/class/net/${name}/mtu`, 'utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-function maxFiles(): number | undefined {
-  try {
-    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    return soft === undefined ? undefined : Number(soft)
   } catch {
     return undefined
   }

@@ -28,6 +28,7 @@ import { findProblems } from './health.ts'
 import type { LedgerKeeper } from './ledger-keeper.ts'
 import { readMetrics } from './metrics.ts'
 import type { NodeDns } from './node-dns.ts'
+import { readOpenFiles } from './open-files.ts'
 import { trustMetrics, trustProblems } from './trust-status.ts'
 import { createVpnPort } from './vpn-port.ts'
 
@@ -190,7 +191,18 @@ class AttachedApi implements NodeApi {
     const own = [...(this.#tokens?.problems() ?? []), ...trustProblems(this.#components.trust, ledger)]
     return [
       ...own,
-      ...findProblems({ ...times, ledger, keeper, p2p, vpn, services, files, dns, bootstrapPeers }),
+      ...findProblems({
+        ...times,
+        openFiles: readOpenFiles(),
+        ledger,
+        keeper,
+        p2p,
+        vpn,
+        services,
+        files,
+        dns,
+        bootstrapPeers,
+      }),
     ]
   }
 

@@ -8,6 +8,7 @@ import type { Ledger, RejectionCode } from '@mesh/ledger'
 import type { P2pNode } from '@mesh/p2p'
 import type { FileSharing, Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
+import type { OpenFiles } from './open-files.ts'
 
 /** The state that problems are found in. */
 export interface HealthView {
@@ -25,6 +26,8 @@ export interface HealthView {
   readonly services?: Pick<Services, 'problems'> | undefined
   readonly files?: Pick<FileSharing, 'problems'> | undefined
   readonly dns?: { problems(): readonly HealthProblem[] }
+  /** Undefined where the system does not say. */
+  readonly openFiles?: OpenFiles | undefined
   /** Who this node would wait for: without them it is alone by intention for a while. */
   readonly bootstrapPeers: number
 }
@@ -42,6 +45,7 @@ export function findProblems(view: HealthView): readonly HealthProblem[] {
     ...(view.files?.problems() ?? []),
     ...(view.dns?.problems() ?? []),
     ...storeProblems(view),
+    ...openFileProblems(view),
     ...(view.keeper?.problems() ?? []),
     ...clockProblems(view),
     ...conflictProblems(view),
@@ -61,6 +65,22 @@ function storeProblems({ ledger }: HealthView): HealthProblem[] {
       title: `The ledger is not stored: ${failure.message}`,
       hint: 'Writes are refused until it is. Is the disk of the state folder full or read-only? It is tried again with every write.',
       since: failure.since,
+    },
+  ]
+}
+
+/** The share of the files allowed beyond which the node says that few are left. */
+const FEW_FILES_SHARE = 0.9
+
+function openFileProblems({ openFiles }: HealthView): HealthProblem[] {
+  if (openFiles === undefined || openFiles.open < openFiles.allowed * FEW_FILES_SHARE) return []
+  const { open, allowed } = openFiles
+  return [
+    {
+      code: 'node.few_files',
+      severity: open >= allowed ? 'error' : 'warning',
+      title: `This process has ${open} of ${allowed} files open, connections included`,
+      hint: 'Without free ones nobody can connect: raise LimitNOFILE= in the unit of systemd, or ulimit -n, and restart the node. It goes on by itself when connections end.',
     },
   ]
 }

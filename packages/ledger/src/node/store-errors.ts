@@ -52,7 +52,7 @@ export function toMeshError(path: string, cause: unknown): MeshError<StoreErrorC
     })
   }
   return new MeshError('ledger.store_failed', `${path} cannot be used: ${String((cause as Error).message)}`, {
-    hint: 'Check that its folder exists, that the disk is not full and that this user may write there.',
+    hint: 'Check that its folder exists, that the disk is not full, that this user may write there, and that enough files may be open (ulimit -n).',
     details,
     cause,
   })
