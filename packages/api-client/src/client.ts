@@ -18,6 +18,7 @@ import {
 } from '@mesh/core'
 import { ApiError, errorOfAnswer } from './api-error.ts'
 import type { Asker } from './asker.ts'
+import type { CallOptions, PagesOptions } from './call-options.ts'
 import { type EventsOptions, readEvents } from './events.ts'
 import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS } from './limits.ts'
 import { type Answered, nextOf, readPages } from './pages.ts'
@@ -49,10 +50,6 @@ export interface ClientOptions {
   readonly retries?: number
   readonly clock?: Clock
   readonly random?: Random
-}
-
-export interface CallOptions {
-  readonly signal?: AbortSignal
 }
 
 type Call<Route extends RouteDefinition> = (
@@ -89,13 +86,6 @@ export type ApiClient = {
     input: Omit<RouteInput<Routes[Id]>, 'after' | 'limit'>,
     options?: PagesOptions,
   ): AsyncIterableIterator<RouteOutput<Routes[Id]>>
-}
-
-export interface PagesOptions extends CallOptions {
-  /** How many entries a page has at most; as many as the node gives unless given. */
-  readonly limit?: number
-  /** Begin after this: a key, an entry's path or a peer id, as the route takes it. */
-  readonly after?: string
 }
 
 /** A client of one node; holds no connection and needs no end. */

@@ -10,14 +10,13 @@
  * ```
  */
 export { ApiError, type ApiErrorInit, type ClientErrorCode } from './api-error.ts'
+export type { CallOptions, PagesOptions } from './call-options.ts'
 export {
   type ApiClient,
-  type CallOptions,
   type ClientOptions,
   createClient,
   type Fetch,
   type FetchInit,
-  type PagesOptions,
 } from './client.ts'
 export type { Answered } from './pages.ts'
 export type { EventsOptions, EventsState } from './events.ts'

@@ -1,6 +1,6 @@
 /** Reading page by page: each answer says in its header Link where the next page begins. */
 import { MAX_PAGE_ENTRIES } from '@mesh/api-contract'
-import type { CallOptions, PagesOptions } from './client.ts'
+import type { CallOptions, PagesOptions } from './call-options.ts'
 
 /** An answer, and the `after` of the page that follows. */
 export interface Answered<Value = unknown> {

@@ -99,7 +99,7 @@ export interface VpnGuest {
   readonly name: string
   readonly address: string
   readonly publicKey: string
-  /** Unix ms. */
+  /** When the guest was added, in unix ms. */
   readonly addedAt: number
   /** Unix ms of the last handshake. */
   readonly sessionSince: number | undefined
@@ -107,7 +107,7 @@ export interface VpnGuest {
   readonly counters: VpnCounters
 }
 
-/** What a guest is given; the configuration holds its private key. */
+/** The answer that creates a guest; the configuration holds its private key. */
 interface AddedVpnGuest {
   readonly name: string
   readonly address: string

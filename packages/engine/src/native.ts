@@ -51,7 +51,7 @@ export interface NativeStats {
    */
   readonly rows: Float64Array
   readonly eventsDropped: number
-  /** Of each guest that was heard: its number, and the address with the port. */
+  /** The guests that were heard: the number of each, and the address with the port. */
   readonly heard: readonly { readonly peer: number; readonly endpoint: string }[]
 }
 

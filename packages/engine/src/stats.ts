@@ -38,7 +38,7 @@ export interface EngineCounters {
   readonly drops: Readonly<Partial<Record<DropReason, number>>>
 }
 
-/** What passed between a guest and this node. */
+/** Counts of what passed between a guest and this node. */
 export interface GuestCounters extends EngineCounters {
   /** The address with the port that it was heard from last, `192.0.2.1:51820`; undefined: not yet. */
   readonly endpoint: string | undefined

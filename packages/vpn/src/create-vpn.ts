@@ -3,23 +3,22 @@
  * the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
  * be leased; 7 the networks behind it. Down: the reverse.
  */
-import { type AddressInRange, type Cidr, parseCidr, type PeerId } from '@mesh/core'
+import type { AddressInRange, Cidr, PeerId } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
-import { deriveIpv6, deriveIpv6Range } from './addresses/derive-ipv6.ts'
 import type { LeaseStore } from './addresses/lease-store.ts'
+import { ownRanges } from './addresses/own-ranges.ts'
 import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
 import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'
-import { vpnError } from './errors.ts'
+import { unknownPeer, vpnError } from './errors.ts'
 import { ExitPin, exitStatus } from './exit.ts'
 import { countNeighbours, findProblems } from './find-problems.ts'
 import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
 import { DEFAULT_MTU, PROBE_MS } from './limits.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
-import { announceRoutes } from './own-routes.ts'
+import { announceRoutes, receivedRanges } from './own-routes.ts'
 import { interfaceLost, peerStatuses } from './status.ts'
 import type { VpnTable } from './table/build-table.ts'
-import { DEFAULT_ROUTES } from './table/prefix.ts'
 import { TableInputs } from './table/table-inputs.ts'
 import { type TableWatch, watchTable } from './table/watch-table.ts'
 import { within } from './tunnels/errors.ts'
@@ -42,8 +41,6 @@ import type {
   VpnStatus,
 } from './vpn.ts'
 
-/** Where addresses are leased when nothing else is said. */
-const LEASE_RANGE = parseCidr('10.1.0.0/24')
 /** A memory that remembers nothing: what would be in it ends with the node. */
 const NO_STORE: LeaseStore = { read: () => undefined, write() {} }
 
@@ -60,7 +57,6 @@ interface Parts {
 class MeshVpn implements Vpn {
   readonly #init: VpnInit
   readonly #components: VpnComponents
-  readonly #derived: AddressInRange
   readonly #checked: CheckedAgainst
   /** This node's VPN ranges. */
   readonly #ranges: readonly Cidr[]
@@ -90,15 +86,13 @@ class MeshVpn implements Vpn {
     this.#init = init
     this.#components = components
     this.#listeners = new VpnListeners(components.log)
-    this.#derived = deriveIpv6(deriveIpv6Range(init.secret), ledger.self)
-    const leaseRange = fixed.length > 0 ? undefined : (lease?.range.range ?? LEASE_RANGE)
-    const ranges = leaseRange === undefined ? fixed.map(({ range }) => range) : [leaseRange]
-    this.#checked = { host, ranges, derivedRange: this.#derived.range }
-    this.#ranges = [...new Set([...ranges, this.#derived.range])]
+    const { derived, leaseRange, given } = ownRanges(init, ledger.self)
+    this.#checked = { host, ranges: given, derivedRange: derived.range }
+    this.#ranges = [...new Set([...given, derived.range])]
     this.#inputs = new TableInputs(
       {
         options: init,
-        derived: this.#derived,
+        derived,
         ranges: this.#ranges,
         own: () => this.#own.all(),
         guests: () => this.#guests.all(),
@@ -109,7 +103,7 @@ class MeshVpn implements Vpn {
     )
     this.#own = createOwnAddresses(
       {
-        derived: this.#derived,
+        derived,
         fixed,
         leaseRange,
         machine,
@@ -134,8 +128,7 @@ class MeshVpn implements Vpn {
 
   async addGuest(request: GuestRequest, given?: AbortSignal): Promise<AddedGuest> {
     this.#running()
-    const stopped = this.#stopping.signal
-    return this.#guests.add(request, given === undefined ? stopped : AbortSignal.any([given, stopped]))
+    return this.#guests.add(request, this.#untilStopped(given))
   }
 
   removeGuest(name: string): void {
@@ -167,8 +160,7 @@ class MeshVpn implements Vpn {
   async start(given?: AbortSignal): Promise<void> {
     if (this.#hasStarted) throw vpnError('vpn.not_running', 'a VPN is started once')
     this.#hasStarted = true
-    const signal =
-      given === undefined ? this.#stopping.signal : AbortSignal.any([given, this.#stopping.signal])
+    const signal = this.#untilStopped(given)
     try {
       await this.#start(signal)
     } catch (error) {
@@ -217,13 +209,8 @@ class MeshVpn implements Vpn {
 
   async probe(peer: PeerId, given?: AbortSignal): Promise<VpnProbe> {
     const { tunnels } = this.#running()
-    if (this.#table?.peers.has(peer) !== true) {
-      throw vpnError('vpn.unknown_peer', `${peer} has no machine in this VPN`, {
-        hint: 'The bucket `machines` of the ledger lists them.',
-      })
-    }
-    const stopped = this.#stopping.signal
-    const signal = given === undefined ? stopped : AbortSignal.any([given, stopped])
+    if (this.#table?.peers.has(peer) !== true) throw unknownPeer(peer)
+    const signal = this.#untilStopped(given)
     const { clock } = this.#components
     const found = await within({ clock, ms: PROBE_MS, signal }, (limited) => tunnels.probe(peer, limited))
     const { kind, udp } = tunnels.status(peer)
@@ -237,6 +224,11 @@ class MeshVpn implements Vpn {
   stop(): Promise<void> {
     this.#stopped ??= this.#stop()
     return this.#stopped
+  }
+
+  #untilStopped(given: AbortSignal | undefined): AbortSignal {
+    const { signal } = this.#stopping
+    return given === undefined ? signal : AbortSignal.any([given, signal])
   }
 
   #exitStatus(): VpnExitStatus | undefined {
@@ -285,7 +277,7 @@ class MeshVpn implements Vpn {
 
   #openParts(): Parts {
     const { openEngine, clock, random, log, ledger, network } = this.#components
-    const { interface: name, mtu = DEFAULT_MTU, secret, udp, advertiseRoutes = [] } = this.#init
+    const { interface: name, mtu = DEFAULT_MTU, secret, udp } = this.#init
     const { privateKey } = this.#guests
     // last of all: the key is nobody's any more
     this.#ends.push(() => void privateKey.fill(0))
@@ -334,9 +326,7 @@ class MeshVpn implements Vpn {
     this.#applier = new TableApplier(
       {
         ranges: this.#ranges,
-        // whatever members have for the Internet is this node's to receive
-        advertised:
-          this.#init.advertiseExit === true ? [...advertiseRoutes, ...DEFAULT_ROUTES] : advertiseRoutes,
+        advertised: receivedRanges(this.#init),
         guestMtu: guestMtuOf(mtu),
         addresses: () => this.addresses(),
         onAddresses: (addresses) => {

@@ -1,4 +1,4 @@
-import { MeshError, type MeshErrorInit } from '@mesh/core'
+import { MeshError, type MeshErrorInit, type PeerId } from '@mesh/core'
 import type { TunnelErrorCode } from './tunnels/errors.ts'
 
 /** Codes of the `MeshError`s that this package throws. The engine's (`engine.*`) pass through as they are. */
@@ -40,4 +40,10 @@ export function vpnError(
   init: MeshErrorInit = {},
 ): MeshError<VpnErrorCode> {
   return new MeshError(code, message, init)
+}
+
+export function unknownPeer(peer: PeerId): MeshError<VpnErrorCode> {
+  return vpnError('vpn.unknown_peer', `${peer} has no machine in this VPN`, {
+    hint: 'The bucket `machines` of the ledger lists them.',
+  })
 }

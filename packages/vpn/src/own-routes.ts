@@ -3,7 +3,13 @@ import { type Cidr, delay } from '@mesh/core'
 import { WITHDRAW_MS } from './limits.ts'
 import type { VpnLedger } from './ports.ts'
 import { readRoute } from './table/read-entry.ts'
-import type { VpnComponents } from './vpn.ts'
+import { DEFAULT_ROUTES } from './table/prefix.ts'
+import type { VpnComponents, VpnInit } from './vpn.ts'
+
+/** Gives the networks behind this node from which it takes packets: an exit takes all that members have for the Internet. */
+export function receivedRanges({ advertiseRoutes = [], advertiseExit }: VpnInit): readonly Cidr[] {
+  return advertiseExit === true ? [...advertiseRoutes, ...DEFAULT_ROUTES] : advertiseRoutes
+}
 
 /**
  * Must be called when the node knows what others hold. The returned function withdraws the routes, within a

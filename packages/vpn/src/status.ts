@@ -2,7 +2,8 @@
 import { type AddressInRange, type Cidr, MeshError, type PeerId } from '@mesh/core'
 import type { EngineStats } from '@mesh/engine'
 import type { Tunnels } from './tunnels/tunnels.ts'
-import type { TablePeer, VpnTable } from './table/build-table.ts'
+import type { VpnTable } from './table/build-table.ts'
+import type { TablePeer } from './table/table-build.ts'
 import { isIpv4 } from './addresses/ip-math.ts'
 import type { VpnHost, VpnPeerStatus, VpnProblem } from './vpn.ts'
 

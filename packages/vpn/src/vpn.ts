@@ -117,7 +117,7 @@ export interface GuestStatus {
   readonly name: string
   readonly address: IpAddress
   readonly publicKey: string
-  /** Unix ms. */
+  /** When the guest was added, in unix ms. */
   readonly addedAt: number
   /** Unix ms of the last handshake since this node started; undefined: none. */
   readonly sessionSince: number | undefined
@@ -140,7 +140,7 @@ export interface VpnHost {
    * undefined: unknown.
    */
   forwards(family: IpFamily): boolean | undefined
-  /** What is wrong with what the host does for the VPN: an exit's rules, for example. */
+  /** Says what is wrong with what the host does for the VPN: an exit's rules, for example. */
   problems?(): readonly VpnProblem[]
 }
 
@@ -219,7 +219,7 @@ export interface VpnStatus {
 
 /** `up`: it is reached. While it is not, packets to the Internet are dropped. */
 export interface VpnExitStatus {
-  /** As the person named it. */
+  /** The name, address or id by which the person named it. */
   readonly wanted: string
   /** Undefined until it was found. */
   readonly peer: PeerId | undefined

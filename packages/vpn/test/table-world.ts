@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { BUCKETS, heartbeatValue, parseHeartbeat, type PeerId, peerIdFromPublicKey } from '@mesh/core'
 import type { Entry, KeyedEntry } from '@mesh/ledger'
-import type { TableSnapshot } from '../src/table/build-table.ts'
+import type { TableSnapshot } from '../src/table/table-input.ts'
 
 export interface World {
   /** Unix ms of the first heartbeats. */

@@ -2,7 +2,8 @@
 import { type Cidr, cidrContains, parseCidr, parseIp, type PeerId } from '@mesh/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildTable, type TableInput } from '../src/table/build-table.ts'
+import { buildTable } from '../src/table/build-table.ts'
+import type { TableInput } from '../src/table/table-input.ts'
 import { createWorld, peerNamed, type World } from './table-world.ts'
 
 const peers = ['self', 'a', 'b', 'c', 'd'].map(peerNamed) as [PeerId, ...PeerId[]]

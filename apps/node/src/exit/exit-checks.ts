@@ -1,4 +1,4 @@
-/** What on this machine disturbs an exit, by name and with what to do. The reading of files and commands is handed in. */
+/** Finds what on this machine disturbs an exit, by name and with what to do. The reading of files and commands is handed in. */
 import type { VpnProblem } from '@mesh/vpn'
 import { foreignRules } from './exit-rules.ts'
 import { FIRST_PREFERENCE } from './limits.ts'
@@ -13,7 +13,7 @@ export interface HostFacts {
   readonly rules: string
   /** The output of `nft list ruleset`; '' where it cannot be had. */
   readonly ruleset: string
-  /** systemd-resolved answers /etc/resolv.conf. */
+  /** True where systemd-resolved answers what `/etc/resolv.conf` names. */
   readonly hasResolved: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * What an exit does for members: their packets to the Internet leave with this machine's address, by an nftables table
+ * Does what an exit does for members: their packets to the Internet leave with this machine's address, by an nftables table
  * that holds nothing else. Members' queries to DNS servers of their own local networks are answered by this machine's.
  */
 import { readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ export interface ForwardingInit {
 /** Ranges in which a member's own network has its DNS server, and which no exit can reach. */
 const LOCAL_V4 = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16']
 const LOCAL_V6 = ['fc00::/7', 'fe80::/10']
-/** What no member may reach through an exit: this machine itself, its link, and groups. */
+/** The addresses that no member may reach through an exit: this machine itself, its link, and groups. */
 const NEVER_V4 = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3']
 const NEVER_V6 = ['::1/128', 'fe80::/10', 'ff00::/8']
 

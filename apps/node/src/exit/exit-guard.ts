@@ -18,7 +18,7 @@ export interface GuardInit {
 const TABLE = 'mesh_exit_guard'
 /** Servers of DHCP, without whom the machine loses its address. */
 const DHCP_PORTS = '{ 67, 547 }'
-/** What a link of IPv6 needs for itself. */
+/** The addresses that a link of IPv6 needs for itself. */
 const LINK_V6 = ['fe80::/10', 'ff02::/16']
 const LINK_V4 = ['224.0.0.0/4', '255.255.255.255']
 

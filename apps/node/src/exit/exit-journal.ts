@@ -10,7 +10,7 @@ import { undoForwarding } from './exit-forwarding.ts'
 import { undoGuard } from './exit-guard.ts'
 import { undoRouting } from './exit-routing.ts'
 
-/** What a node does: its own packets go to an exit (`use`), or it is one (`offer`). */
+/** The role of a node: its own packets go to an exit (`use`), or it is one (`offer`). */
 type ExitRole = 'use' | 'offer'
 
 export interface ExitJournal {
@@ -58,7 +58,7 @@ export function restoreExit(stateDir: string, log: Logger, mark?: number): void 
   }
 }
 
-/** At the end of the node that wrote it. */
+/** Removes the journals at the end of the node that wrote them. */
 export function endJournals(stateDir: string): void {
   for (const role of ['use', 'offer'] as const) {
     const journal = readJournal(stateDir, role)

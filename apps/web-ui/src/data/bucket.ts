@@ -12,18 +12,8 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query'
 import { useLive } from '../live/live-context.tsx'
+import { bucketQueryKey, type ShownBucket } from './bucket-cache.ts'
 import { useClient } from './client-context.tsx'
-
-/** The part of a bucket that was read. */
-export interface ShownBucket {
-  readonly values: BucketView
-  /** The key behind which the keys begin that were not read; undefined when all were. */
-  readonly next: string | undefined
-}
-
-export function bucketQueryKey(bucket: string): readonly unknown[] {
-  return ['getBucket', { bucket }]
-}
 
 /** The keys read so far; `more` reads the page behind them. */
 export function useBucket(bucket: string): {

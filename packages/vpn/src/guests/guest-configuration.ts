@@ -1,4 +1,4 @@
-/** What a guest is given: the text that every WireGuard app takes, and where it finds this node. Pure. */
+/** Makes what a guest is given: the text that every WireGuard app takes, and where it finds this node. Pure. */
 import type { Cidr, IpAddress } from '@mesh/core'
 import { type Endpoint, endpointText } from '@mesh/engine'
 import { isIpv4 } from '../addresses/ip-math.ts'
@@ -15,7 +15,7 @@ interface GuestConfigurationInit {
   readonly node: {
     readonly name: string
     readonly publicKey: string
-    /** `HOST:PORT`. */
+    /** The place at which the guest reaches this node, `HOST:PORT`. */
     readonly endpoint: string
   }
   /** The networks that it reaches through the node. */

@@ -9,7 +9,7 @@ export interface Guest {
   /** Base64, as WireGuard's tools write it. */
   readonly publicKey: string
   readonly presharedKey: string
-  /** Unix ms. */
+  /** When the guest was added, in unix ms. */
   readonly addedAt: number
 }
 

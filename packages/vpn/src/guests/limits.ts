@@ -1,4 +1,4 @@
-/** Bounds of guests. */
+/** The bounds that hold for guests of a node. */
 
 /** The most guests of a node: their addresses count among its own, of which others take 64. */
 export const MAX_GUESTS = 32

@@ -4,7 +4,6 @@
  * stands in the engine's table. Until there is one, and whenever it dies, the stream carries on.
  */
 import {
-  type Cidr,
   type Clock,
   createTokenBucket,
   type Logger,
@@ -16,15 +15,12 @@ import {
 } from '@mesh/core'
 import { type Datagram, type Endpoint, endpointText, type Engine } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
-import type { HostNetwork } from '../vpn.ts'
-import { believedCandidates, isCandidateAddress, ownCandidates } from './candidates.ts'
+import { believedCandidates, isCandidateAddress } from './candidates.ts'
 import { explain, noPath, type NoPathReason, type UdpStatus } from './explain.ts'
 import {
   ACTIVITY_MS,
   ANSWERS_PER_SECOND,
   KEPT_PATHS,
-  MAX_SEEN,
-  OWN_ADDRESSES_MS,
   PATH_SECRET_BYTES,
   PATH_TOKEN_BYTES,
   PROBES_PER_SECOND,
@@ -36,15 +32,11 @@ import {
 import { createPathState } from './known-paths.ts'
 import type { Candidate, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import { decodeProbe, deriveProbeKeys, encodeProbe, type ProbeKeys, probeToken } from './probe-message.ts'
-import { SeenAddresses } from './seen-addresses.ts'
 import { step, usedPath, wakeAt } from './step.ts'
+import { WatchedCandidates, type WatchedCandidatesInit } from './watched-candidates.ts'
 
-export interface PathsInit {
+export interface PathsInit extends WatchedCandidatesInit {
   readonly self: PeerId
-  /** The ranges that are routed into the VPN, and its interface: neither is a way to a peer. */
-  readonly vpnRanges: () => readonly Cidr[]
-  readonly interfaceName: () => string
-  readonly networks: () => readonly HostNetwork[]
 }
 
 export interface PathsComponents {
@@ -116,19 +108,20 @@ class UdpPaths implements Paths {
   readonly #members = new Map<PeerId, Member>()
   /** The members by the token, in hex, that their probes name. */
   readonly #byToken = new Map<string, Member>()
-  readonly #seen = new SeenAddresses()
+  readonly #own: WatchedCandidates
   readonly #budget: TokenBucket
-  #own: readonly Candidate[] = []
-  #ownText = ''
-  #mapped: readonly Endpoint[] = []
-  #endMapping: (() => void) | undefined
   #cancelActivity: (() => void) | undefined
-  #cancelAddresses: (() => void) | undefined
   #stopped = false
 
   constructor(init: PathsInit, components: PathsComponents) {
     this.#init = init
     this.#components = components
+    this.#own = new WatchedCandidates(init, {
+      ...components,
+      onChange: () => {
+        for (const member of this.#members.values()) this.#tellSoon(member)
+      },
+    })
     this.#budget = createTokenBucket(
       { perSecond: PROBES_PER_SECOND, burst: PROBES_PER_SECOND },
       components.clock,
@@ -190,7 +183,7 @@ class UdpPaths implements Paths {
     this.#members.delete(peer)
     this.#byToken.delete(hexOf(member.token))
     this.#expectProbes()
-    this.#seen.forget(peer)
+    this.#own.seen.forget(peer)
     if (this.#members.size === 0) this.#unwatch()
   }
 
@@ -199,12 +192,9 @@ class UdpPaths implements Paths {
   }
 
   restart(): void {
-    this.#seen.clear()
     this.#expectProbes()
-    this.#unmap()
     for (const member of this.#members.values()) this.#reset(member)
-    this.#lookAtAddresses()
-    if (this.#cancelActivity !== undefined) this.#map()
+    this.#own.restart()
   }
 
   pathOf(peer: PeerId): UdpPath | undefined {
@@ -216,7 +206,7 @@ class UdpPaths implements Paths {
     const member = this.#members.get(peer)
     if (this.#components.engine.udpPort === undefined) return noPath('off')
     if (member?.theirs === undefined) return noPath('unsupported')
-    return explain(member.state, this.#seen.varies && member.theirs.message.varies)
+    return explain(member.state, this.#own.seen.varies && member.theirs.message.varies)
   }
 
   async measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined> {
@@ -249,15 +239,15 @@ class UdpPaths implements Paths {
     if (probe === undefined) return
     const source = { address, port: from.port }
     if (probe.kind === 'ping') return this.#step(member, { ...probe, type: 'ping', from: source })
-    const word = this.#seen.learn(member.peer, probe.observed)
-    if (word !== 'same') this.#lookAtAddresses()
+    const word = this.#own.seen.learn(member.peer, probe.observed)
+    if (word !== 'same') this.#own.look()
     if (word === 'other') for (const each of this.#members.values()) this.#step(each, { type: 'remapped' })
     const { chosen } = member.state
     const asked =
       chosen?.key === endpointText(source) && chosen.sent.find((each) => each.nonce === probe.nonce)
     if (asked) for (const tell of member.measuring) tell(this.#components.clock.monotonic() - asked.at)
     const observed = endpointText(probe.observed)
-    const isSeenAsOwn = this.#own.some(
+    const isSeenAsOwn = this.#own.latest.some(
       ({ endpoint, kind }) => kind === 'own' && endpointText(endpoint) === observed,
     )
     this.#step(member, { type: 'pong', from: source, nonce: probe.nonce, isSeenAsOwn })
@@ -337,8 +327,7 @@ class UdpPaths implements Paths {
 
   #watch(): void {
     if (this.#cancelActivity !== undefined) return
-    this.#lookAtAddresses()
-    this.#map()
+    this.#own.start()
     const { clock } = this.#components
     const askActivity = () => {
       for (const peer of this.#components.engine.activePeers()) {
@@ -347,60 +336,17 @@ class UdpPaths implements Paths {
       }
       this.#cancelActivity = clock.after(ACTIVITY_MS, askActivity)
     }
-    const lookAgain = () => {
-      this.#lookAtAddresses()
-      this.#cancelAddresses = clock.after(OWN_ADDRESSES_MS, lookAgain)
-    }
     this.#cancelActivity = clock.after(ACTIVITY_MS, askActivity)
-    this.#cancelAddresses = clock.after(OWN_ADDRESSES_MS, lookAgain)
-  }
-
-  #map(): void {
-    const { engine, mapPort } = this.#components
-    const port = engine.udpPort
-    if (port === undefined || this.#stopped) return
-    this.#endMapping ??= mapPort?.(port, (mapped) => {
-      this.#mapped = mapped
-      this.#lookAtAddresses()
-    })
-  }
-
-  #unmap(): void {
-    this.#endMapping?.()
-    this.#endMapping = undefined
-    this.#mapped = []
   }
 
   #unwatch(): void {
-    this.#unmap()
+    this.#own.stop()
     this.#cancelActivity?.()
-    this.#cancelAddresses?.()
-    this.#cancelActivity = this.#cancelAddresses = undefined
+    this.#cancelActivity = undefined
   }
 
   candidates(): readonly Candidate[] {
-    const port = this.#components.engine.udpPort
-    if (port === undefined) return []
-    const { networks, interfaceName, vpnRanges } = this.#init
-    return ownCandidates({
-      networks: networks(),
-      interfaceName: interfaceName(),
-      vpnRanges: vpnRanges(),
-      port,
-      mapped: this.#mapped,
-      seen: this.#seen.latest(MAX_SEEN),
-    })
-  }
-
-  /** Tells all peers when this node's candidates are others. */
-  #lookAtAddresses(): void {
-    if (this.#components.engine.udpPort === undefined) return
-    this.#own = this.candidates()
-    const text = JSON.stringify([this.#own, this.#seen.varies])
-    if (text === this.#ownText) return
-    this.#ownText = text
-    this.#components.log.debug('own addresses', { candidates: this.#own.length, varies: this.#seen.varies })
-    for (const member of this.#members.values()) this.#tellSoon(member)
+    return this.#own.read()
   }
 
   /** Tells the peer, and searches at the same time as it will. */
@@ -420,7 +366,7 @@ class UdpPaths implements Paths {
 
   #tell({ peer, secret, token, toldAt }: Member): void {
     toldAt.push(this.#components.clock.monotonic())
-    const message = { secret, token, candidates: this.#own, varies: this.#seen.varies }
+    const message = { secret, token, candidates: this.#own.latest, varies: this.#own.seen.varies }
     this.#components.tell(peer, encodePaths(message))
   }
 }

@@ -5,23 +5,15 @@
  * Internet, and none of a network that another member had first.
  *
  * Default routes, and what is nearly one, reach the engine only: sent into the interface by the kernel, this
- * node's own connections would run through themselves. Leading them past would take a mark on each socket of
- * libp2p, which Node.js cannot set, so the host's route is left to the person.
+ * node's own connections would run through themselves. `--exit-node` is what leads all the rest of a machine out.
  */
-import type { PeerId } from '@mesh/core'
 import { MAX_PEER_ROUTES, MAX_TABLE_ROUTES, MAX_UNNAMED_ROUTES } from '../limits.ts'
 import type { AcceptedRoute, IgnoredReason, VpnProblem } from '../vpn.ts'
-import type { TableBuild, TableInput } from './build-table.ts'
+import type { TableBuild } from './table-build.ts'
+import type { AcceptPolicy, TableInput } from './table-input.ts'
 import { covers, hostPrefix, isBroad, isPublic, type Prefix, prefixOf } from './prefix.ts'
 import { isOwnersWord, readRoute, type Route } from './read-entry.ts'
 import { defaultRouteByHand, routesRefused } from './table-problems.ts'
-
-export interface AcceptPolicy {
-  /** Takes routes of every member, but default routes of none. */
-  readonly any: boolean
-  /** Takes all routes of these members. */
-  readonly from: ReadonlySet<PeerId>
-}
 
 /** The networks that are nearer than any route, and would be hidden by a refused one. */
 interface Nearer {

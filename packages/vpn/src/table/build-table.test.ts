@@ -2,7 +2,8 @@ import { type Cidr, type IpAddress, parseCidr, parseIp, type PeerId, shortPeerId
 import { describe, expect, it } from 'vitest'
 import { createWorld, peerNamed, type World } from '../../test/table-world.ts'
 import { MAX_PEER_ADDRESSES, MAX_PEER_ROUTES, MAX_TABLE_PEERS, MAX_UNNAMED_ROUTES } from '../limits.ts'
-import { buildTable, type TableInput } from './build-table.ts'
+import { buildTable } from './build-table.ts'
+import type { TableInput } from './table-input.ts'
 import { buildEngineTable } from './engine-table.ts'
 
 const [A, B, C] = ['a', 'b', 'c'].map(peerNamed) as [PeerId, PeerId, PeerId]

@@ -6,7 +6,7 @@ import { deriveIpv6 } from '../addresses/derive-ipv6.ts'
 import { DEFAULT_LIVENESS_MS, MAX_TABLE_PEERS } from '../limits.ts'
 import type { Guest } from '../guests/guest-file.ts'
 import type { VpnComponents, VpnInit } from '../vpn.ts'
-import type { TableInput } from './build-table.ts'
+import type { TableInput } from './table-input.ts'
 import type { ExitWish } from './choose-exit.ts'
 
 interface TableInputsInit {

@@ -13,7 +13,8 @@ import {
 } from '../limits.ts'
 import type { VpnLedger } from '../ports.ts'
 import type { AcceptedRoute } from '../vpn.ts'
-import { buildTable, type TableInput, type VpnTable } from './build-table.ts'
+import { buildTable, type VpnTable } from './build-table.ts'
+import type { TableInput } from './table-input.ts'
 
 export interface TableWatch {
   /** The table that was built last. */

@@ -1,0 +1,116 @@
+/**
+ * Where this node's socket may be reached, kept up to date: by its own addresses, which are looked at now and then, by
+ * what peers saw of it, and by ports that routers lead to it.
+ */
+import type { Cidr, Clock, Logger } from '@mesh/core'
+import type { Endpoint, Engine } from '@mesh/engine'
+import type { HostNetwork } from '../vpn.ts'
+import { ownCandidates } from './candidates.ts'
+import { MAX_SEEN, OWN_ADDRESSES_MS } from './limits.ts'
+import type { Candidate } from './path-state.ts'
+import { SeenAddresses } from './seen-addresses.ts'
+
+export interface WatchedCandidatesInit {
+  /** The ranges that are routed into the VPN, and its interface: neither is a way to a peer. */
+  readonly vpnRanges: () => readonly Cidr[]
+  readonly interfaceName: () => string
+  readonly networks: () => readonly HostNetwork[]
+}
+
+export interface WatchedCandidatesComponents {
+  readonly engine: Pick<Engine, 'udpPort'>
+  /** Has routers lead a port of theirs to this UDP port, and tells where; the returned function ends it. */
+  readonly mapPort?: (port: number, onMapped: (mapped: readonly Endpoint[]) => void) => () => void
+  /** Called when the candidates are others than before. */
+  readonly onChange: () => void
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export class WatchedCandidates {
+  readonly seen = new SeenAddresses()
+  readonly #init: WatchedCandidatesInit
+  readonly #components: WatchedCandidatesComponents
+  #latest: readonly Candidate[] = []
+  #text = ''
+  #mapped: readonly Endpoint[] = []
+  #endMapping: (() => void) | undefined
+  #cancelLook: (() => void) | undefined
+
+  constructor(init: WatchedCandidatesInit, components: WatchedCandidatesComponents) {
+    this.#init = init
+    this.#components = components
+  }
+
+  /** The candidates as `look` found them last. */
+  get latest(): readonly Candidate[] {
+    return this.#latest
+  }
+
+  start(): void {
+    if (this.#cancelLook !== undefined) return
+    const lookAgain = () => {
+      this.look()
+      this.#cancelLook = this.#components.clock.after(OWN_ADDRESSES_MS, lookAgain)
+    }
+    lookAgain()
+    this.#map()
+  }
+
+  /** The engine has another socket: what was seen and mapped was of the one before. */
+  restart(): void {
+    this.seen.clear()
+    this.#unmap()
+    this.look()
+    if (this.#cancelLook !== undefined) this.#map()
+  }
+
+  stop(): void {
+    this.#unmap()
+    this.#cancelLook?.()
+    this.#cancelLook = undefined
+  }
+
+  /** Gives the candidates as they are now. */
+  read(): readonly Candidate[] {
+    const port = this.#components.engine.udpPort
+    if (port === undefined) return []
+    const { networks, interfaceName, vpnRanges } = this.#init
+    return ownCandidates({
+      networks: networks(),
+      interfaceName: interfaceName(),
+      vpnRanges: vpnRanges(),
+      port,
+      mapped: this.#mapped,
+      seen: this.seen.latest(MAX_SEEN),
+    })
+  }
+
+  /** Looks at the addresses now. */
+  look(): void {
+    if (this.#components.engine.udpPort === undefined) return
+    this.#latest = this.read()
+    const text = JSON.stringify([this.#latest, this.seen.varies])
+    if (text === this.#text) return
+    this.#text = text
+    const { log, onChange } = this.#components
+    log.debug('own addresses', { candidates: this.#latest.length, varies: this.seen.varies })
+    onChange()
+  }
+
+  #map(): void {
+    const { engine, mapPort } = this.#components
+    const port = engine.udpPort
+    if (port === undefined) return
+    this.#endMapping ??= mapPort?.(port, (mapped) => {
+      this.#mapped = mapped
+      this.look()
+    })
+  }
+
+  #unmap(): void {
+    this.#endMapping?.()
+    this.#endMapping = undefined
+    this.#mapped = []
+  }
+}
