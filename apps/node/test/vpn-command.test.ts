@@ -123,8 +123,8 @@ describe.skipIf(why !== undefined)(suite, () => {
     )
     const args = ['--address=10.1.0.7/24', `--discovery-bootstrap-peers=${known.join(',')}`]
     const { code, text } = await runMesh(here, args, ['timeout', '--signal=INT', '60'])
-    expect(code).toBe(6)
     expect(text).toContain('vpn.address_taken')
+    expect(code).toBe(6)
     expect(text).toContain('10.1.0.7')
     expect(here.lab.run('a', ['ip', 'link'])).not.toContain('mesh0')
   })

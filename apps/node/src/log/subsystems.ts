@@ -16,6 +16,7 @@ export const SUBSYSTEMS: readonly string[] = [
   'p2p/membership',
   'p2p/peers',
   'p2p/ping',
+  'p2p/port-mappings',
   'p2p/reach',
   'p2p/rendezvous',
   'p2p/streams',

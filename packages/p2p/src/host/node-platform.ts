@@ -47,7 +47,10 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
   }
   const isPrivate = init.private === true
   const plan = planListening(init.listen, switches)
-  const mappings = switches.upnp && !isPrivate ? createUdpPortMappings(components) : undefined
+  const mappings =
+    switches.upnp && !isPrivate
+      ? createUdpPortMappings({ ...components, logger: components.logger.child('p2p') })
+      : undefined
   const door = createTlsDoor()
   return {
     transports: switches.tcp
