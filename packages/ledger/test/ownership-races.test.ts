@@ -219,7 +219,7 @@ test('many claimants take no more than a few claims of a node', async () => {
     await rival.beat()
     a.ledger.merge(rival.ledger.snapshot().entries(), rival.ledger.self)
     // a signer has room for few machines
-    const position = n % 2 === 0 ? (['machines', `10.1.0.${n}`] as const) : (['services', `s${n}`] as const)
+    const position = [n % 2 === 0 ? 'machines' : 'services', `name-${n}`] as const
     a.ledger.put(...position, claimBy(a.ledger.self))
     await clock.advance(25)
     const version = (a.ledger.snapshot().get(...position)?.version ?? 0n) - 1n
