@@ -1,4 +1,4 @@
-/** What a web page, a stranger's name or a flood meets ('Safe by default'). */
+/** What a web page, a stranger's name or a flood meets. */
 import { request } from 'node:http'
 import { createRateLimiter, isLoopback } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'

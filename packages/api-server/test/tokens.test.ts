@@ -1,4 +1,4 @@
-/** Who is let in where the node asks for tokens, on each kind of listener ('Safe by default', 3). */
+/** Who is let in where the node asks for tokens, on each kind of listener. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Lets requests in by their token ('Safe by default', 3), where the node asks for one. A request meets, in this order:
+ * Lets requests in by their token, where the node asks for one. A request meets, in this order:
  * 1 a route that is open to all, 2 is there a token, 3 were there too many wrong ones, 4 is it a right one, 5 is it good
  * for this route, 6 is the API for reading only.
  */

@@ -1,5 +1,5 @@
 /**
- * Keeps web pages of others out of a node that listens on TCP, loopback included ('Safe by default', 1 and 2):
+ * Keeps web pages of others out of a node that listens on TCP, loopback included:
  * 1. the Host must be a name that no stranger can point at this node (DNS rebinding),
  * 2. a page that asks must be this node's own (cross-site requests).
  * Programs like curl send neither Origin nor Sec-Fetch-Site and are not affected.
