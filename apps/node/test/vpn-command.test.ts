@@ -117,6 +117,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     const here = onWire()
     const b = await here.vpn.start('b', ['--address=10.1.0.7/24'])
     const known = b.addresses.filter((address) => address.includes('/192.168.90.2/tcp/'))
+    expect(known).not.toEqual([])
     // its interface stands before its ledger tells of it
     await eventually(async () =>
       expect(await b.control.listMachines()).toMatchObject([{ PeerID: b.id, Address: '10.1.0.7' }]),

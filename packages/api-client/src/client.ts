@@ -44,7 +44,7 @@ export interface ClientOptions {
   /** Sent as a bearer token, also for events; a function is asked before each request. */
   readonly token?: string | (() => string | undefined)
   /**
-   * How often a call is made again that failed and may be: one that only reads, never reached the node, or was answered
+   * How many times a call is made again that failed and may be: one that only reads, never reached the node, or was answered
    * with 429 or 503 and `Retry-After`. 2 unless given; all tries share `timeoutMs`.
    */
   readonly retries?: number

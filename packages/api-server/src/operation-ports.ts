@@ -29,6 +29,7 @@ export interface ReachabilityState {
     | {
         /** Milliseconds that this machine's clock is ahead of the members' median; less than zero: behind. */
         readonly aheadMs: number
+        /** The number of members whose clocks it was compared with. */
         readonly members: number
       }
     | undefined

@@ -10,10 +10,10 @@ import { loadAddon } from './native.ts'
  * @param addon the addon's file, where it is not in its platform package
  * @throws MeshError `engine.no_addon`; `engine.system`, for a descriptor that is no socket, and without the privilege
  */
-export function markSocket(fd: number, mark: number, addon?: string): void {
+export function markSocket(descriptor: number, mark: number, addon?: string): void {
   const library = loadAddon(addon)
   try {
-    library.markSocket(fd, mark)
+    library.markSocket(descriptor, mark)
   } catch (error) {
     throw fromNative(error)
   }

@@ -40,6 +40,10 @@ export function whyNoNamespaces(needs: readonly string[] = ['ip']): string | und
   return undefined
 }
 
+/** How long a link may take to run once both its ends are up, in ms. */
+const RUNNING_WITHIN_MS = 10_000
+const LOOK_AGAIN_MS = 10
+
 let labs = 0
 
 /** Hosts of these names, each with loopback up and IPv6 without duplicate address detection's delay. */
@@ -84,6 +88,7 @@ export function createLab(hosts: readonly string[]): Lab {
         }
         must(['ip', '-n', name(host), 'link', 'set', device, 'up'])
       }
+      for (const { host, device } of [a, b]) awaitRunning(name(host), device)
     },
     setLink: (host, device, state) => void must(['ip', '-n', name(host), 'link', 'set', device, state]),
     close() {
@@ -116,6 +121,16 @@ export function bridge(
     const device = `p${port++}`
     lab.wire({ host, device: 'eth0', addresses: own }, { host: bridgeHost, device, addresses: [] })
     lab.run(bridgeHost, ['ip', 'link', 'set', device, 'master', 'br0'])
+  }
+}
+
+/** Until the kernel says that the link runs, up to a second after both ends are up, programs see no address of it. */
+function awaitRunning(namespace: string, device: string): void {
+  const deadline = performance.now() + RUNNING_WITHIN_MS
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  while (!must(['ip', '-n', namespace, '-o', 'link', 'show', 'dev', device]).includes('state UP')) {
+    if (performance.now() > deadline) throw new Error(`${device} does not run in ${namespace}`)
+    Atomics.wait(pause, 0, 0, LOOK_AGAIN_MS)
   }
 }
 
