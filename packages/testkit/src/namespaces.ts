@@ -124,7 +124,7 @@ export function bridge(
   }
 }
 
-/** Until the kernel says that the link runs, up to a second after both ends are up, programs see no address of it. */
+/** Waits until the kernel says that the link runs, up to a second after both ends are up: before, programs see none of its addresses. */
 function awaitRunning(namespace: string, device: string): void {
   const deadline = performance.now() + RUNNING_WITHIN_MS
   const pause = new Int32Array(new SharedArrayBuffer(4))
