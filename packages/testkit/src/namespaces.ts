@@ -124,7 +124,10 @@ export function bridge(
   }
 }
 
-/** Waits until the kernel says that the link runs, up to a second after both ends are up: before, programs see none of its addresses. */
+/**
+ * Waits until the kernel says that the link runs, up to a second after both ends are up: before, programs see none of
+ * its addresses.
+ */
 function awaitRunning(namespace: string, device: string): void {
   const deadline = performance.now() + RUNNING_WITHIN_MS
   const pause = new Int32Array(new SharedArrayBuffer(4))
