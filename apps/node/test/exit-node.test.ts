@@ -92,7 +92,7 @@ describe.skipIf(why !== undefined)(suite, () => {
   }
 
   function startExit(): Promise<Machine> {
-    const args = ['--name=gate', '--address=10.1.0.1/24', '--advertise-exit', '--udp', '--mdns=false']
+    const args = ['--name=gate', '--address=10.1.0.1/24', '--advertise-exit', '--mdns=false']
     return vpn.start('exit', [...args, '--listen-maddrs=/ip4/0.0.0.0/tcp/4001'], {
       stateDir: join(folder, 'exit'),
     })
@@ -104,7 +104,6 @@ describe.skipIf(why !== undefined)(suite, () => {
       'user',
       [
         '--address=10.1.0.2/24',
-        '--udp',
         '--mdns=false',
         `--discovery-bootstrap-peers=${bootstrap.join(',')}`,
         ...args,

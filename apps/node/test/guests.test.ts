@@ -29,7 +29,7 @@ const why =
   ('skipped' in wireguardGo ? wireguardGo.skipped : undefined)
 const suite = why === undefined ? 'guests' : `guests (skipped: ${why})`
 
-const NODE_ARGS = ['--mdns=false', '--udp', '--address=10.1.0.1/24', '--name=edge']
+const NODE_ARGS = ['--mdns=false', '--address=10.1.0.1/24', '--name=edge']
 
 describe.skipIf(why !== undefined)(suite, () => {
   let lab: Lab

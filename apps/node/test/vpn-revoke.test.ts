@@ -67,7 +67,7 @@ async function startThree() {
   writeFileSync(tokenFile, vpn.token, { mode: 0o600 })
   const init = await vpn.mesh.run(['admin', 'init', `--token-file=${tokenFile}`, `--state-dir=${stateDir}`])
   const token = init.stdout.trim()
-  const args = (at: number) => [`--address=10.1.0.${at}/24`, '--udp']
+  const args = (at: number) => [`--address=10.1.0.${at}/24`]
   const [home, guest, bad] = await Promise.all([
     vpn.start('home', args(1), { token, stateDir }),
     vpn.start('guest', args(2), { token }),

@@ -77,7 +77,7 @@ export const networkErrors = {
   'vpn.no_udp': {
     status: 409,
     title: 'This node sends nothing over UDP, by which alone guests come',
-    hint: 'Start it with --udp.',
+    hint: 'Start it without --no-udp.',
   },
   'vpn.no_endpoint': {
     status: 409,
