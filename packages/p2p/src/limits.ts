@@ -272,6 +272,8 @@ export const CHANNEL_CLOSE_MS = 10_000
 export const ACCEPTED_CLOSE_DELAY_MS = 500
 /** How long dialling, negotiating and proving may take together when a channel is opened, in ms. */
 export const CHANNEL_OPEN_MS = 15_000
+/** How many connections to a peer are tried for one channel, where each closes before the peer has proved itself. */
+export const MAX_CONNECTIONS_TRIED = 3
 /** The most inbound channels of one peer at a time, where the protocol's handler does not say. */
 export const DEFAULT_CHANNELS_PER_PEER = 8
 /** The most inbound streams of a connection that wait for its proof; more are reset. */

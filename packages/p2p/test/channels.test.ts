@@ -2,7 +2,7 @@
 import { delay, parsePeerId, type PeerId, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { writeFrame } from '../src/libp2p/frames.ts'
 import type { Channel } from '../src/p2p-node.ts'
 import { createTestNetwork, type TestMember, type TestNetwork } from './members.ts'
@@ -61,6 +61,22 @@ describe('a channel', () => {
     await channel.send(Uint8Array.of(1))
     await channel.close()
     expect(await all(channel)).toEqual([Uint8Array.of(1)])
+  })
+
+  test('goes over another connection when one closes before the peer has proved itself', async () => {
+    await b.channels.handle(PROTOCOL, BOUND, echo)
+    // the addresses to dial again are known then
+    await eventually(() => expect(a.membership.isProven(b.id)).toBe(true))
+    await a.libp2p.peerStore.merge(b.libp2p.peerId, { multiaddrs: b.libp2p.getMultiaddrs() })
+    const prove = vi.spyOn(a.membership, 'prove').mockImplementationOnce(async (connection) => {
+      await connection.close()
+      return false
+    })
+    const channel = await a.channels.open(b.id, PROTOCOL, BOUND)
+    await channel.send(Uint8Array.of(1))
+    await channel.close()
+    expect(await all(channel)).toEqual([Uint8Array.of(1)])
+    expect(prove).toHaveBeenCalledTimes(2)
   })
 
   test('ends for a reader who comes when the other side has closed already', async () => {

@@ -5,7 +5,7 @@
  */
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import { type Clock, KeyedCounts, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
-import { CHANNEL_OPEN_MS } from '../limits.ts'
+import { CHANNEL_OPEN_MS, MAX_CONNECTIONS_TRIED } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Refusals } from '../refusals.ts'
 import { chooseConnection } from './connection-choice.ts'
@@ -140,8 +140,7 @@ class MemberStreamsService implements MemberStreams {
   ): Promise<MemberStream> {
     return this.inTime(peer, outer, async (signal) => {
       this.#gate(peer, rules)
-      const connection = await this.connection(peer, rules, signal)
-      if (rules.from === 'proven') await this.#prove(peer, connection, signal)
+      const connection = await this.#usableConnection(peer, rules, signal)
       this.#gate(peer, rules)
       const stream = await openOn(connection, protocol, { peer, rules, signal })
       if (this.#isStopped) {
@@ -193,10 +192,19 @@ class MemberStreamsService implements MemberStreams {
     throw new MeshError('p2p.not_admitted', 'the peer is kept out of the network', { details: { peer } })
   }
 
-  async #prove(peer: PeerId, connection: Connection, signal: AbortSignal): Promise<void> {
-    if (await this.#components.membership.prove(connection, signal)) return
-    signal.throwIfAborted()
-    throw new MeshError('p2p.not_member', 'the peer did not prove that it is a member', { details: { peer } })
+  /** Gives a connection on which the peer proved itself, where that is asked for. */
+  async #usableConnection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection> {
+    for (let tries = 1; ; tries++) {
+      const connection = await this.connection(peer, rules, signal)
+      if (rules.from !== 'proven' || (await this.#components.membership.prove(connection, signal)))
+        return connection
+      signal.throwIfAborted()
+      // of two that both ends began at once one is closed, and the other is good
+      if (connection.status !== 'open' && tries < MAX_CONNECTIONS_TRIED) continue
+      throw new MeshError('p2p.not_member', 'the peer did not prove that it is a member', {
+        details: { peer },
+      })
+    }
   }
 
   /** Calls `onClosed` when the stream ends, or at once when it has ended. */
