@@ -33,10 +33,7 @@ async function attack(target: string): Promise<Record<string, string>> {
     body,
   })
   const opened = (begin: (done: (what: string) => void) => void) =>
-    new Promise<string>((resolve) => {
-      setTimeout(() => resolve('silent'), 3_000)
-      begin(resolve)
-    })
+    new Promise<string>((resolve) => begin(resolve))
   const loaded = (tag: 'img' | 'script' | 'iframe', url: string) =>
     opened((done) => {
       const element = document.createElement(tag)
