@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { engineSupport } from '@mesh/engine'
 import { bridge, createLab, eventually, whyNoNamespaces } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { dig, runTool, startDnsmasq, whyNoDnsTools } from './dns-lab.ts'
@@ -208,6 +209,8 @@ describe.skipIf(why !== undefined)(suiteName('a node that runs already', why), (
   })
 })
 
+const support = engineSupport()
+const whyNoVpn = support.supported ? undefined : support.message
 const whyNotInside = why ?? whyNoNamespaces(['ip', 'dig'])
 
 describe.skipIf(whyNotInside !== undefined)(suiteName('--dns-configure', whyNotInside), () => {
@@ -266,7 +269,8 @@ describe.skipIf(whyNotInside !== undefined)(suiteName('--dns-configure', whyNotI
     expect(read()).toBe('nameserver 198.51.100.1\n')
   })
 
-  test('asks systemd-resolved for the zone alone where that runs', async () => {
+  const asksResolved = 'asks systemd-resolved for the zone alone where that runs'
+  test.skipIf(whyNoVpn !== undefined)(suiteName(asksResolved, whyNoVpn), async () => {
     const { lab, read } = isolated()
     const mesh = createMesh()
     cleanUps.push(() => mesh.cleanUp())
