@@ -211,6 +211,7 @@ describe.skipIf(why !== undefined)(suiteName('a node that runs already', why), (
 
 const support = engineSupport()
 const whyNoVpn = support.supported ? undefined : support.message
+const noVpn = whyNoVpn === undefined ? '' : ` (skipped: ${whyNoVpn})`
 const whyNotInside = why ?? whyNoNamespaces(['ip', 'dig'])
 
 describe.skipIf(whyNotInside !== undefined)(suiteName('--dns-configure', whyNotInside), () => {
@@ -269,29 +270,31 @@ describe.skipIf(whyNotInside !== undefined)(suiteName('--dns-configure', whyNotI
     expect(read()).toBe('nameserver 198.51.100.1\n')
   })
 
-  const asksResolved = 'asks systemd-resolved for the zone alone where that runs'
-  test.skipIf(whyNoVpn !== undefined)(suiteName(asksResolved, whyNoVpn), async () => {
-    const { lab, read } = isolated()
-    const mesh = createMesh()
-    cleanUps.push(() => mesh.cleanUp())
-    const calls = join(mesh.folder, 'calls')
-    const fake = join(mesh.folder, 'bin')
-    mkdirSync(fake)
-    writeFileSync(join(fake, 'resolvectl'), `#!/bin/sh\necho "$@" >> ${calls}\n`, { mode: 0o755 })
-    const node = await mesh.start({
-      command: 'vpn',
-      token: makeToken(),
-      prefix: lab.inside('host', ['env', `PATH=${fake}:${process.env['PATH']}`]),
-      args: ['--address=10.1.0.5/24', ...ARGS],
-      until: 'resolver configured',
-    })
-    await node.stop()
-    expect(read()).toBe(ORIGINAL)
-    const lines = readFileSync(calls, 'utf8').trim().split('\n')
-    expect(lines.slice(0, 2)).toEqual(['status', 'dns mesh0 127.0.0.1'])
-    expect(lines[2]).toMatch(/^domain mesh0 ~mesh ~0\.1\.10\.in-addr\.arpa ~.*ip6\.arpa$/)
-    expect(lines.slice(3)).toEqual(['default-route mesh0 no', 'revert mesh0'])
-  })
+  test.skipIf(whyNoVpn !== undefined)(
+    `asks systemd-resolved for the zone alone where that runs${noVpn}`,
+    async () => {
+      const { lab, read } = isolated()
+      const mesh = createMesh()
+      cleanUps.push(() => mesh.cleanUp())
+      const calls = join(mesh.folder, 'calls')
+      const fake = join(mesh.folder, 'bin')
+      mkdirSync(fake)
+      writeFileSync(join(fake, 'resolvectl'), `#!/bin/sh\necho "$@" >> ${calls}\n`, { mode: 0o755 })
+      const node = await mesh.start({
+        command: 'vpn',
+        token: makeToken(),
+        prefix: lab.inside('host', ['env', `PATH=${fake}:${process.env['PATH']}`]),
+        args: ['--address=10.1.0.5/24', ...ARGS],
+        until: 'resolver configured',
+      })
+      await node.stop()
+      expect(read()).toBe(ORIGINAL)
+      const lines = readFileSync(calls, 'utf8').trim().split('\n')
+      expect(lines.slice(0, 2)).toEqual(['status', 'dns mesh0 127.0.0.1'])
+      expect(lines[2]).toMatch(/^domain mesh0 ~mesh ~0\.1\.10\.in-addr\.arpa ~.*ip6\.arpa$/)
+      expect(lines.slice(3)).toEqual(['default-route mesh0 no', 'revert mesh0'])
+    },
+  )
 })
 
 const whyNotEdgevpn = whyNotInside ?? whyNoEdgevpn()
