@@ -4,7 +4,7 @@
  * signer's entries go first (`eviction-queue.ts`).
  */
 import { BUCKETS } from '@mesh/core'
-import { utf8Length } from '../entries/canonical.ts'
+import { utf8Length } from '../entries/utf8-length.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import {
   ENTRY_OVERHEAD_BYTES,
