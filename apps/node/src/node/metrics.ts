@@ -7,7 +7,9 @@ import type { EgressStatus, FileOffer, ProxyStatus, ServicesStatus } from '@mesh
 import type { VpnStatus } from '@mesh/vpn'
 import { dnsMetrics } from './dns-metrics.ts'
 import { counter, counts, gauge } from './metric-families.ts'
-import { egressMetrics, fileMetrics, proxyMetrics, serviceMetrics } from './service-metrics.ts'
+import { serviceMetrics } from './service-metrics.ts'
+import { egressMetrics, proxyMetrics } from './egress-metrics.ts'
+import { fileMetrics } from './file-metrics.ts'
 import { vpnMetrics } from './vpn-metrics.ts'
 
 export interface MetricsView {

@@ -5,7 +5,7 @@
  * the most (`address-shares.ts`).
  */
 import { BUCKETS } from '@mesh/core'
-import { utf8Length } from '../entries/canonical.ts'
+import { utf8Length } from '../entries/utf8-length.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import {
   ENTRY_OVERHEAD_BYTES,

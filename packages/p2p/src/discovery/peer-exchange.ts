@@ -21,7 +21,8 @@ import type { Channel, Channels } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
 import { ExchangeChannel } from './exchange-channel.ts'
 import type { Find } from './find.ts'
-import { addressesOf, isSameHost, PeerRecords, usableAddresses, VerifiedRecords } from './peer-records.ts'
+import { addressesOf, isSameHost, PeerRecords, VerifiedRecords } from './peer-records.ts'
+import { usableAddresses } from './usable-addresses.ts'
 import { decodePeers } from './peers-message.ts'
 
 interface PeerExchangeInit {

@@ -1,11 +1,10 @@
 /** The signed peer records of connected peers, kept to be passed on, and what others sent of theirs. */
 import type { Libp2p } from '@libp2p/interface'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
-import type { Multiaddr } from '@multiformats/multiaddr'
 import { BoundedMap } from '@mesh/core'
 import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
-import { MAX_PEER_ADDRESSES, MAX_PEER_RECORD_BYTES, MAX_PEER_RECORDS } from '../limits.ts'
+import { MAX_PEER_RECORD_BYTES, MAX_PEER_RECORDS } from '../limits.ts'
 
 /** A record as its subject signed it. */
 interface KnownRecord {
@@ -92,19 +91,6 @@ async function verifyRecord(envelope: Uint8Array): Promise<PeerRecord | undefine
   } catch {
     return undefined
   }
-}
-
-/** Leaves out what leads nowhere: loopback, unless the teller runs on this machine, and circuits over ourselves. */
-export function usableAddresses(
-  addresses: readonly Multiaddr[],
-  { self, sameHost }: { readonly self: string; readonly sameHost: boolean },
-): readonly Multiaddr[] {
-  return addresses
-    .filter((address) => {
-      const ip = ipOf(address)
-      return (sameHost || ip === undefined || !isLoopbackIp(ip)) && !address.toString().includes(self)
-    })
-    .slice(0, MAX_PEER_ADDRESSES)
 }
 
 /** True when the peer is connected over loopback, or over one address at both ends. */
