@@ -45,9 +45,11 @@ export function readMetrics({
     gauge('mesh_uptime_seconds', 'Seconds since the node started.', [{ value: uptimeSeconds }]),
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', [{ value: memory.rss }]),
     gauge('mesh_heap_used_bytes', 'JavaScript heap in use.', [{ value: memory.heapUsed }]),
-    gauge('mesh_external_memory_bytes', 'Buffers and other memory that JavaScript holds outside of its heap.', [
-      { value: memory.external },
-    ]),
+    gauge(
+      'mesh_external_memory_bytes',
+      'Buffers and other memory that JavaScript holds outside of its heap.',
+      [{ value: memory.external }],
+    ),
     ...(p2p === undefined ? [] : networkMetrics(p2p)),
     ...(replication === undefined ? [] : replicationMetrics(replication)),
     ...(vpn === undefined ? [] : vpnMetrics(vpn)),
