@@ -7,7 +7,7 @@
 import { BUCKETS, tryParseIp } from '@mesh/core'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { MAX_SHARED_SUBNET_ADDRESSES } from '../limits.ts'
-import { comparePositions } from './tree-node.ts'
+import { comparePositions } from './position-order.ts'
 
 /** What one /24 has of claims: the rows of each signer, by their entries. */
 type Claims = Map<string, Map<Entry, Claim>>
