@@ -17,7 +17,7 @@ import {
 import {
   decodeHandshakeMessage,
   encodeHandshakeMessage,
-} from '../../../../packages/p2p/src/membership/handshake.ts'
+} from '../../../../packages/p2p/src/membership/handshake-message.ts'
 import { parseRoutes } from '../../../../packages/p2p/src/nat/default-router.ts'
 import {
   decodePortControl,

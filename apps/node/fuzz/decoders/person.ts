@@ -17,7 +17,7 @@ import {
   parseToken,
 } from '@mesh/network'
 import { parseListenAddress } from '@mesh/api-server'
-import { parseRetryAfter } from '../../../../packages/api-client/src/retry.ts'
+import { parseRetryAfter } from '../../../../packages/api-client/src/retry-after.ts'
 import { tryParseDnsType } from '../../../../packages/api-contract/src/dns-types.ts'
 import { parseTokenList } from '../../../../packages/api-server/src/auth/token-list.ts'
 import { readQuery } from '../../../../packages/dns/src/messages/read-query.ts'
