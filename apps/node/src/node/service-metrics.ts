@@ -65,7 +65,15 @@ export function egressMetrics(status: EgressStatus): readonly Metric[] {
 }
 
 export function proxyMetrics(status: ProxyStatus): readonly Metric[] {
-  return passed('mesh_proxy', status)
+  const { egress, path, transport } = status
+  const samples =
+    egress === undefined || path === undefined
+      ? []
+      : [{ labels: { path, transport: transport ?? '' }, value: 1 }]
+  return [
+    ...passed('mesh_proxy', status),
+    gauge('mesh_proxy_path', 'Is 1 for the way to the member that requests leave through.', samples),
+  ]
 }
 
 function passed(
@@ -89,6 +97,14 @@ export function fileMetrics(offers: readonly FileOffer[]): readonly Metric[] {
   })
   return [
     family('mesh_file_receivers', 'Receivers now.', 'gauge', ({ receivers }) => receivers.length),
+    {
+      name: 'mesh_file_path',
+      help: 'Receivers now, by the way to them: direct or relayed, and what carries it.',
+      type: 'gauge',
+      samples: offers.flatMap(({ name, receivers }) =>
+        waysOf(receivers).map((way) => ({ ...way, labels: { name, ...way.labels } })),
+      ),
+    },
     family(
       'mesh_file_completed_total',
       'Receivers that got all of it.',
@@ -97,4 +113,13 @@ export function fileMetrics(offers: readonly FileOffer[]): readonly Metric[] {
     ),
     family('mesh_file_sent_bytes_total', 'Bytes to members.', 'counter', ({ bytesSent }) => bytesSent),
   ]
+}
+
+/** Counts receivers by their way. */
+function waysOf(receivers: FileOffer['receivers']) {
+  const counted = Map.groupBy(receivers, ({ path, transport = '' }) => `${path} ${transport}`)
+  return [...counted.values()].map((alike) => {
+    const { path = 'direct', transport = '' } = alike[0] ?? {}
+    return { labels: { path, transport }, value: alike.length }
+  })
 }

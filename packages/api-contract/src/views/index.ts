@@ -32,6 +32,7 @@ export type {
 } from './node.ts'
 export type {
   NodeServiceView,
+  NodeTransferView,
   NodeConnectionView,
   NodeEgressView,
   NodeFileView,
