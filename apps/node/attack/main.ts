@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
 })
 const kind = values.target === 'legacy' ? 'legacy' : 'mesh'
 if (positionals[0] === 'all') {
-  const result = await runSiege(SCENARIOS, { minutes: Number(values.minutes), nodes: Number(values.nodes) })
+  const result = await runSiege({ minutes: Number(values.minutes), nodes: Number(values.nodes) })
   console.log(JSON.stringify(result, null, 2))
   process.exit(result.broke === undefined ? 0 : 1)
 }

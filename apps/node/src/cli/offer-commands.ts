@@ -39,7 +39,7 @@ export const offerCommands: readonly Command[] = [
       'mesh file-send report report.pdf --once --token-file mesh.token',
       'mesh file-send a ./a b ./b --token-file mesh.token',
     ],
-    load: async () => (await import('./run-file.ts')).runFileSend,
+    load: async () => (await import('./file-send.ts')).runFileSend,
   },
   {
     name: 'file-receive',
@@ -51,7 +51,7 @@ export const offerCommands: readonly Command[] = [
       'mesh file-receive photos --token-file mesh.token',
       'mesh file-receive report ~/inbox/ --token-file mesh.token --json',
     ],
-    load: async () => (await import('./run-file.ts')).runFileReceive,
+    load: async () => (await import('./file-receive.ts')).runFileReceive,
   },
   {
     name: 'services',

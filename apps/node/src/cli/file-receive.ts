@@ -1,50 +1,13 @@
-/** `mesh file-send` and `mesh file-receive`: files and folders between members. */
+/** `mesh file-receive`: takes a file or folder that a member offers. */
 import { resolve } from 'node:path'
 import { shortPeerId, systemClock } from '@mesh/core'
 import type { ReceivedFile } from '@mesh/services'
 import { EXIT } from '../errors.ts'
 import { printable, printableJson } from '../log/printable.ts'
-import { shellWord } from '../log/shell-word.ts'
-import { parseFile } from '../settings/service-values.ts'
 import type { Run } from './command.ts'
-import { type Asked, askCommonNode } from './common-node.ts'
 import { formatBytes } from './format-quantity.ts'
-import { instanceOf } from './named-address.ts'
-import { readPairs } from './read-pairs.ts'
 import { runNode } from './run-node.ts'
 import { createTransferDisplay } from './show-transfer.ts'
-
-export const runFileSend: Run = async (call) => {
-  const { settings, base } = call
-  const isOptional = settings.fileSend.length > 0
-  const pairs = readPairs(call, { second: 'PATH', parse: parseFile, isOptional })
-  const fileSend = [...pairs, ...settings.fileSend]
-  const asked = fileSend.map((text): Asked => {
-    const at = text.indexOf('=')
-    const [name, path] = [text.slice(0, at), resolve(base, text.slice(at + 1))]
-    return {
-      ask: (client) => client.putNodeFile({ name, body: { Path: path } }),
-      told: `members receive ${path} as ${name}`,
-      shown: 'mesh services',
-      undo: `mesh file-remove ${shellWord(name)}`,
-    }
-  })
-  // a node that others need does not end after one transfer
-  if (!settings.once && (await askCommonNode(call, asked))) return EXIT.ok.code
-  const [first = ''] = fileSend
-  return runNode(call, {
-    listen: undefined,
-    hasVpn: false,
-    settings: { fileSend },
-    instance: instanceOf('file-send', first.slice(0, first.indexOf('='))),
-    ...(settings.once && {
-      async work(sharing, signal) {
-        await sharing.received(signal)
-        return signal.aborted ? EXIT.interrupted.code : EXIT.ok.code
-      },
-    }),
-  })
-}
 
 export const runFileReceive: Run = (call) => {
   const [name = '', path = '.'] = call.positionals
