@@ -31,8 +31,12 @@ pub struct FromSocket<'a> {
     view: View,
     opener: Opener<'a>,
     handshakes: SourceLimits,
-    /// Handshake messages under load, whose senders proved their address.
+    /// Handshake messages under load, whose senders say that they proved their address: to look costs something.
+    claims: SourceLimits,
+    /// Those who did.
     proven: SourceLimits,
+    /// Cookies, by which senders prove their address.
+    cookies: SourceLimits,
     datagrams: SourceLimits,
     /// Datagrams that the application expects.
     expected: SourceLimits,
@@ -46,7 +50,9 @@ impl<'a> FromSocket<'a> {
             view: View::new(&shared.table),
             opener: Opener::new(shared),
             handshakes: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
+            claims: SourceLimits::new(HANDSHAKES_PER_SOURCE, CLAIMS_PER_SECOND),
             proven: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
+            cookies: SourceLimits::new(HANDSHAKES_PER_SOURCE, COOKIES_PER_SECOND),
             datagrams: SourceLimits::new(DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND),
             expected: SourceLimits::new(EXPECTED_PER_SOURCE, DATAGRAMS_PER_SECOND),
         }
@@ -124,6 +130,9 @@ impl<'a> FromSocket<'a> {
         let counters = &self.shared.counters;
         // a cookie's reply is for a handshake of ours, and its receiver checks it
         let is_cookie = message.first() == Some(&3);
+        if !is_cookie && !claims_proof(message) && self.cookies.all(Instant::now()) >= COOKIES_PER_SECOND {
+            return counters.drop_one(Reason::HandshakeLimit);
+        }
         if !is_cookie && !identity.is_for_us(message) {
             return counters.drop_one(Reason::HandshakeRefused);
         }
@@ -149,10 +158,15 @@ impl<'a> FromSocket<'a> {
         if is_cookie || self.handshakes.all(now) < HANDSHAKES_UNDER_LOAD {
             return self.handshakes.take(from, now);
         }
+        // to look costs something: what a second has room for is counted before, and the rest of a flood costs nothing
+        let share = if claims_proof(message) { &mut self.claims } else { &mut self.cookies };
+        if !share.take(from, now) {
+            return false;
+        }
         match self.shared.identity.cookie(from, message) {
             Ok(()) => self.proven.take(from, now),
             Err(cookie) => {
-                if let Some(cookie) = cookie.filter(|_| self.handshakes.take(from, now)) {
+                if let Some(cookie) = cookie {
                     // one that is not sent is asked for again
                     let _ = self.socket.send(from, &cookie);
                 }
@@ -171,4 +185,9 @@ impl<'a> FromSocket<'a> {
             shared.counters.drop_one(Reason::DatagramLimit);
         }
     }
+}
+
+/// True when a beginning or an answer of a handshake ends with a code that proves its sender's address, right or wrong.
+fn claims_proof(message: &[u8]) -> bool {
+    message.last_chunk::<16>().is_some_and(|code| *code != [0; 16])
 }

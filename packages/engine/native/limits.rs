@@ -74,3 +74,7 @@ pub const HANDSHAKES_PER_SOURCE: u32 = 50;
 pub const SOCKET_HANDSHAKES_PER_SECOND: u32 = 1_000;
 /// More handshake messages than this from the socket in a second are load: senders have to prove their address first.
 pub const HANDSHAKES_UNDER_LOAD: u32 = 100;
+/// The most handshake messages a second, under load, whose proof of the sender's address is looked at: it costs 3 us.
+pub const CLAIMS_PER_SECOND: u32 = 10_000;
+/// The most cookies a second that are sent to those who have not proved their address: each costs 6 us.
+pub const COOKIES_PER_SECOND: u32 = 20_000;

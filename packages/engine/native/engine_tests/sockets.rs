@@ -345,3 +345,31 @@ fn under_a_flood_of_handshakes_from_everywhere_a_peer_that_proves_its_address_ge
     let limited = b.engine.counters().dropped(Reason::HandshakeLimit);
     assert!(limited > 0 || began.elapsed() < Duration::from_millis(100), "{limited}");
 }
+
+#[test]
+fn proofs_that_are_made_up_are_looked_at_within_bounds_and_keep_nobody_out() {
+    let (a, b) = over_sockets(false, false);
+    let mut random = Random::new(5);
+    let mut flood = hostile_datagrams(&b, &[4; 64], &mut random);
+    flood.truncate(64);
+    for message in &mut flood {
+        // where a sender proves its address
+        let len = message.len();
+        message[len - 16..].copy_from_slice(&random.bytes(16));
+    }
+    let sources: Vec<PlainSocket> =
+        (2..130).map(|n| PlainSocket::bind(("127.0.7.".to_owned() + &n.to_string(), 0)).unwrap()).collect();
+    for _ in 0..20 {
+        for (message, source) in flood.iter().cycle().zip(&sources) {
+            let _ = source.send_to(message, address_of(&b));
+        }
+    }
+    let limited = || b.engine.counters().dropped(Reason::HandshakeLimit) > 0;
+    eventually(|| limited().then_some(()), "the limit");
+    assert!(a.kernel.send(&build(&Spec { payload: 3, ..Spec::default() })));
+    let came = || {
+        a.engine.retry_handshake(PEER);
+        b.kernel.receive()
+    };
+    eventually(came, "a packet of one who proves its address");
+}
