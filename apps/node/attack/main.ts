@@ -1,7 +1,8 @@
 /**
  * `npm run attack -- [NAME...] [--seconds N] [--target legacy] [--json]`: real peers attack real nodes over the wire, and
- * what they reached is measured. Floods of datagrams have `--rate N` a second (a million), or as many as can be: 0. `all --minutes N --nodes N` attacks a network with everything at once; `--list` names
- * the attacks. See docs/SECURITY.md.
+ * what they reached is measured. Floods of datagrams have `--rate N` a second (a million), or as many as can be: 0.
+ * `all --minutes N --nodes N` attacks a network with everything at once; `--list` names the attacks. See
+ * docs/SECURITY.md.
  */
 import { parseArgs } from 'node:util'
 import { DATAGRAM_ATTACKS, runDatagramAttack, whyNoDatagramAttacks } from './datagrams.ts'
@@ -25,7 +26,7 @@ const { values, positionals } = parseArgs({
 })
 const kind = values.target === 'legacy' ? 'legacy' : 'mesh'
 if (positionals[0] === 'all') {
-  const result = await runSiege(SCENARIOS, { minutes: Number(values.minutes), nodes: Number(values.nodes) })
+  const result = await runSiege({ minutes: Number(values.minutes), nodes: Number(values.nodes) })
   console.log(JSON.stringify(result, null, 2))
   process.exit(result.broke === undefined ? 0 : 1)
 }

@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- [NAME...]`: measures what the README promises, as ratios against a reference of the same run where
- * there is one, and prints JSON. `vpn.PART` is one part of a measure that has several. Progress goes to standard error. The built node is measured: run `npm run setup` first.
+ * there is one, and prints JSON. `vpn.PART` is one part of a measure that has several. Progress goes to standard error.
+ * The built node is measured: run `npm run setup` first.
  */
 import { existsSync } from 'node:fs'
 import { cpus } from 'node:os'

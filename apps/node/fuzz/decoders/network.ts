@@ -16,7 +16,7 @@ import {
 import {
   decodeHandshakeMessage,
   encodeHandshakeMessage,
-} from '../../../../packages/p2p/src/membership/handshake.ts'
+} from '../../../../packages/p2p/src/membership/handshake-message.ts'
 import { answerStun } from '../../../../packages/p2p/src/nat/stun-message.ts'
 import type { Decoder } from '../decoder.ts'
 

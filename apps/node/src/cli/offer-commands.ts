@@ -38,7 +38,7 @@ export const offerCommands: readonly Command[] = [
       'mesh file-send report report.pdf --once --token-file mesh.token',
       'mesh file-send a ./a --file-send b=./b --token-file mesh.token',
     ],
-    load: async () => (await import('./run-file.ts')).runFileSend,
+    load: async () => (await import('./file-send.ts')).runFileSend,
   },
   {
     name: 'file-receive',
@@ -50,7 +50,7 @@ export const offerCommands: readonly Command[] = [
       'mesh file-receive photos --token-file mesh.token',
       'mesh file-receive report ~/inbox/ --token-file mesh.token --json',
     ],
-    load: async () => (await import('./run-file.ts')).runFileReceive,
+    load: async () => (await import('./file-receive.ts')).runFileReceive,
   },
   {
     name: 'services',

@@ -90,6 +90,7 @@ async function createHostParts(
       isBlockedPeer: (peer) => blockedPeers.has(peer) || init.admission?.isBanned(peer) === true,
       isMember: (peer) => view.isMember(peer),
       connections: (peer) => view.connections(peer),
+      allConnections: () => view.allConnections(),
       onRefused: (code, from) => refusals.refuse(code, from),
       guard,
       relayShares: new RelayShares(components.clock, init.relayLimits?.reservationMs),

@@ -31,7 +31,8 @@ import {
 } from './limits.ts'
 import { createPathState } from './known-paths.ts'
 import type { Candidate, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
-import { decodeProbe, deriveProbeKeys, encodeProbe, type ProbeKeys, probeToken } from './probe-message.ts'
+import { decodeProbe, encodeProbe, probeToken } from './probe-message.ts'
+import { deriveProbeKeys, type ProbeKeys } from './probe-keys.ts'
 import { step, usedPath, wakeAt } from './step.ts'
 import { WatchedCandidates, type WatchedCandidatesInit } from './watched-candidates.ts'
 
