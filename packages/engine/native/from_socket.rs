@@ -4,7 +4,8 @@
 //! 2. Find the peer: by the index that WireGuard's message names; of an initiation, by the key inside.
 //! 3. Open, check and join (`opener`), a run of one session at a time.
 //! 4. What is no WireGuard waits for the application, within its bounds.
-//! 5. Write to the device what is complete.
+//! 5. Write to the device what is complete, and at the end of the turn all: what was joined may go on with the next
+//!    super-segment, and does where the wire brings every datagram by itself.
 //!
 //! Anybody can send to the socket. What is looked at costs little until it has proven something: handshake messages are
 //! limited by source and in all, and under load their senders have to prove their address.
@@ -17,7 +18,7 @@ use crate::receivers::index_at;
 use crate::sessions::{Message, message_of};
 use crate::socket::UdpSocket;
 use crate::source_limits::SourceLimits;
-use crate::table::{Table, View};
+use crate::table::{Entry, Table, View};
 use quinn_udp::RecvMeta;
 use std::io::IoSliceMut;
 use std::net::SocketAddr;
@@ -74,19 +75,30 @@ impl<'a> FromSocket<'a> {
             self.view.refresh(&self.shared.table);
             // once for each turn: the table must not change under it
             let table = self.view.table().clone();
+            let mut last = None;
             for (meta, buffer) in metas[..count].iter().zip(&buffers) {
-                self.receive(&table, meta, &buffer[..meta.len]);
+                self.receive(&table, meta, &buffer[..meta.len], &mut last);
+            }
+            if let Some(entry) = last {
+                self.opener.write(entry);
             }
         }
         Ok(())
     }
 
-    fn receive(&mut self, table: &Table, meta: &RecvMeta, datagrams: &[u8]) {
+    /// `last`: whose packets were joined last, and may not be written yet.
+    fn receive<'t>(
+        &mut self,
+        table: &'t Table,
+        meta: &RecvMeta,
+        datagrams: &[u8],
+        last: &mut Option<&'t Entry>,
+    ) {
         let from = UdpSocket::sender(meta);
         let mut rest = datagrams.chunks(meta.stride.max(1)).peekable();
         while let Some(first) = rest.peek().copied() {
             match message_of(first) {
-                Some(Message::Sealed) => self.sealed(table, from, &mut rest),
+                Some(Message::Sealed) => self.sealed(table, from, &mut rest, last),
                 Some(Message::Handshake) => {
                     self.handshake(table, from, first);
                     rest.next();
@@ -100,11 +112,12 @@ impl<'a> FromSocket<'a> {
     }
 
     /// Opens a run of one session's datagrams.
-    fn sealed<'b>(
+    fn sealed<'b, 't>(
         &mut self,
-        table: &Table,
+        table: &'t Table,
         from: SocketAddr,
         rest: &mut std::iter::Peekable<impl Iterator<Item = &'b [u8]>>,
+        last: &mut Option<&'t Entry>,
     ) {
         // type and index
         let Some(head) = rest.peek().and_then(|first| first.first_chunk::<8>()).copied() else { return };
@@ -117,12 +130,15 @@ impl<'a> FromSocket<'a> {
             }
             return;
         };
+        if let Some(before) = last.replace(entry).filter(|before| before.peer.id != entry.peer.id) {
+            self.opener.write(before);
+        }
         let mut gate = Gate::new(table, entry, Some(from));
         while rest.peek().is_some_and(|next| belongs(next)) {
             self.opener.open_run(entry, &mut gate, rest, belongs);
         }
         gate.count();
-        self.opener.write(entry);
+        self.opener.write_complete(entry);
     }
 
     fn handshake(&mut self, table: &Table, from: SocketAddr, message: &[u8]) {

@@ -56,8 +56,9 @@ pub const READS_PER_SEND: usize = 64;
 pub const SOCKET_BUFFER_BYTES: u32 = 8 << 20;
 /// How long a thread waits for a full socket, in ms, before it drops.
 pub const SOCKET_PATIENCE_MS: i32 = 10;
-/// How many super-segments one call receives.
-pub const RECEIVE_BUFFERS: usize = 8;
+/// How many super-segments one call receives, or datagrams where the wire brings each by itself: as many as quinn-udp
+/// takes.
+pub const RECEIVE_BUFFERS: usize = 32;
 /// The most datagrams other than WireGuard's that wait for the application.
 pub const MAX_DATAGRAMS: usize = 512;
 /// How much of each the application gets, in bytes.

@@ -83,10 +83,12 @@ export function startManyPeers(init: ManyPeersInit): ManyPeers {
     if ('ready' in said) ready.resolve()
     else result.resolve(said)
   })
-  child.once('close', async () => {
-    const error = new Error(`the peers ended: ${await noise}`)
-    ready.reject(error)
-    result.reject(error)
+  child.once('close', () => {
+    void noise.then((said) => {
+      const error = new Error(`the peers ended: ${said}`)
+      ready.reject(error)
+      result.reject(error)
+    })
   })
   ready.promise.catch(() => {})
   result.promise.catch(() => {})

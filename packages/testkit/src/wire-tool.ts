@@ -1,10 +1,11 @@
 /** `wire-tool` (packages/engine/tools): many WireGuard peers in one process, and floods of hostile datagrams. */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ENGINE = join(import.meta.dirname, '../../engine')
-const FILE = join(ENGINE, 'target/release/wire-tool')
+const TARGET = join(ENGINE, 'target')
+const FILE = join(TARGET, 'release/wire-tool')
 const BUILD = ['build', '--release', '--locked', '--features', 'tools', '--bin', 'wire-tool', '--quiet']
 const BUILD_TIMEOUT_MS = 300_000
 
@@ -17,16 +18,26 @@ export function findWireTool(): Found {
 }
 
 function findOrBuild(): Found {
-  // scripts/check.mjs has built it before the tests
-  if (process.env['MESH_TEST_BUILD'] === '1' && existsSync(FILE)) return { file: FILE }
-  const env = { ...process.env, CARGO_TARGET_DIR: join(ENGINE, 'target') }
-  const { status, error, stderr } = spawnSync('cargo', BUILD, {
+  // scripts/check.mjs has built it before the tests, with other flags, so that cargo would do it again
+  if (isNewerThanSources()) return { file: FILE }
+  const words = [...BUILD, '--target-dir', TARGET]
+  const { status, error, stderr } = spawnSync('cargo', words, {
     cwd: ENGINE,
-    env,
     encoding: 'utf8',
     timeout: BUILD_TIMEOUT_MS,
   })
   if (status === 0) return { file: FILE }
   if (error !== undefined) return { skipped: 'wire-tool cannot be built: cargo is not installed' }
   return { skipped: `wire-tool cannot be built: ${stderr.trim().split('\n')[0]}` }
+}
+
+function isNewerThanSources(): boolean {
+  const built = statSync(FILE, { throwIfNoEntry: false })?.mtimeMs
+  if (built === undefined) return false
+  const sources = ['native', 'tools'].flatMap((folder) =>
+    readdirSync(join(ENGINE, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+      join(folder, path),
+    ),
+  )
+  return ['Cargo.lock', ...sources].every((path) => statSync(join(ENGINE, path)).mtimeMs <= built)
 }

@@ -8,7 +8,7 @@ import { createVpnLab, type Machine, pingSoon, runIn } from '../../test/vpn-lab.
 /** How long a tunnel may take until the first packet passes, in ms: a busy machine is slow, and that is not measured. */
 const SET_UP_MS = 60_000
 const WIRE = { left: '192.168.99.1', right: '192.168.99.2' }
-const WIREGUARD_PORT = '51820'
+export const WIREGUARD_PORT = '51820'
 
 /** A tunnel that stands, from host `left` to the address `to`. */
 export interface Tunnel {
@@ -123,10 +123,9 @@ async function openWireguardGo(): Promise<Tunnel> {
       // the processes share a folder of control sockets across namespaces
       const device = `wg${process.pid}${host}`
       children.push(await startWireguardGo({ lab, host, device, privateKey: keys[host].privateKey }))
-      await runIn(lab, host, [
-        ...['wg', 'set', device, 'peer', keys[other].publicKey],
-        ...['allowed-ips', '10.1.0.0/24', 'endpoint', `${WIRE[other]}:${WIREGUARD_PORT}`],
-      ])
+      const endpoint = `${WIRE[other]}:${WIREGUARD_PORT}`
+      const peer = ['peer', keys[other].publicKey, 'allowed-ips', '10.1.0.0/24', 'endpoint', endpoint]
+      await runIn(lab, host, ['wg', 'set', device, ...peer])
       lab.run(host, ['ip', 'addr', 'add', `${address}/24`, 'dev', device])
       lab.run(host, ['ip', 'link', 'set', device, 'up'])
     }

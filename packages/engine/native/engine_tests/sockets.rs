@@ -373,3 +373,39 @@ fn proofs_that_are_made_up_are_looked_at_within_bounds_and_keep_nobody_out() {
     };
     eventually(came, "a packet of one who proves its address");
 }
+
+#[test]
+fn datagrams_that_come_one_by_one_are_joined_for_the_device() {
+    let (a, b) = over_sockets(true, false);
+    let packet = build(&Spec { payload: 3, ..Spec::default() });
+    assert!(a.kernel.send(&packet));
+    received(&b);
+    // a wire without offloads: each datagram for itself
+    let wire = stranger();
+    wire.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    set_path(&a, 2, Path { endpoint: Some(wire.local_addr().unwrap()), stream: false });
+    let (header, bytes) = build_super(&Spec { payload: 1300 * 30, ..Spec::default() }, 1300);
+    let mut piece = vec![0; HEADER];
+    header.encode(&mut piece).unwrap();
+    piece.extend_from_slice(&bytes);
+    let joined = || {
+        assert!(a.kernel.send_piece(&piece));
+        let mut datagrams = Vec::new();
+        let mut memory = [0; 2000];
+        while datagrams.len() < 30
+            && let Ok(len) = wire.recv(&mut memory)
+        {
+            datagrams.push(memory[..len].to_vec());
+        }
+        for datagram in &datagrams {
+            wire.send_to(datagram, address_of(&b)).unwrap();
+        }
+        let (mut payload, mut longest) = (0, 0);
+        while payload < 1300 * datagrams.len() {
+            let len = received(&b).len() - HEADER - header.hdr_len as usize;
+            (payload, longest) = (payload + len, longest.max(len));
+        }
+        (longest > 1300).then_some(())
+    };
+    eventually(joined, "a piece of several datagrams");
+}
