@@ -388,3 +388,14 @@ describe('what strangers send', () => {
     expect(a.paths.pathOf(b.id)).toBeUndefined()
   })
 })
+
+test('a peer that leaves the table has no path from then on, and that is told', async () => {
+  const { network, a, b } = await direct()
+  const before = a.changes.get(b.id)?.length ?? 0
+  a.paths.forget(b.id)
+  expect(a.changes.get(b.id)?.slice(before)).toMatchObject([{ path: undefined }])
+  expect(a.paths.status(b.id)).toMatchObject({ state: 'none', candidates: [] })
+  a.paths.forget(b.id)
+  await network.run(1_000)
+  expect(a.changes.get(b.id)).toHaveLength(before + 1)
+})
