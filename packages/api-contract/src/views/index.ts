@@ -12,6 +12,7 @@ export type { NodeFactsView, VersionView, ReachabilityView } from './node.ts'
 export type { HealthView, LogLevelView } from './health.ts'
 export type {
   NodeServiceView,
+  NodeTransferView,
   NodeConnectionView,
   NodeEgressView,
   NodeFileView,
