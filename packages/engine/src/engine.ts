@@ -14,7 +14,13 @@ import {
 } from '@mesh/core'
 import { engineError, fromNative } from './errors.ts'
 import { KEY_BYTES } from './limits.ts'
-import { loadAddon, type NativeAddon, type NativeEngine, type NativeInit } from './native.ts'
+import {
+  loadAddon,
+  type NativeAddon,
+  type NativeEngine,
+  type NativeInit,
+  type NativeMemory,
+} from './native.ts'
 import { decodeStats, type DropReason, type EngineStats } from './stats.ts'
 import { checkTable, encodeTable, type Endpoint, endpointText, type EngineTable } from './table.ts'
 
@@ -175,14 +181,50 @@ export function nativeUdp(udp: UdpInit | undefined): Pick<NativeInit, 'udpPort' 
 /** Wraps an addon's engine, also for `./testing`, which opens a memory device. */
 export function startEngine(
   native: NativeInit,
-  { onEvent, addon }: Pick<EngineInit, 'onEvent' | 'addon'>,
-  { log = silentLogger }: EngineComponents,
-): { readonly engine: Engine; readonly native: NativeEngine } {
-  if (native.privateKey.length !== KEY_BYTES) throw new RangeError(`a private key has ${KEY_BYTES} bytes`)
+  init: Pick<EngineInit, 'onEvent' | 'addon'>,
+  components: EngineComponents,
+): { readonly engine: Engine; readonly native: NativeEngine & NativeMemory } {
+  const { privateKey } = native
+  return start({
+    ...init,
+    ...components,
+    privateKey,
+    open: ({ NativeEngine }, wake) => new NativeEngine(native, wake),
+  })
+}
+
+/** Wraps the kernel's WireGuard. */
+export function startKernel(
+  native: NativeInit,
+  init: Pick<EngineInit, 'onEvent' | 'addon'>,
+  components: EngineComponents,
+): Engine {
+  const { privateKey } = native
+  return start({
+    ...init,
+    ...components,
+    privateKey,
+    open: ({ NativeKernel }, wake) => new NativeKernel(native, wake),
+  }).engine
+}
+
+interface Started<Native> extends EngineComponents, Pick<EngineInit, 'onEvent' | 'addon'> {
+  readonly privateKey: Uint8Array
+  readonly open: (library: NativeAddon, wake: () => void) => Native
+}
+
+function start<Native extends NativeEngine>({
+  privateKey,
+  onEvent,
+  addon,
+  log = silentLogger,
+  open,
+}: Started<Native>): { readonly engine: Engine; readonly native: Native } {
+  if (privateKey.length !== KEY_BYTES) throw new RangeError(`a private key has ${KEY_BYTES} bytes`)
   const library = loadAddon(addon)
-  const handle = guarded(() => new library.NativeEngine(native, () => engine.deliver()))
-  const engine = new NativeBackedEngine(handle, library, { onEvent, log })
-  return { engine, native: handle }
+  const native = guarded(() => open(library, () => engine.deliver()))
+  const engine = new NativeBackedEngine(native, library, { onEvent, log })
+  return { engine, native }
 }
 
 /** The addon's names: a guest's session is one like a peer's there. */
@@ -351,7 +393,7 @@ class NativeBackedEngine implements Engine {
   }
 }
 
-function addressText({ address, prefixLength }: AddressInRange): string {
+export function addressText({ address, prefixLength }: AddressInRange): string {
   return `${address}/${prefixLength}`
 }
 

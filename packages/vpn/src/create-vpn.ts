@@ -199,7 +199,7 @@ class MeshVpn implements Vpn {
       own: this.#own,
       applier: this.#applier,
       isUp: this.#isUp,
-      stands: this.#parts !== undefined,
+      tunnels: this.#parts?.tunnels,
       init: this.#init,
       guests: this.#guests,
       exit: this.#exitStatus(),

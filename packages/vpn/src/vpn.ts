@@ -13,6 +13,11 @@ export interface VpnInit {
   readonly mtu?: number
   /** The engine's UDP socket, by which packets go where both ends reach each other; without it all go over streams. */
   readonly udp?: UdpInit
+  /**
+   * Who seals and carries packets: the engine (the default), or the kernel's own WireGuard, where there are no guests and
+   * no tunnels to legacy members.
+   */
+  readonly wireguard?: 'engine' | 'kernel'
   /** The fixed addresses, at most 16; without any one is leased. The derived IPv6 address is always added. */
   readonly addresses: readonly AddressInRange[]
   /** How to lease, where there are no fixed addresses. Default: from 10.1.0.0/24, remembered nowhere. */
@@ -70,7 +75,7 @@ export interface VpnComponents {
   readonly ledger: VpnLedger
   readonly network: VpnNetwork
   readonly host: VpnHost
-  /** Opens the engine: `openEngine` of `@mesh/engine`, or one with a memory device. */
+  /** Opens the engine: `openEngine` or `openKernelEngine` of `@mesh/engine`, or one with a memory device. */
   readonly openEngine: (init: EngineInit) => Engine
   /** Opens what `LeaseInit` names; one that cannot be read or written must not throw. */
   readonly openLeaseFile: (path: string) => LeaseStore
@@ -175,7 +180,7 @@ export interface Vpn {
   /**
    * Makes a guest: keys, an address, and the configuration for it.
    * @throws MeshError `vpn.guest_exists`, `vpn.bad_guest_name`, `vpn.too_many_guests`, `vpn.no_udp`, `vpn.no_endpoint`,
-   *   `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.not_running`; the signal's reason
+   *   `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.guests_need_engine`, `vpn.not_running`; the signal's reason
    */
   addGuest(request: GuestRequest, signal?: AbortSignal): Promise<AddedGuest>
   /** Cuts a guest off, at once. @throws MeshError `vpn.unknown_guest`, `vpn.guest_not_kept`, `vpn.not_running` */

@@ -7,8 +7,16 @@ import { type AddressInRange, type Cidr, parsePeerId, tryParseAddressInRange } f
 import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
-import { deriveIpv6Range, type LeaseInit, type Vpn, type VpnInit, type VpnNetwork } from '@mesh/vpn'
+import {
+  deriveIpv6Range,
+  type LeaseInit,
+  type Vpn,
+  type VpnComponents,
+  type VpnInit,
+  type VpnNetwork,
+} from '@mesh/vpn'
 import { type ExitHost, forwardedFamilies } from '../exit/exit-host.ts'
+import { createLocalFilter, restoreKernel } from '../kernel/local-filter.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import {
@@ -34,6 +42,8 @@ export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInter
   readonly network: Network
   /** The folder of the instance. */
   readonly folder: string
+  /** The folder of all instances. */
+  readonly stateDir: string
   readonly ledger: Ledger
   readonly p2p: P2pMember
   readonly replicator: Replicator
@@ -45,12 +55,12 @@ export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInter
 export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
   const { settings, network, folder, ledger, p2p, replicator, api, exit } = init
   const { clock, random, log, signal } = init
-  const [{ createVpn }, { openEngine }] = await Promise.all([import('@mesh/vpn'), import('@mesh/engine')])
+  const [{ createVpn }, openEngine] = await Promise.all([import('@mesh/vpn'), engineOf(init)])
   const vpn = createVpn(vpnInit(settings, network, folder), {
     ledger,
     network: vpnNetwork(p2p, blacklistedRanges(settings)),
     host: createVpnHost(p2p, () => exit.problems()),
-    openEngine: (engineInit) => openEngine(engineInit, { log: log.child('engine') }),
+    openEngine,
     openLeaseFile: (path) => createLeaseFile(path, log.child('vpn')),
     ...(!settings.ephemeral && { exitStore: createLeaseFile(join(folder, 'exit-node'), log.child('vpn')) }),
     ...(!settings.ephemeral && { guestStore: createGuestFile(join(folder, 'guests.json')) }),
@@ -68,6 +78,20 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
   init.onInterface(vpn.interface?.name ?? settings.interface, addressTexts(vpn.addresses()))
 }
 
+/** The engine that the person chose. */
+async function engineOf({
+  settings,
+  stateDir,
+  log: given,
+}: JoinVpnInit): Promise<VpnComponents['openEngine']> {
+  const { openEngine, openKernelEngine } = await import('@mesh/engine')
+  const log = given.child('engine')
+  restoreKernel(stateDir, log)
+  if (settings.wireguard === 'engine') return (engineInit) => openEngine(engineInit, { log })
+  const filter = createLocalFilter(stateDir)
+  return (engineInit) => openKernelEngine(engineInit, { log, filter })
+}
+
 /** Gives the VPN what it is told of the settings. */
 export function vpnInit(settings: Settings, { config }: Network, folder: string): VpnInit {
   const addresses = valuesOf(settings.address, parseVpnAddress)
@@ -77,6 +101,7 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     interface: settings.interface,
     mtu: settings.mtu,
     ...(settings.udp && { udp: udpOf(settings) }),
+    wireguard: settings.wireguard,
     addresses: isLeased ? [] : addresses,
     ...(isLeased && { lease: leaseOf(addresses[0], settings.ephemeral ? undefined : folder) }),
     secret: { key: config.crypto.key, room: config.room },

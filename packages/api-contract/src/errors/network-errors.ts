@@ -74,6 +74,11 @@ export const networkErrors = {
     title: 'The guests of this node cannot be written down',
     hint: 'Free space on the disk of the state directory, or see the log of the node.',
   },
+  'vpn.guests_need_engine': {
+    status: 409,
+    title: "A node with the kernel's WireGuard carries for no guests",
+    hint: 'Start it with --wireguard engine, or add the guest on another node.',
+  },
   'vpn.no_udp': {
     status: 409,
     title: 'This node sends nothing over UDP, by which alone guests come',

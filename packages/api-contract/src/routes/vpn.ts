@@ -58,6 +58,7 @@ export const vpnRoutes = {
       'vpn.too_many_guests',
       'vpn.no_guest_address',
       'vpn.guest_not_kept',
+      'vpn.guests_need_engine',
       'vpn.no_udp',
       'vpn.no_endpoint',
     ],

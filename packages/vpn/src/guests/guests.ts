@@ -32,7 +32,7 @@ import { MAX_GUEST_MTU, MAX_GUESTS } from './limits.ts'
 
 interface GuestsInit {
   /** The wishes of the person. */
-  readonly options: Pick<VpnInit, 'guestEndpoint' | 'machine' | 'mtu' | 'advertiseRoutes'>
+  readonly options: Pick<VpnInit, 'guestEndpoint' | 'machine' | 'mtu' | 'advertiseRoutes' | 'wireguard'>
   /** This node's VPN ranges. */
   readonly ranges: readonly Cidr[]
   /** This node's addresses, and those of machines that are away, which are left to them. */
@@ -94,8 +94,12 @@ export class Guests {
     return [...this.#guests.map(({ address }) => address), ...this.#claiming]
   }
 
-  /** Announces those of earlier runs. To be called when this node has its own addresses. */
+  /**
+   * Announces those of earlier runs. To be called when this node has its own addresses.
+   * @throws MeshError `vpn.guests_need_engine`
+   */
   start(): void {
+    if (this.#guests.length > 0) this.#checkEngine()
     for (const guest of this.#guests) this.#announce(guest)
   }
 
@@ -143,9 +147,10 @@ export class Guests {
 
   /**
    * @throws MeshError `vpn.guest_exists`, `vpn.bad_guest_name`, `vpn.too_many_guests`, `vpn.no_udp`, `vpn.no_endpoint`,
-   *   `vpn.no_guest_address`, `vpn.guest_not_kept`; the signal's reason
+   *   `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.guests_need_engine`; the signal's reason
    */
   async add({ name, endpoint: given }: GuestRequest, signal: AbortSignal): Promise<AddedGuest> {
+    this.#checkEngine()
     this.#checkName(name)
     const endpoint = this.#endpointOf(given)
     const address = await this.#claim(name, signal)
@@ -198,6 +203,18 @@ export class Guests {
         endpoint,
       },
       reaches: [...new Set([...ranges, ...routes])].filter(isIpv4),
+    })
+  }
+
+  /** The engine passes packets on between guests and members; the kernel would do so only as a router, unfiltered. */
+  #checkEngine(): void {
+    if (this.#init.options.wireguard !== 'kernel') return
+    const { length } = this.#guests
+    throw vpnError('vpn.guests_need_engine', "a node with the kernel's WireGuard carries for no guests", {
+      hint:
+        length === 0
+          ? 'Start it with --wireguard engine, or add the guest at another node.'
+          : `This node has ${length}: start it with --wireguard engine, and remove them first if the kernel is to carry (\`mesh guest remove\`).`,
     })
   }
 
