@@ -221,6 +221,20 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       status: 404,
     })
   },
+  async putExitNode({ client }) {
+    const { ExitNode } = await client.putExitNode({ body: { Exit: 'gate' } })
+    expect(ExitNode).toEqual({ Wanted: 'gate', PeerID: null, Hostname: '', State: 'searching', Families: [] })
+    expect(await failure(client.putExitNode({ body: { Exit: 'unmarked' } }))).toMatchObject({
+      code: 'exit.no_mark',
+      status: 409,
+    })
+    await client.putExitNode({ body: { Exit: 'nas' } })
+  },
+  async deleteExitNode({ client }) {
+    expect(await client.deleteExitNode()).toEqual({ State: 'Removed' })
+    expect((await client.getVpn()).ExitNode).toBeNull()
+    await client.putExitNode({ body: { Exit: 'nas' } })
+  },
   async listDns(world) {
     await world.client.createDns({ body: { Regex: '^a$', Records: { A: '10.1.0.11' } }, wait: '5s' })
     const listed = await world.client.listDns()

@@ -185,6 +185,11 @@ export interface Vpn {
   addGuest(request: GuestRequest, signal?: AbortSignal): Promise<AddedGuest>
   /** Cuts a guest off, at once. @throws MeshError `vpn.unknown_guest`, `vpn.guest_not_kept`, `vpn.not_running` */
   removeGuest(name: string): void
+  /**
+   * Gives what nobody owns to another member from now on, by its peer id, address or name; undefined: to none, and it is
+   * dropped. At no moment does the one before get what is for the other.
+   */
+  setExitNode(wanted: string | undefined): void
   /** Calls the listener with each event; the returned function unsubscribes. */
   subscribe(listener: (event: VpnEvent) => void): () => void
   /** Takes the interface down and leaves nothing running. Idempotent. */

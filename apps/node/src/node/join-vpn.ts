@@ -17,6 +17,7 @@ import {
 } from '@mesh/vpn'
 import { type ExitHost, forwardedFamilies } from '../exit/exit-host.ts'
 import { createLocalFilter, restoreKernel } from '../kernel/local-filter.ts'
+import type { KeptExit } from '../exit/kept-exit.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import {
@@ -49,11 +50,12 @@ export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInter
   readonly replicator: Replicator
   readonly api: NodeApi
   readonly exit: ExitHost
+  readonly keptExit: KeptExit
 }
 
 /** @throws MeshError `vpn.*`, `engine.*`; the signal's reason */
 export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
-  const { settings, network, folder, ledger, p2p, replicator, api, exit } = init
+  const { settings, network, folder, ledger, p2p, replicator, api, exit, keptExit } = init
   const { clock, random, log, signal } = init
   const [{ createVpn }, openEngine] = await Promise.all([import('@mesh/vpn'), engineOf(init)])
   const vpn = createVpn(vpnInit(settings, network, folder), {
@@ -71,7 +73,12 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
     log,
   })
   ends.add(() => vpn.stop())
-  api.attachVpn(vpn)
+  api.attachVpn(vpn, (wanted) => {
+    // the rules first: from here on nothing leaves but into the VPN
+    exit.use(wanted)
+    vpn.setExitNode(wanted)
+    keptExit.keep(wanted)
+  })
   ends.add(logVpn(vpn, log.child('vpn')))
   await vpn.start(signal)
   exit.attach(vpn, rangesOf(vpn, network))

@@ -20,7 +20,9 @@ export function createVpnReads({
   scene,
   vpn,
   clock,
-}: VpnReadsComponents): HandlersOf<'getVpn' | 'pingMachine' | 'listGuests' | 'createGuest' | 'deleteGuest'> {
+}: VpnReadsComponents): HandlersOf<
+  'getVpn' | 'pingMachine' | 'listGuests' | 'createGuest' | 'deleteGuest' | 'putExitNode' | 'deleteExitNode'
+> {
   const running = () => {
     const port = vpn()
     if (port === undefined) throw new Problem('vpn.not_running')
@@ -44,6 +46,15 @@ export function createVpnReads({
     },
     deleteGuest({ name }) {
       running().removeGuest(name)
+      return { State: 'Removed' }
+    },
+    putExitNode({ body }) {
+      const port = running()
+      port.setExitNode(body.Exit)
+      return vpnView(port.status(), roundTripsOf(scene()))
+    },
+    deleteExitNode() {
+      running().setExitNode(undefined)
       return { State: 'Removed' }
     },
     async pingMachine({ machine }) {

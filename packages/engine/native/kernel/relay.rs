@@ -72,7 +72,7 @@ impl RelayPeer {
     }
 
     /// Sends the kernel what the stream brought. `batch` is memory that is used again.
-    pub fn to_kernel(&self, batch: &mut Vec<u8>, events: &Events) {
+    pub fn write_kernel(&self, batch: &mut Vec<u8>, events: &Events) {
         let was_crowded = self.incoming.take(batch);
         let refused = frames(batch).filter(|frame| self.socket.send(frame).is_err()).count();
         self.counters.drop_many(Reason::DeviceRefused, refused);
@@ -82,7 +82,7 @@ impl RelayPeer {
     }
 
     /// Queues what the kernel sent for the stream. True: there may be more.
-    pub fn from_kernel(&self, memory: &mut RelayMemory, events: &Events) -> bool {
+    pub fn read_kernel(&self, memory: &mut RelayMemory, events: &Events) -> bool {
         let mut count = 0;
         while count < DATAGRAMS_PER_TURN {
             let Ok(length) = self.socket.recv(&mut memory.datagram) else { break };
@@ -163,7 +163,7 @@ mod tests {
         let _ = stranger.send_to(&[4; 40], peer.address());
         kernel.send_to(&[4; 50], peer.address()).unwrap();
         kernel.send_to(&[1; 148], peer.address()).unwrap();
-        peer.from_kernel(&mut memory, &events);
+        peer.read_kernel(&mut memory, &events);
         // the handshake has a reserve of its own, and goes first
         let taken = peer.outgoing.take().unwrap();
         assert_eq!(frames(&taken).map(<[u8]>::len).collect::<Vec<_>>(), [148, 50]);
@@ -173,7 +173,7 @@ mod tests {
         push_frame(&mut stream, &[2; 92]);
         assert!(!peer.feed(&stream[..10]).announce);
         assert!(peer.feed(&stream[10..]).announce);
-        peer.to_kernel(&mut batch, &events);
+        peer.write_kernel(&mut batch, &events);
         let mut datagram = [0; 200];
         assert_eq!(kernel.recv_from(&mut datagram).unwrap(), (92, peer.address()));
     }

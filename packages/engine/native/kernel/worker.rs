@@ -55,14 +55,14 @@ impl<'a> Worker<'a> {
     fn streams(&mut self) {
         let work = std::mem::take(&mut *self.shared.work.lock());
         for relay in work {
-            relay.to_kernel(&mut self.batch, &self.shared.events);
+            relay.write_kernel(&mut self.batch, &self.shared.events);
         }
     }
 
     fn kernel(&mut self, peer: u32) {
         if let Some(relay) = self.shared.relay(peer) {
             // what is left is told again by the next wait
-            relay.from_kernel(&mut self.memory, &self.shared.events);
+            relay.read_kernel(&mut self.memory, &self.shared.events);
         }
     }
 
