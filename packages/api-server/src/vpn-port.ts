@@ -98,6 +98,7 @@ export interface VpnProbe {
 export interface VpnGuest {
   readonly name: string
   readonly address: string
+  readonly address6?: string | undefined
   readonly publicKey: string
   /** When the guest was added, in unix ms. */
   readonly addedAt: number
@@ -111,6 +112,7 @@ export interface VpnGuest {
 interface AddedVpnGuest {
   readonly name: string
   readonly address: string
+  readonly address6?: string | undefined
   readonly publicKey: string
   readonly endpoint: string
   readonly configuration: string

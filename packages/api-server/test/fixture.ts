@@ -141,22 +141,17 @@ export function fakeMachine(over: Partial<VpnPeerState>): VpnPeerState {
   }
 }
 
+const nas = { wanted: 'nas', peer: PEER, hostname: 'nas', state: 'up', families: ['ipv4'] } as const
 const unknownExit = { peer: undefined, hostname: '', state: 'searching', families: [] } as const
 
 /** A VPN whose machines the test plays; those without a path do not answer. */
 export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
   const guests: VpnGuest[] = []
-  let exit: ReturnType<VpnPort['status']>['exit'] = {
-    wanted: 'nas',
-    peer: PEER,
-    hostname: 'nas',
-    state: 'up',
-    families: ['ipv4'],
-  }
+  let exit: ReturnType<VpnPort['status']>['exit'] = nas
   return {
     setExitNode(wanted) {
       if (wanted === 'unmarked') throw new MeshError('exit.no_mark', 'no mark')
-      exit = wanted === undefined ? undefined : { ...unknownExit, wanted }
+      exit = wanted === undefined ? undefined : wanted === 'nas' ? nas : { ...unknownExit, wanted }
     },
     guests: () => guests,
     async addGuest({ name, endpoint = '192.0.2.7:51820' }) {

@@ -189,6 +189,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     expect(await client.createGuest({ body })).toEqual({
       Name: bucket,
       Address: '10.1.0.20',
+      Address6: null,
       PublicKey: 'cHVibGlj',
       Endpoint: 'vpn.example.org',
       Configuration: '[Interface]',
@@ -203,6 +204,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     expect(await client.listGuests()).toContainEqual({
       Name: bucket,
       Address: '10.1.0.20',
+      Address6: null,
       PublicKey: 'cHVibGlj',
       AddedAt: '1970-01-01T00:00:00.000Z',
       Handshake: null,

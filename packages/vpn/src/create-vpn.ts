@@ -144,6 +144,7 @@ class MeshVpn implements Vpn {
       {
         options: this.#init,
         ranges: this.#ranges,
+        derivedRange: this.#checked.derivedRange,
         own: this.#own,
         accepted: () => this.#table?.accepted ?? [],
         udpPort: () => this.#parts?.supervisor.engine.udpPort,

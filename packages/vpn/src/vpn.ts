@@ -42,6 +42,8 @@ export interface VpnInit {
   readonly exitNode?: string
   /** Where guests find this node, `HOST` or `HOST:PORT`; default: the address that most probably works. */
   readonly guestEndpoint?: string
+  /** Where this node answers DNS: guests are told it, if they can ask there. */
+  readonly dnsPlaces?: readonly DnsPlace[]
   /** How long a heartbeat keeps its owner's entries, in ms; default 480 s. */
   readonly livenessMs?: number
 }
@@ -53,6 +55,13 @@ export interface LeaseInit {
   readonly file?: string
   /** The file that keeps over restarts which addresses others had; undefined: nothing does. */
   readonly pastFile?: string
+}
+
+/** Where a node answers DNS. */
+export interface DnsPlace {
+  /** Undefined: every address of the machine. */
+  readonly host: IpAddress | undefined
+  readonly port: number
 }
 
 /** One entry of `--static-peertable`: whose address it is, whatever the ledger says. */
@@ -111,6 +120,7 @@ export interface GuestRequest {
 export interface AddedGuest {
   readonly name: string
   readonly address: IpAddress
+  readonly address6: IpAddress | undefined
   readonly publicKey: string
   /** Where it finds this node, `HOST:PORT`. */
   readonly endpoint: string
@@ -121,6 +131,7 @@ export interface AddedGuest {
 export interface GuestStatus {
   readonly name: string
   readonly address: IpAddress
+  readonly address6: IpAddress | undefined
   readonly publicKey: string
   /** When the guest was added, in unix ms. */
   readonly addedAt: number

@@ -94,6 +94,7 @@ describe('mesh status', () => {
     const guest = {
       Name: 'phone',
       Address: '10.1.0.9',
+      Address6: null,
       PublicKey: 'k',
       AddedAt: '',
       Handshake: null,

@@ -18,6 +18,7 @@ import {
 import { type ExitHost, forwardedFamilies } from '../exit/exit-host.ts'
 import { createLocalFilter, restoreKernel } from '../kernel/local-filter.ts'
 import type { KeptExit } from '../exit/kept-exit.ts'
+import { parseDnsPlace } from '../settings/dns-values.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import {
@@ -124,6 +125,7 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     acceptRoutes: settings.acceptRoutes,
     acceptRoutesFrom: settings.acceptRoutesFrom.map(parsePeerId),
     ...(settings.guestEndpoint !== undefined && { guestEndpoint: settings.guestEndpoint }),
+    dnsPlaces: valuesOf(settings.dns, parseDnsPlace),
     livenessMs: settings.ownershipTtl,
   }
 }

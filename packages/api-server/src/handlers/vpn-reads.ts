@@ -32,13 +32,14 @@ export function createVpnReads({
     getVpn: () => vpnView(running().status(), roundTripsOf(scene())),
     listGuests: () => running().guests().map(guestView),
     async createGuest({ body }) {
-      const { name, address, publicKey, endpoint, configuration } = await running().addGuest({
+      const { name, address, address6, publicKey, endpoint, configuration } = await running().addGuest({
         name: body.Name,
         endpoint: body.Endpoint,
       })
       return {
         Name: name,
         Address: address,
+        Address6: address6 ?? null,
         PublicKey: publicKey,
         Endpoint: endpoint,
         Configuration: configuration,
