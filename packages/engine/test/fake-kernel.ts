@@ -295,7 +295,7 @@ function sixteenBytes(text: string): Buffer {
   const all =
     tail === undefined
       ? before
-      : [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after]
+      : [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after]
   const out = Buffer.alloc(16)
   for (const [at, word] of all.entries()) out.writeUInt16BE(word, at * 2)
   return out
