@@ -16,7 +16,7 @@ interface KeptChoice {
 }
 
 export interface KeptExit {
-  /** What the node was started with, with the exit that was chosen. */
+  /** The settings of the start, with the exit that was chosen. */
   readonly settings: Settings
   /** Keeps another choice; undefined: no exit. */
   keep(wanted: string | undefined): void
