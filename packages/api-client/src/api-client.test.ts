@@ -8,7 +8,7 @@ import * as index from './index.ts'
 import { ApiError, createClient, type FetchInit } from './index.ts'
 import * as node from './node.ts'
 import { createNodeClient } from './node.ts'
-import { parseRetryAfter } from './retry.ts'
+import { parseRetryAfter } from './retry-after.ts'
 
 const cleanups: (() => void)[] = []
 afterEach(() => {

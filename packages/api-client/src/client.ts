@@ -23,7 +23,8 @@ import { type EventsOptions, readEvents } from './events.ts'
 import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS } from './limits.ts'
 import { type Answered, nextOf, readPages } from './pages.ts'
 import { type PlannedRequest, planRequest } from './request.ts'
-import { retryAfterOf, withRetries } from './retry.ts'
+import { withRetries } from './retry.ts'
+import { retryAfterOf } from './retry-after.ts'
 
 /** The part of `fetch` that is used; a browser's, Node's, or one over a unix socket. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>

@@ -11,7 +11,7 @@ import { createBackoff, delay, parseExactJson } from '@mesh/core'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { ApiError, errorOfAnswer } from './api-error.ts'
 import type { Asker } from './asker.ts'
-import { retryAfterOf } from './retry.ts'
+import { retryAfterOf } from './retry-after.ts'
 import { MAX_EVENT_CHARS, RECONNECT_MAX_MS, RECONNECT_MIN_MS } from './limits.ts'
 
 export interface EventsOptions {

@@ -66,6 +66,7 @@ export type {
   NodeFactsView,
   NodeFileView,
   NodeServiceView,
+  NodeTransferView,
   NodeView,
   PeerPingView,
   PeerView,

@@ -53,6 +53,22 @@ export interface OfferedFile extends Offered {
   }[]
 }
 
+/** A file or folder of a member that this node fetches. */
+export interface ReceivingTransfer {
+  readonly name: string
+  /** The absolute path where it shall stand, or the folder that it goes into. */
+  readonly destination: string
+  readonly state: 'waiting' | 'connecting' | 'receiving' | 'retrying'
+  readonly provider: string | undefined
+  readonly path: 'direct' | 'relayed' | undefined
+  readonly transport: string | undefined
+  readonly bytes: number
+  readonly totalBytes: number | undefined
+  /** The speed of the transfer, in bytes per second. */
+  readonly rate: number
+  readonly lastError: string | undefined
+}
+
 /** The way out that this node is for members. */
 export interface OfferedEgress extends OfferedTraffic {
   /** The number of refusals, by code. */
@@ -86,6 +102,8 @@ export interface OffersPort {
   readonly services: OfferShelf<OfferedService>
   readonly connections: OfferShelf<OfferedConnection>
   readonly files: OfferShelf<OfferedFile>
+  /** Lists what this node fetches now. */
+  transfers(): readonly ReceivingTransfer[]
   /** Undefined: members do not get out here. */
   egress(): OfferedEgress | undefined
   /** Undefined: this node has none. */

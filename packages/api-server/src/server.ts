@@ -36,7 +36,8 @@ import type { VpnPort } from './vpn-port.ts'
 import { formatMetrics } from './views/exposition.ts'
 import { createLedgerTexts, type LedgerTexts, type ValueForm } from './views/ledger-text.ts'
 import type { Scene } from './views/members.ts'
-import { createRequestCounts, ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
+import { ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
+import { createRequestCounts } from './views/request-counts.ts'
 
 const WRITE_RATE = { perSecond: WRITES_PER_SECOND, burst: WRITE_BURST, maxAddresses: MAX_RATED_ADDRESSES }
 

@@ -42,6 +42,20 @@ export function createFakeOffers(): OffersPort {
       }),
       (name, state) => tell({ type: 'file', name, state }),
     ),
+    transfers: () => [
+      {
+        name: 'photos',
+        destination: '/srv/photos',
+        state: 'receiving',
+        provider: 'somebody',
+        path: 'direct',
+        transport: 'tcp tls',
+        bytes: 7,
+        totalBytes: 9,
+        rate: 3,
+        lastError: undefined,
+      },
+    ],
     egress: () => ({ ...TRAFFIC, refusals: { forbidden: 2 } }),
     proxy: () => ({
       listen: '127.0.0.1:1080',

@@ -544,6 +544,22 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     await client.putNodeFile({ name: bucket, body: { Path: '/srv' } })
     expect(await client.deleteNodeFile({ name: bucket })).toEqual({ State: 'Removed' })
   },
+  async listNodeTransfers({ client }) {
+    expect(await client.listNodeTransfers()).toEqual([
+      {
+        Name: 'photos',
+        Destination: '/srv/photos',
+        State: 'receiving',
+        Provider: 'somebody',
+        Path: 'direct',
+        Transport: 'tcp tls',
+        Bytes: 7,
+        TotalBytes: 9,
+        Rate: 3,
+        LastError: null,
+      },
+    ])
+  },
   async getNodeEgress({ client }) {
     const traffic = { OpenConnections: 1, Connections: 2, BytesIn: 30, BytesOut: 40 }
     expect(await client.getNodeEgress()).toEqual({

@@ -1,7 +1,8 @@
 import { parseIp } from '@mesh/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalName, isUnder, labelOf, nameText, parseName, reverseName, reverseZones } from './names.ts'
+import { canonicalName, isUnder, labelOf, nameText, parseName } from './names.ts'
+import { reverseName, reverseZones } from './reverse-names.ts'
 
 test('a name is its bytes and back, whatever its bytes are', () => {
   const label = fc.uint8Array({ minLength: 1, maxLength: 20 })

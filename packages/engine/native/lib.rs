@@ -20,9 +20,9 @@ pub mod interface;
 pub mod kernel;
 pub mod limits;
 // its functions are called by Node alone
-#[cfg(all(feature = "node", not(test)))]
+#[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
 mod node;
-#[cfg(all(feature = "node", not(test)))]
+#[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
 mod node_kernel;
 mod opener;
 mod outbound;
@@ -41,6 +41,8 @@ mod waiting;
 
 #[cfg(test)]
 mod engine_tests;
+#[cfg(test)]
+mod parsers_tests;
 #[cfg(test)]
 mod test_packets;
 #[cfg(test)]

@@ -13,7 +13,8 @@ import {
   type Tunnel,
 } from './index.ts'
 import { loadAddon } from './native.ts'
-import { createEngineWire, type MemoryEngine, nativeNames, openMemoryEngine } from './testing.ts'
+import { type MemoryEngine, nativeNames, openMemoryEngine } from './testing.ts'
+import { createEngineWire } from './engine-wire.ts'
 
 const whyNoAddon = reasonAgainstAddon()
 

@@ -13,6 +13,7 @@ import {
   silentLogger,
 } from '@mesh/core'
 import { engineError, fromNative } from './errors.ts'
+import { addressText, nativeUdp, type UdpInit } from './native-init.ts'
 import { KEY_BYTES } from './limits.ts'
 import {
   loadAddon,
@@ -39,13 +40,6 @@ export interface EngineInit {
   readonly onEvent: (event: EngineEvent) => void
   /** The addon's file, where it is not in its platform package. */
   readonly addon?: string
-}
-
-export interface UdpInit {
-  /** 0, the default: the kernel chooses one. */
-  readonly port?: number
-  /** The routing mark of what the socket sends (SO_MARK), which needs CAP_NET_ADMIN. */
-  readonly mark?: number
 }
 
 /** A datagram on the engine's socket that is no WireGuard. */
@@ -170,12 +164,6 @@ export function openEngine(init: EngineInit, components: EngineComponents = {}):
   const { name, mtu, privateKey, udp } = init
   const addresses = init.addresses.map(addressText)
   return startEngine({ name, mtu, privateKey, addresses, ...nativeUdp(udp) }, init, components).engine
-}
-
-/** How the addon is told of the socket. */
-export function nativeUdp(udp: UdpInit | undefined): Pick<NativeInit, 'udpPort' | 'udpMark'> {
-  if (udp === undefined) return {}
-  return { udpPort: udp.port ?? 0, ...(udp.mark !== undefined && { udpMark: udp.mark }) }
 }
 
 /** Wraps an addon's engine, also for `./testing`, which opens a memory device. */
@@ -391,10 +379,6 @@ class NativeBackedEngine implements Engine {
   #assertOpen(): void {
     if (this.#closed) throw engineError('engine.closed', 'the engine is closed')
   }
-}
-
-export function addressText({ address, prefixLength }: AddressInRange): string {
-  return `${address}/${prefixLength}`
 }
 
 function guarded<T>(call: () => T): T {

@@ -24,7 +24,6 @@ export {
   type EngineInit,
   type EngineInterface,
   openEngine,
-  type UdpInit,
 } from './engine.ts'
 export type { EngineErrorCode } from './errors.ts'
 export { framesOf } from './frames.ts'
@@ -36,6 +35,7 @@ export {
 } from './kernel-engine.ts'
 export { MAX_BATCH_BYTES, MAX_OUTBOUND_BYTES } from './limits.ts'
 export { markSocket } from './mark-socket.ts'
+export type { UdpInit } from './native-init.ts'
 export {
   DROP_REASONS,
   type DropReason,

@@ -8,14 +8,8 @@
  * not at all.
  */
 import type { Cidr } from '@mesh/core'
-import {
-  addressText,
-  type Engine,
-  type EngineComponents,
-  type EngineInit,
-  nativeUdp,
-  startKernel,
-} from './engine.ts'
+import { type Engine, type EngineComponents, type EngineInit, startKernel } from './engine.ts'
+import { addressText, nativeUdp } from './native-init.ts'
 import type { EngineTable } from './table.ts'
 
 export interface KernelEngineInit extends EngineInit {

@@ -1,14 +1,7 @@
 /** The engine with a memory device in the kernel's place: no privileges, no interface, all else real. */
-import type { PeerId } from '@mesh/core'
-import {
-  type Engine,
-  type EngineComponents,
-  type EngineEvent,
-  type EngineInit,
-  nativeUdp,
-  startEngine,
-} from './engine.ts'
+import { type Engine, type EngineComponents, type EngineInit, startEngine } from './engine.ts'
 import { loadAddon } from './native.ts'
+import { nativeUdp } from './native-init.ts'
 
 /** The kernel's end of a memory device. */
 export interface MemoryDevice {
@@ -53,30 +46,6 @@ export function openMemoryEngine(init: MemoryEngineInit, components: EngineCompo
       close()
     },
   })
-}
-
-/**
- * Moves frames between engines of one process. Give each engine `onEvent: wire.from(peer)`, and then
- * `wire.add(peer, engine)`, under the id by which the others know it.
- */
-export interface EngineWire {
-  from(peer: PeerId): (event: EngineEvent) => void
-  add(peer: PeerId, engine: Engine): void
-}
-
-/** @param seen gets every event that moves no frames, with the id of the engine it came from */
-export function createEngineWire(seen: (peer: PeerId, event: EngineEvent) => void = () => {}): EngineWire {
-  const engines = new Map<PeerId, Engine>()
-  return {
-    from: (self) => (event) => {
-      if (event.type === 'writable' || event.type === 'datagrams' || event.type === 'guestSession') return
-      if (event.type !== 'readable') return seen(self, event)
-      const [engine, other] = [engines.get(self), engines.get(event.peer)]
-      for (let batch = engine?.take(event.peer); batch !== undefined; batch = engine?.take(event.peer))
-        other?.inject(self, batch)
-    },
-    add: (peer, engine) => void engines.set(peer, engine),
-  }
 }
 
 /** The names that the addon has for what `DROP_REASONS` lists, and for the events. */

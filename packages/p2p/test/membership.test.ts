@@ -5,13 +5,12 @@ import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readFrames, writeFrame } from '../src/libp2p/frames.ts'
+import { buildProof, deriveMemberKey } from '../src/membership/handshake.ts'
 import {
-  buildProof,
   decodeHandshakeMessage,
-  deriveMemberKey,
   encodeHandshakeMessage,
   type HandshakeMessage,
-} from '../src/membership/handshake.ts'
+} from '../src/membership/handshake-message.ts'
 import { MEMBER_PROTOCOL } from '../src/protocols.ts'
 import { createTestNetwork, type TestHost, type TestMember, type TestNetwork } from './members.ts'
 

@@ -30,7 +30,7 @@ export const nodeCommands: readonly Command[] = [
     arguments: [],
     summary: 'the machines of the network: address, name, system, version, and how packets reach them',
     examples: ['mesh machines', 'mesh machines --json'],
-    load: async () => (await import('./peers.ts')).runMachines,
+    load: async () => (await import('./machines.ts')).runMachines,
   },
   {
     name: 'log-level',

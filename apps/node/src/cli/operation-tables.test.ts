@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatLevels } from './log-level.ts'
-import { formatMachines } from './peers.ts'
+import { formatMachines } from './machines.ts'
 
 const machine = {
   PeerID: '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB',

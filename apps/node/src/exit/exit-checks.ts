@@ -1,6 +1,6 @@
 /** Finds what on this machine disturbs an exit, by name and with what to do. The reading of files and commands is handed in. */
 import type { VpnProblem } from '@mesh/vpn'
-import { foreignRules } from './exit-rules.ts'
+import { foreignRules } from './foreign-rules.ts'
 import { FIRST_PREFERENCE } from './limits.ts'
 
 /** How this machine is set up. */

@@ -2,8 +2,6 @@
  * Does what an exit does for members: their packets to the Internet leave with this machine's address, by an nftables table
  * that holds nothing else. Members' queries to DNS servers of their own local networks are answered by this machine's.
  */
-import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { CommandFailure, exitError, runSystem, trySystem } from './system-command.ts'
 
 export interface ForwardingInit {
@@ -18,9 +16,12 @@ export interface ForwardingInit {
 
 /** Ranges in which a member's own network has its DNS server, and which no exit can reach. */
 const LOCAL_V4 = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16']
+
 const LOCAL_V6 = ['fc00::/7', 'fe80::/10']
+
 /** The addresses that no member may reach through an exit: this machine itself, its link, and groups. */
 const NEVER_V4 = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3']
+
 const NEVER_V6 = ['::1/128', 'fe80::/10', 'ff00::/8']
 
 export function tableName(interfaceName: string): string {
@@ -91,22 +92,4 @@ export function applyForwarding(init: ForwardingInit): void {
 
 export function undoForwarding(table: string): void {
   if (/^mesh_exit_\w+$/.test(table)) trySystem('nft', ['delete', 'table', 'inet', table])
-}
-
-/** The DNS servers of this machine that others can be sent to: systemd-resolved's, where it is in between. */
-export function machineResolvers(): readonly string[] {
-  for (const file of ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf']) {
-    const servers = readServers(file).filter((server) => !/^127\.|^::1$|^fe80:/i.test(server))
-    if (servers.length > 0) return servers
-  }
-  return []
-}
-
-function readServers(file: string): readonly string[] {
-  try {
-    const found = readFileSync(file, 'utf8').matchAll(/^\s*nameserver\s+(\S+)/gm)
-    return [...found].map(([, server = '']) => server).filter((server) => isIP(server) !== 0)
-  } catch {
-    return []
-  }
 }

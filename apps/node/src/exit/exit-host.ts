@@ -17,7 +17,8 @@ import {
   strictHint,
   strictInterfaces,
 } from './exit-checks.ts'
-import { applyForwarding, machineResolvers, tableName } from './exit-forwarding.ts'
+import { applyForwarding, tableName } from './exit-forwarding.ts'
+import { machineResolvers } from './machine-resolvers.ts'
 import { applyGuard } from './exit-guard.ts'
 import { endJournal, endJournals, isAlive, readJournal, restoreExit, writeJournal } from './exit-journal.ts'
 import { applyRoutes, applyRules, hasRules } from './exit-routing.ts'

@@ -5,7 +5,8 @@
  */
 import { existsSync } from 'node:fs'
 import type { Logger } from '@mesh/core'
-import { type ExitRulesInit, exitRules, type Family, ownPreferences } from './exit-rules.ts'
+import { type ExitRulesInit, exitRules, type Family } from './exit-rules.ts'
+import { ownPreferences } from './foreign-rules.ts'
 import { EXIT_TABLE } from './limits.ts'
 import { CommandFailure, exitError, runSystem, trySystem } from './system-command.ts'
 

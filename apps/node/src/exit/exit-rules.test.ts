@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { exitRules, foreignRules, ownPreferences } from './exit-rules.ts'
+import { exitRules } from './exit-rules.ts'
+import { foreignRules, ownPreferences } from './foreign-rules.ts'
 
 const wordsOf = (family: 'ipv4' | 'ipv6', blockLan: boolean) =>
   exitRules(family, { mark: 7, blockLan }).map(({ preference, words }) => `${preference} ${words}`)

@@ -33,6 +33,7 @@ import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, StartOptions } from './node-init.ts'
 import type { Ends } from './ends.ts'
 import { createNodeOffers } from './node-offers.ts'
+import { createNodeTransfers } from './node-transfers.ts'
 import { peerPorts } from './peer-ports.ts'
 
 export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'onService'> {
@@ -72,6 +73,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   ends.add(() => files.stop())
   api.attachServices(services, files)
   await Promise.all([services.start(), files.start()])
+  const transfers = createNodeTransfers((receiveInit) => receiveFile(receiveInit, fileComponents))
   const kept = openKeptOffers(settings.ephemeral ? undefined : folder, log.child('services'))
   let egress: Egress | undefined
   let proxy: Proxy | undefined
@@ -79,6 +81,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
     services,
     files,
     kept,
+    transfers: () => transfers.list(),
     egress: () => egress,
     proxy: () => proxy,
     log: log.child('services'),
@@ -97,7 +100,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   api.attachOffers(offers)
   if (settings.egress) {
     const allow = valuesOf(settings.egressAllow, parseRange)
-    const started = createEgress({ allow }, { ...components, ownAddresses })
+    const started = createEgress({ allow }, { ...components, ownAddresses: () => ownAddresses(p2p) })
     ends.add(() => started.stop())
     await started.start()
     api.attachEgress(started)
@@ -114,7 +117,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
     init.onService(`Proxy: HTTP and SOCKS5 on ${started.status().listen}`)
   }
   return {
-    receive: (receiveInit) => receiveFile(receiveInit, fileComponents),
+    receive: (receiveInit) => transfers.receive(receiveInit),
     received: (signal) =>
       new Promise((done) => {
         const end = () => {
@@ -129,8 +132,14 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   }
 }
 
-function ownAddresses(): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
+/** Those of the interfaces, and those by which others reach this node: behind them is its own router. */
+function ownAddresses(p2p: P2pMember): readonly string[] {
+  const local = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
+  const outward = p2p.addresses().flatMap((address) => {
+    const ip = /^\/ip[46]\/([^/]+)/.exec(address)?.[1]
+    return ip === undefined || address.includes('/p2p-circuit') ? [] : [ip]
+  })
+  return [...local, ...outward]
 }
 
 /** A line when a service is offered for the first time, and one when a connection listens. */

@@ -18,6 +18,8 @@ export interface NodeOffersComponents {
   readonly services: Services
   readonly files: FileSharing
   readonly kept: KeptOffers
+  /** The files that this node fetches now. */
+  readonly transfers: OffersPort['transfers']
   /** Those of this node, once they stand. */
   readonly egress: () => Egress | undefined
   readonly proxy: () => Proxy | undefined
@@ -80,6 +82,7 @@ export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
     services: createShelf(kinds.services, kept),
     connections: createShelf(kinds.connections, kept),
     files: createShelf(kinds.files, kept),
+    transfers: () => components.transfers(),
     egress: () => components.egress()?.status(),
     proxy: () => components.proxy()?.status(),
     subscribe(listener) {

@@ -1,14 +1,7 @@
 /** Families of services: what is offered and connected to, and what passed. Bounded by what this node was told to do. */
 import type { Metric } from '@mesh/api-server'
-import type {
-  ConnectedStatus,
-  EgressStatus,
-  ExposedStatus,
-  FileOffer,
-  ProxyStatus,
-  ServicesStatus,
-} from '@mesh/services'
-import { counter, counts, gauge } from './metric-families.ts'
+import type { ConnectedStatus, ExposedStatus, ServicesStatus } from '@mesh/services'
+import { counts } from './metric-families.ts'
 
 type Status = ExposedStatus | ConnectedStatus
 
@@ -54,47 +47,5 @@ export function serviceMetrics({ services, connections, refusals }: ServicesStat
     family('mesh_service_received_bytes_total', 'Bytes from members.', 'counter', (status) => status.bytesIn),
     family('mesh_service_sent_bytes_total', 'Bytes to members.', 'counter', (status) => status.bytesOut),
     counts('mesh_service_refused_total', 'Requests of members that were refused, by code.', refusals),
-  ]
-}
-
-export function egressMetrics(status: EgressStatus): readonly Metric[] {
-  return [
-    ...passed('mesh_egress', status),
-    counts('mesh_egress_refused_total', 'Requests of members that were refused, by code.', status.refusals),
-  ]
-}
-
-export function proxyMetrics(status: ProxyStatus): readonly Metric[] {
-  return passed('mesh_proxy', status)
-}
-
-function passed(
-  prefix: string,
-  { openConnections, connections, bytesIn, bytesOut }: EgressStatus | ProxyStatus,
-): readonly Metric[] {
-  return [
-    gauge(`${prefix}_open_connections`, 'Connections now.', [{ value: openConnections }]),
-    counter(`${prefix}_connections_total`, 'Connections since the start.', connections),
-    counter(`${prefix}_received_bytes_total`, 'Bytes from members.', bytesIn),
-    counter(`${prefix}_sent_bytes_total`, 'Bytes to members.', bytesOut),
-  ]
-}
-
-export function fileMetrics(offers: readonly FileOffer[]): readonly Metric[] {
-  const family = (name: string, help: string, type: Metric['type'], value: (offer: FileOffer) => number) => ({
-    name,
-    help,
-    type,
-    samples: offers.map((offer) => ({ labels: { name: offer.name }, value: value(offer) })),
-  })
-  return [
-    family('mesh_file_receivers', 'Receivers now.', 'gauge', ({ receivers }) => receivers.length),
-    family(
-      'mesh_file_completed_total',
-      'Receivers that got all of it.',
-      'counter',
-      ({ completed }) => completed,
-    ),
-    family('mesh_file_sent_bytes_total', 'Bytes to members.', 'counter', ({ bytesSent }) => bytesSent),
   ]
 }

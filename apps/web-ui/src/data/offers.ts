@@ -2,46 +2,16 @@
  * Reads what this node offers and connects to. The node serves it only to its own machine, and only once it
  * has joined its network: both are states of the page and no errors.
  */
-import { ApiError } from '@mesh/api-client'
-import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import {
   skipToken,
   type UseMutationResult,
   useMutation,
   useQuery,
   useQueryClient,
-  type UseQueryResult,
 } from '@tanstack/react-query'
 import type { OfferKind } from '../model/commands.ts'
 import { takesFreePort } from '../model/offer-words.ts'
 import { useClient } from './client-context.tsx'
-import { useRead } from './reads.ts'
-
-/** Counters and progress come with no event. */
-const COUNTERS_EVERY_MS = 3_000
-const JOINING_EVERY_MS = 2_000
-
-export interface OffersRead<View> {
-  /** Undefined until they were read once. */
-  readonly offers: readonly View[] | undefined
-  /** `remote`: the node tells them only to its own machine. `joining`: it has not joined its network yet. */
-  readonly obstacle: 'remote' | 'joining' | undefined
-  /** Why they could not be read, where they never were and no obstacle says it. */
-  readonly error: Error | null
-  retry(): void
-}
-
-export function useNodeServices(): OffersRead<NodeServiceView> {
-  return offersRead(useRead('listNodeServices', {}, { everyMs: pollInterval }))
-}
-
-export function useNodeConnections(): OffersRead<NodeConnectionView> {
-  return offersRead(useRead('listNodeConnections', {}, { everyMs: pollInterval }))
-}
-
-export function useNodeFiles(): OffersRead<NodeFileView> {
-  return offersRead(useRead('listNodeFiles', {}, { everyMs: pollInterval }))
-}
 
 export interface OfferRequest {
   readonly name: string
@@ -120,31 +90,4 @@ const LISTS = {
 function useRefresh(kind: OfferKind): () => Promise<void> {
   const queryClient = useQueryClient()
   return () => queryClient.invalidateQueries({ queryKey: [LISTS[kind]] })
-}
-
-function offersRead<View>({ data, error, refetch }: UseQueryResult<readonly View[]>): OffersRead<View> {
-  const obstacle = data === undefined ? obstacleOf(error) : undefined
-  return {
-    offers: data,
-    obstacle,
-    error: data === undefined && obstacle === undefined ? error : null,
-    retry: () => void refetch(),
-  }
-}
-
-function obstacleOf(error: Error | null): OffersRead<unknown>['obstacle'] {
-  if (!(error instanceof ApiError)) return undefined
-  if (error.code === 'node.local_only') return 'remote'
-  return error.code === 'services.not_running' ? 'joining' : undefined
-}
-
-function pollInterval(_known: unknown, error: Error | null): number | false {
-  switch (obstacleOf(error)) {
-    case 'remote':
-      return false
-    case 'joining':
-      return JOINING_EVERY_MS
-    case undefined:
-      return COUNTERS_EVERY_MS
-  }
 }

@@ -1,6 +1,6 @@
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { SHORTCUTS } from '../parts/keyboard.tsx'
+import { SHORTCUTS } from '../parts/shortcuts.ts'
 import css from './shortcut-help.module.css'
 
 /** All keys of the page. */

@@ -1,4 +1,4 @@
-import { useHasAccess } from '../data/access.ts'
+import { useHasAccess } from '../data/admission.ts'
 import { SECTIONS, type Section } from './sections.ts'
 
 /** The sections that this node has: without a peer gate and administrators there is no access to decide on. */

@@ -1,8 +1,7 @@
 /** States of what this node offers and connects to, in words for people. */
 import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import type { StateTone } from '../parts/state-mark.tsx'
-import { bytesInWords, countInWords } from './rate-words.ts'
-import { spanInWords } from './time-words.ts'
+import { countInWords } from './rate-words.ts'
 
 interface StateInWords {
   readonly tone: StateTone
@@ -103,28 +102,5 @@ function taken(owner: string | null, name: NameOf): StateInWords {
     word: 'name taken',
     detail: `by ${who}`,
     sentence: `The name belongs to ${who}. Offer yours under another one.`,
-  }
-}
-
-interface ProgressInWords {
-  /** Undefined while the size is not known. */
-  readonly percent: number | undefined
-  /** Prints how far a transfer is: `12 MB of 40 MB`. */
-  readonly bytes: string
-  /** `2 min`; undefined while nothing flows. */
-  readonly left: string | undefined
-}
-
-/** How far a receiver is. */
-export function progressInWords({
-  Bytes,
-  TotalBytes,
-  Rate,
-}: NodeFileView['Receivers'][number]): ProgressInWords {
-  if (TotalBytes === null) return { percent: undefined, bytes: bytesInWords(Bytes), left: undefined }
-  return {
-    percent: TotalBytes === 0 ? 100 : Math.floor((Bytes / TotalBytes) * 100),
-    bytes: `${bytesInWords(Bytes)} of ${bytesInWords(TotalBytes)}`,
-    left: Rate > 0 ? spanInWords(((TotalBytes - Bytes) / Rate) * 1_000) : undefined,
   }
 }

@@ -1,8 +1,6 @@
 /** Who answers for a name and why not another, in words for people. */
 import type { NameResolutionView } from '@mesh/api-contract'
 import type { StateTone } from '../parts/state-mark.tsx'
-import { shellQuote } from './shell.ts'
-import type { Commands } from './commands.ts'
 
 interface ResolutionInWords {
   readonly tone: StateTone
@@ -12,9 +10,6 @@ interface ResolutionInWords {
 }
 
 type NameOf = (id: string) => string
-
-/** The record type that is asked for unless another is given. */
-export const DEFAULT_TYPE = 'A'
 
 export function resolutionInWords(resolution: NameResolutionView, name: NameOf): ResolutionInWords {
   const { Code, Records, Source, Servers, Type } = resolution
@@ -69,34 +64,7 @@ function sourceInWords({ Source, Winner, Servers, Code }: NameResolutionView, na
 const NOT_IN_ZONE =
   'No machine, service or pattern has this name; it is in the zone of this network, so nobody else is asked.'
 
-/** @param reason of the API: `weaker` */
-export function loserReasonInWords(reason: string): string {
-  return Object.hasOwn(REASONS, reason) ? (REASONS[reason] ?? reason) : reason
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  automatic_name: 'The name is a machine’s or a service’s, which no pattern takes.',
-  weaker: 'Another pattern is stronger: one that is a whole name, else the longer one.',
-  no_such_type: 'It has no value of this type.',
-  bad_value: 'Its value is no valid record.',
-  bad_syntax: 'It is no valid regular expression.',
-  too_complex: 'It is too complex to be tried.',
-  too_many: 'Too many patterns fit such names.',
-  later_claim: 'Another member had the name before.',
-}
-
 /** Members of EdgeVPN-compatible networks sign nothing. */
 export function ownerInWords(owner: string, name: NameOf): string {
   return owner === '' ? 'an unknown member' : name(owner)
-}
-
-/** @param origin of the page */
-export function resolveCommands(origin: string, name: string, type: string): Commands {
-  const ofType = type === DEFAULT_TYPE ? [] : ['--type', shellQuote(type)]
-  const end = name.startsWith('-') ? ['--'] : []
-  const query = type === DEFAULT_TYPE ? '' : `?type=${encodeURIComponent(type)}`
-  return {
-    mesh: ['mesh', 'dns', 'resolve', ...ofType, ...end, shellQuote(name)].join(' '),
-    curl: `curl ${shellQuote(`${origin}/api/dns/resolve/${encodeURIComponent(name)}${query}`)}`,
-  }
 }

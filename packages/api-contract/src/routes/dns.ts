@@ -4,7 +4,7 @@ import { entryKey, lookupName } from '../names.ts'
 import { pageOfKeys } from '../paging.ts'
 import { defineRoute } from '../route.ts'
 import { dnsServerView, dnsView, nameResolutionView } from '../views/dns.ts'
-import { writeView } from '../views/ledger.ts'
+import { writeView } from '../views/write.ts'
 import { json, list } from './answers.ts'
 import { putErrors, wait } from './ledger-writes.ts'
 

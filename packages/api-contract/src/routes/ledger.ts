@@ -4,15 +4,8 @@ import { later } from '../later.ts'
 import { bucketName, entryKey, pathValue } from '../names.ts'
 import { pageOfEntries, pageOfKeys } from '../paging.ts'
 import { defineRoute } from '../route.ts'
-import {
-  blockView,
-  bucketDeleteView,
-  bucketView,
-  digestView,
-  ledgerView,
-  signedEntryView,
-  writeView,
-} from '../views/ledger.ts'
+import { blockView, bucketView, digestView, ledgerView, signedEntryView } from '../views/ledger.ts'
+import { bucketDeleteView, writeView } from '../views/write.ts'
 import { json } from './answers.ts'
 import { putErrors, wait, writeErrors } from './ledger-writes.ts'
 

@@ -3,16 +3,8 @@ import * as z from 'zod'
 import { lookupName } from '../names.ts'
 import { pageOfKeys, pageOfPeers } from '../paging.ts'
 import { defineRoute } from '../route.ts'
-import {
-  fileView,
-  machineView,
-  nodeView,
-  peerPingView,
-  peerView,
-  serviceView,
-  summaryView,
-  userView,
-} from '../views/members.ts'
+import { fileView, machineView, nodeView, serviceView, summaryView, userView } from '../views/members.ts'
+import { peerPingView, peerView } from '../views/peer.ts'
 import { json, list } from './answers.ts'
 
 export const networkRoutes = {

@@ -4,7 +4,8 @@ import { eventTypeList, historyCount } from '../events.ts'
 import { later } from '../later.ts'
 import { MAX_LOG_LEVEL_CHARACTERS } from '../limits.ts'
 import { defineRoute } from '../route.ts'
-import { healthView, logLevelView, nodeFactsView, reachabilityView, versionView } from '../views/node.ts'
+import { nodeFactsView, reachabilityView, versionView } from '../views/node.ts'
+import { healthView, logLevelView } from '../views/health.ts'
 import { json } from './answers.ts'
 
 export const nodeRoutes = {

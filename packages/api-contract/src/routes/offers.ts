@@ -12,6 +12,7 @@ import {
   nodeEgressView,
   nodeFileView,
   nodeServiceView,
+  nodeTransferView,
   removedView,
 } from '../views/offers.ts'
 import { json, list } from './answers.ts'
@@ -139,6 +140,14 @@ export const offerRoutes = {
   getNodeFile: files.get,
   putNodeFile: files.put,
   deleteNodeFile: files.remove,
+  listNodeTransfers: defineRoute({
+    ...offer,
+    method: 'GET',
+    path: '/api/node/transfers',
+    summary: 'Files and folders of members that this node fetches, and by which way',
+    answer: list(nodeTransferView, 'In the order in which they were begun.'),
+    errors: commonErrors,
+  }),
   getNodeEgress: defineRoute({
     ...offer,
     method: 'GET',

@@ -4,34 +4,15 @@
  */
 export type { AdmissionView } from './access.ts'
 export type { DnsView, DnsServerView, NameResolutionView } from './dns.ts'
-export type {
-  SignedEntryView,
-  BlockView,
-  BucketView,
-  LedgerView,
-  DigestView,
-  WriteView,
-  BucketDeleteView,
-} from './ledger.ts'
-export type {
-  SummaryView,
-  UserView,
-  ServiceView,
-  FileView,
-  MachineView,
-  NodeView,
-  PeerView,
-  PeerPingView,
-} from './members.ts'
-export type {
-  NodeFactsView,
-  VersionView,
-  HealthView,
-  LogLevelView,
-  ReachabilityView,
-} from './node.ts'
+export type { SignedEntryView, BlockView, BucketView, LedgerView, DigestView } from './ledger.ts'
+export type { WriteView, BucketDeleteView } from './write.ts'
+export type { SummaryView, UserView, ServiceView, FileView, MachineView, NodeView } from './members.ts'
+export type { PeerView, PeerPingView } from './peer.ts'
+export type { NodeFactsView, VersionView, ReachabilityView } from './node.ts'
+export type { HealthView, LogLevelView } from './health.ts'
 export type {
   NodeServiceView,
+  NodeTransferView,
   NodeConnectionView,
   NodeEgressView,
   NodeFileView,

@@ -1,4 +1,4 @@
-/** The ledger, and what became of a write. */
+/** Schemas of what the ledger holds. */
 import * as z from 'zod'
 import { jsonMap } from '../json-map.ts'
 import { later } from '../later.ts'
@@ -16,6 +16,7 @@ export const signedEntryView = later(() =>
     })
     .meta({ id: 'SignedEntry' }),
 )
+
 export type SignedEntryView = z.output<ReturnType<typeof signedEntryView>>
 
 const signedEntryReference = { $ref: '#/components/schemas/SignedEntry' }
@@ -34,10 +35,12 @@ export const blockView = later(() =>
     })
     .meta({ id: 'Block' }),
 )
+
 export type BlockView = z.output<ReturnType<typeof blockView>>
 
 /** Decoded values by key; with `?values=text` the signed texts. */
 export const bucketView = later(() => jsonMap(z.unknown()))
+
 export type BucketView = z.output<ReturnType<typeof bucketView>>
 
 export const ledgerView = later(() =>
@@ -46,6 +49,7 @@ export const ledgerView = later(() =>
     additionalProperties: { type: 'object', additionalProperties: {} },
   }),
 )
+
 export type LedgerView = z.output<ReturnType<typeof ledgerView>>
 
 export const digestView = later(() =>
@@ -57,30 +61,5 @@ export const digestView = later(() =>
     })
     .meta({ id: 'Digest' }),
 )
+
 export type DigestView = z.output<ReturnType<typeof digestView>>
-
-export const writeView = later(() =>
-  z
-    .object({
-      State: z.enum(['Announcing', 'Committed', 'Superseded']),
-      Block: count().optional().meta({ description: 'With Committed: the block that holds the write.' }),
-      Absent: z
-        .literal(true)
-        .optional()
-        .meta({ description: 'With Committed, of a deletion: nothing was there to delete.' }),
-    })
-    .meta({ id: 'WriteState' }),
-)
-export type WriteView = z.output<ReturnType<typeof writeView>>
-
-export const bucketDeleteView = later(() =>
-  writeView()
-    .extend({
-      Refused: z
-        .array(z.object({ Key: z.string(), Owner: z.string() }))
-        .optional()
-        .meta({ description: 'Keys that stay, with who owns them.' }),
-    })
-    .meta({ id: 'BucketDeleteState' }),
-)
-export type BucketDeleteView = z.output<ReturnType<typeof bucketDeleteView>>

@@ -20,6 +20,7 @@ export const nodeFactsView = later(() =>
     })
     .meta({ id: 'NodeFacts' }),
 )
+
 export type NodeFactsView = z.output<ReturnType<typeof nodeFactsView>>
 
 export const versionView = later(() =>
@@ -31,38 +32,8 @@ export const versionView = later(() =>
     })
     .meta({ id: 'Version' }),
 )
+
 export type VersionView = z.output<ReturnType<typeof versionView>>
-
-export const healthView = later(() =>
-  z
-    .object({
-      Status: z.enum(['ok', 'warning', 'error']),
-      Problems: z.array(
-        z.object({
-          Code: z.string(),
-          Severity: z.enum(['warning', 'error']),
-          Title: z.string(),
-          Hint: z.string(),
-          Since: z.string().nullable().meta({ description: 'RFC 3339 UTC.' }),
-        }),
-      ),
-    })
-    .meta({ id: 'Health' }),
-)
-export type HealthView = z.output<ReturnType<typeof healthView>>
-
-const logLevel = later(() => z.enum(['debug', 'info', 'warn', 'error', 'off']))
-
-export const logLevelView = later(() =>
-  z
-    .object({
-      Level: z.string().meta({ description: 'In the form of --log-level.', example: 'info,p2p=debug' }),
-      Kept: z.boolean().meta({ description: 'They hold after a restart that names none itself.' }),
-      Subsystems: z.array(z.object({ Name: z.string(), Level: logLevel() })),
-    })
-    .meta({ id: 'LogLevel' }),
-)
-export type LogLevelView = z.output<ReturnType<typeof logLevelView>>
 
 export const reachabilityView = later(() =>
   z
@@ -92,4 +63,5 @@ export const reachabilityView = later(() =>
     })
     .meta({ id: 'Reachability' }),
 )
+
 export type ReachabilityView = z.output<ReturnType<typeof reachabilityView>>

@@ -80,6 +80,24 @@ export const nodeFileView = later(() =>
 )
 export type NodeFileView = z.output<ReturnType<typeof nodeFileView>>
 
+export const nodeTransferView = later(() =>
+  z
+    .object({
+      Name: z.string(),
+      Destination: z.string().meta({ description: 'Where it shall stand on this machine, or go into.' }),
+      State: z.enum(['waiting', 'connecting', 'receiving', 'retrying']),
+      Provider: z.string().nullable().meta({ description: 'Peer id of the member that it comes from.' }),
+      Path: path().nullable().meta({ description: 'Null while nothing comes.' }),
+      Transport: transport(),
+      Bytes: count(),
+      TotalBytes: count().nullable(),
+      Rate: z.number().meta({ description: 'Bytes per second over the last 5 s.' }),
+      LastError: z.string().nullable().meta({ description: 'With retrying: what broke it off, in words.' }),
+    })
+    .meta({ id: 'NodeTransfer' }),
+)
+export type NodeTransferView = z.output<ReturnType<typeof nodeTransferView>>
+
 export const nodeEgressView = later(() =>
   z
     .object({

@@ -2,7 +2,13 @@
  * Changes what this node offers beside packets, and what it connects to, while it runs; for the machine
  * itself alone.
  */
-import type { NodeConnectionView, NodeEgressView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
+import type {
+  NodeConnectionView,
+  NodeEgressView,
+  NodeFileView,
+  NodeServiceView,
+  NodeTransferView,
+} from '@mesh/api-contract'
 import { Problem } from '../http/problem.ts'
 import type {
   LocalProxy,
@@ -12,6 +18,7 @@ import type {
   OfferedService,
   OfferShelf,
   OffersPort,
+  ReceivingTransfer,
 } from '../offers-port.ts'
 import type { HandlersOf } from './handler.ts'
 
@@ -28,6 +35,7 @@ type OfferRoutes =
   | 'getNodeFile'
   | 'putNodeFile'
   | 'deleteNodeFile'
+  | 'listNodeTransfers'
   | 'getNodeEgress'
 
 /** @param offers undefined until the node has joined its network */
@@ -53,6 +61,7 @@ export function createNodeOffers(offers: () => OffersPort | undefined): Handlers
     getNodeFile: files.get,
     putNodeFile: ({ name, body }) => files.put(name, body.Path),
     deleteNodeFile: files.remove,
+    listNodeTransfers: () => running().transfers().map(transferView),
     getNodeEgress: () => egressView(running().egress(), running().proxy()),
   }
 }
@@ -169,5 +178,20 @@ function fileView({
     })),
     LastError: lastError ?? null,
     Kept: isKept,
+  }
+}
+
+function transferView(transfer: ReceivingTransfer): NodeTransferView {
+  return {
+    Name: transfer.name,
+    Destination: transfer.destination,
+    State: transfer.state,
+    Provider: transfer.provider ?? null,
+    Path: transfer.path ?? null,
+    Transport: transfer.transport ?? null,
+    Bytes: transfer.bytes,
+    TotalBytes: transfer.totalBytes ?? null,
+    Rate: transfer.rate,
+    LastError: transfer.lastError ?? null,
   }
 }

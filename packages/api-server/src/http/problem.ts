@@ -1,6 +1,6 @@
 /** Turns whatever went wrong into one answer of the contract's catalogue. */
 import { type ErrorBody, type ErrorCode, errorCatalogue, isErrorCode } from '@mesh/api-contract'
-import { type Issue, MeshError, type MeshErrorInit, type Random } from '@mesh/core'
+import { type Issue, MeshError, type MeshErrorInit } from '@mesh/core'
 import { MAX_SHOWN_VALUE } from '../limits.ts'
 
 /** An answer other than success, thrown by whoever notices. */
@@ -48,11 +48,6 @@ export function problemBody(problem: Problem, requestId: string): ErrorBody {
     ...(typeof owner === 'string' && owner !== '' && { Owner: owner }),
     ...(typeof leaseEndsAt === 'number' && { LeaseEndsAt: new Date(leaseEndsAt).toISOString() }),
   }
-}
-
-/** Gives 16 hexadecimal digits. */
-export function createRequestId(random: Random): string {
-  return Buffer.from(random.bytes(8)).toString('hex')
 }
 
 /** One thing wrong, with the value shortened. */

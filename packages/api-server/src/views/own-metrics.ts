@@ -3,31 +3,6 @@ import type { Ledger, Snapshot } from '@mesh/ledger'
 import { MAX_BUCKETS_IN_METRICS } from '../limits.ts'
 import type { Metric, NetworkPort, TrafficPort } from '../ports.ts'
 
-/** Requests answered, by route and status. */
-export interface RequestCounts {
-  add(route: string, status: number): void
-  metric(): Metric
-}
-
-export function createRequestCounts(): RequestCounts {
-  // routes and statuses are closed lists, so this stays small
-  const counts = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>()
-  return {
-    add(route, status) {
-      const id = `${route} ${status}`
-      const count = counts.get(id) ?? { labels: { route, status: String(status) }, value: 0 }
-      count.value++
-      counts.set(id, count)
-    },
-    metric: () => ({
-      name: 'mesh_api_requests_total',
-      help: 'Requests answered, by route of the API and HTTP status.',
-      type: 'counter',
-      samples: [...counts.values()],
-    }),
-  }
-}
-
 export function ledgerMetrics(ledger: Ledger): readonly Metric[] {
   const snapshot = ledger.snapshot()
   const rejected = Object.entries(ledger.rejections()).map(([code, value]) => ({ labels: { code }, value }))

@@ -21,7 +21,7 @@ import {
   MAX_SKIPPED_BYTES,
   SKIP_PAUSE_BYTES,
 } from '../limits.ts'
-import { utf8Length } from '../entries/canonical.ts'
+import { utf8Length } from '../entries/utf8-length.ts'
 import type { BlockHead } from '../state/snapshot.ts'
 
 /** One step of decoding. */

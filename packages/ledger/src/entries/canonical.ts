@@ -6,11 +6,16 @@ import type { KeyedEntry } from './entry.ts'
 
 /** Five length or number fields of 8 bytes and the deleted flag, and a signature behind them. */
 const FIXED_BYTES = 6 * 8 + 1
+
 const encoder = new TextEncoder()
+
 let scratch = new Uint8Array(4096)
+
 let view = new DataView(scratch.buffer)
+
 /** The entry that the buffer holds: one is verified and then hashed, over the same bytes. */
 let written: KeyedEntry | undefined
+
 let writtenLength = 0
 
 /** Gives what is signed, as a view into a shared buffer: valid until the next call of this module. */
@@ -29,25 +34,6 @@ export function canonicalBytesWithSig(keyed: KeyedEntry): { bytes: Uint8Array; s
   const { sig } = keyed.entry
   if (sig !== null) scratch.set(sig, signedLength)
   return { bytes: scratch.subarray(0, signedLength + (sig?.length ?? 0)), signedLength }
-}
-
-/** UTF-8 length without encoding. */
-export function utf8Length(text: string): number {
-  let length = text.length
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit < 0x80) continue
-    if (unit < 0x800) length += 1
-    else if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(at + 1))) {
-      length += 2
-      at++
-    } else length += 2
-  }
-  return length
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit < 0xe000
 }
 
 function writeCanonical(keyed: KeyedEntry): number {

@@ -1,5 +1,5 @@
 /** Checks what an entry may look like at all, by whichever way it came. */
-import { utf8Length } from './canonical.ts'
+import { utf8Length } from './utf8-length.ts'
 import type { KeyedEntry } from './entry.ts'
 import {
   MAX_BUCKET_BYTES,

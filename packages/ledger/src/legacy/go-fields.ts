@@ -2,7 +2,7 @@
  * The fields of blocks and entries as Go's JSON decoder takes them (docs/WIRE.md 4.1 and 4.2): names in any case, `null`
  * that leaves a field as it is, a bare value in place of an entry, line ends inside base64, exact versions.
  */
-import { utf8Length } from '../entries/canonical.ts'
+import { utf8Length } from '../entries/utf8-length.ts'
 import type { Entry } from '../entries/entry.ts'
 import {
   MAX_JSON_FIELDS,

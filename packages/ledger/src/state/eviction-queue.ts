@@ -5,7 +5,7 @@
  */
 import { Heap } from '@mesh/core'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import { comparePositions } from './tree-node.ts'
+import { comparePositions } from './position-order.ts'
 
 interface Standing {
   readonly owner: string

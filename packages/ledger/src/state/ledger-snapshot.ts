@@ -4,17 +4,11 @@ import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { LIMBS, limbsToBytes, limbsToHex, subtractLimbs } from '../entries/fingerprint.ts'
 import { isLiveAt } from '../rules/liveness.ts'
 import type { BlockHead, LedgerDigest, Position, PositionRange, RangeSummary, Snapshot } from './snapshot.ts'
-import {
-  type BucketTotals,
-  bucketTotals,
-  leavesFrom,
-  liveSum,
-  rowAt,
-  totalsBefore,
-  totalsBetween,
-  treeGet,
-} from './tree.ts'
-import { comparePositions, type Tree } from './tree-node.ts'
+import { leavesFrom, rowAt, treeGet } from './tree.ts'
+import { liveSum, totalsBefore, totalsBetween } from './totals-between.ts'
+import { type BucketTotals, bucketTotals } from './bucket-totals.ts'
+import { type Tree } from './tree-node.ts'
+import { comparePositions } from './position-order.ts'
 
 export interface SnapshotInit {
   readonly head: BlockHead

@@ -17,7 +17,8 @@ import type { BlockHead, Position, Snapshot } from './snapshot.ts'
 import type { Store, StoreErrorCode } from './store.ts'
 import { leavesFrom, treeGet } from './tree.ts'
 import { treeDelete, treeFrom, treeSet } from './tree-edit.ts'
-import { comparePositions, type Tree } from './tree-node.ts'
+import { type Tree } from './tree-node.ts'
+import { comparePositions } from './position-order.ts'
 
 export interface StateInit {
   readonly store: Store

@@ -8,18 +8,16 @@ import {
   buildInner,
   buildLeaf,
   childAt,
-  childFor,
-  comparePositions,
   emptyTree,
   firstOf,
   type Inner,
   type Leaf,
   LIVE,
-  lowerBound,
   MAX_WIDTH,
   MIN_WIDTH,
   type Tree,
 } from './tree-node.ts'
+import { childFor, comparePositions, lowerBound } from './position-order.ts'
 
 /** The tree with this row in the place of what had its position. `hash`: the row's limbs. */
 export function treeSet(tree: Tree, row: KeyedEntry, hash: Uint32Array): Tree {

@@ -8,7 +8,9 @@ import type { Position } from './snapshot.ts'
 
 /** Entries in a leaf, children in an inner node: small enough to copy in a microsecond, large enough to be flat. */
 export const MAX_WIDTH = 32
+
 export const MIN_WIDTH = 8
+
 /** `sums` holds the sum over all entries, then the sum over the live ones. */
 export const LIVE = LIMBS
 
@@ -39,13 +41,6 @@ export const emptyTree: Tree = {
   sums: new Uint32Array(2 * LIMBS),
   rows: [],
   hashes: new Uint32Array(0),
-}
-
-/** Orders positions by bucket, then key, by UTF-16 code units. */
-export function comparePositions(a: Position, b: Position): number {
-  if (a.bucket !== b.bucket) return a.bucket < b.bucket ? -1 : 1
-  if (a.key === b.key) return 0
-  return a.key < b.key ? -1 : 1
 }
 
 export function buildLeaf(rows: readonly KeyedEntry[], hashes: Uint32Array): Leaf {
@@ -96,30 +91,4 @@ export function childAt(node: Inner, index: number): Tree {
   const child = node.children[index]
   if (child === undefined) throw new RangeError('no such child')
   return child
-}
-
-/** The child whose range holds `position`: the last one that begins at or before it. */
-export function childFor(firsts: readonly Position[], position: Position): number {
-  let low = 1
-  let high = firsts.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const first = firsts[middle]
-    if (first !== undefined && comparePositions(first, position) <= 0) low = middle + 1
-    else high = middle
-  }
-  return low - 1
-}
-
-/** How many rows lie before `position`. */
-export function lowerBound(rows: readonly Position[], position: Position): number {
-  let low = 0
-  let high = rows.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const row = rows[middle]
-    if (row !== undefined && comparePositions(row, position) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -8,7 +8,8 @@ import { createSnapshot } from './ledger-snapshot.ts'
 import type { Position } from './snapshot.ts'
 import { treeGet } from './tree.ts'
 import { treeDelete, treeFrom, treeSet } from './tree-edit.ts'
-import { comparePositions, emptyTree, type Tree } from './tree-node.ts'
+import { emptyTree, type Tree } from './tree-node.ts'
+import { comparePositions } from './position-order.ts'
 
 const hashOf = (row: KeyedEntry) => hashLimbs(canonicalBytesWithSig(row).bytes)
 const head = { index: 0, timestamp: '', hash: '', prevHash: '' }

@@ -2,7 +2,8 @@
  * Turns a write of this node into what it becomes: a signed entry, nothing, or the reason why it is refused.
  */
 import { MeshError } from '@mesh/core'
-import { canonicalBytes, utf8Length } from '../entries/canonical.ts'
+import { canonicalBytes } from '../entries/canonical.ts'
+import { utf8Length } from '../entries/utf8-length.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { type Claim, hasExpired, judge, type Verdict } from '../rules/judge.ts'
 import type { LedgerErrorCode, OwnershipMode } from '../ledger.ts'

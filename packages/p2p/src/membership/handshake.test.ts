@@ -4,13 +4,8 @@ import { networkId, parseNetworkConfig } from '@mesh/network'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  buildProof,
-  decodeHandshakeMessage,
-  deriveMemberKey,
-  encodeHandshakeMessage,
-  isProof,
-} from './handshake.ts'
+import { buildProof, deriveMemberKey, isProof } from './handshake.ts'
+import { decodeHandshakeMessage, encodeHandshakeMessage } from './handshake-message.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 const vector = JSON.parse(read('../../test/vectors/member.json')) as Record<string, string>

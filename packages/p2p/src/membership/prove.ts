@@ -3,14 +3,13 @@ import type { Stream } from '@libp2p/interface'
 import { type PeerId, type Random, toError } from '@mesh/core'
 import { readFrames, writeFrame } from '../libp2p/frames.ts'
 import { MAX_MEMBER_MESSAGE_BYTES } from '../limits.ts'
+import { buildProof, isProof } from './handshake.ts'
 import {
-  buildProof,
   decodeHandshakeMessage,
   encodeHandshakeMessage,
   type HandshakeMessage,
-  isProof,
   NONCE_BYTES,
-} from './handshake.ts'
+} from './handshake-message.ts'
 
 /** How a handshake went: `broken` when the stream ended or something that is no handshake came. */
 export type Outcome = 'proven' | 'bad proof' | 'malformed' | 'broken'

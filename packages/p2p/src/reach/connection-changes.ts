@@ -5,7 +5,8 @@ import { abandonDial, change, closeConnection, type Draft } from './draft.ts'
 import { superfluousConnections } from './duplicates.ts'
 import { isAskedFor } from './asked-for.ts'
 import { isConnected, isDirect, openOf, type PeerConnection, type PeerInput } from './peer-state.ts'
-import { onFound, onSearchDone } from './search.ts'
+import { onSearchDone } from './search.ts'
+import { onFound } from './found.ts'
 import { failRelayed, planUpgrade } from './upgrade.ts'
 
 export function onConnections(draft: Draft, input: Extract<PeerInput, { type: 'connections' }>): void {

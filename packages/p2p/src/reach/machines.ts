@@ -14,7 +14,8 @@ import {
 } from './peer-state.ts'
 import { plan, type Surroundings, wantsSomething } from './plan.ts'
 import { afterOutcome, INITIAL_SHARES, type Shares } from './shares.ts'
-import { step, wakeAt } from './step.ts'
+import { step } from './step.ts'
+import { wakeAt } from './wake-at.ts'
 
 export interface MachineEffect {
   readonly peer: string

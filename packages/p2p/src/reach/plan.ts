@@ -27,7 +27,7 @@ import {
   isSearching,
   type PeerState,
 } from './peer-state.ts'
-import { RANK } from './search.ts'
+import { RANK } from './found.ts'
 import { mayDialNewcomer, type Shares, withoutOldNewcomers } from './shares.ts'
 
 /** The facts that the machines cannot know. */

@@ -4,27 +4,13 @@ import {
   DIAL_BACKOFF_MAX_MS,
   DIAL_BACKOFF_MIN_MS,
   DIAL_TIMEOUT_MS,
-  GREATER_ID_WAITS_MS,
   MAX_DIAL_FAILURES,
-  MAX_PEER_ADDRESSES,
   MEMBER_BACKOFF_MAX_MS,
   RELAY_STAGGER_MS,
   SPECULATIVE_SPREAD_MS,
 } from '../limits.ts'
-import { onDemandNews } from './demand.ts'
 import { change, type Draft, drawFrom, startDial } from './draft.ts'
-import {
-  isConnected,
-  isSearching,
-  type PeerAddress,
-  type PeerInput,
-  type PeerKind,
-  type Route,
-  type Search,
-} from './peer-state.ts'
-
-/** Who is dialled first. */
-export const RANK = { configured: 0, member: 1, found: 2 } as const
+import { isConnected, isSearching, type PeerAddress, type Route } from './peer-state.ts'
 
 const LONGEST_BACKOFF_MS = {
   configured: BOOTSTRAP_BACKOFF_MAX_MS,
@@ -38,44 +24,6 @@ const MAX_FAILURES = {
   member: 4 * MAX_DIAL_FAILURES,
   found: MAX_DIAL_FAILURES,
 } as const
-
-/** Ways of discovery kept for one peer, for people. */
-const MAX_SOURCES = 4
-
-export function onFound(draft: Draft, input: Extract<PeerInput, { type: 'found' }>): void {
-  const { state } = draft
-  const { kind, addresses, source } = input
-  const known = new Set(state.addresses.map(({ text }) => text))
-  const news = addresses.filter(({ text }) => !known.has(text))
-  const isNews = news.some(({ relay }) => relay === undefined)
-  change(draft, {
-    addresses: merge(state.addresses, addresses),
-    sources:
-      source === undefined ? state.sources : [...new Set([...state.sources, source])].slice(0, MAX_SOURCES),
-    configured: state.configured || kind === 'configured',
-  })
-  onDemandNews(draft, news)
-  if (state.search !== undefined) change(draft, { search: hurried(draft, state.search, { kind, isNews }) })
-  else if (!isConnected(state) || kind === 'configured') change(draft, { search: begin(draft, kind) })
-}
-
-function begin({ state, now }: Draft, kind: PeerKind): Search {
-  const wait = kind === 'configured' || state.dialsFirst ? 0 : GREATER_ID_WAITS_MS
-  return { kind, failures: 0, due: now + wait, triedAt: undefined, relayFrom: undefined, needsRelay: false }
-}
-
-/** News of a peer is a reason to look soon. */
-function hurried(
-  { state, now }: Draft,
-  search: Search,
-  news: { readonly kind: PeerKind; readonly isNews: boolean },
-): Search {
-  const kind = RANK[news.kind] < RANK[search.kind] ? news.kind : search.kind
-  if (isSearching(state)) return { ...search, kind }
-  if (search.needsRelay && !news.isNews) return { ...search, kind }
-  const due = Math.min(search.due, now + DIAL_BACKOFF_MIN_MS)
-  return { ...search, kind, due, needsRelay: false, relayFrom: undefined }
-}
 
 /** The plan lets the peer be dialled. */
 export function onGrantedDial(draft: Draft, usable: readonly PeerAddress[]): void {
@@ -141,11 +89,4 @@ export function onSearchDone(draft: Draft): void {
   if (search.kind !== 'configured') return change(draft, { search: undefined })
   const due = draft.now + BOOTSTRAP_BACKOFF_MAX_MS
   change(draft, { search: { ...search, failures: 0, due, relayFrom: undefined, needsRelay: false } })
-}
-
-/** Newest first, without repeats. */
-function merge(old: readonly PeerAddress[], news: readonly PeerAddress[]): readonly PeerAddress[] {
-  const all = new Map<string, PeerAddress>()
-  for (const address of [...news, ...old]) if (!all.has(address.text)) all.set(address.text, address)
-  return [...all.values()].slice(0, MAX_PEER_ADDRESSES)
 }

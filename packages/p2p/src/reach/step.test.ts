@@ -14,7 +14,8 @@ import {
   type Route,
   type SeenConnection,
 } from './peer-state.ts'
-import { step, wakeAt } from './step.ts'
+import { step } from './step.ts'
+import { wakeAt } from './wake-at.ts'
 
 const ROUTES: readonly Route[] = ['direct', 'relay', 'webrtc']
 

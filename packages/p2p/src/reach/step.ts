@@ -2,20 +2,13 @@
  * The machine of one peer: what happened and when give the next state and what is to be done. It does nothing itself
  * and knows no other peer; what is scarce comes as a grant of `plan.ts`. The rules stand in `peer-state.ts`.
  */
-import { HEARD_MEMBER_MS, RELAY_CHECK_DELAY_MS, RELAY_REFUSED_MS, SPECULATIVE_TRY_MS } from '../limits.ts'
+import { HEARD_MEMBER_MS, SPECULATIVE_TRY_MS } from '../limits.ts'
 import { onConnections, onRetireDue } from './connection-changes.ts'
 import { onDemand, onDemandDialFailed, onDemandDue, onDemandGranted } from './demand.ts'
 import { abortConnection, change, closeConnection, type Draft, setDial } from './draft.ts'
-import {
-  isConnected,
-  isDirect,
-  isSearching,
-  openOf,
-  type PeerInput,
-  type PeerState,
-  type Stepped,
-} from './peer-state.ts'
-import { onFound, onGrantedDial, onGrantedRelay, onSearchDialFailed } from './search.ts'
+import { openOf, type PeerInput, type PeerState, type Stepped } from './peer-state.ts'
+import { onGrantedDial, onGrantedRelay, onSearchDialFailed } from './search.ts'
+import { onFound } from './found.ts'
 import { failRelayed, onUpgradeDialFailed, onUpgradeGranted } from './upgrade.ts'
 
 export function step(state: PeerState, input: PeerInput, now: number): Stepped {
@@ -94,27 +87,4 @@ function onTick(draft: Draft): void {
   if (relayed !== undefined && relayed.since + SPECULATIVE_TRY_MS <= draft.now) failRelayed(draft)
   onRetireDue(draft)
   onDemandDue(draft)
-}
-
-/** When the peer is to be looked at again if nothing happens before; infinity: never. */
-export function wakeAt(state: PeerState, now: number): number {
-  const { search, demand, relayed, upgrade, retireAt, relay, rest } = state
-  let least = Number.POSITIVE_INFINITY
-  const wake = (at: number | undefined) => {
-    if (at !== undefined && at > now && at < least) least = at
-  }
-  wake(retireAt)
-  wake(demand?.relayFrom)
-  wake(demand?.retryAt)
-  if (search !== undefined && !isConnected(state)) {
-    if (!isSearching(state) && !search.needsRelay) wake(search.due)
-    if (search.relayFrom !== undefined) wake(Math.max(search.relayFrom, rest.until))
-  }
-  if (relayed?.failed === false) wake(relayed.since + SPECULATIVE_TRY_MS)
-  if (upgrade !== undefined && upgrade.running === undefined && !isDirect(state)) wake(upgrade.due)
-  if (relay.offeredSince !== undefined) {
-    wake(relay.offeredSince + RELAY_CHECK_DELAY_MS)
-    if (relay.refusedAt !== undefined) wake(relay.refusedAt + RELAY_REFUSED_MS)
-  }
-  return least
 }

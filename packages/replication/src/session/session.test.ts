@@ -11,7 +11,7 @@ import {
   type TwinLedger,
 } from '../../test/twin-ledger.ts'
 import { LEAF_ENTRIES, MAX_SESSION_MESSAGES, MAX_SYNC_MESSAGE_BYTES } from '../limits.ts'
-import { shortHashOf } from './position.ts'
+import { shortHashOf } from './short-hash.ts'
 import type { SyncMessage } from './sync-message.ts'
 import { encodeSyncMessage } from './sync-message-codec.ts'
 

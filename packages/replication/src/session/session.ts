@@ -18,8 +18,10 @@ import {
   RANGE_FANOUT,
   WALK_STEP_ENTRIES,
 } from '../limits.ts'
-import { equalBytes, isRange, listItem } from './position.ts'
-import { createBudget, isWellFormed, type SessionBudget } from './session-budget.ts'
+import { equalBytes, isRange } from './position.ts'
+import { listItem } from './short-hash.ts'
+import { createBudget, type SessionBudget } from './session-budget.ts'
+import { isWellFormed } from './well-formed.ts'
 import type { Hello, RangeClaim, Refusal, SyncMessage } from './sync-message.ts'
 import { createSyncMessageBuilder, type SyncMessageBuilder } from './sync-message-builder.ts'
 

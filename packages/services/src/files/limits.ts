@@ -9,6 +9,8 @@ export const BLOCKS_PER_CALL = 16
 
 /** Files and folders of one share: a receiver holds the whole list in memory. */
 export const MAX_MANIFEST_ENTRIES = 200_000
+/** Entries of a folder that the system is asked about at a time. */
+export const STATS_AT_A_TIME = 256
 /** Text of all paths of one share in UTF-8, for the same reason. */
 export const MAX_MANIFEST_BYTES = 32 * 2 ** 20
 /** The bytes that Linux takes as a path, in UTF-8. */

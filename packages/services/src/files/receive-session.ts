@@ -69,6 +69,7 @@ class ShareReceiver {
   readonly #wanted: Wanted[] = []
   readonly #finishing = new Set<Promise<void>>()
   readonly #failures = new Map<number, number>()
+  /** The one to ask for next at the end: taking the first of many moves all the others. */
   #toAsk: number[] = []
   #writer: FileWriter | undefined
   #finishError: unknown
@@ -109,7 +110,7 @@ class ShareReceiver {
     const missingBytes = missing.reduce((sum, index) => sum + this.#entry(index).size, 0)
     this.#init.onShare(this.#manifest, present)
     await requireSpace(this.#staging.destination, await this.#neededRoom(missing, missingBytes))
-    this.#toAsk = missing
+    this.#toAsk = missing.reverse()
   }
 
   /** The first one may be there in part. */
@@ -124,7 +125,7 @@ class ShareReceiver {
   /** Keeps as many files asked for ahead as are allowed. */
   async #ask(): Promise<void> {
     while (this.#wanted.length < MAX_WANTED_AHEAD) {
-      const index = this.#toAsk.shift()
+      const index = this.#toAsk.pop()
       if (index === undefined) return
       const wanted = await this.#prepare(index)
       this.#wanted.push(wanted)
@@ -222,7 +223,7 @@ class ShareReceiver {
         hint: 'Check the disks and memory of both machines.',
       })
     }
-    this.#toAsk.unshift(index)
+    this.#toAsk.push(index)
   }
 
   #entry(index: number): ManifestEntry {

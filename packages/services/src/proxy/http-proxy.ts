@@ -1,8 +1,15 @@
 /** The HTTP side of the proxy: requests in absolute form are forwarded, CONNECT opens a tunnel. */
-import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  Agent,
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { MeshError, toError } from '@mesh/core'
+import { type Clock, MeshError, toError } from '@mesh/core'
 import { IDLE_TUNNEL_MS, MAX_HTTP_HEAD_BYTES, MAX_IDLE_TUNNELS, MAX_LOCAL_CONNECTIONS } from '../limits.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { answerOf, type OpenedStream } from '../wire/request.ts'
@@ -17,6 +24,7 @@ export interface HttpProxyInit {
   /** Joins a client and what was opened for it. @param early came from the client behind its request */
   readonly join: (socket: Socket, tunnel: OpenedStream, early: Uint8Array) => void
   readonly onError: (error: Error) => void
+  readonly clock: Clock
 }
 
 export interface HttpProxy {
@@ -28,9 +36,32 @@ export interface HttpProxy {
 /** Keeps tunnels to an origin for its next requests. */
 class TunnelAgent extends Agent {
   readonly #open: HttpProxyInit['open']
-  constructor(open: HttpProxyInit['open']) {
+  readonly #clock: Clock
+  /** Keeps a tunnel that is idle from being ended. */
+  readonly #cancels = new WeakMap<Duplex, () => void>()
+
+  constructor({ open, clock }: Pick<HttpProxyInit, 'open' | 'clock'>) {
     super({ keepAlive: true, maxFreeSockets: MAX_IDLE_TUNNELS, maxTotalSockets: MAX_LOCAL_CONNECTIONS })
     this.#open = open
+    this.#clock = clock
+  }
+
+  /** Is there a tunnel that the next request can go through at once? */
+  hasIdle(destination: Destination): boolean {
+    return this.freeSockets[this.getName(destination)]?.some(({ destroyed }) => !destroyed) === true
+  }
+
+  override keepSocketAlive(tunnel: Duplex): boolean {
+    this.#cancels.set(
+      tunnel,
+      this.#clock.after(IDLE_TUNNEL_MS, () => tunnel.destroy()),
+    )
+    return true
+  }
+
+  override reuseSocket(tunnel: Duplex, request: ClientRequest): void {
+    request.reusedSocket = true
+    this.#cancels.get(tunnel)?.()
   }
 
   override createConnection(
@@ -48,15 +79,15 @@ class TunnelAgent extends Agent {
   ): Promise<void> {
     try {
       const { stream, rest } = await this.#open(destination)
-      tell?.(null, new StreamDuplex(stream, rest))
+      tell?.(null, new StreamDuplex(stream, { head: rest }))
     } catch (error) {
       tell?.(toError(error))
     }
   }
 }
 
-export function createHttpProxy({ open, openLegacy, join, onError }: HttpProxyInit): HttpProxy {
-  const agent = new TunnelAgent(open)
+export function createHttpProxy({ open, openLegacy, join, onError, clock }: HttpProxyInit): HttpProxy {
+  const agent = new TunnelAgent({ open, clock })
   const server: Server = createServer({
     maxHeaderSize: MAX_HTTP_HEAD_BYTES,
     keepAliveTimeout: IDLE_TUNNEL_MS,
@@ -76,11 +107,13 @@ export function createHttpProxy({ open, openLegacy, join, onError }: HttpProxyIn
     const port = url.port === '' ? 80 : Number(url.port)
     const path = `${url.pathname}${url.search}`
     try {
-      const legacy = await openLegacy()
-      const duplex = legacy && new StreamDuplex(legacy.stream, legacy.rest)
+      // whom a tunnel leads through was chosen when it was opened
+      const legacy = agent.hasIdle({ host, port }) ? undefined : await openLegacy()
+      const duplex = legacy && new StreamDuplex(legacy.stream, { head: legacy.rest })
       // the agent keeps tunnels by host and port
       const connection = duplex === undefined ? { agent, host, port } : { createConnection: () => duplex }
-      await forward({ incoming, response, host: url.host, path, connection })
+      const isLegacy = duplex !== undefined
+      await forward({ incoming, response, host: url.host, path, connection, isLegacy })
       duplex?.destroy()
     } catch (error) {
       fail(response, error)

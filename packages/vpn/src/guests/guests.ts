@@ -16,7 +16,7 @@ import { DEFAULT_MTU } from '../limits.ts'
 import type { OwnAddresses } from '../own-addresses.ts'
 import type { Candidate } from '../paths/path-state.ts'
 import type { VpnLedger } from '../ports.ts'
-import { publicKeyOf } from '../tunnels/secrets.ts'
+import { publicKeyOf } from '../tunnels/x25519.ts'
 import type {
   AcceptedRoute,
   AddedGuest,

@@ -31,7 +31,8 @@ import {
 } from './limits.ts'
 import { createPathState } from './known-paths.ts'
 import type { Candidate, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
-import { decodeProbe, deriveProbeKeys, encodeProbe, type ProbeKeys, probeToken } from './probe-message.ts'
+import { decodeProbe, encodeProbe, probeToken } from './probe-message.ts'
+import { deriveProbeKeys, type ProbeKeys } from './probe-keys.ts'
 import { step, usedPath, wakeAt } from './step.ts'
 import { WatchedCandidates, type WatchedCandidatesInit } from './watched-candidates.ts'
 
@@ -177,6 +178,7 @@ class UdpPaths implements Paths {
   forget(peer: PeerId): void {
     const member = this.#members.get(peer)
     if (member === undefined) return
+    const hadPath = usedPath(member.state) !== undefined
     member.cancelTick?.()
     member.cancelTell?.()
     for (const tell of member.measuring) tell(undefined)
@@ -185,6 +187,7 @@ class UdpPaths implements Paths {
     this.#expectProbes()
     this.#own.seen.forget(peer)
     if (this.#members.size === 0) this.#unwatch()
+    if (hadPath && !this.#stopped) this.#components.onPath(peer)
   }
 
   datagrams(): void {

@@ -6,48 +6,34 @@
  *
  * The token is its receiver's; the code is the beginning of HMAC-SHA256 over all before it. Numbers are big-endian.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import { type PeerId } from '@mesh/core'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Endpoint } from '@mesh/engine'
-import { framed } from '../tunnels/secrets.ts'
 import { addressBytes, addressOf } from './address-bytes.ts'
 import { PATH_TOKEN_BYTES, PROBE_MAC_BYTES } from './limits.ts'
 
 const MAGIC = [0x6d, 0x70, 1] as const
+
 const [PING, PONG] = [1, 2]
+
 const TOKEN_AT = 4
+
 const NONCE_AT = TOKEN_AT + PATH_TOKEN_BYTES
+
 const LENGTH_AT = NONCE_AT + 8
+
 const ADDRESS_AT = LENGTH_AT + 2
+
 const PORT_AT = ADDRESS_AT + 16
+
 /** Length of the shortest ping: one without padding. */
 export const LEAST_PING_BYTES = ADDRESS_AT + PROBE_MAC_BYTES
-const PONG_BYTES = PORT_AT + 2 + PROBE_MAC_BYTES
 
-/** The keys of the probes between two peers, one for each direction. */
-export interface ProbeKeys {
-  readonly send: Uint8Array
-  readonly receive: Uint8Array
-}
+const PONG_BYTES = PORT_AT + 2 + PROBE_MAC_BYTES
 
 export type Probe =
   | { readonly kind: 'ping'; readonly nonce: number; readonly length: number }
   /** `observed`: where the ping came from, as the peer saw it. */
   | { readonly kind: 'pong'; readonly nonce: number; readonly length: number; readonly observed: Endpoint }
-
-/** @param secrets 32 bytes of each end, which travelled on the control stream between the two */
-export function deriveProbeKeys(
-  { self, peer }: { readonly self: PeerId; readonly peer: PeerId },
-  { own, theirs }: { readonly own: Uint8Array; readonly theirs: Uint8Array },
-): ProbeKeys {
-  const secret = self < peer ? Buffer.concat([own, theirs]) : Buffer.concat([theirs, own])
-  const salt = self < peer ? framed(self, peer) : framed(peer, self)
-  const key = (sender: PeerId) => {
-    const info = Buffer.concat([Buffer.from('mesh path 1'), framed(sender)])
-    return new Uint8Array(hkdfSync('sha256', secret, salt, info, 32))
-  }
-  return { send: key(self), receive: key(peer) }
-}
 
 export function encodeProbe(
   probe: Probe,

@@ -15,7 +15,8 @@ import {
   type PathsMessage,
 } from './control-message.ts'
 import { HASH_BYTES } from './limits.ts'
-import { buildKeyProof, isKeyProof, sharedSecret } from './secrets.ts'
+import { buildKeyProof, isKeyProof } from './secrets.ts'
+import { sharedSecret } from './x25519.ts'
 
 export interface KeyExchangeInit {
   readonly self: PeerId

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useMachines } from '../../data/machines.tsx'
-import { useNodeConnections } from '../../data/offers.ts'
+import { useNodeConnections } from '../../data/offers-read.ts'
 import { useRead } from '../../data/reads.ts'
 import { offerCommands } from '../../model/commands.ts'
 import { nameOf } from '../../model/machine.ts'

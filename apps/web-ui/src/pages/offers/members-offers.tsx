@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { FileView, ServiceView } from '@mesh/api-contract'
 import { useMachines } from '../../data/machines.tsx'
-import { useNodeConnections } from '../../data/offers.ts'
+import { useNodeConnections } from '../../data/offers-read.ts'
 import { useRead } from '../../data/reads.ts'
 import { receiveCommand } from '../../model/commands.ts'
 import { nameOf } from '../../model/machine.ts'

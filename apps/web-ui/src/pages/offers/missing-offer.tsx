@@ -1,4 +1,4 @@
-import type { OffersRead } from '../../data/offers.ts'
+import type { OffersRead } from '../../data/offers-read.ts'
 import { EmptyNote, ErrorNote, LoadingRows } from '../../parts/notes.tsx'
 
 /** The content of a panel about something that is not there: not yet, not here, or not any more. */

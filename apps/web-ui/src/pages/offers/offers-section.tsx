@@ -1,4 +1,4 @@
-import type { OffersRead } from '../../data/offers.ts'
+import type { OffersRead } from '../../data/offers-read.ts'
 import { countInWords } from '../../model/rate-words.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'

@@ -1,6 +1,7 @@
 import type { NodeConnectionView, NodeServiceView } from '@mesh/api-contract'
 import { useMachines } from '../../data/machines.tsx'
-import { type OffersRead, useTakesFreePort } from '../../data/offers.ts'
+import { useTakesFreePort } from '../../data/offers.ts'
+import { type OffersRead } from '../../data/offers-read.ts'
 import { offerCommands } from '../../model/commands.ts'
 import { nameOf } from '../../model/machine.ts'
 import {

@@ -1,0 +1,26 @@
+import type { NodeFileView } from '@mesh/api-contract'
+import { bytesInWords } from './rate-words.ts'
+import { spanInWords } from './time-words.ts'
+
+interface ProgressInWords {
+  /** Undefined while the size is not known. */
+  readonly percent: number | undefined
+  /** Prints how far a transfer is: `12 MB of 40 MB`. */
+  readonly bytes: string
+  /** `2 min`; undefined while nothing flows. */
+  readonly left: string | undefined
+}
+
+/** How far a receiver is. */
+export function progressInWords({
+  Bytes,
+  TotalBytes,
+  Rate,
+}: NodeFileView['Receivers'][number]): ProgressInWords {
+  if (TotalBytes === null) return { percent: undefined, bytes: bytesInWords(Bytes), left: undefined }
+  return {
+    percent: TotalBytes === 0 ? 100 : Math.floor((Bytes / TotalBytes) * 100),
+    bytes: `${bytesInWords(Bytes)} of ${bytesInWords(TotalBytes)}`,
+    left: Rate > 0 ? spanInWords(((TotalBytes - Bytes) / Rate) * 1_000) : undefined,
+  }
+}

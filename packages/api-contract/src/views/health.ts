@@ -1,0 +1,36 @@
+/** Schemas of health and log levels. */
+import * as z from 'zod'
+import { later } from '../later.ts'
+
+export const healthView = later(() =>
+  z
+    .object({
+      Status: z.enum(['ok', 'warning', 'error']),
+      Problems: z.array(
+        z.object({
+          Code: z.string(),
+          Severity: z.enum(['warning', 'error']),
+          Title: z.string(),
+          Hint: z.string(),
+          Since: z.string().nullable().meta({ description: 'RFC 3339 UTC.' }),
+        }),
+      ),
+    })
+    .meta({ id: 'Health' }),
+)
+
+export type HealthView = z.output<ReturnType<typeof healthView>>
+
+const logLevel = later(() => z.enum(['debug', 'info', 'warn', 'error', 'off']))
+
+export const logLevelView = later(() =>
+  z
+    .object({
+      Level: z.string().meta({ description: 'In the form of --log-level.', example: 'info,p2p=debug' }),
+      Kept: z.boolean().meta({ description: 'They hold after a restart that names none itself.' }),
+      Subsystems: z.array(z.object({ Name: z.string(), Level: logLevel() })),
+    })
+    .meta({ id: 'LogLevel' }),
+)
+
+export type LogLevelView = z.output<ReturnType<typeof logLevelView>>

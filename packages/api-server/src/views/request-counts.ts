@@ -1,0 +1,26 @@
+import type { Metric } from '../ports.ts'
+
+/** Requests answered, by route and status. */
+export interface RequestCounts {
+  add(route: string, status: number): void
+  metric(): Metric
+}
+
+export function createRequestCounts(): RequestCounts {
+  // routes and statuses are closed lists, so this stays small
+  const counts = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>()
+  return {
+    add(route, status) {
+      const id = `${route} ${status}`
+      const count = counts.get(id) ?? { labels: { route, status: String(status) }, value: 0 }
+      count.value++
+      counts.set(id, count)
+    },
+    metric: () => ({
+      name: 'mesh_api_requests_total',
+      help: 'Requests answered, by route of the API and HTTP status.',
+      type: 'counter',
+      samples: [...counts.values()],
+    }),
+  }
+}

@@ -1,0 +1,16 @@
+import type { Multiaddr } from '@multiformats/multiaddr'
+import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
+import { MAX_PEER_ADDRESSES } from '../limits.ts'
+
+/** Leaves out what leads nowhere: loopback, unless the teller runs on this machine, and circuits over ourselves. */
+export function usableAddresses(
+  addresses: readonly Multiaddr[],
+  { self, sameHost }: { readonly self: string; readonly sameHost: boolean },
+): readonly Multiaddr[] {
+  return addresses
+    .filter((address) => {
+      const ip = ipOf(address)
+      return (sameHost || ip === undefined || !isLoopbackIp(ip)) && !address.toString().includes(self)
+    })
+    .slice(0, MAX_PEER_ADDRESSES)
+}
