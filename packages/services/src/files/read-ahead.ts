@@ -23,19 +23,22 @@ export class ReadAhead {
    * Never rejects.
    */
   take(index: number): Promise<WholeFile> | undefined {
+    const { entries } = this.#scan
     const found = this.#reading.get(index)
     // another order than was thought
-    if (found === undefined) this.#reading.clear()
+    if (found === undefined && isSmall(entries[index])) this.#reading.clear()
     this.#reading.delete(index)
-    const { entries } = this.#scan
     for (let at = index + 1; at <= index + FILES_READ_AHEAD; at++) {
       const entry = entries[at]
       if (entry === undefined) break
-      if (entry.isFolder || entry.size > FILE_BLOCK_BYTES || this.#reading.has(at)) continue
-      this.#reading.set(at, readWhole(this.#scan, entry))
+      if (isSmall(entry) && !this.#reading.has(at)) this.#reading.set(at, readWhole(this.#scan, entry))
     }
     return found
   }
+}
+
+function isSmall(entry: ManifestEntry | undefined): boolean {
+  return entry !== undefined && !entry.isFolder && entry.size <= FILE_BLOCK_BYTES
 }
 
 async function readWhole(scan: Scan, entry: ManifestEntry): Promise<WholeFile> {
