@@ -12,8 +12,9 @@ if (major < 22) {
 }
 // in the person's own folder: a cache in a shared one could be written by others
 const { NODE_COMPILE_CACHE, XDG_CACHE_HOME } = process.env
-const cache = NODE_COMPILE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'mesh', 'compiled')
 try {
+  // whom the service manager makes up for a service has no folder of its own, and asking for it throws
+  const cache = NODE_COMPILE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'mesh', 'compiled')
   // Node would make it too, and not come back where a file system cannot make folders
   makeFolder(cache)
   module.enableCompileCache(cache)

@@ -107,6 +107,21 @@ test('a state folder that cannot be written ends the start with what to do', asy
   expect([code, stderr]).toEqual([1, expect.stringMatching(/node\.state_unusable[^]*--state-dir/)])
 })
 
+/** A user that no file names, as systemd makes one up for a service with `DynamicUser=`. */
+const NOBODY_KNOWN = { uid: 63_528, gid: 63_528, env: { PATH: process.env['PATH'] ?? '' } }
+const mayBecome = spawnSync(process.execPath, ['-e', '0'], NOBODY_KNOWN).status === 0
+
+test.skipIf(!mayBecome)('starts as a user without a name or a folder', () => {
+  const main = join(import.meta.dirname, '../src/main.ts')
+  const run = (...argv: string[]) =>
+    spawnSync(process.execPath, ['--conditions=mesh-source', main, ...argv], {
+      ...NOBODY_KNOWN,
+      encoding: 'utf8',
+    })
+  expect(run('--version')).toMatchObject({ status: 0, stderr: '' })
+  expect(run('api')).toMatchObject({ status: 2, stderr: expect.stringContaining('node.no_network') })
+})
+
 /** The codes of the node's problems, asked over one connection that is kept. */
 async function healthOver(agent: Agent, url: string): Promise<readonly string[]> {
   const asked = request(`${url}/api/health`, { agent, timeout: 10_000 }).end()

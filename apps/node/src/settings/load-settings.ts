@@ -74,7 +74,16 @@ function xdgFolder(
 ): string {
   const value = environment[`XDG_${kind}_HOME`]
   if (value !== undefined && isAbsolute(value)) return value
-  return join(environment['HOME'] ?? homedir(), fallback)
+  return join(environment['HOME'] ?? homeOfUser(), fallback)
+}
+
+/** Whom a service manager makes up for a service has no folder, and asking for it throws: `/`, as systemd has it. */
+function homeOfUser(): string {
+  try {
+    return homedir()
+  } catch {
+    return '/'
+  }
 }
 
 /** The folder that holds every network's state. */
