@@ -62,6 +62,7 @@ export type {
   MachineView,
   NameResolutionView,
   NodeConnectionView,
+  NodeDownloadView,
   NodeEgressView,
   NodeFactsView,
   NodeFileView,

@@ -36,7 +36,14 @@ export {
 export type { ApiListener } from './listen/open-listener.ts'
 export type { DebugPort, ProfileRequest } from './debug-port.ts'
 export type { LogLevelName, LogPort, ReachabilityState } from './operation-ports.ts'
-export type { OfferedConnection, OfferedFile, OfferedService, OfferShelf, OffersPort } from './offers-port.ts'
+export type {
+  FetchedFile,
+  OfferedConnection,
+  OfferedFile,
+  OfferedService,
+  OfferShelf,
+  OffersPort,
+} from './offers-port.ts'
 export type {
   AccessPort,
   AdmissionState,

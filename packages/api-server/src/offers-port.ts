@@ -53,6 +53,27 @@ export interface OfferedFile extends Offered {
   }[]
 }
 
+/** A share of a member that this node fetches, or has fetched. */
+export interface FetchedFile {
+  readonly name: string
+  /** Where it is to stand, or stands. */
+  readonly path: string
+  readonly state: 'waiting' | 'connecting' | 'receiving' | 'retrying' | 'received' | 'failed'
+  readonly provider: string | undefined
+  readonly way: 'direct' | 'relayed' | undefined
+  readonly fileCount: number | undefined
+  readonly bytes: number
+  readonly totalBytes: number | undefined
+  /** The speed of the transfer, in bytes per second. */
+  readonly rate: number
+  readonly leftMs: number | undefined
+  /** False: an EdgeVPN-compatible sender says no hash. Undefined until it is received. */
+  readonly isVerified: boolean | undefined
+  readonly failure:
+    | { readonly code: string; readonly message: string; readonly hint: string | undefined }
+    | undefined
+}
+
 /** The way out that this node is for members. */
 export interface OfferedEgress extends OfferedTraffic {
   /** The number of refusals, by code. */
@@ -74,7 +95,7 @@ export interface OfferShelf<State> {
   /** Lists the things, ordered by name. */
   list(): readonly State[]
   /**
-   * Adds a thing in place of what has the name; it is kept over restarts.
+   * Adds a thing in place of what has the name; it is kept over restarts unless the shelf says otherwise.
    * @throws MeshError with a code of the contract
    */
   put(name: string, place: string): Promise<void>
@@ -86,6 +107,8 @@ export interface OffersPort {
   readonly services: OfferShelf<OfferedService>
   readonly connections: OfferShelf<OfferedConnection>
   readonly files: OfferShelf<OfferedFile>
+  /** Kept while the node runs. */
+  readonly downloads: OfferShelf<FetchedFile>
   /** Undefined: members do not get out here. */
   egress(): OfferedEgress | undefined
   /** Undefined: this node has none. */

@@ -1,5 +1,12 @@
 /** Offers whose states the test reads back: what is put stands, what is removed is gone. */
-import type { OfferedConnection, OfferedFile, OfferedService, OfferShelf, OffersPort } from '../src/index.ts'
+import type {
+  FetchedFile,
+  OfferedConnection,
+  OfferedFile,
+  OfferedService,
+  OfferShelf,
+  OffersPort,
+} from '../src/index.ts'
 
 const TRAFFIC = { openConnections: 1, connections: 2, bytesIn: 30, bytesOut: 40 }
 const FINE = { lastError: undefined, isKept: true }
@@ -41,6 +48,23 @@ export function createFakeOffers(): OffersPort {
         ...FINE,
       }),
       (name, state) => tell({ type: 'file', name, state }),
+    ),
+    downloads: shelf<FetchedFile>(
+      (name, path) => ({
+        name,
+        path,
+        state: 'failed',
+        provider: undefined,
+        way: undefined,
+        fileCount: undefined,
+        bytes: 0,
+        totalBytes: undefined,
+        rate: 0,
+        leftMs: undefined,
+        isVerified: undefined,
+        failure: { code: 'files.no_space', message: 'the disk is full', hint: 'Make room.' },
+      }),
+      () => {},
     ),
     egress: () => ({ ...TRAFFIC, refusals: { forbidden: 2 } }),
     proxy: () => ({

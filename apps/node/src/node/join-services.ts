@@ -8,6 +8,7 @@ import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import {
+  createDownloads,
   createEgress,
   createFileSharing,
   createOwnUser,
@@ -72,12 +73,18 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   ends.add(() => files.stop())
   api.attachServices(services, files)
   await Promise.all([services.start(), files.start()])
+  const downloads = createDownloads({
+    processId: process.pid,
+    receive: (receiveInit) => receiveFile(receiveInit, fileComponents),
+  })
+  ends.add(() => downloads.stop())
   const kept = openKeptOffers(settings.ephemeral ? undefined : folder, log.child('services'))
   let egress: Egress | undefined
   let proxy: Proxy | undefined
   const offers = createNodeOffers({
     services,
     files,
+    downloads,
     kept,
     egress: () => egress,
     proxy: () => proxy,

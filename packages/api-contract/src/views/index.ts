@@ -13,6 +13,7 @@ export type { HealthView, LogLevelView } from './health.ts'
 export type {
   NodeServiceView,
   NodeConnectionView,
+  NodeDownloadView,
   NodeEgressView,
   NodeFileView,
   RemovedView,

@@ -1,0 +1,119 @@
+/** Fetches shares for people and programs of this machine, several at a time, and remembers how each ended. */
+import { toError } from '@mesh/core'
+import { checkServiceName } from '../services/service-name.ts'
+import { filesError } from './errors.ts'
+import { MAX_DOWNLOADS } from './limits.ts'
+import type { ReceivedFile, ReceiveFileInit, ReceiveState } from './receive-file.ts'
+
+export interface Download {
+  readonly name: string
+  /** What was asked for: an absolute path to write to, or a folder to write into. */
+  readonly destination: string
+  readonly state: DownloadState
+}
+
+export type DownloadState =
+  | ReceiveState
+  | ({ readonly type: 'received' } & ReceivedFile)
+  | { readonly type: 'failed'; readonly error: Error }
+
+export interface Downloads {
+  /** Those that run, and the last that ended. */
+  list(): readonly Download[]
+  /**
+   * Begins, or begins again where an earlier try ended; what has come already is gone on with. Does nothing where the
+   * same runs.
+   * @throws MeshError `services.bad_name`, `files.too_many`
+   */
+  start(name: string, destination: string): Promise<void>
+  /** Ends it where it runs, and forgets it; what has come stays on the disk. */
+  remove(name: string): Promise<void>
+  stop(): Promise<void>
+}
+
+interface DownloadsInit {
+  /** Number of this process, for the lock of a destination. */
+  readonly processId: number
+  /** Fetches one share. */
+  readonly receive: (init: ReceiveFileInit) => Promise<ReceivedFile>
+}
+
+interface Running {
+  readonly destination: string
+  readonly end: AbortController
+  readonly done: Promise<void>
+}
+
+export function createDownloads(init: DownloadsInit): Downloads {
+  return new NodeDownloads(init)
+}
+
+class NodeDownloads implements Downloads {
+  readonly #init: DownloadsInit
+  /** The newest is last. */
+  readonly #all = new Map<string, Download>()
+  readonly #running = new Map<string, Running>()
+
+  constructor(init: DownloadsInit) {
+    this.#init = init
+  }
+
+  list(): readonly Download[] {
+    return [...this.#all.values()]
+  }
+
+  async start(name: string, destination: string): Promise<void> {
+    checkServiceName(name)
+    if (this.#running.get(name)?.destination === destination) return
+    await this.remove(name)
+    if (this.#running.size >= MAX_DOWNLOADS) {
+      throw filesError('files.too_many', `${MAX_DOWNLOADS} files are being received already`, {
+        hint: 'Wait for one to end, or end one.',
+      })
+    }
+    this.#makeRoom()
+    const end = new AbortController()
+    this.#show(name, destination, { type: 'waiting' })
+    this.#running.set(name, { destination, end, done: this.#run(name, destination, end.signal) })
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#end(name)
+    this.#all.delete(name)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((name) => this.#end(name)))
+  }
+
+  async #end(name: string): Promise<void> {
+    const running = this.#running.get(name)
+    running?.end.abort(new Error('the download was ended'))
+    await running?.done
+  }
+
+  async #run(name: string, destination: string, signal: AbortSignal): Promise<void> {
+    const { processId, receive } = this.#init
+    const onState = (state: ReceiveState) => this.#show(name, destination, state)
+    try {
+      const received = await receive({ name, destination, processId, signal, onState })
+      this.#show(name, destination, { type: 'received', ...received })
+    } catch (error) {
+      this.#show(name, destination, { type: 'failed', error: toError(error) })
+    } finally {
+      this.#running.delete(name)
+    }
+  }
+
+  #show(name: string, destination: string, state: DownloadState): void {
+    this.#all.set(name, { name, destination, state })
+  }
+
+  /** Forgets the oldest that ended. */
+  #makeRoom(): void {
+    for (const name of this.#all.keys()) {
+      if (this.#all.size < MAX_DOWNLOADS) return
+      if (!this.#running.has(name)) this.#all.delete(name)
+    }
+  }
+}
