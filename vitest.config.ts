@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { defaultExclude, defineConfig } from 'vitest/config'
 
 // no 'import' here: workers hand it to Node's require, which would then load ES modules as CommonJS
 const source = { conditions: ['mesh-source'] }
@@ -8,7 +8,10 @@ const base = { resolve: source, ssr: { resolve: source } }
 /** How many test files run at once: one more than there are cores, as one of them waits for something at any time. */
 const maxWorkers = availableParallelism() + 1
 
-/** `system` starts processes, so nothing else runs beside it; `unit` and `ui` run after it. */
+/** Waits more than it works, so it begins first and others run beside it. Projects of one group begin by name. */
+const SOAK = 'apps/node/test/soak.test.ts'
+
+/** `system` and `soak` start processes, so nothing else runs beside them; `unit` and `ui` run after them. */
 export default defineConfig({
   ...base,
   test: {
@@ -41,8 +44,19 @@ export default defineConfig({
       {
         ...base,
         test: {
+          name: 'soak',
+          include: [SOAK],
+          testTimeout: 480_000,
+          maxWorkers,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        ...base,
+        test: {
           name: 'system',
           include: ['apps/*/test/**/*.test.ts'],
+          exclude: [...defaultExclude, SOAK],
           testTimeout: 180_000,
           hookTimeout: 60_000,
           maxWorkers,

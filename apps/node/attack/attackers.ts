@@ -82,3 +82,28 @@ export function varint(value: number): Uint8Array {
 export function framed(message: Uint8Array): Uint8Array {
   return Buffer.concat([varint(message.length), message])
 }
+
+/** Tells each whole frame that comes on a stream. */
+export function onFrames(stream: Stream, tell: (frame: Uint8Array) => void): void {
+  let received = Buffer.alloc(0)
+  stream.addEventListener('message', ({ data }) => {
+    received = Buffer.concat([received, data.subarray()])
+    for (;;) {
+      const [length, at] = readVarint(received)
+      if (length === undefined || received.length < at + length) return
+      const frame = received.subarray(at, at + length)
+      received = received.subarray(at + length)
+      tell(frame)
+    }
+  })
+}
+
+/** The number, undefined while it is not whole, and where it ends. */
+function readVarint(bytes: Uint8Array): readonly [number | undefined, number] {
+  let value = 0
+  for (const [at, byte] of bytes.subarray(0, 5).entries()) {
+    value += (byte & 0x7f) * 2 ** (7 * at)
+    if (byte < 0x80) return [value, at + 1]
+  }
+  return [undefined, 0]
+}

@@ -15,7 +15,7 @@ import {
 } from '@mesh/ledger'
 import { createNetworkSecrets, createSealer, type NetworkConfig } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
-import { framed, openStream } from './attackers.ts'
+import { framed, onFrames, openStream } from './attackers.ts'
 
 export const GOSSIP_PROTOCOL = '/meshsub/1.1.0'
 
@@ -95,27 +95,10 @@ export function gzippedBlock(entries: readonly KeyedEntry[]): Uint8Array {
 
 /** Reads the messages and subscriptions that come on a gossip stream. */
 export function collectMessages(stream: Stream, messages: RPC.Message[], topics: Set<string>): void {
-  let received = Buffer.alloc(0)
-  stream.addEventListener('message', ({ data }) => {
-    received = Buffer.concat([received, data.subarray()])
-    for (;;) {
-      const [length, at] = readVarint(received)
-      if (length === undefined || received.length < at + length) return
-      const rpc = RPC.decode(received.subarray(at, at + length))
-      received = received.subarray(at + length)
-      messages.push(...rpc.messages)
-      for (const { topic, subscribe } of rpc.subscriptions)
-        if (topic !== undefined && subscribe) topics.add(topic)
-    }
+  onFrames(stream, (frame) => {
+    const rpc = RPC.decode(frame)
+    messages.push(...rpc.messages)
+    for (const { topic, subscribe } of rpc.subscriptions)
+      if (topic !== undefined && subscribe) topics.add(topic)
   })
-}
-
-/** The number, undefined while it is not whole, and where it ends. */
-function readVarint(bytes: Uint8Array): readonly [number | undefined, number] {
-  let value = 0
-  for (const [at, byte] of bytes.subarray(0, 5).entries()) {
-    value += (byte & 0x7f) * 2 ** (7 * at)
-    if (byte < 0x80) return [value, at + 1]
-  }
-  return [undefined, 0]
 }

@@ -1,9 +1,11 @@
 /**
  * `npm run attack -- [NAME...] [--seconds N] [--target legacy] [--json]`: real peers attack real nodes over the wire, and
- * what they reached is measured. `all --minutes N --nodes N` attacks a network with everything at once; `--list` names
- * the attacks. See docs/SECURITY.md.
+ * what they reached is measured. Floods of datagrams have `--rate N` a second (a million), or as many as can be: 0.
+ * `all --minutes N --nodes N` attacks a network with everything at once; `--list` names the attacks. See
+ * docs/SECURITY.md.
  */
 import { parseArgs } from 'node:util'
+import { DATAGRAM_ATTACKS, runDatagramAttack, whyNoDatagramAttacks } from './datagrams.ts'
 import { formatMeasured } from './report.ts'
 import { runAttack } from './run-attack.ts'
 import { type Measured, SUITE_BOUNDS } from './scenario.ts'
@@ -19,21 +21,23 @@ const { values, positionals } = parseArgs({
     list: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '10' },
     nodes: { type: 'string', default: '10' },
+    rate: { type: 'string', default: '1000000' },
   },
 })
 const kind = values.target === 'legacy' ? 'legacy' : 'mesh'
 if (positionals[0] === 'all') {
-  const result = await runSiege(SCENARIOS, { minutes: Number(values.minutes), nodes: Number(values.nodes) })
+  const result = await runSiege({ minutes: Number(values.minutes), nodes: Number(values.nodes) })
   console.log(JSON.stringify(result, null, 2))
   process.exit(result.broke === undefined ? 0 : 1)
 }
-const unknown = positionals.find((name) => !SCENARIOS.some((scenario) => scenario.name === name))
+const all = [...SCENARIOS, ...DATAGRAM_ATTACKS]
+const unknown = positionals.find((name) => !all.some((attack) => attack.name === name))
 if (unknown !== undefined) {
-  console.error(`no attack ${unknown}; there are ${SCENARIOS.map(({ name }) => name).join(', ')}`)
+  console.error(`no attack ${unknown}; there are ${all.map(({ name }) => name).join(', ')}`)
   process.exit(2)
 }
 if (values.list) {
-  for (const { name, who, does } of SCENARIOS) console.log(`${name} (${who}): ${does}`)
+  for (const { name, who, does } of all) console.log(`${name} (${who}): ${does}`)
   process.exit()
 }
 const measured: Measured[] = []
@@ -42,6 +46,16 @@ for (const scenario of SCENARIOS) {
   if (kind === 'legacy' && !scenario.appliesToLegacy) continue
   process.stderr.write(`${scenario.name} ...\n`)
   measured.push(await runAttack(scenario, { kind, seconds: Number(values.seconds), bounds: SUITE_BOUNDS }))
+}
+const floods = DATAGRAM_ATTACKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const whyNoFloods = floods.length === 0 || kind === 'legacy' ? undefined : whyNoDatagramAttacks()
+if (whyNoFloods !== undefined) process.stderr.write(`no floods of datagrams: ${whyNoFloods}\n`)
+const rate = Number(values.rate) === 0 ? {} : { rate: Number(values.rate) }
+for (const attack of kind === 'legacy' || whyNoFloods !== undefined ? [] : floods) {
+  process.stderr.write(`${attack.name} ...\n`)
+  measured.push(
+    await runDatagramAttack(attack, { seconds: Number(values.seconds), bounds: SUITE_BOUNDS, ...rate }),
+  )
 }
 console.log(values.json ? JSON.stringify(measured, null, 2) : formatMeasured(measured))
 process.exit(measured.some(({ broke }) => broke !== undefined) && kind === 'mesh' ? 1 : 0)

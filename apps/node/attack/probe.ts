@@ -2,9 +2,9 @@
  * Watches a victim from a thread of its own, so that what the attack costs this process does not count against the
  * victim: how long its health takes to answer, how much memory it has, and whether an honest member's writes arrive.
  */
-import { readFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { send, timeHealth } from './health.ts'
+import { residentMb } from './resident.ts'
 import { pause } from './until-true.ts'
 
 export interface ProbeInit {
@@ -19,6 +19,8 @@ export interface ProbeInit {
 export interface ProbeResult {
   /** The longest that health took to answer, in ms; infinite when an answer did not come within 30 s. */
   readonly healthMs: number
+  /** The same without the time in which the victim or this thread waited for a processor. */
+  readonly ownHealthMs: number
   /** The greatest resident memory less the one at the start, in MB. */
   readonly grownMb: number
   readonly writes: number
@@ -34,7 +36,6 @@ export interface Probe {
 
 const HEALTH_EVERY_MS = 20
 const WRITE_EVERY_MS = 1_000
-const GIVE_UP_MS = 30_000
 /** How long a write may take to arrive after the attack, in ms. */
 const LAST_WRITE_MS = 15_000
 
@@ -60,12 +61,14 @@ export function startProbe(init: ProbeInit): Probe {
 async function watch(init: ProbeInit): Promise<ProbeResult> {
   let isOver = false
   parentPort?.once('message', () => (isOver = true))
-  const startKb = residentKb(init.pid)
-  const worst = { healthMs: 0, residentKb: startKb }
+  const startMb = residentMb(init.pid)
+  const worst = { healthMs: 0, ownHealthMs: 0, residentMb: startMb }
   const health = (async () => {
     while (!isOver) {
-      worst.healthMs = Math.max(worst.healthMs, await timeOf('GET', init.healthUrl))
-      worst.residentKb = Math.max(worst.residentKb, residentKb(init.pid))
+      const { tookMs, ownMs } = await timeHealth(init.healthUrl, init.pid)
+      worst.healthMs = Math.max(worst.healthMs, tookMs)
+      worst.ownHealthMs = Math.max(worst.ownHealthMs, ownMs)
+      worst.residentMb = Math.max(worst.residentMb, residentMb(init.pid))
       await pause(HEALTH_EVERY_MS)
     }
   })()
@@ -74,7 +77,8 @@ async function watch(init: ProbeInit): Promise<ProbeResult> {
   await health
   return {
     healthMs: worst.healthMs,
-    grownMb: (worst.residentKb - startKb) / 1024,
+    ownHealthMs: worst.ownHealthMs,
+    grownMb: worst.residentMb - startMb,
     writes: written.length,
     arrived: written.filter((ms) => ms !== undefined).length,
     writeMs: Math.max(0, ...written.map((ms) => ms ?? 0)),
@@ -110,39 +114,6 @@ async function writeAndWait(
     if (isOver()) overSince ??= performance.now()
     if (overSince !== undefined && performance.now() - overSince > LAST_WRITE_MS) return undefined
     await pause(50)
-  }
-}
-
-async function timeOf(method: string, url: string): Promise<number> {
-  const began = performance.now()
-  const { status } = await send(method, url)
-  return status === 0 ? Number.POSITIVE_INFINITY : performance.now() - began
-}
-
-const agent = new Agent({ keepAlive: true, maxSockets: 32 })
-
-/** Status 0 when there was no answer. */
-function send(method: string, url: string): Promise<{ readonly status: number; readonly text: string }> {
-  return new Promise((resolve) => {
-    const failed = () => resolve({ status: 0, text: '' })
-    const asked = request(url, { method, agent, timeout: GIVE_UP_MS }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (part: string) => (text += part))
-      response.once('end', () => resolve({ status: response.statusCode ?? 0, text }))
-      response.once('error', failed)
-    })
-    asked.once('timeout', () => asked.destroy())
-    asked.once('error', failed)
-    asked.end()
-  })
-}
-
-/** Resident memory of a process, in KiB; 0 when it is gone. */
-function residentKb(pid: number): number {
-  try {
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
-  } catch {
-    return 0
   }
 }
 

@@ -6,7 +6,7 @@ export function formatMeasured(all: readonly Measured[]): string {
   const rows = all.map((each) => [
     each.name,
     each.who,
-    `${milliseconds(each.healthMs)} (calm ${milliseconds(each.calmMs)})`,
+    `${milliseconds(each.ownHealthMs)} (in all ${milliseconds(each.healthMs)}, calm ${milliseconds(each.calmMs)})`,
     `${Math.round(each.grownMb)} MB`,
     `${each.arrived}/${each.writes}, ${milliseconds(each.writeMs)}`,
     each.broke === undefined ? 'held off' : `BROKE: ${each.broke}`,

@@ -41,6 +41,11 @@ export interface Scenario {
   readonly isApart?: boolean
   /** True where the honest member joins while the attack runs, and not before it. */
   readonly honestComesLate?: boolean
+  /**
+   * Makes ready what the attack needs, such as a ledger to look through, before its time begins; memory counts from
+   * before it. Rejects when that cannot be had.
+   */
+  prepare?(attack: Attack): Promise<void>
   /** Attacks until the signal aborts. What it gives is printed: what was sent, and how the victim took it. */
   run(attack: Attack): Promise<string>
   /** Tells why the attack reached its aim, once it is over; undefined when it did not. Not asked of legacy targets. */
@@ -52,7 +57,9 @@ export interface Measured {
   readonly who: Scenario['who']
   /** The longest that `/healthz` took to answer during the attack, in ms; infinite when it did not. */
   readonly healthMs: number
-  /** The same of the victim in the seconds before the attack, to compare with, in ms. */
+  /** The same without the time in which the victim or the one that asked waited for a processor. */
+  readonly ownHealthMs: number
+  /** `healthMs` of the victim in the seconds before the attack, to compare with, in ms. */
   readonly calmMs: number
   /** How much the process grew during the attack, in MB of resident memory. */
   readonly grownMb: number
@@ -69,7 +76,7 @@ export interface Measured {
 
 /** What a victim has to keep while it is attacked. */
 export interface Bounds {
-  /** How much longer than before the attack health may take, in ms. */
+  /** How long health may take, in ms, without what the victim waits for a processor. */
   readonly healthMs: number
   readonly grownMb: number
   readonly writeMs: number

@@ -1,10 +1,15 @@
 /** All attacks of the suite. */
 import type { Scenario } from './scenario.ts'
+import { CLAIM_ATTACKS } from './scenarios/claims.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
+import { FLOOD_ATTACKS } from './scenarios/floods.ts'
 import { FRAME_ATTACKS } from './scenarios/frames.ts'
 import { GOSSIP_ATTACKS } from './scenarios/gossip.ts'
 import { LEDGER_ATTACKS } from './scenarios/ledger.ts'
 import { LIBP2P_ATTACKS } from './scenarios/libp2p.ts'
+import { READER_ATTACKS } from './scenarios/readers.ts'
+import { SESSION_ATTACKS } from './scenarios/sessions.ts'
+import { TEXT_ATTACKS } from './scenarios/texts.ts'
 
 /** No attack at all: what the machine itself does to the figures. */
 const CALM: Scenario = {
@@ -21,6 +26,11 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CONNECTION_ATTACKS,
   ...GOSSIP_ATTACKS,
   ...FRAME_ATTACKS,
+  ...SESSION_ATTACKS,
   ...LEDGER_ATTACKS,
+  ...CLAIM_ATTACKS,
+  ...READER_ATTACKS,
   ...LIBP2P_ATTACKS,
+  ...FLOOD_ATTACKS,
+  ...TEXT_ATTACKS,
 ]

@@ -4,10 +4,11 @@
  * faster than this, so that a service is held against it beside `ssh -L`.
  *
  * As a program: `bare-relay.ts serve TARGET` prints the port of its TLS listener, `bare-relay.ts connect TLS_PORT` the
- * port of its plain one.
+ * port of its plain one, `bare-relay.ts proxy TLS_PORT` that of an HTTP proxy whose every request goes to the target.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { Agent, createServer as createHttpServer, request } from 'node:http'
 import { type AddressInfo, connect as connectPlain, createServer, type Socket } from 'node:net'
 import {
   connect as connectTls,
@@ -36,10 +37,12 @@ export interface BareRelay {
   stop(): void
 }
 
-/** Starts both processes. @param target a port on loopback */
-export async function startBareRelay(target: number): Promise<BareRelay> {
+type Role = 'connect' | 'proxy'
+
+/** Starts both processes. @param target a port on loopback @param role of the one that programs connect to */
+export async function startBareRelay(target: number, role: Role = 'connect'): Promise<BareRelay> {
   const serve = spawnRelay('serve', target)
-  const connecting = spawnRelay('connect', await portOf(serve))
+  const connecting = spawnRelay(role, await portOf(serve))
   return {
     port: await portOf(connecting),
     stop() {
@@ -49,7 +52,7 @@ export async function startBareRelay(target: number): Promise<BareRelay> {
   }
 }
 
-function spawnRelay(role: 'serve' | 'connect', port: number): ChildProcess {
+function spawnRelay(role: 'serve' | Role, port: number): ChildProcess {
   return spawn(process.execPath, [import.meta.filename, role, String(port)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -74,11 +77,28 @@ function serve(target: number): void {
   server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))
 }
 
-function listen(port: number): void {
+function createDialler(port: number): () => TLSSocket {
   const settings = { ...TLS, secureContext: createSecureContext(TLS), pskCallback: () => PSK }
   const checkServerIdentity = () => undefined
-  const dial = () =>
-    connectTls({ host: '127.0.0.1', port, ...settings, checkServerIdentity }).setNoDelay(true)
+  return () => connectTls({ host: '127.0.0.1', port, ...settings, checkServerIdentity }).setNoDelay(true)
+}
+
+function proxy(port: number): void {
+  const agent = new Agent({ keepAlive: true })
+  agent.createConnection = createDialler(port)
+  const server = createHttpServer((incoming, response) => {
+    const { method, headers, url = '' } = incoming
+    const outgoing = request({ agent, method, headers, path: new URL(url).pathname }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    incoming.pipe(outgoing)
+  })
+  server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))
+}
+
+function listen(port: number): void {
+  const dial = createDialler(port)
   const ready: TLSSocket[] = []
   const fill = () => {
     while (ready.length < READY_CONNECTIONS) ready.push(dial())
@@ -110,5 +130,6 @@ function copy(one: Socket, other: Socket): void {
 const [, program, role, port] = process.argv
 if (program === import.meta.filename) {
   if (role === 'serve') serve(Number(port))
+  else if (role === 'proxy') proxy(Number(port))
   else listen(Number(port))
 }

@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- [NAME...]`: measures what the README promises, as ratios against a reference of the same run where
- * there is one, and prints JSON. Progress goes to standard error. The built node is measured: run `npm run setup` first.
+ * there is one, and prints JSON. `vpn.PART` is one part of a measure that has several. Progress goes to standard error.
+ * The built node is measured: run `npm run setup` first.
  */
 import { existsSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -17,9 +18,9 @@ import { measureMemory } from './memory.ts'
 import { measureOrbitDb } from './orbitdb.ts'
 import { measureServices } from './services.ts'
 import { measureStartup } from './startup.ts'
-import { measureVpn } from './vpn.ts'
+import { measureVpn, VPN_PARTS } from './vpn/measure-vpn.ts'
 
-const MEASURES: Readonly<Record<string, () => unknown>> = {
+const MEASURES: Readonly<Record<string, (parts: readonly string[]) => unknown>> = {
   crypto: () => measureCrypto(),
   put: async () => ({ ours: await measurePut([1_000, 10_000, 100_000]), orbitdb: await measureOrbitDb() }),
   burst: measureBurst,
@@ -29,28 +30,37 @@ const MEASURES: Readonly<Record<string, () => unknown>> = {
   startup: measureStartup,
   memory: measureMemory,
   idle: () => measureIdle(),
-  vpn: () => measureVpn(),
+  vpn: measureVpn,
   files: measureFiles,
   services: measureServices,
 }
 
-const names = process.argv.slice(2)
-const unknown = names.find((name) => !(name in MEASURES))
-if (unknown !== undefined) {
-  console.error(`no measure ${unknown}; there are ${Object.keys(MEASURES).join(', ')}`)
-  process.exit(2)
-}
+/** The parts of a measure that can be asked for alone. */
+const PARTS: Readonly<Record<string, readonly string[]>> = { vpn: VPN_PARTS }
+
+const asked = process.argv.slice(2).map((word) => {
+  const [name = '', part] = word.split('.')
+  const isKnown = name in MEASURES && (part === undefined || PARTS[name]?.includes(part) === true)
+  if (!isKnown) {
+    const parts = Object.entries(PARTS).flatMap(([of, all]) => all.map((each) => `${of}.${each}`))
+    console.error(`no measure ${word}; there are ${[...Object.keys(MEASURES), ...parts].join(', ')}`)
+    process.exit(2)
+  }
+  return { name, part }
+})
 if (!existsSync(join(import.meta.dirname, '../dist/main.js'))) {
   console.error('the node is not built: run `npm run setup` first')
   process.exit(1)
 }
 const results: Record<string, unknown> = { node: process.version, cores: cpus().length }
 for (const [name, measure] of Object.entries(MEASURES)) {
-  if (names.length > 0 && !names.includes(name)) continue
+  const own = asked.filter((each) => each.name === name)
+  if (asked.length > 0 && own.length === 0) continue
+  const parts = own.every(({ part }) => part !== undefined) ? own.flatMap(({ part }) => part ?? []) : []
   process.stderr.write(`${name} ...\n`)
   const began = performance.now()
   try {
-    results[name] = await measure()
+    results[name] = await measure(parts)
   } catch (error) {
     results[name] = { failed: error instanceof Error ? error.message : String(error) }
     process.exitCode = 1

@@ -13,6 +13,10 @@ export interface SoakResult {
   readonly wrong: number
   /** How many different ledgers there are at the end; 1 when all are equal. */
   readonly ledgers: number
+  /** The buckets in which they differ, each with how many forms it has. */
+  readonly unequal: readonly string[]
+  /** How long the ledgers took to be equal after the calm, in s. */
+  readonly equalAfterS: number
   /** Errors that nobody caught, and nodes that ended by themselves. */
   readonly failures: number
   /** The greatest growth of a node that stayed, from the end of the warm-up to the end, and the largest figure, in MB. */
@@ -34,13 +38,11 @@ interface Soaked {
 }
 
 export async function judgeSoak({ minutes, nodes, memory, writer }: Soaked): Promise<SoakResult> {
-  const digests = async () =>
-    new Set(
-      await Promise.all(
-        nodes.running().map(async ({ process }) => (await process.client.getDigest()).Digest),
-      ),
-    )
-  const equal = await untilTrue(EQUAL_MS, async () => (await digests()).size === 1).catch(() => false)
+  const digests = () => Promise.all(nodes.running().map(({ process }) => process.client.getDigest()))
+  const forms = async () => new Set((await digests()).map(({ Digest }) => Digest)).size
+  const began = performance.now()
+  const equal = await untilTrue(EQUAL_MS, async () => (await forms()) === 1).catch(() => false)
+  const equalAfterS = Math.round((performance.now() - began) / 1_000)
   const failures = nodes.failures()
   const result = {
     minutes,
@@ -48,12 +50,22 @@ export async function judgeSoak({ minutes, nodes, memory, writer }: Soaked): Pro
     restarts: nodes.churned(),
     writes: writer.made(),
     wrong: await countWrong(nodes, writer),
-    ledgers: equal ? 1 : (await digests()).size,
+    ledgers: equal ? 1 : await forms(),
+    unequal: equal ? [] : unequalBuckets((await digests()).map(({ Buckets }) => Buckets)),
+    equalAfterS,
     failures: failures.length,
     grownMb: Math.round(Math.max(0, ...memory.grownMb())),
     peakMb: Math.round(memory.peakMb()),
   }
   return { ...result, broke: failures[0] ?? brokenOf(result) }
+}
+
+function unequalBuckets(digests: readonly Readonly<Record<string, string>>[]): readonly string[] {
+  const names = new Set(digests.flatMap((buckets) => Object.keys(buckets)))
+  return [...names].flatMap((name) => {
+    const forms = new Set(digests.map((buckets) => buckets[name] ?? '')).size
+    return forms === 1 ? [] : [`${name}: ${forms}`]
+  })
 }
 
 /** Counts keys that lack the value of the last write, or came back after a delete, on any node. */
@@ -66,10 +78,16 @@ async function countWrong(nodes: SoakNodes, writer: SoakWriter): Promise<number>
   return wrong.size
 }
 
-function brokenOf({ writes, wrong, ledgers, grownMb }: Omit<SoakResult, 'broke'>): string | undefined {
+function brokenOf({
+  writes,
+  wrong,
+  ledgers,
+  unequal,
+  grownMb,
+}: Omit<SoakResult, 'broke'>): string | undefined {
   if (writes === 0) return 'nothing was written'
   if (wrong > 0) return `${wrong} keys have not the value of their last write everywhere`
-  if (ledgers > 1) return `there are ${ledgers} different ledgers`
+  if (ledgers > 1) return `there are ${ledgers} different ledgers; forms by bucket: ${unequal.join(', ')}`
   if (grownMb > MAX_GROWTH_MB) return `a node grew by ${grownMb} MB after the warm-up`
   return undefined
 }

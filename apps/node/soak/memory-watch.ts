@@ -13,7 +13,7 @@ export interface MemoryWatch {
 }
 
 /** The share of the time after which a node has seen all kinds of work: what it holds by then is no growth. */
-const WARM_UP_SHARE = 0.4
+const WARM_UP_SHARE = 0.5
 /** The part of the time in which samples count as those of the end of the warm-up. */
 const WINDOW_SHARE = 0.2
 

@@ -19,21 +19,34 @@ export interface SoakInit {
   readonly nodes: number
   /** Names of the attacks that take turns; all unless given. */
   readonly attacks?: readonly string[]
+  /** How dense it is; by default such that every attack had a turn when the warm-up ends. */
+  readonly pace?: Pace
   readonly onProgress?: (line: string) => void
 }
 
+/** How much is asked of a network, so that a machine with other work can run a soak, too. Times in ms. */
+interface Pace {
+  /** The time between the end of one node and that of the next. */
+  readonly churnEveryMs: number
+  /** How long one attack goes on. */
+  readonly attackMs: number
+  /** The time between two attacks. */
+  readonly restMs: number
+  readonly writeEveryMs: number
+}
+
+const CHURN_EVERY_MS = 6_000
+const WRITE_EVERY_MS = 250
+/** The share of the time within which every attack has a turn. */
+const ROUND_SHARE = 0.4
+const MAX_ATTACK_MS = 12_000
 /** The share of the nodes that never end: only a process that lives through it shows whether memory grows. */
 const STEADY_SHARE = 0.25
 const JOIN_MS = 180_000
-/** The time between the end of one node and that of the next, in ms. */
-const CHURN_EVERY_MS = 6_000
 /** How long a node stays away, in ms. */
 const AWAY_MS = 4_000
-/** How long one attack goes on before the next has its turn, in ms. */
-const ATTACK_MS = 12_000
 /** The time without churn and attacks before memory counts the last time, in ms. */
 const CALM_MS = 15_000
-const WRITE_EVERY_MS = 250
 /** How often memory is read, in ms. */
 const SAMPLE_EVERY_MS = 2_000
 
@@ -63,13 +76,14 @@ async function soak(nodes: SoakNodes, init: Soaking): Promise<SoakResult> {
   const durationMs = init.minutes * 60_000
   const time = new AbortController()
   const { signal } = time
+  const pace = init.pace ?? paceOf(durationMs, attacksOf(init).length)
   const memory = createMemoryWatch(durationMs)
   const writer = createSoakWriter(nodes)
   const going = [
     every(SAMPLE_EVERY_MS, signal, async () => memory.sample(nodes.steady())),
-    every(WRITE_EVERY_MS, signal, () => writer.write()),
-    every(CHURN_EVERY_MS, signal, () => nodes.churn(AWAY_MS)),
-    attackInTurn(nodes, init, signal),
+    every(pace.writeEveryMs, signal, () => writer.write()),
+    every(pace.churnEveryMs, signal, () => nodes.churn(AWAY_MS)),
+    attackInTurn(nodes, { ...init, pace }, signal),
     every(60_000, signal, async () => init.tell(`${writer.made()} writes, ${nodes.churned()} restarts`)),
   ]
   await pause(durationMs)
@@ -82,6 +96,16 @@ async function soak(nodes: SoakNodes, init: Soaking): Promise<SoakResult> {
   return judgeSoak({ minutes: init.minutes, nodes, memory, writer })
 }
 
+function attacksOf({ attacks }: Pick<SoakInit, 'attacks'>): readonly Scenario[] {
+  return SCENARIOS.filter(({ name }) => name !== 'calm' && attacks?.includes(name) !== false)
+}
+
+/** As long as an attack goes on, the network is left to come to itself. */
+function paceOf(durationMs: number, attacks: number): Pace {
+  const attackMs = Math.min(MAX_ATTACK_MS, (durationMs * ROUND_SHARE) / Math.max(1, attacks) / 2)
+  return { churnEveryMs: CHURN_EVERY_MS, writeEveryMs: WRITE_EVERY_MS, attackMs, restMs: attackMs }
+}
+
 /** Calls `work` again and again until the signal aborts; what it throws is told by the verdict, not here. */
 async function every(ms: number, signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
   for (await pause(ms, signal); !signal.aborted; await pause(ms, signal)) await work().catch(() => {})
@@ -90,23 +114,28 @@ async function every(ms: number, signal: AbortSignal, work: () => Promise<unknow
 /** One attack after another, each against another of the nodes that stay. */
 async function attackInTurn(
   nodes: SoakNodes,
-  { token, attacks, tell }: Soaking,
+  { token, tell, pace, ...init }: Soaking & { readonly pace: Pace },
   signal: AbortSignal,
 ): Promise<void> {
-  const chosen = SCENARIOS.filter(({ name }) => name !== 'calm' && attacks?.includes(name) !== false)
+  const chosen = attacksOf(init)
   for (let at = 0; !signal.aborted && chosen.length > 0; at++) {
     const scenario = chosen[at % chosen.length]
     const target = nodes.steady()[at % nodes.steady().length]
     if (scenario === undefined || target === undefined) return
-    const said = await attackOnce(scenario, target, { token, signal })
+    const said = await attackOnce(scenario, target, { token, signal, attackMs: pace.attackMs })
     tell(`attack ${scenario.name}: ${said}`)
+    await pause(pace.restMs, signal)
   }
 }
 
 async function attackOnce(
   scenario: Scenario,
   { target }: SoakNode,
-  { token, signal }: { readonly token: string; readonly signal: AbortSignal },
+  {
+    token,
+    signal,
+    attackMs,
+  }: { readonly token: string; readonly signal: AbortSignal; readonly attackMs: number },
 ): Promise<string> {
   const peers: Libp2p[] = []
   const time = new AbortController()
@@ -122,7 +151,7 @@ async function attackOnce(
     },
   }
   const going = scenario.run(attack).catch((error: unknown) => `it broke: ${String(error)}`)
-  const said = await Promise.race([going, pause(ATTACK_MS, signal).then(() => undefined)])
+  const said = await Promise.race([going, pause(attackMs, signal).then(() => undefined)])
   time.abort()
   const last = said ?? (await Promise.race([going, pause(10_000).then(() => 'it did not return')]))
   await Promise.all(peers.map(async (peer) => await peer.stop()))

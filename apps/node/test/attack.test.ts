@@ -1,5 +1,6 @@
 /** A short form of `npm run attack`: attacks on real nodes that once reached their aim. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { DATAGRAM_ATTACKS, runDatagramAttack, whyNoDatagramAttacks } from '../attack/datagrams.ts'
 import { runAttack } from '../attack/run-attack.ts'
 import { SUITE_BOUNDS } from '../attack/scenario.ts'
 import { SCENARIOS } from '../attack/scenarios.ts'
@@ -13,3 +14,18 @@ test.each(['replayed-author', 'inflated-gossip'])('%s is held off', async (name)
   const { broke, arrived, writes } = await runAttack(scenario, { kind: 'mesh', seconds: 3, bounds })
   expect([broke, arrived]).toEqual([undefined, writes])
 })
+
+const why = whyNoDatagramAttacks()
+
+describe.skipIf(why !== undefined)(
+  `floods of datagrams${why === undefined ? '' : ` (skipped: ${why})`}`,
+  () => {
+    test('of all kinds end no session, and a guest still comes in', async () => {
+      const [attack] = DATAGRAM_ATTACKS
+      if (attack === undefined) throw new Error('no flood')
+      const kinds = DATAGRAM_ATTACKS.map((each) => each.kinds).join(',')
+      const run = { seconds: 3, rate: 100_000, bounds: { ...bounds, healthMs: 5_000 } }
+      expect((await runDatagramAttack({ ...attack, kinds }, run)).broke).toBe(undefined)
+    })
+  },
+)

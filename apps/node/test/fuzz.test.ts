@@ -1,4 +1,6 @@
 /** A short form of `npm run fuzz`: every decoder of the node, with a seed that never changes. */
+import { globSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { stopDecoders } from '../fuzz/decoder.ts'
 import { openDecoders } from '../fuzz/decoders.ts'
@@ -15,3 +17,30 @@ test.each(decoders.map((decoder) => [decoder.name, decoder] as const))(
     expect(result?.runs).toBeGreaterThanOrEqual(150)
   },
 )
+
+/** Decoders that no list names, and why. */
+const NOT_LISTED: Readonly<Record<string, string>> = {
+  decodePem: 'called by tryParsePublicKey',
+  decodeStats: "reads the engine's own numbers",
+  parseInput: 'called for each request by http',
+  parseTokenLine: 'called by parseTokenList',
+  tryParseJson: 'JSON.parse without its exception',
+}
+
+test('every function of the sources that decodes or parses is on the list', () => {
+  const root = resolve(import.meta.dirname, '../../..')
+  const textOf = (pattern: string) =>
+    globSync(pattern, { cwd: root })
+      .filter((file) => !file.endsWith('.test.ts') && !file.includes('/testing/'))
+      .map((file) => readFileSync(resolve(root, file), 'utf8'))
+      .join('\n')
+  const listed = textOf('apps/node/fuzz/**/*.ts')
+  const declared = textOf('{packages/*,apps/node}/src/**/*.ts').matchAll(
+    /^export (?:async )?(?:function|const) ((?:decode|parse|tryParse)[A-Z]\w*)/gm,
+  )
+  const names = new Set([...declared].map(([, name = '']) => name))
+  expect(names.size).toBeGreaterThan(40)
+  const missing = [...names].filter((name) => !new RegExp(`\\b${name}\\b`).test(listed))
+  expect(missing.filter((name) => !(name in NOT_LISTED))).toEqual([])
+  expect(Object.keys(NOT_LISTED).filter((name) => !missing.includes(name))).toEqual([])
+})

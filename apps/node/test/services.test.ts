@@ -226,16 +226,18 @@ describe('mesh service-add and mesh service-connect', () => {
     const hub = await mesh.start({ command: 'start', token: own })
     const offered = { command: 'service-add', token: own, until: 'service offered' } as const
     const stateDir = mesh.makeFolder()
-    const args = [bootstrap(hub), 'echo', `127.0.0.1:${echo.port}`]
+    const args = [bootstrap(hub), 'echo', `127.0.0.1:${echo.port}`, 'again', `:${echo.port}`]
     const provider = await mesh.start({ ...offered, args, stateDir })
     const client = await mesh.start({
       command: 'service-connect',
       token: own,
-      args: [bootstrap(hub), 'echo', '127.0.0.1:0'],
+      args: [bootstrap(hub), 'echo', '127.0.0.1:0', 'again', '127.0.0.1:0'],
       until: 'service reached',
     })
     const port = await portOf(client, 'echo')
-    expect((await exchange(port, Buffer.from('one'))).toString()).toBe('one')
+    for (const each of [port, await portOf(client, 'again')]) {
+      expect((await exchange(each, Buffer.from('one'))).toString()).toBe('one')
+    }
 
     await provider.kill()
     const failed = await exchange(port, Buffer.from('none')).catch(
@@ -255,6 +257,7 @@ describe('mesh service-add and mesh service-connect', () => {
   test.each([
     [['service-add', 'web'], 'TARGET is missing'],
     [['service-add'], 'NAME is missing'],
+    [['service-add', 'web', ':80', 'db'], 'TARGET of "db" is missing'],
     [['service-add', 'web', 'nowhere'], 'HOST:PORT'],
     [['service-connect', 'web', '127.0.0.1:70000'], 'HOST:PORT'],
     [['start', '--service-add', 'web'], 'NAME=TARGET'],

@@ -31,6 +31,8 @@ interface StartVpnOptions {
   readonly built?: boolean
 }
 
+/** How much longer than its test iperf3 may take, in ms: on a path that died it would wait for ever. */
+const IPERF_PATIENCE_MS = 20_000
 /** No public infrastructure, and nothing outside the namespaces to find. */
 const VPN_ARGS = ['--private', '--dht=false']
 const UP_WITHIN_MS = 40_000
@@ -66,10 +68,15 @@ export function createVpnLab(lab: Lab, intervalS = 360): VpnLab {
   }
 }
 
-/** The tool's standard output; rejects with all that it printed when it fails. */
-export function runIn(lab: Lab, host: string, argv: readonly string[]): Promise<string> {
+/**
+ * The tool's standard output; rejects with all that it printed when it fails.
+ *
+ * @param withinMs it is killed after this time
+ */
+export function runIn(lab: Lab, host: string, argv: readonly string[], withinMs?: number): Promise<string> {
   const [file, ...words] = lab.inside(host, argv)
-  const child = spawn(file, words, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const bound = withinMs === undefined ? {} : ({ timeout: withinMs, killSignal: 'SIGKILL' } as const)
+  const child = spawn(file, words, { stdio: ['ignore', 'pipe', 'pipe'], ...bound })
   let [out, error] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (part: string) => (out += part))
   child.stderr.setEncoding('utf8').on('data', (part: string) => (error += part))
@@ -148,11 +155,12 @@ export async function iperf(
   args: readonly string[] = [],
 ): Promise<Iperf> {
   const time = args.includes('-t') ? [] : ['-t', '1']
+  const seconds = Number(args[args.indexOf('-t') + 1]) || 1
   const argv = ['iperf3', '-c', to, '-J', '--connect-timeout', '3000', ...time, ...args]
   // its server takes one test at a time, and resets who comes while it ends the one before
   const { end } = await eventually(
     async () => {
-      const out = await runIn(lab, host, argv)
+      const out = await runIn(lab, host, argv, seconds * 1_000 + IPERF_PATIENCE_MS)
       const report = JSON.parse(out) as IperfReport
       if (report.start.connected.length === 0)
         throw new Error(`iperf3 from ${host} to ${to}: ${report.error}`)

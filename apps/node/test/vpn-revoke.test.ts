@@ -45,6 +45,17 @@ describe.skipIf(why !== undefined)(
       expect(await Promise.all(tries)).toEqual([true, true])
       const { Problems } = await bad.control.getHealth()
       expect(Problems.map(({ Code }) => Code)).toContain('trust.revoked')
+      // what tells of paths follows, too
+      const { Peers } = await home.control.getVpn({})
+      expect(Peers.map(({ PeerID }) => PeerID)).toEqual([guest.id])
+
+      // let in again, it is a member as before
+      await home.control.putMember({ peer: bad.id, body: { State: 'admitted' } })
+      await Promise.all([pingSoon(lab, 'bad', home.v4), pingSoon(lab, 'guest', bad.v4)])
+      await eventually(async () => {
+        const again = (await bad.control.getHealth()).Problems
+        expect(again.map(({ Code }) => Code)).not.toContain('trust.revoked')
+      })
     }, 180_000)
   },
 )

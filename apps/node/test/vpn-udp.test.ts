@@ -4,9 +4,9 @@
  */
 import { spawn } from 'node:child_process'
 import { engineSupport } from '@mesh/engine'
-import { createNatsLab, eventually, type Lab, NAT_UDP_PORT, whyNoNamespaces } from '@mesh/testkit'
+import { createLab, createNatsLab, eventually, type Lab, NAT_UDP_PORT, whyNoNamespaces } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createVpnLab, iperf, type Machine, pingSoon, serveIperf, type VpnLab } from './vpn-lab.ts'
+import { createVpnLab, iperf, type Machine, ping, pingSoon, serveIperf, type VpnLab } from './vpn-lab.ts'
 
 const support = engineSupport()
 const why =
@@ -175,5 +175,81 @@ describe.skipIf(why !== undefined)(suite, () => {
       pinging.kill()
     }
     await pingSoon(lab, 'port2', machine('cone').v4)
+  }, 120_000)
+})
+
+/** Drops UDP between two hosts' engines by nftables: of one family, or of both. */
+function block(on: Lab, host: string, families: readonly ('ip' | 'ip6')[]): void {
+  const drops = families.map((family) => `meta protocol ${family} udp dport ${NAT_UDP_PORT} drop;`).join(' ')
+  const chain = (hook: string) => `chain ${hook} { type filter hook ${hook} priority 0; ${drops} };`
+  on.run(host, ['nft', `table inet block; flush table inet block; delete table inet block`])
+  on.run(host, ['nft', `table inet block { ${chain('input')} ${chain('output')} }`])
+}
+
+describe.skipIf(why !== undefined)(suite.replace('over UDP', 'over UDP of one wire'), () => {
+  let wire: Lab
+  let ends: VpnLab
+  let left: Machine
+  let right: Machine
+
+  beforeAll(async () => {
+    wire = createLab(['left', 'right'])
+    ends = createVpnLab(wire)
+    wire.wire(
+      { host: 'left', device: 'eth0', addresses: ['192.168.95.1/24', '2001:db8::1/64'] },
+      { host: 'right', device: 'eth0', addresses: ['192.168.95.2/24', '2001:db8::2/64'] },
+    )
+    ;[left, right] = await Promise.all([
+      ends.start('left', [`--udp-port=${NAT_UDP_PORT}`, '--address=10.1.0.1/24']),
+      ends.start('right', [`--udp-port=${NAT_UDP_PORT}`, '--address=10.1.0.2/24']),
+    ])
+    await pingSoon(wire, 'left', right.v4, 60_000)
+  }, 120_000)
+  afterAll(() => ends.close())
+
+  /** What both say of the way to each other. */
+  async function both() {
+    const views = await Promise.all([left, right].map(({ control }) => control.getVpn()))
+    return views.map(({ Peers }) => Peers[0]?.UDP)
+  }
+
+  test('IPv6 is a way where IPv4 is blocked', async () => {
+    block(wire, 'left', ['ip'])
+    await eventually(
+      async () => {
+        for (const udp of await both()) {
+          expect(udp).toMatchObject({
+            State: 'direct',
+            Endpoint: expect.stringMatching(/^\[2001:db8::[12]\]:/),
+          })
+        }
+      },
+      { withinMs: 40_000, everyMs: 200 },
+    )
+    await ping(wire, 'left', right.v4)
+    await ping(wire, 'right', left.v4, { size: 1252 })
+  }, 60_000)
+
+  test('where UDP is blocked the stream carries, both ends say why, and come back', async () => {
+    block(wire, 'left', ['ip', 'ip6'])
+    await eventually(
+      async () => {
+        for (const udp of await both()) expect(udp).toMatchObject({ State: 'none', Reason: 'blocked' })
+      },
+      { withinMs: 30_000, everyMs: 200 },
+    )
+    await ping(wire, 'left', right.v4)
+    const [peer] = await left.control.listPeers({})
+    expect(peer).toMatchObject({ Path: 'direct', UDP: { State: 'none', Reason: 'blocked' } })
+    const { stdout } = await ends.mesh.run(['status', `--state-dir=${left.stateDir}`])
+    expect(stdout).toContain('UDP is blocked')
+    wire.run('left', ['nft', 'delete table inet block'])
+    await eventually(
+      async () => {
+        await ping(wire, 'left', right.v4, { count: 1 })
+        for (const udp of await both()) expect(udp).toMatchObject({ State: 'direct' })
+      },
+      { withinMs: 45_000, everyMs: 500 },
+    )
   }, 120_000)
 })

@@ -56,22 +56,25 @@ export interface OfferedFile extends Offered {
 /** A share of a member that this node fetches, or has fetched. */
 export interface FetchedFile {
   readonly name: string
-  /** Where it is to stand, or stands. */
-  readonly path: string
+  /** The absolute path where it is to stand, or the folder that it goes into. */
+  readonly destination: string
   readonly state: 'waiting' | 'connecting' | 'receiving' | 'retrying' | 'received' | 'failed'
   readonly provider: string | undefined
-  readonly way: 'direct' | 'relayed' | undefined
+  readonly path: 'direct' | 'relayed' | undefined
+  readonly transport: string | undefined
   readonly fileCount: number | undefined
   readonly bytes: number
   readonly totalBytes: number | undefined
   /** The speed of the transfer, in bytes per second. */
   readonly rate: number
   readonly leftMs: number | undefined
+  /** The absolute path where it stands; undefined until it is received. */
+  readonly writtenTo: string | undefined
   /** False: an EdgeVPN-compatible sender says no hash. Undefined until it is received. */
   readonly isVerified: boolean | undefined
-  readonly failure:
-    | { readonly code: string; readonly message: string; readonly hint: string | undefined }
-    | undefined
+  readonly lastError: string | undefined
+  readonly errorCode: string | undefined
+  readonly hint: string | undefined
 }
 
 /** The way out that this node is for members. */

@@ -27,10 +27,10 @@ const put = ({ client, bucket }: World, key: string, body: unknown) =>
   client.putJson({ bucket, key, body, wait: '5s' })
 
 /** Asks as the node's own user does. */
-async function download({ control }: TestNode, name: string, path: string) {
+async function download({ control }: TestNode, name: string, destination: string) {
   const { client, close } = await control()
   try {
-    return await client.putNodeDownload({ name, body: { Path: path } })
+    return await client.putNodeDownload({ name, body: { Destination: destination } })
   } finally {
     await close()
   }
@@ -546,26 +546,30 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     await download(node, bucket, '/srv/inbox/')
     expect(await client.getNodeDownload({ name: bucket })).toEqual({
       Name: bucket,
-      Path: '/srv/inbox/',
+      Destination: '/srv/inbox/',
       State: 'failed',
       Provider: null,
-      Way: null,
+      Path: null,
+      Transport: null,
       Files: null,
       Bytes: 0,
       TotalBytes: null,
       Rate: 0,
       LeftMs: null,
+      WrittenTo: null,
       Verified: null,
-      Failure: { Code: 'files.no_space', Message: 'the disk is full', Hint: 'Make room.' },
+      LastError: 'the disk is full',
+      ErrorCode: 'files.no_space',
+      Hint: 'Make room.',
     })
   },
   async putNodeDownload({ client, node, bucket }) {
-    const asked = { name: bucket, body: { Path: '/etc/cron.d/' } }
+    const asked = { name: bucket, body: { Destination: '/etc/cron.d/' } }
     expect(await failure(client.putNodeDownload(asked))).toMatchObject({
       status: 403,
       code: 'node.owner_only',
     })
-    expect(await download(node, bucket, '/etc/cron.d/')).toMatchObject({ Path: '/etc/cron.d/' })
+    expect(await download(node, bucket, '/etc/cron.d/')).toMatchObject({ Destination: '/etc/cron.d/' })
   },
   async deleteNodeDownload({ client, node, bucket }) {
     await download(node, bucket, '/srv')

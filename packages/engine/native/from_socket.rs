@@ -4,7 +4,8 @@
 //! 2. Find the peer: by the index that WireGuard's message names; of an initiation, by the key inside.
 //! 3. Open, check and join (`opener`), a run of one session at a time.
 //! 4. What is no WireGuard waits for the application, within its bounds.
-//! 5. Write to the device what is complete.
+//! 5. Write to the device what is complete, and at the end of the turn all: what was joined may go on with the next
+//!    super-segment, and does where the wire brings every datagram by itself.
 //!
 //! Anybody can send to the socket. What is looked at costs little until it has proven something: handshake messages are
 //! limited by source and in all, and under load their senders have to prove their address.
@@ -17,7 +18,7 @@ use crate::receivers::index_at;
 use crate::sessions::{Message, message_of};
 use crate::socket::UdpSocket;
 use crate::source_limits::SourceLimits;
-use crate::table::{Table, View};
+use crate::table::{Entry, Table, View};
 use quinn_udp::RecvMeta;
 use std::io::IoSliceMut;
 use std::net::SocketAddr;
@@ -31,8 +32,12 @@ pub struct FromSocket<'a> {
     view: View,
     opener: Opener<'a>,
     handshakes: SourceLimits,
-    /// Handshake messages under load, whose senders proved their address.
+    /// Handshake messages under load, whose senders say that they proved their address: to look costs something.
+    claims: SourceLimits,
+    /// Those who did.
     proven: SourceLimits,
+    /// Cookies, by which senders prove their address.
+    cookies: SourceLimits,
     datagrams: SourceLimits,
     /// Datagrams that the application expects.
     expected: SourceLimits,
@@ -46,7 +51,9 @@ impl<'a> FromSocket<'a> {
             view: View::new(&shared.table),
             opener: Opener::new(shared),
             handshakes: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
+            claims: SourceLimits::new(HANDSHAKES_PER_SOURCE, CLAIMS_PER_SECOND),
             proven: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
+            cookies: SourceLimits::new(HANDSHAKES_PER_SOURCE, COOKIES_PER_SECOND),
             datagrams: SourceLimits::new(DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND),
             expected: SourceLimits::new(EXPECTED_PER_SOURCE, DATAGRAMS_PER_SECOND),
         }
@@ -68,19 +75,30 @@ impl<'a> FromSocket<'a> {
             self.view.refresh(&self.shared.table);
             // once for each turn: the table must not change under it
             let table = self.view.table().clone();
+            let mut last = None;
             for (meta, buffer) in metas[..count].iter().zip(&buffers) {
-                self.receive(&table, meta, &buffer[..meta.len]);
+                self.receive(&table, meta, &buffer[..meta.len], &mut last);
+            }
+            if let Some(entry) = last {
+                self.opener.write(entry);
             }
         }
         Ok(())
     }
 
-    fn receive(&mut self, table: &Table, meta: &RecvMeta, datagrams: &[u8]) {
+    /// `last`: whose packets were joined last, and may not be written yet.
+    fn receive<'t>(
+        &mut self,
+        table: &'t Table,
+        meta: &RecvMeta,
+        datagrams: &[u8],
+        last: &mut Option<&'t Entry>,
+    ) {
         let from = UdpSocket::sender(meta);
         let mut rest = datagrams.chunks(meta.stride.max(1)).peekable();
         while let Some(first) = rest.peek().copied() {
             match message_of(first) {
-                Some(Message::Sealed) => self.sealed(table, from, &mut rest),
+                Some(Message::Sealed) => self.sealed(table, from, &mut rest, last),
                 Some(Message::Handshake) => {
                     self.handshake(table, from, first);
                     rest.next();
@@ -94,11 +112,12 @@ impl<'a> FromSocket<'a> {
     }
 
     /// Opens a run of one session's datagrams.
-    fn sealed<'b>(
+    fn sealed<'b, 't>(
         &mut self,
-        table: &Table,
+        table: &'t Table,
         from: SocketAddr,
         rest: &mut std::iter::Peekable<impl Iterator<Item = &'b [u8]>>,
+        last: &mut Option<&'t Entry>,
     ) {
         // type and index
         let Some(head) = rest.peek().and_then(|first| first.first_chunk::<8>()).copied() else { return };
@@ -111,12 +130,15 @@ impl<'a> FromSocket<'a> {
             }
             return;
         };
+        if let Some(before) = last.replace(entry).filter(|before| before.peer.id != entry.peer.id) {
+            self.opener.write(before);
+        }
         let mut gate = Gate::new(table, entry, Some(from));
         while rest.peek().is_some_and(|next| belongs(next)) {
             self.opener.open_run(entry, &mut gate, rest, belongs);
         }
         gate.count();
-        self.opener.write(entry);
+        self.opener.write_complete(entry);
     }
 
     fn handshake(&mut self, table: &Table, from: SocketAddr, message: &[u8]) {
@@ -124,6 +146,9 @@ impl<'a> FromSocket<'a> {
         let counters = &self.shared.counters;
         // a cookie's reply is for a handshake of ours, and its receiver checks it
         let is_cookie = message.first() == Some(&3);
+        if !is_cookie && !claims_proof(message) && self.cookies.all(Instant::now()) >= COOKIES_PER_SECOND {
+            return counters.drop_one(Reason::HandshakeLimit);
+        }
         if !is_cookie && !identity.is_for_us(message) {
             return counters.drop_one(Reason::HandshakeRefused);
         }
@@ -149,10 +174,15 @@ impl<'a> FromSocket<'a> {
         if is_cookie || self.handshakes.all(now) < HANDSHAKES_UNDER_LOAD {
             return self.handshakes.take(from, now);
         }
+        // to look costs something: what a second has room for is counted before, and the rest of a flood costs nothing
+        let share = if claims_proof(message) { &mut self.claims } else { &mut self.cookies };
+        if !share.take(from, now) {
+            return false;
+        }
         match self.shared.identity.cookie(from, message) {
             Ok(()) => self.proven.take(from, now),
             Err(cookie) => {
-                if let Some(cookie) = cookie.filter(|_| self.handshakes.take(from, now)) {
+                if let Some(cookie) = cookie {
                     // one that is not sent is asked for again
                     let _ = self.socket.send(from, &cookie);
                 }
@@ -171,4 +201,9 @@ impl<'a> FromSocket<'a> {
             shared.counters.drop_one(Reason::DatagramLimit);
         }
     }
+}
+
+/// True when a beginning or an answer of a handshake ends with a code that proves its sender's address, right or wrong.
+fn claims_proof(message: &[u8]) -> bool {
+    message.last_chunk::<16>().is_some_and(|code| *code != [0; 16])
 }

@@ -19,7 +19,7 @@ mod inbound;
 pub mod interface;
 pub mod limits;
 // its functions are called by Node alone
-#[cfg(all(feature = "node", not(test)))]
+#[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
 mod node;
 mod opener;
 mod outbound;
@@ -38,6 +38,8 @@ mod waiting;
 
 #[cfg(test)]
 mod engine_tests;
+#[cfg(test)]
+mod parsers_tests;
 #[cfg(test)]
 mod test_packets;
 #[cfg(test)]

@@ -56,8 +56,9 @@ pub const READS_PER_SEND: usize = 64;
 pub const SOCKET_BUFFER_BYTES: u32 = 8 << 20;
 /// How long a thread waits for a full socket, in ms, before it drops.
 pub const SOCKET_PATIENCE_MS: i32 = 10;
-/// How many super-segments one call receives.
-pub const RECEIVE_BUFFERS: usize = 8;
+/// How many super-segments one call receives, or datagrams where the wire brings each by itself: as many as quinn-udp
+/// takes.
+pub const RECEIVE_BUFFERS: usize = 32;
 /// The most datagrams other than WireGuard's that wait for the application.
 pub const MAX_DATAGRAMS: usize = 512;
 /// How much of each the application gets, in bytes.
@@ -74,3 +75,7 @@ pub const HANDSHAKES_PER_SOURCE: u32 = 50;
 pub const SOCKET_HANDSHAKES_PER_SECOND: u32 = 1_000;
 /// More handshake messages than this from the socket in a second are load: senders have to prove their address first.
 pub const HANDSHAKES_UNDER_LOAD: u32 = 100;
+/// The most handshake messages a second, under load, whose proof of the sender's address is looked at: it costs 3 us.
+pub const CLAIMS_PER_SECOND: u32 = 10_000;
+/// The most cookies a second that are sent to those who have not proved their address: each costs 6 us.
+pub const COOKIES_PER_SECOND: u32 = 20_000;

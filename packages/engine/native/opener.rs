@@ -136,8 +136,17 @@ impl<'a> Opener<'a> {
 
     /// Hands the device everything that was joined so far.
     pub fn write(&mut self, entry: &Entry) {
+        self.drain(entry, true);
+    }
+
+    /// Hands the device what cannot grow any more.
+    pub fn write_complete(&mut self, entry: &Entry) {
+        self.drain(entry, false);
+    }
+
+    fn drain(&mut self, entry: &Entry, all: bool) {
         let mut refused = 0;
-        self.joiner.drain(true, |piece| refused += !self.shared.device.write(piece) as usize);
+        self.joiner.drain(all, |piece| refused += !self.shared.device.write(piece) as usize);
         entry.peer.counters.drop_many(Reason::DeviceRefused, refused);
     }
 }

@@ -16,6 +16,7 @@ const checked = ['overflow-checks', 'debug-assertions'].flatMap((check) => [
   '--config',
   `profile.release.package.mesh-engine.${check}=true`,
 ])
+const TOOL = ['--features', 'tools', '--bin', 'wire-tool']
 /**
  * What `cargo clippy` sets for `cargo check`. Here for the tests' build: the dependencies are compiled once, and not a
  * second time for clippy alone, which took as long as all the rest.
@@ -37,7 +38,9 @@ function check() {
   else if (!succeeds(['fmt', '--check'])) return
   const lints = isThere('clippy-driver')
   if (!lints) console.log('skipped: clippy is not installed')
-  succeeds(['test', '--release', '--locked', '--all-targets', ...checked], lints ? clippy : {})
+  const isFine = succeeds(['test', '--release', '--locked', '--all-targets', ...checked], lints ? clippy : {})
+  // the program that tests of the node start
+  if (isFine) succeeds(['build', '--release', '--locked', ...TOOL], lints ? clippy : {})
 }
 
 function succeeds(words, more = {}) {

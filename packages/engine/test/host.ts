@@ -35,9 +35,12 @@ export interface HostInit {
     readonly address: string
     readonly port: number
   }
+  /** Or stock WireGuard devices as guests, each with its public key, base64, and its address. */
+  readonly guests?: readonly { readonly key: string; readonly address: string }[]
 }
 
 const PUBLIC_KEY_BYTES = 32
+const PRESHARED_KEY = new Uint8Array(32).fill(5)
 
 const init = JSON.parse(process.argv[2] ?? '{}') as HostInit
 const peer = peerIdFromPublicKey(new Uint8Array(PUBLIC_KEY_BYTES).fill(1))
@@ -50,6 +53,7 @@ if (init.connect !== undefined) begin(createConnection(endpoint(init.connect)))
 else if (init.listen !== undefined)
   createServer(begin).listen(endpoint(init.listen), () => answer({ listening: true }))
 else if (init.wireguard !== undefined) meet(init.wireguard)
+else if (init.guests !== undefined) welcome(init.guests)
 else answer({ alone: true })
 createInterface({ input: process.stdin })
   .on('line', command)
@@ -112,20 +116,43 @@ function meet({ publicKey, address, port }: NonNullable<HostInit['wireguard']>):
     alsoStream: false,
     mtu: init.mtu,
   })
+  tellKey()
+}
+
+/** They come by themselves. */
+function welcome(guests: NonNullable<HostInit['guests']>): void {
+  const { mtu } = init
+  engine.setTable({
+    local: ownRanges(),
+    peers: [],
+    guests: guests.map(({ key, address }) => ({
+      key,
+      presharedKey: PRESHARED_KEY,
+      allowed: [parseCidr(`${address}/32`)],
+      mtu,
+    })),
+  })
+  tellKey()
+}
+
+function tellKey(): void {
   answer({ publicKey: Buffer.from(engine.publicKey).toString('base64'), port: engine.udpPort })
+}
+
+function ownRanges() {
+  const addresses = init.addresses.map(inRange)
+  return addresses.map(({ address }) => parseCidr(`${address}/${address.includes(':') ? 128 : 32}`))
 }
 
 function setTable(publicKey: Uint8Array, path: TunnelPath): void {
   engine.setTable({
-    local: init.addresses
-      .map(inRange)
-      .map(({ address }) => parseCidr(`${address}/${address.includes(':') ? 128 : 32}`)),
+    local: ownRanges(),
     peers: [
       {
         peer,
         allowed: init.allowed.map(parseCidr),
         mtu: init.mtu,
-        tunnel: { kind: 'wireguard', publicKey, presharedKey: new Uint8Array(32).fill(5), path },
+        tunnel: { kind: 'wireguard', publicKey, presharedKey: PRESHARED_KEY, path },
       },
     ],
   })
@@ -154,7 +181,8 @@ function command(line: string): void {
       threads: threadSeconds(),
       memory: process.memoryUsage().rss,
     })
-  } else if (verb === 'routes') attempt(() => engine.setRoutes(rest.map(parseCidr)))
+  } else if (verb === 'guests') welcome(JSON.parse(rest.join(' ')) as NonNullable<HostInit['guests']>)
+  else if (verb === 'routes') attempt(() => engine.setRoutes(rest.map(parseCidr)))
   else if (verb === 'addresses') attempt(() => engine.setAddresses(rest.map(inRange)))
   else if (verb === 'mtu') attempt(() => engine.setMtu(Number(rest[0])))
   else if (verb === 'bind') bind(rest[0] ?? '')

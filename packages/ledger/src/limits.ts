@@ -82,10 +82,15 @@ const MAX_UNSIGNED_ENTRIES = 10_000
 export const VITAL_ONE_IN = 4
 /**
  * Entries of one signer in those buckets, of which the oldest go first: a heartbeat, itself as a user, and its addresses,
- * of which a node has 18 at most. All members drop the same ones, so that what one member claims beyond its share is free
- * to be leased.
+ * of which a node with all guests that it may have has 34. All members drop the same ones, so that what one member claims
+ * beyond its share is free to be leased.
  */
-export const MAX_VITAL_SIGNER_ENTRIES = 32
+export const MAX_VITAL_SIGNER_ENTRIES = 48
+/**
+ * Addresses of one /24 that may be claimed while signers with several of them keep all: three quarters. Beyond it the
+ * signer with the most gives up its oldest, and newcomers find the rest.
+ */
+export const MAX_SHARED_SUBNET_ADDRESSES = 192
 /** Bytes of one signer in those buckets. */
 export const MAX_VITAL_SIGNER_BYTES = 256 * 1024
 /** Entries that may go for one new entry: the longest takes the room of some 200 short ones. */

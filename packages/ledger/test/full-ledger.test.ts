@@ -150,6 +150,64 @@ describe('a full ledger', () => {
   })
 })
 
+describe('a range of addresses', () => {
+  const claims = (signer: Signer, addresses: readonly number[], isNamed = false) =>
+    addresses.map((n) =>
+      forge(
+        signer,
+        'machines',
+        isNamed ? `fd00::${signers.indexOf(signer)}:${n.toString(16)}` : `10.1.0.${n}`,
+        {
+          version: BigInt(1_000 + n),
+          value: JSON.stringify({ PeerID: signer.peerId, Address: `10.1.0.${n}` }),
+          sig: new Uint8Array(64),
+        },
+      ),
+    )
+  const range = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n)
+  const usedIn = (ledger: Ledger) =>
+    [...ledger.snapshot().entries('machines')].filter(({ key }) => key.startsWith('10.1.0.')).length
+
+  test('that a few keys claim has addresses left, on all members alike, and who has one keeps it', () => {
+    const clock = createManualClock()
+    const honest = signers
+      .slice(1, 4)
+      .flatMap((signer, n) => [...claims(signer, [n + 1]), ...claims(signer, [n + 1], true)])
+    const sybils = signers.slice(10, 20).flatMap((signer, n) => claims(signer, range(5 + n * 25, 25)))
+    const ledgers = [7, 70, 700].map((seed) => {
+      const ledger = open(clock, {})
+      for (const entry of [...honest, ...shuffled(sybils, seed)]) ledger.merge([entry], undefined)
+      return ledger
+    })
+    for (const from of ledgers) for (const to of ledgers) to.merge(from.snapshot().entries(), undefined)
+    for (const ledger of ledgers) {
+      expect(usedIn(ledger)).toBeLessThanOrEqual(192)
+      for (const { key } of honest) expect(ledger.snapshot().getLive('machines', key)).toBeDefined()
+    }
+    expect(new Set(ledgers.map((ledger) => ledger.snapshot().digest().digest)).size).toBe(1)
+    const [ledger] = ledgers as [Ledger]
+    const newcomer = claims(signerAt(30), [254])
+    expect(ledger.merge(newcomer, undefined).accepted).toBe(1)
+    // the same through records of IPv6 addresses
+    for (const signer of signers.slice(20, 30)) ledger.merge(claims(signer, range(1, 254), true), undefined)
+    const named = new Set(
+      [...ledger.snapshot().entries('machines')].map(({ entry }) => JSON.parse(entry.value).Address),
+    )
+    expect(named.size).toBeLessThanOrEqual(192)
+    expect(ledger.snapshot().getLive('machines', '10.1.0.254')).toBeDefined()
+  })
+
+  test('is filled by as many members as it has addresses', () => {
+    const clock = createManualClock()
+    const ledger = open(clock, {})
+    const many = Array.from({ length: 254 }, (_, n) =>
+      createNodeSigner(new Uint8Array(32).fill(7, 0, 16).fill(n + 1, 16)),
+    )
+    for (const [n, signer] of many.entries()) ledger.merge(claims(signer, [n + 1]), undefined)
+    expect(usedIn(ledger)).toBe(254)
+  })
+})
+
 function shuffled<T>(list: readonly T[], seed: number): T[] {
   let state = seed + 1
   const next = () => {

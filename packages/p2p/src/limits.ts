@@ -51,6 +51,16 @@ export const MAX_REFUSED_STREAMS = 1_000
 export const IDENTIFIES_BY_ADDRESS = { perSecond: 10, burst: 200 } as const
 /** The same of all addresses together. */
 export const IDENTIFIES_IN_ALL = { perSecond: 100, burst: 600 } as const
+/** Questions to this node's DHT that one address may ask, a second in the long run and at once. */
+export const DHT_QUESTIONS_BY_ADDRESS = { perSecond: 20, burst: 400 } as const
+/** The same of all addresses together. */
+export const DHT_QUESTIONS_IN_ALL = { perSecond: 100, burst: 1_000 } as const
+/** Records that one address may leave in it, a second in the long run and at once. */
+export const DHT_RECORDS_BY_ADDRESS = { perSecond: 1, burst: 100 } as const
+/** The same of all addresses together. */
+export const DHT_RECORDS_IN_ALL = { perSecond: 3, burst: 600 } as const
+/** Records that it keeps; of more the oldest goes. Each question for one looks through all of them. */
+export const MAX_DHT_RECORDS = 4_096
 /** Addresses whose streams are counted; of more, the one heard longest ago begins anew. */
 export const MAX_RATED_ADDRESSES = 4_096
 /** Pings a second that are answered on one connection in the long run; the library's echo has no bound. */
@@ -136,6 +146,13 @@ export const EXCHANGE_GAP_MS = 2_000
 export const EXCHANGE_RETRY_MS = 10_000
 /** The most messages of one peer in a minute; more are dropped. */
 export const MAX_EXCHANGE_MESSAGES_PER_MINUTE = 60
+/**
+ * How many records that this node has not seen before one address may tell, a second in the long run and at once: each
+ * costs a signature's check, and keys to sign records with cost nothing.
+ */
+export const NEW_RECORDS_BY_ADDRESS = { perSecond: 5, burst: 600 } as const
+/** The same of all addresses together. */
+export const NEW_RECORDS_IN_ALL = { perSecond: 20, burst: 1_200 } as const
 
 // mDNS (RFC 6762; docs/WIRE.md 2.2)
 
@@ -174,6 +191,8 @@ export const MAX_PROVIDERS = 100
 
 /** The most circuits that one peer may hold over this node (docs/WIRE.md 6.4). */
 export const MAX_RELAY_CIRCUITS_PER_PEER = 64
+/** The most circuits that the peers of one address may hold: an IPv4 address, or a /64 of IPv6. */
+export const MAX_RELAY_CIRCUITS_PER_ADDRESS = 256
 /** The most bytes that one circuit carries, both directions together. */
 export const RELAY_MAX_BYTES = 2 ** 30
 /** How long one circuit may last, in ms. */
@@ -276,6 +295,11 @@ export const CHANNEL_OPEN_MS = 15_000
 export const MAX_CONNECTIONS_TRIED = 3
 /** The most inbound channels of one peer at a time, where the protocol's handler does not say. */
 export const DEFAULT_CHANNELS_PER_PEER = 8
+/**
+ * The most inbound streams of one protocol that the peers of one address may have, where what one peer may have is no more:
+ * a whole network of nodes may be behind it.
+ */
+export const MAX_STREAMS_PER_ADDRESS = 512
 /** The most inbound streams of a connection that wait for its proof; more are reset. */
 export const MAX_UNPROVEN_STREAMS = 8
 /** The most such streams of all connections together: each holds up to a window of 256 KiB. */
@@ -378,6 +402,8 @@ export const MAX_HELD_BYTES = 32 * 1024 * 1024
 export const MAX_STRANGERS_HELD_BYTES = 21 * 1024 * 1024
 /** How many of these bytes one peer may hold: a frame of the greatest size, and a little. */
 export const MAX_HELD_BYTES_PER_PEER = 21 * 1024 * 1024
+/** Bytes that a stream of a peer that is no known member may bring before it counts among these. */
+export const FREE_STREAM_BYTES = 16 * 1024
 /** How long a frame may take however short it is, in ms. */
 export const FRAME_BASE_MS = 15_000
 /** How many bytes of a longer frame have to come in a second, on average, or its stream ends. */

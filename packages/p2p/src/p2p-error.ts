@@ -22,7 +22,7 @@ export type RefusalCode =
   | 'channel.not_member'
   /** A stream was opened by a member that is kept out. */
   | 'channel.not_admitted'
-  /** A peer had more channels of a protocol open than its handler allows. */
+  /** A peer had more channels of a protocol open than its handler allows, or its address more than all there may have. */
   | 'channel.too_many'
   /** A stream came over a relay on a protocol that takes direct ones only. */
   | 'channel.relayed'
@@ -68,13 +68,13 @@ export type RefusalCode =
   | 'relay.not_member'
   /** The peers of one address asked for more reservations than these may hold. */
   | 'relay.too_many_reservations'
-  /** A peer asked for more circuits than one may hold. */
+  /** A peer asked for more circuits than one, or than its address, may hold. */
   | 'relay.too_many_circuits'
   /** What came on the peers protocol does not decode. */
   | 'peers.bad_message'
   /** A peer record whose signature is wrong. */
   | 'peers.bad_record'
-  /** More messages on the peers protocol than anyone needs. */
+  /** More messages, or more new records, on the peers protocol than anyone needs. */
   | 'peers.too_many'
   /** A TLS handshake of the bulk path by a known identity failed: a wrong key, a replay, or it took too long. */
   | 'bulk.bad_handshake'

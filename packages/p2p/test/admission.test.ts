@@ -100,6 +100,58 @@ test('a member that is kept out loses its streams at once and its connection not
   }, SOON)
 })
 
+test('a member that is kept out hears nothing on the topic, of anybody, until it is let in', async () => {
+  const network = generateNetworkConfig({}, systemRandom)
+  const { admission, set } = createSwitch()
+  const start = async (init: Partial<Parameters<typeof createMemoryNode>[0]>) => {
+    const all = { network, identity: systemRandom.bytes(32), peerExchange: false, publicTopic: true }
+    const node = await createMemoryNode({ ...all, ...init }, parts)
+    nodes.push(node)
+    return node
+  }
+  const guarded = await start({ admission })
+  const [out, far] = await Promise.all([
+    start({ bootstrapPeers: guarded.addresses() }),
+    start({ bootstrapPeers: guarded.addresses() }),
+  ])
+  const hearing = (node: P2pMember) => {
+    const heard: string[] = []
+    node.topic.onMessage(({ plaintext }) => heard.push(Buffer.from(plaintext).toString()))
+    return heard
+  }
+  const [byOut, byFar, byGuarded] = [hearing(out), hearing(far), hearing(guarded)]
+  const publicly: string[] = []
+  out.publicTopic?.onMessage(({ text }) => publicly.push(text))
+  const say = (node: P2pMember, text: string) => node.topic.publish(Buffer.from(text))
+  await eventually(() => expect(guarded.topic.peers()).toHaveLength(2), SOON)
+  await eventually(async () => {
+    await say(far, 'before')
+    expect([byGuarded, byOut]).toEqual([
+      expect.arrayContaining(['before']),
+      expect.arrayContaining(['before']),
+    ])
+  }, SOON)
+  byOut.length = 0
+
+  set(out.self, true)
+  expect(await say(guarded, 'own')).toBe(1)
+  await say(far, 'passed on')
+  await eventually(() => expect(byGuarded).toContain('passed on'), SOON)
+  await eventually(async () => {
+    await guarded.publicTopic?.publish({ text: 'public', signature: '' })
+    expect(publicly).toContain('public')
+  }, SOON)
+  await say(out, 'from outside')
+  await eventually(() => expect(guarded.refusals()['topic.not_admitted']).toBeGreaterThan(0), SOON)
+  expect(byOut).toEqual([])
+
+  set(out.self, false)
+  expect(await say(guarded, 'again')).toBe(2)
+  await eventually(() => expect([byOut, byFar.at(-1)]).toEqual([['again'], 'again']), SOON)
+  await say(far, 'passed on again')
+  await eventually(() => expect(byOut).toContain('passed on again'), SOON)
+})
+
 test('one author cannot flood the public topic, and what is too long is not passed on', async () => {
   const network = generateNetworkConfig({}, systemRandom)
   const first = await createMemoryNode(

@@ -5,6 +5,7 @@ import { parseCidr, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
+import type { Admission } from '../src/index.ts'
 import { createP2pMember, type P2pMember } from '../src/host/p2p-member.ts'
 import type { Platform } from '../src/host/platform.ts'
 import { joinService } from '../src/libp2p/base-host.ts'
@@ -35,12 +36,17 @@ function platformAt(ip: string): Platform {
   }
 }
 
-async function start(ip: string, bootstrapPeers: readonly string[] = []): Promise<P2pMember> {
+async function start(
+  ip: string,
+  bootstrapPeers: readonly string[] = [],
+  admission?: Admission,
+): Promise<P2pMember> {
   const node = await createP2pMember(
     {
       network,
       identity: systemRandom.bytes(32),
       bootstrapPeers,
+      ...(admission !== undefined && { admission }),
       ...(bootstrapPeers.length === 0 ? {} : { blockedRanges: [parseCidr('127.1.0.0/16')] }),
     },
     platformAt(ip),
@@ -118,3 +124,64 @@ test('a channel to a member that nobody can reach fails in words, and in time', 
     code: 'p2p.unreachable',
   })
 }, 60_000)
+
+test('who is kept out is refused over a member that relays for it, and shut out it loses the circuit', async () => {
+  const hub = await start('127.0.0.1')
+  const out = await start('127.1.0.1', hub.addresses())
+  const listeners = new Set<() => void>()
+  let isBanned = false
+  const home = await start('127.1.0.2', hub.addresses(), {
+    mayUse: (peer) => peer !== out.self,
+    isBanned: (peer) => isBanned && peer === out.self,
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  })
+  const friend = await start('127.1.0.3', hub.addresses())
+  for (const leaf of [out, friend]) {
+    await eventually(() => expect(leaf.peer(home.self)?.addresses.join()).toContain('p2p-circuit'), {
+      withinMs: 30_000,
+    })
+  }
+  const heard: string[] = []
+  home.topic.onMessage(({ author }) => heard.push(author))
+
+  expect(await isAnswered(friend, home)).toBe(true)
+  expect(await isAnswered(out, home)).toBe(false)
+  // the member carried the circuit, and the other end refused what came over it
+  expect(home.peer(out.self)).toMatchObject({ connected: true, path: 'relayed', member: false })
+  expect(home.refusals()['channel.not_admitted']).toBeGreaterThan(0)
+  await expect(home.channels.open(out.self, ECHO, OPTIONS)).rejects.toMatchObject({
+    code: 'p2p.not_admitted',
+  })
+  await eventually(
+    async () => {
+      await out.topic.publish(Uint8Array.of(1))
+      await friend.topic.publish(Uint8Array.of(2))
+      expect(home.refusals()['topic.not_admitted']).toBeGreaterThan(0)
+      expect(heard).toContain(friend.self)
+    },
+    { withinMs: 15_000 },
+  )
+  expect(heard).not.toContain(out.self)
+
+  isBanned = true
+  for (const listener of listeners) listener()
+  await eventually(() => expect(home.peer(out.self)?.connected).toBe(false), { withinMs: 5_000 })
+  expect(await isAnswered(out, home)).toBe(false)
+  expect(home.refusals()['host.blocked_peer']).toBeGreaterThan(0)
+  expect(await isAnswered(friend, home)).toBe(true)
+}, 90_000)
+
+/** Whether a message that is sent comes back. */
+async function isAnswered(from: P2pMember, to: P2pMember): Promise<boolean> {
+  try {
+    const channel = await from.channels.open(to.self, ECHO, OPTIONS)
+    await channel.send(Uint8Array.of(1))
+    for await (const message of channel.messages()) return message.length === 1
+  } catch {
+    // refused
+  }
+  return false
+}

@@ -121,5 +121,9 @@ export const MAX_IDLE_TUNNELS = 32
 export const IDLE_TUNNEL_MS = 30_000
 /** The longest host name in characters, as DNS fixes it. */
 export const MAX_HOST_LENGTH = 253
+/** How long a server may take to answer for a name that a member asks for, in ms, before it is asked again. */
+export const NAME_TRY_MS = 2_000
+/** How often each server is asked for such a name. */
+export const NAME_TRIES = 2
 /** How many addresses of one name are tried. */
 export const MAX_DIALLED_ADDRESSES = 4

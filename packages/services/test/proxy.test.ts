@@ -1,11 +1,11 @@
 /** The proxy and egress between members in one process: real sockets and ledgers, streams in memory. */
 import { createServer, get } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { parseCidr, systemClock } from '@mesh/core'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createEgress, createProxy } from '../src/index.ts'
+import { createEgress, createProxy, type Proxy } from '../src/index.ts'
 import { EGRESS_AWAITED_MS, LOCAL_WAIT_MS } from '../src/limits.ts'
 import { createLegacyStreams } from '../src/legacy/open-legacy-stream.ts'
 import { createEgressChoice } from '../src/proxy/choose-egress.ts'
@@ -13,7 +13,9 @@ import { openTunnel } from '../src/proxy/open-tunnel.ts'
 import { createWorld, type Member } from './world.ts'
 
 const closers: (() => unknown)[] = []
+const proxies: Proxy[] = []
 afterEach(async () => {
+  proxies.length = 0
   for (const close of closers.splice(0).reverse()) await close()
 })
 
@@ -44,6 +46,7 @@ async function startProxy({ components }: Member, egressPeer?: string): Promise<
   )
   closers.push(() => proxy.stop())
   await proxy.start()
+  proxies.push(proxy)
   return Number(/:(\d+)$/.exec(proxy.status().listen)?.[1])
 }
 
@@ -89,6 +92,77 @@ describe('the first request after the start of a proxy', () => {
     const answer = request(port, `http://127.0.0.1:${await startOrigin()}/`)
     await offerEgress(egress)
     expect(await answer).toEqual({ status: 200, body: 'origin' })
+  })
+})
+
+describe('requests through a tunnel that is kept', () => {
+  /** An origin that answers with these bytes, and what it was asked for. */
+  async function startRaw(answer: (request: string, socket: Socket) => void) {
+    const sockets = new Set<Socket>()
+    const server = createTcpServer((socket) => {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('data', (bytes) => answer(bytes.toString(), socket))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closers.push(() => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    })
+    return { port: (server.address() as AddressInfo).port, opened: () => sockets.size }
+  }
+
+  async function startBoth(): Promise<number> {
+    const made = world()
+    const [egress, client] = [await made.member(), await made.member()]
+    await offerEgress(egress)
+    return startProxy(client)
+  }
+
+  const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\norigin'
+
+  test('go through one connection to the origin', async () => {
+    const port = await startBoth()
+    const origin = await startRaw((_request, socket) => socket.write(OK))
+    for (let at = 0; at < 3; at++) {
+      expect(await request(port, `http://127.0.0.1:${origin.port}/`)).toEqual({ status: 200, body: 'origin' })
+    }
+    expect(origin.opened()).toBe(1)
+    const { bytesIn, bytesOut } = (proxies[0] as Proxy).status()
+    expect(bytesIn).toBe(3 * OK.length)
+    expect(bytesOut).toBeGreaterThan(100)
+  })
+
+  test('are answered after the origin has ended the tunnel, at once or with the request', async () => {
+    const port = await startBoth()
+    let answered = 0
+    const origin = await startRaw((_request, socket) => {
+      answered++
+      // the second one is answered on a connection of its own: what the origin ends here has served one
+      if (answered === 1) socket.end(OK)
+      else if (answered === 3) socket.destroy()
+      else socket.write(OK)
+    })
+    for (let at = 0; at < 3; at++) {
+      expect(await request(port, `http://127.0.0.1:${origin.port}/`)).toEqual({ status: 200, body: 'origin' })
+    }
+    expect([answered, origin.opened()]).toEqual([4, 3])
+  })
+
+  test('an answer with two lengths does not bring one for another origin', async () => {
+    const port = await startBoth()
+    const smuggled = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil'
+    const chunked = `HTTP/1.1 200 OK\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`
+    const hostile = await startRaw((_request, socket) => socket.write(chunked))
+    const socket = connect({ host: '127.0.0.1', port })
+    closers.push(() => socket.destroy())
+    const ask = (to: number) => socket.write(`GET http://127.0.0.1:${to}/ HTTP/1.1\r\nHost: x\r\n\r\n`)
+    let got = ''
+    socket.on('data', (bytes: Buffer) => (got += bytes.toString()))
+    ask(hostile.port)
+    ask(hostile.port)
+    await eventually(() => expect(got).toContain(' 502 '))
+    expect(got).not.toContain('evil')
   })
 })
 

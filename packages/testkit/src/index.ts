@@ -7,3 +7,4 @@ export { createNatLab, createNatsLab, type LabNatKind, NAT_UDP_PORT } from './na
 export { Nat, NAT_KINDS, type NatKind, type NatEndpoint, punches } from './nat-model.ts'
 export { createSeededRandom } from './seeded-random.ts'
 export { findWireguardGo } from './wireguard-go.ts'
+export { findWireTool } from './wire-tool.ts'

@@ -38,16 +38,24 @@ function openNode(
   clock: ManualClock,
   {
     holdsKey = false,
+    seed = adminSeed,
+    administrators = [admin],
     invite,
     network = NETWORK,
-  }: { holdsKey?: boolean; invite?: string; network?: string } = {},
+  }: {
+    holdsKey?: boolean
+    seed?: Uint8Array
+    administrators?: readonly Signer[]
+    invite?: string
+    network?: string
+  } = {},
 ): TestNode {
   const signer = createSigner(systemRandom.bytes(32))
   const trust = createTrust(
-    { self: signer.peerId, network, administrators: [admin.peerId], invite },
+    { self: signer.peerId, network, administrators: administrators.map(({ peerId }) => peerId), invite },
     {
       signer,
-      readAdminSeed: () => (holdsKey ? adminSeed : undefined),
+      readAdminSeed: () => (holdsKey ? seed : undefined),
       clock,
       random: systemRandom,
       log: silentLogger,
@@ -290,6 +298,62 @@ test('the node that holds the key does not shut itself out, and goes on to decid
   const peer = createSigner(systemRandom.bytes(32)).peerId
   administration.setMember(peer, 'admitted')
   expect(home.trust.mayUse(peer)).toBe(true)
+})
+
+test('of two administrators that shut each other out, both are out everywhere, whoever was heard first', async () => {
+  const clock = createManualClock()
+  const otherSeed = systemRandom.bytes(32)
+  const administrators = [admin, createSigner(otherSeed)]
+  const home = openNode(clock, { administrators, holdsKey: true })
+  const other = openNode(clock, { administrators, holdsKey: true, seed: otherSeed })
+  const [near, far] = [openNode(clock, { administrators }), openNode(clock, { administrators })]
+  await clock.advance(1)
+  for (const { signer } of [near, far]) administrationOf(home).setMember(signer.peerId, 'admitted')
+  for (const each of [near, far]) for (const source of [home, other]) tell(source, each)
+  const isIn = (node: TestNode) => [home, other].map(({ signer }) => node.trust.mayUse(signer.peerId))
+  expect([isIn(near), isIn(far)]).toEqual([
+    [true, true],
+    [true, true],
+  ])
+
+  // at the same time, in two parts of the network
+  administrationOf(home).setMember(other.signer.peerId, 'revoked')
+  administrationOf(other).setMember(home.signer.peerId, 'revoked')
+  tell(home, near)
+  tell(other, far)
+  expect([isIn(near), isIn(far)]).toEqual([
+    [true, false],
+    [false, true],
+  ])
+  tell(near, far)
+  tell(far, near)
+  for (const each of [near, far]) {
+    expect(isIn(each)).toEqual([false, false])
+    expect([home, other].map(({ signer }) => each.trust.isBanned(signer.peerId))).toEqual([true, true])
+  }
+  expect(near.ledger.snapshot().digest().buckets['admission']).toBe(
+    far.ledger.snapshot().digest().buckets['admission'],
+  )
+  // each is told, and neither word is taken back by the machine that it shuts out
+  for (const [one, two] of [
+    [home, other],
+    [other, home],
+  ] as const) {
+    tell(near, one)
+    expect(administrationOf(one).isRevoked(one.signer.peerId)).toBe(true)
+    administrationOf(one).setMember(one.signer.peerId, 'admitted')
+    tell(one, near)
+    expect(near.trust.mayUse(one.signer.peerId)).toBe(false)
+    expect(near.trust.mayUse(two.signer.peerId)).toBe(false)
+  }
+
+  // the keys still count: on a machine that is in, each takes back its own word
+  const third = openNode(clock, { administrators, holdsKey: true })
+  tell(near, third)
+  await clock.advance(1_000)
+  administrationOf(third).setMember(other.signer.peerId, 'admitted')
+  tell(third, far)
+  expect(isIn(far)).toEqual([false, true])
 })
 
 test('whatever stands in a key and a value, reading it throws nothing', () => {

@@ -1,5 +1,5 @@
-import { parseCidr } from '@mesh/core'
-import { leaderOf } from '@mesh/ledger'
+import { heartbeatValue, parseCidr } from '@mesh/core'
+import { canonicalBytes, createSigner, type KeyedEntry, leaderOf } from '@mesh/ledger'
 import { describe, expect, it } from 'vitest'
 import { createRetainingStore } from '@mesh/replication/testing'
 import { createLeaseLab, createMemoryLease, type Leaser, MINUTE, SECOND } from './lease-lab.ts'
@@ -73,7 +73,7 @@ describe('nodes of ours', () => {
     const claimed = [...witness.node.ledger.snapshot().entries('machines')].filter(
       ({ entry }) => entry.owner === greedy.node.id,
     )
-    expect(claimed.length).toBeLessThanOrEqual(32)
+    expect(claimed.length).toBeLessThanOrEqual(48)
     const carl = await lab.vpn(2)
     expect(await lab.until(() => isPlaced(carl), MINUTE)).toBeDefined()
     const dora = await lab.vpn(3)
@@ -81,6 +81,38 @@ describe('nodes of ours', () => {
     expect(areDistinct([witness, carl, dora])).toBe(true)
     await lab.clock.advance(MINUTE)
     expect(carl.leases.length + dora.leases.length).toBe(2)
+    await lab.stop()
+  })
+
+  it('find room where twelve keys claim every address together', async () => {
+    const lab = createLeaseLab(6, 2)
+    const witness = await lab.vpn(0)
+    await lab.until(() => isPlaced(witness), MINUTE)
+    const now = BigInt(lab.clock.now()) * 1_000_000n
+    for (let key = 0; key < 12; key++) {
+      const signer = createSigner(new Uint8Array(32).fill(0xa0 + key))
+      const sign = (bucket: string, name: string, value: string): KeyedEntry => {
+        const updatedAt = Math.floor(lab.clock.now() / 1000)
+        const entry = { value, owner: signer.peerId, version: now, updatedAt, deleted: false, sig: null }
+        return {
+          bucket,
+          key: name,
+          entry: { ...entry, sig: signer.sign(canonicalBytes({ bucket, key: name, entry })) },
+        }
+      }
+      const own = Array.from({ length: 254 }, (_, n) => n + 1).filter((n) => n % 12 === key)
+      const claims = own.map((n) => {
+        const record = JSON.stringify({ PeerID: signer.peerId, Address: `10.1.0.${n}` })
+        return sign('machines', `10.1.0.${n}`, record)
+      })
+      const heartbeat = sign('healthcheck', signer.peerId, heartbeatValue(lab.clock.now()))
+      witness.node.ledger.merge([heartbeat, ...claims], undefined)
+    }
+    const carl = await lab.vpn(1)
+    expect(await lab.until(() => isPlaced(carl), MINUTE)).toBeDefined()
+    expect(areDistinct([witness, carl])).toBe(true)
+    await lab.clock.advance(MINUTE)
+    expect([witness.leases.length, carl.leases.length]).toEqual([1, 1])
     await lab.stop()
   })
 
@@ -294,6 +326,21 @@ describe('an address that is held', () => {
     const late = await lab.vpn(3, { pastStore })
     await lab.until(() => isPlaced(late), MINUTE)
     expect(late.address).toBe('10.1.0.1')
+    await lab.stop()
+  })
+
+  it('is leased where many keys had all of a range for a moment, and nothing else is free', async () => {
+    const lab = createLeaseLab(63, 2)
+    const DAY = 24 * 60 * MINUTE
+    const [sybil, now] = [lab.ids[0], lab.clock.now()]
+    const had = (n: number) => [
+      `10.1.0.${n}`,
+      { peer: sybil, at: now - MINUTE, since: n <= 200 ? now - 2 * DAY : now - 2 * MINUTE },
+    ]
+    const past = Object.fromEntries(Array.from({ length: 254 }, (_, n) => had(n + 1)))
+    const bert = await lab.vpn(1, { pastStore: createMemoryLease(JSON.stringify(past)) })
+    await lab.until(() => isPlaced(bert), MINUTE)
+    expect(bert.address).toBe('10.1.0.201')
     await lab.stop()
   })
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type RouteDefinition, type RouteId, type Routes, routes } from '@mesh/api-contract'
 import { createApiServer } from '@mesh/api-server'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLedger } from '@mesh/ledger'
@@ -12,6 +13,8 @@ import { type Decoder, textSeeds } from '../decoder.ts'
 /** The longest that an answer may take, in ms; the server itself waits 10 s for the rest of a request. */
 const ANSWER_MS = 20_000
 
+const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
+
 const request = (line: string, body?: unknown) => {
   const text = body === undefined ? '' : JSON.stringify(body)
   const sized =
@@ -19,18 +22,42 @@ const request = (line: string, body?: unknown) => {
   return `${line} HTTP/1.1\r\nHost: localhost\r\n${sized}Connection: close\r\n\r\n${text}`
 }
 
+type RouteWithBody = { [Id in RouteId]: Routes[Id] extends { readonly body: unknown } ? Id : never }[RouteId]
+
+/** What each route with a body is sent. */
+const BODIES: Readonly<Record<RouteWithBody, unknown>> = {
+  putMember: { State: 'admitted' },
+  createInvite: { LifeSeconds: 3_600, Label: 'laptop' },
+  createDns: { Regex: '^a$', Records: { A: '10.1.0.5' } },
+  putJson: { a: [1, { b: 'c' }], d: null },
+  putLogLevel: { Level: 'info,p2p=debug', Keep: true },
+  putNodeService: { Target: '127.0.0.1:8080' },
+  putNodeConnection: { Listen: '127.0.0.1:9000' },
+  putNodeFile: { Path: '/srv/photos' },
+  putNodeDownload: { Destination: '/srv/inbox/' },
+  createGuest: { Name: 'phone', Endpoint: 'vpn.example.org:51820' },
+}
+
+/** What stands for the variable parts of paths; `x` for others. */
+const PARTS: Readonly<Record<string, string>> = {
+  bucket: 'notes',
+  key: 'greeting',
+  state: 'enable',
+  peer: PEER,
+  invite: PEER,
+  protocol: '%2Fmesh%2Freplication%2F1',
+}
+
+/** One request for each route of the contract, and some with what stands behind the path. */
 const REQUESTS = [
-  request('GET /api/summary'),
+  ...Object.entries<RouteDefinition>(routes).map(([id, { method, path }]) => {
+    const target = path.replaceAll(/[:*](\w+)/g, (_part, name: string) => PARTS[name] ?? 'x')
+    return request(`${method} ${target}`, (BODIES as Readonly<Record<string, unknown>>)[id])
+  }),
   request('GET /api/ledger/notes/a%2Fb?values=json&pretty'),
-  request('GET /api/machines'),
+  request('GET /api/ledger/notes?after=a&limit=2&values=text'),
   request('PUT /api/ledger/notes/greeting/hello?wait=0s'),
-  request('PUT /api/ledger/notes/object', { a: [1, { b: 'c' }], d: null }),
-  request('POST /api/dns', { Regex: '^a$', Records: { A: '10.1.0.5' } }),
-  request('DELETE /api/ledger/notes/greeting'),
-  request('GET /api/dns/resolve?name=a.mesh&type=A'),
-  request('PUT /api/log-level', { Level: 'info,p2p=debug' }),
-  request('PUT /api/peergate/enable'),
-  request('GET /metrics'),
+  request('GET /api/dns/resolve/a.mesh?type=A'),
   request('GET /index.html'),
 ]
 

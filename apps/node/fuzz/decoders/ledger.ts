@@ -16,6 +16,7 @@ import {
   createTwinSession,
   twinEntry,
 } from '../../../../packages/replication/test/twin-ledger.ts'
+import { readPatternShape } from '../../../../packages/dns/src/patterns/pattern-shape.ts'
 import { zlibCompression } from '../../src/node/zlib-compression.ts'
 import { type Decoder, textOf, textSeeds } from '../decoder.ts'
 
@@ -123,7 +124,10 @@ export function ledgerDecoders(): readonly Decoder[] {
       name: 'pattern',
       form: 'text',
       seeds: textSeeds('^git\\.mesh\\.$', '(a|b)*c{2,3}[a-z]', '(?i)x+?'),
-      decode: (bytes) => tryParsePattern(textOf(bytes))?.test('git.mesh.'),
+      decode(bytes) {
+        readPatternShape(textOf(bytes))
+        tryParsePattern(textOf(bytes))?.test('git.mesh.')
+      },
     },
   ]
 }

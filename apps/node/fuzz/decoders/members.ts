@@ -1,6 +1,6 @@
 /** What members say of themselves and to each other: records of the ledger, the VPN's control, services, files, trust. */
 import { parsePeerId, systemClock } from '@mesh/core'
-import type { Entry } from '@mesh/ledger'
+import type { Entry, Snapshot } from '@mesh/ledger'
 import { parseEndpoint } from '../../../../packages/services/src/services/endpoint.ts'
 import { decodeFileMessage, encodeFileMessage } from '../../../../packages/services/src/files/file-message.ts'
 import { readGreeting, readRequest } from '../../../../packages/services/src/proxy/socks5.ts'
@@ -30,6 +30,7 @@ import {
   encodeTrustMessage,
 } from '../../../../packages/trust/src/exchange/trust-message.ts'
 import { parseGuardAuth } from '../../../../packages/trust/src/gate/guard-auth.ts'
+import { readAuthKeys, readTrustList } from '../../../../packages/trust/src/gate/trust-list.ts'
 import { ChallengeVerifier, signChallenge } from '../../../../packages/trust/src/legacy/challenge.ts'
 import {
   generateEcdsaKey,
@@ -37,6 +38,8 @@ import {
   tryParsePublicKey,
 } from '../../../../packages/trust/src/legacy/ecdsa-keys.ts'
 import { CHALLENGE_TEXT } from '../../../../packages/trust/src/limits.ts'
+import { readUsed } from '../../../../packages/vpn/src/addresses/machines-bucket.ts'
+import { readLeader, readWaiting } from '../../../../packages/vpn/src/legacy/dhcp-bucket.ts'
 import { createPacketGatherer } from '../../../../packages/vpn/src/legacy/split-packets.ts'
 import { decodeProbe, encodeProbe, probeToken } from '../../../../packages/vpn/src/paths/probe-message.ts'
 import * as vpn from '../../../../packages/vpn/src/table/read-entry.ts'
@@ -87,7 +90,39 @@ function entryOf(bytes: Uint8Array): { readonly name: string; readonly entry: En
   return { name: text.slice(0, Math.max(0, end)), entry }
 }
 
+/** A ledger in which this stands in every bucket. */
+function snapshotOf(bytes: Uint8Array): Snapshot {
+  const { name, entry } = entryOf(bytes)
+  const keyed = (bucket: string) => [{ bucket, key: name, entry }]
+  return { entries: keyed, getLive: () => entry } as Partial<Snapshot> as Snapshot
+}
+
 const RECORDS: readonly Decoder[] = [
+  {
+    name: 'lease-records',
+    form: 'json',
+    seeds: textSeeds(
+      record('10.1.0.11', MACHINE),
+      record('leader', PEER),
+      record(PEER, '2026-01-01T00:00:00Z'),
+    ),
+    decode(bytes) {
+      const snapshot = snapshotOf(bytes)
+      readUsed(snapshot)
+      readLeader(snapshot)
+      readWaiting(snapshot, 1_790_000_000_000)
+    },
+  },
+  {
+    name: 'trust-records',
+    form: 'json',
+    seeds: textSeeds(record(PEER, ''), record('my_ecdsa_1', ECDSA.publicKey)),
+    decode(bytes) {
+      const snapshot = snapshotOf(bytes)
+      readTrustList(snapshot, { self: PEER, strict: true })
+      readAuthKeys(snapshot)
+    },
+  },
   {
     name: 'machine-record',
     form: 'json',

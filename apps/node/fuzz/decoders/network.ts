@@ -1,10 +1,11 @@
 /** What peers send below and beside the ledger: seals, proofs, discovery, bulk streams. */
-import { systemRandom } from '@mesh/core'
+import { parseIp, systemRandom } from '@mesh/core'
 import { createNetworkSecrets, createSealer, generateNetworkConfig, SEAL_NONCE_BYTES } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { decodeBulkMessage, encodeBulkMessage } from '../../../../packages/p2p/src/bulk/bulk-message.ts'
 import { pskIdentityOf } from '../../../../packages/p2p/src/bulk/client-hello.ts'
 import { FrameReader } from '../../../../packages/p2p/src/bulk/frames.ts'
+import { parseBootstrapPeers } from '../../../../packages/p2p/src/discovery/bootstrap.ts'
 import { buildAnswer, buildQuery, readPacket } from '../../../../packages/p2p/src/discovery/mdns-records.ts'
 import { decodePeers, encodePeers } from '../../../../packages/p2p/src/discovery/peers-message.ts'
 import {
@@ -17,8 +18,14 @@ import {
   decodeHandshakeMessage,
   encodeHandshakeMessage,
 } from '../../../../packages/p2p/src/membership/handshake-message.ts'
+import { parseRoutes } from '../../../../packages/p2p/src/nat/default-router.ts'
+import {
+  decodePortControl,
+  encodeNatPmpMap,
+  encodePcpMap,
+} from '../../../../packages/p2p/src/nat/port-control-message.ts'
 import { answerStun } from '../../../../packages/p2p/src/nat/stun-message.ts'
-import type { Decoder } from '../decoder.ts'
+import { type Decoder, textOf, textSeeds } from '../decoder.ts'
 
 const key = new Uint8Array(32).fill(7)
 const config = generateNetworkConfig({ intervalS: 360 }, systemRandom)
@@ -33,6 +40,10 @@ const MDNS = 'abcDEF'
 const address = '/ip4/192.0.2.1/tcp/4001/p2p/12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 /** A binding request without attributes. */
 const STUN_REQUEST = Buffer.from('000100002112a442000102030405060708090a0b', 'hex')
+const PCP_NONCE = key.subarray(0, 12)
+const MAPPING = { port: 4_700, external: 4_701, lifetimeS: 7_200 }
+/** A request as a router sends it back: the bit that makes it an answer, and success. */
+const answered = (bytes: Uint8Array) => bytes.with(1, (bytes[1] ?? 0) | 0x80)
 /** The beginning of a ClientHello that names a pre-shared key. */
 const CLIENT_HELLO = Buffer.concat([
   Buffer.from('16030100600100005c0303', 'hex'),
@@ -84,6 +95,30 @@ export const NETWORK_DECODERS: readonly Decoder[] = [
     form: 'bytes',
     seeds: [STUN_REQUEST],
     decode: (bytes) => answerStun(bytes, { address: Uint8Array.of(192, 0, 2, 1), port: 9 }),
+  },
+  {
+    name: 'port-control',
+    form: 'bytes',
+    seeds: [
+      answered(encodePcpMap(MAPPING, { own: parseIp('192.168.1.2'), nonce: PCP_NONCE })),
+      Buffer.from('0081000000000e10125c125d00001c20', 'hex'),
+      Buffer.from('0080000000000e10c0000201', 'hex'),
+      answered(encodeNatPmpMap(MAPPING)),
+    ],
+    decode: (bytes) => decodePortControl(bytes, PCP_NONCE),
+  },
+  {
+    name: 'default-router',
+    form: 'text',
+    seeds: textSeeds('Iface\tDestination\neth0\t00000000\t0102A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n'),
+    decode: (bytes) => parseRoutes(textOf(bytes)),
+  },
+  {
+    name: 'bootstrap-peers',
+    form: 'text',
+    seeds: textSeeds(address, `/dns4/example.org/tcp/4001/ws/p2p/${address.slice(-52)}`),
+    mayRefuse: true,
+    decode: (bytes) => parseBootstrapPeers([textOf(bytes)]),
   },
   {
     name: 'bulk-control',

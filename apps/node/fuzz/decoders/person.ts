@@ -1,5 +1,14 @@
 /** What people and programs of this machine give: tokens, configuration, settings, and DNS, which strangers send too. */
-import { systemRandom, tryParseDuration } from '@mesh/core'
+import {
+  parseCidr,
+  parseDuration,
+  parseIp,
+  systemRandom,
+  tryParseAddressInRange,
+  tryParseDuration,
+  tryParseIp,
+  tryParsePeerId,
+} from '@mesh/core'
 import {
   encodeToken,
   formatNetworkConfig,
@@ -8,14 +17,27 @@ import {
   parseToken,
 } from '@mesh/network'
 import { parseListenAddress } from '@mesh/api-server'
+import { parseRetryAfter } from '../../../../packages/api-client/src/retry-after.ts'
+import { tryParseDnsType } from '../../../../packages/api-contract/src/dns-types.ts'
+import { parseTokenList } from '../../../../packages/api-server/src/auth/token-list.ts'
 import { readQuery } from '../../../../packages/dns/src/messages/read-query.ts'
 import { readReply } from '../../../../packages/dns/src/messages/read-reply.ts'
+import { parseName } from '../../../../packages/dns/src/names.ts'
 import { encodeQuery } from '../../../../packages/dns/test/names-world.ts'
+import { parseIdentity } from '../../../../packages/p2p/src/host/identity.ts'
+import { encodeGuestFile, parseGuestFile } from '../../../../packages/vpn/src/guests/guest-file.ts'
 import { refuseLogLevels } from '../../src/log/log-level.ts'
-import { parseForwardPlace, parseZone } from '../../src/settings/dns-values.ts'
+import { parseDnsPlace, parseForwardPlace, parseZone } from '../../src/settings/dns-values.ts'
 import { readDefaults } from '../../src/settings/given.ts'
-import { parseOffer, parseRange } from '../../src/settings/service-values.ts'
-import { parseRoute, parseStaticPeer, parseVpnAddress } from '../../src/settings/vpn-values.ts'
+import {
+  parseEgressPeer,
+  parseFile,
+  parseListen,
+  parseOffer,
+  parseProxyAddress,
+  parseRange,
+} from '../../src/settings/service-values.ts'
+import { parseRoute, parseStaticPeer, parseVpnAddress, parseVpnHost } from '../../src/settings/vpn-values.ts'
 import { type Decoder, textOf, textSeeds } from '../decoder.ts'
 
 const config = generateNetworkConfig({ intervalS: 360 }, systemRandom)
@@ -25,6 +47,15 @@ const reply = Buffer.concat([question, Buffer.from('c00c000100010000003c00040a01
 reply.set([0x81, 0x80], 2)
 reply.set([0, 1], 6)
 const expected = { id: 7, question: question.subarray(12) }
+
+const KEY = Buffer.alloc(32, 7).toString('base64')
+const GUEST = {
+  name: 'phone',
+  address: parseIp('10.1.0.9'),
+  publicKey: KEY,
+  presharedKey: KEY,
+  addedAt: 1_790_000_000_000,
+}
 
 export const PERSON_DECODERS: readonly Decoder[] = [
   {
@@ -79,10 +110,16 @@ export const PERSON_DECODERS: readonly Decoder[] = [
       const text = textOf(bytes)
       for (const parse of [
         parseVpnAddress,
+        parseVpnHost,
         parseRoute,
         parseStaticPeer,
         parseRange,
         parseOffer,
+        parseListen,
+        parseFile,
+        parseProxyAddress,
+        parseEgressPeer,
+        parseDnsPlace,
         parseForwardPlace,
       ]) {
         parse(text)
@@ -91,6 +128,63 @@ export const PERSON_DECODERS: readonly Decoder[] = [
       refuseLogLevels(text)
       tryParseDuration(text)
     },
+  },
+  {
+    name: 'words',
+    form: 'text',
+    seeds: textSeeds(
+      '10.1.0.11/24',
+      'fd00::1%eth0',
+      '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB',
+      'TYPE65280',
+      'a\\.b.mesh.',
+      'Wed, 21 Oct 2026 07:28:00 GMT',
+      '120',
+      '1h30m',
+    ),
+    decode(bytes) {
+      const text = textOf(bytes)
+      tryParseIp(text)
+      tryParseAddressInRange(text)
+      tryParsePeerId(text)
+      tryParseDnsType(text)
+      parseName(text)
+      parseRetryAfter(text, 1_790_000_000_000)
+    },
+  },
+  {
+    name: 'ranges',
+    form: 'text',
+    seeds: textSeeds('10.1.0.0/24', 'fd00::/64'),
+    mayRefuse: true,
+    decode: (bytes) => parseCidr(textOf(bytes)),
+  },
+  {
+    name: 'durations',
+    form: 'text',
+    seeds: textSeeds('1h30m', '500ms'),
+    mayRefuse: true,
+    decode: (bytes) => parseDuration(textOf(bytes)),
+  },
+  {
+    name: 'api-token-file',
+    form: 'text',
+    seeds: textSeeds(`# tokens\nread abcdefghijklmnop grafana\nadmin sha256:${'0a'.repeat(32)} laptop\n`),
+    decode: (bytes) => parseTokenList(textOf(bytes)),
+  },
+  {
+    name: 'guest-file',
+    form: 'json',
+    seeds: textSeeds(encodeGuestFile({ privateKey: KEY, port: 51_820, guests: [GUEST] })),
+    mayRefuse: true,
+    decode: (bytes) => parseGuestFile(textOf(bytes)),
+  },
+  {
+    name: 'identity',
+    form: 'bytes',
+    seeds: [new Uint8Array(32).fill(7), new Uint8Array(64).fill(7)],
+    mayRefuse: true,
+    decode: parseIdentity,
   },
   {
     name: 'dns-query',

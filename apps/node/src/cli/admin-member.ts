@@ -14,6 +14,13 @@ async function setMember(call: Call, state: 'admitted' | 'revoked'): Promise<num
   const client = await findNode(call)
   const peer = findPeer(positionals[0] ?? '', await client.getAdmission())
   const answer = await client.putMember({ peer, body: { State: state } })
+  const after = (await client.getAdmission()).Members.find(({ PeerID }) => PeerID === peer)
+  const other = state === 'admitted' && after?.State === 'revoked' ? after.Administrator : null
+  if (other !== null) {
+    throw new MeshError('trust.still_revoked', `${peer} stays shut out: the administrator ${other} said so`, {
+      hint: 'What you said is kept, and counts once that administrator lets the peer in again.',
+    })
+  }
   const what = state === 'admitted' ? 'is let in' : 'is shut out'
   out(settings.json ? printableJson({ ...answer, PeerID: peer }) : `${peer} ${what}\n`)
   return 0

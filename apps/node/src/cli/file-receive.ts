@@ -34,7 +34,6 @@ export const runFileReceive: Run = async (call) => {
         const received = await sharing.receive({
           name,
           destination,
-          processId: process.pid,
           signal,
           onState: display.show,
         })

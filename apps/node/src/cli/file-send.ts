@@ -1,17 +1,19 @@
 /** `mesh file-send`: offers a file or folder to members. */
 import { resolve } from 'node:path'
-import { MeshError } from '@mesh/core'
 import { EXIT } from '../errors.ts'
 import { shellWord } from '../log/shell-word.ts'
 import { parseFile } from '../settings/service-values.ts'
-import type { Call, Run } from './command.ts'
+import type { Run } from './command.ts'
 import { type Asked, askCommonNode } from './common-node.ts'
 import { instanceOf } from './named-address.ts'
+import { readPairs } from './read-pairs.ts'
 import { runNode } from './run-node.ts'
 
 export const runFileSend: Run = async (call) => {
   const { settings, base } = call
-  const fileSend = [...argumentsOf(call), ...settings.fileSend]
+  const isOptional = settings.fileSend.length > 0
+  const pairs = readPairs(call, { second: 'PATH', parse: parseFile, isOptional })
+  const fileSend = [...pairs, ...settings.fileSend]
   const asked = fileSend.map((text): Asked => {
     const at = text.indexOf('=')
     const [name, path] = [text.slice(0, at), resolve(base, text.slice(at + 1))]
@@ -37,22 +39,4 @@ export const runFileSend: Run = async (call) => {
       },
     }),
   })
-}
-
-/** NAME and PATH; none where only flags name files. @throws MeshError `node.bad_input` */
-function argumentsOf({ positionals, settings }: Call): readonly string[] {
-  const [name, path] = positionals
-  if (name === undefined && settings.fileSend.length > 0) return []
-  if (name === undefined || path === undefined) {
-    throw new MeshError('node.bad_input', `${name === undefined ? 'NAME' : 'PATH'} is missing`, {
-      hint: 'Usage: mesh file-send NAME PATH',
-    })
-  }
-  const parsed = parseFile(`${name}=${path}`)
-  if ('expected' in parsed) {
-    throw new MeshError('node.bad_input', `${JSON.stringify(name)} cannot be a name`, {
-      hint: parsed.expected,
-    })
-  }
-  return [`${name}=${path}`]
 }

@@ -3,7 +3,7 @@ import type { ReceivedFile } from '@mesh/services'
 import { printable, printableJson } from '../log/printable.ts'
 import { formatBytes } from './format-quantity.ts'
 
-/** For a person who ended a transfer before it was complete. */
+/** Tells a person who ended a transfer before it was complete. */
 export const KEPT_NOTE = 'What has come is kept; the same command goes on with it.'
 
 export function formatReceived(

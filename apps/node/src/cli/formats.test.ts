@@ -158,17 +158,22 @@ describe('mesh status', () => {
       Peers: [
         machine({ Addresses: ['fd00::9'], Path: null, Way: 'unknown', Transport: null, RoundTripMs: null }),
         machine({ Addresses: ['10.1.0.100'], Path: 'relayed', Hostname: '' }),
+        machine({
+          Addresses: ['10.1.0.101'],
+          UDP: { State: 'none', Reason: 'one-way', Endpoint: null, RoundTripMs: null },
+        }),
         machine({ Addresses: ['10.1.0.9'], Way: 'plain' }),
         machine({}),
       ],
     })
     const at = shown.findIndex((line) => line.startsWith('ADDRESS'))
-    const columns = shown.slice(at, at + 5).map((line) => line.split(/ {2,}/))
+    const columns = shown.slice(at, at + 6).map((line) => line.split(/ {2,}/))
     expect(columns.map(([address, name, , way, roundTrip]) => [address, name, way, roundTrip])).toEqual([
       ['ADDRESS', 'NAME', 'WAY', 'ROUND TRIP'],
       ['10.1.0.9', 'nas', 'direct tcp, unsealed', '1.3 ms'],
       ['10.1.0.12', 'nas', 'direct tcp', '1.3 ms'],
       ['10.1.0.100', '-', 'relayed tcp', '1.3 ms'],
+      ['10.1.0.101', 'nas', 'direct tcp, UDP is blocked one way', '1.3 ms'],
       ['fd00::9', 'nas', 'not connected', '-'],
     ])
     expect(columns[1]?.slice(5)).toEqual(['1280', '1.5 MB', '200 B', '5'])

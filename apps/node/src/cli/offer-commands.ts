@@ -4,39 +4,40 @@ import type { Command } from './command.ts'
 export const offerCommands: readonly Command[] = [
   {
     name: 'service-add',
-    arguments: ['[NAME]', '[TARGET]'],
+    arguments: ['[NAME TARGET]...'],
     summary: 'offer members what listens on TARGET, under a name',
     description:
       'TARGET is HOST:PORT, :PORT for this machine, udp:HOST:PORT or unix:PATH. Asks the node that runs here, which goes on with it; where none runs, or with --own-node, runs one without a network interface until Ctrl-C. The service is withdrawn while its target does not answer.',
     examples: [
       'mesh service-add ssh 127.0.0.1:22 --token-file mesh.token',
       'mesh service-add dns udp:127.0.0.1:53 --token-file mesh.token',
-      'mesh service-add web :8080 --service-add db=unix:/run/postgresql/.s.PGSQL.5432 --token-file mesh.token',
+      'mesh service-add web :8080 db unix:/run/postgresql/.s.PGSQL.5432 --token-file mesh.token',
+      'mesh service-add --service-add web=:8080 --service-add db=:5432 --token-file mesh.token',
     ],
     load: async () => (await import('./run-service.ts')).runServiceAdd,
   },
   {
     name: 'service-connect',
-    arguments: ['[NAME]', '[LISTEN]'],
+    arguments: ['[NAME LISTEN]...'],
     summary: "make a member's service reachable on this machine",
     description:
       'LISTEN is HOST:PORT, :PORT, udp:HOST:PORT or unix:PATH. Asks the node that runs here, which goes on with it; where none runs, or with --own-node, runs one without a network interface until Ctrl-C.',
     examples: [
       'mesh service-connect ssh 127.0.0.1:2222 --token-file mesh.token',
-      'mesh service-connect dns udp:127.0.0.1:5353 --token-file mesh.token',
+      'mesh service-connect web :8080 dns udp:127.0.0.1:5353 --token-file mesh.token',
     ],
     load: async () => (await import('./run-service.ts')).runServiceConnect,
   },
   {
     name: 'file-send',
-    arguments: ['[NAME]', '[PATH]'],
+    arguments: ['[NAME PATH]...'],
     summary: 'offer members a file or folder, under a name',
     description:
       'Asks the node that runs here, which goes on with it; where none runs, or with --own-node, runs one until Ctrl-C. Links inside a folder are left out.',
     examples: [
       'mesh file-send photos ~/photos',
       'mesh file-send report report.pdf --once --token-file mesh.token',
-      'mesh file-send a ./a --file-send b=./b --token-file mesh.token',
+      'mesh file-send a ./a b ./b --token-file mesh.token',
     ],
     load: async () => (await import('./file-send.ts')).runFileSend,
   },

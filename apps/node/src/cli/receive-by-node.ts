@@ -1,7 +1,7 @@
 /** Has the node that runs here fetch a share, and follows it until it stands or Ctrl-C. */
 import type { ApiClient } from '@mesh/api-client'
 import type { NodeDownloadView } from '@mesh/api-contract'
-import { type Clock, delay, MeshError, shortPeerId, toError } from '@mesh/core'
+import { type Clock, delay, MeshError, parsePeerId, shortPeerId, toError } from '@mesh/core'
 import type { ReceivedFile, ReceiveState } from '@mesh/services'
 import { EXIT } from '../errors.ts'
 import type { Call } from './command.ts'
@@ -33,7 +33,7 @@ export async function receiveByNode(
   const now = () => clock.now()
   const display = createTransferDisplay({ name, nameOf: shortPeerId }, { call, now })
   const began = now()
-  await client.putNodeDownload({ name, body: { Path: destination } })
+  await client.putNodeDownload({ name, body: { Destination: destination } })
   try {
     const received = await follow(name, { client, clock, signal, display })
     display.end()
@@ -62,18 +62,15 @@ async function follow(name: string, { client, clock, signal, display }: Followed
   for (;;) {
     signal.throwIfAborted()
     const view = await client.getNodeDownload({ name })
-    const { State, Path, Provider, Bytes, Verified, Failure } = view
+    const { State, WrittenTo, Provider, Bytes, Verified, LastError, ErrorCode, Hint } = view
     if (State === 'received') {
-      return {
-        path: Path,
-        provider: (Provider ?? '') as ReceivedFile['provider'],
-        bytes: Bytes,
-        isVerified: Verified === true,
-      }
+      const provider = parsePeerId(Provider ?? '')
+      return { path: WrittenTo ?? '', provider, bytes: Bytes, isVerified: Verified === true }
     }
     if (State === 'failed') {
-      const { Code = 'files.broken_off', Message = 'it failed', Hint = null } = Failure ?? {}
-      throw new MeshError(Code, Message, Hint === null ? {} : { hint: Hint })
+      throw new MeshError(ErrorCode ?? 'node.unexpected', LastError ?? 'it failed', {
+        ...(Hint !== null && { hint: Hint }),
+      })
     }
     const text = JSON.stringify(view)
     if (text !== shown) display.show(stateOf(view))
@@ -82,37 +79,21 @@ async function follow(name: string, { client, clock, signal, display }: Followed
   }
 }
 
-function stateOf({
-  State,
-  Provider,
-  Way,
-  Files,
-  Bytes,
-  TotalBytes,
-  Rate,
-  LeftMs,
-  Failure,
-}: NodeDownloadView): ReceiveState {
-  const provider = (Provider ?? '') as Extract<ReceiveState, { type: 'connecting' }>['provider']
-  switch (State) {
-    case 'connecting':
-      return { type: 'connecting', provider }
-    case 'retrying':
-      return { type: 'retrying', reason: Failure?.Message ?? '', inMs: 0 }
-    case 'receiving':
-      return {
-        type: 'receiving',
-        provider,
-        path: Way ?? undefined,
-        fileCount: Files ?? 0,
-        bytes: Bytes,
-        totalBytes: TotalBytes ?? undefined,
-        rate: Rate,
-        leftMs: LeftMs ?? undefined,
-      }
-    case 'waiting':
-    case 'received':
-    case 'failed':
-      return { type: 'waiting' }
+function stateOf(view: NodeDownloadView): ReceiveState {
+  const { State, Provider, Path, Transport, Files, Bytes, TotalBytes, Rate, LeftMs, LastError } = view
+  if (State === 'retrying') return { type: 'retrying', reason: LastError ?? '', inMs: 0 }
+  if (Provider === null) return { type: 'waiting' }
+  const provider = parsePeerId(Provider)
+  if (State !== 'receiving') return { type: 'connecting', provider }
+  return {
+    type: 'receiving',
+    provider,
+    path: Path ?? undefined,
+    transport: Transport ?? undefined,
+    fileCount: Files ?? 0,
+    bytes: Bytes,
+    totalBytes: TotalBytes ?? undefined,
+    rate: Rate,
+    leftMs: LeftMs ?? undefined,
   }
 }

@@ -1,18 +1,22 @@
 /** `mesh service-add`, `mesh service-connect` and `mesh proxy`: a node of its own, for that purpose alone. */
-import { MeshError } from '@mesh/core'
 import { EXIT } from '../errors.ts'
 import { shellWord } from '../log/shell-word.ts'
-import type { Parsed } from '../settings/option.ts'
 import type { Settings } from '../settings/options.ts'
-import { describeIssue } from '../settings/resolve-settings.ts'
 import { parseListen, parseOffer, parseProxyAddress } from '../settings/service-values.ts'
 import type { Call, Run } from './command.ts'
 import { type Asked, askCommonNode } from './common-node.ts'
 import { instanceOf, namedAddress } from './named-address.ts'
+import { badValue, readPairs } from './read-pairs.ts'
 import { runNode } from './run-node.ts'
 
 export const runServiceAdd: Run = async (call) => {
-  const serviceAdd = [...readArguments(call, 'TARGET', parseOffer), ...call.settings.serviceAdd]
+  const { settings } = call
+  const pairs = readPairs(call, {
+    second: 'TARGET',
+    parse: parseOffer,
+    isOptional: settings.serviceAdd.length > 0,
+  })
+  const serviceAdd = [...pairs, ...settings.serviceAdd]
   const asked = serviceAdd.map((text): Asked => {
     const { name, address } = namedAddress(text, call.base)
     return {
@@ -27,7 +31,10 @@ export const runServiceAdd: Run = async (call) => {
 }
 
 export const runServiceConnect: Run = async (call) => {
-  const serviceConnect = [...readArguments(call, 'LISTEN', parseListen), ...call.settings.serviceConnect]
+  const { settings } = call
+  const isOptional = settings.serviceConnect.length > 0
+  const pairs = readPairs(call, { second: 'LISTEN', parse: parseListen, isOptional })
+  const serviceConnect = [...pairs, ...settings.serviceConnect]
   const asked = serviceConnect.map((text): Asked => {
     const { name, address } = namedAddress(text, call.base)
     return {
@@ -44,31 +51,8 @@ export const runServiceConnect: Run = async (call) => {
 export const runProxy: Run = (call) => {
   const { listen } = call.settings
   const parsed = parseProxyAddress(listen)
-  if ('expected' in parsed) throw badArgument('--listen', listen, parsed.expected)
+  if ('expected' in parsed) throw badValue({ field: '--listen', value: listen, expected: parsed.expected })
   return runNode(call, { listen: undefined, hasVpn: false, settings: { proxy: listen }, instance: 'proxy' })
-}
-
-/** NAME and ADDRESS; none where only flags name services. @throws MeshError `node.bad_input` */
-function readArguments(
-  { positionals, settings, command }: Call,
-  second: string,
-  parse: (text: string) => Parsed<unknown>,
-): readonly string[] {
-  const [name, address] = positionals
-  const flag = command.name === 'service-add' ? 'serviceAdd' : 'serviceConnect'
-  if (name === undefined && address === undefined && settings[flag].length > 0) return []
-  if (name === undefined || address === undefined) {
-    throw new MeshError('node.bad_input', `${name === undefined ? 'NAME' : second} is missing`, {
-      hint: `Usage: mesh ${command.name} NAME ${second}`,
-    })
-  }
-  const parsed = parse(`${name}=${address}`)
-  if ('expected' in parsed) throw badArgument(`NAME ${second}`, `${name} ${address}`, parsed.expected)
-  return [`${name}=${address}`]
-}
-
-function badArgument(field: string, value: string, expected: string): MeshError {
-  return new MeshError('node.bad_input', describeIssue({ field, value, expected }))
 }
 
 /** @param all of these the first names the instance */

@@ -6,6 +6,7 @@ import type {
   NodeEgressView,
   NodeFileView,
   NodeServiceView,
+  NodeDownloadView,
   ServiceView,
 } from '@mesh/api-contract'
 import { shortPeerId } from '@mesh/core'
@@ -43,11 +44,12 @@ async function remove(
 type View = Awaited<ReturnType<typeof readServices>>
 
 async function readServices(client: ApiClient) {
-  const [node, services, connections, files, egress, offered, shared] = await Promise.all([
+  const [node, services, connections, files, downloads, egress, offered, shared] = await Promise.all([
     client.getNode(),
     client.listNodeServices(),
     client.listNodeConnections(),
     client.listNodeFiles(),
+    client.listNodeDownloads(),
     client.getNodeEgress(),
     client.listServices(),
     client.listFiles(),
@@ -57,13 +59,14 @@ async function readServices(client: ApiClient) {
     Services: services,
     Connections: connections,
     Files: files,
+    Downloads: downloads,
     Egress: egress,
     Members: { Services: offered.filter(isOthers), Files: shared.filter(isOthers) },
   }
 }
 
 /** Prints the lines that people read. */
-export function formatServices({ Services, Connections, Files, Egress, Members }: View): string {
+export function formatServices({ Services, Connections, Files, Downloads, Egress, Members }: View): string {
   const tables = [
     table(
       'Offered by this node',
@@ -79,6 +82,11 @@ export function formatServices({ Services, Connections, Files, Egress, Members }
       'Files of this node',
       ['FILE', 'PATH', 'STATE', 'RECEIVERS', 'COMPLETED', 'LAST ERROR'],
       Files.map(fileRow),
+    ),
+    table(
+      'Fetched by this node',
+      ['FILE', 'TO', 'STATE', 'SENDER', 'BYTES', 'RATE', 'LAST ERROR'],
+      Downloads.map(downloadRow),
     ),
     table(
       'Way out that this node is',
@@ -148,6 +156,19 @@ function fileRow({
     joined([state, LeftOut === 0 ? '' : `${LeftOut} left out`]),
     joined([String(Receivers.length), ...ways]),
     String(Completed),
+    LastError ?? '',
+  ]
+}
+
+function downloadRow(download: NodeDownloadView): readonly string[] {
+  const { Name, Destination, State, Provider, Bytes, TotalBytes, Rate, LastError } = download
+  return [
+    Name,
+    Destination,
+    joined([State, wayOf(download)]),
+    Provider === null ? '-' : shortPeerId(Provider),
+    TotalBytes === null ? formatBytes(Bytes) : `${formatBytes(Bytes)} of ${formatBytes(TotalBytes)}`,
+    `${formatBytes(Math.round(Rate))}/s`,
     LastError ?? '',
   ]
 }

@@ -58,12 +58,13 @@ function wordsOf(name: string, state: ReceiveState, nameOf: (peer: string) => st
     case 'retrying':
       return `${name}: ${state.reason}; trying again`
     case 'receiving': {
-      const { bytes, totalBytes, rate, leftMs, path, fileCount } = state
+      const { bytes, totalBytes, rate, leftMs, path, transport, fileCount } = state
       const share =
         totalBytes === undefined ? '' : ` of ${formatBytes(totalBytes)} (${percent(bytes, totalBytes)})`
       const files = fileCount > 1 ? `, ${fileCount} files` : ''
       const left = leftMs === undefined ? '' : `, ${formatDuration(Math.ceil(leftMs / 1_000))} left`
-      const how = path === undefined ? '' : `, ${path}`
+      const how =
+        path === undefined ? '' : `, ${[path, transport].filter((part) => part !== undefined).join(' ')}`
       return `${name}: ${formatBytes(bytes)}${share}${files}, ${formatBytes(Math.round(rate))}/s${left}${how}`
     }
   }
@@ -82,6 +83,7 @@ function jsonOf(state: ReceiveState): Readonly<Record<string, unknown>> {
         State: 'receiving',
         Provider: state.provider,
         Path: state.path ?? null,
+        Transport: state.transport ?? null,
         Files: state.fileCount,
         Bytes: state.bytes,
         TotalBytes: state.totalBytes ?? null,

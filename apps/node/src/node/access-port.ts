@@ -8,10 +8,13 @@ import { memberNames } from './member-names.ts'
 interface AccessComponents {
   readonly trust: Trust
   readonly ledger: Ledger
+  /** The names that peers gave themselves on connections, by peer id; members without an interface have no other. */
+  readonly toldNames: () => ReadonlyMap<string, string>
   readonly now: () => number
 }
 
-export function createAccessPort({ trust, ledger, now }: AccessComponents): AccessPort {
+export function createAccessPort(components: AccessComponents): AccessPort {
+  const { trust } = components
   const { administration } = trust
   const required = () => {
     if (administration !== undefined) return administration
@@ -19,8 +22,7 @@ export function createAccessPort({ trust, ledger, now }: AccessComponents): Acce
   }
   return {
     gate: () => trust.gate,
-    admission: () =>
-      administration === undefined ? undefined : describe(administration, { trust, ledger, now }),
+    admission: () => (administration === undefined ? undefined : describe(administration, components)),
     setMember: (peer, state) => required().setMember(peer, state),
     invite: (init) => required().invite(init),
     cancelInvite: (invite) => required().cancelInvite(invite),
@@ -28,11 +30,15 @@ export function createAccessPort({ trust, ledger, now }: AccessComponents): Acce
   }
 }
 
-function describe(administration: Administration, { trust, ledger, now }: AccessComponents): AdmissionState {
+function describe(administration: Administration, components: AccessComponents): AdmissionState {
+  const { trust, ledger, now } = components
   const { roster, administrators, holdsKey } = administration
-  const names = memberNames(ledger)
-  const nameOf = (peer: string) => names.get(peer) ?? ''
-  const stated = new Map(roster.members.map(({ peer, admin }) => [peer as string, admin]))
+  const nameOf = namesOf(roster, components)
+  // of several who said something the one is named whose word counts
+  const byWeight = roster.members.toSorted(
+    (a, b) => Number(a.state === 'revoked') - Number(b.state === 'revoked'),
+  )
+  const stated = new Map(byWeight.map(({ peer, admin }) => [peer as string, admin]))
   const members = [...stated].map(([peer, administrator]) => ({
     peer,
     name: nameOf(peer),
@@ -63,6 +69,23 @@ function describe(administration: Administration, { trust, ledger, now }: Access
       claims: invite.claims,
     })),
   }
+}
+
+/** What a machine announced, else what the peer said on a connection, else what its invite is labelled with. */
+function namesOf(
+  { members, invites, provisional }: Administration['roster'],
+  { ledger, toldNames }: AccessComponents,
+): (peer: string) => string {
+  const [names, told] = [memberNames(ledger), toldNames()]
+  const labels = new Map(invites.map(({ invite, label }) => [invite as string, label]))
+  const used = new Map<string, string>()
+  for (const { peer, invite } of [
+    ...members,
+    ...[...provisional].map(([peer, { invite }]) => ({ peer, invite })),
+  ]) {
+    if (invite !== undefined) used.set(peer, invite)
+  }
+  return (peer) => names.get(peer) ?? told.get(peer) ?? labels.get(used.get(peer) ?? '') ?? ''
 }
 
 function stateOf({ state, usedBy, claims, expiresAt }: Invite, now: number) {

@@ -120,7 +120,7 @@ class AttachedApi implements NodeApi {
         },
         metrics: () => this.#metrics(),
         ...(this.#tokens !== undefined && { tokens: this.#tokens }),
-        ...(trust !== undefined && { access: createAccessPort({ trust, ledger, now: () => clock.now() }) }),
+        ...(trust !== undefined && { access: this.#accessOf(trust) }),
         ...(debug !== undefined && { debug }),
         ...(logPort !== undefined && { log: logPort }),
         reachability: () => this.#reachability(),
@@ -171,6 +171,19 @@ class AttachedApi implements NodeApi {
 
   stop(): Promise<void> {
     return this.#server.stop()
+  }
+
+  #accessOf(trust: Trust) {
+    const { ledger, clock } = this.#components
+    return createAccessPort({
+      trust,
+      ledger,
+      toldNames: () =>
+        new Map(
+          this.#attached.p2p?.peers().flatMap(({ id, name = '' }) => (name === '' ? [] : [[id, name]])),
+        ),
+      now: () => clock.now(),
+    })
   }
 
   #reachability(): ReachabilityState | undefined {

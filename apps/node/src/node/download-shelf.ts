@@ -26,40 +26,43 @@ export function createDownloadShelf(downloads: Downloads): OfferShelf<FetchedFil
 
 const NOTHING = {
   provider: undefined,
-  way: undefined,
+  path: undefined,
+  transport: undefined,
   fileCount: undefined,
   bytes: 0,
   totalBytes: undefined,
   rate: 0,
   leftMs: undefined,
+  writtenTo: undefined,
   isVerified: undefined,
-  failure: undefined,
+  lastError: undefined,
+  errorCode: undefined,
+  hint: undefined,
 } as const
 
 function fetchedFile({ name, destination, state }: Download): FetchedFile {
-  const base = { ...NOTHING, name, path: destination, state: state.type } as const
+  const base = { ...NOTHING, name, destination, state: state.type } as const
   switch (state.type) {
     case 'waiting':
       return base
     case 'connecting':
       return { ...base, provider: state.provider }
     case 'receiving': {
-      const { path: way, type, ...progress } = state
-      return { ...base, ...progress, way, state: type }
+      const { type, ...progress } = state
+      return { ...base, ...progress, state: type }
     }
     case 'retrying':
-      return { ...base, failure: { code: 'files.broken_off', message: state.reason, hint: undefined } }
+      return { ...base, lastError: state.reason }
     case 'received': {
       const { path, provider, bytes, isVerified } = state
-      return { ...base, path, provider, bytes, totalBytes: bytes, isVerified }
+      return { ...base, provider, bytes, totalBytes: bytes, writtenTo: path, isVerified }
     }
     case 'failed':
-      return { ...base, failure: failureOf(state.error) }
+      return { ...base, lastError: state.error.message, ...reasonOf(state.error) }
   }
 }
 
-function failureOf(error: Error): NonNullable<FetchedFile['failure']> {
-  const { message } = error
-  if (!(error instanceof MeshError)) return { code: 'node.unexpected', message, hint: undefined }
-  return { code: error.code, message, hint: error.hint }
+function reasonOf(error: Error): Pick<FetchedFile, 'errorCode' | 'hint'> {
+  if (!(error instanceof MeshError)) return { errorCode: 'node.unexpected', hint: undefined }
+  return { errorCode: error.code, hint: error.hint }
 }

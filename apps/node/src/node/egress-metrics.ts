@@ -10,7 +10,13 @@ export function egressMetrics(status: EgressStatus): readonly Metric[] {
 }
 
 export function proxyMetrics(status: ProxyStatus): readonly Metric[] {
-  return passed('mesh_proxy', status)
+  const { egress, path, transport } = status
+  const isReached = egress !== undefined && path !== undefined
+  const samples = isReached ? [{ labels: { path, transport: transport ?? '' }, value: 1 }] : []
+  return [
+    ...passed('mesh_proxy', status),
+    gauge('mesh_proxy_path', 'Is 1 for the way to the member that requests leave through.', samples),
+  ]
 }
 
 function passed(

@@ -19,7 +19,7 @@ import type { Sharing } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from './member-names.ts'
 import { prospectOf } from './prospect.ts'
-import { trimAfterPeers } from './trim-process.ts'
+import { collectByTraffic, trimAfterPeers } from './trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> {
@@ -142,6 +142,7 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
     rendezvousIntervalMs: settings.discoveryInterval,
     name: nameInForce(settings),
     userAgent: `mesh/${version}`,
+    onReceived: collectByTraffic(),
     switches: {
       tcp: settings.tcp,
       quic: settings.quic,

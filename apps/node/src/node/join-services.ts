@@ -15,13 +15,13 @@ import {
   createProxy,
   createServices,
   createSlots,
+  type DownloadInit,
   type Egress,
   type FilesNetwork,
   type NamedAddress,
   type Proxy,
   type ReceivedFile,
   receiveFile,
-  type ReceiveFileInit,
   type Services,
   type ServicesNetwork,
 } from '@mesh/services'
@@ -51,7 +51,7 @@ export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'on
 /** The event that a command which runs a node for one transfer waits for. */
 export interface Sharing {
   /** Fetches a share by its name. @throws MeshError `files.*`; the signal's reason */
-  receive(init: ReceiveFileInit): Promise<ReceivedFile>
+  receive(init: DownloadInit): Promise<ReceivedFile>
   /** Resolves when somebody has received all of an offer, or the signal aborts. */
   received(signal: AbortSignal): Promise<void>
 }
@@ -75,7 +75,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   await Promise.all([services.start(), files.start()])
   const downloads = createDownloads({
     processId: process.pid,
-    receive: (receiveInit) => receiveFile(receiveInit, fileComponents),
+    fetch: (receiveInit) => receiveFile(receiveInit, fileComponents),
   })
   ends.add(() => downloads.stop())
   const kept = openKeptOffers(settings.ephemeral ? undefined : folder, log.child('services'))
@@ -104,7 +104,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   api.attachOffers(offers)
   if (settings.egress) {
     const allow = valuesOf(settings.egressAllow, parseRange)
-    const started = createEgress({ allow }, { ...components, ownAddresses })
+    const started = createEgress({ allow }, { ...components, ownAddresses: () => ownAddresses(p2p) })
     ends.add(() => started.stop())
     await started.start()
     api.attachEgress(started)
@@ -121,7 +121,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
     init.onService(`Proxy: HTTP and SOCKS5 on ${started.status().listen}`)
   }
   return {
-    receive: (receiveInit) => receiveFile(receiveInit, fileComponents),
+    receive: (receiveInit) => downloads.receive(receiveInit),
     received: (signal) =>
       new Promise((done) => {
         const end = () => {
@@ -136,8 +136,14 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   }
 }
 
-function ownAddresses(): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
+/** Those of the interfaces, and those by which others reach this node: behind them is its own router. */
+function ownAddresses(p2p: P2pMember): readonly string[] {
+  const local = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
+  const outward = p2p.addresses().flatMap((address) => {
+    const ip = /^\/ip[46]\/([^/]+)/.exec(address)?.[1]
+    return ip === undefined || address.includes('/p2p-circuit') ? [] : [ip]
+  })
+  return [...local, ...outward]
 }
 
 /** A line when a service is offered for the first time, and one when a connection listens. */

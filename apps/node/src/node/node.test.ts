@@ -6,7 +6,7 @@ import { createManualClock } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { createEnds } from './ends.ts'
 import { findProblems, type HealthView } from './health.ts'
-import { trimAfterPeers } from './trim-process.ts'
+import { collectByTraffic, trimAfterPeers } from './trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 describe('compression', () => {
@@ -39,6 +39,13 @@ describe('ends', () => {
     await expect(ends.run()).rejects.toThrow('no')
     expect(order).toEqual([3, 1])
   })
+})
+
+test('young buffers are collected for each 4 MiB that come', () => {
+  let collected = 0
+  const received = collectByTraffic(() => collected++)
+  for (let n = 0; n < 130; n++) received(64 * 1024)
+  expect(collected).toBe(2)
 })
 
 test('memory is given back once, when no more peers come', async () => {

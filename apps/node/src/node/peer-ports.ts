@@ -7,6 +7,7 @@ import type { P2pMember } from '@mesh/p2p/node'
 
 /** The host as both packages take it; each adds what it needs besides. */
 export function peerPorts(p2p: P2pMember) {
+  const addresses = createAddresses(p2p)
   return {
     streams: p2p.streams,
     speaks: (peer: PeerId, protocol: string) => p2p.speaks(peer, protocol),
@@ -16,7 +17,18 @@ export function peerPorts(p2p: P2pMember) {
       if (status?.path === undefined) return undefined
       return { path: status.path, transport: status.transport, rttMs: status.rttMs }
     },
-    addressOf: (peer: PeerId) => p2p.peer(peer)?.remoteIp,
+    addressOf: addresses,
     onPath: (listener: (peer: PeerId) => void) => p2p.onPath(listener),
+  }
+}
+
+/** Keeps what each stream that comes in is asked for: a peer's state takes longer to describe than to admit it. */
+function createAddresses(p2p: Pick<P2pMember, 'peer' | 'onPath'>): (peer: PeerId) => string | undefined {
+  const known = new Map<PeerId, string>()
+  p2p.onPath((peer) => known.delete(peer))
+  return (peer) => {
+    const address = known.get(peer) ?? p2p.peer(peer)?.remoteIp
+    if (address !== undefined) known.set(peer, address)
+    return address
   }
 }

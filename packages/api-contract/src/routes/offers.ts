@@ -135,7 +135,7 @@ const downloads = offerRoutesOf({
   noun: 'downloads',
   view: nodeDownloadView,
   body: z
-    .object({ Path: boundedAddress.meta({ example: '/srv/inbox/' }) })
+    .object({ Destination: boundedAddress.meta({ example: '/srv/inbox/' }) })
     .meta({ id: 'NodeDownloadRequest' }),
   isOwnerOnly: true,
   putErrors: ['services.bad_name', 'files.destination', 'files.too_many'],

@@ -84,26 +84,25 @@ export const nodeDownloadView = later(() =>
   z
     .object({
       Name: z.string(),
-      Path: z
-        .string()
-        .meta({ description: 'Where it is to stand, or, once received, stands on this machine.' }),
+      Destination: z.string().meta({ description: 'Where it is to stand on this machine, or go into.' }),
       State: z.enum(['waiting', 'connecting', 'receiving', 'retrying', 'received', 'failed']).meta({
         description: 'waiting: no live member offers it. retrying: it broke off, and is gone on with soon.',
       }),
       Provider: z.string().nullable().meta({ description: 'Peer id of the member that it comes from.' }),
-      Way: path().nullable().meta({ description: 'Null while nothing comes.' }),
+      Path: path().nullable().meta({ description: 'Null while nothing comes.' }),
+      Transport: transport(),
       Files: count().nullable().meta({ description: 'Files in the folder; null while that is not known.' }),
       Bytes: count().meta({ description: 'Those of earlier tries included.' }),
       TotalBytes: count().nullable(),
       Rate: z.number().meta({ description: 'Bytes per second over the last 5 s.' }),
       LeftMs: z.number().nullable().meta({ description: 'Milliseconds at this rate; null while unknown.' }),
+      WrittenTo: z.string().nullable().meta({ description: 'Absolute; null until it is received.' }),
       Verified: z.boolean().nullable().meta({
         description: 'Null until received; false: an EdgeVPN-compatible sender says no hash.',
       }),
-      Failure: z
-        .object({ Code: z.string(), Message: z.string(), Hint: z.string().nullable() })
-        .nullable()
-        .meta({ description: 'With failed and retrying: what went wrong.' }),
+      LastError: z.string().nullable().meta({ description: 'With failed and retrying: what went wrong.' }),
+      ErrorCode: z.string().nullable().meta({ description: 'With failed: its code.' }),
+      Hint: z.string().nullable().meta({ description: 'With failed: what to do.' }),
     })
     .meta({ id: 'NodeDownload' }),
 )

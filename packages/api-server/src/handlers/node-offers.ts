@@ -52,7 +52,7 @@ export function createNodeOffers(offers: () => OffersPort | undefined): Handlers
     deleteNodeFile: files.remove,
     listNodeDownloads: downloads.list,
     getNodeDownload: downloads.get,
-    putNodeDownload: ({ name, body }) => downloads.put(name, body.Path),
+    putNodeDownload: ({ name, body }) => downloads.put(name, body.Destination),
     deleteNodeDownload: downloads.remove,
     getNodeEgress: () => egressView(running().egress(), running().proxy()),
   }

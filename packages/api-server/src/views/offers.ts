@@ -107,22 +107,22 @@ export function fileView({
 }
 
 export function downloadView(file: FetchedFile): NodeDownloadView {
-  const { name, path, state, provider, way, failure } = file
   return {
-    Name: name,
-    Path: path,
-    State: state,
-    Provider: provider ?? null,
-    Way: way ?? null,
+    Name: file.name,
+    Destination: file.destination,
+    State: file.state,
+    Provider: file.provider ?? null,
+    Path: file.path ?? null,
+    Transport: file.transport ?? null,
     Files: file.fileCount ?? null,
     Bytes: file.bytes,
     TotalBytes: file.totalBytes ?? null,
     Rate: Math.round(file.rate),
     LeftMs: file.leftMs === undefined ? null : Math.round(file.leftMs),
+    WrittenTo: file.writtenTo ?? null,
     Verified: file.isVerified ?? null,
-    Failure:
-      failure === undefined
-        ? null
-        : { Code: failure.code, Message: failure.message, Hint: failure.hint ?? null },
+    LastError: file.lastError ?? null,
+    ErrorCode: file.errorCode ?? null,
+    Hint: file.hint ?? null,
   }
 }

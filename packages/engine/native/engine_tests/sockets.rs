@@ -345,3 +345,67 @@ fn under_a_flood_of_handshakes_from_everywhere_a_peer_that_proves_its_address_ge
     let limited = b.engine.counters().dropped(Reason::HandshakeLimit);
     assert!(limited > 0 || began.elapsed() < Duration::from_millis(100), "{limited}");
 }
+
+#[test]
+fn proofs_that_are_made_up_are_looked_at_within_bounds_and_keep_nobody_out() {
+    let (a, b) = over_sockets(false, false);
+    let mut random = Random::new(5);
+    let mut flood = hostile_datagrams(&b, &[4; 64], &mut random);
+    flood.truncate(64);
+    for message in &mut flood {
+        // where a sender proves its address
+        let len = message.len();
+        message[len - 16..].copy_from_slice(&random.bytes(16));
+    }
+    let sources: Vec<PlainSocket> =
+        (2..130).map(|n| PlainSocket::bind(("127.0.7.".to_owned() + &n.to_string(), 0)).unwrap()).collect();
+    for _ in 0..20 {
+        for (message, source) in flood.iter().cycle().zip(&sources) {
+            let _ = source.send_to(message, address_of(&b));
+        }
+    }
+    let limited = || b.engine.counters().dropped(Reason::HandshakeLimit) > 0;
+    eventually(|| limited().then_some(()), "the limit");
+    assert!(a.kernel.send(&build(&Spec { payload: 3, ..Spec::default() })));
+    let came = || {
+        a.engine.retry_handshake(PEER);
+        b.kernel.receive()
+    };
+    eventually(came, "a packet of one who proves its address");
+}
+
+#[test]
+fn datagrams_that_come_one_by_one_are_joined_for_the_device() {
+    let (a, b) = over_sockets(true, false);
+    let packet = build(&Spec { payload: 3, ..Spec::default() });
+    assert!(a.kernel.send(&packet));
+    received(&b);
+    // a wire without offloads: each datagram for itself
+    let wire = stranger();
+    wire.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    set_path(&a, 2, Path { endpoint: Some(wire.local_addr().unwrap()), stream: false });
+    let (header, bytes) = build_super(&Spec { payload: 1300 * 30, ..Spec::default() }, 1300);
+    let mut piece = vec![0; HEADER];
+    header.encode(&mut piece).unwrap();
+    piece.extend_from_slice(&bytes);
+    let joined = || {
+        assert!(a.kernel.send_piece(&piece));
+        let mut datagrams = Vec::new();
+        let mut memory = [0; 2000];
+        while datagrams.len() < 30
+            && let Ok(len) = wire.recv(&mut memory)
+        {
+            datagrams.push(memory[..len].to_vec());
+        }
+        for datagram in &datagrams {
+            wire.send_to(datagram, address_of(&b)).unwrap();
+        }
+        let (mut payload, mut longest) = (0, 0);
+        while payload < 1300 * datagrams.len() {
+            let len = received(&b).len() - HEADER - header.hdr_len as usize;
+            (payload, longest) = (payload + len, longest.max(len));
+        }
+        (longest > 1300).then_some(())
+    };
+    eventually(joined, "a piece of several datagrams");
+}

@@ -1,7 +1,8 @@
 /**
  * How much the ledger and each signer may hold. There are two rooms: one for what says who is there (`healthcheck`,
  * `machines`, `users`, `dhcp`), which nothing else can fill, and one for all else. In a full room the largest
- * signer's entries go first (`eviction-queue.ts`).
+ * signer's entries go first (`eviction-queue.ts`), and in a range whose addresses are claimed, those of the signer with
+ * the most (`address-shares.ts`).
  */
 import { BUCKETS } from '@mesh/core'
 import { utf8Length } from '../entries/utf8-length.ts'
@@ -17,6 +18,7 @@ import {
   MAX_VITAL_SIGNER_ENTRIES,
   VITAL_ONE_IN,
 } from '../limits.ts'
+import { AddressShares } from './address-shares.ts'
 import { EvictionQueue } from './eviction-queue.ts'
 
 const MAX_ENTRY_COST =
@@ -71,11 +73,23 @@ export function createQuota(init: QuotaInit): Quota {
   const vitalRoom = new Room({ ...init, most: vital, signer: vitalSigner, unsigned })
   const otherRoom = new Room({ ...init, most: other, signer, unsigned })
   const roomOf = (row: KeyedEntry) => (isVital(row) ? vitalRoom : otherRoom)
+  const addresses = new AddressShares()
+  const addressExcess = (row: KeyedEntry): Excess | undefined => {
+    const excess = addresses.excessAfter(row, init.self)
+    return excess === undefined ? undefined : { owner: excess.owner, first: () => excess.first }
+  }
   return {
-    admits: (next, before) => roomOf(next).admits(next, before),
-    excessAfter: (row) => roomOf(row).excessAfter(row),
-    count: (row) => roomOf(row).change(row, 1),
-    uncount: (row) => roomOf(row).change(row, -1),
+    // what is claimed of a range of addresses shows when the row is counted
+    admits: (next, before) => next.bucket !== BUCKETS.machines && roomOf(next).admits(next, before),
+    excessAfter: (row) => roomOf(row).excessAfter(row) ?? addressExcess(row),
+    count(row) {
+      roomOf(row).change(row, 1)
+      addresses.count(row)
+    },
+    uncount(row) {
+      roomOf(row).change(row, -1)
+      addresses.uncount(row)
+    },
   }
 }
 

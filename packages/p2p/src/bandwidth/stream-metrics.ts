@@ -6,16 +6,22 @@
 import type { Connection, Metrics, Stream } from '@libp2p/interface'
 import type { BandwidthCounter } from './bandwidth.ts'
 
-/** @param connections all open connections, to find whose stream one is */
+interface StreamMetricsInit {
+  /** All open connections, to find whose stream one is. */
+  readonly connections: () => readonly Connection[]
+  /** Told how many bytes came on a connection, as they come and before anything is made of them. */
+  readonly onReceived: (bytes: number) => void
+}
+
 export function createStreamMetrics(
   bandwidth: BandwidthCounter,
-  connections: () => readonly Connection[],
+  { connections, onReceived }: StreamMetricsInit,
 ): Metrics {
   const value = { update() {}, increment() {}, decrement() {}, reset() {}, timer: () => () => {} }
   const group = { ...value, timer: () => () => {} }
   const observed = { observe() {}, reset() {}, timer: () => () => {} }
   return {
-    trackMultiaddrConnection() {},
+    trackMultiaddrConnection: (connection) => watchMessages(connection, onReceived),
     trackProtocolStream: (stream) => count(stream, bandwidth, connections),
     registerMetric: () => value,
     registerMetricGroup: () => group,
@@ -42,9 +48,13 @@ function count(stream: Stream, bandwidth: BandwidthCounter, connections: () => r
     meter.add(0, bytes.byteLength)
     return send(bytes)
   }
-  const dispatch = stream.dispatchEvent.bind(stream)
-  stream.dispatchEvent = (event: Event) => {
-    if (event.type === 'message' && 'data' in event) meter.add(byteLength(event.data), 0)
+  watchMessages(stream, (bytes) => meter.add(bytes, 0))
+}
+
+function watchMessages(source: Pick<EventTarget, 'dispatchEvent'>, onBytes: (bytes: number) => void): void {
+  const dispatch = source.dispatchEvent.bind(source)
+  source.dispatchEvent = (event: Event) => {
+    if (event.type === 'message' && 'data' in event) onBytes(byteLength(event.data))
     return dispatch(event)
   }
 }

@@ -138,9 +138,9 @@ export class BulkConnection {
       this.#held.shift()
     }
     this.#isDraining = false
+    // a stream that takes nothing for a moment, as between a request and its answer, does not stop the socket
     if (this.#held.length > 0) this.#socket.pause()
-    else if (this.#stream !== undefined && !this.#stream.mayTake()) this.#socket.pause()
-    else if (this.#socket.isPaused()) this.#socket.resume()
+    else if (this.#socket.isPaused() && this.#stream?.mayTake() !== false) this.#socket.resume()
   }
 
   /** Called by the stream when both directions have ended. */

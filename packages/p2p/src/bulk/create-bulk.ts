@@ -23,7 +23,6 @@ import {
   MAX_CONTROL_CHANNELS_PER_PEER,
   MAX_OFFERED_PORTS,
   MAX_OPENED,
-  OPEN_BUDGET_MS,
 } from './limits.ts'
 import { type Agreement, Opener } from './opener.ts'
 import { createTlsAcceptor, type TlsAcceptor } from './tls-acceptor.ts'
@@ -90,7 +89,7 @@ class TlsBulk implements Bulk {
   readonly open: Bulk['open'] = async (peer, protocol, { halfClose }) => {
     const { speaks, rttMs, bandwidth } = this.#components
     if (this.#isStopped || speaks(peer, BULK_PROTOCOL) !== true) return undefined
-    const connection = await this.#openerOf(peer)?.take((rttMs(peer) ?? 0) + OPEN_BUDGET_MS)
+    const connection = await this.#openerOf(peer)?.take(() => rttMs(peer) ?? 0)
     if (connection?.isLive !== true) return undefined
     const meter = bandwidth.meter({ protocol, peer, relayed: false })
     return connection.open(protocol, { halfClose, meter })

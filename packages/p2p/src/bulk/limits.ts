@@ -68,6 +68,11 @@ export const MAX_BULK_PEERS = 256
 
 /** How long a stream may wait for its first connection beyond one round trip, in ms; then it goes over libp2p. */
 export const OPEN_BUDGET_MS = 200
+/**
+ * The same, in ms, for a further connection to a peer that is connected so and that one is being made to: those of a
+ * burst share the processors with each other's handshakes.
+ */
+export const OPEN_BUDGET_REACHED_MS = 1_000
 /** The offer and its answer, in ms. */
 export const NEGOTIATE_MS = 5_000
 /** Waits between two tries to reach a peer that could not be reached: the shortest and the longest, in ms. */

@@ -11,6 +11,8 @@ import {
   MAX_IDLE_CONNECTIONS,
   MAX_OPENED_PER_PEER,
   MAX_PARALLEL_DIALS_PER_PEER,
+  OPEN_BUDGET_MS,
+  OPEN_BUDGET_REACHED_MS,
   READY_CONNECTIONS,
   RETRY_LEAST_MS,
   RETRY_MOST_MS,
@@ -92,15 +94,18 @@ export class Opener {
     void this.#fill()
   }
 
-  /** An idle connection, or the first one within `budgetMs`; undefined: use another path. */
-  async take(budgetMs: number): Promise<BulkConnection | undefined> {
+  /**
+   * An idle connection, or the next one that is ready in time; undefined: use another path.
+   * @param rttMs asked only where none is idle
+   */
+  async take(rttMs: () => number): Promise<BulkConnection | undefined> {
     this.#usedAt = this.#init.clock.monotonic()
     const ready = this.#takeIdle()
     if (ready !== undefined || this.#isSlow || this.#isWaitingToRetry()) {
       void this.#fill()
       return ready
     }
-    return await this.#wait(budgetMs)
+    return await this.#wait(rttMs())
   }
 
   /** A path opened or closed: what failed before may work now. */
@@ -132,20 +137,27 @@ export class Opener {
     return this.#backoff.remainingMs() > 0
   }
 
-  #wait(budgetMs: number): Promise<BulkConnection | undefined> {
+  #wait(rttMs: number): Promise<BulkConnection | undefined> {
     return new Promise((resolve) => {
+      let cancel = () => {}
       const waiter: Waiter = (connection) => {
         cancel()
         resolve(connection)
       }
-      const cancel = this.#init.clock.after(budgetMs, () => {
+      this.#waiters.push(waiter)
+      void this.#fill()
+      cancel = this.#init.clock.after(rttMs + this.#budgetMs, () => {
         this.#waiters = this.#waiters.filter((one) => one !== waiter)
         this.#isSlow = this.#all.size === 0
         resolve(undefined)
       })
-      this.#waiters.push(waiter)
-      void this.#fill()
     })
+  }
+
+  /** A peer that is reached is worth a longer wait: what goes over libp2p does so until its end. */
+  get #budgetMs(): number {
+    const isComing = this.#all.size > 0 && this.#dialling + this.#asked > 0
+    return isComing ? OPEN_BUDGET_REACHED_MS : OPEN_BUDGET_MS
   }
 
   /** Makes as many connections as streams wait for, and some ahead. */

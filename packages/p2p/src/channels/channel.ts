@@ -67,9 +67,14 @@ export function createChannel(init: ChannelInit): Channel {
       reading = true
       try {
         const onHeld = held.track({ peer, address: addressGroupOf(connection), abort })
-        for await (const message of readFrames(stream, maxMessageBytes, onHeld)) {
+        const frames = readFrames(stream, maxMessageBytes, onHeld)
+        for (;;) {
+          let next: IteratorResult<Uint8Array> | undefined = await frames.next()
+          if (next.done === true) break
           heard = true
-          yield message
+          yield next.value
+          // an idle channel must not keep its last message
+          next = undefined
         }
       } catch (error) {
         if (error instanceof FrameTooLongError) {

@@ -7,13 +7,15 @@ import type {
   TypedEventTarget,
 } from '@libp2p/interface'
 import { kadDHT, passthroughMapper, type SingleKadDHT } from '@libp2p/kad-dht'
+import type { Clock } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
+import { MAX_DHT_RECORDS, MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
+import { boundQuestions, boundRecords } from '../upstream/dht-bounds.ts'
 import type { RendezvousDht } from './rendezvous.ts'
 
 /** The public DHT's protocol. */
@@ -34,21 +36,24 @@ export async function joinDht(
     readonly host: MeshHost
     readonly spoken: Pick<SpokenProtocols, 'speaks'>
     readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+    readonly clock: Clock
   },
   { isPrivate }: { readonly isPrivate: boolean },
 ): Promise<RendezvousDht> {
-  const { host, spoken, dialOne } = context
+  const { host, spoken, dialOne, clock } = context
   const protocol = isPrivate ? PRIVATE_PROTOCOL : PUBLIC_PROTOCOL
-  const dht = (await joinService(
-    host,
-    'dht',
-    kadDHT({
-      protocol,
-      allowQueryWithZeroPeers: true,
-      // a private network has private addresses, and nobody from outside to say that a node is reachable
-      ...(isPrivate ? { peerInfoMapper: passthroughMapper, clientMode: false } : {}),
-    }),
-  )) as SingleKadDHT &
+  const build = kadDHT({
+    protocol,
+    allowQueryWithZeroPeers: true,
+    // a private network has private addresses, and nobody from outside to say that a node is reachable
+    ...(isPrivate ? { peerInfoMapper: passthroughMapper, clientMode: false } : {}),
+  })
+  const dht = (await joinService(host, 'dht', (components: Parameters<typeof build>[0]) => {
+    const datastore = boundRecords(components.datastore, MAX_DHT_RECORDS)
+    const made = build(Object.create(components, { datastore: { value: datastore } }))
+    boundQuestions(made, host, clock)
+    return made
+  })) as SingleKadDHT &
     TypedEventTarget<PeerDiscoveryEvents> & {
       readonly routingTable: EventTarget & { add(peer: PeerId, options: AbortOptions): Promise<void> }
     }

@@ -9,6 +9,7 @@ import { expect, test } from 'vitest'
 import { EXCHANGE_GAP_MS } from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { startPeerExchange } from './peer-exchange.ts'
+import { VerifiedRecords } from './peer-records.ts'
 import { decodePeers } from './peers-message.ts'
 
 async function createSubject(address: string) {
@@ -125,4 +126,17 @@ test('a member that comes back with the record that the peer store has is told t
   await hub.pass()
   expect(hub.told).toEqual([0, 1])
   hub.exchange.stop()
+})
+
+test('a record is checked once, whoever tells it, and what was changed of it is another', async () => {
+  const records = new VerifiedRecords()
+  const { peerRecordEnvelope, peer } = await createSubject('/ip4/10.0.0.3/tcp/1')
+  expect(records.known(peerRecordEnvelope)).toBeUndefined()
+  expect((await records.verify(peerRecordEnvelope))?.peerId.toString()).toBe(peer)
+  expect(records.known(Uint8Array.from(peerRecordEnvelope))?.peerId.toString()).toBe(peer)
+  const changed = Uint8Array.from(peerRecordEnvelope)
+  const at = peerRecordEnvelope.length - 70
+  changed[at] = (changed[at] ?? 0) ^ 1
+  expect(records.known(changed)).toBeUndefined()
+  expect(await records.verify(changed)).toBeUndefined()
 })

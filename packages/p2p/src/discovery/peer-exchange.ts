@@ -9,12 +9,19 @@
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { type Clock, createTokenBucket, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
 import { connectionsTo } from '../libp2p/connections.ts'
-import { EXCHANGE_RETRY_MS, MAX_EXCHANGE_MESSAGE_BYTES, MAX_EXCHANGE_MESSAGES_PER_MINUTE } from '../limits.ts'
+import { createAddressRate } from '../libp2p/inbound-rates.ts'
+import {
+  EXCHANGE_RETRY_MS,
+  MAX_EXCHANGE_MESSAGE_BYTES,
+  MAX_EXCHANGE_MESSAGES_PER_MINUTE,
+  NEW_RECORDS_BY_ADDRESS,
+  NEW_RECORDS_IN_ALL,
+} from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
 import { ExchangeChannel } from './exchange-channel.ts'
 import type { Find } from './find.ts'
-import { addressesOf, isSameHost, PeerRecords, verifyRecord } from './peer-records.ts'
+import { addressesOf, isSameHost, PeerRecords, VerifiedRecords } from './peer-records.ts'
 import { usableAddresses } from './usable-addresses.ts'
 import { decodePeers } from './peers-message.ts'
 
@@ -68,6 +75,8 @@ class RecordExchange implements PeerExchange {
   readonly #log: Logger
   readonly #self: string
   readonly #records = new PeerRecords()
+  readonly #verified = new VerifiedRecords()
+  readonly #mayTellNew: ReturnType<typeof createAddressRate>
   readonly #channels = new Map<string, ExchangeChannel>()
   readonly #stopped = new AbortController()
   #stopListening = () => {}
@@ -77,6 +86,8 @@ class RecordExchange implements PeerExchange {
     this.#clock = clock
     this.#log = logger.child('peers')
     this.#self = init.host.peerId.toString()
+    const rates = { ofAddress: NEW_RECORDS_BY_ADDRESS, ofAll: NEW_RECORDS_IN_ALL }
+    this.#mayTellNew = createAddressRate(rates, clock)
   }
 
   async start(): Promise<void> {
@@ -194,8 +205,12 @@ class RecordExchange implements PeerExchange {
     onStunPort(peer, message.stunPort)
     if (message.name !== undefined) onName(peer, message.name)
     const sameHost = isSameHost(host, peer)
+    const [connection] = connectionsTo(host, peer)
     for (const envelope of message.records) {
-      const record = await verifyRecord(envelope)
+      const known = this.#verified.known(envelope)
+      if (known === undefined && connection !== undefined && !this.#mayTellNew(connection))
+        return onRefused('peers.too_many', peer)
+      const record = known ?? (await this.#verified.verify(envelope))
       if (record === undefined) {
         onRefused('peers.bad_record', peer)
         continue

@@ -69,7 +69,7 @@ export class InboundStreams {
   }
 
   async #read({ stream, connection }: InboundStream): Promise<void> {
-    const { pubsub, refusals, held } = this.#components
+    const { refusals, held } = this.#components
     const from = { peer: connection.remotePeer.toString(), protocol: stream.protocol }
     try {
       const abort = (error: Error) => {
@@ -77,19 +77,31 @@ export class InboundStreams {
         stream.abort(error)
       }
       const onHeld = held.track({ peer: from.peer, address: addressGroupOf(connection), abort })
-      for await (const frame of readFrames(stream, this.#maxFrameBytes, onHeld)) {
-        try {
-          await pubsub.handleReceivedRpc(connection.remotePeer, pubsub.decodeRpc(frame))
-        } catch {
-          refusals.refuse('topic.bad_frame', from)
-        }
-      }
+      const frames = readFrames(stream, this.#maxFrameBytes, onHeld)
+      while (await this.#takeFrame(frames, connection, from)) continue
     } catch (error) {
       if (error instanceof TooMuchHeldError) refusals.refuse('topic.too_much_held', from)
       else if (error instanceof FrameTooLongError) refusals.refuse('topic.bad_frame', from)
       else return
       stream.abort(error)
     }
+  }
+
+  /** Takes one frame, of which nothing is left when this returns: idle streams must not keep their last one. */
+  async #takeFrame(
+    frames: AsyncGenerator<Uint8Array>,
+    { remotePeer }: Connection,
+    from: { readonly peer: string; readonly protocol: string },
+  ): Promise<boolean> {
+    const { pubsub, refusals } = this.#components
+    const { done, value } = await frames.next()
+    if (done === true) return false
+    try {
+      await pubsub.handleReceivedRpc(remotePeer, pubsub.decodeRpc(value))
+    } catch {
+      refusals.refuse('topic.bad_frame', from)
+    }
+    return true
   }
 }
 

@@ -4,6 +4,7 @@
  * too, 3 repeated when a boundary may have swallowed it (`legacy/republications.ts`).
  * In: 1 gossipsub checks the signature, 2 author, envelope and seal are judged (`message-validator.ts`), 3 listeners are
  * told once and may refuse, 4 gossipsub passes on what was taken.
+ * Either way nothing goes to a peer that is kept out of the network (`kept-out.ts`).
  */
 import type { GossipSub, GossipsubMessage } from '@libp2p/gossipsub'
 import type { Libp2p } from '@libp2p/interface'
@@ -30,6 +31,7 @@ import { type GossipInternals, openInternals } from '../upstream/gossipsub-inter
 import { encodeEnvelope, encodePublicEnvelope } from './envelope.ts'
 import { GossipStreams } from './gossip-streams.ts'
 import { maxFrameBytes } from './gossipsub-settings.ts'
+import { KeptOutPeers } from './kept-out.ts'
 import { MessageValidator } from './message-validator.ts'
 import { PublicTopicReader } from './public-topic.ts'
 import { overlapOf, planRotation, type RotationPlan } from './rotation.ts'
@@ -60,6 +62,8 @@ interface GossipTopicInit {
 /** A `GossipTopic` with a life; it may start before or after libp2p. */
 export interface GossipTopicService extends GossipTopic {
   readonly publicTopic: PublicTopic | undefined
+  /** Must be called when who may use the network has changed: others hear nothing on the sealed topic. */
+  admissionChanged(): void
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -83,6 +87,7 @@ class SealedTopic implements GossipTopicService {
   readonly #republications: Republications
   readonly #streams: GossipStreams
   readonly #topology: GossipTopology
+  readonly #keptOut: KeptOutPeers
   readonly #members: TopicMembers
   readonly #public: PublicTopicReader | undefined
   readonly #listeners = new Set<(message: TopicMessage) => unknown>()
@@ -106,6 +111,8 @@ class SealedTopic implements GossipTopicService {
     this.#republications = createRepublications(intervalMs, overlapOf(intervalMs).republish)
     this.#streams = new GossipStreams({ maxFrameBytes: maxFrameBytes(config) }, parts)
     this.#topology = new GossipTopology(parts)
+    const mayUse = (peer: string) => components.membership.mayUse(peer)
+    this.#keptOut = new KeptOutPeers({ pubsub: this.#pubsub, mayUse })
     this.#members = new TopicMembers(() => this.peers())
     this.#public = hasPublicTopic ? new PublicTopicReader(parts) : undefined
   }
@@ -132,8 +139,11 @@ class SealedTopic implements GossipTopicService {
     ]
     this.#stopMembership = () => stopMembership.forEach((stop) => stop())
     this.#topology.start()
+    this.#keptOut.start()
     await this.#streams.start()
     this.#tick()
+    // gossipsub may have started, and counted subscriptions, before this
+    this.#keptOut.review()
   }
 
   async stop(): Promise<void> {
@@ -189,6 +199,10 @@ class SealedTopic implements GossipTopicService {
 
   noteMember(author: PeerId): void {
     this.#components.membership.noteAuthor(author)
+  }
+
+  admissionChanged(): void {
+    if (this.#state === 'running') this.#keptOut.review()
   }
 
   // in
@@ -275,7 +289,9 @@ class SealedTopic implements GossipTopicService {
     const pubsub = this.#pubsub
     const near = [current - 1, current, current + 1, current + 2]
     // what peers say of other topics is not even remembered; one whose clock is ahead may speak of the next ones
-    pubsub.allowedTopics = new Set(near.flatMap((window) => this.#topicsOf(window).map(({ topic }) => topic)))
+    const allowed = new Set(near.flatMap((window) => this.#topicsOf(window).map(({ topic }) => topic)))
+    pubsub.allowedTopics = allowed
+    this.#keptOut.rotate(allowed, new Set(near.map((window) => this.#secrets.ofWindow(window).publicTopic)))
     const wanted = new Map(
       subscribed.flatMap((window) => this.#topicsOf(window)).map((each) => [each.topic, each]),
     )

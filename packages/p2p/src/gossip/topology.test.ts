@@ -23,9 +23,11 @@ function build() {
   const mesh = new Set<string>()
   const pruned: string[] = []
   const subscribers: Libp2pPeerId[] = []
+  const subscribed = new Set<string>()
   const events = new EventTarget()
   const pubsub = Object.assign(new EventTarget(), {
     mesh: new Map([[TOPIC, mesh]]),
+    topics: new Map([[TOPIC, subscribed]]),
     direct: new Set<string>(),
     streamsOutbound: new Map<string, unknown>(),
     getTopics: () => [TOPIC],
@@ -65,6 +67,7 @@ function build() {
   const subscribe = (peer: string) => {
     pubsub.streamsOutbound.set(peer, {})
     subscribers.push(peerIdFromString(peer))
+    subscribed.add(peer)
     pubsub.dispatchEvent(new CustomEvent('subscription-change'))
   }
   const offer = (peer: string) => pubsub.handleIHave(...([peer, [{ topicID: TOPIC }]] as unknown as []))

@@ -118,7 +118,7 @@ export class GossipTopology {
   #graft(peer: string, topic: string): void {
     const { pubsub } = this.#components
     const mesh = pubsub.mesh.get(topic)
-    if (mesh === undefined || !this.#canGraft(peer)) return
+    if (mesh === undefined || !this.#canGraft(peer, topic)) return
     const isNew = !mesh.has(peer)
     // a peer that grafted us is told that this end wants it too, once
     if (!this.#peersOf(topic).want(peer) && !isNew) return
@@ -167,9 +167,11 @@ export class GossipTopology {
     return apartFromRelayed(peers, this.#components.libp2p.getConnections())
   }
 
-  #canGraft(peer: string): boolean {
+  /** Who is not subscribed is sent nothing, whatever it says to have. */
+  #canGraft(peer: string, topic: string): boolean {
     const { pubsub } = this.#components
-    return !pubsub.direct.has(peer) && pubsub.streamsOutbound.has(peer)
+    const isSubscribed = pubsub.topics.get(topic)?.has(peer) === true
+    return isSubscribed && !pubsub.direct.has(peer) && pubsub.streamsOutbound.has(peer)
   }
 
   #peersOf(topic: string): MeshPeers {
@@ -197,7 +199,7 @@ export class GossipTopology {
     const { pubsub } = this.#components
     pubsub.graftOnSubscribe = (peer, topic) => {
       const mesh = pubsub.mesh.get(topic)
-      if (mesh === undefined || mesh.has(peer) || !this.#canGraft(peer)) return false
+      if (mesh === undefined || mesh.has(peer) || !this.#canGraft(peer, topic)) return false
       if (pubsub.getSubscribers(topic).length > FEW_PEERS) return false
       pubsub.addToMesh(peer, topic, 'not_enough')
       this.#peersOf(topic).want(peer)

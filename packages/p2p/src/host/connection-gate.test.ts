@@ -4,7 +4,7 @@ import { parseCidr } from '@mesh/core'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
 import { createAddressRules } from '../addresses/address-rules.ts'
-import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
+import { MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
 import { createConnectionGate } from './connection-gate.ts'
 
@@ -12,13 +12,18 @@ const MEMBER = peerIdFromString('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYd
 const OTHER = peerIdFromString('12D3KooWSTMriKNBgPK4BSjXU9q92hDagQufhCSFXSM3iDC2bmCp')
 const STRANGER = peerIdFromString('12D3KooWCd3eX8r5ihRvzK7P1yPq5aakaBJhG5GNj18YTztPhoCa')
 
-function build(streams: readonly { protocol: string; direction: string }[] = []) {
+function build(
+  streams: readonly { protocol: string; direction: string }[] = [],
+  others: readonly Connection[] = [],
+) {
+  const own = { streams, remoteAddr: multiaddr('/ip4/192.0.2.66/tcp/1') } as unknown as Connection
   const refused: string[] = []
   const gate = createConnectionGate({
     rules: createAddressRules([parseCidr('10.1.0.0/24')]),
     isBlockedPeer: () => false,
     isMember: (peer) => peer !== STRANGER.toString(),
-    connections: (peer) => (peer === MEMBER.toString() ? [{ streams } as unknown as Connection] : []),
+    connections: (peer) => (peer === MEMBER.toString() ? [own] : []),
+    allConnections: () => [own, ...others],
     onRefused: (code) => refused.push(code),
   })
   return { gate, refused }
@@ -49,6 +54,21 @@ test('a peer holds 64 circuits, whether it asked for them or was asked', async (
   expect(await build(full).gate.denyOutboundRelayedConnection?.(MEMBER, OTHER)).toBe(false)
   const asking = [...full, { protocol: RELAY_HOP, direction: 'inbound' }]
   expect(await build(asking).gate.denyOutboundRelayedConnection?.(MEMBER, OTHER)).toBe(true)
+})
+
+test('the peers of one address hold 256 circuits together, however many keys they have', async () => {
+  const circuit = { protocol: RELAY_HOP, direction: 'inbound' }
+  const peerAt = (address: string, circuits: number) =>
+    ({
+      streams: Array.from({ length: circuits }, () => circuit),
+      remoteAddr: multiaddr(`/ip4/${address}/tcp/1`),
+    }) as unknown as Connection
+  const sybils = Array.from({ length: MAX_RELAY_CIRCUITS_PER_ADDRESS / 32 }, () => peerAt('192.0.2.66', 32))
+  const ask = (others: readonly Connection[]) =>
+    build([circuit], others).gate.denyOutboundRelayedConnection?.(MEMBER, OTHER)
+  expect(await ask(sybils)).toBe(true)
+  expect(await ask(sybils.slice(1))).toBe(false)
+  expect(await ask(sybils.map(() => peerAt('192.0.2.1', 32)))).toBe(false)
 })
 
 test('the VPN is neither dialled nor accepted nor remembered', async () => {

@@ -2,7 +2,7 @@
 import type { Connection, ConnectionGater, Libp2p } from '@libp2p/interface'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import { addressGroupOf, connectionsTo } from '../libp2p/connections.ts'
-import { MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
+import { MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
 import { isPhantomWebRtc } from '../upstream/phantom-webrtc.ts'
@@ -14,6 +14,8 @@ interface GateInit {
   readonly isBlockedPeer: (peer: string) => boolean
   readonly isMember: (peer: string) => boolean
   readonly connections: (peer: string) => readonly Connection[]
+  /** The connections of all peers. */
+  readonly allConnections: () => readonly Connection[]
   /** Sees the connections that come in, and says who is back too soon. */
   readonly guard?: Pick<ConnectionGuard, 'accepted' | 'upgraded' | 'isTooSoon'>
   /** Shares reservations between addresses; none are shared without it. */
@@ -44,12 +46,17 @@ export class HostView {
   connections(peer: string): readonly Connection[] {
     return this.#host === undefined ? [] : connectionsTo(this.#host, peer)
   }
+
+  allConnections(): readonly Connection[] {
+    return this.#host?.getConnections() ?? []
+  }
 }
 
 /** Creates the gate that libp2p asks before it dials, accepts and relays. */
 export function createConnectionGate(init: GateInit): ConnectionGater {
   const { rules, isBlockedPeer, isMember, onRefused, guard, relayShares } = init
   const { maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER } = init
+  const maxCircuitsPerAddress = Math.max(MAX_RELAY_CIRCUITS_PER_ADDRESS, maxCircuitsPerPeer)
   const refuse = (when: boolean, code: RefusalCode, peer?: string, protocol?: string) => {
     if (when) {
       onRefused(code, {
@@ -92,15 +99,23 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyOutboundRelayedConnection: (source, destination) => {
       const [from, to] = [source.toString(), destination.toString()]
       if (refuse(!isMember(from) || !isMember(to), 'relay.not_member', from, RELAY_HOP)) return true
+      const asking = init.connections(from)
       // the stream that asks is among the asker's own
       const full =
-        circuits(init.connections(from)) > maxCircuitsPerPeer ||
-        circuits(init.connections(to)) >= maxCircuitsPerPeer
+        circuits(asking) > maxCircuitsPerPeer ||
+        circuits(init.connections(to)) >= maxCircuitsPerPeer ||
+        circuits(sharingAddress(asking, init.allConnections())) > maxCircuitsPerAddress
       return refuse(full, 'relay.too_many_circuits', from, RELAY_HOP)
     },
     denyInboundRelayedConnection: (relay) =>
       refuse(!isMember(relay.toString()), 'relay.not_member', relay.toString(), RELAY_STOP),
   }
+}
+
+/** Chooses, of all connections, those that come from an address of the given ones: keys cost nothing. */
+function sharingAddress(given: readonly Connection[], all: readonly Connection[]): readonly Connection[] {
+  const addresses = new Set(given.map(addressGroupOf))
+  return all.filter((connection) => addresses.has(addressGroupOf(connection)))
 }
 
 /** Counts the circuits that run over these connections. */

@@ -16,6 +16,7 @@ import {
   UNPROVEN_PART,
 } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
+import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { boundInboundStreams } from '../upstream/inbound-stream-rate.ts'
 import { chooseSurplus, type ConnectionBounds, type OpenConnection } from './connection-shares.ts'
 import { PendingConnections } from './pending-connections.ts'
@@ -30,6 +31,9 @@ interface GuardInit {
 interface GuardedHost {
   readonly host: Pick<Libp2p, 'getConnections' | 'addEventListener' | 'removeEventListener'>
   readonly membership: Pick<Membership, 'isMember' | 'onMember'>
+  /** Bounds what the streams of strangers hold, but for those of protocols that count what they hold themselves. */
+  readonly held: HeldBytes
+  readonly isCounted: (protocol: string) => boolean
 }
 
 /** How often a peer had to make way, and until when it waits. */
@@ -98,7 +102,10 @@ export class ConnectionGuard {
   readonly #onOpen = ({ detail }: CustomEvent<Connection>): void => {
     this.#openedAt.set(detail, this.#clock.monotonic())
     const peer = detail.remotePeer.toString()
-    boundInboundStreams(detail, { isTrusted: () => this.#isMember(peer), clock: this.#clock })
+    if (this.#guarded === undefined) return
+    const { held, isCounted } = this.#guarded
+    const isTrusted = () => this.#isMember(peer)
+    boundInboundStreams(detail, { isTrusted, isCounted, held, clock: this.#clock })
     this.#closeSurplus(detail)
   }
 

@@ -1,11 +1,12 @@
 /**
- * Makes a change of who may use the network effective at once: members that came and went by it are told, and what is
- * open with a peer that may not any more ends. A peer that is only kept out keeps its connection, on which it can still
+ * Makes a change of who may use the network effective at once: members that came and went by it are told, what is
+ * open with a peer that may not any more ends, and it hears nothing on the sealed topic. A peer that is only kept out keeps its connection, on which it can still
  * ask to be let in; one that is banned loses that, too, as soon as it had the time to hear of it.
  */
 import type { Connection } from '@libp2p/interface'
 import { type Clock, tryParsePeerId } from '@mesh/core'
 import type { Bulk } from '../bulk/bulk.ts'
+import type { GossipTopicService } from '../gossip/topic.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { BANNED_HEARS_MS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
@@ -22,16 +23,18 @@ import type { MemberStreams } from '../streams/member-streams.ts'
 interface EnforcedParts {
   readonly host: MeshHost
   readonly membership: Membership
+  readonly topic: Pick<GossipTopicService, 'admissionChanged'>
   readonly streams: Pick<MemberStreams, 'isUngated'>
   readonly bulk: Bulk | undefined
 }
 
 /** Begins to enforce; the returned function ends it. */
 export function enforceAdmission(admission: Admission, parts: EnforcedParts, clock: Clock): () => void {
-  const { host, membership, bulk } = parts
+  const { host, membership, topic, bulk } = parts
   const closing = new Map<Connection, () => void>()
   const stopListening = admission.onChange(() => {
     membership.admissionChanged()
+    topic.admissionChanged()
     const closed = new Set<string>()
     const isOut = ({ remotePeer }: Connection) => !admission.mayUse(remotePeer.toString())
     for (const connection of host.getConnections().filter(isOut)) {

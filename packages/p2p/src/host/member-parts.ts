@@ -54,6 +54,8 @@ export interface MemberParts extends ReachParts {
   readonly self: PeerId
   readonly spoken: SpokenProtocols
   readonly membership: Membership
+  /** Bounds what unfinished frames, and strangers' streams, hold. */
+  readonly held: HeldBytes
   readonly book: PeerBook
   readonly methods: DiscoveryMethods
   readonly streams: MemberStreams
@@ -105,6 +107,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     self,
     spoken,
     membership,
+    held,
     book,
     methods,
     streams,

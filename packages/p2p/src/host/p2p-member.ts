@@ -54,7 +54,10 @@ export async function createP2pMember(
   const hostParts = await createHostParts({ init, platform, bootstrap }, components)
   const parts = createMemberParts({ init, platform, bootstrap, ...hostParts }, components)
   hostParts.view.attach(hostParts.host, parts.membership)
-  hostParts.guard.start({ host: hostParts.host, membership: parts.membership })
+  const { host } = hostParts
+  const { protocols } = host.services.pubsub
+  const isCounted = (protocol: string) => protocols.includes(protocol)
+  hostParts.guard.start({ host, membership: parts.membership, held: parts.held, isCounted })
   const running = await startParts({ init, platform, bootstrap, ...hostParts, ...parts }, components)
   const mapUdpPort: P2pMember['mapUdpPort'] = platform.mapUdpPort ?? (() => () => {})
   return buildMember({ ...hostParts, ...parts, ...running, mapUdpPort }, components)
@@ -70,6 +73,7 @@ async function createHostParts(
   const bandwidth = createBandwidth(components)
   const blockedPeers = new Set(init.blockedPeers)
   const maxCircuitsPerPeer = init.relayLimits?.maxCircuitsPerPeer
+  const { onReceived = () => {} } = init
   const view = new HostView()
   const guard = new ConnectionGuard(
     {
@@ -90,13 +94,14 @@ async function createHostParts(
       isBlockedPeer: (peer) => blockedPeers.has(peer) || init.admission?.isBanned(peer) === true,
       isMember: (peer) => view.isMember(peer),
       connections: (peer) => view.connections(peer),
+      allConnections: () => view.allConnections(),
       onRefused: (code, from) => refusals.refuse(code, from),
       guard,
       relayShares: new RelayShares(components.clock, init.relayLimits?.reservationMs),
       ...(maxCircuitsPerPeer === undefined ? {} : { maxCircuitsPerPeer }),
     }),
     announced: (addresses) => chooseAnnounced(addresses, rules),
-    metrics: (connections) => createStreamMetrics(bandwidth, connections),
+    metrics: (connections) => createStreamMetrics(bandwidth, { connections, onReceived }),
     userAgent: init.userAgent ?? 'mesh',
     maxConnections: guard.bounds.maxConnections + guard.bounds.maxUnproven,
   })

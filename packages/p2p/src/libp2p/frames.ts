@@ -19,7 +19,8 @@ const MAX_PREFIX_BYTES = 4
 
 /**
  * @param onHeld is told how many bytes of an unfinished frame wait for the rest; what it throws ends the reading
- * @yields each frame's bytes, owned by the consumer
+ * @yields each frame's bytes, owned by the consumer; a `for await` keeps them until the next frame comes, however long
+ *   that is, so that where frames are large the consumer takes them by `next()` in a function that returns
  */
 export async function* readFrames(
   stream: Stream,

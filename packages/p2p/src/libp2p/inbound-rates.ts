@@ -14,7 +14,7 @@ import { addressGroupOf } from './connections.ts'
 /** The protocols by which a peer says what it is when it is asked, and unasked. */
 const PROTOCOLS = ['/ipfs/id/1.0.0', '/ipfs/id/push/1.0.0']
 
-/** Bounds the protocols of a host that has started. */
+/** Bounds who may say what it is to a host that has started. */
 export async function boundIdentify(registrar: Registrar, clock: Clock): Promise<void> {
   for (const protocol of PROTOCOLS) {
     const { handler, options } = registrar.getHandler(protocol)
@@ -28,9 +28,20 @@ export async function boundIdentify(registrar: Registrar, clock: Clock): Promise
   }
 }
 
+type Rate = Parameters<typeof createTokenBucket>[0]
+type IsAllowed = (connection: Pick<Connection, 'remoteAddr'>) => boolean
+
 /** True for a connection whose address, and all together, have opened few enough streams of one protocol. */
-export function createIdentifyRate(clock: Clock): (connection: Pick<Connection, 'remoteAddr'>) => boolean {
-  const ofAddress = createRateLimiter({ ...IDENTIFIES_BY_ADDRESS, maxAddresses: MAX_RATED_ADDRESSES }, clock)
-  const ofAll = createTokenBucket(IDENTIFIES_IN_ALL, clock)
+export function createIdentifyRate(clock: Clock): IsAllowed {
+  return createAddressRate({ ofAddress: IDENTIFIES_BY_ADDRESS, ofAll: IDENTIFIES_IN_ALL }, clock)
+}
+
+/** True for a connection of whose address, and of all together, there was little enough. */
+export function createAddressRate(
+  rates: { readonly ofAddress: Rate; readonly ofAll: Rate },
+  clock: Clock,
+): IsAllowed {
+  const ofAddress = createRateLimiter({ ...rates.ofAddress, maxAddresses: MAX_RATED_ADDRESSES }, clock)
+  const ofAll = createTokenBucket(rates.ofAll, clock)
   return (connection) => ofAddress.take(addressGroupOf(connection)) && ofAll.take()
 }

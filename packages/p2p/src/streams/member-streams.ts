@@ -5,7 +5,8 @@
  */
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import { type Clock, KeyedCounts, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
-import { CHANNEL_OPEN_MS, MAX_CONNECTIONS_TRIED } from '../limits.ts'
+import { addressGroupOf } from '../libp2p/connections.ts'
+import { CHANNEL_OPEN_MS, MAX_CONNECTIONS_TRIED, MAX_STREAMS_PER_ADDRESS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Refusals } from '../refusals.ts'
 import { chooseConnection } from './connection-choice.ts'
@@ -93,12 +94,12 @@ class MemberStreamsService implements MemberStreams {
     rules: StreamRules & { readonly maxPerPeer: number },
     handler: StreamHandler,
   ): Promise<void> {
-    const perPeer = new KeyedCounts<PeerId>()
+    const [perPeer, perAddress] = [new KeyedCounts<PeerId>(), new KeyedCounts<string>()]
     this.#served.add(protocol)
     if (rules.ungated === true) this.#ungated.add(protocol)
     // libp2p resets a stream whose handler rejects; ours answers for itself, and must not hold up the negotiation
     const serveOne = (stream: Stream, connection: Connection) =>
-      void this.#serveOne({ stream, connection }, { protocol, rules, perPeer, handler })
+      void this.#serveOne({ stream, connection }, { protocol, rules, perPeer, perAddress, handler })
     await this.#components.libp2p.handle(protocol, serveOne, {
       maxInboundStreams: MAX_INBOUND_STREAMS,
       maxOutboundStreams: MAX_INBOUND_STREAMS,
@@ -112,16 +113,20 @@ class MemberStreamsService implements MemberStreams {
       readonly protocol: string
       readonly rules: StreamRules & { readonly maxPerPeer: number }
       readonly perPeer: KeyedCounts<PeerId>
+      readonly perAddress: KeyedCounts<string>
       readonly handler: StreamHandler
     },
   ): Promise<void> {
-    const { protocol, rules, perPeer, handler } = served
+    const { protocol, rules, perPeer, perAddress, handler } = served
     const peer = tryParsePeerId(connection.remotePeer.toString())
     let code = peer === undefined ? 'channel.not_member' : this.#admission.judge(stream, connection, rules)
     // no promise in between where none is needed: what comes first must find its reader
     if (code instanceof Promise) code = await code
     if (this.#isStopped) return stream.abort(new Error('this node stops'))
-    const isFull = peer !== undefined && perPeer.of(peer) >= rules.maxPerPeer
+    const address = addressGroupOf(connection)
+    const isFull =
+      (peer !== undefined && perPeer.of(peer) >= rules.maxPerPeer) ||
+      perAddress.of(address) >= Math.max(MAX_STREAMS_PER_ADDRESS, rules.maxPerPeer)
     if (code === undefined && isFull) code = 'channel.too_many'
     if (peer === undefined || code !== undefined) {
       const from = { peer: connection.remotePeer.toString(), protocol }
@@ -129,7 +134,11 @@ class MemberStreamsService implements MemberStreams {
       return stream.abort(new Error(`refused: ${code}`))
     }
     perPeer.add(peer)
-    this.#track(stream, () => perPeer.remove(peer))
+    perAddress.add(address)
+    this.#track(stream, () => {
+      perPeer.remove(peer)
+      perAddress.remove(address)
+    })
     handler({ stream, connection, peer })
   }
 

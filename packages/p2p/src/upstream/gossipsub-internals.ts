@@ -24,6 +24,8 @@ export interface GossipInternals extends Omit<GossipSub, 'publish'> {
   /** Peers that get every message, outside the mesh. */
   readonly direct: Set<string>
   readonly mesh: Map<string, Set<string>>
+  /** Who is subscribed to each topic. */
+  readonly topics: Map<string, Set<string>>
   /** Topics that anything is kept of; null would be all. */
   allowedTopics: Set<string> | null
 
@@ -39,6 +41,8 @@ export interface GossipInternals extends Omit<GossipSub, 'publish'> {
   createOutboundStream(peerId: PeerId, connection: Connection): Promise<void>
   decodeRpc(bytes: Uint8Array): unknown
   handleReceivedRpc(from: PeerId, rpc: unknown): Promise<void>
+  /** False where the subscription is not counted, after which nothing more is done about it. */
+  handleReceivedSubscription(from: PeerId, topic: string, subscribe: boolean): boolean
   sendSubscriptions(peer: string, topics: readonly string[], subscribe: boolean): void
   sendGraft(peer: string, topics: readonly string[]): void
   addToMesh(peer: string, topic: string, reason: string): void
@@ -55,6 +59,8 @@ export interface GossipInternals extends Omit<GossipSub, 'publish'> {
     peer: string,
     ihave: readonly { readonly topicID?: string }[],
   ): readonly { readonly messageIDs: readonly Uint8Array[] }[]
+  /** Gives the messages that the peer asked for and is given. */
+  handleIWant(peer: string, iwant: readonly unknown[]): readonly { readonly topic: string }[]
 }
 
 const METHODS = [
@@ -74,8 +80,10 @@ const METHODS = [
   'handlePrune',
   'graftOnSubscribe',
   'handleIHave',
+  'handleIWant',
+  'handleReceivedSubscription',
 ] as const
-const COLLECTIONS = ['peers', 'streamsInbound', 'streamsOutbound', 'direct', 'mesh'] as const
+const COLLECTIONS = ['peers', 'streamsInbound', 'streamsOutbound', 'direct', 'mesh', 'topics'] as const
 
 /** @throws MeshError `p2p.incompatible_library` when another version of gossipsub is installed */
 export function openInternals(pubsub: GossipSub): GossipInternals {

@@ -109,10 +109,11 @@ class TopicBlockReceiver implements BlockReceiver {
   /** Begins with as many as may be judged at a time. */
   #work(): void {
     this.#cancelWork = undefined
+    const { clock } = this.#components
     for (let block = this.#next(); block !== undefined; block = this.#next()) {
-      const begun = block
+      const [begun, atMs] = [block, clock.monotonic()]
       void this.#judge(begun).finally(() => {
-        this.#waiting.done(begun)
+        this.#waiting.done(begun, clock.monotonic() - atMs)
         this.#work()
       })
     }

@@ -27,11 +27,27 @@ describe('blocks that wait', () => {
     const order: string[] = []
     for (let next = waiting.next(); next !== undefined; next = waiting.next()) {
       order.push(next.from)
-      waiting.done(next)
+      waiting.done(next, 1)
     }
     expect(order.indexOf('honest')).toBeLessThan(2)
     expect(order).toHaveLength(51)
     expect(waiting.bytes).toBe(0)
+  })
+
+  it('of a peer whose messages take long wait for those of others, which save nothing up while they rest', () => {
+    const waiting = new WaitingBlocks({ maxBytes: 8 * MB, parallel: 1 })
+    const take = () => {
+      const next = waiting.next()
+      if (next !== undefined) waiting.done(next, next.from === 'costly' ? 100 : 1)
+      return next?.from
+    }
+    for (let at = 0; at < 40; at++) waiting.add(block('costly'))
+    for (let at = 0; at < 40; at++) waiting.add(block('honest'))
+    const order = Array.from({ length: 41 }, take)
+    expect(order.filter((from) => from === 'honest').length).toBeGreaterThanOrEqual(39)
+    while (take() !== undefined) continue
+    for (let at = 0; at < 4; at++) for (const from of ['costly', 'rested']) waiting.add(block(from))
+    expect(Array.from({ length: 8 }, take).slice(0, 4)).toEqual(Array.from({ length: 4 }, () => 'rested'))
   })
 
   it('are inflated one large one at a time, with a place for small ones beside it', () => {
@@ -53,7 +69,7 @@ describe('blocks that wait', () => {
     waiting.add(block('b', { author }))
     const first = waiting.next()
     expect(waiting.next()).toBeUndefined()
-    if (first !== undefined) waiting.done(first)
+    if (first !== undefined) waiting.done(first, 1)
     expect(waiting.next()?.author).toBe(author)
   })
 })

@@ -1,10 +1,15 @@
 /**
  * Messages that wait to be judged, and which is next. Keys cost nothing, so that bounds by author alone bound nothing:
  * what waits and what is inflated counts against one budget, each peer that passed messages on has its share of it, and
- * these take turns. Pure: sizes in, decisions out.
+ * of these the one whose messages took the least time so far is next. Pure: sizes and times in, decisions out.
  */
-import { KeyedCounts, type PeerId } from '@mesh/core'
-import { MAX_WAITING_MESSAGES, SMALL_BLOCK_BYTES, WAITING_MESSAGE_BYTES } from '../limits.ts'
+import { BoundedMap, KeyedCounts, type PeerId } from '@mesh/core'
+import {
+  MAX_MEMBERS_REMEMBERED,
+  MAX_WAITING_MESSAGES,
+  SMALL_BLOCK_BYTES,
+  WAITING_MESSAGE_BYTES,
+} from '../limits.ts'
 
 export interface WaitingBlock {
   readonly author: PeerId
@@ -24,10 +29,13 @@ interface WaitingBlocksInit {
 
 export class WaitingBlocks {
   readonly #init: WaitingBlocksInit
-  /** The blocks that wait, by the peer that passed it on; the peer whose turn it is comes first. */
+  /** The blocks that wait, by the peer that passed it on; of peers with equal times the first one's turn is next. */
   readonly #byPeer = new Map<string, WaitingBlock[]>()
   /** How many wait, by author. */
   readonly #byAuthor = new KeyedCounts<PeerId>()
+  /** How long this node worked for each peer, in ms; one that comes back begins with what the last one had. */
+  readonly #usedMs = new BoundedMap<string, number>(MAX_MEMBERS_REMEMBERED)
+  #lastUsedMs = 0
   /** Bytes that wait, by peer. */
   readonly #bytes = new Map<string, number>()
   readonly #judged = new Set<WaitingBlock>()
@@ -55,7 +63,7 @@ export class WaitingBlocks {
       this.#drop(peer)
     }
     const own = this.#byPeer.get(block.from)
-    if (own === undefined) this.#byPeer.set(block.from, [block])
+    if (own === undefined) this.#begin(block)
     else own.push(block)
     this.#byAuthor.add(block.author)
     this.#count(block.from, length)
@@ -65,29 +73,52 @@ export class WaitingBlocks {
   /** Takes the next message out that may be judged now; `done` has to follow. */
   next(): WaitingBlock | undefined {
     if (this.#judged.size >= this.#init.parallel) return undefined
-    for (const [peer, blocks] of this.#byPeer) {
-      const [block] = blocks
-      if (block === undefined || !this.#mayBegin(block)) continue
-      this.#remove(peer, block)
-      // the others have their turn first
-      if (blocks.length > 0) {
-        this.#byPeer.delete(peer)
-        this.#byPeer.set(peer, blocks)
-      }
-      this.#judged.add(block)
-      this.#inflatedBytes += block.inflatedBytes
-      return block
+    const peer = this.#peerInTurn()
+    const blocks = peer === undefined ? undefined : this.#byPeer.get(peer)
+    const block = blocks?.[0]
+    if (peer === undefined || blocks === undefined || block === undefined) return undefined
+    this.#lastUsedMs = this.#usedOf(peer)
+    this.#remove(peer, block)
+    // the others have their turn first
+    if (blocks.length > 0) {
+      this.#byPeer.delete(peer)
+      this.#byPeer.set(peer, blocks)
     }
-    return undefined
+    this.#judged.add(block)
+    this.#inflatedBytes += block.inflatedBytes
+    return block
   }
 
-  done(block: WaitingBlock): void {
-    if (this.#judged.delete(block)) this.#inflatedBytes -= block.inflatedBytes
+  /** Charges the peer that passed the message on for the time that it took, in ms. */
+  done(block: WaitingBlock, tookMs: number): void {
+    if (!this.#judged.delete(block)) return
+    this.#inflatedBytes -= block.inflatedBytes
+    this.#usedMs.set(block.from, this.#usedOf(block.from) + tookMs)
   }
 
   /** Forgets all blocks that wait. */
   clear(): void {
     for (const peer of this.#byPeer.keys()) while (this.#byPeer.has(peer)) this.#drop(peer)
+  }
+
+  #begin(block: WaitingBlock): void {
+    this.#byPeer.set(block.from, [block])
+    // who rested has saved nothing up
+    this.#usedMs.set(block.from, Math.max(this.#usedOf(block.from), this.#lastUsedMs))
+  }
+
+  /** Of the peers whose next message may begin, the one for which this node worked the least. */
+  #peerInTurn(): string | undefined {
+    let [inTurn, least]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
+    for (const [peer, [block]] of this.#byPeer) {
+      const usedMs = this.#usedOf(peer)
+      if (block !== undefined && usedMs < least && this.#mayBegin(block)) [inTurn, least] = [peer, usedMs]
+    }
+    return inTurn
+  }
+
+  #usedOf(peer: string): number {
+    return this.#usedMs.get(peer) ?? this.#lastUsedMs
   }
 
   #mayBegin(block: WaitingBlock): boolean {

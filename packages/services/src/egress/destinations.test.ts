@@ -13,6 +13,8 @@ const ownAddresses = () => ['203.0.114.7', '2001:470::7']
 const resolveName = async (name: string) => names[name] ?? []
 const destinations = createDestinations({ allow: [], ownAddresses, resolveName })
 
+const signal = new AbortController().signal
+
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
     () => 'ok',
@@ -42,33 +44,39 @@ describe('where members may go', () => {
     '64:ff9b::7f00:1',
     '64:ff9b::a00:1',
     '2002:7f00:1::1',
+    '::127.0.0.1',
+    '::a00:1',
+    '64:ff9b:1::a00:1',
+    'fec0::1',
+    '5f00::1',
+    '2001:db8::1',
     '203.0.114.7',
     '2001:470::7',
   ])('%s is not served', async (address) => {
-    expect(await codeOf(destinations.resolve(address))).toBe('forbidden')
+    expect(await codeOf(destinations.resolve(address, signal))).toBe('forbidden')
   })
 
   test.each(['1.1.1.1', '2606:4700::1111', '::ffff:1.1.1.1', '64:ff9b::101:101'])(
     '%s is',
     async (address) => {
-      expect(await codeOf(destinations.resolve(address))).toBe('ok')
+      expect(await codeOf(destinations.resolve(address, signal))).toBe('ok')
     },
   )
 
   test('of a name only the addresses that are served, so that the one that was checked is dialled', async () => {
-    expect(await destinations.resolve('example.org')).toEqual(names['example.org'])
-    expect(await destinations.resolve('rebind.example')).toEqual(['93.184.216.34'])
-    expect(await codeOf(destinations.resolve('inside.example'))).toBe('forbidden')
-    expect(await codeOf(destinations.resolve('empty.example'))).toBe('target_down')
-    expect(await codeOf(destinations.resolve('x'.repeat(300)))).toBe('bad_request')
+    expect(await destinations.resolve('example.org', signal)).toEqual(names['example.org'])
+    expect(await destinations.resolve('rebind.example', signal)).toEqual(['93.184.216.34'])
+    expect(await codeOf(destinations.resolve('inside.example', signal))).toBe('forbidden')
+    expect(await codeOf(destinations.resolve('empty.example', signal))).toBe('target_down')
+    expect(await codeOf(destinations.resolve('x'.repeat(300), signal))).toBe('bad_request')
   })
 
   test('what the person allows is served, and nothing beside it', async () => {
     const allow = [parseCidr('127.0.0.0/8'), parseCidr('203.0.114.7/32')]
     const allowing = createDestinations({ allow, ownAddresses, resolveName })
-    expect(await allowing.resolve('127.0.0.1')).toEqual(['127.0.0.1'])
-    expect(await allowing.resolve('203.0.114.7')).toEqual(['203.0.114.7'])
-    expect(await codeOf(allowing.resolve('::1'))).toBe('forbidden')
-    expect(await codeOf(allowing.resolve('10.0.0.1'))).toBe('forbidden')
+    expect(await allowing.resolve('127.0.0.1', signal)).toEqual(['127.0.0.1'])
+    expect(await allowing.resolve('203.0.114.7', signal)).toEqual(['203.0.114.7'])
+    expect(await codeOf(allowing.resolve('::1', signal))).toBe('forbidden')
+    expect(await codeOf(allowing.resolve('10.0.0.1', signal))).toBe('forbidden')
   })
 })

@@ -3,16 +3,16 @@
  * so that a name cannot mean one address for the check and another for the connection. Served is what anybody on the
  * Internet could reach: no loopback, private or link-local address, and none of this machine.
  */
-import { lookup } from 'node:dns/promises'
 import { type Cidr, cidrContains, type IpAddress, toError, tryParseIp } from '@mesh/core'
 import ipaddr from 'ipaddr.js'
 import { MAX_DIALLED_ADDRESSES, MAX_HOST_LENGTH } from '../limits.ts'
 import { wordsOf } from '../streams/dial.ts'
 import { RequestRefused } from '../wire/accept.ts'
+import { createNameResolver, type ResolveName } from './resolve-name.ts'
 
 export interface Destinations {
-  /** The addresses of the host that may be dialled. @throws RequestRefused `forbidden`, `target_down` */
-  resolve(host: string): Promise<readonly IpAddress[]>
+  /** The addresses of the host that may be dialled. @throws RequestRefused `forbidden`, `target_down`; the signal's reason */
+  resolve(host: string, signal: AbortSignal): Promise<readonly IpAddress[]>
 }
 
 export interface DestinationsInit {
@@ -20,12 +20,11 @@ export interface DestinationsInit {
   readonly allow: readonly Cidr[]
   /** Addresses of this machine's interfaces. */
   readonly ownAddresses: () => readonly string[]
-  /** Default: the system's resolver. */
-  readonly resolveName?: (name: string) => Promise<readonly string[]>
+  readonly resolveName?: ResolveName
 }
 
 export function createDestinations(init: DestinationsInit): Destinations {
-  const { allow, ownAddresses, resolveName = resolveBySystem } = init
+  const { allow, ownAddresses, resolveName = createNameResolver() } = init
 
   function refusal(address: IpAddress): string | undefined {
     if (allow.some((range) => cidrContains(range, address))) return undefined
@@ -38,8 +37,11 @@ export function createDestinations(init: DestinationsInit): Destinations {
   }
 
   return {
-    async resolve(host) {
-      const addresses = (await addressesOf(host, resolveName)).slice(0, MAX_DIALLED_ADDRESSES)
+    async resolve(host, signal) {
+      const addresses = (await addressesOf(host, (name) => resolveName(name, signal))).slice(
+        0,
+        MAX_DIALLED_ADDRESSES,
+      )
       const served = addresses.filter((address) => refusal(address) === undefined)
       if (served.length > 0) return served
       const [first] = addresses
@@ -58,19 +60,25 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['multicast', 'a multicast address'],
   ['unspecified', 'no address of a host'],
   ['broadcast', 'no address of a host'],
+  ['reserved', 'no address of the Internet'],
 ])
 
 /** IPv4 inside of IPv6 (NAT64) is judged as what it leads to; other tunnels are no plain unicast. */
 function kindOf(address: IpAddress): string {
   const parsed = ipaddr.process(address)
   const kind = parsed.range()
-  if (kind !== 'rfc6052') return kind
-  return ipaddr.fromByteArray(parsed.toByteArray().slice(12)).range()
+  if (kind === 'rfc6052') return ipaddr.fromByteArray(parsed.toByteArray().slice(12)).range()
+  // what else the Internet has of IPv6 may lead to what IPv4 would not: compatible addresses, NAT64 of one's own
+  if (parsed instanceof ipaddr.IPv6 && kind === 'unicast' && !parsed.match(GLOBAL_UNICAST)) return 'reserved'
+  return kind
 }
+
+/** All of IPv6 that is given to hosts of the Internet (RFC 4291, 2.4; the registry of IANA). */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 async function addressesOf(
   host: string,
-  resolveName: (name: string) => Promise<readonly string[]>,
+  resolveName: (name: string) => ReturnType<ResolveName>,
 ): Promise<readonly IpAddress[]> {
   if (host.length > MAX_HOST_LENGTH)
     throw new RequestRefused('bad_request', 'the name of the host is too long')
@@ -89,8 +97,4 @@ async function addressesOf(
 /** Gives `10.0.0.1` for `::ffff:10.0.0.1`, and others as they are. */
 function plain(address: IpAddress): IpAddress {
   return tryParseIp(ipaddr.process(address).toString()) ?? address
-}
-
-async function resolveBySystem(name: string): Promise<readonly string[]> {
-  return (await lookup(name, { all: true })).map(({ address }) => address)
 }

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import { DIAL_MS } from '../limits.ts'
-import { type Clock, toError } from '@mesh/core'
+import { type Clock, toError, untilAborted } from '@mesh/core'
 import { dial } from '../streams/dial.ts'
+import { within } from '../timeout.ts'
 import { RequestRefused } from '../wire/accept.ts'
 import type { Destinations } from './destinations.ts'
 
@@ -14,12 +15,18 @@ export interface DialDestinationInit {
 }
 
 /**
- * Connects to the first address that answers; all of them together take `DIAL_MS` at most.
+ * Connects to the first address that answers; all of them together take `DIAL_MS` at most, and so does the look-up.
  * @throws RequestRefused; the signal's reason
  */
 export async function dialDestination(init: DialDestinationInit): Promise<Socket> {
   const { host, port, destinations, clock, signal } = init
-  const addresses = await destinations.resolve(host)
+  const addresses = await within({ clock, ms: DIAL_MS, signal }, (limited) =>
+    untilAborted(destinations.resolve(host, limited), limited),
+  ).catch((error: unknown) => {
+    signal.throwIfAborted()
+    if (error instanceof RequestRefused) throw error
+    throw new RequestRefused('target_down', `${host}: the name could not be looked up in time`)
+  })
   let reason = 'no address'
   for (const address of addresses) {
     try {

@@ -11,12 +11,12 @@ function createFetches() {
     end(result: ReceivedFile): void
     fail(error: Error): void
   })[] = []
-  const receive = (init: ReceiveFileInit) =>
+  const fetch = (init: ReceiveFileInit) =>
     new Promise<ReceivedFile>((end, fail) => {
       asked.push({ ...init, end, fail })
       init.signal.addEventListener('abort', () => fail(init.signal.reason as Error))
     })
-  return { asked, downloads: createDownloads({ processId: 7, receive }) }
+  return { asked, downloads: createDownloads({ processId: 7, fetch }) }
 }
 
 const statesOf = ({ downloads }: ReturnType<typeof createFetches>) =>
@@ -37,6 +37,25 @@ test('a download runs to its end, which is remembered', async () => {
     path: '/inbox/photos',
     bytes: 9,
   })
+})
+
+test('whoever asks for one is told of each state, and how it ended', async () => {
+  const fetches = createFetches()
+  const { downloads, asked } = fetches
+  const told: string[] = []
+  const { signal } = new AbortController()
+  const first = downloads.receive({
+    name: 'a',
+    destination: '/x',
+    signal,
+    onState: ({ type }) => told.push(type),
+  })
+  asked[0]?.onState?.({ type: 'retrying', reason: 'it broke off', inMs: 500 })
+  expect(statesOf(fetches)).toEqual([['a', '/x', 'retrying']])
+  asked[0]?.fail(new Error('the disk is full'))
+  await expect(first).rejects.toThrow('the disk is full')
+  expect(told).toEqual(['retrying'])
+  expect(statesOf(fetches)).toEqual([['a', '/x', 'failed']])
 })
 
 test('asked for again it is the same one, to another place another, and after an end a new one', async () => {

@@ -26,16 +26,23 @@ export interface Downloads {
    * @throws MeshError `services.bad_name`, `files.too_many`
    */
   start(name: string, destination: string): Promise<void>
+  /**
+   * Fetches a share for one caller, who is told of each state; listed as the others are.
+   * @throws MeshError `files.*`, `services.bad_name`; the signal's reason
+   */
+  receive(init: DownloadInit): Promise<ReceivedFile>
   /** Ends it where it runs, and forgets it; what has come stays on the disk. */
   remove(name: string): Promise<void>
   stop(): Promise<void>
 }
 
+export type DownloadInit = Omit<ReceiveFileInit, 'processId'>
+
 interface DownloadsInit {
   /** Number of this process, for the lock of a destination. */
   readonly processId: number
   /** Fetches one share. */
-  readonly receive: (init: ReceiveFileInit) => Promise<ReceivedFile>
+  readonly fetch: (init: ReceiveFileInit) => Promise<ReceivedFile>
 }
 
 interface Running {
@@ -73,8 +80,32 @@ class NodeDownloads implements Downloads {
     }
     this.#makeRoom()
     const end = new AbortController()
-    this.#show(name, destination, { type: 'waiting' })
-    this.#running.set(name, { destination, end, done: this.#run(name, destination, end.signal) })
+    const done = this.receive({ name, destination, signal: end.signal })
+    // how it ended is listed
+    const ended = done.then(
+      () => {},
+      () => {},
+    )
+    this.#running.set(name, { destination, end, done: ended.finally(() => this.#running.delete(name)) })
+  }
+
+  async receive(init: DownloadInit): Promise<ReceivedFile> {
+    const { name, destination } = init
+    const { processId, fetch } = this.#init
+    const show = (state: DownloadState) => this.#all.set(name, { name, destination, state })
+    const onState = (state: ReceiveState) => {
+      show(state)
+      init.onState?.(state)
+    }
+    show({ type: 'waiting' })
+    try {
+      const received = await fetch({ ...init, processId, onState })
+      show({ type: 'received', ...received })
+      return received
+    } catch (error) {
+      show({ type: 'failed', error: toError(error) })
+      throw error
+    }
   }
 
   async remove(name: string): Promise<void> {
@@ -90,23 +121,6 @@ class NodeDownloads implements Downloads {
     const running = this.#running.get(name)
     running?.end.abort(new Error('the download was ended'))
     await running?.done
-  }
-
-  async #run(name: string, destination: string, signal: AbortSignal): Promise<void> {
-    const { processId, receive } = this.#init
-    const onState = (state: ReceiveState) => this.#show(name, destination, state)
-    try {
-      const received = await receive({ name, destination, processId, signal, onState })
-      this.#show(name, destination, { type: 'received', ...received })
-    } catch (error) {
-      this.#show(name, destination, { type: 'failed', error: toError(error) })
-    } finally {
-      this.#running.delete(name)
-    }
-  }
-
-  #show(name: string, destination: string, state: DownloadState): void {
-    this.#all.set(name, { name, destination, state })
   }
 
   /** Forgets the oldest that ended. */

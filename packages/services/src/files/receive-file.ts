@@ -40,6 +40,8 @@ export type ReceiveState =
       readonly type: 'receiving'
       readonly provider: PeerId
       readonly path: 'direct' | 'relayed' | undefined
+      /** `tcp tls`, or what carries libp2p. */
+      readonly transport: string | undefined
       readonly fileCount: number
     } & TransferProgress)
   /** Broken off; another try follows. */
@@ -142,17 +144,12 @@ async function tryOwn(
   signal.addEventListener('abort', onAbort, { once: true })
   const meter = new ProgressMeter(clock)
   let fileCount = 0
-  const tell = () =>
-    onState({
-      type: 'receiving',
-      provider,
-      path: channel.direct ? 'direct' : 'relayed',
-      fileCount,
-      ...meter.read(),
-    })
+  const path = channel.direct ? 'direct' : 'relayed'
+  const transport = channel.transport ?? network.pathOf(provider)?.transport
+  const tell = () => onState({ type: 'receiving', provider, path, transport, fileCount, ...meter.read() })
   const stopTelling = every(clock, PROGRESS_INTERVAL_MS, tell)
   try {
-    const path = await receiveShare({
+    const written = await receiveShare({
       conversation,
       name,
       entries: user.entries(),
@@ -170,7 +167,7 @@ async function tryOwn(
       },
     })
     tell()
-    return { path, provider, isVerified: true, bytes: meter.bytes }
+    return { path: written, provider, isVerified: true, bytes: meter.bytes }
   } catch (error) {
     conversation.abort(toError(error))
     throw error
@@ -186,8 +183,9 @@ async function tryRaw(
   { network, clock, onMoved }: TryComponents,
 ): Promise<ReceivedFile> {
   const meter = new ProgressMeter(clock)
-  const path = network.pathOf(peer)?.path
-  const tell = () => onState({ type: 'receiving', provider: peer, path, fileCount: 1, ...meter.read() })
+  const { path, transport } = network.pathOf(peer) ?? {}
+  const way = { provider: peer, path, transport }
+  const tell = () => onState({ type: 'receiving', ...way, fileCount: 1, ...meter.read() })
   const stopTelling = every(clock, PROGRESS_INTERVAL_MS, tell)
   const onBytes = (byteCount: number) => {
     meter.add(byteCount, true)

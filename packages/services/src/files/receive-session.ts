@@ -69,6 +69,7 @@ class ShareReceiver {
   readonly #wanted: Wanted[] = []
   readonly #finishing = new Set<Promise<void>>()
   readonly #failures = new Map<number, number>()
+  /** The one to ask for next at the end: taking the first of many moves all the others. */
   #toAsk: number[] = []
   #writer: FileWriter | undefined
   #finishError: unknown
@@ -83,13 +84,16 @@ class ShareReceiver {
     const { conversation } = this.#init
     try {
       await conversation.whileBusy(this.#findMissing())
-      await this.#ask()
-      while (this.#wanted.length > 0) {
-        this.#init.signal.throwIfAborted()
-        await this.#take()
+      do {
         await this.#ask()
-      }
-      await conversation.whileBusy(this.#finished(0))
+        while (this.#wanted.length > 0) {
+          this.#init.signal.throwIfAborted()
+          await this.#take()
+          await this.#ask()
+        }
+        await conversation.whileBusy(this.#finished(0))
+        // one that came with a wrong hash at the very end is asked for again
+      } while (this.#toAsk.length > 0)
     } finally {
       // a later try goes on from what came of the last file
       await this.#writer?.end().catch(() => {})
@@ -109,7 +113,7 @@ class ShareReceiver {
     const missingBytes = missing.reduce((sum, index) => sum + this.#entry(index).size, 0)
     this.#init.onShare(this.#manifest, present)
     await requireSpace(this.#staging.destination, await this.#neededRoom(missing, missingBytes))
-    this.#toAsk = missing
+    this.#toAsk = missing.reverse()
   }
 
   /** The first one may be there in part. */
@@ -124,7 +128,7 @@ class ShareReceiver {
   /** Keeps as many files asked for ahead as are allowed. */
   async #ask(): Promise<void> {
     while (this.#wanted.length < MAX_WANTED_AHEAD) {
-      const index = this.#toAsk.shift()
+      const index = this.#toAsk.pop()
       if (index === undefined) return
       const wanted = await this.#prepare(index)
       this.#wanted.push(wanted)
@@ -185,22 +189,30 @@ class ShareReceiver {
   async #end(wanted: Wanted, sha256: Uint8Array): Promise<void> {
     const writer = this.#writer
     if (writer === undefined) throw unexpected('end')
-    this.#writer = undefined
-    const own = await writer.end()
     if (writer.size !== wanted.entry.size) throw unexpected('end before the file was whole')
+    this.#writer = undefined
     this.#wanted.shift()
-    if (Buffer.compare(own, sha256) === 0) return this.#finish(wanted)
-    await this.#startAgain(wanted)
+    await this.#finish(wanted, writer, sha256)
   }
 
-  /** Flushing to the disk takes time, so that the next file comes meanwhile. */
-  async #finish({ entry, file }: Wanted): Promise<void> {
-    const finishing = this.#staging.finish(entry, file).catch((error: unknown) => {
+  /** Writing to the end and flushing take time, so that the next file comes meanwhile. */
+  async #finish(wanted: Wanted, writer: FileWriter, sha256: Uint8Array): Promise<void> {
+    const finishing = this.#complete(wanted, writer, sha256).catch((error: unknown) => {
       this.#finishError ??= error
     })
     this.#finishing.add(finishing)
     void finishing.then(() => this.#finishing.delete(finishing))
     await this.#finished(MAX_FINISHING)
+  }
+
+  async #complete(wanted: Wanted, writer: FileWriter, sha256: Uint8Array): Promise<void> {
+    const { entry, file } = wanted
+    const own = await writer.end().catch(async (error: unknown) => {
+      await file.close()
+      throw error
+    })
+    if (Buffer.compare(own, sha256) === 0) await this.#staging.finish(entry, file)
+    else await this.#startAgain(wanted)
   }
 
   async #finished(atMost: number): Promise<void> {
@@ -222,7 +234,7 @@ class ShareReceiver {
         hint: 'Check the disks and memory of both machines.',
       })
     }
-    this.#toAsk.unshift(index)
+    this.#toAsk.push(index)
   }
 
   #entry(index: number): ManifestEntry {

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promise
 import { constants, type Stats } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { filesError } from './errors.ts'
-import { MAX_MANIFEST_ENTRIES } from './limits.ts'
+import { MAX_MANIFEST_ENTRIES, STATS_AT_A_TIME } from './limits.ts'
 import { checkManifest, checkName, type Manifest, type ManifestEntry } from './manifest.ts'
 
 export interface Scan extends Manifest {
@@ -49,16 +49,10 @@ async function scanFolder(
   const folded = new Set<string>()
   let leftOut = 0
   const folders = ['']
-  for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
+  // grows on the way
+  for (const folder of folders) {
     signal.throwIfAborted()
-    const names = (await readdir(join(root, folder))).toSorted()
-    const children = await Promise.all(
-      names.map(async (child) => {
-        const path = folder === '' ? child : `${folder}/${child}`
-        return { path, wrong: checkName(child), stats: await lstat(join(root, path)) }
-      }),
-    )
-    for (const { path, wrong, stats } of children) {
+    for (const { path, wrong, stats } of await readChildren(root, folder)) {
       const isKind = stats.isDirectory() || stats.isFile()
       const key = path.normalize('NFC').toLowerCase()
       if (!isKind || wrong !== undefined || folded.has(key)) {
@@ -79,6 +73,19 @@ async function scanFolder(
   const problem = checkManifest(scan)
   if (problem !== undefined) throw filesError('files.unreadable', `${root} cannot be shared: ${problem}`)
   return scan
+}
+
+async function readChildren(root: string, folder: string) {
+  const names = (await readdir(join(root, folder))).toSorted()
+  const children: { path: string; wrong: string | undefined; stats: Stats }[] = []
+  for (let at = 0; at < names.length; at += STATS_AT_A_TIME) {
+    const some = names.slice(at, at + STATS_AT_A_TIME).map(async (child) => {
+      const path = folder === '' ? child : `${folder}/${child}`
+      return { path, wrong: checkName(child), stats: await lstat(join(root, path)) }
+    })
+    children.push(...(await Promise.all(some)))
+  }
+  return children
 }
 
 function entryOf(path: string, stats: Stats): ManifestEntry {

@@ -5,7 +5,18 @@
  * is gone on with.
  */
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+} from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { filesError } from './errors.ts'
 import { checkName, type Manifest, type ManifestEntry } from './manifest.ts'

@@ -86,7 +86,7 @@ export function createLegacyEgress(
       if (error instanceof RequestRefused) refusals.refuse(`legacy.${error.code}`, peer, error.message)
       return stream.abort(toError(error))
     }
-    const duplex = new StreamDuplex(stream, undefined, traffic)
+    const duplex = new StreamDuplex(stream, { traffic, allowHalfOpen: true })
     peers.set(duplex, peer)
     const cancel = clock.after(LEGACY_EGRESS_REQUEST_MS, () => {
       if (!asked.has(duplex)) duplex.destroy(new Error('no request in time'))

@@ -19,35 +19,68 @@ export interface ForwardInit {
   readonly path: string
   /** How the origin is reached: an agent, or without one `createConnection`. */
   readonly connection: Pick<RequestOptions, 'agent' | 'createConnection' | 'host' | 'port'>
+  /** True: the answer comes from a legacy egress node, which says `HTTP/2.0 200 OK` where the origin spoke that. */
+  readonly isLegacy?: boolean
 }
 
+/** Methods that may reach the origin twice (RFC 9110, 9.2.1). */
+const SAFE: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS']
+
 /** Resolves when the answer is over. Rejects with what kept it from beginning; what breaks it later cuts it off. */
-export function forward({ incoming, response, host, path, connection }: ForwardInit): Promise<void> {
+export function forward(init: ForwardInit): Promise<void> {
+  const { incoming, response } = init
+  const isChunked = hasHeader(incoming.rawHeaders, 'transfer-encoding')
+  const hasBody = isChunked || hasHeader(incoming.rawHeaders, 'content-length')
   return new Promise((resolve, reject) => {
-    const isChunked = hasHeader(incoming.rawHeaders, 'transfer-encoding')
-    const headers = ['Host', host, ...endToEnd(incoming.rawHeaders, ['host'])]
-    // a body without a length must not look like the next request
-    if (isChunked) headers.push('Transfer-Encoding', 'chunked')
-    const outgoing: ClientRequest = request({
-      ...connection,
-      method: incoming.method,
-      path,
-      headers,
-      setHost: false,
-      maxHeaderSize: MAX_HTTP_HEAD_BYTES,
-      // legacy egress nodes answer with `HTTP/2.0 200 OK` where the origin spoke that
-      insecureHTTPParser: true,
-    } as RequestOptions)
-    outgoing.on('error', reject)
+    const outgoing = open(init, isChunked)
+    let isAnswered = false
+    outgoing.on('error', (error) => {
+      // the origin may have ended an idle connection at the moment when the request was sent
+      const mayBeStale = outgoing.reusedSocket && !isAnswered && !hasBody && SAFE.includes(incoming.method)
+      if (mayBeStale && !response.destroyed) forward(init).then(resolve, reject)
+      else reject(error)
+    })
     outgoing.on('response', (answer) => {
-      response.sendDate = false
-      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer.rawHeaders))
-      pipeline(answer, response, () => resolve())
+      isAnswered = true
+      passOn(answer, response)
     })
     response.on('close', () => {
       if (!response.writableFinished) outgoing.destroy()
       resolve()
     })
-    pipeline(incoming, outgoing, () => {})
+    if (hasBody) pipeline(incoming, outgoing, () => {})
+    else outgoing.end()
   })
+}
+
+function open(
+  { incoming, host, path, connection, isLegacy = false }: ForwardInit,
+  isChunked: boolean,
+): ClientRequest {
+  const headers = ['Host', host, ...endToEnd(incoming.rawHeaders, ['host'])]
+  // a body without a length must not look like the next request
+  if (isChunked) headers.push('Transfer-Encoding', 'chunked')
+  return request({
+    ...connection,
+    method: incoming.method,
+    path,
+    headers,
+    setHost: false,
+    maxHeaderSize: MAX_HTTP_HEAD_BYTES,
+    insecureHTTPParser: isLegacy,
+  } as RequestOptions)
+}
+
+/** Costs half of what `pipeline` does, which is felt with short answers. */
+function passOn(answer: IncomingMessage, response: ServerResponse): void {
+  response.sendDate = false
+  // of two lengths that differ the client would take another one, and the rest for the answer of another origin
+  const without = hasHeader(answer.rawHeaders, 'transfer-encoding') ? ['content-length'] : []
+  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer.rawHeaders, without))
+  answer.on('error', () => {})
+  // an answer that broke off must not look whole
+  answer.on('close', () => {
+    if (!answer.complete) response.destroy()
+  })
+  answer.pipe(response)
 }

@@ -17,24 +17,27 @@ const HOP_BY_HOP = new Set([
 
 /** @param raw names and values by turns, as Node gives them; so is the result @param without further names, lower case */
 export function endToEnd(raw: readonly string[], without: readonly string[] = []): string[] {
-  const named = new Set(without)
-  for (const [name, value] of pairs(raw)) {
-    if (name.toLowerCase() !== 'connection') continue
-    for (const each of value.split(',')) named.add(each.trim().toLowerCase())
-  }
-  return pairs(raw).flatMap(([name, value]) => {
+  const named = namedByConnection(raw)
+  const kept: string[] = []
+  for (let at = 0; at < raw.length; at += 2) {
+    const [name = '', value = ''] = [raw[at], raw[at + 1]]
     const lower = name.toLowerCase()
-    return HOP_BY_HOP.has(lower) || named.has(lower) ? [] : [name, value]
-  })
+    if (HOP_BY_HOP.has(lower) || without.includes(lower) || named.includes(lower)) continue
+    kept.push(name, value)
+  }
+  return kept
 }
 
 export function hasHeader(raw: readonly string[], wanted: string): boolean {
-  return pairs(raw).some(([name]) => name.toLowerCase() === wanted)
+  return raw.some((name, at) => at % 2 === 0 && name.toLowerCase() === wanted)
 }
 
-function pairs(raw: readonly string[]): (readonly [string, string])[] {
-  return Array.from(
-    { length: raw.length / 2 },
-    (_, at) => [raw[2 * at] ?? '', raw[2 * at + 1] ?? ''] as const,
-  )
+/** The headers that a sender says are of this connection alone, lower case. */
+function namedByConnection(raw: readonly string[]): readonly string[] {
+  const named: string[] = []
+  for (let at = 0; at < raw.length; at += 2) {
+    if (raw[at]?.toLowerCase() !== 'connection') continue
+    for (const each of raw[at + 1]?.split(',') ?? []) named.push(each.trim().toLowerCase())
+  }
+  return named
 }

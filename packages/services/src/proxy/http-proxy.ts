@@ -1,9 +1,17 @@
 /** The HTTP side of the proxy: requests in absolute form are forwarded, CONNECT opens a tunnel. */
-import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  Agent,
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { MeshError, toError } from '@mesh/core'
+import { type Clock, MeshError, toError } from '@mesh/core'
 import { IDLE_TUNNEL_MS, MAX_HTTP_HEAD_BYTES, MAX_IDLE_TUNNELS, MAX_LOCAL_CONNECTIONS } from '../limits.ts'
+import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { answerOf, type OpenedStream } from '../wire/request.ts'
 import { forward } from './forward.ts'
@@ -17,6 +25,9 @@ export interface HttpProxyInit {
   /** Joins a client and what was opened for it. @param early came from the client behind its request */
   readonly join: (socket: Socket, tunnel: OpenedStream, early: Uint8Array) => void
   readonly onError: (error: Error) => void
+  /** Counts what goes through tunnels of forwarded requests. */
+  readonly traffic: Traffic
+  readonly clock: Clock
 }
 
 export interface HttpProxy {
@@ -25,12 +36,35 @@ export interface HttpProxy {
   stop(): void
 }
 
+type TunnelAgentInit = Pick<HttpProxyInit, 'open' | 'traffic' | 'clock'>
+
 /** Keeps tunnels to an origin for its next requests. */
 class TunnelAgent extends Agent {
-  readonly #open: HttpProxyInit['open']
-  constructor(open: HttpProxyInit['open']) {
+  readonly #init: TunnelAgentInit
+  /** Keeps a tunnel that is idle from being ended. */
+  readonly #cancels = new WeakMap<Duplex, () => void>()
+
+  constructor(init: TunnelAgentInit) {
     super({ keepAlive: true, maxFreeSockets: MAX_IDLE_TUNNELS, maxTotalSockets: MAX_LOCAL_CONNECTIONS })
-    this.#open = open
+    this.#init = init
+  }
+
+  /** Is there a tunnel that the next request can go through at once? */
+  hasIdle(destination: Destination): boolean {
+    return this.freeSockets[this.getName(destination)]?.some(({ destroyed }) => !destroyed) === true
+  }
+
+  override keepSocketAlive(tunnel: Duplex): boolean {
+    this.#cancels.set(
+      tunnel,
+      this.#init.clock.after(IDLE_TUNNEL_MS, () => tunnel.destroy()),
+    )
+    return true
+  }
+
+  override reuseSocket(tunnel: Duplex, request: ClientRequest): void {
+    request.reusedSocket = true
+    this.#cancels.get(tunnel)?.()
   }
 
   override createConnection(
@@ -47,16 +81,17 @@ class TunnelAgent extends Agent {
     tell: ((error: Error | null, stream?: Duplex) => void) | undefined,
   ): Promise<void> {
     try {
-      const { stream, rest } = await this.#open(destination)
-      tell?.(null, new StreamDuplex(stream, rest))
+      const { stream, rest } = await this.#init.open(destination)
+      tell?.(null, new StreamDuplex(stream, { head: rest, traffic: this.#init.traffic }))
     } catch (error) {
       tell?.(toError(error))
     }
   }
 }
 
-export function createHttpProxy({ open, openLegacy, join, onError }: HttpProxyInit): HttpProxy {
-  const agent = new TunnelAgent(open)
+export function createHttpProxy(init: HttpProxyInit): HttpProxy {
+  const { open, openLegacy, join, onError, traffic } = init
+  const agent = new TunnelAgent(init)
   const server: Server = createServer({
     maxHeaderSize: MAX_HTTP_HEAD_BYTES,
     keepAliveTimeout: IDLE_TUNNEL_MS,
@@ -76,11 +111,13 @@ export function createHttpProxy({ open, openLegacy, join, onError }: HttpProxyIn
     const port = url.port === '' ? 80 : Number(url.port)
     const path = `${url.pathname}${url.search}`
     try {
-      const legacy = await openLegacy()
-      const duplex = legacy && new StreamDuplex(legacy.stream, legacy.rest)
+      // whom a tunnel leads through was chosen when it was opened
+      const legacy = agent.hasIdle({ host, port }) ? undefined : await openLegacy()
+      const duplex = legacy && new StreamDuplex(legacy.stream, { head: legacy.rest, traffic })
       // the agent keeps tunnels by host and port
       const connection = duplex === undefined ? { agent, host, port } : { createConnection: () => duplex }
-      await forward({ incoming, response, host: url.host, path, connection })
+      const isLegacy = duplex !== undefined
+      await forward({ incoming, response, host: url.host, path, connection, isLegacy })
       duplex?.destroy()
     } catch (error) {
       fail(response, error)

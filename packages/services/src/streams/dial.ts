@@ -58,6 +58,8 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['ETIMEDOUT', 'no answer'],
   ['ENOTFOUND', 'the name is not known'],
   ['EAI_AGAIN', 'the name could not be looked up'],
+  ['ESERVFAIL', 'the name could not be looked up'],
+  ['ETIMEOUT', 'the name could not be looked up in time'],
 ])
 
 /** Says in words for people what a failed system call says. */

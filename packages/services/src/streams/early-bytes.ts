@@ -39,10 +39,12 @@ export class EarlyBytes {
     this.#isSent = false
   }
 
-  /** Stops reading; the number of bytes that were sent. Nothing is kept any more. */
+  /**
+   * Ends it; the number of bytes that were sent. Nothing is kept any more. The socket may flow: who listens next does
+   * so before anything else happens.
+   */
   finish(): number {
     this.#socket.off('data', this.#take)
-    this.#socket.pause()
     this.#held.length = 0
     return this.#byteLength
   }

@@ -3,14 +3,22 @@ import { Duplex } from 'node:stream'
 import type { ByteStream } from '../ports.ts'
 import type { Traffic } from './splice.ts'
 
+interface StreamDuplexInit {
+  /** Bytes that came from the stream before. */
+  readonly head?: Uint8Array
+  readonly traffic?: Traffic
+  /** False, as by default: when the remote has ended, so does this side. */
+  readonly allowHalfOpen?: boolean
+}
+
 export class StreamDuplex extends Duplex {
   readonly #stream: ByteStream
   readonly #traffic: Traffic | undefined
   #onDrain: (() => void) | undefined
 
-  /** @param stream with `halfClose` @param head came from it before */
-  constructor(stream: ByteStream, head?: Uint8Array, traffic?: Traffic) {
-    super({ allowHalfOpen: true })
+  /** @param stream with `halfClose` */
+  constructor(stream: ByteStream, { head, traffic, allowHalfOpen = false }: StreamDuplexInit = {}) {
+    super({ allowHalfOpen })
     this.#stream = stream
     this.#traffic = traffic
     stream.onDrain(() => {

@@ -68,7 +68,7 @@ interface LeaseComponents {
   readonly isOurs: (peer: string) => boolean
   readonly store: LeaseStore
   /** The addresses that other members had lately, whether they are away or not. */
-  readonly pastAddresses: Pick<PastAddresses, 'ofOthers'>
+  readonly pastAddresses: Pick<PastAddresses, 'ofOthers' | 'lasting'>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -180,7 +180,10 @@ class Lease {
     const used = this.#used()
     const skip = this.#unheard + Math.floor(random.float() * this.#racers)
     const address =
-      freeAddress(range, new Set([...used, ...this.#lost]), skip) ?? freeAddress(range, used, skip)
+      freeAddress(range, new Set([...used, ...this.#lost]), skip) ??
+      freeAddress(range, used, skip) ??
+      // nobody counts on what was another's for a moment only
+      freeAddress(range, this.#held(this.#components.pastAddresses.lasting()), skip)
     if (address === undefined) throw this.#full()
     return address
   }
@@ -190,15 +193,17 @@ class Lease {
     const { ledger, pastAddresses } = this.#components
     const most = 2 * ledger.snapshot().count(BUCKETS.machines) + pastAddresses.ofOthers().length
     if (most < countLeasable(range)) return
-    if (freeAddress(range, this.#used()) === undefined) throw this.#full()
+    if (freeAddress(range, this.#held(pastAddresses.lasting())) === undefined) throw this.#full()
   }
 
   /** The addresses that others have, or had lately. */
   #used(): Set<IpAddress> {
-    const { ledger, pastAddresses } = this.#components
-    const used = readUsed(ledger.snapshot())
-    for (const address of pastAddresses.ofOthers()) used.add(address)
-    return used
+    return this.#held(this.#components.pastAddresses.ofOthers())
+  }
+
+  /** The addresses that others have, and the given ones that they had. */
+  #held(past: readonly IpAddress[]): Set<IpAddress> {
+    return new Set([...readUsed(this.#components.ledger.snapshot()), ...past])
   }
 
   #full(): MeshError {
@@ -206,7 +211,7 @@ class Lease {
     const count = countLeasable(range)
     const wider = Math.max(8, prefixLengthOf(range) - 8)
     return vpnError('vpn.range_full', `all ${count} addresses of ${range} are used`, {
-      hint: `A lease takes none that another machine had in the last 30 days. Use a larger range on all nodes: --address ${range.replace(/\/.*/, '')}/${wider} --dhcp.`,
+      hint: `A lease takes none that another machine had for a day or more in the last 30 days. Use a larger range on all nodes: --address ${range.replace(/\/.*/, '')}/${wider} --dhcp.`,
       details: { range, count },
     })
   }

@@ -34,6 +34,11 @@ export const CONFLICT_PATIENCE_MS = 30_000
 
 /** How long, in ms, a lease leaves an address alone that another member had. */
 export const PAST_ADDRESS_MS = 30 * 24 * 3_600_000
+/**
+ * How long a member must have had an address, in ms, for a lease to leave it alone even where no other is free: keys cost
+ * nothing, and whoever comes with many for a moment must not keep a range from newcomers for a month.
+ */
+export const LASTING_ADDRESS_MS = 24 * 3_600_000
 /** The most addresses of others that are remembered. */
 export const MAX_PAST_ADDRESSES = 65_536
 /** The most addresses of one member that are remembered: a machine has few, and peer ids cost nothing. */

@@ -99,3 +99,24 @@ test.each([
   expect(past.ofOthers()).toEqual([])
   past.stop()
 })
+
+test('what a member had for a day is lasting, and what many keys claim for a moment is not', async () => {
+  const { clock, theirs, put, remember } = createStage()
+  const store = createStore(JSON.stringify({ '10.1.0.9': { peer: peerOf(7), at: clock.now() - HOUR } }))
+  const past = remember(store)
+  await put('10.1.0.5')
+  // a file of an earlier version does not tell since when, and is believed
+  expect(past.lasting()).toEqual(['10.1.0.9'])
+  await clock.advance(SAVE_PAST_SOON_MS)
+  past.stop()
+  for (let hour = 0; hour < 25; hour++) {
+    await clock.advance(HOUR)
+    theirs.put('healthcheck', theirs.self, heartbeatValue(clock.now()))
+  }
+  const again = remember(store)
+  expect(again.lasting().toSorted()).toEqual(['10.1.0.5', '10.1.0.9'])
+  await put('10.1.0.6')
+  expect(again.lasting()).not.toContain('10.1.0.6')
+  expect(again.ofOthers()).toContain('10.1.0.6')
+  again.stop()
+})

@@ -9,6 +9,7 @@ import { holderOf } from './machines-bucket.ts'
 import { isIpv4 } from './ip-math.ts'
 import type { LeaseStore } from './lease-store.ts'
 import {
+  LASTING_ADDRESS_MS,
   MAX_PAST_ADDRESSES,
   MAX_PAST_ADDRESSES_PER_PEER,
   PAST_ADDRESS_MS,
@@ -19,6 +20,8 @@ import {
 export interface PastAddresses {
   /** The addresses that another member has, or had within the last 30 days. */
   ofOthers(): readonly IpAddress[]
+  /** Those of them that it had for a day at least: where no other address is free, a lease takes one of the rest. */
+  lasting(): readonly IpAddress[]
   /** Saves what is remembered, and listens no more. */
   stop(): void
 }
@@ -38,6 +41,8 @@ interface Past {
   readonly peer: string
   /** When the address was seen with the peer last, in Unix ms. */
   readonly at: number
+  /** When it was seen with it first, in Unix ms. */
+  readonly since: number
 }
 
 class AddressMemory implements PastAddresses {
@@ -59,8 +64,11 @@ class AddressMemory implements PastAddresses {
   }
 
   ofOthers(): readonly IpAddress[] {
-    const since = this.#components.clock.now() - PAST_ADDRESS_MS
-    return [...this.#past].flatMap(([address, { at }]) => (at > since ? [address] : []))
+    return this.#addresses(() => true)
+  }
+
+  lasting(): readonly IpAddress[] {
+    return this.#addresses(({ at, since }) => at - since >= LASTING_ADDRESS_MS)
   }
 
   stop(): void {
@@ -69,6 +77,11 @@ class AddressMemory implements PastAddresses {
     this.#unsubscribe()
     this.#cancel()
     this.#save()
+  }
+
+  #addresses(isMeant: (past: Past) => boolean): readonly IpAddress[] {
+    const oldest = this.#components.clock.now() - PAST_ADDRESS_MS
+    return [...this.#past].flatMap(([address, past]) => (past.at > oldest && isMeant(past) ? [address] : []))
   }
 
   #hear(event: LedgerEvent): void {
@@ -96,7 +109,8 @@ class AddressMemory implements PastAddresses {
     this.#past.delete(address)
     // What is this node's own now was never another's as far as its leases go.
     if (peer === ledger.self || peer === '') return known !== undefined
-    this.#past.set(address, { peer, at: clock.now() })
+    const now = clock.now()
+    this.#past.set(address, { peer, at: now, since: known?.peer === peer ? Math.min(known.since, now) : now })
     if (known?.peer === peer) return false
     this.#forgetFurther(peer)
     return true
@@ -123,9 +137,9 @@ class AddressMemory implements PastAddresses {
       return
     }
     const now = clock.now()
-    for (const [address, { peer, at }] of found.slice(-MAX_PAST_ADDRESSES)) {
+    for (const [address, { peer, at, since }] of found.slice(-MAX_PAST_ADDRESSES)) {
       // A clock that was ahead must not lengthen the memory.
-      if (at > now - PAST_ADDRESS_MS) this.#past.set(address, { peer, at: Math.min(at, now) })
+      if (at > now - PAST_ADDRESS_MS) this.#past.set(address, { peer, at: Math.min(at, now), since })
     }
   }
 
@@ -151,6 +165,9 @@ class AddressMemory implements PastAddresses {
   }
 }
 
+/** What a file says that does not tell since when: what it keeps alone stays so. */
+const LONG_AGO = 0
+
 /** Who had which address, in the order in which they were seen; undefined when the text is no such file. */
 function parsePast(text: string): readonly (readonly [IpAddress, Past])[] | undefined {
   try {
@@ -158,9 +175,11 @@ function parsePast(text: string): readonly (readonly [IpAddress, Past])[] | unde
     if (typeof parsed !== 'object' || parsed === null) return undefined
     const found = Object.entries(parsed).flatMap(([key, value]) => {
       const address = tryParseIp(key)
-      const { peer, at } = value as Partial<Past>
+      const { peer, at, since = LONG_AGO } = value as Partial<Past>
       const isRight = typeof peer === 'string' && tryParsePeerId(peer) !== undefined && typeof at === 'number'
-      return address !== undefined && isRight ? [[address, { peer, at }] as const] : []
+      return address !== undefined && isRight && typeof since === 'number'
+        ? [[address, { peer, at, since }] as const]
+        : []
     })
     return found.toSorted(([, a], [, b]) => a.at - b.at)
   } catch {

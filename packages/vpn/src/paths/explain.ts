@@ -68,5 +68,6 @@ function reasonOf(state: PathState, bothVary: boolean): NoPathReason {
   if (state.round < ROUNDS_MS.length) return 'searching'
   if (paths.some(({ answeredAt }) => answeredAt !== undefined)) return 'idle'
   if (bothVary) return 'both-vary'
-  return paths.some(({ heardAt }) => heardAt !== undefined) ? 'one-way' : 'blocked'
+  const isHeard = paths.some(({ heardAt }) => heardAt !== undefined && heardAt > state.lostAt)
+  return isHeard ? 'one-way' : 'blocked'
 }

@@ -10,6 +10,7 @@ export function createPathState(wantedMtu: number, now: number): PathState {
     paths: new Map(),
     chosen: undefined,
     isSuspect: false,
+    lostAt: Number.NEGATIVE_INFINITY,
     brokeAt: [],
     isBreakNear: false,
     searchAt: now,

@@ -14,6 +14,7 @@ export function expire(state: PathState, now: number): void {
   const { chosen } = state
   if (chosen !== undefined && chosen.lost >= LOST_PROBES) {
     state.brokeAt = withBreak(state.brokeAt, now)
+    state.lostAt = now
     forsake(state, chosen)
     search(state, now)
   } else if (chosen !== undefined && isIdle(state, now)) {

@@ -48,6 +48,8 @@ export interface PathState {
   chosen: Path | undefined
   /** The path in use has lost probes: packets go by the stream too. */
   isSuspect: boolean
+  /** When the path in use died last: what was heard before says nothing any more of why there is none. */
+  lostAt: number
   /** When paths in use broke, the latest ones, oldest first. */
   brokeAt: readonly number[]
   /** The next break is expected about now: packets go by the stream too. */

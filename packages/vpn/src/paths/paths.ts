@@ -178,6 +178,7 @@ class UdpPaths implements Paths {
   forget(peer: PeerId): void {
     const member = this.#members.get(peer)
     if (member === undefined) return
+    const hadPath = usedPath(member.state) !== undefined
     member.cancelTick?.()
     member.cancelTell?.()
     for (const tell of member.measuring) tell(undefined)
@@ -186,6 +187,7 @@ class UdpPaths implements Paths {
     this.#expectProbes()
     this.#own.seen.forget(peer)
     if (this.#members.size === 0) this.#unwatch()
+    if (hadPath && !this.#stopped) this.#components.onPath(peer)
   }
 
   datagrams(): void {

@@ -102,6 +102,8 @@ test('an invite is made, its code shown once, and an open one cancelled', async 
   fireEvent.click(screen.getByLabelText('1 hour'))
   fireEvent.click(screen.getByRole('button', { name: 'Make an invite' }))
   await text(Code)
+  screen.getByRole('img', { name: 'QR code of the invite' })
+  screen.getByRole('button', { name: `Copy command mesh --token-file mesh.token --invite ${Code}` })
   expect(node.bodies.get('POST /api/admission/invites')).toBe('{"LifeSeconds":3600,"Label":"laptop"}')
   fireEvent.click(screen.getByRole('button', { name: 'Done' }))
   expect(screen.queryByText(Code)).toBeNull()

@@ -6,6 +6,7 @@ import { Copy } from '../../parts/copy.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { fieldClasses, TextField } from '../../parts/field.tsx'
 import { WriteErrorNote } from '../../parts/notes.tsx'
+import { QrCode } from '../../parts/qr-code.tsx'
 import css from './access.module.css'
 
 const HOUR_S = 3_600
@@ -81,12 +82,18 @@ function InviteCode({ invite, onClose }: { invite: NewInvite; onClose: () => voi
   return (
     <>
       <p>The machine joins with the network's token and this code, which is shown this once:</p>
-      <div className={css.code}>
-        <Copy text={invite.Code} what="invite code" mono wrap />
+      <div className={css.invite}>
+        <QrCode text={invite.Code} label="QR code of the invite" />
+        <div className={css.code}>
+          <Copy text={invite.Code} what="invite code" mono wrap />
+        </div>
       </div>
-      <Copy text={`mesh --token-file mesh.token --invite ${invite.Code}`} what="command" mono wrap>
-        mesh --token-file mesh.token --invite CODE
-      </Copy>
+      <div className={css.commands}>
+        <h4>On that machine</h4>
+        <Copy text={`mesh --token-file mesh.token --invite ${invite.Code}`} what="command" mono wrap>
+          mesh --token-file mesh.token --invite CODE
+        </Copy>
+      </div>
       <p className={css.hint}>
         One machine can use it, until {exactTime(Date.parse(invite.ExpiresAt))}. Whoever has the code first is
         in: send it as you would send a password.

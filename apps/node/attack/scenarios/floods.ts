@@ -1,0 +1,176 @@
+/** Floods of what nodes tell and ask each other beside gossip: records of peers, questions to the DHT, circuits. */
+import { randomBytes } from 'node:crypto'
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import type { Connection, PeerId } from '@libp2p/interface'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
+import { multiaddr } from '@multiformats/multiaddr'
+import type { Attack, Scenario } from '../scenario.ts'
+import { dialTarget, framed, onFrames, openStream, sendAll, varint } from '../attackers.ts'
+import { proveMembership } from '../membership.ts'
+import { pause } from '../until-true.ts'
+
+const PEERS = '/mesh/peers/1'
+const DHT = '/mesh/kad/1.0.0'
+const HOP = '/libp2p/circuit/relay/0.2.0/hop'
+const STOP = '/libp2p/circuit/relay/0.2.0/stop'
+/** What a relay answers when all is well. */
+const STATUS_OK = 100
+const RECORDS_IN_MESSAGE = 64
+const TELLERS = 8
+const CIRCUIT_PEERS = 8
+
+const field = (number: number, bytes: Uint8Array) =>
+  Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
+const numberField = (number: number, value: number) => Buffer.concat([varint(number << 3), varint(value)])
+
+/** Connects a fresh key, which proves itself when it is to be a member. */
+async function connect(attack: Attack, isMember: boolean): Promise<Connection> {
+  const { target, signal, config } = attack
+  const peer = await attack.peer()
+  const connection = await dialTarget(peer, target, signal)
+  if (isMember) await proveMembership({ connection, self: peer.peerId }, config, signal)
+  return connection
+}
+
+/** A signed record of a peer that nobody has heard of. */
+async function freshRecord(): Promise<Uint8Array> {
+  const privateKey = await generateKeyPair('Ed25519')
+  const addresses = Array.from({ length: 8 }, (_, at) => multiaddr(`/ip4/192.0.2.${at + 1}/tcp/4001`))
+  const record = new PeerRecord({ peerId: peerIdFromPrivateKey(privateKey), multiaddrs: addresses })
+  return (await RecordEnvelope.seal(record, privateKey)).marshal()
+}
+
+/** A question of the DHT: what it is about, and for a record that is left who has it. */
+function dhtMessage(type: number, key: Uint8Array, self: PeerId): Uint8Array {
+  const provider = Buffer.concat([
+    field(1, self.toMultihash().bytes),
+    field(2, multiaddr('/ip4/192.0.2.1/tcp/4001').bytes),
+  ])
+  return Buffer.concat([numberField(1, type), field(2, key), field(9, provider)])
+}
+
+const [ADD_PROVIDER, GET_PROVIDERS, FIND_NODE] = [2, 3, 4]
+
+/** A multihash of random bytes, as CIDs are made of. */
+const randomDigest = () => Buffer.concat([Uint8Array.of(0x12, 32), randomBytes(32)])
+
+export const FLOOD_ATTACKS: readonly Scenario[] = [
+  {
+    name: 'peer-records',
+    who: 'member',
+    does: `${TELLERS} keys tell of ${RECORDS_IN_MESSAGE} peers in each message, whose records were just signed, and of how to reach them`,
+    boundedBy:
+      'NEW_RECORDS_BY_ADDRESS, NEW_RECORDS_IN_ALL, MAX_EXCHANGE_MESSAGES_PER_MINUTE, MAX_NEW_DIALS_PER_MINUTE',
+    appliesToLegacy: false,
+    async run(attack) {
+      const { signal } = attack
+      let told = 0
+      const tellers = Array.from({ length: TELLERS }, async () => {
+        while (!signal.aborted) {
+          try {
+            const connection = await connect(attack, true)
+            const stream = await openStream(connection, PEERS, signal)
+            while (!signal.aborted && stream.status === 'open') {
+              const records = await Promise.all(Array.from({ length: RECORDS_IN_MESSAGE }, freshRecord))
+              const message = Buffer.concat(records.map((record) => field(1, record)))
+              if (await sendAll(stream, framed(message), signal)) told += records.length
+            }
+          } catch {
+            await pause(100, signal)
+          }
+        }
+      })
+      await Promise.all(tellers)
+      return `${told} records told`
+    },
+  },
+  {
+    name: 'dht-records',
+    who: 'stranger',
+    does: 'leaves a record under a fresh name in the DHT of a private network, and asks for names and peers, without pause on 8 connections',
+    boundedBy: 'DHT_RECORDS_BY_ADDRESS, DHT_QUESTIONS_BY_ADDRESS, MAX_DHT_RECORDS',
+    appliesToLegacy: false,
+    victimArgs: ['--dht', '--no-peer-exchange'],
+    async run(attack) {
+      const { signal } = attack
+      const counts = { asked: 0, answered: 0, streams: 0 }
+      const askers = Array.from({ length: 8 }, async () => {
+        while (!signal.aborted) {
+          try {
+            const peer = await attack.peer()
+            const connection = await dialTarget(peer, attack.target, signal)
+            while (!signal.aborted && connection.status === 'open') {
+              const stream = await openStream(connection, DHT, signal)
+              counts.streams++
+              onFrames(stream, () => counts.answered++)
+              while (!signal.aborted && stream.status === 'open') {
+                const type = [ADD_PROVIDER, GET_PROVIDERS, FIND_NODE][counts.asked % 3] ?? FIND_NODE
+                const message = dhtMessage(type, cidOf(type), peer.peerId)
+                if (!(await sendAll(stream, framed(message), signal))) break
+                if (++counts.asked % 16 === 0) await pause(1, signal)
+              }
+            }
+          } catch {
+            await pause(50, signal)
+          }
+        }
+      })
+      await Promise.all(askers)
+      return `${counts.asked} questions on ${counts.streams} streams, ${counts.answered} answers`
+    },
+  },
+  {
+    name: 'circuits',
+    who: 'member',
+    does: `${CIRCUIT_PEERS} keys have the victim relay for them, and as many others open circuits to each of them over and over`,
+    boundedBy:
+      'MAX_RELAY_CIRCUITS_PER_PEER, MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_RESERVATIONS_PER_ADDRESS',
+    appliesToLegacy: false,
+    async run(attack) {
+      const { signal } = attack
+      const counts = { asked: 0, opened: 0 }
+      const relayed = await Promise.all(Array.from({ length: CIRCUIT_PEERS }, () => reserve(attack)))
+      const askers = Array.from({ length: CIRCUIT_PEERS }, async () => {
+        const connection = await connect(attack, true)
+        for (let at = 0; !signal.aborted && connection.status === 'open'; at++) {
+          const to = relayed[at % relayed.length]
+          if (to === undefined) break
+          const stream = await openStream(connection, HOP, signal).catch(() => undefined)
+          if (stream === undefined) continue
+          counts.asked++
+          onFrames(stream, (frame) => (counts.opened += isOk(frame) ? 1 : 0))
+          const asked = Buffer.concat([numberField(1, 1), field(2, field(1, to.toMultihash().bytes))])
+          stream.send(framed(asked))
+          await pause(5, signal)
+        }
+      })
+      await Promise.all(askers.map((each) => each.catch(() => {})))
+      return `${counts.opened} circuits of ${counts.asked} that were asked for`
+    },
+  },
+]
+
+/** A record is left under a CID, and asked for under its digest. */
+function cidOf(type: number): Uint8Array {
+  const digest = randomDigest()
+  return type === ADD_PROVIDER ? Buffer.concat([Uint8Array.of(1, 0x55), digest]) : digest
+}
+
+/** A member that has the victim relay for it, and takes every circuit. */
+async function reserve(attack: Attack): Promise<PeerId> {
+  const { target, signal, config } = attack
+  const peer = await attack.peer()
+  const accepted = Buffer.concat([numberField(1, 1), numberField(4, STATUS_OK)])
+  await peer.handle(STOP, (stream) => onFrames(stream, () => stream.send(framed(accepted))))
+  const connection = await dialTarget(peer, target, signal)
+  await proveMembership({ connection, self: peer.peerId }, config, signal)
+  const stream = await openStream(connection, HOP, signal)
+  stream.send(framed(numberField(1, 0)))
+  return peer.peerId
+}
+
+/** True for an answer of a relay that carries the circuit: its status stands at the end. */
+function isOk(frame: Uint8Array): boolean {
+  return Buffer.from(frame).subarray(-2).equals(numberField(5, STATUS_OK).subarray(-2)) && frame.length < 64
+}

@@ -1,0 +1,98 @@
+/**
+ * The attackers of a siege, in a process of their own that gives way to the nodes: on one machine a node that has to
+ * wait for its attackers' own work would show how busy the machine is, and nothing of the node.
+ *
+ * Reads what to do as JSON from its input, attacks for that time, and writes as JSON what the attacks say of themselves.
+ */
+import { setPriority } from 'node:os'
+import { text } from 'node:stream/consumers'
+import type { Libp2p } from '@libp2p/interface'
+import { parseToken } from '@mesh/network'
+import { createPeer } from './attackers.ts'
+import type { Attack, Scenario } from './scenario.ts'
+import { SCENARIOS } from './scenarios.ts'
+import type { AttackTarget } from './targets.ts'
+import { pause } from './until-true.ts'
+
+export interface SiegeOrders {
+  readonly token: string
+  readonly ms: number
+  /** The nodes; each attack has one of them, in turn. */
+  readonly nodes: readonly AttackTarget[]
+}
+
+/** What one attack did. */
+export interface SiegeDeed {
+  readonly name: string
+  /** Which of the nodes it attacked. */
+  readonly node: number
+  /** How often it began. */
+  readonly times: number
+  /** What it said of itself last. */
+  readonly said: string
+}
+
+/** The attackers' niceness: the nodes come first. */
+const NICENESS = 10
+/** The most peers that attackers keep open; of more the oldest, of whom nobody knows any more, end. */
+const MAX_PEERS = 4_000
+/** How long attacks may take to return after their time, in ms. */
+const RETURN_MS = 15_000
+
+async function besiege({ token, ms, nodes }: SiegeOrders): Promise<readonly SiegeDeed[]> {
+  const time = new AbortController()
+  const peers: Libp2p[] = []
+  const together = SCENARIOS.filter(({ isApart }) => isApart !== true)
+  const deeds = together.map(({ name }, at) => ({ name, node: at % nodes.length, times: 0, said: '' }))
+  const attacks = together.map(async (scenario, at) => {
+    const target = nodes[at % nodes.length]
+    const deed = deeds[at]
+    if (target === undefined || deed === undefined) return
+    await attackUntil(scenario, createAttack({ target, token, signal: time.signal, peers }), deed)
+  })
+  await pause(ms)
+  time.abort()
+  await Promise.race([Promise.all(attacks), pause(RETURN_MS)])
+  return deeds
+}
+
+interface AttackInit {
+  readonly target: AttackTarget
+  readonly token: string
+  readonly signal: AbortSignal
+  readonly peers: Libp2p[]
+}
+
+function createAttack({ target, token, signal, peers }: AttackInit): Attack {
+  return {
+    target,
+    config: parseToken(token),
+    token,
+    signal,
+    async peer(init) {
+      const peer = await createPeer(init)
+      peers.push(peer)
+      if (peers.length > MAX_PEERS) await peers.shift()?.stop()
+      return peer
+    },
+  }
+}
+
+/** Begins again when an attack ends before its time, as when it was refused. */
+async function attackUntil(
+  scenario: Scenario,
+  attack: Attack,
+  deed: { times: number; said: string },
+): Promise<void> {
+  await scenario.prepare?.(attack).catch(() => {})
+  while (!attack.signal.aborted) {
+    deed.times++
+    deed.said = await scenario.run(attack).catch((error: unknown) => `it broke: ${String(error)}`)
+    await pause(1_000, attack.signal)
+  }
+}
+
+setPriority(NICENESS)
+const orders = JSON.parse(await text(process.stdin)) as SiegeOrders
+console.log(JSON.stringify(await besiege(orders)))
+process.exit()

@@ -1,0 +1,82 @@
+/** Writes at the nodes of a siege as honest people do, and looks how they are meanwhile. */
+import { send, timeHealth } from './health.ts'
+import { waitOfProcess, workOfProcess } from './processor-wait.ts'
+import { residentMb } from './resident.ts'
+import type { AttackTarget } from './targets.ts'
+import { pause } from './until-true.ts'
+
+/** What was seen of one node. */
+export interface NodeFigures {
+  /** Resident memory at the end of the first minute, the greatest after it, and now, in MB. */
+  firstMb: number
+  greatestMb: number
+  nowMb: number
+  /** The longest that health took, in ms, and the same without what the node waited for a processor. */
+  healthMs: number
+  ownHealthMs: number
+  /** Seconds in which its main thread ran, and in which it waited for a processor. */
+  ranS: number
+  waitedS: number
+}
+
+export interface Watched {
+  /** The keys that nodes said were written. */
+  readonly written: readonly string[]
+  readonly nodes: readonly NodeFigures[]
+}
+
+const WRITE_EVERY_MS = 1_000
+const HEALTH_EVERY_MS = 500
+/** When memory is taken as the level to compare with, in ms after the attacks began. */
+const LEVEL_AFTER_MS = 60_000
+
+/** Watches until the signal aborts. */
+export async function watchNodes(nodes: readonly AttackTarget[], signal: AbortSignal): Promise<Watched> {
+  const figures = nodes.map(createFigures)
+  const began = performance.now()
+  const watching = nodes.map(async (node, at) => {
+    const seen = figures[at]
+    while (seen !== undefined && !signal.aborted) {
+      const { tookMs, ownMs } = await timeHealth(`${node.url}${node.healthPath}`, node.pid)
+      seen.healthMs = Math.max(seen.healthMs, tookMs)
+      seen.ownHealthMs = Math.max(seen.ownHealthMs, ownMs)
+      lookAt(seen, node, performance.now() - began < LEVEL_AFTER_MS)
+      await pause(HEALTH_EVERY_MS, signal)
+    }
+  })
+  const written = await writeUntil(nodes, signal)
+  await Promise.all(watching)
+  return { written, nodes: figures }
+}
+
+function createFigures(): NodeFigures {
+  return { firstMb: 0, greatestMb: 0, nowMb: 0, healthMs: 0, ownHealthMs: 0, ranS: 0, waitedS: 0 }
+}
+
+function lookAt(seen: NodeFigures, { pid }: AttackTarget, isFirst: boolean): void {
+  seen.nowMb = residentMb(pid)
+  // what is there in the first minute is the level, and no growth
+  if (isFirst) seen.firstMb = Math.max(seen.firstMb, seen.nowMb)
+  seen.greatestMb = Math.max(seen.greatestMb, seen.nowMb)
+  seen.ranS = workOfProcess(pid) / 1000
+  seen.waitedS = waitOfProcess(pid) / 1000
+}
+
+/** Writes at each node in turn, each second, without waiting for the one before. */
+async function writeUntil(nodes: readonly AttackTarget[], signal: AbortSignal): Promise<readonly string[]> {
+  const written: string[] = []
+  const writes: Promise<void>[] = []
+  for (let at = 0; !signal.aborted; at++) {
+    const node = nodes[at % nodes.length]
+    if (node === undefined) break
+    writes.push(write(node, `siege-${at}`, written))
+    await pause(WRITE_EVERY_MS, signal)
+  }
+  await Promise.all(writes)
+  return written
+}
+
+async function write({ url }: AttackTarget, key: string, written: string[]): Promise<void> {
+  const { status } = await send('PUT', `${url}/api/ledger/notes/${key}/x`)
+  if (status === 200) written.push(key)
+}

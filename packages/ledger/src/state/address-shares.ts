@@ -1,0 +1,115 @@
+/**
+ * Who holds how many addresses of one /24, in which leases are taken: keys cost nothing, and a few of them must not take
+ * all of it from newcomers. When most of the addresses are claimed, the signer with the most of them gives its oldest up,
+ * as long as it has others: who has but one keeps it. It depends on what the ledger holds and on nothing else, so that
+ * all members come to the same.
+ */
+import { BUCKETS, tryParseIp } from '@mesh/core'
+import type { Entry, KeyedEntry } from '../entries/entry.ts'
+import { MAX_SHARED_SUBNET_ADDRESSES } from '../limits.ts'
+import { comparePositions } from './position-order.ts'
+
+/** What one /24 has of claims: the rows of each signer, by their entries. */
+type Claims = Map<string, Map<Entry, Claim>>
+
+interface Claim {
+  readonly row: KeyedEntry
+  /** The IPv4 address, in the form that it has as a key. */
+  readonly address: string
+}
+
+export class AddressShares {
+  /** By the first three numbers of the addresses. */
+  readonly #subnets = new Map<string, Claims>()
+
+  count(row: KeyedEntry): void {
+    const address = claimedAddress(row)
+    if (address === undefined) return
+    const { entry } = row
+    const claims: Claims = this.#subnets.get(subnetOf(address)) ?? new Map()
+    const own = claims.get(entry.owner) ?? new Map<Entry, Claim>()
+    own.set(entry, { row, address })
+    claims.set(entry.owner, own)
+    this.#subnets.set(subnetOf(address), claims)
+  }
+
+  uncount(row: KeyedEntry): void {
+    const address = claimedAddress(row)
+    const claims = address === undefined ? undefined : this.#subnets.get(subnetOf(address))
+    const own = claims?.get(row.entry.owner)
+    if (address === undefined || claims === undefined || own === undefined) return
+    own.delete(row.entry)
+    if (own.size === 0) claims.delete(row.entry.owner)
+    if (claims.size === 0) this.#subnets.delete(subnetOf(address))
+  }
+
+  /**
+   * The signer that has to give up an entry after this row was stored, and that entry; undefined when nothing has to go.
+   * @param self this node, whose own entries never go for others'
+   */
+  excessAfter(
+    row: KeyedEntry,
+    self: string,
+  ): { readonly owner: string; readonly first: KeyedEntry } | undefined {
+    const address = claimedAddress(row)
+    const claims = address === undefined ? undefined : this.#subnets.get(subnetOf(address))
+    if (claims === undefined || distinct([...claims.values()]) <= MAX_SHARED_SUBNET_ADDRESSES)
+      return undefined
+    let [owner, most] = ['', 1]
+    for (const [each, own] of claims) {
+      if (each === '' || each === self) continue
+      const held = distinct([own])
+      if (held > most || (held === most && held > 1 && each > owner)) [owner, most] = [each, held]
+    }
+    const first = owner === '' ? undefined : oldestOf(claims.get(owner))
+    return first === undefined ? undefined : { owner, first }
+  }
+}
+
+/** How many addresses these claims are about: a node's own IPv6 record names its IPv4 address once more. */
+function distinct(all: readonly Map<Entry, Claim>[]): number {
+  const addresses = new Set<string>()
+  for (const claims of all) for (const { address } of claims.values()) addresses.add(address)
+  return addresses.size
+}
+
+function oldestOf(own: Map<Entry, Claim> | undefined): KeyedEntry | undefined {
+  let oldest: KeyedEntry | undefined
+  for (const { row } of own?.values() ?? []) if (oldest === undefined || isOlder(row, oldest)) oldest = row
+  return oldest
+}
+
+function isOlder(a: KeyedEntry, b: KeyedEntry): boolean {
+  if (a.entry.version !== b.entry.version) return a.entry.version < b.entry.version
+  return comparePositions(a, b) < 0
+}
+
+const subnetOf = (address: string) => address.slice(0, address.lastIndexOf('.'))
+
+/** Entries never change, so what one claims is read once; null is nothing. */
+const read = new WeakMap<Entry, string | null>()
+
+/** The IPv4 address that an entry of `machines` is for, or that its record names. */
+function claimedAddress({ bucket, key, entry }: KeyedEntry): string | undefined {
+  if (bucket !== BUCKETS.machines || entry.deleted) return undefined
+  let claimed = read.get(entry)
+  if (claimed === undefined) {
+    claimed = ipv4In(key) ?? ipv4In(namedIn(entry.value)) ?? null
+    read.set(entry, claimed)
+  }
+  return claimed ?? undefined
+}
+
+function ipv4In(text: string): string | undefined {
+  return !text.includes(':') && tryParseIp(text) === text ? text : undefined
+}
+
+function namedIn(valueText: string): string {
+  try {
+    const record: unknown = JSON.parse(valueText)
+    const isNaming = typeof record === 'object' && record !== null && 'Address' in record
+    return isNaming && typeof record.Address === 'string' ? record.Address : ''
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,62 @@
+import v8 from 'node:v8'
+import vm from 'node:vm'
+import type { Connection, Stream } from '@libp2p/interface'
+import { multiaddrConnectionPair } from '@libp2p/utils'
+import { delay, systemClock } from '@mesh/core'
+import { createManualClock, eventually } from '@mesh/testkit'
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect, onTestFinished, test } from 'vitest'
+import { writeFrame } from '../libp2p/frames.ts'
+import { HeldBytes } from '../libp2p/held-bytes.ts'
+import { muxer } from '../libp2p/muxer.ts'
+import type { Refusals } from '../refusals.ts'
+import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import { InboundStreams } from './inbound-streams.ts'
+
+async function openStream(): Promise<readonly [near: Stream, far: Stream]> {
+  const [outbound, inbound] = multiaddrConnectionPair({ delay: 0 })
+  const build = muxer()
+  const [far, near] = [build().createStreamMuxer(outbound), build().createStreamMuxer(inbound)]
+  onTestFinished(async () => {
+    await Promise.all([far.close(), near.close()])
+  })
+  const opened = new Promise<Stream>((resolve) => {
+    near.addEventListener('stream', (event) => resolve((event as CustomEvent<Stream>).detail), { once: true })
+  })
+  const stream = await far.createStream()
+  return [await opened, stream]
+}
+
+test('a gossip stream on which nothing more comes does not keep its last frame', async () => {
+  const [near, far] = await openStream()
+  const taken: WeakRef<ArrayBufferLike>[] = []
+  const pubsub = {
+    streamsInbound: new Map(),
+    decodeRpc(frame: Uint8Array) {
+      taken.push(new WeakRef(frame.buffer))
+      throw new Error('no frame')
+    },
+  }
+  const refused: string[] = []
+  const clock = createManualClock()
+  const streams = new InboundStreams(
+    { maxFrameBytes: 2 ** 20 },
+    {
+      pubsub: pubsub as unknown as GossipInternals,
+      held: new HeldBytes({ isMember: () => false, clock }),
+      refusals: { refuse: (code: string) => refused.push(code) } as unknown as Refusals,
+    },
+  )
+  const connection = { id: '1', remotePeer: 'far', remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1') }
+  streams.take(near, connection as unknown as Connection)
+  await writeFrame(far, new Uint8Array(100_000))
+  v8.setFlagsFromString('--expose-gc')
+  const collect = vm.runInNewContext('gc') as () => void
+  await eventually(async () => {
+    await delay(systemClock, 1)
+    collect()
+    expect(taken.map((frame) => frame.deref())).toEqual([undefined])
+  })
+  await writeFrame(far, Uint8Array.of(1))
+  await eventually(() => expect(refused).toEqual(['topic.bad_frame', 'topic.bad_frame']))
+})

@@ -1,0 +1,61 @@
+import type { Connection } from '@libp2p/interface'
+import { createManualClock } from '@mesh/testkit'
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect, test } from 'vitest'
+import { DHT_QUESTIONS_BY_ADDRESS, DHT_RECORDS_BY_ADDRESS } from '../limits.ts'
+import { boundQuestions, boundRecords } from './dht-bounds.ts'
+
+const asker = (name: string) => ({ name, equals: (other: unknown) => other === name })
+
+test('one address with many keys asks a DHT so much and leaves so much, and others are not concerned', async () => {
+  const clock = createManualClock()
+  const answered: string[] = []
+  const rpc = {
+    async handleMessage(_asker: object, { type }: { readonly type: string }) {
+      answered.push(type)
+    },
+  }
+  const connections = [
+    ...Array.from({ length: 50 }, (_, n) => ({
+      remotePeer: `sybil${n}`,
+      remoteAddr: multiaddr('/ip4/192.0.2.66/tcp/1'),
+    })),
+    { remotePeer: 'honest', remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1') },
+  ] as unknown as readonly Connection[]
+  boundQuestions({ rpc }, { getConnections: () => [...connections] }, clock)
+  const ask = (name: string, type: string) =>
+    rpc.handleMessage(asker(name), { type }).then(
+      () => true,
+      () => false,
+    )
+  for (let n = 0; n < 1_000; n++) await ask(`sybil${n % 50}`, n % 2 === 0 ? 'FIND_NODE' : 'ADD_PROVIDER')
+  const of = (type: string) => answered.filter((each) => each === type).length
+  expect(of('FIND_NODE')).toBe(DHT_QUESTIONS_BY_ADDRESS.burst)
+  expect(of('ADD_PROVIDER')).toBe(DHT_RECORDS_BY_ADDRESS.burst)
+  expect(await ask('honest', 'ADD_PROVIDER')).toBe(true)
+  expect(await ask('gone', 'FIND_NODE')).toBe(false)
+  await clock.advance(1_000)
+  expect(await ask('sybil0', 'FIND_NODE')).toBe(true)
+})
+
+test('a DHT keeps the newest of its records', async () => {
+  const held = new Map<string, string>()
+  const store = boundRecords(
+    {
+      async put(key: string, value: string) {
+        held.set(key, value)
+      },
+      async delete(key: string) {
+        held.delete(key)
+      },
+      has: (key: string) => held.has(key),
+    },
+    3,
+  )
+  for (const key of ['a', 'b', 'c', 'a', 'd']) await store.put(key, '1')
+  expect([...held.keys()].toSorted()).toEqual(['a', 'c', 'd'])
+  await store.delete('c')
+  await store.put('e', '1')
+  expect([...held.keys()].toSorted()).toEqual(['a', 'd', 'e'])
+  expect(store.has('e')).toBe(true)
+})

@@ -1,0 +1,91 @@
+/**
+ * Bounds what others may ask of this node's DHT and leave in it: by the address that they come from, of all together,
+ * and in number. @libp2p/kad-dht 16.4.5 answers every question on a stream for as long as they come, keeps every record
+ * for two days, and looks through all of them for each question.
+ *
+ * Reaches into `KadDHT.rpc.handleMessage`; where it is missing questions are not bounded. Without it `dht-bounds.test.ts`
+ * fails; `npm run attack -- dht-records` makes such questions.
+ */
+import type { Connection, Libp2p } from '@libp2p/interface'
+import type { Clock } from '@mesh/core'
+import { createAddressRate } from '../libp2p/inbound-rates.ts'
+import {
+  DHT_QUESTIONS_BY_ADDRESS,
+  DHT_QUESTIONS_IN_ALL,
+  DHT_RECORDS_BY_ADDRESS,
+  DHT_RECORDS_IN_ALL,
+} from '../limits.ts'
+
+interface Asker {
+  equals(other: unknown): boolean
+}
+
+interface Question {
+  readonly type: string
+}
+
+interface Rpc {
+  handleMessage?: (asker: Asker, question: Question) => Promise<unknown>
+}
+
+/** The questions that leave a record. */
+const LEAVING: ReadonlySet<string> = new Set(['ADD_PROVIDER', 'PUT_VALUE'])
+
+/** Bounds the questions of others; one too many ends its stream. */
+export function boundQuestions(dht: object, host: Pick<Libp2p, 'getConnections'>, clock: Clock): void {
+  const { rpc } = dht as { readonly rpc?: Rpc }
+  const handle = rpc?.handleMessage?.bind(rpc)
+  if (rpc === undefined || handle === undefined) return
+  const mayAsk = createAddressRate(
+    { ofAddress: DHT_QUESTIONS_BY_ADDRESS, ofAll: DHT_QUESTIONS_IN_ALL },
+    clock,
+  )
+  const mayLeave = createAddressRate({ ofAddress: DHT_RECORDS_BY_ADDRESS, ofAll: DHT_RECORDS_IN_ALL }, clock)
+  rpc.handleMessage = async (asker, question) => {
+    const connection = connectionOf(host, asker)
+    const mayDo = LEAVING.has(question.type) ? mayLeave : mayAsk
+    if (connection === undefined || !mayDo(connection)) throw new Error('too many questions')
+    return await handle(asker, question)
+  }
+}
+
+function connectionOf(host: Pick<Libp2p, 'getConnections'>, asker: Asker): Connection | undefined {
+  return host.getConnections().find(({ remotePeer }) => asker.equals(remotePeer))
+}
+
+/** What the library asks of a datastore's keys. */
+interface RecordKey {
+  toString(): string
+}
+
+interface RecordStore {
+  put(key: RecordKey, ...rest: readonly unknown[]): unknown
+  delete(key: RecordKey, ...rest: readonly unknown[]): unknown
+}
+
+/** The same store, which keeps at most so many records that are put by this function's result. */
+export function boundRecords<T extends object>(store: T, most: number): T {
+  const keys = new Map<string, RecordKey>()
+  const inner = store as unknown as RecordStore
+  return Object.create(store, {
+    put: {
+      async value(key: RecordKey, ...rest: readonly unknown[]) {
+        keys.delete(key.toString())
+        keys.set(key.toString(), key)
+        const put = await inner.put(key, ...rest)
+        for (const [text, oldest] of keys) {
+          if (keys.size <= most) break
+          keys.delete(text)
+          await inner.delete(oldest)
+        }
+        return put
+      },
+    },
+    delete: {
+      value(key: RecordKey, ...rest: readonly unknown[]) {
+        keys.delete(key.toString())
+        return inner.delete(key, ...rest)
+      },
+    },
+  }) as T
+}
