@@ -25,7 +25,7 @@ export interface SoakInit {
 }
 
 /** How much is asked of a network, so that a machine with other work can run a soak, too. Times in ms. */
-export interface Pace {
+interface Pace {
   /** The time between the end of one node and that of the next. */
   readonly churnEveryMs: number
   /** How long one attack goes on. */

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { parseCidr, systemClock } from '@mesh/core'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createEgress, createProxy } from '../src/index.ts'
+import { createEgress, createProxy, type Proxy } from '../src/index.ts'
 import { EGRESS_AWAITED_MS, LOCAL_WAIT_MS } from '../src/limits.ts'
 import { createLegacyStreams } from '../src/legacy/open-legacy-stream.ts'
 import { createEgressChoice } from '../src/proxy/choose-egress.ts'
@@ -13,7 +13,9 @@ import { openTunnel } from '../src/proxy/open-tunnel.ts'
 import { createWorld, type Member } from './world.ts'
 
 const closers: (() => unknown)[] = []
+const proxies: Proxy[] = []
 afterEach(async () => {
+  proxies.length = 0
   for (const close of closers.splice(0).reverse()) await close()
 })
 
@@ -44,6 +46,7 @@ async function startProxy({ components }: Member, egressPeer?: string): Promise<
   )
   closers.push(() => proxy.stop())
   await proxy.start()
+  proxies.push(proxy)
   return Number(/:(\d+)$/.exec(proxy.status().listen)?.[1])
 }
 
@@ -125,6 +128,9 @@ describe('requests through a tunnel that is kept', () => {
       expect(await request(port, `http://127.0.0.1:${origin.port}/`)).toEqual({ status: 200, body: 'origin' })
     }
     expect(origin.opened()).toBe(1)
+    const { bytesIn, bytesOut } = (proxies[0] as Proxy).status()
+    expect(bytesIn).toBe(3 * OK.length)
+    expect(bytesOut).toBeGreaterThan(100)
   })
 
   test('are answered after the origin has ended the tunnel, at once or with the request', async () => {

@@ -35,6 +35,7 @@ const BODIES: Readonly<Record<RouteWithBody, unknown>> = {
   putNodeConnection: { Listen: '127.0.0.1:9000' },
   putNodeFile: { Path: '/srv/photos' },
   createGuest: { Name: 'phone', Endpoint: 'vpn.example.org:51820' },
+  putExitNode: { Exit: 'gate' },
 }
 
 /** What stands for the variable parts of paths; `x` for others. */

@@ -4,7 +4,7 @@ import type { Parsed } from '../settings/option.ts'
 import { describeIssue } from '../settings/resolve-settings.ts'
 import type { Call } from './command.ts'
 
-export interface PairsInit {
+interface PairsInit {
   /** The word for what follows a name: `TARGET`, `LISTEN` or `PATH`. */
   readonly second: string
   /** Judges `NAME=PLACE`. */

@@ -12,7 +12,7 @@ export type ResolveName = (name: string, signal: AbortSignal) => Promise<readonl
 /** Answers of DNS after which the system may still know the name. */
 const UNKNOWN: readonly unknown[] = ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']
 
-export interface NameSources {
+interface NameSources {
   /** Asks DNS for addresses of one family. */
   readonly askDns: (name: string, family: 4 | 6) => Promise<readonly string[]>
   readonly askSystem: (name: string) => Promise<readonly string[]>

@@ -22,7 +22,9 @@ export const MANIFEST_PART_BYTES = 48 * 1024
 
 /** Files that a receiver asks for ahead of the one that comes, so that small ones do not wait for round trips. */
 export const MAX_WANTED_AHEAD = 128
-/** Files of one transfer that are flushed to the disk at a time. */
+/** Files behind the one asked for that a sender reads before they are asked for, where they are one block or less. */
+export const FILES_READ_AHEAD = 8
+/** Files of one transfer that are written to the end and flushed to the disk at a time. */
 export const MAX_FINISHING = 16
 
 /** Files that one node offers at a time. */

@@ -84,13 +84,16 @@ class ShareReceiver {
     const { conversation } = this.#init
     try {
       await conversation.whileBusy(this.#findMissing())
-      await this.#ask()
-      while (this.#wanted.length > 0) {
-        this.#init.signal.throwIfAborted()
-        await this.#take()
+      do {
         await this.#ask()
-      }
-      await conversation.whileBusy(this.#finished(0))
+        while (this.#wanted.length > 0) {
+          this.#init.signal.throwIfAborted()
+          await this.#take()
+          await this.#ask()
+        }
+        await conversation.whileBusy(this.#finished(0))
+        // one that came with a wrong hash at the very end is asked for again
+      } while (this.#toAsk.length > 0)
     } finally {
       // a later try goes on from what came of the last file
       await this.#writer?.end().catch(() => {})
@@ -186,22 +189,30 @@ class ShareReceiver {
   async #end(wanted: Wanted, sha256: Uint8Array): Promise<void> {
     const writer = this.#writer
     if (writer === undefined) throw unexpected('end')
-    this.#writer = undefined
-    const own = await writer.end()
     if (writer.size !== wanted.entry.size) throw unexpected('end before the file was whole')
+    this.#writer = undefined
     this.#wanted.shift()
-    if (Buffer.compare(own, sha256) === 0) return this.#finish(wanted)
-    await this.#startAgain(wanted)
+    await this.#finish(wanted, writer, sha256)
   }
 
-  /** Flushing to the disk takes time, so that the next file comes meanwhile. */
-  async #finish({ entry, file }: Wanted): Promise<void> {
-    const finishing = this.#staging.finish(entry, file).catch((error: unknown) => {
+  /** Writing to the end and flushing take time, so that the next file comes meanwhile. */
+  async #finish(wanted: Wanted, writer: FileWriter, sha256: Uint8Array): Promise<void> {
+    const finishing = this.#complete(wanted, writer, sha256).catch((error: unknown) => {
       this.#finishError ??= error
     })
     this.#finishing.add(finishing)
     void finishing.then(() => this.#finishing.delete(finishing))
     await this.#finished(MAX_FINISHING)
+  }
+
+  async #complete(wanted: Wanted, writer: FileWriter, sha256: Uint8Array): Promise<void> {
+    const { entry, file } = wanted
+    const own = await writer.end().catch(async (error: unknown) => {
+      await file.close()
+      throw error
+    })
+    if (Buffer.compare(own, sha256) === 0) await this.#staging.finish(entry, file)
+    else await this.#startAgain(wanted)
   }
 
   async #finished(atMost: number): Promise<void> {

@@ -2,15 +2,17 @@
  * One receiver, served:
  * 1. it names what it wants, within the time; it is admitted, or told why not
  * 2. the share is listed anew, and the manifest sent
- * 3. what it asks for comes, file after file in the order asked: what the receiver holds is compared by its hash, the
- *    rest is read, hashed and sent; a file that is not any more what the manifest says ends the session
+ * 3. what it asks for comes, file after file in the order asked, small ones read ahead: what the receiver holds is
+ *    compared by its hash, the rest is read, hashed and sent; a file that is not any more what the manifest says ends the session
  * 4. it says when all stands
  */
+import { createHash } from 'node:crypto'
 import { readBlocks } from './block-file.ts'
 import { filesError } from './errors.ts'
 import { type FileMessage, manifestParts, REFUSAL } from './file-message.ts'
 import { digestSoFar, hashPrefix } from './hash-file.ts'
 import type { Conversation } from './conversation.ts'
+import { ReadAhead, type WholeFile } from './read-ahead.ts'
 import { isUnchanged, openShared, pathOf, type Scan, scanShare } from './scan.ts'
 
 export interface SendSessionInit {
@@ -35,12 +37,15 @@ export async function sendShare(init: SendSessionInit): Promise<boolean> {
   const { name, isFolder, entries } = scan
   await conversation.send({ type: 'offer', name, isFolder, entryCount: entries.length })
   for (const part of manifestParts(entries)) await conversation.send(part)
+  const ahead = new ReadAhead(scan)
   for (;;) {
     const message = await conversation.next()
     if (message === undefined) return false
     if (message.type === 'done') return true
     if (message.type !== 'want') throw filesError('files.broken_off', `a ${message.type} instead of a want`)
-    await sendFile(message, scan, init)
+    const whole = ahead.take(message.index)
+    if (whole !== undefined && message.offset === 0) await sendWhole(message.index, await whole, init)
+    else await sendFile(message, scan, init)
   }
 }
 
@@ -101,6 +106,20 @@ async function sendFile(want: Want, scan: Scan, init: SendSessionInit): Promise<
   } finally {
     await file.close()
   }
+}
+
+async function sendWhole(index: number, blocks: WholeFile, { conversation, onBytes }: SendSessionInit) {
+  if (blocks === undefined) {
+    return conversation.send({ type: 'end', index, sha256: NO_BYTES, hasChanged: true })
+  }
+  const hash = createHash('sha256')
+  await conversation.send({ type: 'begin', index, offset: 0 })
+  for (const { bytes, message } of blocks) {
+    hash.update(bytes)
+    await conversation.sendEncoded(message)
+    onBytes(bytes.byteLength, true)
+  }
+  await conversation.send({ type: 'end', index, sha256: hash.digest(), hasChanged: false })
 }
 
 const NO_BYTES = new Uint8Array(0)

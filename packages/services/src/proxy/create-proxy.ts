@@ -86,6 +86,7 @@ class NodeProxy implements Proxy {
       openLegacy: () => openLegacyEgress(this.#ended.signal, this.#outward()),
       join: (socket, tunnel, early) => this.#join(socket, tunnel, early),
       onError: (error) => this.#failed(error),
+      traffic: this.#traffic,
       clock: components.clock,
     })
   }

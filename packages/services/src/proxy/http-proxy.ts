@@ -11,6 +11,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Clock, MeshError, toError } from '@mesh/core'
 import { IDLE_TUNNEL_MS, MAX_HTTP_HEAD_BYTES, MAX_IDLE_TUNNELS, MAX_LOCAL_CONNECTIONS } from '../limits.ts'
+import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { answerOf, type OpenedStream } from '../wire/request.ts'
 import { forward } from './forward.ts'
@@ -24,6 +25,8 @@ export interface HttpProxyInit {
   /** Joins a client and what was opened for it. @param early came from the client behind its request */
   readonly join: (socket: Socket, tunnel: OpenedStream, early: Uint8Array) => void
   readonly onError: (error: Error) => void
+  /** Counts what goes through tunnels of forwarded requests. */
+  readonly traffic: Traffic
   readonly clock: Clock
 }
 
@@ -33,17 +36,17 @@ export interface HttpProxy {
   stop(): void
 }
 
+type TunnelAgentInit = Pick<HttpProxyInit, 'open' | 'traffic' | 'clock'>
+
 /** Keeps tunnels to an origin for its next requests. */
 class TunnelAgent extends Agent {
-  readonly #open: HttpProxyInit['open']
-  readonly #clock: Clock
+  readonly #init: TunnelAgentInit
   /** Keeps a tunnel that is idle from being ended. */
   readonly #cancels = new WeakMap<Duplex, () => void>()
 
-  constructor({ open, clock }: Pick<HttpProxyInit, 'open' | 'clock'>) {
+  constructor(init: TunnelAgentInit) {
     super({ keepAlive: true, maxFreeSockets: MAX_IDLE_TUNNELS, maxTotalSockets: MAX_LOCAL_CONNECTIONS })
-    this.#open = open
-    this.#clock = clock
+    this.#init = init
   }
 
   /** Is there a tunnel that the next request can go through at once? */
@@ -54,7 +57,7 @@ class TunnelAgent extends Agent {
   override keepSocketAlive(tunnel: Duplex): boolean {
     this.#cancels.set(
       tunnel,
-      this.#clock.after(IDLE_TUNNEL_MS, () => tunnel.destroy()),
+      this.#init.clock.after(IDLE_TUNNEL_MS, () => tunnel.destroy()),
     )
     return true
   }
@@ -78,16 +81,17 @@ class TunnelAgent extends Agent {
     tell: ((error: Error | null, stream?: Duplex) => void) | undefined,
   ): Promise<void> {
     try {
-      const { stream, rest } = await this.#open(destination)
-      tell?.(null, new StreamDuplex(stream, { head: rest }))
+      const { stream, rest } = await this.#init.open(destination)
+      tell?.(null, new StreamDuplex(stream, { head: rest, traffic: this.#init.traffic }))
     } catch (error) {
       tell?.(toError(error))
     }
   }
 }
 
-export function createHttpProxy({ open, openLegacy, join, onError, clock }: HttpProxyInit): HttpProxy {
-  const agent = new TunnelAgent({ open, clock })
+export function createHttpProxy(init: HttpProxyInit): HttpProxy {
+  const { open, openLegacy, join, onError, traffic } = init
+  const agent = new TunnelAgent(init)
   const server: Server = createServer({
     maxHeaderSize: MAX_HTTP_HEAD_BYTES,
     keepAliveTimeout: IDLE_TUNNEL_MS,
@@ -109,7 +113,7 @@ export function createHttpProxy({ open, openLegacy, join, onError, clock }: Http
     try {
       // whom a tunnel leads through was chosen when it was opened
       const legacy = agent.hasIdle({ host, port }) ? undefined : await openLegacy()
-      const duplex = legacy && new StreamDuplex(legacy.stream, { head: legacy.rest })
+      const duplex = legacy && new StreamDuplex(legacy.stream, { head: legacy.rest, traffic })
       // the agent keeps tunnels by host and port
       const connection = duplex === undefined ? { agent, host, port } : { createConnection: () => duplex }
       const isLegacy = duplex !== undefined

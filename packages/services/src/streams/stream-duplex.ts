@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream'
 import type { ByteStream } from '../ports.ts'
 import type { Traffic } from './splice.ts'
 
-export interface StreamDuplexInit {
+interface StreamDuplexInit {
   /** Bytes that came from the stream before. */
   readonly head?: Uint8Array
   readonly traffic?: Traffic

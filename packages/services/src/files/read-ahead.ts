@@ -1,0 +1,57 @@
+/**
+ * Reads small files of a share before they are asked for. A receiver asks in the order of the manifest, and one file
+ * takes five calls of the system, each of which waits for a thread: one file after another would wait for nothing else.
+ */
+import { type FileBlock, readBlocks } from './block-file.ts'
+import { FILE_BLOCK_BYTES, FILES_READ_AHEAD } from './limits.ts'
+import type { ManifestEntry } from './manifest.ts'
+import { isUnchanged, openShared, pathOf, type Scan } from './scan.ts'
+
+/** The blocks of a whole file; undefined: it is not any more what the manifest says. */
+export type WholeFile = readonly FileBlock[] | undefined
+
+export class ReadAhead {
+  readonly #scan: Scan
+  readonly #reading = new Map<number, Promise<WholeFile>>()
+
+  constructor(scan: Scan) {
+    this.#scan = scan
+  }
+
+  /**
+   * Gives the file of this index, and begins to read those behind it. Undefined: it was not read ahead.
+   * Never rejects.
+   */
+  take(index: number): Promise<WholeFile> | undefined {
+    const { entries } = this.#scan
+    const found = this.#reading.get(index)
+    // another order than was thought
+    if (found === undefined && isSmall(entries[index])) this.#reading.clear()
+    this.#reading.delete(index)
+    for (let at = index + 1; at <= index + FILES_READ_AHEAD; at++) {
+      const entry = entries[at]
+      if (entry === undefined) break
+      if (isSmall(entry) && !this.#reading.has(at)) this.#reading.set(at, readWhole(this.#scan, entry))
+    }
+    return found
+  }
+}
+
+function isSmall(entry: ManifestEntry | undefined): boolean {
+  return entry !== undefined && !entry.isFolder && entry.size <= FILE_BLOCK_BYTES
+}
+
+async function readWhole(scan: Scan, entry: ManifestEntry): Promise<WholeFile> {
+  try {
+    const file = await openShared(pathOf(scan, entry))
+    try {
+      const read: FileBlock[] = []
+      for await (const blocks of readBlocks(file, 0, entry.size)) read.push(...blocks)
+      return isUnchanged(await file.stat(), entry) ? read : undefined
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return undefined
+  }
+}
