@@ -1,5 +1,5 @@
 /**
- * The attackers of a siege, in a process of their own that gives way to the nodes: on one machine a node that has to
+ * A part of the attackers of a siege, in a process of their own that gives way to the nodes: on one machine a node that has to
  * wait for its attackers' own work would show how busy the machine is, and nothing of the node.
  *
  * Reads what to do as JSON from its input, attacks for that time, and writes as JSON what the attacks say of themselves.
@@ -19,6 +19,9 @@ export interface SiegeOrders {
   readonly ms: number
   /** The nodes; each attack has one of them, in turn. */
   readonly nodes: readonly AttackTarget[]
+  /** Which attacks are this process's: those whose number leaves `part` when it is divided by `parts`. */
+  readonly part: number
+  readonly parts: number
 }
 
 /** What one attack did. */
@@ -33,27 +36,30 @@ export interface SiegeDeed {
 }
 
 /** The attackers' niceness: the nodes come first. */
-const NICENESS = 10
+const NICENESS = 5
 /** The most peers that attackers keep open; of more the oldest, of whom nobody knows any more, end. */
-const MAX_PEERS = 4_000
+const MAX_PEERS = 1_000
 /** How long attacks may take to return after their time, in ms. */
 const RETURN_MS = 15_000
 
-async function besiege({ token, ms, nodes }: SiegeOrders): Promise<readonly SiegeDeed[]> {
+async function besiege({ token, ms, nodes, part, parts }: SiegeOrders): Promise<readonly SiegeDeed[]> {
   const time = new AbortController()
   const peers: Libp2p[] = []
   const together = SCENARIOS.filter(({ isApart }) => isApart !== true)
-  const deeds = together.map(({ name }, at) => ({ name, node: at % nodes.length, times: 0, said: '' }))
-  const attacks = together.map(async (scenario, at) => {
-    const target = nodes[at % nodes.length]
-    const deed = deeds[at]
-    if (target === undefined || deed === undefined) return
-    await attackUntil(scenario, createAttack({ target, token, signal: time.signal, peers }), deed)
+  const own = together.flatMap((scenario, at) => {
+    const deed = { name: scenario.name, node: at % nodes.length, times: 0, said: '' }
+    return at % parts === part ? [{ scenario, deed }] : []
+  })
+  const attacks = own.map(async ({ scenario, deed }) => {
+    const target = nodes[deed.node]
+    if (target === undefined) return
+    const from = addressOf(together.indexOf(scenario))
+    await attackUntil(scenario, createAttack({ target, token, signal: time.signal, peers, from }), deed)
   })
   await pause(ms)
   time.abort()
   await Promise.race([Promise.all(attacks), pause(RETURN_MS)])
-  return deeds
+  return own.map(({ deed }) => deed)
 }
 
 interface AttackInit {
@@ -61,16 +67,20 @@ interface AttackInit {
   readonly token: string
   readonly signal: AbortSignal
   readonly peers: Libp2p[]
+  readonly from: string
 }
 
-function createAttack({ target, token, signal, peers }: AttackInit): Attack {
+/** Each attack comes from an address of its own, or they would stand in each other's way where addresses have shares. */
+const addressOf = (attack: number) => `127.0.1.${attack + 1}`
+
+function createAttack({ target, token, signal, peers, from }: AttackInit): Attack {
   return {
     target,
     config: parseToken(token),
     token,
     signal,
     async peer(init) {
-      const peer = await createPeer(init)
+      const peer = await createPeer({ from, ...init })
       peers.push(peer)
       if (peers.length > MAX_PEERS) await peers.shift()?.stop()
       return peer

@@ -1,6 +1,6 @@
 /**
  * All attacks at once on a network of several nodes with honest traffic: 1 nodes that know the first, each other by
- * peer exchange, 2 every attack against one of them in turn, from a process that gives way to the nodes, 3 writes at all
+ * peer exchange, 2 every attack against one of them in turn, from processes that give way to the nodes, 3 writes at all
  * of them, 4 afterwards nobody is lost, the ledgers are equal, and nothing has grown.
  */
 import { spawn } from 'node:child_process'
@@ -41,6 +41,8 @@ export interface SiegeResult extends SiegeInit {
 const JOIN_MS = 120_000
 /** How long the ledgers may take to be equal after the attacks, in ms. */
 const EQUAL_MS = 180_000
+/** Processes of attackers: in one alone the busiest attack would hold up all others. */
+const ATTACKERS = 4
 /** How long the attackers may take to end after their time, in ms. */
 const ATTACKERS_END_MS = 60_000
 /** The most that a node may grow, in MB. */
@@ -57,14 +59,21 @@ export async function runSiege(init: SiegeInit): Promise<SiegeResult> {
     while (nodes.length < init.nodes) nodes.push(await stage.startMember(first))
     await untilTrue(JOIN_MS, async () => (await onlineAt(first)) >= init.nodes)
     const ms = init.minutes * 60_000
-    const attackers = startAttackers({ token, ms, nodes }, ending.signal)
+    const parts = Array.from({ length: ATTACKERS }, (_, part) => ({
+      token,
+      ms,
+      nodes,
+      part,
+      parts: ATTACKERS,
+    }))
+    const attackers = Promise.all(parts.map((orders) => startAttackers(orders, ending.signal)))
     const time = new AbortController()
     const watched = watchNodes(nodes, time.signal)
     await pause(ms)
     time.abort()
     const seen = await watched
     const deeds = await Promise.race([attackers, pause(ATTACKERS_END_MS).then(() => [])])
-    return await judge(nodes, { ...init, ...seen, deeds })
+    return await judge(nodes, { ...init, ...seen, deeds: deeds.flat() })
   } finally {
     ending.abort()
     await stage.stop()

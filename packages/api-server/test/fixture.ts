@@ -148,10 +148,18 @@ export function fakeMachine(over: Partial<VpnPeerState>): VpnPeerState {
   }
 }
 
+const nas = { wanted: 'nas', peer: PEER, hostname: 'nas', state: 'up', families: ['ipv4'] } as const
+const unknownExit = { peer: undefined, hostname: '', state: 'searching', families: [] } as const
+
 /** A VPN whose machines the test plays; those without a path do not answer. */
 export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
   const guests: VpnGuest[] = []
+  let exit: ReturnType<VpnPort['status']>['exit'] = nas
   return {
+    setExitNode(wanted) {
+      if (wanted === 'unmarked') throw new MeshError('exit.no_mark', 'no mark')
+      exit = wanted === undefined ? undefined : wanted === 'nas' ? nas : { ...unknownExit, wanted }
+    },
     guests: () => guests,
     async addGuest({ name, endpoint = '192.0.2.7:51820' }) {
       if (guests.some((guest) => guest.name === name))
@@ -176,7 +184,7 @@ export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
         advertised: ['192.168.7.0/24'],
         accepted: [{ range: '192.168.8.0/24', peer: PEER, metric: 10, inKernel: true }],
       },
-      exit: { wanted: 'nas', peer: PEER, hostname: 'nas', state: 'up', families: ['ipv4'] },
+      exit,
       offersExit: undefined,
       ignored: { ownerDead: 2 },
       refusals: {},

@@ -199,6 +199,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     expect(await client.createGuest({ body })).toEqual({
       Name: bucket,
       Address: '10.1.0.20',
+      Address6: null,
       PublicKey: 'cHVibGlj',
       Endpoint: 'vpn.example.org',
       Configuration: '[Interface]',
@@ -213,6 +214,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     expect(await client.listGuests()).toContainEqual({
       Name: bucket,
       Address: '10.1.0.20',
+      Address6: null,
       PublicKey: 'cHVibGlj',
       AddedAt: '1970-01-01T00:00:00.000Z',
       Handshake: null,
@@ -230,6 +232,20 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       code: 'vpn.unknown_guest',
       status: 404,
     })
+  },
+  async putExitNode({ client }) {
+    const { ExitNode } = await client.putExitNode({ body: { Exit: 'gate' } })
+    expect(ExitNode).toEqual({ Wanted: 'gate', PeerID: null, Hostname: '', State: 'searching', Families: [] })
+    expect(await failure(client.putExitNode({ body: { Exit: 'unmarked' } }))).toMatchObject({
+      code: 'exit.no_mark',
+      status: 409,
+    })
+    await client.putExitNode({ body: { Exit: 'nas' } })
+  },
+  async deleteExitNode({ client }) {
+    expect(await client.deleteExitNode()).toEqual({ State: 'Removed' })
+    expect((await client.getVpn()).ExitNode).toBeNull()
+    await client.putExitNode({ body: { Exit: 'nas' } })
   },
   async listDns(world) {
     await world.client.createDns({ body: { Regex: '^a$', Records: { A: '10.1.0.11' } }, wait: '5s' })

@@ -35,8 +35,10 @@ it('has these public names', () => {
     'endpointText',
     'engineSupport',
     'framesOf',
+    'kernelSupport',
     'markSocket',
     'openEngine',
+    'openKernelEngine',
   ])
 })
 

@@ -75,6 +75,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
               const records = await Promise.all(Array.from({ length: RECORDS_IN_MESSAGE }, freshRecord))
               const message = Buffer.concat(records.map((record) => field(1, record)))
               if (await sendAll(stream, framed(message), signal)) told += records.length
+              await pause(10, signal)
             }
           } catch {
             await pause(100, signal)

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@mesh/testkit'
 import { commandWords, LOOPBACK_ARGS } from '../../test/harness.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { dialTarget, framed, openStream } from '../attackers.ts'
@@ -19,29 +20,48 @@ const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028
 const PEERS = '/mesh/peers/1'
 const START_MS = 60_000
 
-/** What a node for people to read said so far, by the victim's pid. */
-const outputs = new Map<number, string>()
+/** A node whose lines are for people to read. */
+interface Readable {
+  readonly child: ChildProcess
+  readonly folder: string
+  readonly address: string
+  said: string
+}
+
+/** The readable nodes, by the pid of the victim that they stand beside. */
+const readables = new Map<number, Readable>()
 
 /** Starts a node that tells all that it can, as lines for people, and keeps what it says. */
-function startReadable({ target, token }: Attack, folder: string): ChildProcess {
+async function startReadable({ target, token }: Attack): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'mesh-lines-'))
+  const address = `/ip4/127.0.0.1/tcp/${await freePort()}`
   const [file, ...words] = commandWords()
   const args = ['start', ...LOOPBACK_ARGS, `--state-dir=${join(folder, 'state')}`, '--log-format=human']
-  const told = ['--log-level=debug', '--debug', `--discovery-bootstrap-peers=${target.address}`]
+  const told = ['--log-level=debug', '--debug', `--listen-maddrs=${address}`]
   const { PATH } = process.env
   const child = spawn(file, [...words, ...args, ...told], {
     env: { PATH, HOME: folder, MESHTOKEN: token },
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: folder,
   })
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      outputs.set(target.pid, `${outputs.get(target.pid) ?? ''}${text}`)
-    })
+  const readable: Readable = { child, folder, address, said: '' }
+  readables.set(target.pid, readable)
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => (readable.said += text))
+  try {
+    await untilTrue(START_MS, async () => readable.said.includes('listening on'))
+  } catch (error) {
+    end(readable)
+    throw error
   }
-  return child
 }
 
-const saidBy = (target: Attack['target']) => outputs.get(target.pid) ?? ''
+function end({ child, folder }: Readable): void {
+  child.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+}
+
+const saidBy = (target: Attack['target']) => readables.get(target.pid)?.said ?? ''
 
 /** Says names of buckets, keys, values and machines, good and forged, and what a member is called. */
 async function sayHostileTexts(attack: Attack): Promise<number> {
@@ -86,18 +106,20 @@ export const TEXT_ATTACKS: readonly Scenario[] = [
     boundedBy: 'control characters and those that reorder text are shown as escapes',
     isApart: true,
     appliesToLegacy: false,
+    prepare: startReadable,
     async run(attack) {
-      const folder = mkdtempSync(join(tmpdir(), 'mesh-lines-'))
-      const child = startReadable(attack, folder)
+      const readable = readables.get(attack.target.pid)
+      if (readable === undefined) return 'no node to read'
       try {
-        await untilTrue(START_MS, async () => saidBy(attack.target).includes('listening on'))
-        const said = await sayHostileTexts(attack)
-        const lines = saidBy(attack.target).split('\n')
+        const said = await sayHostileTexts({
+          ...attack,
+          target: { ...attack.target, address: readable.address },
+        })
+        const lines = readable.said.split('\n')
         const shown = lines.filter((line) => line.includes('owned')).length
         return `${said} entries; of ${lines.length} lines ${shown} show a hostile text`
       } finally {
-        child.kill('SIGKILL')
-        rmSync(folder, { recursive: true, force: true })
+        end(readable)
       }
     },
     reached: async ({ target }) => {

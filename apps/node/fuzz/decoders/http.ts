@@ -36,6 +36,7 @@ const BODIES: Readonly<Record<RouteWithBody, unknown>> = {
   putNodeFile: { Path: '/srv/photos' },
   putNodeDownload: { Destination: '/srv/inbox/' },
   createGuest: { Name: 'phone', Endpoint: 'vpn.example.org:51820' },
+  putExitNode: { Exit: 'gate' },
 }
 
 /** What stands for the variable parts of paths; `x` for others. */
