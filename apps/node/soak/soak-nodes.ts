@@ -29,7 +29,11 @@ export interface SoakNodes {
  * Heartbeats come soon, so that the ledgers tell who is there, and last no longer than they must: of two live owners of
  * one key every node keeps the one that it heard first, and attackers that claimed keys count as live until then.
  */
-const ARGS = ['--aliveness-healthcheck-interval=20s', '--ownership-ttl=80s']
+const ARGS = [
+  '--aliveness-healthcheck-interval=20s',
+  '--ownership-ttl=80s',
+  '--aliveness-healthcheck-scrub-interval=60s',
+]
 /** How long a start may take, in ms: twenty nodes share the processors with what they are asked to bear. */
 const START_MS = 180_000
 /** How many of the first nodes the later ones know. */

@@ -51,6 +51,7 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'engine.bad_name': EXIT.badInput.code,
   'engine.name_in_use': EXIT.noInterface.code,
   'engine.no_addon': EXIT.noInterface.code,
+  'engine.no_kernel_wireguard': EXIT.noInterface.code,
   'engine.no_permission': EXIT.noInterface.code,
   'engine.no_tun': EXIT.noInterface.code,
   'engine.system': EXIT.noInterface.code,
@@ -70,6 +71,7 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'ledger.not_found': EXIT.notFound.code,
   'ledger.not_owner': EXIT.refused.code,
   'ledger.written_by_node': EXIT.refused.code,
+  'kernel.no_nftables': EXIT.noInterface.code,
 }
 
 export function exitCodeOf(error: unknown): number {

@@ -9,10 +9,21 @@ import { join } from 'node:path'
 import { engineSupport } from '@mesh/engine'
 import { createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createVpnLab, type Machine, ping, pingSoon, runIn, type VpnLab } from './vpn-lab.ts'
+import {
+  createVpnLab,
+  iperf,
+  type Machine,
+  ping,
+  pingSoon,
+  runIn,
+  serveIperf,
+  type VpnLab,
+} from './vpn-lab.ts'
 
 const support = engineSupport()
-const why = whyNoNamespaces(['ip', 'nft', 'ping', 'dig']) ?? (support.supported ? undefined : support.message)
+const why =
+  whyNoNamespaces(['ip', 'nft', 'ping', 'dig', 'iperf3', 'curl']) ??
+  (support.supported ? undefined : support.message)
 const suite = why === undefined ? 'an exit node' : `an exit node (skipped: ${why})`
 
 const [FAR4, FAR6, LAN_DNS] = ['198.51.100.1', '2001:db8:1::1', '192.168.7.53']
@@ -35,7 +46,8 @@ const COUNTERS = `table inet count {
 const DNS_SERVER = `
 const socket = require('node:dgram').createSocket('udp4')
 socket.on('message', (query, { port, address }) => { query[2] |= 0x80; socket.send(query, port, address) })
-socket.bind(53, '${FAR4}')`
+socket.bind(53, '${FAR4}')
+require('node:http').createServer((request, response) => response.end('from ' + request.socket.remoteAddress)).listen(80, '${FAR4}')`
 
 describe.skipIf(why !== undefined)(suite, () => {
   let lab: Lab
@@ -158,6 +170,17 @@ describe.skipIf(why !== undefined)(suite, () => {
         Families: ['ipv4', 'ipv6'],
       })
     })
+    expect(await runIn(lab, 'user', ['curl', '-sS', '--max-time', '10', `http://${FAR4}/`])).toBe(
+      `from ${EXIT}`,
+    )
+    const stop = await serveIperf(lab, 'net')
+    try {
+      for (const direction of [[], ['-R']])
+        expect((await iperf(lab, 'user', FAR4, direction)).bitsPerSecond).toBeGreaterThan(1e6)
+    } finally {
+      await stop()
+    }
+    expect(counted('past')).toBe(0)
     expect((await exit.control.getVpn()).OffersExit).toEqual(['ipv4', 'ipv6'])
     const { Problems } = await user.control.getHealth()
     expect(Problems.map(({ Code }) => Code)).toContain('exit.inbound')
@@ -186,6 +209,35 @@ describe.skipIf(why !== undefined)(suite, () => {
     await expectInternet()
     await expect(ping(lab, 'user', LAN_DNS, { count: 1, withinS: 1 })).rejects.toThrow('ping')
   }, 120_000)
+
+  test('another exit is chosen while the node runs, no packet passes outside, and the choice holds', async () => {
+    const flags = ['--exit-node=10.1.0.1', '--exit-node-block-lan']
+    const { ExitNode } = await user.control.putExitNode({ body: { Exit: 'nobody' } })
+    expect(ExitNode).toMatchObject({ Wanted: 'nobody', State: 'searching' })
+    await expectDropped()
+    await user.control.putExitNode({ body: { Exit: 'gate' } })
+    await expectInternet()
+    await user.stop()
+    user = await startUser(flags)
+    expect((await user.control.getVpn()).ExitNode?.Wanted).toBe('gate')
+    await user.control.deleteExitNode()
+    expect([rules('-4'), rules('-6')].join()).not.toContain('51')
+    await ping(lab, 'user', FAR4, { count: 1 })
+    expect(counted('past')).toBeGreaterThan(0)
+    await user.stop()
+    user = await startUser(flags)
+    expect((await user.control.getVpn()).ExitNode).toBeNull()
+    expect(rules('-4')).not.toContain('51')
+    await user.control.putExitNode({ body: { Exit: 'gate' } })
+    lab.run('net', ['nft', 'reset', 'counters'])
+    await expectInternet()
+  }, 120_000)
+
+  test('a node without a mark says that it cannot change its exit while it runs', async () => {
+    await expect(exit.control.putExitNode({ body: { Exit: 'user' } })).rejects.toMatchObject({
+      code: 'exit.no_mark',
+    })
+  })
 
   test('nothing is left at the end, nor after a kill once a node starts without an exit', async () => {
     await user.stop()

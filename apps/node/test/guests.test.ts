@@ -24,12 +24,18 @@ import {
 const support = engineSupport()
 const wireguardGo = findWireguardGo()
 const why =
-  whyNoNamespaces(['ip', 'ping', 'iperf3', 'wg']) ??
+  whyNoNamespaces(['ip', 'ping', 'iperf3', 'wg', 'dig']) ??
   (support.supported ? undefined : support.message) ??
   ('skipped' in wireguardGo ? wireguardGo.skipped : undefined)
 const suite = why === undefined ? 'guests' : `guests (skipped: ${why})`
 
-const NODE_ARGS = ['--mdns=false', '--address=10.1.0.1/24', '--name=edge']
+const NODE_ARGS = [
+  '--mdns=false',
+  '--address=10.1.0.1/24',
+  '--address=fd00:1::1/64',
+  '--dns=10.1.0.1:53',
+  '--name=edge',
+]
 
 describe.skipIf(why !== undefined)(suite, () => {
   let lab: Lab
@@ -55,6 +61,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     member = await vpn.start('member', [
       '--mdns=false',
       '--address=10.1.0.2/24',
+      '--address=fd00:1::2/64',
       `--discovery-bootstrap-peers=${bootstrap.join(',')}`,
     ])
     await pingSoon(lab, 'member', node.v4)
@@ -71,7 +78,7 @@ describe.skipIf(why !== undefined)(suite, () => {
 
   /** Begins anew with the configuration, as an app does that is switched on. */
   function configure(text: string): void {
-    const stripped = text.replaceAll(/^(Address|MTU) = .*\n/gm, '')
+    const stripped = text.replaceAll(/^(Address|DNS|MTU) = .*\n/gm, '')
     lab.run('phone', ['sh', '-c', `printf %s '${stripped}' | wg setconf ${device} /dev/stdin`])
   }
 
@@ -86,7 +93,8 @@ describe.skipIf(why !== undefined)(suite, () => {
     app = spawn(file, words, { stdio: 'ignore', env: environment })
     await eventually(() => lab.run('phone', ['wg', 'show', device]))
     configure(text)
-    lab.run('phone', ['ip', 'addr', 'add', valueOf(text, 'Address'), 'dev', device])
+    for (const address of valueOf(text, 'Address').split(', '))
+      lab.run('phone', ['ip', 'addr', 'add', address, 'dev', device])
     lab.run('phone', ['ip', 'link', 'set', device, 'mtu', valueOf(text, 'MTU'), 'up'])
     for (const range of valueOf(text, 'AllowedIPs').split(', '))
       lab.run('phone', ['ip', 'route', 'replace', range, 'dev', device])
@@ -96,7 +104,9 @@ describe.skipIf(why !== undefined)(suite, () => {
     const guest = await node.control.createGuest({ body: { Name: 'phone' } })
     configuration = guest.Configuration
     expect(valueOf(configuration, 'Endpoint')).toMatch(/^192\.168\.9\.1:\d+$/)
-    expect(valueOf(configuration, 'Address')).toBe(`${guest.Address}/32`)
+    expect(valueOf(configuration, 'Address')).toBe(`${guest.Address}/32, ${guest.Address6}/128`)
+    expect(guest.Address6).toMatch(/^fd00:1::?/)
+    expect(valueOf(configuration, 'DNS')).toBe('10.1.0.1')
     const [listed] = await node.control.listGuests()
     expect(listed).toMatchObject({ Name: 'phone', Address: guest.Address, Handshake: null })
     const kept = await runIn(lab, 'node', [
@@ -112,11 +122,16 @@ describe.skipIf(why !== undefined)(suite, () => {
 
   test('it reaches the node and another machine, and is reached', async () => {
     await setUp(configuration)
-    const address = valueOf(configuration, 'Address').replace('/32', '')
+    const [address = '', address6 = ''] = valueOf(configuration, 'Address').split(/\/\d+(?:, )?/)
     await pingSoon(lab, 'phone', node.v4)
     await pingSoon(lab, 'phone', member.v4)
     await pingSoon(lab, 'member', address)
     await ping(lab, 'node', address)
+    await pingSoon(lab, 'phone', 'fd00:1::2')
+    await pingSoon(lab, 'member', address6)
+    expect(
+      await runIn(lab, 'phone', ['dig', `@${valueOf(configuration, 'DNS')}`, '+short', 'edge.mesh']),
+    ).toContain('10.1.0.1')
     await ping(lab, 'phone', member.v4, { size: 1252 })
     const stop = await serveIperf(lab, 'member')
     try {

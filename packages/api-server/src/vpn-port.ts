@@ -98,6 +98,7 @@ export interface VpnProbe {
 export interface VpnGuest {
   readonly name: string
   readonly address: string
+  readonly address6?: string | undefined
   readonly publicKey: string
   /** When the guest was added, in unix ms. */
   readonly addedAt: number
@@ -111,6 +112,7 @@ export interface VpnGuest {
 interface AddedVpnGuest {
   readonly name: string
   readonly address: string
+  readonly address6?: string | undefined
   readonly publicKey: string
   readonly endpoint: string
   readonly configuration: string
@@ -124,6 +126,11 @@ export interface VpnPort {
   addGuest(request: { readonly name: string; readonly endpoint: string | undefined }): Promise<AddedVpnGuest>
   /** @throws MeshError with a code of the catalogue */
   removeGuest(name: string): void
+  /**
+   * Leads all that leaves for the Internet through another member from now on, or through none; kept over restarts.
+   * @throws MeshError with a code of the catalogue
+   */
+  setExitNode(wanted: string | undefined): void
   /** Calls the listener when packets go another way to a peer, or for another reason not over UDP. */
   onPath(listener: (peer: string, udp: VpnUdp) => void): () => void
   /** @throws MeshError `vpn.unknown_peer`, `vpn.not_running`, or what kept it from being reached; the signal's reason */

@@ -36,6 +36,8 @@ export interface TestNode {
   readonly unix: ApiListener
   readonly client: ApiClient
   readonly unixClient: ApiClient
+  /** Opens the control socket, and asks over it. */
+  control(): Promise<{ readonly client: ApiClient; close(): Promise<void> }>
   readonly socketPath: string
   /** Tells the API what happened in the network. */
   emit(event: NetworkEvent): void
@@ -75,6 +77,7 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
   const socketPath = join(folder, 'api.sock')
   const listener = await server.listen({ kind: 'tcp', host: '127.0.0.1', port: 0 })
   const unix = await server.listen({ kind: 'unix', path: socketPath })
+  const control = { kind: 'unix', path: join(folder, 'control.sock'), isControl: true } as const
   return {
     server,
     ledger,
@@ -83,6 +86,10 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
     socketPath,
     client: createClient({ baseUrl: listener.url }),
     unixClient: createNodeClient({ baseUrl: unix.url }),
+    async control() {
+      const opened = await server.listen(control)
+      return { client: createNodeClient({ baseUrl: opened.url }), close: () => opened.close() }
+    },
     emit(event) {
       for (const tell of listenersOfNetwork) tell(event)
     },
@@ -141,10 +148,18 @@ export function fakeMachine(over: Partial<VpnPeerState>): VpnPeerState {
   }
 }
 
+const nas = { wanted: 'nas', peer: PEER, hostname: 'nas', state: 'up', families: ['ipv4'] } as const
+const unknownExit = { peer: undefined, hostname: '', state: 'searching', families: [] } as const
+
 /** A VPN whose machines the test plays; those without a path do not answer. */
 export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
   const guests: VpnGuest[] = []
+  let exit: ReturnType<VpnPort['status']>['exit'] = nas
   return {
+    setExitNode(wanted) {
+      if (wanted === 'unmarked') throw new MeshError('exit.no_mark', 'no mark')
+      exit = wanted === undefined ? undefined : wanted === 'nas' ? nas : { ...unknownExit, wanted }
+    },
     guests: () => guests,
     async addGuest({ name, endpoint = '192.0.2.7:51820' }) {
       if (guests.some((guest) => guest.name === name))
@@ -169,7 +184,7 @@ export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
         advertised: ['192.168.7.0/24'],
         accepted: [{ range: '192.168.8.0/24', peer: PEER, metric: 10, inKernel: true }],
       },
-      exit: { wanted: 'nas', peer: PEER, hostname: 'nas', state: 'up', families: ['ipv4'] },
+      exit,
       offersExit: undefined,
       ignored: { ownerDead: 2 },
       refusals: {},

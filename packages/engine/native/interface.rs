@@ -24,11 +24,7 @@ const QUEUE_PACKETS: u32 = 500;
 
 /// Opens (or makes) the interface, gives it its addresses and MTU, and sets it up.
 pub fn open(name: &str, addresses: &[Prefix], mtu: u16) -> Result<Device, OpenError> {
-    let fits = !name.is_empty() && name.len() <= MAX_NAME_BYTES;
-    if !fits || !name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/' && byte != b'%') {
-        let message = format!("{name:?} cannot be an interface's name");
-        return Err(OpenError { code: "engine.bad_name", message });
-    }
+    check_name(name)?;
     let device = build(name, mtu).map_err(|error| match error.raw_os_error() {
         // the name is good, so the kernel means that another kind of interface has it
         Some(libc::EINVAL) => OpenError {
@@ -45,6 +41,15 @@ pub fn open(name: &str, addresses: &[Prefix], mtu: u16) -> Result<Device, OpenEr
         interface.enabled(true).map_err(|error| explain(error, "could not set up", name))?;
     }
     Ok(device)
+}
+
+pub fn check_name(name: &str) -> Result<(), OpenError> {
+    let fits = !name.is_empty() && name.len() <= MAX_NAME_BYTES;
+    if fits && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/' && byte != b'%') {
+        return Ok(());
+    }
+    let message = format!("{name:?} cannot be an interface's name");
+    Err(OpenError { code: "engine.bad_name", message })
 }
 
 /// Opens the device, with super-segments where the kernel grants them.
@@ -64,7 +69,7 @@ fn build(name: &str, mtu: u16) -> io::Result<SyncDevice> {
     }
 }
 
-fn explain(error: io::Error, what: &str, name: &str) -> OpenError {
+pub fn explain(error: io::Error, what: &str, name: &str) -> OpenError {
     let code = match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => "engine.no_permission",
         Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => "engine.no_tun",
@@ -105,11 +110,12 @@ impl Routes {
     /// again by the next call.
     pub fn set(&mut self, device: &Device, wanted: &[Prefix]) -> Result<(), OpenError> {
         let Some(interface) = device.interface() else { return Ok(()) };
-        let failed = |error: io::Error| OpenError {
-            code: "engine.system",
-            message: format!("could not set routes: {error}"),
-        };
-        let index = interface.if_index().map_err(failed)?;
+        self.set_by(interface.if_index().map_err(routes_failed)?, wanted)
+    }
+
+    /// Sets them as `set` does, into the interface with this index.
+    pub fn set_by(&mut self, index: u32, wanted: &[Prefix]) -> Result<(), OpenError> {
+        let failed = routes_failed;
         let mut manager = RouteManager::new().map_err(failed)?;
         let route = |prefix: &Prefix| Route::new(prefix.address, prefix.length).with_if_index(index);
         for gone in self.0.extract_if(.., |prefix| !wanted.contains(prefix)) {
@@ -143,6 +149,10 @@ impl Routes {
         let message = format!("some networks are not routed: {}", refused.join(", "));
         Err(OpenError { code: "engine.route_in_use", message })
     }
+}
+
+fn routes_failed(error: io::Error) -> OpenError {
+    OpenError { code: "engine.system", message: format!("could not set routes: {error}") }
 }
 
 /// A route of the main table for just this network.

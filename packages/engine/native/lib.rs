@@ -17,10 +17,13 @@ mod forward;
 mod from_socket;
 mod inbound;
 pub mod interface;
+pub mod kernel;
 pub mod limits;
 // its functions are called by Node alone
 #[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
 mod node;
+#[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
+mod node_kernel;
 mod opener;
 mod outbound;
 mod outbox;

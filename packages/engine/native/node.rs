@@ -1,5 +1,6 @@
 //! The addon's face to JavaScript: it converts and calls, nothing else. Nothing here runs for a packet.
 use crate::counters::{Counters, REASON_NAMES};
+use crate::datagrams::Datagram;
 use crate::device::{Device, MemoryEnd};
 use crate::engine::{Engine, PeerConfig, TunnelConfig};
 use crate::events::EVENT_NAMES;
@@ -28,6 +29,8 @@ pub struct NativeInit {
     /// The UDP port, 0 for any; none: no socket.
     pub udp_port: Option<u16>,
     pub udp_mark: Option<u32>,
+    /// The kernel's engine alone: the socket of a program that stands in for the kernel's netlink.
+    pub netlink: Option<String>,
 }
 
 /// A datagram that is no WireGuard.
@@ -81,7 +84,7 @@ pub struct NativeTable {
     pub local: String,
 }
 
-type Wake = ThreadsafeFunction<(), (), (), Status, false, false, 2>;
+pub type Wake = ThreadsafeFunction<(), (), (), Status, false, false, 2>;
 
 #[napi]
 pub struct NativeEngine {
@@ -190,13 +193,7 @@ impl NativeEngine {
 
     #[napi]
     pub fn take_datagrams(&self) -> Result<Vec<NativeDatagram>> {
-        let all = self.engine()?.take_datagrams().into_iter().map(|datagram| NativeDatagram {
-            address: datagram.from.ip().to_string(),
-            port: datagram.from.port(),
-            len: datagram.len as u32,
-            bytes: datagram.bytes.into(),
-        });
-        Ok(all.collect())
+        Ok(self.engine()?.take_datagrams().into_iter().map(native_datagram).collect())
     }
 
     /// The numbers of the peers to or from whom packets passed since the last call.
@@ -292,16 +289,25 @@ pub fn event_names() -> Vec<String> {
     EVENT_NAMES.iter().map(|name| name.to_string()).collect()
 }
 
+pub fn native_datagram(datagram: Datagram) -> NativeDatagram {
+    NativeDatagram {
+        address: datagram.from.ip().to_string(),
+        port: datagram.from.port(),
+        len: datagram.len as u32,
+        bytes: datagram.bytes.into(),
+    }
+}
+
 /// Errors carry their code before a line end; `src/engine.ts` takes them apart.
-fn failed(error: OpenError) -> Error {
+pub fn failed(error: OpenError) -> Error {
     Error::from_reason(format!("{}\n{}", error.code, error.message))
 }
 
-fn system(error: std::io::Error) -> Error {
+pub fn system(error: std::io::Error) -> Error {
     failed(OpenError { code: "engine.system", message: error.to_string() })
 }
 
-fn closed() -> Error {
+pub fn closed() -> Error {
     failed(OpenError { code: "engine.closed", message: "the engine is closed".into() })
 }
 
@@ -309,17 +315,17 @@ fn bad_input(message: String) -> Error {
     failed(OpenError { code: "engine.bad_table", message })
 }
 
-fn key(bytes: &[u8]) -> Result<Key> {
+pub fn key(bytes: &[u8]) -> Result<Key> {
     bytes.try_into().map_err(|_| bad_input("a key has 32 bytes".into()))
 }
 
-fn prefixes(texts: &[String]) -> Result<Vec<Prefix>> {
+pub fn prefixes(texts: &[String]) -> Result<Vec<Prefix>> {
     let parse =
         |text: &String| Prefix::parse(text).ok_or_else(|| bad_input(format!("not a range: {text:?}")));
     texts.iter().map(parse).collect()
 }
 
-fn socket_address(text: &str) -> Result<SocketAddr> {
+pub fn socket_address(text: &str) -> Result<SocketAddr> {
     text.parse().map_err(|_| bad_input(format!("not an address with a port: {text:?}")))
 }
 
@@ -329,7 +335,7 @@ fn ranges(text: &str) -> impl Iterator<Item = Result<Prefix>> {
         .map(|text| Prefix::parse(text).ok_or_else(|| bad_input(format!("not a range: {text:?}"))))
 }
 
-fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
+pub fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
     let short = || bad_input("a table whose parts do not fit together".into());
     let (mut keys, mut ranges) = (table.keys.chunks_exact(2 * KEY_BYTES), ranges(&table.ranges));
     let mut endpoints = table.endpoints.split_ascii_whitespace();
@@ -357,7 +363,7 @@ fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
     Ok(peers)
 }
 
-fn push_row(rows: &mut Vec<f64>, id: u32, counters: &Counters) {
+pub fn push_row(rows: &mut Vec<f64>, id: u32, counters: &Counters) {
     let Counters { packets_in, bytes_in, packets_out, bytes_out, drops } = counters;
     rows.push(id as f64);
     rows.extend([packets_in, bytes_in, packets_out, bytes_out].map(|count| count.load(Relaxed) as f64));

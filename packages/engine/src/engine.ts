@@ -13,8 +13,15 @@ import {
   silentLogger,
 } from '@mesh/core'
 import { engineError, fromNative } from './errors.ts'
+import { addressText, nativeUdp, type UdpInit } from './native-init.ts'
 import { KEY_BYTES } from './limits.ts'
-import { loadAddon, type NativeAddon, type NativeEngine, type NativeInit } from './native.ts'
+import {
+  loadAddon,
+  type NativeAddon,
+  type NativeEngine,
+  type NativeInit,
+  type NativeMemory,
+} from './native.ts'
 import { decodeStats, type DropReason, type EngineStats } from './stats.ts'
 import { checkTable, encodeTable, type Endpoint, endpointText, type EngineTable } from './table.ts'
 
@@ -33,13 +40,6 @@ export interface EngineInit {
   readonly onEvent: (event: EngineEvent) => void
   /** The addon's file, where it is not in its platform package. */
   readonly addon?: string
-}
-
-export interface UdpInit {
-  /** 0, the default: the kernel chooses one. */
-  readonly port?: number
-  /** The routing mark of what the socket sends (SO_MARK), which needs CAP_NET_ADMIN. */
-  readonly mark?: number
 }
 
 /** A datagram on the engine's socket that is no WireGuard. */
@@ -166,23 +166,53 @@ export function openEngine(init: EngineInit, components: EngineComponents = {}):
   return startEngine({ name, mtu, privateKey, addresses, ...nativeUdp(udp) }, init, components).engine
 }
 
-/** How the addon is told of the socket. */
-export function nativeUdp(udp: UdpInit | undefined): Pick<NativeInit, 'udpPort' | 'udpMark'> {
-  if (udp === undefined) return {}
-  return { udpPort: udp.port ?? 0, ...(udp.mark !== undefined && { udpMark: udp.mark }) }
-}
-
 /** Wraps an addon's engine, also for `./testing`, which opens a memory device. */
 export function startEngine(
   native: NativeInit,
-  { onEvent, addon }: Pick<EngineInit, 'onEvent' | 'addon'>,
-  { log = silentLogger }: EngineComponents,
-): { readonly engine: Engine; readonly native: NativeEngine } {
-  if (native.privateKey.length !== KEY_BYTES) throw new RangeError(`a private key has ${KEY_BYTES} bytes`)
+  init: Pick<EngineInit, 'onEvent' | 'addon'>,
+  components: EngineComponents,
+): { readonly engine: Engine; readonly native: NativeEngine & NativeMemory } {
+  const { privateKey } = native
+  return start({
+    ...init,
+    ...components,
+    privateKey,
+    open: ({ NativeEngine }, wake) => new NativeEngine(native, wake),
+  })
+}
+
+/** Wraps the kernel's WireGuard. */
+export function startKernel(
+  native: NativeInit,
+  init: Pick<EngineInit, 'onEvent' | 'addon'>,
+  components: EngineComponents,
+): Engine {
+  const { privateKey } = native
+  return start({
+    ...init,
+    ...components,
+    privateKey,
+    open: ({ NativeKernel }, wake) => new NativeKernel(native, wake),
+  }).engine
+}
+
+interface Started<Native> extends EngineComponents, Pick<EngineInit, 'onEvent' | 'addon'> {
+  readonly privateKey: Uint8Array
+  readonly open: (library: NativeAddon, wake: () => void) => Native
+}
+
+function start<Native extends NativeEngine>({
+  privateKey,
+  onEvent,
+  addon,
+  log = silentLogger,
+  open,
+}: Started<Native>): { readonly engine: Engine; readonly native: Native } {
+  if (privateKey.length !== KEY_BYTES) throw new RangeError(`a private key has ${KEY_BYTES} bytes`)
   const library = loadAddon(addon)
-  const handle = guarded(() => new library.NativeEngine(native, () => engine.deliver()))
-  const engine = new NativeBackedEngine(handle, library, { onEvent, log })
-  return { engine, native: handle }
+  const native = guarded(() => open(library, () => engine.deliver()))
+  const engine = new NativeBackedEngine(native, library, { onEvent, log })
+  return { engine, native }
 }
 
 /** The addon's names: a guest's session is one like a peer's there. */
@@ -349,10 +379,6 @@ class NativeBackedEngine implements Engine {
   #assertOpen(): void {
     if (this.#closed) throw engineError('engine.closed', 'the engine is closed')
   }
-}
-
-function addressText({ address, prefixLength }: AddressInRange): string {
-  return `${address}/${prefixLength}`
 }
 
 function guarded<T>(call: () => T): T {

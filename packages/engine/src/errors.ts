@@ -8,6 +8,7 @@ export type EngineErrorCode =
   | 'engine.closed'
   | 'engine.name_in_use'
   | 'engine.no_addon'
+  | 'engine.no_kernel_wireguard'
   | 'engine.no_permission'
   | 'engine.no_tun'
   | 'engine.route_in_use'
@@ -20,6 +21,8 @@ export const HINTS: Readonly<Partial<Record<EngineErrorCode, string>>> = {
   'engine.name_in_use': 'Choose another name with --interface, or stop the program that has this interface.',
   'engine.no_addon':
     'Install the optional dependencies, or Rust and run the build again: the rest works without.',
+  'engine.no_kernel_wireguard':
+    'Load its module (modprobe wireguard; Linux has it since 5.6), or start with --wireguard engine.',
   'engine.no_permission': 'Run as root, or give the program CAP_NET_ADMIN (setcap cap_net_admin+ep).',
   'engine.no_tun':
     'Load the tun module (modprobe tun); in a container, pass the device on (--device /dev/net/tun).',

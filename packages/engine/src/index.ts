@@ -24,12 +24,18 @@ export {
   type EngineInit,
   type EngineInterface,
   openEngine,
-  type UdpInit,
 } from './engine.ts'
 export type { EngineErrorCode } from './errors.ts'
 export { framesOf } from './frames.ts'
+export {
+  type KernelEngineComponents,
+  type KernelEngineInit,
+  type LocalFilter,
+  openKernelEngine,
+} from './kernel-engine.ts'
 export { MAX_BATCH_BYTES, MAX_OUTBOUND_BYTES } from './limits.ts'
 export { markSocket } from './mark-socket.ts'
+export type { UdpInit } from './native-init.ts'
 export {
   DROP_REASONS,
   type DropReason,
@@ -37,7 +43,7 @@ export {
   type EngineStats,
   type GuestCounters,
 } from './stats.ts'
-export { type EngineSupport, type EngineSupportInit, engineSupport } from './support.ts'
+export { type EngineSupport, type EngineSupportInit, engineSupport, kernelSupport } from './support.ts'
 export {
   type Endpoint,
   endpointText,

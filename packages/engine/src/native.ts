@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import { engineError } from './errors.ts'
 
 export interface NativeAddon {
-  readonly NativeEngine: new (init: NativeInit, wake: () => void) => NativeEngine
+  readonly NativeEngine: new (init: NativeInit, wake: () => void) => NativeEngine & NativeMemory
+  readonly NativeKernel: new (init: NativeInit, wake: () => void) => NativeEngine
   markSocket(fd: number, mark: number): void
   reasonNames(): string[]
   eventNames(): string[]
@@ -18,6 +19,8 @@ export interface NativeInit {
   /** The UDP port, 0 for any; undefined when there is no socket. */
   readonly udpPort?: number
   readonly udpMark?: number
+  /** `NativeKernel` alone: the socket of a program that stands in for the kernel's netlink. */
+  readonly netlink?: string
 }
 
 interface NativeDatagram {
@@ -76,9 +79,13 @@ export interface NativeEngine {
   poll(): number[]
   failure(): string | null
   stats(): NativeStats
+  close(): void
+}
+
+/** The kernel's end of a memory device. */
+export interface NativeMemory {
   memorySend(packet: Uint8Array): boolean
   memoryReceive(): Uint8Array | null
-  close(): void
 }
 
 /** Platforms for which there is a package `@mesh/engine-PLATFORM`. */

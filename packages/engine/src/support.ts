@@ -1,5 +1,6 @@
 /** Can this machine have the interface, and if not, why, and what to do. Looks, changes nothing. */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { release } from 'node:os'
 import { MeshError } from '@mesh/core'
 import { type EngineErrorCode, HINTS } from './errors.ts'
 import { loadAddon } from './native.ts'
@@ -19,9 +20,12 @@ export interface EngineSupportInit {
 }
 
 const TUN_DEVICE = '/dev/net/tun'
-/** Bit of CAP_NET_ADMIN in a capability mask (capability.h). */
+/** Bits in a capability mask (capability.h). */
 const CAP_NET_ADMIN = 12n
+const CAP_NET_RAW = 13n
 const CONTAINER_MARKS: readonly string[] = ['/.dockerenv', '/run/.containerenv']
+/** What the options of a container mend; the host's kernel is not among it. */
+const CONTAINER_CODES: ReadonlySet<EngineErrorCode> = new Set(['engine.no_tun', 'engine.no_permission'])
 const CONTAINER_HINT = 'In a container, start it with --cap-add NET_ADMIN --device /dev/net/tun.'
 
 /** The things that `openEngine` needs, in the order in which people can mend it. */
@@ -40,20 +44,48 @@ export function engineSupport({ addon }: EngineSupportInit = {}): EngineSupport 
       ? unsupported('engine.no_permission', `${TUN_DEVICE} may not be opened`)
       : unsupported('engine.no_tun', `${TUN_DEVICE} does not exist`)
   }
-  if (!hasNetAdmin())
+  if (!hasCapability(CAP_NET_ADMIN))
     return unsupported('engine.no_permission', 'this process may not change network interfaces')
   return { supported: true }
 }
 
+/** The things that `openKernelEngine` needs. A module that the kernel can load by itself is there. */
+export function kernelSupport({ addon }: EngineSupportInit = {}): EngineSupport {
+  try {
+    loadAddon(addon)
+  } catch (error) {
+    if (error instanceof MeshError) return unsupported('engine.no_addon', error.message)
+    throw error
+  }
+  if (!hasWireguardModule())
+    return unsupported('engine.no_kernel_wireguard', "this machine's kernel has no WireGuard")
+  if (!hasCapability(CAP_NET_ADMIN) || !hasCapability(CAP_NET_RAW))
+    return unsupported('engine.no_permission', 'this process may not change network interfaces')
+  return { supported: true }
+}
+
+/** Loaded, built in, or among the modules of the kernel that runs. */
+function hasWireguardModule(): boolean {
+  if (existsSync('/sys/module/wireguard')) return true
+  const folder = `/lib/modules/${release()}`
+  return ['modules.builtin', 'modules.dep'].some((list) => {
+    try {
+      return /\/wireguard\.ko/.test(readFileSync(`${folder}/${list}`, 'utf8'))
+    } catch {
+      return false
+    }
+  })
+}
+
 function unsupported(code: EngineErrorCode, message: string): EngineSupport {
-  const inContainer = code !== 'engine.no_addon' && CONTAINER_MARKS.some((path) => existsSync(path))
+  const inContainer = CONTAINER_CODES.has(code) && CONTAINER_MARKS.some((path) => existsSync(path))
   return { supported: false, code, message, hint: inContainer ? CONTAINER_HINT : (HINTS[code] ?? '') }
 }
 
-function hasNetAdmin(): boolean {
+function hasCapability(bit: bigint): boolean {
   try {
     const mask = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
-    return mask === undefined || ((BigInt(`0x${mask}`) >> CAP_NET_ADMIN) & 1n) === 1n
+    return mask === undefined || ((BigInt(`0x${mask}`) >> bit) & 1n) === 1n
   } catch {
     // no procfs: opening will tell
     return true

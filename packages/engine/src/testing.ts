@@ -1,6 +1,7 @@
 /** The engine with a memory device in the kernel's place: no privileges, no interface, all else real. */
-import { type Engine, type EngineComponents, type EngineInit, nativeUdp, startEngine } from './engine.ts'
+import { type Engine, type EngineComponents, type EngineInit, startEngine } from './engine.ts'
 import { loadAddon } from './native.ts'
+import { nativeUdp } from './native-init.ts'
 
 /** The kernel's end of a memory device. */
 export interface MemoryDevice {

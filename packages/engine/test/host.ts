@@ -16,7 +16,16 @@ import {
   peerIdFromPublicKey,
   tryParseAddressInRange,
 } from '@mesh/core'
-import { type Engine, type EngineEvent, openEngine, type TunnelPath } from '../src/index.ts'
+import {
+  type Engine,
+  type EngineEvent,
+  type EnginePeer,
+  type KernelEngineInit,
+  openEngine,
+  openKernelEngine,
+  type Tunnel,
+  type TunnelPath,
+} from '../src/index.ts'
 
 export interface HostInit {
   readonly name: string
@@ -28,6 +37,8 @@ export interface HostInit {
   /** One of the two waits at this path or `IP:PORT`, the other one comes. Neither: it stays alone. */
   readonly listen?: string
   readonly connect?: string
+  /** The kernel's WireGuard in the engine's place; by the netlink of a program that listens at this path, if it names one. */
+  readonly kernel?: string
   /** Or a stock WireGuard at an address, reached over UDP. */
   readonly wireguard?: {
     /** Hexadecimal. */
@@ -48,6 +59,10 @@ const events: EngineEvent[] = []
 let socket: Socket | undefined
 const moved = { takes: 0, taken: 0, injects: 0, injected: 0 }
 
+/** What was let in from the interface, as the filter was told. */
+const filtered: { readonly name: string; readonly local: readonly string[] }[] = []
+/** The other end's key, once it said it. */
+let theirKey: Uint8Array | undefined
 const engine = openOrExit()
 if (init.connect !== undefined) begin(createConnection(endpoint(init.connect)))
 else if (init.listen !== undefined)
@@ -61,7 +76,10 @@ createInterface({ input: process.stdin })
 
 function openOrExit(): Engine {
   try {
-    return openEngine({
+    const { kernel } = init
+    const open = kernel === undefined ? openEngine : openKernel
+    return open({
+      ...(kernel !== undefined && kernel !== '' && { netlink: kernel }),
       name: init.name,
       addresses: init.addresses.map(inRange),
       mtu: init.mtu,
@@ -81,6 +99,15 @@ function openOrExit(): Engine {
   }
 }
 
+/** What the filter is told stands in for nftables. */
+function openKernel(kernelInit: KernelEngineInit): Engine {
+  const filter = {
+    set: (name: string, local: readonly string[]) => void filtered.push({ name, local }),
+    clear() {},
+  }
+  return openKernelEngine(kernelInit, { filter })
+}
+
 /** Each says its public key first; that is enough for a test. */
 function begin(connection: Socket): void {
   connection.setNoDelay?.(true)
@@ -98,11 +125,12 @@ function begin(connection: Socket): void {
     const publicKey = Uint8Array.from(key.subarray(0, PUBLIC_KEY_BYTES))
     const rest = key.subarray(PUBLIC_KEY_BYTES)
     key = undefined
+    theirKey = publicKey
     setTable(publicKey, { kind: 'stream' })
     socket = connection
     engine.restart(peer)
     if (rest.length > 0) engine.inject(peer, rest)
-    answer({ joined: true, interface: engine.interface })
+    answer({ joined: true, interface: engine.interface, port: engine.udpPort })
   })
   connection.on('drain', send)
   connection.on('error', () => {})
@@ -144,18 +172,36 @@ function ownRanges() {
   return addresses.map(({ address }) => parseCidr(`${address}/${address.includes(':') ? 128 : 32}`))
 }
 
-function setTable(publicKey: Uint8Array, path: TunnelPath): void {
+function setTable(publicKey: Uint8Array, path: TunnelPath, allowed = init.allowed): void {
   engine.setTable({
     local: ownRanges(),
-    peers: [
-      {
-        peer,
-        allowed: init.allowed.map(parseCidr),
-        mtu: init.mtu,
-        tunnel: { kind: 'wireguard', publicKey, presharedKey: PRESHARED_KEY, path },
-      },
-    ],
+    peers: [tableOf({ kind: 'wireguard', publicKey, presharedKey: PRESHARED_KEY, path }, allowed)],
   })
+}
+
+function tableOf(tunnel: Tunnel, allowed = init.allowed): EnginePeer {
+  return { peer, allowed: allowed.map(parseCidr), mtu: init.mtu, tunnel }
+}
+
+/** `stream`, or the address and the port of a way over UDP and perhaps how much it takes. */
+function move([address = '', port, mtu]: readonly string[]): void {
+  if (theirKey === undefined) throw new Error('nobody has joined')
+  const udp = (): TunnelPath => ({
+    kind: 'udp',
+    endpoint: { address: parseIp(address), port: Number(port) },
+    alsoStream: false,
+    mtu: Number(mtu ?? init.mtu),
+  })
+  setTable(theirKey, address === 'stream' ? { kind: 'stream' } : udp())
+}
+
+/** Names other ranges of the peer, with the stream as the way. */
+function allow(ranges: readonly string[]): void {
+  if (theirKey !== undefined) setTable(theirKey, { kind: 'stream' }, ranges)
+}
+
+function probe([address = '', port, text = '']: readonly string[]): void {
+  answer({ sent: engine.sendDatagram({ address: parseIp(address), port: Number(port) }, Buffer.from(text)) })
 }
 
 /** Takes only what the socket can send now. */
@@ -186,6 +232,19 @@ function command(line: string): void {
   else if (verb === 'addresses') attempt(() => engine.setAddresses(rest.map(inRange)))
   else if (verb === 'mtu') attempt(() => engine.setMtu(Number(rest[0])))
   else if (verb === 'bind') bind(rest[0] ?? '')
+  else if (verb === 'path') attempt(() => move(rest))
+  else if (verb === 'allow') attempt(() => allow(rest))
+  else if (verb === 'remove') attempt(() => engine.setTable({ local: [], peers: [] }))
+  else if (verb === 'forget')
+    attempt(() => engine.setTable({ local: [], peers: [tableOf({ kind: 'none' })] }))
+  else if (verb === 'filtered') answer({ filtered })
+  else if (verb === 'send') probe(rest)
+  else if (verb === 'datagrams')
+    answer({
+      datagrams: engine
+        .takeDatagrams()
+        .map(({ from, length, bytes }) => ({ from, length, text: Buffer.from(bytes).toString('latin1') })),
+    })
   else if (verb === 'close') attempt(() => engine.close())
   else answer({ error: `no such command: ${verb}` })
 }

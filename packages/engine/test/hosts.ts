@@ -76,6 +76,12 @@ export function startHost(lab: Lab, host: string, init: HostInit): Host {
   return fromChild(child)
 }
 
+/** Any program that says lines of JSON and ends with its standard input. */
+export function startProgram(lab: Lab, host: string, argv: readonly string[]): Host {
+  const [command, ...args] = lab.inside(host, [process.execPath, '--conditions=mesh-source', ...argv])
+  return fromChild(spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] }))
+}
+
 function fromChild(child: ChildProcessWithoutNullStreams): Host {
   const waiting: ((line: Record<string, unknown>) => void)[] = []
   const lines: Record<string, unknown>[] = []

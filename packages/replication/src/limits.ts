@@ -62,8 +62,8 @@ export const SHORT_HASH_BYTES = 16
 export const REFUSALS_REMEMBERED = 16_384
 /** How long a refusal stands that time may change, in ms. */
 export const REFUSAL_RETRY_MS = 60_000
-/** How long a refusal stands that hangs on a lease, in ms: less than the lease. */
-export const REFUSAL_LEASE_MS = 5 * 60_000
+/** How long a refusal stands that hangs on a lease, as a share of the lease: what it ends may be refused no longer. */
+export const REFUSAL_LEASE_SHARE = 5 / 8
 /** How long any other refusal stands, in ms. */
 export const REFUSAL_KEPT_MS = 60 * 60_000
 

@@ -137,6 +137,7 @@ class LedgerReplicator implements Replicator {
     this.#reconciler = createReconciler(
       {
         maxEntries: init.maxLedgerEntries,
+        livenessMs: init.livenessMs,
         onSession: (result) => this.#sessionEnded(result),
         onRefusedThere: (keyed, code) => this.#contested.refusedThere(keyed, code),
       },

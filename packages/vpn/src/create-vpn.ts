@@ -5,7 +5,7 @@
  */
 import type { AddressInRange, Cidr, PeerId } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
-import type { LeaseStore } from './addresses/lease-store.ts'
+import { NO_STORE } from './addresses/lease-store.ts'
 import { ownRanges } from './addresses/own-ranges.ts'
 import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
@@ -16,7 +16,7 @@ import { countNeighbours, findProblems } from './find-problems.ts'
 import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
 import { DEFAULT_MTU, PROBE_MS } from './limits.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
-import { announceRoutes, receivedRanges } from './own-routes.ts'
+import { announceRoutes, receivedRanges, routedRanges } from './own-routes.ts'
 import { peerStatuses } from './status.ts'
 import { interfaceLost } from './vpn-problems.ts'
 import type { VpnTable } from './table/build-table.ts'
@@ -41,9 +41,6 @@ import type {
   VpnState,
   VpnStatus,
 } from './vpn.ts'
-
-/** A memory that remembers nothing: what would be in it ends with the node. */
-const NO_STORE: LeaseStore = { read: () => undefined, write() {} }
 
 export function createVpn(init: VpnInit, components: VpnComponents): Vpn {
   return new MeshVpn(init, { ...components, log: components.log.child('vpn') })
@@ -137,11 +134,18 @@ class MeshVpn implements Vpn {
     this.#guests.remove(name)
   }
 
+  setExitNode(wanted: string | undefined): void {
+    this.#exit.change(wanted)
+    this.#watch?.rebuild()
+    this.#tellProblems()
+  }
+
   #createGuests(): Guests {
     return new Guests(
       {
         options: this.#init,
         ranges: this.#ranges,
+        derivedRange: this.#checked.derivedRange,
         own: this.#own,
         accepted: () => this.#table?.accepted ?? [],
         udpPort: () => this.#parts?.supervisor.engine.udpPort,
@@ -200,7 +204,7 @@ class MeshVpn implements Vpn {
       own: this.#own,
       applier: this.#applier,
       isUp: this.#isUp,
-      stands: this.#parts !== undefined,
+      tunnels: this.#parts?.tunnels,
       init: this.#init,
       guests: this.#guests,
       exit: this.#exitStatus(),
@@ -305,7 +309,7 @@ class MeshVpn implements Vpn {
         networkKey: secret.key,
         mtu,
         paths: {
-          vpnRanges: () => this.#routedRanges(),
+          vpnRanges: () => routedRanges(this.#ranges, this.#table?.kernelRoutes),
           interfaceName: () => this.interface?.name ?? name,
           networks: () => this.#components.host.networks(),
         },
@@ -373,12 +377,6 @@ class MeshVpn implements Vpn {
     this.#parts?.tunnels.engineReopened()
     this.#watch?.rebuild()
     this.#tellProblems()
-  }
-
-  /** Gives what the kernel routes into the VPN; a default route is a matter of marks, and hides nobody. */
-  #routedRanges(): readonly Cidr[] {
-    const routes = this.#table?.kernelRoutes ?? []
-    return [...this.#ranges, ...routes.filter((range) => !range.endsWith('/0'))]
   }
 
   #running(): Parts {

@@ -28,6 +28,8 @@ export type VpnErrorCode =
   | 'vpn.no_guest_address'
   /** Guests could not be written down, so that a restart would cut them off. */
   | 'vpn.guest_not_kept'
+  /** The kernel's WireGuard carries for members alone. */
+  | 'vpn.guests_need_engine'
   /** Guests come over UDP alone, and this node has no socket. */
   | 'vpn.no_udp'
   /** It is not known where a guest finds this node. */

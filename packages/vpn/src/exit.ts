@@ -7,7 +7,7 @@ import type { VpnExitStatus, VpnProblem } from './vpn.ts'
 
 /** Remembers the peer that a name or address stood for, so that nobody else can take it over. */
 export class ExitPin {
-  readonly #wanted: string | undefined
+  #wanted: string | undefined
   readonly #store: LeaseStore
   #peer: PeerId | undefined
 
@@ -20,6 +20,13 @@ export class ExitPin {
 
   wish(): ExitWish | undefined {
     return this.#wanted === undefined ? undefined : { wanted: this.#wanted, pinned: this.#peer }
+  }
+
+  /** Another exit, or none, is wanted from now on. */
+  change(wanted: string | undefined): void {
+    if (wanted === this.#wanted) return
+    this.#wanted = wanted
+    this.#peer = undefined
   }
 
   learn(choice: ExitChoice | undefined): void {

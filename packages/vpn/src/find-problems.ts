@@ -1,5 +1,5 @@
 /** The problems of a VPN that a person should know of, gathered from its parts; and how many members are near. */
-import { BUCKETS, type PeerId } from '@mesh/core'
+import { BUCKETS, type PeerId, shortPeerId } from '@mesh/core'
 import { checkNotTaken } from './addresses/check-addresses.ts'
 import type { TableApplier } from './apply-table.ts'
 import { exitProblems } from './exit.ts'
@@ -9,6 +9,7 @@ import { notForwarding, problemOf, routesNotSet } from './vpn-problems.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { DEFAULT_ROUTES } from './table/prefix.ts'
 import { VPN_PROTOCOL } from './tunnels/limits.ts'
+import type { Tunnels } from './tunnels/tunnels.ts'
 import type { VpnComponents, VpnExitStatus, VpnInit, VpnProblem } from './vpn.ts'
 
 interface FindProblemsInput extends Pick<VpnComponents, 'ledger' | 'host' | 'clock'> {
@@ -18,8 +19,8 @@ interface FindProblemsInput extends Pick<VpnComponents, 'ledger' | 'host' | 'clo
   readonly applier: Pick<TableApplier, 'addressesError' | 'routesError'> | undefined
   /** All that starting waits for is there. */
   readonly isUp: boolean
-  /** The interface and the tunnels are there. */
-  readonly stands: boolean
+  /** Undefined: there is no interface. */
+  readonly tunnels: Pick<Tunnels, 'tunnelOf'> | undefined
   readonly guests: Guests
   readonly exit: VpnExitStatus | undefined
   readonly table: VpnTable | undefined
@@ -33,7 +34,8 @@ export function findProblems(input: FindProblemsInput): readonly VpnProblem[] {
     ...errors.map((error) => problemOf(error)),
     ...(isUp ? checkNotTaken(own.all(), ledger, clock.now()).map((error) => problemOf(error)) : []),
     ...(applier?.routesError === undefined ? [] : [routesNotSet(applier.routesError)]),
-    ...(input.stands ? forwardingProblems(init, host) : []),
+    ...(input.tunnels === undefined ? [] : forwardingProblems(init, host)),
+    ...legacyProblems(input),
     ...guests.problems(),
     ...exitProblems(exit, table?.exit),
     ...(host.problems?.() ?? []),
@@ -57,5 +59,22 @@ function forwardingProblems(
   return [
     ...notForwarding(advertiseRoutes, host),
     ...(advertiseExit ? notForwarding(DEFAULT_ROUTES, host, 'An exit is offered') : []),
+  ]
+}
+
+/** The kernel's WireGuard has nothing to say to members without it. */
+function legacyProblems({ init, table, tunnels }: FindProblemsInput): readonly VpnProblem[] {
+  if (init.wireguard !== 'kernel' || table === undefined || tunnels === undefined) return []
+  const legacy = [...table.peers].filter(([peer]) => tunnels.tunnelOf(peer).kind === 'legacy')
+  const [first] = legacy
+  if (first === undefined) return []
+  const [peer, { hostname }] = first
+  return [
+    {
+      code: 'vpn.kernel_legacy',
+      severity: 'warning',
+      title: `${legacy.length} EdgeVPN-compatible members are not reached by the kernel's WireGuard: ${hostname || shortPeerId(peer)}${legacy.length > 1 ? ' and others' : ''}`,
+      hint: 'Start this node with --wireguard engine.',
+    },
   ]
 }

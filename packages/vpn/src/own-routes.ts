@@ -11,6 +11,11 @@ export function receivedRanges({ advertiseRoutes = [], advertiseExit }: VpnInit)
   return advertiseExit === true ? [...advertiseRoutes, ...DEFAULT_ROUTES] : advertiseRoutes
 }
 
+/** Gives what the kernel routes into the VPN; a default route is a matter of marks, and hides nobody. */
+export function routedRanges(ranges: readonly Cidr[], kernelRoutes: readonly Cidr[] = []): readonly Cidr[] {
+  return [...ranges, ...kernelRoutes.filter((range) => !range.endsWith('/0'))]
+}
+
 /**
  * Must be called when the node knows what others hold. The returned function withdraws the routes, within a
  * second.

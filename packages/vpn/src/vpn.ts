@@ -13,6 +13,11 @@ export interface VpnInit {
   readonly mtu?: number
   /** The engine's UDP socket, by which packets go where both ends reach each other; without it all go over streams. */
   readonly udp?: UdpInit
+  /**
+   * Who seals and carries packets: the engine (the default), or the kernel's own WireGuard, where there are no guests and
+   * no tunnels to legacy members.
+   */
+  readonly wireguard?: 'engine' | 'kernel'
   /** The fixed addresses, at most 16; without any one is leased. The derived IPv6 address is always added. */
   readonly addresses: readonly AddressInRange[]
   /** How to lease, where there are no fixed addresses. Default: from 10.1.0.0/24, remembered nowhere. */
@@ -37,6 +42,8 @@ export interface VpnInit {
   readonly exitNode?: string
   /** Where guests find this node, `HOST` or `HOST:PORT`; default: the address that most probably works. */
   readonly guestEndpoint?: string
+  /** Where this node answers DNS: guests are told it, if they can ask there. */
+  readonly dnsPlaces?: readonly DnsPlace[]
   /** How long a heartbeat keeps its owner's entries, in ms; default 480 s. */
   readonly livenessMs?: number
 }
@@ -48,6 +55,13 @@ export interface LeaseInit {
   readonly file?: string
   /** The file that keeps over restarts which addresses others had; undefined: nothing does. */
   readonly pastFile?: string
+}
+
+/** Where a node answers DNS. */
+export interface DnsPlace {
+  /** Undefined: every address of the machine. */
+  readonly host: IpAddress | undefined
+  readonly port: number
 }
 
 /** One entry of `--static-peertable`: whose address it is, whatever the ledger says. */
@@ -70,7 +84,7 @@ export interface VpnComponents {
   readonly ledger: VpnLedger
   readonly network: VpnNetwork
   readonly host: VpnHost
-  /** Opens the engine: `openEngine` of `@mesh/engine`, or one with a memory device. */
+  /** Opens the engine: `openEngine` or `openKernelEngine` of `@mesh/engine`, or one with a memory device. */
   readonly openEngine: (init: EngineInit) => Engine
   /** Opens what `LeaseInit` names; one that cannot be read or written must not throw. */
   readonly openLeaseFile: (path: string) => LeaseStore
@@ -106,6 +120,7 @@ export interface GuestRequest {
 export interface AddedGuest {
   readonly name: string
   readonly address: IpAddress
+  readonly address6: IpAddress | undefined
   readonly publicKey: string
   /** Where it finds this node, `HOST:PORT`. */
   readonly endpoint: string
@@ -116,6 +131,7 @@ export interface AddedGuest {
 export interface GuestStatus {
   readonly name: string
   readonly address: IpAddress
+  readonly address6: IpAddress | undefined
   readonly publicKey: string
   /** When the guest was added, in unix ms. */
   readonly addedAt: number
@@ -175,11 +191,16 @@ export interface Vpn {
   /**
    * Makes a guest: keys, an address, and the configuration for it.
    * @throws MeshError `vpn.guest_exists`, `vpn.bad_guest_name`, `vpn.too_many_guests`, `vpn.no_udp`, `vpn.no_endpoint`,
-   *   `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.not_running`; the signal's reason
+   *   `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.guests_need_engine`, `vpn.not_running`; the signal's reason
    */
   addGuest(request: GuestRequest, signal?: AbortSignal): Promise<AddedGuest>
   /** Cuts a guest off, at once. @throws MeshError `vpn.unknown_guest`, `vpn.guest_not_kept`, `vpn.not_running` */
   removeGuest(name: string): void
+  /**
+   * Gives what nobody owns to another member from now on, by its peer id, address or name; undefined: to none, and it is
+   * dropped. At no moment does the one before get what is for the other.
+   */
+  setExitNode(wanted: string | undefined): void
   /** Calls the listener with each event; the returned function unsubscribes. */
   subscribe(listener: (event: VpnEvent) => void): () => void
   /** Takes the interface down and leaves nothing running. Idempotent. */

@@ -1,5 +1,5 @@
 /** What people read of a node's answers. */
-import type { PeerPingView, PeerView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
+import type { GuestView, PeerPingView, PeerView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
 import { describe, expect, test } from 'vitest'
 import { formatPing } from './ping.ts'
 import { formatDuration } from './format-quantity.ts'
@@ -48,7 +48,11 @@ const VPN: VpnView = {
 }
 
 describe('mesh status', () => {
-  const lines = (Vpn: VpnView | null, Peers: PeerView[] = [], options: { verbose?: boolean } = {}) =>
+  const lines = (
+    Vpn: VpnView | null,
+    Peers: PeerView[] = [],
+    { Guests = [], ...options }: { verbose?: boolean; Guests?: GuestView[] } = {},
+  ) =>
     formatStatus(
       {
         Node: {
@@ -81,9 +85,26 @@ describe('mesh status', () => {
         Digest: { Entries: 3, Digest: 'abc', Buckets: {} },
         Peers,
         Vpn,
+        Guests,
       },
       options,
     ).split('\n')
+
+  test('lists guests', () => {
+    const guest = {
+      Name: 'phone',
+      Address: '10.1.0.9',
+      Address6: null,
+      PublicKey: 'k',
+      AddedAt: '',
+      Handshake: null,
+      Endpoint: null,
+    }
+    const counts = { PacketsIn: 0, PacketsOut: 0, BytesIn: 2_048, BytesOut: 0 }
+    const all = lines(null, [], { Guests: [{ ...guest, ...counts }] })
+    expect(all.find((line) => line.includes('GUEST'))).toMatch(/^ADDRESS +GUEST +LAST HANDSHAKE +FROM/)
+    expect(all.find((line) => line.includes('phone'))).toMatch(/^10\.1\.0\.9 +phone +none +- +2/)
+  })
 
   test('says for each peer how it is reached when asked for more', () => {
     const peer: PeerView = {

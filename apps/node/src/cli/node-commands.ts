@@ -56,6 +56,16 @@ export const nodeCommands: readonly Command[] = [
     load: async () => (await import('./ping.ts')).runPing,
   },
   {
+    name: 'exit-node',
+    arguments: ['[PEER]'],
+    summary:
+      'through which member the running node leads what leaves for the Internet; with PEER, or off, changes it',
+    description:
+      'PEER is a name, an address of the VPN or a peer id; a member that is called off is named by one of the others. Holds over restarts, until the node is started with another --exit-node. Nothing passes outside of an exit node while one is exchanged for another.',
+    examples: ['mesh exit-node', 'mesh exit-node gate', 'mesh exit-node off'],
+    load: async () => (await import('./exit-node.ts')).runExitNode,
+  },
+  {
     name: 'guest add',
     arguments: ['NAME'],
     summary: 'give a stock WireGuard app (a phone, a router) an address of the VPN',

@@ -1,6 +1,13 @@
 /** `mesh status`: who the node is, problems, then its machines, and whom it reaches. */
 import { type ApiClient, ApiError } from '@mesh/api-client'
-import type { DnsServerView, HealthView, NodeFactsView, VpnPeerView, VpnView } from '@mesh/api-contract'
+import type {
+  DnsServerView,
+  GuestView,
+  HealthView,
+  NodeFactsView,
+  VpnPeerView,
+  VpnView,
+} from '@mesh/api-contract'
 import { shortPeerId } from '@mesh/core'
 import { printable, printableJson } from '../log/printable.ts'
 import { CONTROL_SOCKET } from '../state/instance-folder.ts'
@@ -19,7 +26,7 @@ export const runStatus: Run = async (call) => {
 type Status = Awaited<ReturnType<typeof readStatus>>
 
 async function readStatus(client: ApiClient) {
-  const [node, summary, version, health, digest, peers, vpn, dns] = await Promise.all([
+  const [node, summary, version, health, digest, peers, vpn, dns, guests] = await Promise.all([
     nullWithout(client.getNode()),
     client.getSummary(),
     client.getVersion(),
@@ -28,6 +35,7 @@ async function readStatus(client: ApiClient) {
     client.listPeers(),
     nullWithout(client.getVpn()),
     nullWithout(client.getDnsServer()),
+    nullWithout(client.listGuests()),
   ])
   return {
     Node: node,
@@ -38,6 +46,7 @@ async function readStatus(client: ApiClient) {
     Peers: peers,
     Vpn: vpn,
     Dns: dns,
+    Guests: guests ?? [],
   }
 }
 
@@ -53,7 +62,7 @@ async function nullWithout<View>(asked: Promise<View>): Promise<View | null> {
 
 /** Prints the lines that people read. */
 export function formatStatus(
-  { Node, Summary, Version, Health, Digest, Peers, Vpn, Dns }: Status,
+  { Node, Summary, Version, Health, Digest, Peers, Vpn, Dns, Guests }: Status,
   { verbose = false }: { readonly verbose?: boolean } = {},
 ): string {
   const members = Peers.filter((peer) => peer.Connected && peer.Member).length
@@ -67,7 +76,8 @@ export function formatStatus(
   ]
   const machines = titledTable(MACHINE_COLUMNS, (Vpn?.Peers ?? []).toSorted(byAddress).map(machineRow))
   const reach = verbose ? formatReach(Peers) : ''
-  return `${lines.join('\n')}\n${machines}${formatPeers(Peers)}${reach}`
+  const guests = titledTable(GUEST_COLUMNS, Guests.map(guestRow))
+  return `${lines.join('\n')}\n${machines}${guests}${formatPeers(Peers)}${reach}`
 }
 
 function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFactsView): readonly string[] {
@@ -101,7 +111,10 @@ function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops, ...exits }:
   ].map(printable)
 }
 
-function exitLines({ ExitNode, OffersExit }: Pick<VpnView, 'ExitNode' | 'OffersExit'>): readonly string[] {
+export function exitLines({
+  ExitNode,
+  OffersExit,
+}: Pick<VpnView, 'ExitNode' | 'OffersExit'>): readonly string[] {
   const families = (all: readonly string[]) => all.map((family) => family.replace('ip', 'IP')).join(' and ')
   const lines: string[] = []
   if (OffersExit !== null)
@@ -132,6 +145,12 @@ function formatProblem({ Severity, Title, Hint }: HealthView['Problems'][number]
 }
 
 const MACHINE_COLUMNS = ['ADDRESS', 'NAME', 'PEER', 'WAY', 'ROUND TRIP', 'MTU', 'IN', 'OUT', 'DROPPED']
+
+const GUEST_COLUMNS = ['ADDRESS', 'GUEST', 'LAST HANDSHAKE', 'FROM', 'IN', 'OUT']
+
+function guestRow({ Name, Address, Handshake, Endpoint, BytesIn, BytesOut }: GuestView): readonly string[] {
+  return [Address, Name, Handshake ?? 'none', Endpoint ?? '-', formatBytes(BytesIn), formatBytes(BytesOut)]
+}
 
 function machineRow(machine: VpnPeerView): readonly string[] {
   const { Addresses, Hostname, PeerID, RoundTripMs, MTU, BytesIn, BytesOut, Drops } = machine

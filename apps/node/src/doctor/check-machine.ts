@@ -53,10 +53,15 @@ function checkState({ stateDir: { path, writing } }: MachineFacts): Check {
 }
 
 /** The device and the right to use it; a node without an interface needs neither. */
-function checkDevice({ support }: MachineFacts, node: NodeFacts | undefined): readonly Check[] {
+function checkDevice({ support, wireguard }: MachineFacts, node: NodeFacts | undefined): readonly Check[] {
   if (support.supported) {
     return [
-      ok('device', 'A network interface can be made: /dev/net/tun and the engine are there.'),
+      ok(
+        'device',
+        wireguard === 'kernel'
+          ? "A network interface can be made: the kernel's WireGuard is there."
+          : 'A network interface can be made: /dev/net/tun and the engine are there.',
+      ),
       ok('privileges', 'This user may make network interfaces.'),
     ]
   }

@@ -10,6 +10,7 @@ const broken = (reason: string) => ({ works: false, reason }) as const
 
 const machine: MachineFacts = {
   version: '0.1.0',
+  wireguard: 'engine',
   support: { supported: true },
   network: { id: 'a3aef9821d7c70a7dfd6' },
   exposedToken: undefined,
@@ -135,6 +136,8 @@ test.each([
   ['state', { machine: { stateDir: { path: '/x', writing: broken('EROFS') } } }, 'fail', 'EROFS'],
   ['device', { machine: { support: { ...unsupported, code: 'engine.no_tun' } } }, 'fail', 'No.'],
   ['privileges', { machine: { support: { ...unsupported, code: 'engine.no_permission' } } }, 'fail', 'No.'],
+  ['device', { machine: { support: { ...unsupported, code: 'engine.no_kernel_wireguard' } } }, 'fail', 'No.'],
+  ['device', { machine: { wireguard: 'kernel' } }, 'ok', "the kernel's WireGuard is there"],
   ['ports', { machine: { ports: { tcp: works, udp: broken('EPERM') } } }, 'fail', 'UDP: EPERM'],
   ['open files', { machine: { maxFiles: 64 } }, 'warn', '64 files'],
   ['open files', { machine: { maxFiles: undefined } }, 'skip', 'does not say'],

@@ -16,6 +16,8 @@ export type Tried = { readonly works: true } | { readonly works: false; readonly
 export interface MachineFacts {
   /** The version of this program. */
   readonly version: string
+  /** Who is to carry packets, and whether this machine can have the interface for that. */
+  readonly wireguard: 'engine' | 'kernel'
   readonly support: EngineSupport
   /** The network that the settings name, or why it cannot be read; undefined: they name none. */
   readonly network: { readonly id: string } | { readonly error: string; readonly hint: string } | undefined

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { dirname } from 'node:path'
 import { type Clock, MeshError, toError, untilAborted, withDeadline } from '@mesh/core'
-import { engineSupport } from '@mesh/engine'
+import { engineSupport, kernelSupport } from '@mesh/engine'
 import type { Settings } from '../settings/options.ts'
 import { readOpenFiles } from '../node/open-files.ts'
 import { describeExposedNetwork, readNetwork } from '../state/network.ts'
@@ -29,7 +29,8 @@ export async function gatherMachine(
   ])
   return {
     version,
-    support: engineSupport(),
+    wireguard: settings.wireguard,
+    support: settings.wireguard === 'kernel' ? kernelSupport() : engineSupport(),
     network: networkOf(settings),
     exposedToken: exposedToken(settings),
     stateDir: { path: stateDir, writing: writing(stateDir) },

@@ -1,6 +1,7 @@
 /**
  * This node's part in an exit, on this machine: as one who uses an exit (`--exit-node`), as one itself
- * (`--advertise-exit`), or none. What is changed in the kernel is written down first and taken back at the end.
+ * (`--advertise-exit`), or none. What is changed in the kernel is written down first and taken back at the end, or when
+ * no exit is wanted any more.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
@@ -19,7 +20,7 @@ import {
 import { applyForwarding, tableName } from './exit-forwarding.ts'
 import { machineResolvers } from './machine-resolvers.ts'
 import { applyGuard } from './exit-guard.ts'
-import { endJournals, isAlive, readJournal, restoreExit, writeJournal } from './exit-journal.ts'
+import { endJournal, endJournals, isAlive, readJournal, restoreExit, writeJournal } from './exit-journal.ts'
 import { applyRoutes, applyRules, hasRules } from './exit-routing.ts'
 import { CHECK_MS } from './limits.ts'
 import { exitError, trySystem } from './system-command.ts'
@@ -28,6 +29,12 @@ export interface ExitHost {
   /** The VPN stands: what leaves goes into its interface, or what members have for the Internet goes on from it. */
   attach(vpn: Pick<Vpn, 'interface' | 'subscribe'>, ranges: readonly string[]): void
   problems(): readonly VpnProblem[]
+  /**
+   * Leads all that leaves this machine into the VPN, or nothing any more (undefined). From one exit to another nothing
+   * changes here: at no moment is a packet without a rule.
+   * @throws MeshError `exit.*`
+   */
+  use(exit: string | undefined): void
 }
 
 interface ExitHostInit {
@@ -51,15 +58,8 @@ export function openExitHost(init: ExitHostInit, ends: Ends): ExitHost {
   restoreExit(stateDir, log, mark)
   ends.add(() => endJournals(stateDir))
   const host = new KernelExitHost(init)
-  if (mark === undefined) return host
-  const journal = readJournal(stateDir, 'use')
-  if (isAlive(journal) || (journal === undefined && hasRules())) throw inUse()
-  refuseStrictFilter(host.facts())
-  writeJournal(stateDir, 'use', { pid: process.pid, mark })
-  host.guard()
-  applyRules({ mark, blockLan: settings.exitNodeBlockLan })
-  log.info('exit rules set', { exit: settings.exitNode, blockLan: settings.exitNodeBlockLan })
-  host.watch(ends)
+  ends.add(() => host.endWatch())
+  if (uses) host.use(settings.exitNode)
   return host
 }
 
@@ -73,6 +73,10 @@ class KernelExitHost implements ExitHost {
   #found: readonly VpnProblem[] = []
   /** The networks of the guard that stands. */
   #guarded: string | undefined
+  /** The exit that is used. */
+  #exit: string | undefined
+  #vpn: Pick<Vpn, 'interface' | 'subscribe'> | undefined
+  #cancelWatch = () => {}
 
   constructor(init: ExitHostInit) {
     this.#init = init
@@ -80,12 +84,48 @@ class KernelExitHost implements ExitHost {
 
   attach(vpn: Pick<Vpn, 'interface' | 'subscribe'>, ranges: readonly string[]): void {
     const { settings } = this.#init
-    if (settings.exitNode !== undefined) this.#lead(vpn)
+    this.#vpn = vpn
+    this.#lead()
+    // an interface that was taken away and made again has no route
+    vpn.subscribe(({ type }) => {
+      if (type === 'state' || type === 'problems') this.#lead()
+    })
     if (settings.advertiseExit) this.#forward(vpn.interface?.name ?? settings.interface, ranges)
   }
 
   problems(): readonly VpnProblem[] {
     return this.#found
+  }
+
+  use(exit: string | undefined): void {
+    const before = this.#exit
+    if (exit !== undefined && before === undefined) this.#begin()
+    if (exit === undefined && before !== undefined) this.#end()
+    this.#exit = exit
+    if (before !== exit) this.#init.log.info('exit chosen', { exit, before })
+    this.#lead()
+  }
+
+  #begin(): void {
+    const { settings, stateDir, log } = this.#init
+    const { fwmark: mark, exitNodeBlockLan: blockLan } = settings
+    if (mark === 0) throw noMark()
+    if (settings.advertiseExit || settings.router !== undefined) throw isExit()
+    const journal = readJournal(stateDir, 'use')
+    if (isAlive(journal) || (journal === undefined && hasRules())) throw inUse()
+    refuseStrictFilter(this.facts())
+    writeJournal(stateDir, 'use', { pid: process.pid, mark })
+    this.guard()
+    applyRules({ mark, blockLan })
+    log.info('exit rules set', { blockLan })
+    this.#watch()
+  }
+
+  #end(): void {
+    this.endWatch()
+    this.#found = []
+    this.#guarded = undefined
+    endJournal(this.#init.stateDir, 'use')
   }
 
   facts(): HostFacts {
@@ -116,26 +156,19 @@ class KernelExitHost implements ExitHost {
   }
 
   /** Looks now and every half minute at what disturbs the exit: other VPNs come and go. */
-  watch(ends: Ends): void {
-    const { clock } = this.#init
-    const look = (): (() => void) => {
-      this.#found = [...this.guard(), ...findRoutingProblems(this.facts())]
-      return clock.after(CHECK_MS, () => (cancel = look()))
-    }
-    let cancel = look()
-    ends.add(() => cancel())
+  #watch(): void {
+    this.#found = [...this.guard(), ...findRoutingProblems(this.facts())]
+    this.#cancelWatch = this.#init.clock.after(CHECK_MS, () => this.#watch())
   }
 
-  #lead(vpn: Pick<Vpn, 'interface' | 'subscribe'>): void {
+  endWatch(): void {
+    this.#cancelWatch()
+  }
+
+  /** The default route of the exit's table, once there is an interface. */
+  #lead(): void {
     const { settings, log } = this.#init
-    const lead = () => {
-      if (vpn.interface !== undefined) applyRoutes(settings.interface, log)
-    }
-    lead()
-    // an interface that was taken away and made again has no route
-    vpn.subscribe(({ type }) => {
-      if (type === 'state' || type === 'problems') lead()
-    })
+    if (this.#exit !== undefined && this.#vpn?.interface !== undefined) applyRoutes(settings.interface, log)
   }
 
   #forward(interfaceName: string, ranges: readonly string[]): void {
@@ -161,6 +194,22 @@ function refuseStrictFilter(facts: HostFacts): void {
     'exit.rp_filter',
     `rp_filter is strict on ${name}: it would drop the answers to this node while an exit node is used`,
     strictHint(name),
+  )
+}
+
+function noMark() {
+  return exitError(
+    'exit.no_mark',
+    'this node was started without a mark on its own packets, and an exit node would lead those in a circle',
+    'Start it with --exit-node PEER, or with --fwmark NUMBER to choose an exit node later.',
+  )
+}
+
+function isExit() {
+  return exitError(
+    'exit.is_exit',
+    'this node is an exit node itself, or has a router',
+    'Start it without --advertise-exit and --router.',
   )
 }
 

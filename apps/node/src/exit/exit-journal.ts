@@ -58,14 +58,16 @@ export function restoreExit(stateDir: string, log: Logger, mark?: number): void 
   }
 }
 
-/** Removes the journals at the end of the node that wrote them. */
+/** Takes back what this node changed, and removes its journals. */
 export function endJournals(stateDir: string): void {
-  for (const role of ['use', 'offer'] as const) {
-    const journal = readJournal(stateDir, role)
-    if (journal?.pid !== process.pid) continue
-    undo(journal)
-    rmSync(journalPath(stateDir, role), { force: true })
-  }
+  for (const role of ['use', 'offer'] as const) endJournal(stateDir, role)
+}
+
+export function endJournal(stateDir: string, role: ExitRole): void {
+  const journal = readJournal(stateDir, role)
+  if (journal?.pid !== process.pid) return
+  undo(journal)
+  rmSync(journalPath(stateDir, role), { force: true })
 }
 
 function undo({ mark, table }: ExitJournal): void {

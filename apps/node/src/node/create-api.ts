@@ -53,7 +53,7 @@ export interface NodeApi {
   /** The host listens: peers, traffic and their events are served from now on. */
   attach(p2p: P2pMember): void
   /** This node has a VPN, which may not stand yet. */
-  attachVpn(vpn: Vpn): void
+  attachVpn(vpn: Vpn, setExitNode: (wanted: string | undefined) => void): void
   /** Services of this node, which may not run yet. */
   attachServices(services: Services, files: FileSharing): void
   /** Attaches what the node offers and connects to, once all that options name stands. */
@@ -144,9 +144,9 @@ class AttachedApi implements NodeApi {
     })
   }
 
-  attachVpn(vpn: Vpn): void {
+  attachVpn(vpn: Vpn, setExitNode: (wanted: string | undefined) => void): void {
     this.#attached.vpn = vpn
-    this.#server.attachVpn(createVpnPort(vpn))
+    this.#server.attachVpn(createVpnPort(vpn, setExitNode))
   }
 
   attachServices(services: Services, files: FileSharing): void {

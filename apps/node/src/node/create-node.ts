@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { DebugPort, LogPort } from '@mesh/api-server'
 import { type Clock, delay, type PeerId } from '@mesh/core'
 import { openExitHost } from '../exit/exit-host.ts'
+import { openKeptExit } from '../exit/kept-exit.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import { createIdentity, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
@@ -45,10 +46,14 @@ export async function startNode(
   }
 }
 
-async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends: Ends): Promise<MeshNode> {
-  const { settings, network, stateDir, listen, clock, random, log, uptimeMs, signal } = parts
-  const folder = openInstanceFolder({ stateDir, networkId: network.id, instance: settings.instance })
-  ends.add(() => folder.release({ remove: settings.ephemeral }))
+async function startParts(given: NodeInit & NodeComponents & StartOptions, ends: Ends): Promise<MeshNode> {
+  const { network, stateDir, listen, clock, random, log, uptimeMs, signal } = given
+  const { instance, ephemeral } = given.settings
+  const folder = openInstanceFolder({ stateDir, networkId: network.id, instance })
+  ends.add(() => folder.release({ remove: ephemeral }))
+  const keptExit = openKeptExit(ephemeral ? undefined : folder.path, given.settings, log.child('exit'))
+  const { settings } = keptExit
+  const parts = { ...given, settings }
   const logPort = openLogPort(parts, folder.path)
   restoreResolver(stateDir, log)
   const exit = openExitHost({ settings, stateDir, hasVpn: parts.hasVpn, clock, log: log.child('exit') }, ends)
@@ -85,7 +90,7 @@ async function startParts(parts: NodeInit & NodeComponents & StartOptions, ends:
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
   const sharing = await joinNetwork(
-    { ...parts, folder: folder.path, identity, ledger, trust, api, exit, dns },
+    { ...parts, folder: folder.path, identity, ledger, trust, api, exit, keptExit, dns },
     ends,
   )
   return { id: identity.id, sharing, stop: () => ends.run() }

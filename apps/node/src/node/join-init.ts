@@ -2,6 +2,7 @@ import type { Ledger } from '@mesh/ledger'
 import type { Trust } from '@mesh/trust'
 import type { Identity } from '../state/identity.ts'
 import type { ExitHost } from '../exit/exit-host.ts'
+import type { KeptExit } from '../exit/kept-exit.ts'
 import type { NodeApi } from './create-api.ts'
 import type { NodeDns } from './node-dns.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
@@ -18,5 +19,6 @@ export interface JoinInit
   readonly trust: Trust | undefined
   readonly api: NodeApi
   readonly exit: ExitHost
+  readonly keptExit: KeptExit
   readonly dns: NodeDns
 }

@@ -7,8 +7,18 @@ import { type AddressInRange, type Cidr, parsePeerId, tryParseAddressInRange } f
 import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
-import { deriveIpv6Range, type LeaseInit, type Vpn, type VpnInit, type VpnNetwork } from '@mesh/vpn'
+import {
+  deriveIpv6Range,
+  type LeaseInit,
+  type Vpn,
+  type VpnComponents,
+  type VpnInit,
+  type VpnNetwork,
+} from '@mesh/vpn'
 import { type ExitHost, forwardedFamilies } from '../exit/exit-host.ts'
+import { createLocalFilter, restoreKernel } from '../kernel/local-filter.ts'
+import type { KeptExit } from '../exit/kept-exit.ts'
+import { parseDnsPlace } from '../settings/dns-values.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import {
@@ -34,23 +44,26 @@ export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInter
   readonly network: Network
   /** The folder of the instance. */
   readonly folder: string
+  /** The folder of all instances. */
+  readonly stateDir: string
   readonly ledger: Ledger
   readonly p2p: P2pMember
   readonly replicator: Replicator
   readonly api: NodeApi
   readonly exit: ExitHost
+  readonly keptExit: KeptExit
 }
 
 /** @throws MeshError `vpn.*`, `engine.*`; the signal's reason */
 export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
-  const { settings, network, folder, ledger, p2p, replicator, api, exit } = init
+  const { settings, network, folder, ledger, p2p, replicator, api, exit, keptExit } = init
   const { clock, random, log, signal } = init
-  const [{ createVpn }, { openEngine }] = await Promise.all([import('@mesh/vpn'), import('@mesh/engine')])
+  const [{ createVpn }, openEngine] = await Promise.all([import('@mesh/vpn'), engineOf(init)])
   const vpn = createVpn(vpnInit(settings, network, folder), {
     ledger,
     network: vpnNetwork(p2p, blacklistedRanges(settings)),
     host: createVpnHost(p2p, () => exit.problems()),
-    openEngine: (engineInit) => openEngine(engineInit, { log: log.child('engine') }),
+    openEngine,
     openLeaseFile: (path) => createLeaseFile(path, log.child('vpn')),
     ...(!settings.ephemeral && { exitStore: createLeaseFile(join(folder, 'exit-node'), log.child('vpn')) }),
     ...(!settings.ephemeral && { guestStore: createGuestFile(join(folder, 'guests.json')) }),
@@ -61,11 +74,30 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
     log,
   })
   ends.add(() => vpn.stop())
-  api.attachVpn(vpn)
+  api.attachVpn(vpn, (wanted) => {
+    // the rules first: from here on nothing leaves but into the VPN
+    exit.use(wanted)
+    vpn.setExitNode(wanted)
+    keptExit.keep(wanted)
+  })
   ends.add(logVpn(vpn, log.child('vpn')))
   await vpn.start(signal)
   exit.attach(vpn, rangesOf(vpn, network))
   init.onInterface(vpn.interface?.name ?? settings.interface, addressTexts(vpn.addresses()))
+}
+
+/** The engine that the person chose. */
+async function engineOf({
+  settings,
+  stateDir,
+  log: given,
+}: JoinVpnInit): Promise<VpnComponents['openEngine']> {
+  const { openEngine, openKernelEngine } = await import('@mesh/engine')
+  const log = given.child('engine')
+  restoreKernel(stateDir, log)
+  if (settings.wireguard === 'engine') return (engineInit) => openEngine(engineInit, { log })
+  const filter = createLocalFilter(stateDir)
+  return (engineInit) => openKernelEngine(engineInit, { log, filter })
 }
 
 /** Gives the VPN what it is told of the settings. */
@@ -77,6 +109,7 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     interface: settings.interface,
     mtu: settings.mtu,
     ...(settings.udp && { udp: udpOf(settings) }),
+    wireguard: settings.wireguard,
     addresses: isLeased ? [] : addresses,
     ...(isLeased && { lease: leaseOf(addresses[0], settings.ephemeral ? undefined : folder) }),
     secret: { key: config.crypto.key, room: config.room },
@@ -92,6 +125,7 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     acceptRoutes: settings.acceptRoutes,
     acceptRoutesFrom: settings.acceptRoutesFrom.map(parsePeerId),
     ...(settings.guestEndpoint !== undefined && { guestEndpoint: settings.guestEndpoint }),
+    dnsPlaces: valuesOf(settings.dns, parseDnsPlace),
     livenessMs: settings.ownershipTtl,
   }
 }

@@ -11,6 +11,7 @@ export const WAY_OF_TUNNEL = {
 
 export function createVpnPort(
   vpn: Pick<Vpn, 'status' | 'probe' | 'guests' | 'addGuest' | 'removeGuest' | 'subscribe'>,
+  setExitNode: VpnPort['setExitNode'],
 ): VpnPort {
   return {
     status() {
@@ -20,6 +21,7 @@ export function createVpnPort(
     guests: () => vpn.guests(),
     addGuest: (request) => vpn.addGuest(request),
     removeGuest: (name) => vpn.removeGuest(name),
+    setExitNode,
     onPath: (listener) =>
       vpn.subscribe((event) => {
         if (event.type === 'path') listener(event.peer, event.udp)

@@ -23,6 +23,7 @@ export const CLIENT = [
   'guest add',
   'guest list',
   'guest remove',
+  'exit-node',
   ...ADMIN,
 ]
 /** Run a node for one purpose. */

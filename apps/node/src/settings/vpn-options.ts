@@ -2,7 +2,7 @@
 import { tryParsePeerId } from '@mesh/core'
 import { NODE } from './command-groups.ts'
 import { checkGuestEndpoint } from './guest-endpoint.ts'
-import { integer, list, text, toggle } from './option.ts'
+import { choice, integer, list, text, toggle } from './option.ts'
 import {
   DEFAULT_VPN_RANGE,
   parseRoute,
@@ -51,6 +51,13 @@ export const vpnOptions = {
     min: 1280,
     max: 9000,
     help: 'The longest packet of the interface; between two machines the smaller of theirs counts.',
+  }),
+  wireguard: choice({
+    group: 'VPN',
+    commands: [...VPN, 'doctor'],
+    choices: ['engine', 'kernel'],
+    default: 'engine',
+    help: "Who seals and carries packets: this program, or the kernel's own WireGuard, which is quicker and has no guests and no EdgeVPN-compatible members.",
   }),
   udp: toggle({
     group: 'VPN',

@@ -74,6 +74,41 @@ export const networkErrors = {
     title: 'The guests of this node cannot be written down',
     hint: 'Free space on the disk of the state directory, or see the log of the node.',
   },
+  'exit.no_mark': {
+    status: 409,
+    title: 'The packets of this node itself cannot be told from others, and would be led in a circle',
+    hint: 'Start the node with --exit-node PEER, or with --fwmark NUMBER to choose an exit node later.',
+  },
+  'exit.is_exit': {
+    status: 409,
+    title: 'This node is an exit node itself, or has a router',
+    hint: 'Start it without --advertise-exit and --router.',
+  },
+  'exit.in_use': {
+    status: 409,
+    title: 'Another node of the machine uses an exit node',
+    hint: 'A machine has one exit node: stop the other one.',
+  },
+  'exit.rp_filter': {
+    status: 409,
+    title: 'A strict rp_filter would drop the answers to this node',
+    hint: 'Make it loose: sysctl -w net.ipv4.conf.all.rp_filter=2, and of the interface.',
+  },
+  'exit.no_policy_routing': {
+    status: 409,
+    title: 'The kernel takes no routing rules',
+    hint: 'An exit node needs root, and policy routing in the kernel.',
+  },
+  'exit.no_ip_command': {
+    status: 409,
+    title: 'The command `ip` is not installed',
+    hint: 'Install iproute2.',
+  },
+  'vpn.guests_need_engine': {
+    status: 409,
+    title: "A node with the kernel's WireGuard carries for no guests",
+    hint: 'Start it with --wireguard engine, or add the guest on another node.',
+  },
   'vpn.no_udp': {
     status: 409,
     title: 'This node sends nothing over UDP, by which alone guests come',

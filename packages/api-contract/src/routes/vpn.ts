@@ -58,6 +58,7 @@ export const vpnRoutes = {
       'vpn.too_many_guests',
       'vpn.no_guest_address',
       'vpn.guest_not_kept',
+      'vpn.guests_need_engine',
       'vpn.no_udp',
       'vpn.no_endpoint',
     ],
@@ -72,5 +73,42 @@ export const vpnRoutes = {
     params: z.object({ name: lookupName.meta({ example: 'phone' }) }),
     answer: json(removedView, 'It is removed.'),
     errors: ['node.local_only', 'vpn.not_running', 'vpn.unknown_guest', 'vpn.guest_not_kept'],
+  }),
+  putExitNode: defineRoute({
+    method: 'PUT',
+    path: '/api/vpn/exit-node',
+    tag: 'vpn',
+    level: 'admin',
+    isLocal: true,
+    summary: 'Lead all that leaves this machine for the Internet through a member, kept over restarts',
+    body: z
+      .object({
+        Exit: lookupName.meta({
+          description: 'A peer id, an address of the VPN, or a name.',
+          example: 'gate',
+        }),
+      })
+      .meta({ id: 'ExitNodeRequest' }),
+    answer: json(vpnView, 'The VPN of this node; ExitNode says whether the member is there.'),
+    errors: [
+      'node.local_only',
+      'vpn.not_running',
+      'exit.no_mark',
+      'exit.is_exit',
+      'exit.in_use',
+      'exit.rp_filter',
+      'exit.no_policy_routing',
+      'exit.no_ip_command',
+    ],
+  }),
+  deleteExitNode: defineRoute({
+    method: 'DELETE',
+    path: '/api/vpn/exit-node',
+    tag: 'vpn',
+    level: 'admin',
+    isLocal: true,
+    summary: "Use this machine's own way to the Internet again, kept over restarts",
+    answer: json(removedView, 'No exit node is used.'),
+    errors: ['node.local_only', 'vpn.not_running'],
   }),
 } as const

@@ -6,6 +6,10 @@ import { count } from './fields.ts'
 const named = later(() => ({
   Name: z.string(),
   Address: z.string().meta({ description: 'In the VPN.' }),
+  Address6: z
+    .string()
+    .nullable()
+    .meta({ description: 'Its address of IPv6, where the VPN has a range of it that a person gave.' }),
   PublicKey: z.string().meta({ description: 'Base64.' }),
 }))
 

@@ -20,7 +20,9 @@ export function createVpnReads({
   scene,
   vpn,
   clock,
-}: VpnReadsComponents): HandlersOf<'getVpn' | 'pingMachine' | 'listGuests' | 'createGuest' | 'deleteGuest'> {
+}: VpnReadsComponents): HandlersOf<
+  'getVpn' | 'pingMachine' | 'listGuests' | 'createGuest' | 'deleteGuest' | 'putExitNode' | 'deleteExitNode'
+> {
   const running = () => {
     const port = vpn()
     if (port === undefined) throw new Problem('vpn.not_running')
@@ -30,13 +32,14 @@ export function createVpnReads({
     getVpn: () => vpnView(running().status(), roundTripsOf(scene())),
     listGuests: () => running().guests().map(guestView),
     async createGuest({ body }) {
-      const { name, address, publicKey, endpoint, configuration } = await running().addGuest({
+      const { name, address, address6, publicKey, endpoint, configuration } = await running().addGuest({
         name: body.Name,
         endpoint: body.Endpoint,
       })
       return {
         Name: name,
         Address: address,
+        Address6: address6 ?? null,
         PublicKey: publicKey,
         Endpoint: endpoint,
         Configuration: configuration,
@@ -44,6 +47,15 @@ export function createVpnReads({
     },
     deleteGuest({ name }) {
       running().removeGuest(name)
+      return { State: 'Removed' }
+    },
+    putExitNode({ body }) {
+      const port = running()
+      port.setExitNode(body.Exit)
+      return vpnView(port.status(), roundTripsOf(scene()))
+    },
+    deleteExitNode() {
+      running().setExitNode(undefined)
       return { State: 'Removed' }
     },
     async pingMachine({ machine }) {

@@ -91,10 +91,11 @@ function endpointText({ address, port }: { readonly address: string; readonly po
 }
 
 export function guestView(guest: VpnGuest): GuestView {
-  const { name, address, publicKey, addedAt, sessionSince, endpoint, counters } = guest
+  const { name, address, address6, publicKey, addedAt, sessionSince, endpoint, counters } = guest
   return {
     Name: name,
     Address: address,
+    Address6: address6 ?? null,
     PublicKey: publicKey,
     AddedAt: new Date(addedAt).toISOString(),
     Handshake: sessionSince === undefined ? null : new Date(sessionSince).toISOString(),

@@ -69,6 +69,8 @@ export interface Reconciler {
 export interface ReconcilerInit {
   /** Entries that a ledger of this network may hold. */
   readonly maxEntries: number
+  /** How long a lease lasts, in ms. */
+  readonly livenessMs: number
   readonly onSession: (result: SessionResult) => void
   /** A peer refused this entry of ours. */
   readonly onRefusedThere: (keyed: KeyedEntry, code: string) => void
@@ -92,8 +94,8 @@ class ChannelReconciler implements Reconciler {
   readonly refusedThere: Record<string, number> = {}
   readonly #init: ReconcilerInit
   readonly #components: ReconcilerComponents
-  readonly #ours: RefusalMemory = createRefusalMemory()
-  readonly #theirs: RefusalMemory = createRefusalMemory()
+  readonly #ours: RefusalMemory
+  readonly #theirs: RefusalMemory
   readonly #own = new Map<PeerId, Promise<SessionResult>>()
   readonly #channels = new Set<ReplicationChannel>()
   /** The share that the sessions of all peers may use together, and how many may be opened. */
@@ -108,6 +110,8 @@ class ChannelReconciler implements Reconciler {
       { perSecond: ALL_SESSIONS_PER_MINUTE / 60, burst: ALL_SESSIONS_PER_MINUTE },
       clock,
     )
+    this.#ours = createRefusalMemory({ livenessMs: init.livenessMs })
+    this.#theirs = createRefusalMemory({ livenessMs: init.livenessMs })
     this.#init = init
     this.#components = components
     this.peers = createPeerSessions(components.clock)

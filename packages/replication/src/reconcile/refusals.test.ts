@@ -12,6 +12,14 @@ it('forgets a refusal for the future soon, and one for a bad signature late', ()
   expect(memory.has('forged', REFUSAL_KEPT_MS)).toBe(false)
 })
 
+it.each([480_000, 80_000])('forgets what hangs on a lease of %i ms before that has ended', (livenessMs) => {
+  const memory = createRefusalMemory({ livenessMs })
+  for (const code of ['NOT_OWNER', 'TOMB_NOT_OWNER', 'QUOTA', 'GATED']) {
+    memory.add(code, code, 0)
+    expect([memory.has(code, livenessMs / 2), memory.has(code, livenessMs)]).toEqual([true, false])
+  }
+})
+
 it('does not hold back a tombstone that came before what it ends', () => {
   const memory = createRefusalMemory()
   memory.add('tombstone', 'TOMB_UNKNOWN', 0)
@@ -19,7 +27,7 @@ it('does not hold back a tombstone that came before what it ends', () => {
 })
 
 it('forgets the oldest first when it is full', () => {
-  const memory = createRefusalMemory(2)
+  const memory = createRefusalMemory({ capacity: 2 })
   for (const id of ['a', 'b', 'a', 'c']) memory.add(id, 'BAD_SIG', 0)
   expect(['a', 'b', 'c'].filter((id) => memory.has(id, 1))).toEqual(['a', 'c'])
   expect(memory.size).toBe(2)

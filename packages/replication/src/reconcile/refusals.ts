@@ -3,7 +3,13 @@
  * forgotten first, and what time may change is forgotten after a while.
  */
 import { BoundedMap } from '@mesh/core'
-import { REFUSAL_KEPT_MS, REFUSAL_LEASE_MS, REFUSAL_RETRY_MS, REFUSALS_REMEMBERED } from '../limits.ts'
+import {
+  LIVENESS_MS,
+  REFUSAL_KEPT_MS,
+  REFUSAL_LEASE_SHARE,
+  REFUSAL_RETRY_MS,
+  REFUSALS_REMEMBERED,
+} from '../limits.ts'
 
 export interface RefusalMemory {
   has(id: string, nowMs: number): boolean
@@ -12,7 +18,16 @@ export interface RefusalMemory {
   readonly size: number
 }
 
-export function createRefusalMemory(capacity = REFUSALS_REMEMBERED): RefusalMemory {
+interface RefusalMemoryInit {
+  readonly capacity?: number
+  /** How long a lease of this network lasts, in ms. */
+  readonly livenessMs?: number
+}
+
+export function createRefusalMemory({
+  capacity = REFUSALS_REMEMBERED,
+  livenessMs = LIVENESS_MS,
+}: RefusalMemoryInit = {}): RefusalMemory {
   const until = new BoundedMap<string, number>(capacity)
   return {
     has(id, nowMs) {
@@ -23,7 +38,7 @@ export function createRefusalMemory(capacity = REFUSALS_REMEMBERED): RefusalMemo
       return false
     },
     add(id, code, nowMs) {
-      const keptMs = refusalKeptMs(code)
+      const keptMs = refusalKeptMs(code, livenessMs)
       if (keptMs === 0) return
       until.set(id, nowMs + keptMs)
     },
@@ -34,7 +49,7 @@ export function createRefusalMemory(capacity = REFUSALS_REMEMBERED): RefusalMemo
 }
 
 /** How long a refusal for this reason stands. */
-function refusalKeptMs(code: string): number {
+function refusalKeptMs(code: string, livenessMs: number): number {
   switch (code) {
     // It is wanted as soon as the entry arrives that it ends; until then lists leave it out by themselves.
     case 'TOMB_UNKNOWN':
@@ -45,7 +60,7 @@ function refusalKeptMs(code: string): number {
     case 'TOMB_NOT_OWNER':
     case 'QUOTA':
     case 'GATED':
-      return REFUSAL_LEASE_MS
+      return livenessMs * REFUSAL_LEASE_SHARE
     default:
       return REFUSAL_KEPT_MS
   }

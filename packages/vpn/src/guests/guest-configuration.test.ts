@@ -1,7 +1,7 @@
 import type { Cidr, IpAddress } from '@mesh/core'
 import { expect, test } from 'vitest'
 import type { Candidate } from '../paths/path-state.ts'
-import { bestEndpoint, guestConfiguration, withPort } from './guest-configuration.ts'
+import { bestEndpoint, guestConfiguration, guestDns, withPort } from './guest-configuration.ts'
 import { encodeGuestFile, parseGuestFile } from './guest-file.ts'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')
@@ -47,7 +47,8 @@ test('a configuration is one that wg-quick reads', () => {
     name: 'phone',
     privateKey: KEY,
     presharedKey: KEY,
-    address: '10.1.0.9' as IpAddress,
+    addresses: ['10.1.0.9', 'fd00:1::9'] as IpAddress[],
+    dns: '10.1.0.1' as IpAddress,
     mtu: 1280,
     node: { name: 'edge', publicKey: KEY, endpoint: '5.5.5.5:9' },
     reaches: ['10.1.0.0/24', '192.168.7.0/24'] as Cidr[],
@@ -55,7 +56,8 @@ test('a configuration is one that wg-quick reads', () => {
   expect(text).toBe(`# phone, a guest of edge
 [Interface]
 PrivateKey = ${KEY}
-Address = 10.1.0.9/32
+Address = 10.1.0.9/32, fd00:1::9/128
+DNS = 10.1.0.1
 MTU = 1280
 
 [Peer]
@@ -67,6 +69,20 @@ PersistentKeepalive = 25
 `)
 })
 
+test('guests ask for names where this node answers on the port of DNS', () => {
+  const own = ['10.1.0.1', 'fd00:1::1'] as IpAddress[]
+  const at = (host?: string, port = 53) => guestDns([{ host: host as IpAddress | undefined, port }], own)
+  expect(at(undefined)).toBe('10.1.0.1')
+  expect(['10.1.0.1', 'fd00:1::1', '0.0.0.0', '::', '127.0.0.1'].map((host) => at(host))).toEqual([
+    '10.1.0.1',
+    'fd00:1::1',
+    '10.1.0.1',
+    '10.1.0.1',
+    undefined,
+  ])
+  expect(at('10.1.0.1', 5353)).toBeUndefined()
+})
+
 test('what is kept is read again, and what is no such file is not written over', () => {
   const guest = {
     name: 'phone',
@@ -75,7 +91,8 @@ test('what is kept is read again, and what is no such file is not written over',
     presharedKey: KEY,
     addedAt: 5,
   }
-  const file = { privateKey: KEY, port: 4711, guests: [guest] }
+  const both = { ...guest, name: 'router', address6: 'fd00:1::9' as IpAddress }
+  const file = { privateKey: KEY, port: 4711, guests: [guest, both] }
   expect(parseGuestFile(encodeGuestFile(file))).toEqual(file)
   for (const text of [
     '',

@@ -2,6 +2,7 @@
 import type { Cidr, IpAddress } from '@mesh/core'
 import { type Endpoint, endpointText } from '@mesh/engine'
 import { isIpv4 } from '../addresses/ip-math.ts'
+import type { DnsPlace } from '../vpn.ts'
 import type { Candidate } from '../paths/path-state.ts'
 import { hostPrefix, hostRange, isPublic } from '../table/prefix.ts'
 import { KEEPALIVE_S } from './limits.ts'
@@ -10,7 +11,9 @@ interface GuestConfigurationInit {
   readonly name: string
   readonly privateKey: string
   readonly presharedKey: string
-  readonly address: IpAddress
+  readonly addresses: readonly IpAddress[]
+  /** The node's resolver; undefined: it answers no DNS that guests could ask. */
+  readonly dns: IpAddress | undefined
   readonly mtu: number
   readonly node: {
     readonly name: string
@@ -24,12 +27,13 @@ interface GuestConfigurationInit {
 
 /** The configuration as `wg-quick` and the apps read it. */
 export function guestConfiguration(init: GuestConfigurationInit): string {
-  const { name, privateKey, presharedKey, address, mtu, node, reaches } = init
+  const { name, privateKey, presharedKey, addresses, dns, mtu, node, reaches } = init
   return [
     `# ${name}, a guest of ${node.name}`,
     '[Interface]',
     `PrivateKey = ${privateKey}`,
-    `Address = ${hostRange(address)}`,
+    `Address = ${addresses.map(hostRange).join(', ')}`,
+    ...(dns === undefined ? [] : [`DNS = ${dns}`]),
     `MTU = ${mtu}`,
     '',
     '[Peer]',
@@ -40,6 +44,20 @@ export function guestConfiguration(init: GuestConfigurationInit): string {
     `PersistentKeepalive = ${KEEPALIVE_S}`,
     '',
   ].join('\n')
+}
+
+/** The port of DNS, which a configuration cannot name another of. */
+const DNS_PORT = 53
+
+/** The address of this node at which guests can ask for names, by where it answers. */
+export function guestDns(places: readonly DnsPlace[], own: readonly IpAddress[]): IpAddress | undefined {
+  const usable = places.filter(({ port }) => port === DNS_PORT)
+  return own.find((address) => usable.some(({ host }) => host === address || isEvery(host, address)))
+}
+
+/** The host stands for all addresses, or for all of IPv4. */
+function isEvery(host: IpAddress | undefined, address: IpAddress): boolean {
+  return host === undefined || host === '::' || (host === '0.0.0.0' && isIpv4(address))
 }
 
 /**

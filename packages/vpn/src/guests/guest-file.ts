@@ -6,6 +6,8 @@ import { vpnError } from '../errors.ts'
 export interface Guest {
   readonly name: string
   readonly address: IpAddress
+  /** Its address of IPv6, where the VPN has a range of it that a person gave. */
+  readonly address6?: IpAddress | undefined
   /** Base64, as WireGuard's tools write it. */
   readonly publicKey: string
   readonly presharedKey: string
@@ -40,12 +42,21 @@ export function parseGuestFile(text: string): GuestFile {
 
 function readGuest(value: unknown): Guest | undefined {
   if (!isObject(value)) return undefined
-  const { name, address: text, publicKey, presharedKey, addedAt } = value
+  const { name, address: text, address6: text6, publicKey, presharedKey, addedAt } = value
   const address = typeof text === 'string' ? tryParseIp(text) : undefined
+  const address6 = typeof text6 === 'string' ? tryParseIp(text6) : undefined
   if (typeof name !== 'string' || address === undefined || typeof addedAt !== 'number') return undefined
   return isKey(publicKey) && isKey(presharedKey)
-    ? { name, address, publicKey, presharedKey, addedAt }
+    ? { name, address, ...(address6 !== undefined && { address6 }), publicKey, presharedKey, addedAt }
     : undefined
+}
+
+/** All addresses of a guest, the one of IPv4 first. */
+export function guestAddresses({
+  address,
+  address6,
+}: Pick<Guest, 'address' | 'address6'>): readonly IpAddress[] {
+  return address6 === undefined ? [address] : [address, address6]
 }
 
 function isKey(value: unknown): value is string {

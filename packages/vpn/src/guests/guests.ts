@@ -6,6 +6,7 @@
 import { BUCKETS, type Cidr, type Clock, delay, type IpAddress, type Logger, type Random } from '@mesh/core'
 import { endpointText, type GuestCounters, type UdpInit } from '@mesh/engine'
 import { freeAddress } from '../addresses/free-address.ts'
+import { ipv6InRange } from '../addresses/ipv6-in-range.ts'
 import { CLAIM_RACE_MS } from '../addresses/limits.ts'
 import { holderOf, readUsed } from '../addresses/machines-bucket.ts'
 import { isIpv4 } from '../addresses/ip-math.ts'
@@ -26,15 +27,20 @@ import type {
   VpnInit,
   VpnProblem,
 } from '../vpn.ts'
-import { bestEndpoint, guestConfiguration, withPort } from './guest-configuration.ts'
-import { encodeGuestFile, type Guest, type GuestFile, parseGuestFile } from './guest-file.ts'
+import { bestEndpoint, guestConfiguration, guestDns, withPort } from './guest-configuration.ts'
+import { encodeGuestFile, type Guest, guestAddresses, type GuestFile, parseGuestFile } from './guest-file.ts'
 import { MAX_GUEST_MTU, MAX_GUESTS } from './limits.ts'
 
 interface GuestsInit {
   /** The wishes of the person. */
-  readonly options: Pick<VpnInit, 'guestEndpoint' | 'machine' | 'mtu' | 'advertiseRoutes'>
+  readonly options: Pick<
+    VpnInit,
+    'guestEndpoint' | 'machine' | 'mtu' | 'advertiseRoutes' | 'wireguard' | 'dnsPlaces'
+  >
   /** This node's VPN ranges. */
   readonly ranges: readonly Cidr[]
+  /** The one in which peers have the addresses that follow from their ids, and guests none. */
+  readonly derivedRange: Cidr
   /** This node's addresses, and those of machines that are away, which are left to them. */
   readonly own: Pick<OwnAddresses, 'all' | 'pastOthers'>
   readonly accepted: () => readonly AcceptedRoute[]
@@ -64,7 +70,7 @@ export class Guests {
   readonly port: number | undefined
   readonly #init: GuestsInit
   readonly #components: GuestsComponents
-  readonly #announced = new Map<string, () => void>()
+  readonly #announced = new Map<IpAddress, () => void>()
   /** Unix ms of the last handshake of each, by its key. */
   readonly #sessions = new Map<string, number>()
   #guests: readonly Guest[]
@@ -91,11 +97,15 @@ export class Guests {
   }
 
   addresses(): readonly IpAddress[] {
-    return [...this.#guests.map(({ address }) => address), ...this.#claiming]
+    return [...this.#guests.flatMap(guestAddresses), ...this.#claiming]
   }
 
-  /** Announces those of earlier runs. To be called when this node has its own addresses. */
+  /**
+   * Announces those of earlier runs. To be called when this node has its own addresses.
+   * @throws MeshError `vpn.guests_need_engine`
+   */
   start(): void {
+    if (this.#guests.length > 0) this.#checkEngine()
     for (const guest of this.#guests) this.#announce(guest)
   }
 
@@ -113,11 +123,12 @@ export class Guests {
   list(): readonly GuestStatus[] {
     const counters = this.#init.counters()
     return this.#guests.map((guest) => {
-      const { name, address, publicKey, addedAt } = guest
+      const { name, address, address6, publicKey, addedAt } = guest
       const counted = counters.get(publicKey)
       return {
         name,
         address,
+        address6,
         publicKey,
         addedAt,
         sessionSince: this.#sessions.get(publicKey),
@@ -143,28 +154,32 @@ export class Guests {
 
   /**
    * @throws MeshError `vpn.guest_exists`, `vpn.bad_guest_name`, `vpn.too_many_guests`, `vpn.no_udp`, `vpn.no_endpoint`,
-   *   `vpn.no_guest_address`, `vpn.guest_not_kept`; the signal's reason
+   *   `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.guests_need_engine`; the signal's reason
    */
   async add({ name, endpoint: given }: GuestRequest, signal: AbortSignal): Promise<AddedGuest> {
+    this.#checkEngine()
     this.#checkName(name)
     const endpoint = this.#endpointOf(given)
     const address = await this.#claim(name, signal)
     const { random, clock, log } = this.#components
     const privateKey = random.bytes(32)
+    const publicKey = publicKeyOf(privateKey).toString('base64')
+    const address6 = await this.#claimIpv6(name, publicKey, signal)
     const guest: Guest = {
       name,
       address,
-      publicKey: publicKeyOf(privateKey).toString('base64'),
+      ...(address6 !== undefined && { address6 }),
+      publicKey,
       presharedKey: Buffer.from(random.bytes(32)).toString('base64'),
       addedAt: clock.now(),
     }
-    this.#keep([...this.#guests, guest], address)
+    this.#keep([...this.#guests, guest], guestAddresses(guest))
     this.#announce(guest)
     this.#init.onChange()
-    log.info('guest added', { name, address })
+    log.info('guest added', { name, address, address6 })
     const configuration = this.#configurationOf(guest, privateKey, endpoint)
     privateKey.fill(0)
-    return { name, address, publicKey: guest.publicKey, endpoint, configuration }
+    return { name, address, address6, publicKey, endpoint, configuration }
   }
 
   /** Its packets pass no more when this returns. @throws MeshError `vpn.unknown_guest`, `vpn.guest_not_kept` */
@@ -175,21 +190,23 @@ export class Guests {
     // what cannot be forgotten on disk is cut off all the same
     this.#guests = this.#guests.filter((each) => each !== guest)
     this.#init.onChange()
-    this.#announced.get(guest.publicKey)?.()
-    this.#announced.delete(guest.publicKey)
+    this.#endAnnouncing(guest)
     this.#sessions.delete(guest.publicKey)
-    ledger.delete(BUCKETS.machines, guest.address)
+    for (const address of guestAddresses(guest)) ledger.delete(BUCKETS.machines, address)
     log.info('guest removed', { name: guest.name, address: guest.address })
     this.#write(store, this.#guests)
   }
 
   #configurationOf(guest: Guest, privateKey: Uint8Array, endpoint: string): string {
     const { ranges, accepted } = this.#init
-    const { mtu, machine, advertiseRoutes = [] } = this.#init.options
+    const { mtu, machine, advertiseRoutes = [], dnsPlaces = [] } = this.#init.options
+    const own = this.#init.own.all().map(({ address }) => address)
     const behind = accepted().filter(({ inKernel }) => inKernel)
     const routes = [...advertiseRoutes, ...behind.map(({ range }) => range)]
     return guestConfiguration({
       ...guest,
+      addresses: guestAddresses(guest),
+      dns: guestDns(dnsPlaces, guest.address6 === undefined ? own.filter(isIpv4) : own),
       privateKey: Buffer.from(privateKey).toString('base64'),
       mtu: guestMtuOf(mtu),
       node: {
@@ -197,7 +214,21 @@ export class Guests {
         publicKey: publicKeyOf(this.privateKey).toString('base64'),
         endpoint,
       },
-      reaches: [...new Set([...ranges, ...routes])].filter(isIpv4),
+      reaches: [...new Set([...ranges, ...routes])].filter(
+        (range) => guest.address6 !== undefined || isIpv4(range),
+      ),
+    })
+  }
+
+  /** The engine passes packets on between guests and members; the kernel would do so only as a router, unfiltered. */
+  #checkEngine(): void {
+    if (this.#init.options.wireguard !== 'kernel') return
+    const { length } = this.#guests
+    throw vpnError('vpn.guests_need_engine', "a node with the kernel's WireGuard carries for no guests", {
+      hint:
+        length === 0
+          ? 'Start it with --wireguard engine, or add the guest at another node.'
+          : `This node has ${length}: start it with --wireguard engine, and remove them first if the kernel is to carry (\`mesh guest remove\`).`,
     })
   }
 
@@ -244,6 +275,20 @@ export class Guests {
     }
   }
 
+  /** An address of the range of IPv6 that a person gave; without one, or where it is another's, the guest has none. */
+  async #claimIpv6(name: string, key: string, signal: AbortSignal): Promise<IpAddress | undefined> {
+    const { ranges, derivedRange } = this.#init
+    const range = ranges.find((each) => !isIpv4(each) && each !== derivedRange)
+    const address = range && ipv6InRange(range, key, new Set(this.#used()))
+    if (address === undefined) return undefined
+    this.#claiming.add(address)
+    try {
+      return (await this.#holds(address, name, signal)) ? address : undefined
+    } finally {
+      this.#claiming.delete(address)
+    }
+  }
+
   async #holds(address: IpAddress, name: string, signal: AbortSignal): Promise<boolean> {
     const { ledger, clock } = this.#components
     const { state } = await ledger.put(BUCKETS.machines, address, this.#recordOf(name, address)).settled
@@ -265,14 +310,14 @@ export class Guests {
     ]
   }
 
-  #keep(guests: readonly Guest[], claimed: IpAddress): void {
+  #keep(guests: readonly Guest[], claimed: readonly IpAddress[]): void {
     try {
       this.#write(this.#components.store, guests)
     } catch (error) {
-      this.#components.ledger.delete(BUCKETS.machines, claimed)
+      for (const address of claimed) this.#components.ledger.delete(BUCKETS.machines, address)
       throw error
     } finally {
-      this.#claiming.delete(claimed)
+      for (const address of claimed) this.#claiming.delete(address)
     }
     this.#guests = guests
   }
@@ -291,8 +336,17 @@ export class Guests {
   #announce(guest: Guest): void {
     if (this.#stopped) return
     const { announce } = this.#components
-    const text = () => this.#recordOf(guest.name, guest.address)
-    this.#announced.set(guest.publicKey, announce(BUCKETS.machines, guest.address, text))
+    for (const address of guestAddresses(guest)) {
+      const text = () => this.#recordOf(guest.name, address)
+      this.#announced.set(address, announce(BUCKETS.machines, address, text))
+    }
+  }
+
+  #endAnnouncing(guest: Guest): void {
+    for (const address of guestAddresses(guest)) {
+      this.#announced.get(address)?.()
+      this.#announced.delete(address)
+    }
   }
 
   #recordOf(name: string, address: IpAddress): string {

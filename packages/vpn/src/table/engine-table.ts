@@ -1,7 +1,7 @@
 /** The engine's form of a table: with the tunnel to each peer, as it is now. Pure. */
 import type { Cidr, IpAddress, PeerId } from '@mesh/core'
 import type { EngineGuest, EnginePeer, EngineTable, Tunnel } from '@mesh/engine'
-import type { Guest } from '../guests/guest-file.ts'
+import { type Guest, guestAddresses } from '../guests/guest-file.ts'
 import type { VpnTable } from './build-table.ts'
 import { hostRange } from './prefix.ts'
 
@@ -23,11 +23,11 @@ export function buildEngineTable(
   return { local: [...own.map(hostRange), ...advertised], peers: enginePeers, guests: engineGuests }
 }
 
-function engineGuest({ address, publicKey, presharedKey }: Guest, mtu: number): EngineGuest {
+function engineGuest({ publicKey, presharedKey, ...guest }: Guest, mtu: number): EngineGuest {
   return {
     key: publicKey,
     presharedKey: Buffer.from(presharedKey, 'base64'),
-    allowed: [hostRange(address)],
+    allowed: guestAddresses(guest).map(hostRange),
     mtu,
   }
 }

@@ -1,7 +1,7 @@
 /** A table while it is built: each range belongs to one peer, and its size is bounded. */
 import type { Cidr, IpAddress, PeerId } from '@mesh/core'
 import { createOwners, type Entry, type Owners } from '@mesh/ledger'
-import type { Guest } from '../guests/guest-file.ts'
+import { type Guest, guestAddresses } from '../guests/guest-file.ts'
 import { MAX_PEER_ADDRESSES, MAX_TABLE_ADDRESSES, MAX_TABLE_PEERS } from '../limits.ts'
 import type { IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
 import { chooseExit, type ExitChoice, type ExitOffer } from './choose-exit.ts'
@@ -83,10 +83,13 @@ export class TableBuild {
   addGuests(): void {
     const { guests = [], self } = this.#input
     for (const guest of guests) {
-      const range = hostRange(guest.address)
-      if (this.#own.has(guest.address) || this.#holders.has(range)) this.problems.push(guestTaken(guest))
+      const addresses = guestAddresses(guest)
+      const taken = addresses.find(
+        (address) => this.#own.has(address) || this.#holders.has(hostRange(address)),
+      )
+      if (taken !== undefined) this.problems.push(guestTaken({ name: guest.name, address: taken }))
       else {
-        this.#holders.set(range, self)
+        for (const address of addresses) this.#holders.set(hostRange(address), self)
         this.guests.push(guest)
       }
     }

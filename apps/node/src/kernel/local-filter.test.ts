@@ -1,0 +1,58 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Cidr } from '@mesh/core'
+import { silentLogger } from '@mesh/core'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createLocalFilter, localTable, restoreKernel } from './local-filter.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mesh-filter-'))
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('nothing comes in from the interface but what is for this node', () => {
+  const text = localTable('mesh0', ['10.1.0.1/32', 'fd00::1/128', '192.168.7.0/24'] as Cidr[])
+  expect(text.split('\n').map((line) => line.trim())).toEqual([
+    'table inet mesh_kernel_mesh0 {}',
+    'delete table inet mesh_kernel_mesh0',
+    'table inet mesh_kernel_mesh0 {',
+    'chain prerouting {',
+    'type filter hook prerouting priority raw; policy accept;',
+    'iifname != "mesh0" accept',
+    'ip daddr 10.1.0.1/32 accept',
+    'ip6 daddr fd00::1/128 accept',
+    'ip daddr 192.168.7.0/24 accept',
+    'drop',
+    '}',
+    '}',
+    '',
+  ])
+})
+
+test('without nftables there is no interface, and the error says what to do', () => {
+  vi.stubEnv('PATH', folder)
+  const filter = createLocalFilter(folder)
+  expect(() => filter.set('mesh0', [])).toThrow(
+    expect.objectContaining({
+      code: 'kernel.no_nftables',
+      hint: 'Install nftables, or start with --wireguard engine.',
+    }),
+  )
+  filter.clear()
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('what a killed node left is taken away, and what a living one has is not', () => {
+  vi.stubEnv('PATH', folder)
+  const journal = (pid: number, name: string) =>
+    writeFileSync(join(folder, `kernel-${name}.json`), JSON.stringify({ pid, interface: name }))
+  journal(2 ** 22 + 1, 'mesh0')
+  journal(process.ppid, 'mesh1')
+  restoreKernel(folder, silentLogger)
+  expect(readdirSync(folder)).toEqual(['kernel-mesh1.json'])
+})

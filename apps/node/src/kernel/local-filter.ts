@@ -1,0 +1,113 @@
+/**
+ * Stands between the kernel's WireGuard and this machine: an nftables table that lets in from the interface only what is for
+ * this node's addresses and the networks that it routes for others. The engine checks that itself; the kernel checks the
+ * source of a packet alone. The interface and the table outlive a node that is killed, so they are written down first, and
+ * the next node of the state folder takes them away.
+ */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Logger, MeshError } from '@mesh/core'
+import type { LocalFilter } from '@mesh/engine'
+import { CommandFailure, runSystem, trySystem } from '../exit/system-command.ts'
+import { isRunning } from '../node/restore-resolver.ts'
+
+interface KernelJournal {
+  /** The process id of the node that wrote it. */
+  readonly pid: number
+  readonly interface: string
+}
+
+/** The beginning of the journals' names. */
+const PREFIX = 'kernel-'
+
+function tableOf(interfaceName: string): string {
+  return `mesh_kernel_${interfaceName.replaceAll(/[^A-Za-z0-9]/g, '_')}`
+}
+
+/** The table as `nft -f` takes it: in one transaction, in place of the one before. Pure. */
+export function localTable(interfaceName: string, local: readonly string[]): string {
+  const table = `inet ${tableOf(interfaceName)}`
+  // one rule each: ranges of one set must not overlap
+  const accepted = local.map((range) => `${range.includes(':') ? 'ip6' : 'ip'} daddr ${range} accept`)
+  return [
+    `table ${table} {}`,
+    `delete table ${table}`,
+    `table ${table} {`,
+    '  chain prerouting {',
+    // before connections are tracked and addresses are exchanged
+    '    type filter hook prerouting priority raw; policy accept;',
+    `    iifname != "${interfaceName}" accept`,
+    ...accepted.map((rule) => `    ${rule}`),
+    '    drop',
+    '  }',
+    '}',
+    '',
+  ].join('\n')
+}
+
+export function createLocalFilter(stateDir: string): LocalFilter {
+  let told: string | undefined
+  return {
+    set(interfaceName, local) {
+      const journal: KernelJournal = { pid: process.pid, interface: interfaceName }
+      if (told === undefined) {
+        const path = journalPath(stateDir, interfaceName)
+        writeFileSync(path, JSON.stringify(journal), { mode: 0o600, flush: true })
+      }
+      told = interfaceName
+      apply(interfaceName, local)
+    },
+    clear() {
+      if (told === undefined) return
+      trySystem('nft', ['delete', 'table', 'inet', tableOf(told)])
+      rmSync(journalPath(stateDir, told), { force: true })
+      told = undefined
+    },
+  }
+}
+
+/** Takes away the interfaces and the tables of nodes of this state folder that were killed. */
+export function restoreKernel(stateDir: string, log: Logger): void {
+  for (const { pid, interface: name } of readJournals(stateDir)) {
+    if (isRunning(pid)) continue
+    trySystem('ip', ['link', 'delete', 'dev', name, 'type', 'wireguard'])
+    trySystem('nft', ['delete', 'table', 'inet', tableOf(name)])
+    rmSync(journalPath(stateDir, name), { force: true })
+    log.info('kernel interface of an earlier run taken away', { interface: name })
+  }
+}
+
+/** @throws MeshError `kernel.no_nftables` */
+function apply(interfaceName: string, local: readonly string[]): void {
+  try {
+    runSystem('nft', ['-f', '-'], localTable(interfaceName, local))
+  } catch (error) {
+    const isMissing = error instanceof CommandFailure && error.isMissing
+    throw new MeshError(
+      'kernel.no_nftables',
+      isMissing
+        ? "the kernel's WireGuard needs the command `nft`, which is not installed: without it members would reach more of this machine than its address in the VPN"
+        : `nftables refused the filter for the kernel's WireGuard: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        hint: isMissing
+          ? 'Install nftables, or start with --wireguard engine.'
+          : 'It needs root, and nftables in the kernel; or start with --wireguard engine.',
+        cause: error,
+      },
+    )
+  }
+}
+
+function journalPath(stateDir: string, interfaceName: string): string {
+  return join(stateDir, `${PREFIX}${encodeURIComponent(interfaceName)}.json`)
+}
+
+function readJournals(stateDir: string): readonly KernelJournal[] {
+  try {
+    return readdirSync(stateDir)
+      .filter((name) => name.startsWith(PREFIX))
+      .map((name) => JSON.parse(readFileSync(join(stateDir, name), 'utf8')) as KernelJournal)
+  } catch {
+    return []
+  }
+}

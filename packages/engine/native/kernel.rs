@@ -1,0 +1,271 @@
+//! The kernel's own WireGuard in the engine's place: the same table, events and streams. The kernel has the sessions and
+//! carries the packets; this tells it of peers and where they are (`wireguard`, `link`), passes sealed datagrams between
+//! it and streams (`relay`), and carries the probes that find where peers are (`probes`).
+mod link;
+mod netlink;
+mod poll;
+mod probes;
+mod relay;
+mod shared;
+mod wireguard;
+mod worker;
+
+use crate::counters::{Counters, Reason};
+use crate::datagrams::{Datagram, Datagrams, Word};
+use crate::engine::PeerConfig;
+use crate::events::{Event, Events};
+use crate::interface::{OpenError, Routes, explain};
+use crate::sessions::{Identity, Key};
+use crate::socket::SocketConfig;
+use crate::table::Prefix;
+use link::{Link, refusal};
+use netlink::Wire;
+use netlink_sys::protocols::{NETLINK_GENERIC, NETLINK_ROUTE};
+use parking_lot::Mutex;
+use poll::Poll;
+use probes::Probes;
+use shared::{Known, Shared, Tables};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::thread::JoinHandle;
+use std::time::Instant;
+use wireguard::WireguardDevice;
+use worker::Worker;
+use zeroize::Zeroize;
+
+/// What the thread waits for beside its bell: the sockets of probes, and from `FIRST_PEER` on peers.
+const PROBES: u64 = 1;
+const FIRST_PEER: u64 = 2;
+
+pub struct KernelInit {
+    pub name: String,
+    pub addresses: Vec<Prefix>,
+    pub mtu: u16,
+    pub private_key: Key,
+    /// None: peers are told no port, and everything goes over streams.
+    pub socket: Option<SocketConfig>,
+    /// The socket of a program that stands in for the kernel's netlink.
+    pub netlink: Option<String>,
+}
+
+pub struct KernelEngine {
+    shared: Arc<Shared>,
+    public_key: Key,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl KernelEngine {
+    /// `wake` is called from any thread when `events` has something; it must not block.
+    pub fn open(mut init: KernelInit, wake: Box<dyn Fn() + Send + Sync>) -> Result<KernelEngine, OpenError> {
+        let public_key = Identity::new(init.private_key).public_key();
+        let opened = open_tables(&init);
+        init.private_key.zeroize();
+        let (mut tables, port) = opened?;
+        let failed = |error: io::Error| OpenError { code: "engine.system", message: error.to_string() };
+        let started = start(&init, port);
+        let (probes, poll) = match started {
+            Ok(started) => started,
+            Err(error) => {
+                let _ = tables.link.delete();
+                return Err(failed(error));
+            }
+        };
+        let shared = Arc::new(Shared {
+            name: init.name,
+            port,
+            probes,
+            events: Events::new(wake),
+            datagrams: Datagrams::default(),
+            counters: Counters::default(),
+            tables: Mutex::new(tables),
+            relays: Mutex::default(),
+            work: Mutex::default(),
+            poll,
+            stop: AtomicBool::new(false),
+        });
+        let mut engine = KernelEngine { shared: shared.clone(), public_key, thread: None };
+        let thread = std::thread::Builder::new().name("mesh-relay".into());
+        engine.thread = Some(thread.spawn(move || Worker::new(&shared).run()).map_err(failed)?);
+        Ok(engine)
+    }
+
+    pub fn public_key(&self) -> Key {
+        self.public_key
+    }
+
+    /// The interface's name and MTU.
+    pub fn interface(&self) -> (String, u16) {
+        (self.shared.name.clone(), self.shared.tables.lock().link.mtu())
+    }
+
+    pub fn events(&self) -> &Events {
+        &self.shared.events
+    }
+
+    /// The kernel's port; none where nothing is to go over UDP.
+    pub fn port(&self) -> Option<u16> {
+        self.shared.probes.as_ref().map(|_| self.shared.port)
+    }
+
+    pub fn set_addresses(&self, addresses: &[Prefix]) -> io::Result<()> {
+        self.shared.tables.lock().link.set_addresses(addresses)
+    }
+
+    pub fn set_routes(&self, routes: &[Prefix]) -> Result<(), OpenError> {
+        let mut tables = self.shared.tables.lock();
+        let index = tables.link.index;
+        tables.routes.set_by(index, routes)
+    }
+
+    pub fn set_mtu(&self, mtu: u16) -> io::Result<()> {
+        self.shared.tables.lock().link.set_mtu(mtu)
+    }
+
+    /// Makes these the kernel's peers. Those that left are silent when this returns; those that stay keep their sessions.
+    pub fn set_table(&self, peers: Vec<PeerConfig>) -> io::Result<()> {
+        self.shared.set_table(peers)
+    }
+
+    pub fn take(&self, peer: u32) -> Option<Vec<u8>> {
+        self.shared.relay(peer)?.outgoing.take()
+    }
+
+    /// Takes the next bytes of the peer's stream, cut anywhere. They are copied. False: crowded.
+    pub fn inject(&self, peer: u32, bytes: &[u8]) -> bool {
+        let Some(relay) = self.shared.relay(peer) else {
+            self.shared.counters.drop_one(Reason::UnknownPeer);
+            return true;
+        };
+        let fed = relay.feed(bytes);
+        let (is_broken, is_crowded) = (fed.broken, fed.crowded);
+        if fed.announce {
+            self.shared.work.lock().push_back(relay);
+            self.shared.poll.ring();
+        }
+        if is_broken {
+            self.shared.events.tell(Event::Broken, peer);
+        }
+        !is_crowded
+    }
+
+    /// The peer's stream begins anew.
+    pub fn restart(&self, peer: u32) {
+        if let Some(relay) = self.shared.relay(peer) {
+            relay.restart();
+        }
+        self.announce(peer);
+    }
+
+    /// Announces what waits for the peer's stream again. The kernel repeats a lost handshake by itself, after 5 seconds.
+    pub fn announce(&self, peer: u32) {
+        if self.shared.relay(peer).is_some_and(|relay| relay.outgoing.is_waiting()) {
+            self.shared.events.tell(Event::Readable, peer);
+        }
+    }
+
+    pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8]) -> bool {
+        self.shared.probes.as_ref().is_some_and(|probes| probes.send(to, datagram))
+    }
+
+    pub fn expect_datagrams(&self, words: HashSet<Word>) {
+        self.shared.datagrams.expect(words);
+    }
+
+    pub fn take_datagrams(&self) -> Vec<Datagram> {
+        self.shared.datagrams.take()
+    }
+
+    /// The numbers of the peers to or from whom bytes passed since the last call.
+    pub fn active(&self) -> Vec<u32> {
+        let mut tables = self.shared.tables.lock();
+        let is_active = |known: &mut Known| {
+            let sum = known.state.bytes_in + known.state.bytes_out;
+            std::mem::replace(&mut known.seen, sum) != sum
+        };
+        tables.known.iter_mut().filter_map(|(id, known)| is_active(known).then_some(*id)).collect()
+    }
+
+    /// Counters of the device, and of each peer with its number: bytes are as the kernel counts them, sealed, and it
+    /// counts no packets.
+    pub fn each_counters(&self, mut each: impl FnMut(u32, &Counters)) {
+        self.shared.look();
+        each(0, &self.shared.counters);
+        let (tables, relays) = (self.shared.tables.lock(), self.shared.relays.lock());
+        for (id, relay) in relays.iter() {
+            if let Some(Known { state, .. }) = tables.known.get(id) {
+                relay.counters.bytes_in.store(state.bytes_in, Relaxed);
+                relay.counters.bytes_out.store(state.bytes_out, Relaxed);
+            }
+            each(*id, &relay.counters);
+        }
+    }
+}
+
+impl Drop for KernelEngine {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, SeqCst);
+        self.shared.poll.ring();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        // one that somebody else took away is gone already
+        let _ = self.shared.tables.lock().link.delete();
+    }
+}
+
+/// Makes the interface and sets it up; the kernel's port.
+fn open_tables(init: &KernelInit) -> Result<(Tables, u16), OpenError> {
+    let failed = |error| refusal(error, &init.name);
+    let fake = init.netlink.as_deref();
+    let wire = Wire::open(NETLINK_ROUTE, fake).map_err(failed)?;
+    let mut link = Link::create(wire, &init.name, init.mtu)?;
+    let result = set_up(&mut link, init);
+    match result {
+        Ok((device, port)) => {
+            let tables = Tables {
+                link,
+                device,
+                routes: Routes::default(),
+                known: HashMap::new(),
+                wanted: Vec::new(),
+                wanted_at: Instant::now(),
+                is_unsure: false,
+            };
+            Ok((tables, port))
+        }
+        Err(error) => {
+            let _ = link.delete();
+            Err(error)
+        }
+    }
+}
+
+fn set_up(link: &mut Link, init: &KernelInit) -> Result<(WireguardDevice, u16), OpenError> {
+    let failed = |error| refusal(error, &init.name);
+    let SocketConfig { port, mark } = init.socket.unwrap_or_default();
+    let wire = Wire::open(NETLINK_GENERIC, init.netlink.as_deref()).map_err(failed)?;
+    let mut device = WireguardDevice::open(wire, &init.name).map_err(failed)?;
+    device.configure(&init.private_key, port, mark.unwrap_or(0)).map_err(failed)?;
+    link.set_addresses(&init.addresses)
+        .map_err(|error| explain(error, "could not give its addresses to", &init.name))?;
+    link.enable().map_err(|error| match error.raw_os_error() {
+        Some(libc::EADDRINUSE) => {
+            OpenError { code: "engine.system", message: format!("UDP port {port}: {error}") }
+        }
+        _ => explain(error, "could not set up", &init.name),
+    })?;
+    let state = device.read().map_err(failed)?;
+    Ok((device, state.port))
+}
+
+fn start(init: &KernelInit, port: u16) -> io::Result<(Option<Probes>, Poll)> {
+    let probes = init.socket.map(|SocketConfig { mark, .. }| Probes::open(port, mark)).transpose()?;
+    let poll = Poll::new()?;
+    for fd in probes.iter().flat_map(Probes::fds).flatten() {
+        poll.add(fd, PROBES)?;
+    }
+    Ok((probes, poll))
+}
