@@ -1,4 +1,4 @@
-/** What this node offers to members and takes of them, as the API shows it. */
+/** Views of what this node offers to members and takes of them. */
 import type {
   NodeConnectionView,
   NodeDownloadView,

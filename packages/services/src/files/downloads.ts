@@ -7,7 +7,7 @@ import type { ReceivedFile, ReceiveFileInit, ReceiveState } from './receive-file
 
 export interface Download {
   readonly name: string
-  /** What was asked for: an absolute path to write to, or a folder to write into. */
+  /** The absolute path to write to, or the folder to write into, as it was asked for. */
   readonly destination: string
   readonly state: DownloadState
 }
@@ -41,7 +41,7 @@ export type DownloadInit = Omit<ReceiveFileInit, 'processId'>
 interface DownloadsInit {
   /** Number of this process, for the lock of a destination. */
   readonly processId: number
-  /** Fetches one share. */
+  /** Fetches a share once: breaks are gone on with, and an error ends it. */
   readonly fetch: (init: ReceiveFileInit) => Promise<ReceivedFile>
 }
 
