@@ -8,7 +8,7 @@ import { bridge, createLab, eventually, findWireTool, type Lab, whyNoNamespaces 
 import { createVpnLab, iperf, type Machine, ping, pingSoon, runIn, serveIperf } from '../test/vpn-lab.ts'
 import { waitOfProcess, waitOfThread } from './processor-wait.ts'
 import { residentMb } from './resident.ts'
-import type { Bounds, Measured } from './scenario.ts'
+import { type Bounds, type Measured, SUITE_BOUNDS } from './scenario.ts'
 import { pause } from './until-true.ts'
 
 /** A flood of some kinds, as `wire-tool flood` names them. */
@@ -44,6 +44,8 @@ export interface DatagramRun {
   readonly bounds: Bounds
 }
 
+/** As the suite's, but for health: the flood itself and what carries it take both processors of a small machine. */
+export const FLOOD_BOUNDS: Bounds = { ...SUITE_BOUNDS, healthMs: 1_000 }
 /** Where the flood seems to come from. */
 const SOURCES = '10.66.0.0/16'
 const SWITCH_ADDRESS = '192.168.96.254'

@@ -5,7 +5,7 @@
  * docs/SECURITY.md.
  */
 import { parseArgs } from 'node:util'
-import { DATAGRAM_ATTACKS, runDatagramAttack, whyNoDatagramAttacks } from './datagrams.ts'
+import { DATAGRAM_ATTACKS, FLOOD_BOUNDS, runDatagramAttack, whyNoDatagramAttacks } from './datagrams.ts'
 import { formatMeasured } from './report.ts'
 import { runAttack } from './run-attack.ts'
 import { type Measured, SUITE_BOUNDS } from './scenario.ts'
@@ -53,9 +53,8 @@ if (whyNoFloods !== undefined) process.stderr.write(`no floods of datagrams: ${w
 const rate = Number(values.rate) === 0 ? {} : { rate: Number(values.rate) }
 for (const attack of kind === 'legacy' || whyNoFloods !== undefined ? [] : floods) {
   process.stderr.write(`${attack.name} ...\n`)
-  measured.push(
-    await runDatagramAttack(attack, { seconds: Number(values.seconds), bounds: SUITE_BOUNDS, ...rate }),
-  )
+  const run = { seconds: Number(values.seconds), bounds: FLOOD_BOUNDS, ...rate }
+  measured.push(await runDatagramAttack(attack, run))
 }
 console.log(values.json ? JSON.stringify(measured, null, 2) : formatMeasured(measured))
 process.exit(measured.some(({ broke }) => broke !== undefined) && kind === 'mesh' ? 1 : 0)

@@ -51,7 +51,6 @@ async function attackVictim(scenario: Scenario, running: Running): Promise<Measu
   const calm = startProbe(probe)
   await pause(REST_MS)
   const calmMs = (await calm.finish()).healthMs
-  const watching = startProbe(before === undefined ? probe : { ...probe, honestUrl: before.url })
   const time = new AbortController()
   const peers: Libp2p[] = []
   const attack: Attack = {
@@ -66,6 +65,7 @@ async function attackVictim(scenario: Scenario, running: Running): Promise<Measu
     },
   }
   await scenario.prepare?.(attack)
+  const watching = startProbe(before === undefined ? probe : { ...probe, honestUrl: before.url })
   const going = scenario.run(attack).catch((error: unknown) => `the attack broke: ${String(error)}`)
   const late = before === undefined ? await joinLate(running, seconds) : undefined
   await pause(late === undefined ? seconds * 1000 : 0)

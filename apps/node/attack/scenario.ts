@@ -42,8 +42,8 @@ export interface Scenario {
   /** True where the honest member joins while the attack runs, and not before it. */
   readonly honestComesLate?: boolean
   /**
-   * Makes ready what the attack needs, such as a ledger to look through, before its time begins; memory counts from
-   * before it. Rejects when that cannot be had.
+   * Makes ready what the attack needs, such as a ledger to look through, before its time begins: what a ledger may hold
+   * is no growth. Rejects when that cannot be had.
    */
   prepare?(attack: Attack): Promise<void>
   /** Attacks until the signal aborts. What it gives is printed: what was sent, and how the victim took it. */

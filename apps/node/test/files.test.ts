@@ -195,6 +195,29 @@ describe('a file of a node that runs already', () => {
   })
 })
 
+test('the node that runs here receives for a person, without a token, and says what went wrong', async () => {
+  const source = join(mesh.makeFolder(), 'notes.txt')
+  writeFileSync(source, 'some notes')
+  const sender = await send(mesh.makeFolder(), `notes=${source}`)
+  const node = await mesh.start({ token, args: [bootstrap], until: 'all transports listening' })
+  const environment = { MESHSTATEDIR: node.stateDir }
+  const inbox = mesh.makeFolder()
+  const received = await mesh.run(['file-receive', 'notes', `${inbox}/`], { environment })
+  expect(received).toMatchObject({ code: 0 })
+  expect(received.stderr).toContain('which runs here, receives it')
+  expect(received.stdout).toMatch(/^notes: .*notes\.txt \(10 B.*, verified\)\n$/)
+  expect(readFileSync(join(inbox, 'notes.txt'), 'utf8')).toBe('some notes')
+  expect(await node.client.getNodeDownload({ name: 'notes' })).toMatchObject({
+    State: 'received',
+    Provider: sender.id,
+    Verified: true,
+  })
+  const nowhere = await mesh.run(['file-receive', 'notes', '/proc/nowhere/'], { environment })
+  expect(nowhere.code).not.toBe(0)
+  expect(nowhere.stderr).toContain('files.destination')
+  await Promise.all([sender.stop(), node.stop()])
+})
+
 test('whoever waits for a name that nobody offers ends with 130 at Ctrl-C, and leaves nothing', async () => {
   const folder = mesh.makeFolder()
   const receiver = await receive('nobody', `${folder}/`)

@@ -25,6 +25,8 @@ export interface RouteDefinition {
   readonly level?: AccessLevel
   /** It reaches into the machine: served on unix sockets and loopback addresses only. */
   readonly isLocal?: true
+  /** It does what its own user may do on the machine: served on the control socket only, which is that user's file. */
+  readonly isOwnerOnly?: true
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   /** The schema of the JSON body, which is checked. */

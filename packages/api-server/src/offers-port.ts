@@ -53,20 +53,28 @@ export interface OfferedFile extends Offered {
   }[]
 }
 
-/** A file or folder of a member that this node fetches. */
-export interface ReceivingTransfer {
+/** A share of a member that this node fetches, or has fetched. */
+export interface FetchedFile {
   readonly name: string
-  /** The absolute path where it shall stand, or the folder that it goes into. */
+  /** The absolute path where it is to stand, or the folder that it goes into. */
   readonly destination: string
-  readonly state: 'waiting' | 'connecting' | 'receiving' | 'retrying'
+  readonly state: 'waiting' | 'connecting' | 'receiving' | 'retrying' | 'received' | 'failed'
   readonly provider: string | undefined
   readonly path: 'direct' | 'relayed' | undefined
   readonly transport: string | undefined
+  readonly fileCount: number | undefined
   readonly bytes: number
   readonly totalBytes: number | undefined
   /** The speed of the transfer, in bytes per second. */
   readonly rate: number
+  readonly leftMs: number | undefined
+  /** The absolute path where it stands; undefined until it is received. */
+  readonly writtenTo: string | undefined
+  /** False: an EdgeVPN-compatible sender says no hash. Undefined until it is received. */
+  readonly isVerified: boolean | undefined
   readonly lastError: string | undefined
+  readonly errorCode: string | undefined
+  readonly hint: string | undefined
 }
 
 /** The way out that this node is for members. */
@@ -90,7 +98,7 @@ export interface OfferShelf<State> {
   /** Lists the things, ordered by name. */
   list(): readonly State[]
   /**
-   * Adds a thing in place of what has the name; it is kept over restarts.
+   * Adds a thing in place of what has the name; it is kept over restarts unless the shelf says otherwise.
    * @throws MeshError with a code of the contract
    */
   put(name: string, place: string): Promise<void>
@@ -102,8 +110,8 @@ export interface OffersPort {
   readonly services: OfferShelf<OfferedService>
   readonly connections: OfferShelf<OfferedConnection>
   readonly files: OfferShelf<OfferedFile>
-  /** Lists what this node fetches now. */
-  transfers(): readonly ReceivingTransfer[]
+  /** Kept while the node runs. */
+  readonly downloads: OfferShelf<FetchedFile>
   /** Undefined: members do not get out here. */
   egress(): OfferedEgress | undefined
   /** Undefined: this node has none. */

@@ -1,5 +1,12 @@
 /** Offers whose states the test reads back: what is put stands, what is removed is gone. */
-import type { OfferedConnection, OfferedFile, OfferedService, OfferShelf, OffersPort } from '../src/index.ts'
+import type {
+  FetchedFile,
+  OfferedConnection,
+  OfferedFile,
+  OfferedService,
+  OfferShelf,
+  OffersPort,
+} from '../src/index.ts'
 
 const TRAFFIC = { openConnections: 1, connections: 2, bytesIn: 30, bytesOut: 40 }
 const FINE = { lastError: undefined, isKept: true }
@@ -42,20 +49,27 @@ export function createFakeOffers(): OffersPort {
       }),
       (name, state) => tell({ type: 'file', name, state }),
     ),
-    transfers: () => [
-      {
-        name: 'photos',
-        destination: '/srv/photos',
-        state: 'receiving',
-        provider: 'somebody',
-        path: 'direct',
-        transport: 'tcp tls',
-        bytes: 7,
-        totalBytes: 9,
-        rate: 3,
-        lastError: undefined,
-      },
-    ],
+    downloads: shelf<FetchedFile>(
+      (name, destination) => ({
+        name,
+        destination,
+        state: 'failed',
+        provider: undefined,
+        path: undefined,
+        transport: undefined,
+        fileCount: undefined,
+        bytes: 0,
+        totalBytes: undefined,
+        rate: 0,
+        leftMs: undefined,
+        writtenTo: undefined,
+        isVerified: undefined,
+        lastError: 'the disk is full',
+        errorCode: 'files.no_space',
+        hint: 'Make room.',
+      }),
+      () => {},
+    ),
     egress: () => ({ ...TRAFFIC, refusals: { forbidden: 2 } }),
     proxy: () => ({
       listen: '127.0.0.1:1080',

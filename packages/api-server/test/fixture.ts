@@ -36,6 +36,8 @@ export interface TestNode {
   readonly unix: ApiListener
   readonly client: ApiClient
   readonly unixClient: ApiClient
+  /** Opens the control socket, and asks over it. */
+  control(): Promise<{ readonly client: ApiClient; close(): Promise<void> }>
   readonly socketPath: string
   /** Tells the API what happened in the network. */
   emit(event: NetworkEvent): void
@@ -75,6 +77,7 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
   const socketPath = join(folder, 'api.sock')
   const listener = await server.listen({ kind: 'tcp', host: '127.0.0.1', port: 0 })
   const unix = await server.listen({ kind: 'unix', path: socketPath })
+  const control = { kind: 'unix', path: join(folder, 'control.sock'), isControl: true } as const
   return {
     server,
     ledger,
@@ -83,6 +86,10 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
     socketPath,
     client: createClient({ baseUrl: listener.url }),
     unixClient: createNodeClient({ baseUrl: unix.url }),
+    async control() {
+      const opened = await server.listen(control)
+      return { client: createNodeClient({ baseUrl: opened.url }), close: () => opened.close() }
+    },
     emit(event) {
       for (const tell of listenersOfNetwork) tell(event)
     },

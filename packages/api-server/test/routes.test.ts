@@ -26,6 +26,16 @@ const self = ({ node }: World) => node.ledger.self
 const put = ({ client, bucket }: World, key: string, body: unknown) =>
   client.putJson({ bucket, key, body, wait: '5s' })
 
+/** Asks as the node's own user does. */
+async function download({ control }: TestNode, name: string, destination: string) {
+  const { client, close } = await control()
+  try {
+    return await client.putNodeDownload({ name, body: { Destination: destination } })
+  } finally {
+    await close()
+  }
+}
+
 /** A route without a case does not compile. */
 const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   async getSummary(world) {
@@ -544,21 +554,42 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     await client.putNodeFile({ name: bucket, body: { Path: '/srv' } })
     expect(await client.deleteNodeFile({ name: bucket })).toEqual({ State: 'Removed' })
   },
-  async listNodeTransfers({ client }) {
-    expect(await client.listNodeTransfers()).toEqual([
-      {
-        Name: 'photos',
-        Destination: '/srv/photos',
-        State: 'receiving',
-        Provider: 'somebody',
-        Path: 'direct',
-        Transport: 'tcp tls',
-        Bytes: 7,
-        TotalBytes: 9,
-        Rate: 3,
-        LastError: null,
-      },
-    ])
+  async listNodeDownloads({ client, node, bucket }) {
+    await download(node, bucket, '/srv/inbox/')
+    expect((await client.listNodeDownloads()).map(({ Name }) => Name)).toContain(bucket)
+  },
+  async getNodeDownload({ client, node, bucket }) {
+    await download(node, bucket, '/srv/inbox/')
+    expect(await client.getNodeDownload({ name: bucket })).toEqual({
+      Name: bucket,
+      Destination: '/srv/inbox/',
+      State: 'failed',
+      Provider: null,
+      Path: null,
+      Transport: null,
+      Files: null,
+      Bytes: 0,
+      TotalBytes: null,
+      Rate: 0,
+      LeftMs: null,
+      WrittenTo: null,
+      Verified: null,
+      LastError: 'the disk is full',
+      ErrorCode: 'files.no_space',
+      Hint: 'Make room.',
+    })
+  },
+  async putNodeDownload({ client, node, bucket }) {
+    const asked = { name: bucket, body: { Destination: '/etc/cron.d/' } }
+    expect(await failure(client.putNodeDownload(asked))).toMatchObject({
+      status: 403,
+      code: 'node.owner_only',
+    })
+    expect(await download(node, bucket, '/etc/cron.d/')).toMatchObject({ Destination: '/etc/cron.d/' })
+  },
+  async deleteNodeDownload({ client, node, bucket }) {
+    await download(node, bucket, '/srv')
+    expect(await client.deleteNodeDownload({ name: bucket })).toEqual({ State: 'Removed' })
   },
   async getNodeEgress({ client }) {
     const traffic = { OpenConnections: 1, Connections: 2, BytesIn: 30, BytesOut: 40 }

@@ -53,6 +53,13 @@ it('says why there is no interface, and what to do', () => {
   expect(support.supported ? '' : support.hint).not.toBe('')
 })
 
+it.skipIf(whyNoAddon !== undefined)('names the module that the kernel is missing, in a container too', () => {
+  const support = surface.kernelSupport()
+  if (support.supported || support.code === 'engine.no_permission') return
+  expect(support.code).toBe('engine.no_kernel_wireguard')
+  expect(support.hint).toContain('modprobe wireguard')
+})
+
 it.skipIf(whyNoAddon !== undefined)('says so when a descriptor that is to be marked is no socket', () => {
   const code = (call: () => void) => {
     try {

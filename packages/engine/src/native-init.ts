@@ -1,4 +1,4 @@
-/** What a person asks of an engine, in the addon's words. */
+/** Translates what a person asks of an engine into the addon's words. */
 import type { AddressInRange } from '@mesh/core'
 import type { NativeInit } from './native.ts'
 

@@ -24,6 +24,8 @@ const TUN_DEVICE = '/dev/net/tun'
 const CAP_NET_ADMIN = 12n
 const CAP_NET_RAW = 13n
 const CONTAINER_MARKS: readonly string[] = ['/.dockerenv', '/run/.containerenv']
+/** What the options of a container mend; the host's kernel is not among it. */
+const CONTAINER_CODES: ReadonlySet<EngineErrorCode> = new Set(['engine.no_tun', 'engine.no_permission'])
 const CONTAINER_HINT = 'In a container, start it with --cap-add NET_ADMIN --device /dev/net/tun.'
 
 /** The things that `openEngine` needs, in the order in which people can mend it. */
@@ -76,7 +78,7 @@ function hasWireguardModule(): boolean {
 }
 
 function unsupported(code: EngineErrorCode, message: string): EngineSupport {
-  const inContainer = code !== 'engine.no_addon' && CONTAINER_MARKS.some((path) => existsSync(path))
+  const inContainer = CONTAINER_CODES.has(code) && CONTAINER_MARKS.some((path) => existsSync(path))
   return { supported: false, code, message, hint: inContainer ? CONTAINER_HINT : (HINTS[code] ?? '') }
 }
 

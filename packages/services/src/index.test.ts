@@ -4,6 +4,7 @@ import * as services from './index.ts'
 
 it('has these public names', () => {
   expect(Object.keys(services).toSorted()).toEqual([
+    'createDownloads',
     'createEgress',
     'createFileSharing',
     'createOwnUser',

@@ -18,6 +18,13 @@ export {
   type FileOffer,
   type FileSharing,
 } from './files/file-sharing.ts'
+export {
+  createDownloads,
+  type Download,
+  type DownloadInit,
+  type Downloads,
+  type DownloadState,
+} from './files/downloads.ts'
 export type { FileChannel, FileChannels, FilesComponents, FilesNetwork } from './files/ports.ts'
 export {
   type ReceivedFile,

@@ -116,6 +116,18 @@ describe('a file', () => {
     expect(path).toBe(join(folder, 'inbox', 'source'))
   })
 
+  it('makes the folders above it, also behind a link, and ends where none can be made', async () => {
+    mkdirSync(join(folder, 'disk'))
+    symlinkSync(join(folder, 'disk'), join(folder, 'inbox'))
+    const { path } = await transfer({ destination: join(folder, 'inbox', 'a', 'b', 'file') })
+    expect(path).toBe(join(folder, 'inbox', 'a', 'b', 'file'))
+    expect(hashOf(join(folder, 'disk', 'a', 'b', 'file'))).toBe(hashOf(join(folder, 'source')))
+    const below = await transfer({ destination: join(folder, 'source', 'x', 'y') })
+    expect(below.error?.code).toBe('files.destination')
+    const nowhere = await transfer({ destination: '/proc/nowhere/else/file' })
+    expect(nowhere.error?.code).toBe('files.destination')
+  })
+
   it('is gone on with where it broke off, and has no name before it is whole', async () => {
     const first = await transfer({ onSent: cutAfter(3) })
     expect(first.error?.code).toBe('files.broken_off')

@@ -34,6 +34,7 @@ const BODIES: Readonly<Record<RouteWithBody, unknown>> = {
   putNodeService: { Target: '127.0.0.1:8080' },
   putNodeConnection: { Listen: '127.0.0.1:9000' },
   putNodeFile: { Path: '/srv/photos' },
+  putNodeDownload: { Destination: '/srv/inbox/' },
   createGuest: { Name: 'phone', Endpoint: 'vpn.example.org:51820' },
   putExitNode: { Exit: 'gate' },
 }

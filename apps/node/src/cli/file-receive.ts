@@ -1,18 +1,26 @@
 /** `mesh file-receive`: takes a file or folder that a member offers. */
 import { resolve } from 'node:path'
 import { shortPeerId, systemClock } from '@mesh/core'
-import type { ReceivedFile } from '@mesh/services'
 import { EXIT } from '../errors.ts'
-import { printable, printableJson } from '../log/printable.ts'
 import type { Run } from './command.ts'
-import { formatBytes } from './format-quantity.ts'
+import { findCommonNode } from './find-node.ts'
+import { formatReceived, formatReceivedJson, KEPT_NOTE } from './format-received.ts'
+import { receiveByNode } from './receive-by-node.ts'
 import { runNode } from './run-node.ts'
 import { createTransferDisplay } from './show-transfer.ts'
 
-export const runFileReceive: Run = (call) => {
+export const runFileReceive: Run = async (call) => {
   const [name = '', path = '.'] = call.positionals
   // the path keeps a slash at its end, which says that it is a folder
   const destination = resolve(call.base, path) + (/[/\\]$/.test(path) ? '/' : '')
+  const common = call.settings.ownNode ? undefined : await findCommonNode(call)
+  if (common !== undefined) {
+    const asked = new AbortController()
+    process.once('SIGINT', () => asked.abort())
+    process.once('SIGTERM', () => asked.abort())
+    const init = { name, destination, signal: asked.signal }
+    return receiveByNode(init, { call, client: common.client, clock: systemClock })
+  }
   return runNode(call, {
     listen: undefined,
     hasVpn: false,
@@ -26,37 +34,22 @@ export const runFileReceive: Run = (call) => {
         const received = await sharing.receive({
           name,
           destination,
-          processId: process.pid,
           signal,
           onState: display.show,
         })
         display.end()
-        call.out(call.settings.json ? jsonLine(name, received) : humanLine(name, received, now() - began))
+        call.out(
+          call.settings.json
+            ? formatReceivedJson(name, received)
+            : formatReceived(name, received, now() - began),
+        )
         return EXIT.ok.code
       } catch (error) {
         display.end()
         if (!signal.aborted) throw error
-        call.note('What has come is kept; the same command goes on with it.')
+        call.note(KEPT_NOTE)
         return EXIT.interrupted.code
       }
     },
   })
-}
-
-function humanLine(name: string, { path, bytes, isVerified }: ReceivedFile, tookMs: number): string {
-  const rate = tookMs > 0 ? `, ${formatBytes(Math.round((bytes / tookMs) * 1_000))}/s` : ''
-  const verified = isVerified ? 'verified' : 'not verified: the sender is EdgeVPN-compatible and says no hash'
-  return `${printable(`${name}: ${path} (${formatBytes(bytes)}${rate}, ${verified})`)}\n`
-}
-
-function jsonLine(name: string, { path, bytes, isVerified, provider }: ReceivedFile): string {
-  const view = {
-    Name: name,
-    State: 'received',
-    Path: path,
-    Bytes: bytes,
-    Verified: isVerified,
-    Provider: provider,
-  }
-  return printableJson(view)
 }

@@ -46,8 +46,9 @@ export const offerCommands: readonly Command[] = [
     arguments: ['NAME', '[PATH]'],
     summary: "fetch a member's file or folder, and go on where it broke off",
     description:
-      'PATH is where it shall stand, or a folder to put it into (default: here). Waits for a member that offers NAME; nothing has its name before all of it has come and its hashes are right. Ctrl-C keeps what has come.',
+      'PATH is where it shall stand, or a folder to put it into (default: here). Waits for a member that offers NAME; nothing has its name before all of it has come and its hashes are right. Ctrl-C keeps what has come. Asks the node that runs here, which receives it as the user that it runs as; where none runs, or with --own-node, runs one for it.',
     examples: [
+      'mesh file-receive photos ~/inbox/',
       'mesh file-receive photos --token-file mesh.token',
       'mesh file-receive report ~/inbox/ --token-file mesh.token --json',
     ],

@@ -7,7 +7,7 @@ import type { Call } from './command.ts'
 interface PairsInit {
   /** The word for what follows a name: `TARGET`, `LISTEN` or `PATH`. */
   readonly second: string
-  /** Judges `NAME=PLACE`. */
+  /** Parses the pair as `NAME=PLACE`, or says what was expected. */
   readonly parse: (text: string) => Parsed<unknown>
   /** True where flags name some already. */
   readonly isOptional: boolean

@@ -92,7 +92,7 @@ function unknownCommand(first: string, second: string | undefined, family: reado
       {
         hint:
           nearest === undefined
-            ? `One of: ${family.map(({ name }) => `mesh ${name}`).join(', ')}.`
+            ? `One of: ${family.map(({ name }) => `\`mesh ${name}\``).join(', ')}.`
             : `Did you mean \`mesh ${first} ${nearest}\`?`,
       },
     )

@@ -6,7 +6,7 @@ import type {
   NodeEgressView,
   NodeFileView,
   NodeServiceView,
-  NodeTransferView,
+  NodeDownloadView,
   ServiceView,
 } from '@mesh/api-contract'
 import { shortPeerId } from '@mesh/core'
@@ -44,12 +44,12 @@ async function remove(
 type View = Awaited<ReturnType<typeof readServices>>
 
 async function readServices(client: ApiClient) {
-  const [node, services, connections, files, transfers, egress, offered, shared] = await Promise.all([
+  const [node, services, connections, files, downloads, egress, offered, shared] = await Promise.all([
     client.getNode(),
     client.listNodeServices(),
     client.listNodeConnections(),
     client.listNodeFiles(),
-    client.listNodeTransfers(),
+    client.listNodeDownloads(),
     client.getNodeEgress(),
     client.listServices(),
     client.listFiles(),
@@ -59,14 +59,14 @@ async function readServices(client: ApiClient) {
     Services: services,
     Connections: connections,
     Files: files,
-    Transfers: transfers,
+    Downloads: downloads,
     Egress: egress,
     Members: { Services: offered.filter(isOthers), Files: shared.filter(isOthers) },
   }
 }
 
 /** Prints the lines that people read. */
-export function formatServices({ Services, Connections, Files, Transfers, Egress, Members }: View): string {
+export function formatServices({ Services, Connections, Files, Downloads, Egress, Members }: View): string {
   const tables = [
     table(
       'Offered by this node',
@@ -86,7 +86,7 @@ export function formatServices({ Services, Connections, Files, Transfers, Egress
     table(
       'Fetched by this node',
       ['FILE', 'TO', 'STATE', 'SENDER', 'BYTES', 'RATE', 'LAST ERROR'],
-      Transfers.map(transferRow),
+      Downloads.map(downloadRow),
     ),
     table(
       'Way out that this node is',
@@ -160,12 +160,12 @@ function fileRow({
   ]
 }
 
-function transferRow(transfer: NodeTransferView): readonly string[] {
-  const { Name, Destination, State, Provider, Bytes, TotalBytes, Rate, LastError } = transfer
+function downloadRow(download: NodeDownloadView): readonly string[] {
+  const { Name, Destination, State, Provider, Bytes, TotalBytes, Rate, LastError } = download
   return [
     Name,
     Destination,
-    joined([State, wayOf(transfer)]),
+    joined([State, wayOf(download)]),
     Provider === null ? '-' : shortPeerId(Provider),
     TotalBytes === null ? formatBytes(Bytes) : `${formatBytes(Bytes)} of ${formatBytes(TotalBytes)}`,
     `${formatBytes(Math.round(Rate))}/s`,

@@ -71,7 +71,7 @@ function describe(administration: Administration, components: AccessComponents):
   }
 }
 
-/** What a machine announced, else what the peer said on a connection, else what its invite is labelled with. */
+/** Names peers: by what a machine announced, else what the peer said on a connection, else its invite's label. */
 function namesOf(
   { members, invites, provisional }: Administration['roster'],
   { ledger, toldNames }: AccessComponents,

@@ -8,19 +8,20 @@ import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import {
+  createDownloads,
   createEgress,
   createFileSharing,
   createOwnUser,
   createProxy,
   createServices,
   createSlots,
+  type DownloadInit,
   type Egress,
   type FilesNetwork,
   type NamedAddress,
   type Proxy,
   type ReceivedFile,
   receiveFile,
-  type ReceiveFileInit,
   type Services,
   type ServicesNetwork,
 } from '@mesh/services'
@@ -33,7 +34,6 @@ import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, StartOptions } from './node-init.ts'
 import type { Ends } from './ends.ts'
 import { createNodeOffers } from './node-offers.ts'
-import { createNodeTransfers } from './node-transfers.ts'
 import { peerPorts } from './peer-ports.ts'
 
 export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'onService'> {
@@ -51,7 +51,7 @@ export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'on
 /** The event that a command which runs a node for one transfer waits for. */
 export interface Sharing {
   /** Fetches a share by its name. @throws MeshError `files.*`; the signal's reason */
-  receive(init: ReceiveFileInit): Promise<ReceivedFile>
+  receive(init: DownloadInit): Promise<ReceivedFile>
   /** Resolves when somebody has received all of an offer, or the signal aborts. */
   received(signal: AbortSignal): Promise<void>
 }
@@ -73,15 +73,19 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   ends.add(() => files.stop())
   api.attachServices(services, files)
   await Promise.all([services.start(), files.start()])
-  const transfers = createNodeTransfers((receiveInit) => receiveFile(receiveInit, fileComponents))
+  const downloads = createDownloads({
+    processId: process.pid,
+    fetch: (receiveInit) => receiveFile(receiveInit, fileComponents),
+  })
+  ends.add(() => downloads.stop())
   const kept = openKeptOffers(settings.ephemeral ? undefined : folder, log.child('services'))
   let egress: Egress | undefined
   let proxy: Proxy | undefined
   const offers = createNodeOffers({
     services,
     files,
+    downloads,
     kept,
-    transfers: () => transfers.list(),
     egress: () => egress,
     proxy: () => proxy,
     log: log.child('services'),
@@ -117,7 +121,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
     init.onService(`Proxy: HTTP and SOCKS5 on ${started.status().listen}`)
   }
   return {
-    receive: (receiveInit) => transfers.receive(receiveInit),
+    receive: (receiveInit) => downloads.receive(receiveInit),
     received: (signal) =>
       new Promise((done) => {
         const end = () => {

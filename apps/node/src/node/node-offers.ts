@@ -5,7 +5,8 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { OffersPort, OfferShelf } from '@mesh/api-server'
 import { type Logger, MeshError } from '@mesh/core'
-import type { Egress, FileOffer, FileSharing, NamedAddress, Proxy, Services } from '@mesh/services'
+import type { Downloads, Egress, FileOffer, FileSharing, NamedAddress, Proxy, Services } from '@mesh/services'
+import { createDownloadShelf } from './download-shelf.ts'
 import type { KeptOffers, OfferKind } from '../state/kept-offers.ts'
 
 interface NodeOffersInit {
@@ -17,9 +18,8 @@ interface NodeOffersInit {
 export interface NodeOffersComponents {
   readonly services: Services
   readonly files: FileSharing
+  readonly downloads: Downloads
   readonly kept: KeptOffers
-  /** The files that this node fetches now. */
-  readonly transfers: OffersPort['transfers']
   /** Those of this node, once they stand. */
   readonly egress: () => Egress | undefined
   readonly proxy: () => Proxy | undefined
@@ -82,7 +82,7 @@ export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
     services: createShelf(kinds.services, kept),
     connections: createShelf(kinds.connections, kept),
     files: createShelf(kinds.files, kept),
-    transfers: () => components.transfers(),
+    downloads: createDownloadShelf(components.downloads),
     egress: () => components.egress()?.status(),
     proxy: () => components.proxy()?.status(),
     subscribe(listener) {

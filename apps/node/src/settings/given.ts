@@ -150,11 +150,16 @@ function readValue(
   return { texts: [token.value] }
 }
 
+/** How many of the commands that take an option are named where it was given to another. */
+const MAX_COMMANDS_NAMED = 3
+
 function unknownFlag(command: string, place: string, name: OptionName | undefined): Issue {
   const own = command === '' ? '`mesh`' : `\`mesh ${command}\``
   if (name !== undefined) {
     const takers = optionOf(name).commands.map((taker) => (taker === '' ? '`mesh`' : `\`mesh ${taker}\``))
-    return { field: place, expected: `not an option of ${own} but of ${takers.join(', ')}` }
+    const named = takers.slice(0, MAX_COMMANDS_NAMED).join(', ')
+    const more = takers.length > MAX_COMMANDS_NAMED ? ` and ${takers.length - MAX_COMMANDS_NAMED} others` : ''
+    return { field: place, expected: `not an option of ${own} but of ${named}${more}` }
   }
   const foreign = explainForeignFlag(place.replace(/^-+/, ''))
   if (foreign !== undefined) return { field: place, expected: foreign }

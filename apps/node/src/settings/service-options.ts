@@ -41,7 +41,7 @@ export const serviceOptions = {
   }),
   ownNode: toggle({
     group: 'Services',
-    commands: ['service-add', 'service-connect', 'file-send', 'dns'],
+    commands: ['service-add', 'service-connect', 'file-send', 'file-receive', 'dns'],
     default: false,
     help: 'Run a node of its own, also where one runs that could do it.',
   }),

@@ -18,6 +18,11 @@ export const nodeErrors = {
     title: 'This reaches into the machine, so only the machine itself may ask',
     hint: 'Ask over the control socket or a loopback address, on the machine that the node runs on.',
   },
+  'node.owner_only': {
+    status: 403,
+    title: 'This does what the node may do on its machine, so only the user that it runs as may ask',
+    hint: 'Ask over the control socket, as that user: the command `mesh` does.',
+  },
   'trust.no_peerguard': {
     status: 404,
     title: 'This node has no peer gate',

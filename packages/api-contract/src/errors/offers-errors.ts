@@ -45,6 +45,11 @@ export const offersErrors = {
     title: 'The file or folder cannot be offered',
     hint: 'Give the path of a file or folder that the node may read, as the machine names it.',
   },
+  'files.destination': {
+    status: 400,
+    title: 'That is no place to write to',
+    hint: 'Give a whole path, from the root of the file system, to which the node may write.',
+  },
   'files.too_many': {
     status: 409,
     title: 'That is more than this node can offer',

@@ -1,5 +1,5 @@
 /**
- * Routes for what this node offers to members and connects to: services, connections and files. The three
+ * Routes for what this node offers to members and takes of them: services, connections, files and downloads. The
  * kinds have the same four routes, which reach into this machine and so are served on unix sockets and
  * loopback addresses only.
  */
@@ -9,10 +9,10 @@ import { boundedAddress, entryKey } from '../names.ts'
 import { defineRoute } from '../route.ts'
 import {
   nodeConnectionView,
+  nodeDownloadView,
   nodeEgressView,
   nodeFileView,
   nodeServiceView,
-  nodeTransferView,
   removedView,
 } from '../views/offers.ts'
 import { json, list } from './answers.ts'
@@ -37,6 +37,8 @@ interface OfferKind<Noun extends string, View extends z.ZodType, Body extends z.
   readonly summaries: Readonly<Record<'list' | 'get' | 'put' | 'remove', string>>
   /** The sentence that a removal answers with: `It is withdrawn.` */
   readonly removed: string
+  /** A write is taken on the control socket only. */
+  readonly isOwnerOnly?: true
 }
 
 function offerRoutesOf<Noun extends string, View extends z.ZodType, Body extends z.ZodType>({
@@ -46,6 +48,7 @@ function offerRoutesOf<Noun extends string, View extends z.ZodType, Body extends
   putErrors,
   summaries,
   removed,
+  isOwnerOnly,
 }: OfferKind<Noun, View, Body>) {
   const path = `/api/node/${noun}` as const
   const one = { ...offer, path: `/api/node/${noun}/:name`, params: offerName } as const
@@ -65,10 +68,11 @@ function offerRoutesOf<Noun extends string, View extends z.ZodType, Body extends
       ...one,
       method: 'PUT',
       level: 'admin',
+      ...(isOwnerOnly && { isOwnerOnly }),
       summary: summaries.put,
       body,
       answer,
-      errors: [...commonErrors, ...putErrors],
+      errors: [...commonErrors, ...(isOwnerOnly ? (['node.owner_only'] as const) : []), ...putErrors],
     }),
     remove: defineRoute({
       ...one,
@@ -127,6 +131,23 @@ const files = offerRoutesOf({
   removed: 'It is withdrawn.',
 })
 
+const downloads = offerRoutesOf({
+  noun: 'downloads',
+  view: nodeDownloadView,
+  body: z
+    .object({ Destination: boundedAddress.meta({ example: '/srv/inbox/' }) })
+    .meta({ id: 'NodeDownloadRequest' }),
+  isOwnerOnly: true,
+  putErrors: ['services.bad_name', 'files.destination', 'files.too_many'],
+  summaries: {
+    list: 'Files and folders of members that this node fetches, and how the last ended',
+    get: 'One file or folder that this node fetches',
+    put: 'Fetch a file or folder to a path of this machine, as the user that the node runs as; not gone on with after a restart. Taken on the control socket only',
+    remove: 'End a transfer; what has come is kept, and gone on with when it is asked for again',
+  },
+  removed: 'It is ended.',
+})
+
 export const offerRoutes = {
   listNodeServices: services.list,
   getNodeService: services.get,
@@ -140,14 +161,10 @@ export const offerRoutes = {
   getNodeFile: files.get,
   putNodeFile: files.put,
   deleteNodeFile: files.remove,
-  listNodeTransfers: defineRoute({
-    ...offer,
-    method: 'GET',
-    path: '/api/node/transfers',
-    summary: 'Files and folders of members that this node fetches, and by which way',
-    answer: list(nodeTransferView, 'In the order in which they were begun.'),
-    errors: commonErrors,
-  }),
+  listNodeDownloads: downloads.list,
+  getNodeDownload: downloads.get,
+  putNodeDownload: downloads.put,
+  deleteNodeDownload: downloads.remove,
   getNodeEgress: defineRoute({
     ...offer,
     method: 'GET',

@@ -12,8 +12,8 @@ export type { NodeFactsView, VersionView, ReachabilityView } from './node.ts'
 export type { HealthView, LogLevelView } from './health.ts'
 export type {
   NodeServiceView,
-  NodeTransferView,
   NodeConnectionView,
+  NodeDownloadView,
   NodeEgressView,
   NodeFileView,
   RemovedView,

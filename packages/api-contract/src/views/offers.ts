@@ -80,23 +80,33 @@ export const nodeFileView = later(() =>
 )
 export type NodeFileView = z.output<ReturnType<typeof nodeFileView>>
 
-export const nodeTransferView = later(() =>
+export const nodeDownloadView = later(() =>
   z
     .object({
       Name: z.string(),
-      Destination: z.string().meta({ description: 'Where it shall stand on this machine, or go into.' }),
-      State: z.enum(['waiting', 'connecting', 'receiving', 'retrying']),
+      Destination: z.string().meta({ description: 'Where it is to stand on this machine, or go into.' }),
+      State: z.enum(['waiting', 'connecting', 'receiving', 'retrying', 'received', 'failed']).meta({
+        description: 'waiting: no live member offers it. retrying: it broke off, and is gone on with soon.',
+      }),
       Provider: z.string().nullable().meta({ description: 'Peer id of the member that it comes from.' }),
       Path: path().nullable().meta({ description: 'Null while nothing comes.' }),
       Transport: transport(),
-      Bytes: count(),
+      Files: count().nullable().meta({ description: 'Files in the folder; null while that is not known.' }),
+      Bytes: count().meta({ description: 'Those of earlier tries included.' }),
       TotalBytes: count().nullable(),
       Rate: z.number().meta({ description: 'Bytes per second over the last 5 s.' }),
-      LastError: z.string().nullable().meta({ description: 'With retrying: what broke it off, in words.' }),
+      LeftMs: z.number().nullable().meta({ description: 'Milliseconds at this rate; null while unknown.' }),
+      WrittenTo: z.string().nullable().meta({ description: 'Absolute; null until it is received.' }),
+      Verified: z.boolean().nullable().meta({
+        description: 'Null until received; false: an EdgeVPN-compatible sender says no hash.',
+      }),
+      LastError: z.string().nullable().meta({ description: 'With failed and retrying: what went wrong.' }),
+      ErrorCode: z.string().nullable().meta({ description: 'With failed: its code.' }),
+      Hint: z.string().nullable().meta({ description: 'With failed: what to do.' }),
     })
-    .meta({ id: 'NodeTransfer' }),
+    .meta({ id: 'NodeDownload' }),
 )
-export type NodeTransferView = z.output<ReturnType<typeof nodeTransferView>>
+export type NodeDownloadView = z.output<ReturnType<typeof nodeDownloadView>>
 
 export const nodeEgressView = later(() =>
   z

@@ -70,7 +70,7 @@ export function createApp(shared: AppComponents, kind: ListenerKind): Express {
     if (req.method !== 'OPTIONS') components.authenticator.check(req, 'admin')
     next()
   })
-  serveRoutes(app, components, isLocal)
+  serveRoutes(app, components, kind)
   if (components.profiles !== undefined) serveProfiles(app, components.profiles)
   app.use((req, res) => serveOther(components, req, res))
   app.use(answerProblem(components))
@@ -96,7 +96,7 @@ function isDataPath(path: string): boolean {
 }
 
 /** Routes that share a path, so that other methods are answered with what it takes. */
-function serveRoutes(app: Express, components: AppComponents, isLocal: boolean): void {
+function serveRoutes(app: Express, components: AppComponents, kind: ListenerKind): void {
   const byPath = Map.groupBy(Object.entries<RouteDefinition>(routes), ([, route]) => route.path)
   for (const [path, entries] of byPath) {
     const methods = entries.flatMap(([, { method }]) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
@@ -105,9 +105,7 @@ function serveRoutes(app: Express, components: AppComponents, isLocal: boolean):
     for (const [id, route] of entries) {
       const serve = (req: Request, res: Response) => {
         const stillAllowed = components.authenticator.check(req, levelOf(route))
-        if (route.isLocal === true && !isLocal && !isLoopback(req.socket.remoteAddress ?? '')) {
-          throw new Problem('node.local_only')
-        }
+        checkPlace(route, kind, req)
         return serveRoute(components, { id, route, stillAllowed }, req, res)
       }
       served[route.method.toLowerCase() as 'get' | 'put' | 'post' | 'delete'](serve)
@@ -119,6 +117,13 @@ function serveRoutes(app: Express, components: AppComponents, isLocal: boolean):
       })
     })
   }
+}
+
+/** @throws Problem `node.local_only`, `node.owner_only` */
+function checkPlace({ isLocal, isOwnerOnly }: RouteDefinition, kind: ListenerKind, req: Request): void {
+  const isHere = kind !== 'tcp' || isLoopback(req.socket.remoteAddress ?? '')
+  if (isLocal === true && !isHere) throw new Problem('node.local_only')
+  if (isOwnerOnly === true && kind !== 'control') throw new Problem('node.owner_only')
 }
 
 interface Served {

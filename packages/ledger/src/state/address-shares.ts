@@ -9,7 +9,7 @@ import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { MAX_SHARED_SUBNET_ADDRESSES } from '../limits.ts'
 import { comparePositions } from './position-order.ts'
 
-/** What one /24 has of claims: the rows of each signer, by their entries. */
+/** The claims of addresses of one /24: the rows of each signer, by their entries. */
 type Claims = Map<string, Map<Entry, Claim>>
 
 interface Claim {
@@ -19,7 +19,7 @@ interface Claim {
 }
 
 export class AddressShares {
-  /** By the first three numbers of the addresses. */
+  /** The claims by the first three numbers of the addresses. */
   readonly #subnets = new Map<string, Claims>()
 
   count(row: KeyedEntry): void {

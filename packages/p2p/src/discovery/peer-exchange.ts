@@ -7,7 +7,7 @@
  * 3. what others tell is verified, cut to addresses that may be dialled, and handed on as a find
  */
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
-import { type Clock, createTokenBucket, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
+import { type Clock, createTokenBucket, delay, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { createAddressRate } from '../libp2p/inbound-rates.ts'
 import {
@@ -57,6 +57,8 @@ export interface PeerExchange {
   stop(): void
 }
 
+/** Records that are checked before other work has its turn. */
+const RECORDS_AT_ONCE = 4
 const OPTIONS = { maxMessageBytes: MAX_EXCHANGE_MESSAGE_BYTES, maxPerPeer: 2 }
 
 /** Starts exchanging with every member that is connected or comes. */
@@ -206,8 +208,11 @@ class RecordExchange implements PeerExchange {
     if (message.name !== undefined) onName(peer, message.name)
     const sameHost = isSameHost(host, peer)
     const [connection] = connectionsTo(host, peer)
+    let checked = 0
     for (const envelope of message.records) {
       const known = this.#verified.known(envelope)
+      // other work has its turn: a signature's check takes a millisecond or two
+      if (known === undefined && ++checked % RECORDS_AT_ONCE === 0) await delay(this.#clock, 0)
       if (known === undefined && connection !== undefined && !this.#mayTellNew(connection))
         return onRefused('peers.too_many', peer)
       const record = known ?? (await this.#verified.verify(envelope))

@@ -53,7 +53,7 @@ function connectionOf(host: Pick<Libp2p, 'getConnections'>, asker: Asker): Conne
   return host.getConnections().find(({ remotePeer }) => asker.equals(remotePeer))
 }
 
-/** What the library asks of a datastore's keys. */
+/** The key of a datastore, as far as the library uses it. */
 interface RecordKey {
   toString(): string
 }

@@ -107,7 +107,7 @@ export class WaitingBlocks {
     this.#usedMs.set(block.from, Math.max(this.#usedOf(block.from), this.#lastUsedMs))
   }
 
-  /** Of the peers whose next message may begin, the one for which this node worked the least. */
+  /** Gives the peer for which this node worked the least, among those whose next message may begin. */
   #peerInTurn(): string | undefined {
     let [inTurn, least]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
     for (const [peer, [block]] of this.#byPeer) {

@@ -29,6 +29,8 @@ export const MAX_FINISHING = 16
 
 /** Files that one node offers at a time. */
 export const MAX_OFFERED_FILES = 256
+/** Shares that one node fetches at a time, and of which it remembers how they ended. */
+export const MAX_DOWNLOADS = 64
 /** Receivers of one peer at a time. */
 export const MAX_RECEIVERS_PER_PEER = 8
 /** Receivers of one address, an IPv4 address or a /64 of IPv6, however many peers are there. */

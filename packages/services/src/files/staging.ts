@@ -5,7 +5,18 @@
  * is gone on with.
  */
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+} from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { filesError } from './errors.ts'
 import { checkName, type Manifest, type ManifestEntry } from './manifest.ts'
@@ -56,7 +67,7 @@ export async function openStaging(
   await requireFree(destination, manifest)
   const part = `${destination}${PART_SUFFIX}`
   try {
-    await mkdir(dirname(destination), { recursive: true })
+    await makeFolders(dirname(destination))
     await makeFolder(part)
     const unlock = await lock(join(part, 'lock'), processId)
     const tree = join(part, 'tree')
@@ -183,6 +194,15 @@ async function prune(tree: string, folder: string, kinds: ReadonlyMap<string, bo
     if (!isSame) await rm(join(tree, path), { recursive: true, force: true })
     else if (kind) await prune(tree, path, kinds)
   }
+}
+
+/** Node's own recursive `mkdir` never ends below a folder that takes no new ones, as /proc. */
+async function makeFolders(path: string): Promise<void> {
+  const there = await stat(path).catch(() => undefined)
+  if (there?.isDirectory() === true) return
+  const parent = dirname(path)
+  if (there === undefined && parent !== path) await makeFolders(parent)
+  await makeFolder(path)
 }
 
 async function makeFolder(path: string): Promise<void> {

@@ -165,7 +165,7 @@ class AddressMemory implements PastAddresses {
   }
 }
 
-/** What a file says that does not tell since when: what it keeps alone stays so. */
+/** Stands for 'since when' in a file that does not tell it: what the file keeps stays kept. */
 const LONG_AGO = 0
 
 /** Who had which address, in the order in which they were seen; undefined when the text is no such file. */

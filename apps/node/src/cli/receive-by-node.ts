@@ -1,0 +1,99 @@
+/** Has the node that runs here fetch a share, and follows it until it stands or Ctrl-C. */
+import type { ApiClient } from '@mesh/api-client'
+import type { NodeDownloadView } from '@mesh/api-contract'
+import { type Clock, delay, MeshError, parsePeerId, shortPeerId, toError } from '@mesh/core'
+import type { ReceivedFile, ReceiveState } from '@mesh/services'
+import { EXIT } from '../errors.ts'
+import type { Call } from './command.ts'
+import { formatReceived, formatReceivedJson, KEPT_NOTE } from './format-received.ts'
+import { createTransferDisplay, type TransferDisplay } from './show-transfer.ts'
+
+/** How often the node is asked how far it is. */
+const ASK_EVERY_MS = 250
+
+interface ReceiveByNodeInit {
+  readonly name: string
+  /** Absolute; with a slash at its end: a folder to write into. */
+  readonly destination: string
+  readonly signal: AbortSignal
+}
+
+/** @throws MeshError with the code of what went wrong at the node */
+export async function receiveByNode(
+  init: ReceiveByNodeInit,
+  { call, client, clock }: { readonly call: Call; readonly client: ApiClient; readonly clock: Clock },
+): Promise<number> {
+  const { name, destination, signal } = init
+  const { Name: node } = await client.getNode()
+  if (!call.settings.json) {
+    call.note(
+      `${node === '' ? 'The node that runs here' : `The node ${node}, which runs here,`} receives it.`,
+    )
+  }
+  const now = () => clock.now()
+  const display = createTransferDisplay({ name, nameOf: shortPeerId }, { call, now })
+  const began = now()
+  await client.putNodeDownload({ name, body: { Destination: destination } })
+  try {
+    const received = await follow(name, { client, clock, signal, display })
+    display.end()
+    call.out(
+      call.settings.json ? formatReceivedJson(name, received) : formatReceived(name, received, now() - began),
+    )
+    return EXIT.ok.code
+  } catch (error) {
+    display.end()
+    if (!signal.aborted) throw toError(error)
+    await client.deleteNodeDownload({ name })
+    call.note(KEPT_NOTE)
+    return EXIT.interrupted.code
+  }
+}
+
+interface Followed {
+  readonly client: ApiClient
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly display: TransferDisplay
+}
+
+async function follow(name: string, { client, clock, signal, display }: Followed): Promise<ReceivedFile> {
+  let shown: string | undefined
+  for (;;) {
+    signal.throwIfAborted()
+    const view = await client.getNodeDownload({ name })
+    const { State, WrittenTo, Provider, Bytes, Verified, LastError, ErrorCode, Hint } = view
+    if (State === 'received') {
+      const provider = parsePeerId(Provider ?? '')
+      return { path: WrittenTo ?? '', provider, bytes: Bytes, isVerified: Verified === true }
+    }
+    if (State === 'failed') {
+      throw new MeshError(ErrorCode ?? 'node.unexpected', LastError ?? 'it failed', {
+        ...(Hint !== null && { hint: Hint }),
+      })
+    }
+    const text = JSON.stringify(view)
+    if (text !== shown) display.show(stateOf(view))
+    shown = text
+    await delay(clock, ASK_EVERY_MS, signal)
+  }
+}
+
+function stateOf(view: NodeDownloadView): ReceiveState {
+  const { State, Provider, Path, Transport, Files, Bytes, TotalBytes, Rate, LeftMs, LastError } = view
+  if (State === 'retrying') return { type: 'retrying', reason: LastError ?? '', inMs: 0 }
+  if (Provider === null) return { type: 'waiting' }
+  const provider = parsePeerId(Provider)
+  if (State !== 'receiving') return { type: 'connecting', provider }
+  return {
+    type: 'receiving',
+    provider,
+    path: Path ?? undefined,
+    transport: Transport ?? undefined,
+    fileCount: Files ?? 0,
+    bytes: Bytes,
+    totalBytes: TotalBytes ?? undefined,
+    rate: Rate,
+    leftMs: LeftMs ?? undefined,
+  }
+}

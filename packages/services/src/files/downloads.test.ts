@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { createDownloads } from './downloads.ts'
+import { MAX_DOWNLOADS } from './limits.ts'
+import type { ReceivedFile, ReceiveFileInit } from './receive-file.ts'
+
+const PROVIDER = 'provider' as ReceivedFile['provider']
+
+/** Fetches that the test ends; an abort ends them too. */
+function createFetches() {
+  const asked: (ReceiveFileInit & {
+    end(result: ReceivedFile): void
+    fail(error: Error): void
+  })[] = []
+  const fetch = (init: ReceiveFileInit) =>
+    new Promise<ReceivedFile>((end, fail) => {
+      asked.push({ ...init, end, fail })
+      init.signal.addEventListener('abort', () => fail(init.signal.reason as Error))
+    })
+  return { asked, downloads: createDownloads({ processId: 7, fetch }) }
+}
+
+const statesOf = ({ downloads }: ReturnType<typeof createFetches>) =>
+  downloads.list().map(({ name, destination, state }) => [name, destination, state.type])
+
+test('a download runs to its end, which is remembered', async () => {
+  const fetches = createFetches()
+  await fetches.downloads.start('photos', '/inbox/')
+  expect(statesOf(fetches)).toEqual([['photos', '/inbox/', 'waiting']])
+  const [fetch] = fetches.asked
+  expect(fetch).toMatchObject({ name: 'photos', destination: '/inbox/', processId: 7 })
+  fetch?.onState?.({ type: 'connecting', provider: PROVIDER })
+  expect(statesOf(fetches)).toEqual([['photos', '/inbox/', 'connecting']])
+  fetch?.end({ path: '/inbox/photos', provider: PROVIDER, isVerified: true, bytes: 9 })
+  await fetches.downloads.stop()
+  expect(fetches.downloads.list()[0]?.state).toMatchObject({
+    type: 'received',
+    path: '/inbox/photos',
+    bytes: 9,
+  })
+})
+
+test('whoever asks for one is told of each state, and how it ended', async () => {
+  const fetches = createFetches()
+  const { downloads, asked } = fetches
+  const told: string[] = []
+  const { signal } = new AbortController()
+  const first = downloads.receive({
+    name: 'a',
+    destination: '/x',
+    signal,
+    onState: ({ type }) => told.push(type),
+  })
+  asked[0]?.onState?.({ type: 'retrying', reason: 'it broke off', inMs: 500 })
+  expect(statesOf(fetches)).toEqual([['a', '/x', 'retrying']])
+  asked[0]?.fail(new Error('the disk is full'))
+  await expect(first).rejects.toThrow('the disk is full')
+  expect(told).toEqual(['retrying'])
+  expect(statesOf(fetches)).toEqual([['a', '/x', 'failed']])
+})
+
+test('asked for again it is the same one, to another place another, and after an end a new one', async () => {
+  const fetches = createFetches()
+  const { downloads, asked } = fetches
+  await downloads.start('a', '/x')
+  await downloads.start('a', '/x')
+  expect(asked).toHaveLength(1)
+  await downloads.start('a', '/y')
+  expect(asked[0]?.signal.aborted).toBe(true)
+  expect(statesOf(fetches)).toEqual([['a', '/y', 'waiting']])
+  asked[1]?.fail(new Error('the disk is full'))
+  await downloads.stop()
+  expect(downloads.list()[0]?.state).toMatchObject({ type: 'failed', error: { message: 'the disk is full' } })
+  await downloads.start('a', '/y')
+  expect(asked).toHaveLength(3)
+  await downloads.remove('a')
+  expect(asked[2]?.signal.aborted).toBe(true)
+  expect(downloads.list()).toEqual([])
+})
+
+test('so many run at a time, and as many are remembered', async () => {
+  const { downloads, asked } = createFetches()
+  for (let at = 0; at < MAX_DOWNLOADS; at++) await downloads.start(`f${at}`, '/x/')
+  await expect(downloads.start('more', '/x/')).rejects.toMatchObject({ code: 'files.too_many' })
+  asked[0]?.fail(new Error('ended'))
+  await expect.poll(() => downloads.list()[0]?.state.type).toBe('failed')
+  await downloads.start('more', '/x/')
+  expect(downloads.list().map(({ name }) => name)).not.toContain('f0')
+  expect(downloads.list()).toHaveLength(MAX_DOWNLOADS)
+  await downloads.stop()
+})
+
+test('a name that cannot be one is refused', async () => {
+  const { downloads } = createFetches()
+  await expect(downloads.start('', '/x')).rejects.toMatchObject({ code: 'services.bad_name' })
+})

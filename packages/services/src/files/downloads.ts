@@ -1,0 +1,133 @@
+/** Fetches shares for people and programs of this machine, several at a time, and remembers how each ended. */
+import { toError } from '@mesh/core'
+import { checkServiceName } from '../services/service-name.ts'
+import { filesError } from './errors.ts'
+import { MAX_DOWNLOADS } from './limits.ts'
+import type { ReceivedFile, ReceiveFileInit, ReceiveState } from './receive-file.ts'
+
+export interface Download {
+  readonly name: string
+  /** The absolute path to write to, or the folder to write into, as it was asked for. */
+  readonly destination: string
+  readonly state: DownloadState
+}
+
+export type DownloadState =
+  | ReceiveState
+  | ({ readonly type: 'received' } & ReceivedFile)
+  | { readonly type: 'failed'; readonly error: Error }
+
+export interface Downloads {
+  /** Those that run, and the last that ended. */
+  list(): readonly Download[]
+  /**
+   * Begins, or begins again where an earlier try ended; what has come already is gone on with. Does nothing where the
+   * same runs.
+   * @throws MeshError `services.bad_name`, `files.too_many`
+   */
+  start(name: string, destination: string): Promise<void>
+  /**
+   * Fetches a share for one caller, who is told of each state; listed as the others are.
+   * @throws MeshError `files.*`, `services.bad_name`; the signal's reason
+   */
+  receive(init: DownloadInit): Promise<ReceivedFile>
+  /** Ends it where it runs, and forgets it; what has come stays on the disk. */
+  remove(name: string): Promise<void>
+  stop(): Promise<void>
+}
+
+export type DownloadInit = Omit<ReceiveFileInit, 'processId'>
+
+interface DownloadsInit {
+  /** Number of this process, for the lock of a destination. */
+  readonly processId: number
+  /** Fetches a share once: breaks are gone on with, and an error ends it. */
+  readonly fetch: (init: ReceiveFileInit) => Promise<ReceivedFile>
+}
+
+interface Running {
+  readonly destination: string
+  readonly end: AbortController
+  readonly done: Promise<void>
+}
+
+export function createDownloads(init: DownloadsInit): Downloads {
+  return new NodeDownloads(init)
+}
+
+class NodeDownloads implements Downloads {
+  readonly #init: DownloadsInit
+  /** The newest is last. */
+  readonly #all = new Map<string, Download>()
+  readonly #running = new Map<string, Running>()
+
+  constructor(init: DownloadsInit) {
+    this.#init = init
+  }
+
+  list(): readonly Download[] {
+    return [...this.#all.values()]
+  }
+
+  async start(name: string, destination: string): Promise<void> {
+    checkServiceName(name)
+    if (this.#running.get(name)?.destination === destination) return
+    await this.remove(name)
+    if (this.#running.size >= MAX_DOWNLOADS) {
+      throw filesError('files.too_many', `${MAX_DOWNLOADS} files are being received already`, {
+        hint: 'Wait for one to end, or end one.',
+      })
+    }
+    this.#makeRoom()
+    const end = new AbortController()
+    const done = this.receive({ name, destination, signal: end.signal })
+    // how it ended is listed
+    const ended = done.then(
+      () => {},
+      () => {},
+    )
+    this.#running.set(name, { destination, end, done: ended.finally(() => this.#running.delete(name)) })
+  }
+
+  async receive(init: DownloadInit): Promise<ReceivedFile> {
+    const { name, destination } = init
+    const { processId, fetch } = this.#init
+    const show = (state: DownloadState) => this.#all.set(name, { name, destination, state })
+    const onState = (state: ReceiveState) => {
+      show(state)
+      init.onState?.(state)
+    }
+    show({ type: 'waiting' })
+    try {
+      const received = await fetch({ ...init, processId, onState })
+      show({ type: 'received', ...received })
+      return received
+    } catch (error) {
+      show({ type: 'failed', error: toError(error) })
+      throw error
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#end(name)
+    this.#all.delete(name)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((name) => this.#end(name)))
+  }
+
+  async #end(name: string): Promise<void> {
+    const running = this.#running.get(name)
+    running?.end.abort(new Error('the download was ended'))
+    await running?.done
+  }
+
+  /** Forgets the oldest that ended. */
+  #makeRoom(): void {
+    for (const name of this.#all.keys()) {
+      if (this.#all.size < MAX_DOWNLOADS) return
+      if (!this.#running.has(name)) this.#all.delete(name)
+    }
+  }
+}
