@@ -14,7 +14,7 @@ export interface InstanceLock {
   release(): void
 }
 
-/** @throws MeshError `node.locked` naming the process that holds it */
+/** @throws MeshError `node.locked` naming the process that holds it, `node.state_unusable` */
 export function acquireInstanceLock(folder: string, instance: string): InstanceLock {
   const pidFile = join(folder, 'pid')
   const database = lockDatabase(join(folder, 'lock'))
@@ -29,7 +29,13 @@ export function acquireInstanceLock(folder: string, instance: string): InstanceL
       },
     )
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  try {
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  } catch (cause) {
+    // SQLite locks a file that it may only read
+    database.close()
+    throw unusable(pidFile, 'write', cause)
+  }
   let held = true
   return {
     remove() {
@@ -66,11 +72,15 @@ function lockDatabase(file: string): DatabaseSync | undefined {
     database?.close()
     const code = (cause as { errcode?: number }).errcode
     if (code !== undefined && SQLITE_LOCKED_CODES.has(code & 0xff)) return undefined
-    throw new MeshError('node.state_unusable', `cannot lock ${file}`, {
-      cause,
-      hint: 'Is the folder writable, and the file not damaged? --state-dir takes another folder.',
-    })
+    throw unusable(file, 'lock', cause)
   }
+}
+
+function unusable(file: string, verb: 'lock' | 'write', cause: unknown): MeshError {
+  return new MeshError('node.state_unusable', `cannot ${verb} ${file}`, {
+    cause,
+    hint: 'Is the folder writable, is there room, and is the file not damaged? --state-dir takes another folder.',
+  })
 }
 
 /** The codes SQLITE_BUSY and SQLITE_LOCKED. */

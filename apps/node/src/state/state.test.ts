@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -106,6 +107,19 @@ test('an instance belongs to one process; the second is told which, and what to 
   expect(statSync(opened.path).mode & 0o777).toBe(0o700)
   opened.release()
   opened.release()
+  openInstanceFolder(name).release()
+})
+
+test('a folder in which nothing can be written is refused with what to do, and nobody holds it then', () => {
+  const name = { stateDir: folder, networkId: 'a'.repeat(20), instance: 'node' }
+  const { path, release } = openInstanceFolder(name)
+  release()
+  // as root, who may write wherever the system can: a folder where the file is to be
+  mkdirSync(join(path, 'pid'))
+  const error = refusal(() => openInstanceFolder(name))
+  expect(error).toMatchObject({ code: 'node.state_unusable', message: `cannot write ${join(path, 'pid')}` })
+  expect(error.hint).toContain('--state-dir')
+  rmSync(join(path, 'pid'), { recursive: true })
   openInstanceFolder(name).release()
 })
 
