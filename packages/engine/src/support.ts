@@ -24,7 +24,7 @@ const TUN_DEVICE = '/dev/net/tun'
 const CAP_NET_ADMIN = 12n
 const CAP_NET_RAW = 13n
 const CONTAINER_MARKS: readonly string[] = ['/.dockerenv', '/run/.containerenv']
-/** What the options of a container mend; the host's kernel is not among it. */
+/** The errors that options of a container mend; a missing kernel module is none of them. */
 const CONTAINER_CODES: ReadonlySet<EngineErrorCode> = new Set(['engine.no_tun', 'engine.no_permission'])
 const CONTAINER_HINT = 'In a container, start it with --cap-add NET_ADMIN --device /dev/net/tun.'
 

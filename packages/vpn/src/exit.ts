@@ -1,9 +1,9 @@
 /** The exit of this node: which member it is, remembered over restarts, and what of it people are told. */
-import { type PeerId, shortPeerId, tryParsePeerId } from '@mesh/core'
+import { type PeerId, tryParsePeerId } from '@mesh/core'
 import type { LeaseStore } from './addresses/lease-store.ts'
-import type { ExitChoice, ExitWish, IpFamily } from './table/choose-exit.ts'
+import type { ExitChoice, ExitWish } from './table/choose-exit.ts'
 import type { Tunnels } from './tunnels/tunnels.ts'
-import type { VpnExitStatus, VpnProblem } from './vpn.ts'
+import type { VpnExitStatus } from './vpn.ts'
 
 /** Remembers the peer that a name or address stood for, so that nobody else can take it over. */
 export class ExitPin {
@@ -57,70 +57,4 @@ export function exitStatus(
   const { kind, udp, path } = tunnels.status(peer)
   const isUp = kind === 'wireguard' && (udp.state !== 'none' || path !== undefined)
   return { wanted, peer, hostname, state: isUp ? 'up' : 'gone', families }
-}
-
-const FAMILIES: readonly (readonly [IpFamily, string])[] = [
-  ['ipv4', 'IPv4'],
-  ['ipv6', 'IPv6'],
-]
-
-/** The problems with the exit: whenever it does not carry, packets to the Internet are dropped. */
-export function exitProblems(
-  status: VpnExitStatus | undefined,
-  choice: ExitChoice | undefined,
-): readonly VpnProblem[] {
-  if (status === undefined) return []
-  if (status.state === 'up') {
-    return FAMILIES.filter(([family]) => !status.families.includes(family)).map(([, name]) => ({
-      code: 'vpn.exit_one_family',
-      severity: 'warning',
-      title: `The exit node ${nameOf(status)} forwards no ${name}: such packets to the Internet are dropped`,
-      hint: 'Turn forwarding on there: `mesh status` on that machine names the setting; then restart its node.',
-    }))
-  }
-  const { why, hint } = reasonOf(status, choice)
-  return [
-    {
-      code: 'vpn.exit_gone',
-      severity: 'error',
-      title: `${why}: packets to the Internet are dropped, none goes past the exit`,
-      hint,
-    },
-  ]
-}
-
-function reasonOf(status: VpnExitStatus, choice: ExitChoice | undefined) {
-  const { wanted } = status
-  switch (choice?.state) {
-    case 'ambiguous':
-      return {
-        why: `${choice.peers.length} exit nodes are called ${quote(wanted)}`,
-        hint: `Name one by its peer id: ${choice.peers.slice(0, 3).join(', ')}.`,
-      }
-    case 'notOffered':
-      return {
-        why: `${quote(wanted)} (${shortPeerId(choice.peer)}) is no exit node`,
-        hint: 'Start it with --advertise-exit, or name another with --exit-node.',
-      }
-    case 'chosen':
-      return {
-        why: `The exit node ${nameOf(status)} is not reached`,
-        hint: 'It is tried again all the time. Without --exit-node this machine uses its own way.',
-      }
-    case 'unknown':
-    case undefined:
-      return {
-        why: `No exit node ${quote(wanted)} is there`,
-        hint: 'Check that it runs with --advertise-exit and a connection. Without --exit-node this machine uses its own way.',
-      }
-  }
-}
-
-function nameOf({ hostname, peer, wanted }: VpnExitStatus): string {
-  const id = peer === undefined ? wanted : shortPeerId(peer)
-  return hostname === '' ? id : `${hostname} (${id})`
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 80))
 }

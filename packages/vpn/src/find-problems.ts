@@ -2,7 +2,7 @@
 import { BUCKETS, type PeerId, shortPeerId } from '@mesh/core'
 import { checkNotTaken } from './addresses/check-addresses.ts'
 import type { TableApplier } from './apply-table.ts'
-import { exitProblems } from './exit.ts'
+import { exitProblems } from './exit-problems.ts'
 import type { Guests } from './guests/guests.ts'
 import type { OwnAddresses } from './own-addresses.ts'
 import { notForwarding, problemOf, routesNotSet } from './vpn-problems.ts'

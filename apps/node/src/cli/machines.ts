@@ -6,7 +6,8 @@ import { printableJson } from '../log/printable.ts'
 import type { Run } from './command.ts'
 import { findNode } from './find-node.ts'
 import { formatTable } from './format-table.ts'
-import { byAddress, formatRoundTrip, wayOf } from './peer-table.ts'
+import { byAddress, formatRoundTrip } from './peer-table.ts'
+import { wayOf } from './packet-way.ts'
 
 export const runMachines: Run = async (call) => {
   const machines = await readMachines(await findNode(call))

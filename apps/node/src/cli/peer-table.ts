@@ -1,5 +1,5 @@
 /** Tables of peers and machines, as `mesh status`, `mesh peers` and `mesh machines` print them. */
-import type { PeerView, VpnPeerView } from '@mesh/api-contract'
+import type { PeerView } from '@mesh/api-contract'
 import { shortPeerId } from '@mesh/core'
 import { formatBytes } from './format-quantity.ts'
 import { formatTable } from './format-table.ts'
@@ -38,28 +38,6 @@ export function formatReach(peers: readonly PeerView[]): string {
     REACH_COLUMNS,
     peers.map(({ ID, Reach }) => [shortPeerId(ID), Reach ?? 'not known']),
   )
-}
-
-/** Why packets do not go over UDP where they might, in a few words; `mesh ping PEER --path` says more. */
-const NO_UDP: Readonly<Partial<Record<NonNullable<VpnPeerView['UDP']['Reason']>, string>>> = {
-  searching: 'UDP is tried',
-  blocked: 'UDP is blocked',
-  'one-way': 'UDP is blocked one way',
-  'both-vary': 'both NATs vary their ports',
-  'too-small': 'UDP passes no 1280 bytes',
-}
-
-/**
- * `direct udp 192.0.2.7:51820`, `direct tcp`, `relayed tcp, UDP is blocked`, `direct tcp, unsealed`, `not connected`.
- */
-export function wayOf({ Way, Path, Transport, UDP }: VpnPeerView): string {
-  if (UDP.Endpoint !== null)
-    return `direct udp ${UDP.Endpoint}${UDP.State === 'suspect' ? ' and stream' : ''}`
-  if (Path === null) return 'not connected'
-  const path = Transport === null ? Path : `${Path} ${Transport}`
-  if (Way === 'plain') return `${path}, unsealed`
-  const why = UDP.Reason === null ? undefined : NO_UDP[UDP.Reason]
-  return why === undefined ? path : `${path}, ${why}`
 }
 
 /** Orders by the first address: IPv4 before IPv6, each in the order of its numbers. */

@@ -14,7 +14,8 @@ import { CONTROL_SOCKET } from '../state/instance-folder.ts'
 import type { Run } from './command.ts'
 import { findNode } from './find-node.ts'
 import { formatBytes, formatDuration } from './format-quantity.ts'
-import { byAddress, formatPeers, formatReach, formatRoundTrip, titledTable, wayOf } from './peer-table.ts'
+import { byAddress, formatPeers, formatReach, formatRoundTrip, titledTable } from './peer-table.ts'
+import { wayOf } from './packet-way.ts'
 
 export const runStatus: Run = async (call) => {
   const status = await readStatus(await findNode(call))

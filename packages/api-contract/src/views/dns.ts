@@ -16,28 +16,8 @@ export const dnsView = later(() =>
     })
     .meta({ id: 'DNSRecord' }),
 )
-export type DnsView = z.output<ReturnType<typeof dnsView>>
 
-export const dnsServerView = later(() =>
-  z
-    .object({
-      Zone: z.string().meta({ description: 'Of the automatic names: `mesh.`' }),
-      Listening: z.array(z.string()).meta({ description: 'ADDRESS:PORT, UDP and TCP.' }),
-      Names: count().meta({ description: 'Automatic names: machines, services, addresses.' }),
-      Patterns: count(),
-      Cached: count().meta({ description: 'Forwarded answers that are kept.' }),
-      Forwarders: z.array(
-        z.object({
-          Server: z.string(),
-          Domain: z.string().meta({ description: '`.`: all names.' }),
-          LastError: z.string().nullable(),
-        }),
-      ),
-      Queries: jsonMap(count()).meta({ type: 'object', additionalProperties: { type: 'integer' } }),
-    })
-    .meta({ id: 'DNSServer' }),
-)
-export type DnsServerView = z.output<ReturnType<typeof dnsServerView>>
+export type DnsView = z.output<ReturnType<typeof dnsView>>
 
 const nameClaim = later(() => z.object({ Name: z.string(), Owner: z.string() }))
 
@@ -63,4 +43,5 @@ export const nameResolutionView = later(() =>
     })
     .meta({ id: 'NameResolution' }),
 )
+
 export type NameResolutionView = z.output<ReturnType<typeof nameResolutionView>>

@@ -3,12 +3,14 @@
  * schema is made when it is first asked for: a node that starts needs none of them.
  */
 export type { AdmissionView } from './access.ts'
-export type { DnsView, DnsServerView, NameResolutionView } from './dns.ts'
+export type { DnsView, NameResolutionView } from './dns.ts'
+export type { DnsServerView } from './dns-server.ts'
 export type { SignedEntryView, BlockView, BucketView, LedgerView, DigestView } from './ledger.ts'
 export type { WriteView, BucketDeleteView } from './write.ts'
 export type { SummaryView, UserView, ServiceView, FileView, MachineView, NodeView } from './members.ts'
 export type { PeerView, PeerPingView } from './peer.ts'
-export type { NodeFactsView, VersionView, ReachabilityView } from './node.ts'
+export type { NodeFactsView, ReachabilityView } from './node.ts'
+export type { VersionView } from './version.ts'
 export type { HealthView, LogLevelView } from './health.ts'
 export type {
   NodeServiceView,

@@ -23,18 +23,6 @@ export const nodeFactsView = later(() =>
 
 export type NodeFactsView = z.output<ReturnType<typeof nodeFactsView>>
 
-export const versionView = later(() =>
-  z
-    .object({
-      Version: z.string(),
-      Api: z.number().int(),
-      Protocols: z.array(z.string()),
-    })
-    .meta({ id: 'Version' }),
-)
-
-export type VersionView = z.output<ReturnType<typeof versionView>>
-
 export const reachabilityView = later(() =>
   z
     .object({

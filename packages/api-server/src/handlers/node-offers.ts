@@ -4,7 +4,8 @@
  */
 import { Problem } from '../http/problem.ts'
 import type { OfferShelf, OffersPort } from '../offers-port.ts'
-import { connectionView, downloadView, egressView, fileView, serviceView } from '../views/offers.ts'
+import { connectionView, egressView, serviceView } from '../views/offers.ts'
+import { downloadView, fileView } from '../views/shared-files.ts'
 import type { HandlersOf } from './handler.ts'
 
 type OfferRoutes =

@@ -1,19 +1,6 @@
 /** Views of what this node offers to members and takes of them. */
-import type {
-  NodeConnectionView,
-  NodeDownloadView,
-  NodeEgressView,
-  NodeFileView,
-  NodeServiceView,
-} from '@mesh/api-contract'
-import type {
-  FetchedFile,
-  LocalProxy,
-  OfferedConnection,
-  OfferedEgress,
-  OfferedFile,
-  OfferedService,
-} from '../offers-port.ts'
+import type { NodeConnectionView, NodeEgressView, NodeServiceView } from '@mesh/api-contract'
+import type { LocalProxy, OfferedConnection, OfferedEgress, OfferedService } from '../offers-port.ts'
 
 export function serviceView(state: OfferedService): NodeServiceView {
   return {
@@ -72,57 +59,5 @@ export function egressView(
             ...trafficView(proxy),
             LastError: proxy.lastError ?? null,
           },
-  }
-}
-
-export function fileView({
-  name,
-  path,
-  state,
-  owner,
-  leftOut,
-  completed,
-  receivers,
-  lastError,
-  isKept,
-}: OfferedFile): NodeFileView {
-  return {
-    Name: name,
-    Path: path,
-    State: state,
-    Owner: owner ?? null,
-    LeftOut: leftOut,
-    Completed: completed,
-    Receivers: receivers.map(({ peer, path: way, transport, bytes, totalBytes, rate }) => ({
-      PeerID: peer,
-      Path: way,
-      Transport: transport ?? null,
-      Bytes: bytes,
-      TotalBytes: totalBytes ?? null,
-      Rate: rate,
-    })),
-    LastError: lastError ?? null,
-    Kept: isKept,
-  }
-}
-
-export function downloadView(file: FetchedFile): NodeDownloadView {
-  return {
-    Name: file.name,
-    Destination: file.destination,
-    State: file.state,
-    Provider: file.provider ?? null,
-    Path: file.path ?? null,
-    Transport: file.transport ?? null,
-    Files: file.fileCount ?? null,
-    Bytes: file.bytes,
-    TotalBytes: file.totalBytes ?? null,
-    Rate: Math.round(file.rate),
-    LeftMs: file.leftMs === undefined ? null : Math.round(file.leftMs),
-    WrittenTo: file.writtenTo ?? null,
-    Verified: file.isVerified ?? null,
-    LastError: file.lastError ?? null,
-    ErrorCode: file.errorCode ?? null,
-    Hint: file.hint ?? null,
   }
 }

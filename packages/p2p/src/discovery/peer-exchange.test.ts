@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import { EXCHANGE_GAP_MS } from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { startPeerExchange } from './peer-exchange.ts'
-import { VerifiedRecords } from './peer-records.ts'
+import { VerifiedRecords } from './verified-records.ts'
 import { decodePeers } from './peers-message.ts'
 
 async function createSubject(address: string) {

@@ -4,7 +4,8 @@
  */
 import { HEARD_MEMBER_MS, SPECULATIVE_TRY_MS } from '../limits.ts'
 import { onConnections, onRetireDue } from './connection-changes.ts'
-import { onDemand, onDemandDialFailed, onDemandDue, onDemandGranted } from './demand.ts'
+import { onDemand, onDemandDue } from './demand.ts'
+import { onDemandDialFailed, onDemandGranted } from './demand-dial.ts'
 import { abortConnection, change, closeConnection, type Draft, setDial } from './draft.ts'
 import { openOf, type PeerInput, type PeerState, type Stepped } from './peer-state.ts'
 import { onGrantedDial, onGrantedRelay, onSearchDialFailed } from './search.ts'

@@ -13,12 +13,8 @@ import type { Connection } from '@libp2p/interface'
 import { type Clock, toError } from '@mesh/core'
 import { addressGroupOf } from '../libp2p/connections.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
-import {
-  FREE_STREAM_BYTES,
-  MAX_REFUSED_STREAMS,
-  UNPROVEN_STREAMS_BURST,
-  UNPROVEN_STREAMS_PER_S,
-} from '../limits.ts'
+import { MAX_REFUSED_STREAMS, UNPROVEN_STREAMS_BURST, UNPROVEN_STREAMS_PER_S } from '../limits.ts'
+import { FREE_STREAM_BYTES } from '../gossip/limits.ts'
 
 interface RemoteStream {
   readonly protocol?: string

@@ -2,23 +2,9 @@
  * Reads what the bucket `machines` says of addresses: whose they are, which are used, and who asks for one.
  */
 import { BUCKETS, type IpAddress } from '@mesh/core'
-import type { Entry, Snapshot } from '@mesh/ledger'
+import type { Entry } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
-import { canonicalIp } from '../table/prefix.ts'
 import { readMachine } from '../table/read-entry.ts'
-
-/** The addresses that have an entry or are named by one, also of owners that are dead and not reaped yet. */
-export function readUsed(snapshot: Snapshot): Set<IpAddress> {
-  const used = new Set<IpAddress>()
-  for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {
-    if (entry.deleted) continue
-    const address = canonicalIp(key)
-    if (address !== undefined) used.add(address)
-    const machine = readMachine(key, entry)
-    if (typeof machine !== 'string' && machine.named !== undefined) used.add(machine.named)
-  }
-  return used
-}
 
 /**
  * The member whose entry for its IPv6 address says that a person gave it this address, which is how one that finds the

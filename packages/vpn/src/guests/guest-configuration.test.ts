@@ -1,7 +1,8 @@
 import type { Cidr, IpAddress } from '@mesh/core'
 import { expect, test } from 'vitest'
 import type { Candidate } from '../paths/path-state.ts'
-import { bestEndpoint, guestConfiguration, guestDns, withPort } from './guest-configuration.ts'
+import { guestConfiguration, guestDns } from './guest-configuration.ts'
+import { bestEndpoint, withPort } from './guest-endpoint.ts'
 import { encodeGuestFile, parseGuestFile } from './guest-file.ts'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')

@@ -8,7 +8,8 @@ import { endpointText, type GuestCounters, type UdpInit } from '@mesh/engine'
 import { freeAddress } from '../addresses/free-address.ts'
 import { ipv6InRange } from '../addresses/ipv6-in-range.ts'
 import { CLAIM_RACE_MS } from '../addresses/limits.ts'
-import { holderOf, readUsed } from '../addresses/machines-bucket.ts'
+import { holderOf } from '../addresses/machines-bucket.ts'
+import { readUsed } from '../addresses/used-addresses.ts'
 import { isIpv4 } from '../addresses/ip-math.ts'
 import { machineText } from '../addresses/own-machines.ts'
 import { vpnError } from '../errors.ts'
@@ -27,7 +28,8 @@ import type {
   VpnInit,
   VpnProblem,
 } from '../vpn.ts'
-import { bestEndpoint, guestConfiguration, guestDns, withPort } from './guest-configuration.ts'
+import { guestConfiguration, guestDns } from './guest-configuration.ts'
+import { bestEndpoint, withPort } from './guest-endpoint.ts'
 import { encodeGuestFile, type Guest, guestAddresses, type GuestFile, parseGuestFile } from './guest-file.ts'
 import { MAX_GUEST_MTU, MAX_GUESTS } from './limits.ts'
 

@@ -1,28 +1,7 @@
 /** Keeps what is known of the addresses at which a peer may be. Pure. */
 import { type Endpoint, endpointText } from '@mesh/engine'
-import { ACTIVE_MS, ALTERNATIVES_MS, HEARD_MS, IDLE_MS, MAX_PATHS, ROUNDS_MS } from './limits.ts'
+import { ACTIVE_MS, HEARD_MS, IDLE_MS, MAX_PATHS } from './limits.ts'
 import type { CandidateKind, Path, PathState } from './path-state.ts'
-
-/** @param wantedMtu the longest packet that both interfaces take, in bytes */
-export function createPathState(wantedMtu: number, now: number): PathState {
-  return {
-    wantedMtu,
-    paths: new Map(),
-    chosen: undefined,
-    isSuspect: false,
-    lostAt: Number.NEGATIVE_INFINITY,
-    brokeAt: [],
-    isBreakNear: false,
-    searchAt: now,
-    round: ROUNDS_MS.length,
-    activeAt: now,
-    probeAt: now,
-    alternativesAt: now + ALTERNATIVES_MS,
-    isKept: false,
-    nonce: 0,
-    toldAt: [],
-  }
-}
 
 /** The path to an address, a new one where it is not known; undefined: too many are known. */
 export function pathTo(state: PathState, endpoint: Endpoint, kind: CandidateKind): Path | undefined {

@@ -29,7 +29,7 @@ import {
   SLOW_TELL_MS,
   TELL_AFTER_MS,
 } from './limits.ts'
-import { createPathState } from './known-paths.ts'
+import { createPathState } from './create-path-state.ts'
 import type { Candidate, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import { decodeProbe, encodeProbe, probeToken } from './probe-message.ts'
 import { deriveProbeKeys, type ProbeKeys } from './probe-keys.ts'

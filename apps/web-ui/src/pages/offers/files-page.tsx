@@ -12,7 +12,8 @@ import { FileRows } from './file-rows.tsx'
 import { MembersOffers } from './members-offers.tsx'
 import { OfferPanel } from './offer-panel.tsx'
 import css from './offers.module.css'
-import { OffersSection, RemoteNote } from './offers-section.tsx'
+import { OffersSection } from './offers-section.tsx'
+import { RemoteNote } from './remote-note.tsx'
 
 /** Files and folders that this node offers, who receives them now, and what members offer. */
 export function FilesPage() {

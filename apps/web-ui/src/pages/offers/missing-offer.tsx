@@ -1,5 +1,6 @@
 import type { OffersRead } from '../../data/offers-read.ts'
-import { EmptyNote, ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+import { EmptyNote, ErrorNote } from '../../parts/notes.tsx'
+import { LoadingRows } from '../../parts/loading-rows.tsx'
 
 /** The content of a panel about something that is not there: not yet, not here, or not any more. */
 export function MissingOffer({ read, what }: { read: OffersRead<unknown>; what: string }) {

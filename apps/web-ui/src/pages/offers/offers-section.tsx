@@ -1,7 +1,7 @@
 import type { OffersRead } from '../../data/offers-read.ts'
 import { countInWords } from '../../model/rate-words.ts'
-import { Copy } from '../../parts/copy.tsx'
-import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+import { ErrorNote } from '../../parts/notes.tsx'
+import { LoadingRows } from '../../parts/loading-rows.tsx'
 import page from '../page.module.css'
 import css from './offers.module.css'
 
@@ -42,16 +42,6 @@ export function OffersSection<View extends { readonly Name: string }>(props: Off
       {offers !== undefined && offers.length > 0 && shown.length === 0 && <NothingFits />}
       {shown.length > 0 && children(shown)}
     </section>
-  )
-}
-
-/** Says in one line that this page was not opened on the machine of the node, and what is typed there instead. */
-export function RemoteNote({ command }: { command: string }) {
-  return (
-    <p className={css.note}>
-      What this node offers is changed on its own machine; type there:{' '}
-      <Copy text={command} what="command" mono wrap />
-    </p>
   )
 }
 

@@ -1,0 +1,91 @@
+/** Bounds and times of gossip (docs/WIRE.md 3). */
+
+/** The bytes that an envelope and its signed pubsub frame add to the sealed hex, generously. */
+export const GOSSIP_OVERHEAD_BYTES = 1024
+/** The longest message on the public topic; a challenge has about 600 bytes. */
+export const MAX_PUBLIC_MESSAGE_BYTES = 4_096
+/** How many messages of one author on the public topic are passed on: legacy nodes send one in two minutes. */
+export const PUBLIC_MESSAGES_FROM_AUTHOR = { perSecond: 0.2, burst: 4 } as const
+/** How many messages on the public topic one address may bring: several nodes stand behind one. */
+export const PUBLIC_MESSAGES_FROM_ADDRESS = { perSecond: 2, burst: 32 } as const
+/** How many messages on the public topic are passed on in all. */
+export const PUBLIC_MESSAGES_FROM_ALL = { perSecond: 8, burst: 64 } as const
+/** The most authors, and the most addresses, whose messages on the public topic are counted. */
+export const MAX_PUBLIC_SENDERS = 4_096
+/** How long before a window begins its topic is subscribed to, in ms; less where windows are short. */
+export const TOPIC_LEAD_MS = 3_000
+/** How long after a window ended its topic stays in use, in ms; less where windows are short. */
+export const TOPIC_LINGER_MS = 5_000
+/**
+ * How long after a boundary the publications around it are repeated, in ms: legacy nodes look at the clock once a
+ * second, and then need new streams.
+ */
+export const REPUBLISH_DELAY_MS = 2_000
+/** How long before a boundary a publication counts as being around it, in ms. */
+export const REPUBLISH_BEFORE_MS = 1_500
+/** The most publications that are kept to be repeated. */
+export const MAX_REPUBLISHED = 256
+/** The most bytes of publications that are kept to be repeated. */
+export const MAX_REPUBLISHED_BYTES = 4 * 1024 * 1024
+/** The number of envelopes that are remembered, so that one that came on two topics is told once. */
+export const MAX_REMEMBERED_ENVELOPES = 16_384
+/** The longest time between two looks at the clock, in ms: the machine may have slept. */
+export const GOSSIP_TICK_MS = 1_000
+/** The most peers on the topic with which publications go to each of them directly. */
+export const FLOOD_PUBLISH_PEERS = 8
+/**
+ * How long after peers or topics changed publications go to each peer directly, in ms: the mesh may not have formed
+ * yet.
+ */
+export const FLOOD_PUBLISH_AFTER_CHANGE_MS = 10_000
+/**
+ * How long a legacy peer's first inbound gossip stream may outlive its second one before it counts as closed, in
+ * ms.
+ */
+export const STREAM_END_GRACE_MS = 200
+/** How long after its inbound gossip stream a peer without an outbound one gets one, in ms. */
+export const STREAM_REPAIR_MS = 500
+/** The waits between tries to open a gossip stream again, in ms; the last one repeats. */
+export const STREAM_REPAIR_BACKOFF_MS = [0, 1_000, 2_000, 5_000, 15_000, 30_000] as const
+/** The least time between two replacements of one peer's outbound gossip stream, in ms. */
+export const STREAM_REPLACE_MIN_MS = 1_000
+/** How soon after our GRAFT a PRUNE says that a legacy peer never takes us into its mesh, in ms. */
+export const PRUNED_AT_ONCE_MS = 3_000
+/** How long peers must not have changed before mesh peers that nobody picks any more are given up, in ms. */
+export const MESH_TRIM_DELAY_MS = 5_000
+/** How long a mesh peer that was given up is not grafted again, in ms; gossipsub tells it in whole seconds. */
+export const MESH_PEER_BACKOFF_MS = 1_000
+/** How long a peer that had a message which no mesh peer had sent stays a mesh peer at first, in ms. */
+export const USEFUL_MESH_PEER_MIN_MS = 30_000
+/**
+ * How often it stays for the least time, which a burst of writes seldom outlasts; from then on four times as long
+ * each time.
+ */
+export const USEFUL_MESH_PEER_TRIALS = 4
+/** The longest time that such a peer stays a mesh peer before it is tried again, in ms. */
+export const USEFUL_MESH_PEER_MAX_MS = 4 * 3_600_000
+/** The most peers on a topic with which each becomes a mesh peer at once. */
+export const FEW_PEERS = 3
+/** How long after subscriptions changed mesh peers are picked, in ms. */
+export const MESH_FILL_DELAY_MS = 250
+/** How many bytes of gossip may wait for a slow peer, besides one message of the greatest size. */
+export const OUTBOUND_SPARE_BYTES = 1024 * 1024
+
+// Unfinished frames, of gossip and of all own protocols
+
+/** How many bytes the unfinished frames of all peers may hold together; one frame may be 20 MiB long. */
+export const MAX_HELD_BYTES = 32 * 1024 * 1024
+/** How many of these bytes peers may hold that are not known as members, all of them together. */
+export const MAX_STRANGERS_HELD_BYTES = 21 * 1024 * 1024
+/** How many of these bytes one peer may hold: a frame of the greatest size, and a little. */
+export const MAX_HELD_BYTES_PER_PEER = 21 * 1024 * 1024
+/** Bytes that a stream of a peer that is no known member may bring before it counts among these. */
+export const FREE_STREAM_BYTES = 16 * 1024
+/** How long a frame may take however short it is, in ms. */
+export const FRAME_BASE_MS = 15_000
+/** How many bytes of a longer frame have to come in a second, on average, or its stream ends. */
+export const MIN_FRAME_BYTES_PER_S = 32 * 1024
+/** How many bytes of topics one peer may be subscribed to, about one topic for each KiB. */
+export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024
+/** How long a peer that was shut out keeps a connection on which it can only be told so, in ms. */
+export const BANNED_HEARS_MS = 1_000
