@@ -195,6 +195,13 @@ describe('a path in use', () => {
     network.block(b, a)
     await network.run(15_000)
     expect([a.paths.status(b.id).reason, b.paths.status(a.id).reason]).toEqual(['blocked', 'blocked'])
+    // nor does it change while the search is repeated
+    const reasons = new Set<string | undefined>()
+    for (let second = 0; second < 90; second++) {
+      await network.run(1_000)
+      reasons.add(a.paths.status(b.id).reason)
+    }
+    expect([...reasons]).toEqual(['blocked'])
     network.blocked.delete('a b')
     await network.run(60_000)
     expect([a.paths.status(b.id).reason, b.paths.status(a.id).reason]).toEqual(['blocked', 'one-way'])

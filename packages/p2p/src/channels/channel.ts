@@ -1,6 +1,6 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import { type Clock, MeshError, type PeerId } from '@mesh/core'
-import { addressGroupOf } from '../libp2p/connections.ts'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { FrameTooLongError, readFrames, writeFrame } from '../libp2p/frames.ts'
 import { CHANNEL_CLOSE_MS, SEND_STALL_MS } from '../limits.ts'

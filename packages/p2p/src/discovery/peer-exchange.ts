@@ -9,7 +9,7 @@
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { type Clock, createTokenBucket, delay, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
 import { connectionsTo } from '../libp2p/connections.ts'
-import { createAddressRate } from '../libp2p/inbound-rates.ts'
+import { createAddressRate } from '../addresses/address-rate.ts'
 import {
   EXCHANGE_RETRY_MS,
   MAX_EXCHANGE_MESSAGE_BYTES,

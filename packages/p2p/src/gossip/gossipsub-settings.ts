@@ -1,6 +1,6 @@
 import { type GossipsubOpts, type Message, StrictSign } from '@libp2p/gossipsub'
 import type { NetworkConfig } from '@mesh/network'
-import { MAX_TOPIC_BYTES_PER_PEER, MESH_PEER_BACKOFF_MS, OUTBOUND_SPARE_BYTES } from './limits.ts'
+import { MAX_TOPIC_BYTES_PER_PEER, MESH_PEER_BACKOFF_MS, OUTBOUND_SPARE_BYTES } from '../gossip-limits.ts'
 
 /**
  * Gives the settings that the gossip topic needs: `gossipsub(gossipsubSettings(config))`. The degrees are chosen so

@@ -1,7 +1,7 @@
 /** The gossip streams that peers open to us: read one frame at a time, with backpressure, within bounds. */
 import type { Connection, Stream } from '@libp2p/interface'
 import { toError } from '@mesh/core'
-import { addressGroupOf } from '../libp2p/connections.ts'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import { FrameTooLongError, readFrames } from '../libp2p/frames.ts'
 import type { Refusals } from '../refusals.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'

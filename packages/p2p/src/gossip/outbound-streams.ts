@@ -1,7 +1,7 @@
 /** The gossip streams that we open: one to each connected peer, opened again with growing waits when it ends. */
 import type { Connection, Libp2p, PeerId } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
-import { STREAM_REPAIR_BACKOFF_MS, STREAM_REPAIR_MS, STREAM_REPLACE_MIN_MS } from './limits.ts'
+import { STREAM_REPAIR_BACKOFF_MS, STREAM_REPAIR_MS, STREAM_REPLACE_MIN_MS } from '../gossip-limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 import type { TimerSet } from './timers.ts'

@@ -14,7 +14,7 @@ import {
   PUBLIC_MESSAGES_FROM_ADDRESS,
   PUBLIC_MESSAGES_FROM_ALL,
   PUBLIC_MESSAGES_FROM_AUTHOR,
-} from './limits.ts'
+} from '../gossip-limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import type { PublicMessage } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'

@@ -21,7 +21,7 @@ import {
   type Sealer,
 } from '@mesh/network'
 import { createRepublications, type Publication, type Republications } from '../legacy/republications.ts'
-import { FLOOD_PUBLISH_AFTER_CHANGE_MS, GOSSIP_OVERHEAD_BYTES, GOSSIP_TICK_MS } from './limits.ts'
+import { FLOOD_PUBLISH_AFTER_CHANGE_MS, GOSSIP_OVERHEAD_BYTES, GOSSIP_TICK_MS } from '../gossip-limits.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { GossipTopic, PublicTopic, TopicMessage } from '../p2p-node.ts'

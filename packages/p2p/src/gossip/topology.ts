@@ -22,7 +22,7 @@ import {
   MESH_PEER_BACKOFF_MS,
   MESH_TRIM_DELAY_MS,
   USEFUL_MESH_PEER_MIN_MS,
-} from './limits.ts'
+} from '../gossip-limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 import { createMeshPeers, type MeshPeers } from './mesh-peers.ts'

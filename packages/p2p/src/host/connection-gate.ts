@@ -1,7 +1,8 @@
 /** Who and what may connect: the VPN's ranges and blocked peers never, and relays serve members only. */
 import type { Connection, ConnectionGater, Libp2p } from '@libp2p/interface'
 import type { AddressRules } from '../addresses/address-rules.ts'
-import { addressGroupOf, connectionsTo } from '../libp2p/connections.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import { MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'

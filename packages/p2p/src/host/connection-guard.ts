@@ -5,7 +5,7 @@
  */
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
 import { BoundedMap, type Clock, type Logger } from '@mesh/core'
-import { addressGroupOf } from '../libp2p/connections.ts'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import {
   LEAST_UNPROVEN_CONNECTIONS,
   MAX_CONNECTIONS,

@@ -3,7 +3,7 @@
  * places of others: when there are too many, the oldest of the address with the most ends.
  */
 import type { MultiaddrConnection } from '@libp2p/interface'
-import { addressGroupOf } from '../libp2p/connections.ts'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import { MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS } from '../limits.ts'
 
 type RawConnection = Pick<MultiaddrConnection, 'remoteAddr' | 'abort' | 'addEventListener'>

@@ -1,6 +1,4 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
-import { addressGroup } from '@mesh/core'
-import { ipOf } from '../addresses/address-rules.ts'
 
 /** Gives the open connections to one peer, direct ones first. */
 export function connectionsTo(host: Pick<Libp2p, 'getConnections'>, peer: string): readonly Connection[] {
@@ -20,13 +18,4 @@ export function bestConnections(host: Pick<Libp2p, 'getConnections'>): ReadonlyM
     if (known === undefined || (connection.direct && !known.direct)) best.set(peer, connection)
   }
   return best
-}
-
-/**
- * Gives what a connection counts under where bounds go by address: an IPv4 address, an IPv6 /64, the relay's own for a
- * relayed connection, and what stands in its place where there are no IP addresses.
- */
-export function addressGroupOf({ remoteAddr }: Pick<Connection, 'remoteAddr'>): string {
-  const ip = ipOf(remoteAddr)
-  return ip === undefined ? remoteAddr.toString() : addressGroup(ip)
 }

@@ -7,9 +7,9 @@
  */
 import type { Connection, Stream } from '@libp2p/interface'
 import type { Registrar } from '@libp2p/interface-internal'
-import { type Clock, createRateLimiter, createTokenBucket } from '@mesh/core'
-import { IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL, MAX_RATED_ADDRESSES } from '../limits.ts'
-import { addressGroupOf } from './connections.ts'
+import { type Clock } from '@mesh/core'
+import { IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL } from '../limits.ts'
+import { createAddressRate, type IsAllowed } from '../addresses/address-rate.ts'
 
 /** The protocols by which a peer says what it is when it is asked, and unasked. */
 const PROTOCOLS = ['/ipfs/id/1.0.0', '/ipfs/id/push/1.0.0']
@@ -28,20 +28,7 @@ export async function boundIdentify(registrar: Registrar, clock: Clock): Promise
   }
 }
 
-type Rate = Parameters<typeof createTokenBucket>[0]
-type IsAllowed = (connection: Pick<Connection, 'remoteAddr'>) => boolean
-
 /** True for a connection whose address, and all together, have opened few enough streams of one protocol. */
 export function createIdentifyRate(clock: Clock): IsAllowed {
   return createAddressRate({ ofAddress: IDENTIFIES_BY_ADDRESS, ofAll: IDENTIFIES_IN_ALL }, clock)
-}
-
-/** True for a connection of whose address, and of all together, there was little enough. */
-export function createAddressRate(
-  rates: { readonly ofAddress: Rate; readonly ofAll: Rate },
-  clock: Clock,
-): IsAllowed {
-  const ofAddress = createRateLimiter({ ...rates.ofAddress, maxAddresses: MAX_RATED_ADDRESSES }, clock)
-  const ofAll = createTokenBucket(rates.ofAll, clock)
-  return (connection) => ofAddress.take(addressGroupOf(connection)) && ofAll.take()
 }

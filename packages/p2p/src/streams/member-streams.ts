@@ -5,7 +5,7 @@
  */
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import { type Clock, KeyedCounts, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
-import { addressGroupOf } from '../libp2p/connections.ts'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import { CHANNEL_OPEN_MS, MAX_CONNECTIONS_TRIED, MAX_STREAMS_PER_ADDRESS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Refusals } from '../refusals.ts'

@@ -8,7 +8,7 @@
  */
 import type { Connection, Libp2p } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'
-import { createAddressRate } from '../libp2p/inbound-rates.ts'
+import { createAddressRate } from '../addresses/address-rate.ts'
 import {
   DHT_QUESTIONS_BY_ADDRESS,
   DHT_QUESTIONS_IN_ALL,

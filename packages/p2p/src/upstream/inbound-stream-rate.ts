@@ -11,10 +11,9 @@
  */
 import type { Connection } from '@libp2p/interface'
 import { type Clock, toError } from '@mesh/core'
-import { addressGroupOf } from '../libp2p/connections.ts'
-import type { HeldBytes } from '../libp2p/held-bytes.ts'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import { MAX_REFUSED_STREAMS, UNPROVEN_STREAMS_BURST, UNPROVEN_STREAMS_PER_S } from '../limits.ts'
-import { FREE_STREAM_BYTES } from '../gossip/limits.ts'
+import { FREE_STREAM_BYTES } from '../gossip-limits.ts'
 
 interface RemoteStream {
   readonly protocol?: string
@@ -27,13 +26,22 @@ interface Muxer {
   onRemoteStream?: (stream: RemoteStream) => void
 }
 
+interface Held {
+  /** Gives the function to call with how many bytes one stream holds; it throws where they are too many. */
+  track(holder: {
+    readonly peer: string
+    readonly address: string
+    readonly abort: (error: Error) => void
+  }): (bytes: number) => void
+}
+
 interface BoundInit {
   /** Members may open as many as they like. */
   readonly isTrusted: () => boolean
   /** True for protocols whose readers count what they hold themselves. */
   readonly isCounted: (protocol: string) => boolean
   /** Bounds what the streams of all peers hold. */
-  readonly held: HeldBytes
+  readonly held: Held
   readonly clock: Clock
 }
 

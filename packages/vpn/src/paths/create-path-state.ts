@@ -12,6 +12,7 @@ export function createPathState(wantedMtu: number, now: number): PathState {
     brokeAt: [],
     isBreakNear: false,
     searchAt: now,
+    searchedAt: Number.NEGATIVE_INFINITY,
     round: ROUNDS_MS.length,
     activeAt: now,
     probeAt: now,

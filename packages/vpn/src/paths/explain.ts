@@ -65,8 +65,11 @@ export function explain(state: PathState, bothVary: boolean): UdpStatus {
 function reasonOf(state: PathState, bothVary: boolean): NoPathReason {
   const paths = [...state.paths.values()]
   if (paths.some(({ tries }) => tries?.mtu === 0)) return 'too-small'
-  if (state.round < ROUNDS_MS.length) return 'searching'
-  if (paths.some(({ answeredAt }) => answeredAt !== undefined)) return 'idle'
+  const wasAnswered = paths.some(({ answeredAt }) => answeredAt !== undefined)
+  // a search that is repeated changes nothing of what the one before it found
+  const isFirst = wasAnswered || state.searchedAt <= state.lostAt
+  if (state.round < ROUNDS_MS.length && isFirst) return 'searching'
+  if (wasAnswered) return 'idle'
   if (bothVary) return 'both-vary'
   const isHeard = paths.some(({ heardAt }) => heardAt !== undefined && heardAt > state.lostAt)
   return isHeard ? 'one-way' : 'blocked'

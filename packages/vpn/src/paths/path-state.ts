@@ -56,6 +56,8 @@ export interface PathState {
   isBreakNear: boolean
   /** When the search began whose rounds are sent. */
   searchAt: number
+  /** When a search last sent its last round and had found nothing. */
+  searchedAt: number
   /** The next of its rounds. */
   round: number
   /** The last time when packets passed. */

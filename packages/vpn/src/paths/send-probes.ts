@@ -26,6 +26,7 @@ export function probe(state: PathState, now: number, effects: PathEffect[]): voi
   while (state.round < ROUNDS_MS.length && now >= state.searchAt + (ROUNDS_MS[state.round] ?? 0)) {
     state.round++
     isRound = true
+    if (state.round === ROUNDS_MS.length) state.searchedAt = now
   }
   const isAlternatives =
     chosen !== undefined && now >= state.alternativesAt && (isActive(state, now) || state.isSuspect)

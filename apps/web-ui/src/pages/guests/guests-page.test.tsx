@@ -9,6 +9,7 @@ const ok = (body: unknown) => () => ({ status: 200, body })
 const PHONE = {
   Name: 'phone',
   Address: '10.1.0.9',
+  Address6: 'fd00:1::9',
   PublicKey: 'AAAA',
   AddedAt: '2026-01-01T00:00:00.000Z',
   Handshake: null,
@@ -24,9 +25,12 @@ test('a guest is added, its code is shown once, and it is removed', async () => 
   node.answer('/api/vpn/guests', ok([]))
   node.answer('POST /api/vpn/guests', () => {
     node.answer('/api/vpn/guests', ok([PHONE]))
-    const { Name, Address, PublicKey } = PHONE
+    const { Name, Address, Address6, PublicKey } = PHONE
     const Configuration = '[Interface]\nPrivateKey = once\n'
-    return { status: 200, body: { Name, Address, PublicKey, Endpoint: '192.0.2.7:51820', Configuration } }
+    return {
+      status: 200,
+      body: { Name, Address, Address6, PublicKey, Endpoint: '192.0.2.7:51820', Configuration },
+    }
   })
   node.answer('DELETE /api/vpn/guests/phone', () => {
     node.answer('/api/vpn/guests', ok([]))
@@ -42,6 +46,7 @@ test('a guest is added, its code is shown once, and it is removed', async () => 
   fireEvent.click(within(shown).getByRole('button', { name: 'Done' }))
   const list = await screen.findByRole('region', { name: 'Guests of this node' })
   expect(await within(list).findByText('never seen')).toBeDefined()
+  within(list).getByText('fd00:1::9')
   within(list).getByText('2.4 kB')
   expect(screen.queryByText(/PrivateKey/)).toBeNull()
   fireEvent.click(within(list).getByRole('button', { name: 'Remove phone' }))

@@ -77,10 +77,11 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
     <section className={page.section} aria-label="Guests of this node">
       {guests.length === 0 && <p className={css.faint}>No guests.</p>}
       <ul>
-        {guests.map(({ Name, Address, Handshake, BytesIn, BytesOut }) => (
+        {guests.map(({ Name, Address, Address6, Handshake, BytesIn, BytesOut }) => (
           <li key={Name} className={css.row}>
             <span>{Name}</span>
             <Copy text={Address} what="address" mono />
+            {Address6 !== null && <Copy text={Address6} what="address" mono />}
             <span>
               {Handshake === null ? (
                 <span className={css.faint}>never seen</span>
