@@ -30,7 +30,8 @@ export function send(method: string, url: string): Promise<Answer> {
       response.once('error', failed)
     })
     asked.once('timeout', () => asked.destroy())
-    asked.once('error', failed)
+    // a node may close a connection that it kept in the moment in which it is used again
+    asked.once('error', () => (asked.reusedSocket ? resolve(send(method, url)) : failed()))
     asked.end()
   })
 }

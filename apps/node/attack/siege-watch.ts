@@ -7,8 +7,9 @@ import { pause } from './until-true.ts'
 
 /** What was seen of one node. */
 export interface NodeFigures {
-  /** Resident memory at the end of the first minute, the greatest after it, and now, in MB. */
+  /** The greatest resident memory of the first minute, of the first half, and of all, and that of now, in MB. */
   firstMb: number
+  halfMb: number
   greatestMb: number
   nowMb: number
   /** The longest that health took, in ms, and the same without what the node waited for a processor. */
@@ -27,11 +28,14 @@ export interface Watched {
 
 const WRITE_EVERY_MS = 1_000
 const HEALTH_EVERY_MS = 500
-/** When memory is taken as the level to compare with, in ms after the attacks began. */
-const LEVEL_AFTER_MS = 60_000
+const FIRST_MS = 60_000
 
-/** Watches until the signal aborts. */
-export async function watchNodes(nodes: readonly AttackTarget[], signal: AbortSignal): Promise<Watched> {
+/** Watches until the signal aborts. @param ms how long the attacks last */
+export async function watchNodes(
+  nodes: readonly AttackTarget[],
+  ms: number,
+  signal: AbortSignal,
+): Promise<Watched> {
   const figures = nodes.map(createFigures)
   const began = performance.now()
   const watching = nodes.map(async (node, at) => {
@@ -40,7 +44,8 @@ export async function watchNodes(nodes: readonly AttackTarget[], signal: AbortSi
       const { tookMs, ownMs } = await timeHealth(`${node.url}${node.healthPath}`, node.pid)
       seen.healthMs = Math.max(seen.healthMs, tookMs)
       seen.ownHealthMs = Math.max(seen.ownHealthMs, ownMs)
-      lookAt(seen, node, performance.now() - began < LEVEL_AFTER_MS)
+      const sinceMs = performance.now() - began
+      lookAt(seen, node, { isFirst: sinceMs < FIRST_MS, isHalf: sinceMs < ms / 2 })
       await pause(HEALTH_EVERY_MS, signal)
     }
   })
@@ -50,13 +55,18 @@ export async function watchNodes(nodes: readonly AttackTarget[], signal: AbortSi
 }
 
 function createFigures(): NodeFigures {
-  return { firstMb: 0, greatestMb: 0, nowMb: 0, healthMs: 0, ownHealthMs: 0, ranS: 0, waitedS: 0 }
+  return { firstMb: 0, halfMb: 0, greatestMb: 0, nowMb: 0, healthMs: 0, ownHealthMs: 0, ranS: 0, waitedS: 0 }
 }
 
-function lookAt(seen: NodeFigures, { pid }: AttackTarget, isFirst: boolean): void {
+function lookAt(
+  seen: NodeFigures,
+  { pid }: AttackTarget,
+  { isFirst, isHalf }: { readonly isFirst: boolean; readonly isHalf: boolean },
+): void {
   seen.nowMb = residentMb(pid)
-  // what is there in the first minute is the level, and no growth
   if (isFirst) seen.firstMb = Math.max(seen.firstMb, seen.nowMb)
+  // what is bounded fills up to its bound: only what grows on in the second half has none
+  if (isHalf) seen.halfMb = Math.max(seen.halfMb, seen.nowMb)
   seen.greatestMb = Math.max(seen.greatestMb, seen.nowMb)
   seen.ranS = workOfProcess(pid) / 1000
   seen.waitedS = waitOfProcess(pid) / 1000

@@ -25,10 +25,10 @@ export interface SiegeResult extends SiegeInit {
   readonly arrived: number
   /** How many different digests the ledgers have at the end; 1 when all are equal. */
   readonly digests: number
-  /** The greatest growth of a node's resident memory, in MB: from the first minute to the end of the siege. */
+  /** The greatest growth of a node's resident memory from the first minute to the end, in MB: bounds fill up. */
+  readonly filledMb: number
+  /** How much more than ever in the first half of the siege a node had in its second half, in MB. */
   readonly grownMb: number
-  /** The same to the greatest that it had meanwhile, in MB. */
-  readonly peakMb: number
   /** The longest that health took to answer at any node, in ms; the machine is shared by all of them. */
   readonly healthMs: number
   /** The same without the time in which that node waited for a processor, in ms. */
@@ -68,7 +68,7 @@ export async function runSiege(init: SiegeInit): Promise<SiegeResult> {
     }))
     const attackers = Promise.all(parts.map((orders) => startAttackers(orders, ending.signal)))
     const time = new AbortController()
-    const watched = watchNodes(nodes, time.signal)
+    const watched = watchNodes(nodes, ms, time.signal)
     await pause(ms)
     time.abort()
     const seen = await watched
@@ -123,8 +123,8 @@ async function judge(
     writes: written.length,
     arrived,
     digests: equal ? 1 : (await digests()).size,
-    grownMb: greatest(({ firstMb, nowMb }) => nowMb - firstMb),
-    peakMb: greatest(({ firstMb, greatestMb }) => greatestMb - firstMb),
+    filledMb: greatest(({ firstMb, nowMb }) => nowMb - firstMb),
+    grownMb: greatest(({ halfMb, greatestMb }) => greatestMb - halfMb),
     healthMs: greatest(({ healthMs }) => healthMs),
     ownHealthMs: greatest(({ ownHealthMs }) => ownHealthMs),
     figures,

@@ -82,8 +82,10 @@ export const MAX_VALUE_DEPTH = 500
 export const MAX_WHOLE_ANSWER_BYTES = 1024 * 1024
 /** Characters of one piece of a large answer, about. */
 export const ANSWER_PIECE_CHARS = 64 * 1024
-/** How long making pieces of an answer may take before other work has its turn, in ms. */
-export const SLICE_MS = 10
+/** All large answers together get at most one part in this many of the time. */
+export const LARGE_ANSWERS_TIME_SHARE = 2
+/** The time that they may use at once, in ms: 10 ms go by until other work has its turn, as half comes back meanwhile. */
+export const LARGE_ANSWERS_BURST_MS = 5
 /** How long the reader of a large answer may take nothing, in ms. */
 export const MAX_LARGE_ANSWER_STALL_MS = 20_000
 /** How long a large answer may take in all, in ms. */

@@ -1,5 +1,5 @@
 import type { NodeFactsView } from '@mesh/api-contract'
-import { createRateLimiter, type Logger } from '@mesh/core'
+import { createRateLimiter, type Logger, TimeShare } from '@mesh/core'
 import type { Express } from 'express'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { createEventHub, type EventHub } from './events/event-hub.ts'
@@ -26,7 +26,14 @@ import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp, type ListenerKind } from './http/app.ts'
 import { createProfiles } from './http/profiles.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
-import { LARGE_ANSWER_SEATS, MAX_RATED_ADDRESSES, WRITE_BURST, WRITES_PER_SECOND } from './limits.ts'
+import {
+  LARGE_ANSWER_SEATS,
+  LARGE_ANSWERS_TIME_SHARE,
+  MAX_RATED_ADDRESSES,
+  LARGE_ANSWERS_BURST_MS,
+  WRITE_BURST,
+  WRITES_PER_SECOND,
+} from './limits.ts'
 import { withExposure } from './listen/exposure.ts'
 import type { ListenAddress } from './listen/listen-address.ts'
 import { type ApiListener, openListener } from './listen/open-listener.ts'
@@ -100,6 +107,7 @@ class ExpressApiServer implements ApiServer {
       hub: this.#hub,
       seats: createReaderSeats(),
       largeSeats: createReaderSeats(LARGE_ANSWER_SEATS),
+      largeTime: new TimeShare({ burstMs: LARGE_ANSWERS_BURST_MS, oneIn: LARGE_ANSWERS_TIME_SHARE }, clock),
       clock,
       guard: createGuard(init),
       authenticator: createAuthenticator({ tokens, isReadOnly }, clock),

@@ -5,7 +5,7 @@
  * 7 the web page, 8 the error's answer.
  */
 import { levelOf, routes, type RouteDefinition } from '@mesh/api-contract'
-import { type Clock, isLoopback, type Logger, type Random } from '@mesh/core'
+import { type Clock, isLoopback, type Logger, type Random, type TimeShare } from '@mesh/core'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { type Authenticator, openToAll, type StillAllowed } from '../auth/authenticator.ts'
 import type { EventHub } from '../events/event-hub.ts'
@@ -34,6 +34,8 @@ export interface AppComponents {
   readonly seats: ReaderSeats
   /** The requests of those who read large answers; shared by all listeners. */
   readonly largeSeats: ReaderSeats
+  /** The time of this thread that goes to large answers; shared by all listeners. */
+  readonly largeTime: TimeShare
   readonly clock: Clock
   readonly writes: { take(address: string): boolean }
   readonly counts: RequestCounts
@@ -133,7 +135,7 @@ interface Served {
 }
 
 async function serveRoute(
-  { handlers, hub, seats, largeSeats, clock }: AppComponents,
+  { handlers, hub, seats, largeSeats, largeTime, clock }: AppComponents,
   { id, route, stillAllowed }: Served,
   req: Request,
   res: Response,
@@ -147,7 +149,7 @@ async function serveRoute(
   // the table of handlers has one for each route, by the same ids
   const handler = handlers[id as AnsweringRouteId] as (input: object, context: object) => unknown
   const answer = await handler(input, { bodyText: body?.text ?? '' })
-  if (isPrepared(answer)) await send(req, res, answer, { seats: largeSeats, clock })
+  if (isPrepared(answer)) await send(req, res, answer, { seats: largeSeats, time: largeTime, clock })
   else sendJson(req, res, answer)
 }
 

@@ -2,17 +2,22 @@
  * Answers that are too large to be made as one: written piece by piece, as fast as their reader takes them, with other
  * work in between. Who does not read is cut off, and how many may read is bounded, by address and in all.
  */
-import { type Clock, delay } from '@mesh/core'
+import type { Clock, TimeShare } from '@mesh/core'
 import type { Request, Response } from 'express'
 import type { ReaderSeats } from '../events/reader-seats.ts'
-import { MAX_LARGE_ANSWER_MS, MAX_LARGE_ANSWER_STALL_MS, SLICE_MS } from '../limits.ts'
+import { MAX_LARGE_ANSWER_MS, MAX_LARGE_ANSWER_STALL_MS, LARGE_ANSWERS_BURST_MS } from '../limits.ts'
 import { Problem } from './problem.ts'
 
 export interface LargeAnswerComponents {
   /** Places for those who read large answers. */
   readonly seats: ReaderSeats
+  /** What all large answers together may use of this thread's time; they take turns. */
+  readonly time: TimeShare
   readonly clock: Clock
 }
+
+/** A turn ends soon: nothing needs to end it before. */
+const NEVER = new AbortController().signal
 
 /**
  * Writes the head and all pieces; resolves when the last was handed over, or the reader is gone.
@@ -21,7 +26,7 @@ export interface LargeAnswerComponents {
 export async function sendPieces(
   { req, res, headers }: { readonly req: Request; readonly res: Response; readonly headers: object },
   pieces: Iterable<string>,
-  { seats, clock }: LargeAnswerComponents,
+  { seats, time, clock }: LargeAnswerComponents,
 ): Promise<void> {
   const leave = seats.take(req.socket.remoteAddress)
   if (leave === undefined) {
@@ -32,13 +37,17 @@ export async function sendPieces(
   const cancel = clock.after(MAX_LARGE_ANSWER_MS, () => res.destroy())
   try {
     res.writeHead(200, { ...headers })
-    let sliceStartMs = clock.monotonic()
-    for (const piece of req.method === 'HEAD' ? [] : pieces) {
+    const rest = pieces[Symbol.iterator]()
+    while (req.method !== 'HEAD') {
+      const turn = time.turn(LARGE_ANSWERS_BURST_MS, NEVER)
+      if (turn !== undefined) await turn
       if (res.destroyed) return
-      if (!res.write(piece)) await drained(res, clock)
-      if (clock.monotonic() - sliceStartMs < SLICE_MS) continue
-      await delay(clock, 0)
-      sliceStartMs = clock.monotonic()
+      const beganMs = clock.monotonic()
+      const { done, value } = rest.next()
+      const isTaken = done === true || res.write(value)
+      time.use(clock.monotonic() - beganMs)
+      if (done === true) break
+      if (!isTaken) await drained(res, clock)
     }
     res.end()
   } finally {
