@@ -37,7 +37,10 @@ export const WALK_STEP_ENTRIES = 256
 export const SESSIONS_TIME_SHARE = 1.5
 /** The time that all sessions together may use at once, in ms: 30 ms go by until other work has its turn. */
 export const SESSIONS_BURST_MS = 10
-/** Ranges that may wait for their answer: twice what two ledgers without a common entry need. With more of them the remote asks without listening. */
+/**
+ * Ranges that may wait for their answer: twice what two ledgers without a common entry need. With more of them the remote
+ * asks without listening.
+ */
 export const MAX_PENDING_TASKS = 4_096
 /** Entries with a broken form or signature that an honest member may send in one session. */
 export const MAX_BAD_ENTRIES = 64
