@@ -7,8 +7,6 @@ const base = { resolve: source, ssr: { resolve: source } }
 
 /** How many test files run at once: one more than there are cores, as one of them waits for something at any time. */
 const maxWorkers = availableParallelism() + 1
-/** The same where the soak runs, which waits for most of its time. */
-const maxSystemWorkers = maxWorkers + 1
 
 /** Waits more than it works, so it begins first and others run beside it. Projects of one group begin by name. */
 const SOAK = 'apps/node/test/soak.test.ts'
@@ -49,7 +47,7 @@ export default defineConfig({
           name: 'soak',
           include: [SOAK],
           testTimeout: 480_000,
-          maxWorkers: maxSystemWorkers,
+          maxWorkers,
           sequence: { groupOrder: 0 },
         },
       },
@@ -61,7 +59,7 @@ export default defineConfig({
           exclude: [...defaultExclude, SOAK],
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          maxWorkers: maxSystemWorkers,
+          maxWorkers,
           sequence: { groupOrder: 0 },
         },
       },
