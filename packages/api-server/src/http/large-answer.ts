@@ -11,7 +11,7 @@ import { Problem } from './problem.ts'
 export interface LargeAnswerComponents {
   /** Places for those who read large answers. */
   readonly seats: ReaderSeats
-  /** What all large answers together may use of this thread's time; they take turns. */
+  /** The part of this thread's time that all large answers together may use; they take turns. */
   readonly time: TimeShare
   readonly clock: Clock
 }
