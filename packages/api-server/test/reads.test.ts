@@ -271,7 +271,8 @@ test('a machine is online for 10 minutes after its heartbeat', async () => {
   const heartbeat = (ageMs: number) => heartbeatValue(Date.now() - ageMs)
   const merge = () => node.ledger.merge([...other.snapshot().entries()], other.self)
   await other.put('machines', '10.1.0.9', JSON.stringify({ PeerID: other.self })).settled
-  await other.put('healthcheck', other.self, heartbeat(599_000)).settled
+  // heartbeats are told in whole seconds
+  await other.put('healthcheck', other.self, heartbeat(598_000)).settled
   merge()
   const listed = async () => {
     const [machine] = await node.client.listMachines()
