@@ -12,5 +12,5 @@ test('counts by key and in all, and takes away only what was added', () => {
   counts.remove('b')
   counts.remove('b')
   counts.remove('never')
-  expect([counts.of('a'), counts.of('b'), counts.total]).toEqual([1, 0, 1])
+  expect([counts.of('a'), counts.of('b'), counts.total, counts.size]).toEqual([1, 0, 1, 1])
 })

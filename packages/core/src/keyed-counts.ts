@@ -11,6 +11,11 @@ export class KeyedCounts<K> {
     return this.#total
   }
 
+  /** The number of keys of which there are some. */
+  get size(): number {
+    return this.#counts.size
+  }
+
   /** The number of one key. */
   of(key: K): number {
     return this.#counts.get(key) ?? 0

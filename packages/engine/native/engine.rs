@@ -9,6 +9,7 @@ use crate::inbound::{Inbound, Work};
 use crate::outbound::Outbound;
 use crate::packet::{Ip, parse};
 use crate::peer::{Peer, Tunnel};
+use crate::peer_config::{PeerConfig, TunnelConfig};
 use crate::segments::HEADER;
 use crate::sessions::{Identity, Key};
 use crate::socket::{SocketConfig, UdpSocket};
@@ -122,39 +123,6 @@ impl Shared {
             Err(_) => "a thread of the engine ended by a defect".into(),
         };
         self.events.fail(message);
-    }
-}
-
-/// One peer as the application names it.
-pub struct PeerConfig {
-    /// The application's number for the peer, the same in all tables.
-    pub id: u32,
-    pub tunnel: TunnelConfig,
-    pub allowed: Vec<Prefix>,
-    pub mtu: u16,
-    /// The longest packet that the path over the socket takes; longer ones go by the stream.
-    pub socket_mtu: u16,
-    pub path: Path,
-}
-
-#[derive(Clone, Copy)]
-pub enum TunnelConfig {
-    None,
-    /// A WireGuard peer's public key, and the secret both ends have besides.
-    WireGuard {
-        public: Key,
-        preshared: Option<Key>,
-    },
-    Legacy,
-}
-
-impl TunnelConfig {
-    fn tunnel(&self) -> Tunnel {
-        match self {
-            TunnelConfig::None => Tunnel::None,
-            TunnelConfig::WireGuard { public, .. } => Tunnel::WireGuard(*public),
-            TunnelConfig::Legacy => Tunnel::Legacy,
-        }
     }
 }
 

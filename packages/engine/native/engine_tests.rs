@@ -2,10 +2,11 @@
 //! between those two ends is real.
 use crate::counters::Reason;
 use crate::device::{Device, MemoryEnd};
-use crate::engine::{Engine, PeerConfig, TunnelConfig};
+use crate::engine::Engine;
 use crate::events::Event;
 use crate::limits::*;
 use crate::packet::{get16, parse};
+use crate::peer_config::{PeerConfig, TunnelConfig};
 use crate::queues::{frames, push_frame};
 use crate::segments::{HEADER, cut};
 use crate::sessions::{Identity, Sessions};

@@ -12,9 +12,9 @@ mod worker;
 
 use crate::counters::{Counters, Reason};
 use crate::datagrams::{Datagram, Datagrams, Word};
-use crate::engine::PeerConfig;
 use crate::events::{Event, Events};
 use crate::interface::{OpenError, Routes, explain};
+use crate::peer_config::PeerConfig;
 use crate::sessions::{Identity, Key};
 use crate::socket::SocketConfig;
 use crate::table::Prefix;

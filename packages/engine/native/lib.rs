@@ -29,6 +29,7 @@ mod outbound;
 mod outbox;
 pub mod packet;
 pub mod peer;
+pub mod peer_config;
 pub mod queues;
 mod receivers;
 mod segments;

@@ -2,9 +2,10 @@
 use crate::counters::{Counters, REASON_NAMES};
 use crate::datagrams::Datagram;
 use crate::device::{Device, MemoryEnd};
-use crate::engine::{Engine, PeerConfig, TunnelConfig};
+use crate::engine::Engine;
 use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
+use crate::peer_config::{PeerConfig, TunnelConfig};
 use crate::sessions::Key;
 use crate::socket::{self, SocketConfig};
 use crate::table::{Path, Prefix};

@@ -5,9 +5,11 @@
  *
  *   node --conditions=mesh-source test/fake-kernel.ts SOCKET WIREGUARD-GO
  */
+import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createConnection, createServer, type Socket } from 'node:net'
+import { eventually } from '@mesh/testkit'
 
 const [ROUTE, GENERIC] = [0, 16]
 const [NLMSG_ERROR, NLMSG_DONE] = [2, 3]
@@ -118,7 +120,7 @@ async function newLink(found: ReadonlyMap<number, Buffer>): Promise<void> {
   const name = textOf(found.get(IFLA_IFNAME) ?? Buffer.alloc(0))
   const environment = { ...process.env, WG_I_PREFER_BUGGY_USERSPACE_TO_POLISHED_KMOD: '1' }
   const child = spawn(wireguardGo, ['-f', name], { stdio: 'ignore', env: environment })
-  await until(() => existsSync(`/var/run/wireguard/${name}.sock`))
+  await eventually(() => assert.ok(existsSync(`/var/run/wireguard/${name}.sock`)))
   await uapi(name, 'get=1\n\n')
   const [link] = JSON.parse(ip('-j', 'link', 'show', 'dev', name)) as { ifindex: number }[]
   device = { name, index: link?.ifindex ?? 0, child }
@@ -128,7 +130,7 @@ async function newLink(found: ReadonlyMap<number, Buffer>): Promise<void> {
 /** The kernel has its port when it answers; wireguard-go a little later. */
 async function setUp(name: string): Promise<void> {
   ip('link', 'set', 'dev', name, 'up')
-  await until(async () => /^listen_port=[1-9]/m.test(await uapi(name, 'get=1\n\n')))
+  await eventually(async () => assert.match(await uapi(name, 'get=1\n\n'), /^listen_port=[1-9]/m))
 }
 
 function address(type: number, body: Buffer): void {
@@ -319,12 +321,4 @@ function uapi(name: string, question: string): Promise<string> {
       resolve(said)
     })
   })
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let left = 200; left > 0; left--) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('it did not come to that')
 }

@@ -5,6 +5,7 @@ import * as node from './node.ts'
 test('has these public names', () => {
   expect(Object.keys(ledger).toSorted()).toEqual([
     'canonicalBytes',
+    'comparePositions',
     'createLedger',
     'createMemoryStore',
     'createOwners',

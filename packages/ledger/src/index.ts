@@ -18,6 +18,7 @@ export { createLedger } from './create-ledger.ts'
 export { decodeEntries } from './blocks/decode-block.ts'
 export { encodeBlock, encodeEntry } from './blocks/encode-block.ts'
 export type { Entry, KeyedEntry } from './entries/entry.ts'
+export { comparePositions } from './state/position-order.ts'
 export { entryHash } from './entries/entry-hash.ts'
 export { leaderOf } from './rules/leader.ts'
 export type {

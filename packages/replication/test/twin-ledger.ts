@@ -1,9 +1,16 @@
 /** A naive ledger for tests of the protocol: a sorted array, and the newer version wins. */
 import { createHash } from 'node:crypto'
-import type { Entry, KeyedEntry, Position, PositionRange, Snapshot } from '@mesh/ledger'
+import {
+  comparePositions,
+  type Entry,
+  type KeyedEntry,
+  type Position,
+  type PositionRange,
+  type Snapshot,
+} from '@mesh/ledger'
 import { createRefusalMemory } from '../src/reconcile/refusals.ts'
 import { createSession, type Session } from '../src/session/session.ts'
-import { comparePositions, hexOf } from '../src/session/position.ts'
+import { hexOf } from '../src/session/position.ts'
 import { helloOf } from '../src/session/hello.ts'
 import type { Refusal, SyncMessage } from '../src/session/sync-message.ts'
 import { decodeSyncMessage, encodeSyncMessage } from '../src/session/sync-message-codec.ts'

@@ -4,43 +4,57 @@
  * as long as it has others: who has but one keeps it. It depends on what the ledger holds and on nothing else, so that
  * all members come to the same.
  */
-import { BUCKETS } from '@mesh/core'
+import { BUCKETS, KeyedCounts } from '@mesh/core'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { MAX_SHARED_SUBNET_ADDRESSES } from '../limits.ts'
 import { comparePositions } from './position-order.ts'
 
-/** The claims of addresses of one /24: the rows of each signer, by their entries. */
-type Claims = Map<string, Map<Entry, Claim>>
+/** The claims of addresses of one /24. Counts are kept, as each stored row asks for them. */
+interface Subnet {
+  /** The number of rows about each address, of all signers. */
+  readonly addresses: KeyedCounts<string>
+  readonly signers: Map<string, Signer>
+}
 
-interface Claim {
-  readonly row: KeyedEntry
-  /** The IPv4 address, in the form that it has as a key. */
-  readonly address: string
+interface Signer {
+  /**
+   * The number of its rows about each address: a node's own IPv6 record names its IPv4 address once more.
+   */
+  readonly addresses: KeyedCounts<string>
+  readonly rows: Map<Entry, KeyedEntry>
 }
 
 export class AddressShares {
   /** The claims by the first three numbers of the addresses. */
-  readonly #subnets = new Map<string, Claims>()
+  readonly #subnets = new Map<string, Subnet>()
 
   count(row: KeyedEntry): void {
     const address = claimedAddress(row)
     if (address === undefined) return
     const { entry } = row
-    const claims: Claims = this.#subnets.get(subnetOf(address)) ?? new Map()
-    const own = claims.get(entry.owner) ?? new Map<Entry, Claim>()
-    own.set(entry, { row, address })
-    claims.set(entry.owner, own)
-    this.#subnets.set(subnetOf(address), claims)
+    const subnet = this.#subnets.get(subnetOf(address)) ?? {
+      addresses: new KeyedCounts(),
+      signers: new Map(),
+    }
+    const signer = subnet.signers.get(entry.owner) ?? { addresses: new KeyedCounts(), rows: new Map() }
+    this.#subnets.set(subnetOf(address), subnet)
+    subnet.signers.set(entry.owner, signer)
+    if (signer.rows.has(entry)) return
+    signer.rows.set(entry, row)
+    signer.addresses.add(address)
+    subnet.addresses.add(address)
   }
 
   uncount(row: KeyedEntry): void {
+    const { entry } = row
     const address = claimedAddress(row)
-    const claims = address === undefined ? undefined : this.#subnets.get(subnetOf(address))
-    const own = claims?.get(row.entry.owner)
-    if (address === undefined || claims === undefined || own === undefined) return
-    own.delete(row.entry)
-    if (own.size === 0) claims.delete(row.entry.owner)
-    if (claims.size === 0) this.#subnets.delete(subnetOf(address))
+    const subnet = address === undefined ? undefined : this.#subnets.get(subnetOf(address))
+    const signer = subnet?.signers.get(entry.owner)
+    if (address === undefined || subnet === undefined || signer?.rows.delete(entry) !== true) return
+    signer.addresses.remove(address)
+    subnet.addresses.remove(address)
+    if (signer.rows.size === 0) subnet.signers.delete(entry.owner)
+    if (subnet.signers.size === 0) this.#subnets.delete(subnetOf(address))
   }
 
   /**
@@ -52,30 +66,22 @@ export class AddressShares {
     self: string,
   ): { readonly owner: string; readonly first: KeyedEntry } | undefined {
     const address = claimedAddress(row)
-    const claims = address === undefined ? undefined : this.#subnets.get(subnetOf(address))
-    if (claims === undefined || distinct([...claims.values()]) <= MAX_SHARED_SUBNET_ADDRESSES)
-      return undefined
+    const subnet = address === undefined ? undefined : this.#subnets.get(subnetOf(address))
+    if (subnet === undefined || subnet.addresses.size <= MAX_SHARED_SUBNET_ADDRESSES) return undefined
     let [owner, most] = ['', 1]
-    for (const [each, own] of claims) {
+    for (const [each, { addresses }] of subnet.signers) {
       if (each === '' || each === self) continue
-      const held = distinct([own])
+      const held = addresses.size
       if (held > most || (held === most && held > 1 && each > owner)) [owner, most] = [each, held]
     }
-    const first = owner === '' ? undefined : oldestOf(claims.get(owner))
-    return first === undefined ? undefined : { owner, first }
+    const first = oldestOf(subnet.signers.get(owner)?.rows)
+    return first === undefined || owner === '' ? undefined : { owner, first }
   }
 }
 
-/** How many addresses these claims are about: a node's own IPv6 record names its IPv4 address once more. */
-function distinct(all: readonly Map<Entry, Claim>[]): number {
-  const addresses = new Set<string>()
-  for (const claims of all) for (const { address } of claims.values()) addresses.add(address)
-  return addresses.size
-}
-
-function oldestOf(own: Map<Entry, Claim> | undefined): KeyedEntry | undefined {
+function oldestOf(rows: Signer['rows'] | undefined): KeyedEntry | undefined {
   let oldest: KeyedEntry | undefined
-  for (const { row } of own?.values() ?? []) if (oldest === undefined || isOlder(row, oldest)) oldest = row
+  for (const row of rows?.values() ?? []) if (oldest === undefined || isOlder(row, oldest)) oldest = row
   return oldest
 }
 

@@ -6,7 +6,7 @@
  * Reaches into `KadDHT.rpc.handleMessage`; where it is missing questions are not bounded. Without it `dht-bounds.test.ts`
  * fails; `npm run attack -- dht-records` makes such questions.
  */
-import type { Connection, Libp2p } from '@libp2p/interface'
+import type { Libp2p, PeerId } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'
 import { createAddressRate } from '../addresses/address-rate.ts'
 import {
@@ -16,16 +16,12 @@ import {
   DHT_RECORDS_IN_ALL,
 } from '../limits.ts'
 
-interface Asker {
-  equals(other: unknown): boolean
-}
-
 interface Question {
   readonly type: string
 }
 
 interface Rpc {
-  handleMessage?: (asker: Asker, question: Question) => Promise<unknown>
+  handleMessage?: (asker: PeerId, question: Question) => Promise<unknown>
 }
 
 /** The questions that leave a record. */
@@ -42,15 +38,11 @@ export function boundQuestions(dht: object, host: Pick<Libp2p, 'getConnections'>
   )
   const mayLeave = createAddressRate({ ofAddress: DHT_RECORDS_BY_ADDRESS, ofAll: DHT_RECORDS_IN_ALL }, clock)
   rpc.handleMessage = async (asker, question) => {
-    const connection = connectionOf(host, asker)
+    const [connection] = host.getConnections(asker)
     const mayDo = LEAVING.has(question.type) ? mayLeave : mayAsk
     if (connection === undefined || !mayDo(connection)) throw new Error('too many questions')
     return await handle(asker, question)
   }
-}
-
-function connectionOf(host: Pick<Libp2p, 'getConnections'>, asker: Asker): Connection | undefined {
-  return host.getConnections().find(({ remotePeer }) => asker.equals(remotePeer))
 }
 
 /** The key of a datastore, as far as the library uses it. */

@@ -1,18 +1,12 @@
-/** The ledger's order: by bucket, then key, both by UTF-16 code units. */
+/** Ranges of the ledger's order, and bytes. */
 import { BUCKETS } from '@mesh/core'
-import type { Position, PositionRange } from '@mesh/ledger'
+import { comparePositions, type PositionRange } from '@mesh/ledger'
 
 export const WHOLE_LEDGER: PositionRange = { from: undefined, to: undefined }
 
 export const HEARTBEATS: PositionRange = {
   from: { bucket: BUCKETS.healthcheck, key: '' },
   to: { bucket: `${BUCKETS.healthcheck}\0`, key: '' },
-}
-
-export function comparePositions(a: Position, b: Position): number {
-  if (a.bucket !== b.bucket) return a.bucket < b.bucket ? -1 : 1
-  if (a.key === b.key) return 0
-  return a.key < b.key ? -1 : 1
 }
 
 /** False for a range that ends where, or before, it begins. */

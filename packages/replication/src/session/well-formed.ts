@@ -5,9 +5,9 @@ import {
   MAX_RANGES_IN_MESSAGE,
   SHORT_HASH_BYTES,
 } from '../limits.ts'
-import { comparePositions, isRange } from './position.ts'
+import { isRange } from './position.ts'
 import type { SyncMessage } from './sync-message.ts'
-import type { Position, PositionRange } from '@mesh/ledger'
+import { comparePositions, type Position, type PositionRange } from '@mesh/ledger'
 
 const FINGERPRINT_BYTES = 32
 
