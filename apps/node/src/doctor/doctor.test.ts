@@ -19,6 +19,7 @@ const machine: MachineFacts = {
   interfaces: [{ name: 'eth0', mtu: 1500 }],
   addresses: ['127.0.0.1', '10.0.0.5'],
   ownName: works,
+  exit: undefined,
   maxFiles: 524_288,
 }
 
@@ -127,6 +128,13 @@ const ill: { readonly node: Partial<NodeFacts> } = {
   },
 }
 
+const strict = {
+  code: 'exit.rp_filter',
+  severity: 'error',
+  title: 'rp_filter is strict',
+  hint: 'Do.',
+} as const
+
 test.each([
   ['token', { machine: { network: undefined } }, 'ok', 'The running node is in network'],
   ['token', { machine: { network: undefined }, node: null }, 'warn', 'No network is named'],
@@ -144,6 +152,8 @@ test.each([
   ['interfaces', { machine: { interfaces: [] } }, 'fail', 'No interface'],
   ['interfaces', { machine: { interfaces: [{ name: 'wg0', mtu: 1_200 }] } }, 'warn', 'wg0 (1200)'],
   ['resolver', { machine: { ownName: broken('ENOTFOUND') } }, 'warn', 'ENOTFOUND'],
+  ['exit', { machine: { exit: [] }, node: null }, 'ok', 'Nothing'],
+  ['exit', { machine: { exit: [strict] }, node: null }, 'fail', 'Rp_filter is strict.'],
   ['health', ill, 'fail', 'It hurts.'],
   ['clock', clock(300_000), 'fail', '300 s ahead of'],
   ['clock', clock(-20_000), 'warn', '20 s behind'],
