@@ -7,6 +7,7 @@ import { createManualClock } from '@mesh/testkit'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createEnds } from '../node/ends.ts'
 import { type ExitHostInit, openExitHost } from './exit-host.ts'
+import type { VpnEvent, VpnExitStatus, VpnStatus } from '@mesh/vpn'
 import { CHECK_MS, EXIT_MARK, MEND_MS } from './limits.ts'
 
 /** What `ip rule` and `ip route` do, in a folder. */
@@ -18,6 +19,7 @@ case "$1 $2" in
   'rule del') /bin/grep -v "^$4:" "$rules" > "$rules.new"; /bin/mv "$rules.new" "$rules" ;;
   'route show') [ "$4" = main ] && exit 0; /bin/cat "$route" 2>/dev/null ;;
   'route replace') echo "default dev $5 scope link" > "$route" ;;
+  'route del') /bin/rm "$route" ;;
   'route flush') /bin/rm -f "$route" ;;
   'route get') echo "$3 via 192.0.2.254" ;;
 esac`
@@ -36,6 +38,10 @@ const REFUSING_IP = IP.replace(
   'shift\n',
   `[ "$1" = "$REFUSED" ] && [ "$2" = rule ] && { echo 'RTNETLINK answers: Operation not supported' >&2; exit 2; }; shift\n`,
 )
+
+/** What a firewall does that marks packets of its own. */
+const MARKING =
+  'table ip mangle {\n\tchain OUTPUT {\n\t\ttype route hook output priority mangle;\n\t\tmeta mark set 0x1\n\t}\n}'
 
 const SETTINGS = {
   fwmark: EXIT_MARK,
@@ -93,7 +99,8 @@ function opened(settings: Partial<ExitHostInit['settings']> = {}) {
 
 const vpn = {
   interface: { name: 'mesh0', mtu: 1_280 } as never,
-  subscribe: () => () => {},
+  status: (): VpnStatus => ({ exit: undefined }) as VpnStatus,
+  subscribe: (_: (event: VpnEvent) => void) => () => {},
   announceAgain: () => {},
 }
 
@@ -168,6 +175,47 @@ test('what another program takes away is set again, and people are told', async 
   expect([kernel(), readdirSync(stateDir)]).toEqual([[], []])
 })
 
+test('when no exit is wanted any more, who hears of it leads nothing into the VPN again', () => {
+  ruleset = MARKING
+  const { host } = opened({ exitNode: 'gate' })
+  let tell = () => {}
+  const subscribe = (listener: (event: VpnEvent) => void) => {
+    tell = () => listener({ type: 'problems' })
+    return () => {}
+  }
+  host.attach({ ...vpn, subscribe }, [])
+  expect(host.problems()).toHaveLength(1)
+  // as the VPN does, which tells of problems that have changed
+  host.watchProblems(() => {
+    tell()
+    told.push(...kernel().filter((name) => name.startsWith('route')))
+  })
+  const told: string[] = []
+  rmSync(join(state, 'route-4'))
+  host.use(undefined)
+  expect([told, kernel(), host.problems()]).toEqual([['route-6'], [], []])
+})
+
+test('a family that the exit does not forward is refused at once, and is led again when it does', () => {
+  const { host } = opened({ exitNode: 'gate' })
+  const exit = { state: 'up', families: ['ipv4'] as VpnExitStatus['families'] }
+  let tell = () => {}
+  const subscribe = (listener: (event: VpnEvent) => void) => {
+    tell = () => listener({ type: 'problems' })
+    return () => {}
+  }
+  const routesWith = (told: Partial<typeof exit>) => {
+    Object.assign(exit, told)
+    tell()
+    return kernel().filter((name) => name.startsWith('route'))
+  }
+  host.attach({ ...vpn, subscribe, status: () => ({ exit }) as VpnStatus }, [])
+  expect(routesWith({})).toEqual(['route-4'])
+  expect(routesWith({ state: 'gone' })).toEqual(['route-4', 'route-6'])
+  expect(routesWith({ state: 'up', families: ['ipv4', 'ipv6'] })).toEqual(['route-4', 'route-6'])
+  expect(routesWith({ families: ['ipv6'] })).toEqual(['route-6'])
+})
+
 test('the table of an exit is set again as well', async () => {
   const { host, ends } = opened({ advertiseExit: true })
   host.attach(vpn, ['10.1.0.0/24'])
@@ -185,8 +233,7 @@ test('what begins to disturb an exit while the node runs is told within half a m
   expect(host.problems()).toEqual([])
   let told = 0
   host.watchProblems(() => told++)
-  ruleset =
-    'table ip mangle {\n\tchain OUTPUT {\n\t\ttype route hook output priority mangle;\n\t\tmeta mark set 0x1\n\t}\n}'
+  ruleset = MARKING
   await clock.advance(CHECK_MS)
   expect(host.problems()).toEqual([expect.objectContaining({ code: 'exit.foreign_marks' })])
   ruleset = ''

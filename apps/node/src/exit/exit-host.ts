@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import type { Clock, Logger } from '@mesh/core'
-import type { IpFamily, Vpn, VpnProblem } from '@mesh/vpn'
+import type { IpFamily, Vpn, VpnProblem, VpnStatus } from '@mesh/vpn'
 import type { Ends } from '../node/ends.ts'
 import { forwards } from '../node/vpn-host.ts'
 import type { Settings } from '../settings/options.ts'
@@ -32,7 +32,7 @@ export interface ExitHost {
   use(exit: string | undefined): void
 }
 
-type ExitVpn = Pick<Vpn, 'interface' | 'subscribe' | 'announceAgain'>
+type ExitVpn = Pick<Vpn, 'interface' | 'status' | 'subscribe' | 'announceAgain'>
 
 export interface ExitHostInit {
   readonly settings: ExitUseSettings & Pick<Settings, 'exitNode' | 'advertiseRoute'>
@@ -97,6 +97,9 @@ class KernelExitHost implements ExitHost {
     vpn.subscribe(({ type }) => {
       if (type === 'state' || type === 'problems') this.#lead()
     })
+    // what can be told once there is an interface
+    this.#checkedAt = Number.NEGATIVE_INFINITY
+    if (this.#exit !== undefined) this.#watch()
     if (!settings.advertiseExit) return
     const name = vpn.interface?.name ?? settings.interface
     const families = () => forwardedFamilies({ interface: name })
@@ -118,8 +121,9 @@ class KernelExitHost implements ExitHost {
   use(exit: string | undefined): void {
     const before = this.#exit
     if (exit !== undefined && before === undefined) this.#use.begin()
-    if (exit === undefined && before !== undefined) this.#end()
+    // first, as whoever hears of changed problems asks to lead again
     this.#exit = exit
+    if (exit === undefined && before !== undefined) this.#end()
     if (before !== exit) this.#init.log.info('exit chosen', { exit, before })
     this.#lead()
     if (exit !== undefined && before === undefined) this.#watch()
@@ -139,7 +143,8 @@ class KernelExitHost implements ExitHost {
 
   /** The default route of the exit's table, once there is an interface. */
   #lead(): void {
-    if (this.#exit !== undefined && this.#vpn?.interface !== undefined) this.#use.lead()
+    if (this.#exit === undefined || this.#vpn?.interface === undefined) return
+    this.#use.lead(ledFamilies(this.#vpn.status()))
   }
 
   /** Looks now and again at what the kernel has of this, and at what disturbs it: other programs come and go. */
@@ -186,6 +191,11 @@ class KernelExitHost implements ExitHost {
     this.#found = found
     for (const listener of this.#listeners) listener()
   }
+}
+
+/** The families that go into the VPN, where they are dropped while the exit is not reached. */
+function ledFamilies({ exit }: Pick<VpnStatus, 'exit'>): readonly IpFamily[] {
+  return exit?.state === 'up' && exit.families.length > 0 ? exit.families : ['ipv4', 'ipv6']
 }
 
 function takenAway(what: readonly string[]): VpnProblem {

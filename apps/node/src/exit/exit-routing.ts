@@ -47,22 +47,24 @@ function applyFamily(family: Family, init: ExitRulesInit): boolean {
 }
 
 /**
- * Leads into the interface where that is not so. Without it packets are dropped by the last rule.
+ * Leads into the interface where that is not so, and of families that are not led takes the route away: the last rule
+ * refuses their packets then, so that programs take the other family at once.
  * @returns whether something was changed, and what the kernel said where it refused
  */
-export function applyRoutes(interfaceName: string): {
-  readonly changed: boolean
-  readonly refused?: unknown
-} {
+export function applyRoutes(
+  interfaceName: string,
+  led: readonly Family[],
+): { readonly changed: boolean; readonly refused?: unknown } {
   let changed = false
   let refused: unknown
   for (const family of ownFamilies()) {
     const flag = FLAGS[family]
     const shown = trySystem('ip', [flag, 'route', 'show', 'table', String(EXIT_TABLE)]) ?? ''
-    if (shown.split('\n').some((line) => line.startsWith(`default dev ${interfaceName} `))) continue
-    const route = ['route', 'replace', 'default', 'dev', interfaceName, 'table', String(EXIT_TABLE)]
+    const isThere = shown.split('\n').some((line) => line.startsWith(`default dev ${interfaceName} `))
+    if (isThere === led.includes(family)) continue
+    const verb = isThere ? 'del' : 'replace'
     try {
-      runSystem('ip', [flag, ...route])
+      runSystem('ip', [flag, 'route', verb, 'default', 'dev', interfaceName, 'table', String(EXIT_TABLE)])
       changed = true
     } catch (error) {
       refused ??= error

@@ -5,7 +5,7 @@
  */
 import { networkInterfaces } from 'node:os'
 import { type Logger, toError } from '@mesh/core'
-import type { VpnProblem } from '@mesh/vpn'
+import type { IpFamily, VpnProblem } from '@mesh/vpn'
 import type { Settings } from '../settings/options.ts'
 import { findRoutingProblems, type HostFacts, noGuard, strictHint, strictInterfaces } from './exit-checks.ts'
 import { applyGuard, hasGuard } from './exit-guard.ts'
@@ -34,7 +34,8 @@ export class ExitUse {
   #guarded: string | undefined
   /** The networks of interfaces when the guard was looked at last. */
   #near = ''
-  #hasInterface = false
+  /** The families that are led into the interface; undefined: there is none. */
+  #led: readonly IpFamily[] | undefined
   /** What could not be set again: told once. */
   #refused = ''
 
@@ -67,10 +68,10 @@ export class ExitUse {
     log.info('exit rules set', { blockLan })
   }
 
-  /** Leads into the interface, which is there from here on, or is another one. */
-  lead(): void {
-    this.#hasInterface = true
-    this.#tell(applyRoutes(this.#init.settings.interface).refused)
+  /** Leads these families into the interface, which is there from here on, or is another one. */
+  lead(families: readonly IpFamily[]): void {
+    this.#led = families
+    this.#tell(applyRoutes(this.#init.settings.interface, families).refused)
     this.#resolver.lead()
   }
 
@@ -89,8 +90,8 @@ export class ExitUse {
     } catch (error) {
       this.#tell(error)
     }
-    if (this.#hasInterface) {
-      const { changed, refused } = applyRoutes(settings.interface)
+    if (this.#led !== undefined) {
+      const { changed, refused } = applyRoutes(settings.interface, this.#led)
       if (changed) mended.push('route')
       this.#tell(refused)
     }
@@ -100,7 +101,7 @@ export class ExitUse {
   /** Looks at the machine: networks come and go, and so do other VPNs. */
   problems(): readonly VpnProblem[] {
     const isGuarded = this.#guard()
-    if (this.#hasInterface) this.#resolver.lead()
+    if (this.#led !== undefined) this.#resolver.lead()
     const facts = { ...this.#init.facts(), isResolvedPast: this.#resolver.isPast }
     return [...(isGuarded ? [] : [noGuard()]), ...findRoutingProblems(facts)]
   }
@@ -109,7 +110,7 @@ export class ExitUse {
   end(): void {
     this.#resolver.revert()
     this.#guarded = undefined
-    this.#hasInterface = false
+    this.#led = undefined
   }
 
   /** Keeps bound sockets from going past the exit, with the networks of now. False: for want of nftables it does not. */
