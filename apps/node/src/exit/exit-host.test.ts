@@ -59,6 +59,9 @@ let [state, programs, stateDir] = ['', '', '']
 let ruleset = ''
 let clock = createManualClock()
 
+// each of the commands is a process, of which a loaded machine starts some ten a second
+vi.setConfig({ testTimeout: 60_000 })
+
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'mesh-exit-host-'))
   ;[state, programs, stateDir] = ['kernel', 'bin', 'state'].map((name) => join(folder, name)) as [
@@ -100,7 +103,7 @@ function opened(settings: Partial<ExitHostInit['settings']> = {}) {
 const vpn = {
   interface: { name: 'mesh0', mtu: 1_280 } as never,
   status: (): VpnStatus => ({ exit: undefined }) as VpnStatus,
-  subscribe: (_: (event: VpnEvent) => void) => () => {},
+  subscribe: () => () => {},
   announceAgain: () => {},
 }
 
