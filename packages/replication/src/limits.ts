@@ -54,8 +54,17 @@ export const SESSION_TIMEOUT_MS = 10 * 60_000
 export const SESSIONS_PER_MINUTE = 30
 /** Sessions of all peers that may run at a time: keys cost nothing, so that a bound for each is none. */
 export const MAX_SESSIONS = 64
+/** The same of the peers of one address: an IPv4 address, or a /64 of IPv6. */
+export const MAX_SESSIONS_PER_ADDRESS = 32
 /** Sessions that all peers together may open in a minute; as many may come at once. */
 export const ALL_SESSIONS_PER_MINUTE = 600
+/** The same of the peers of one address. */
+export const SESSIONS_PER_MINUTE_PER_ADDRESS = 300
+/**
+ * Ranges, items of lists, wants and entries that may wait for an answer in all sessions together, of some 300 bytes each:
+ * eight times what one message may hold. With more the largest session of the address with the most ends.
+ */
+export const MAX_PENDING_PARTS = 65_536
 /** Sessions that this node opens at a time. */
 export const MAX_OWN_SESSIONS = 4
 
