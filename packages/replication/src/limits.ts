@@ -138,6 +138,11 @@ export const REPUBLISH_INTERVAL_MS = 10_000
 export const DIGEST_CHECK_INTERVAL_MS = 60_000
 /** How long the one with the greater id of two that met waits for the other to begin, in ms. */
 export const SECOND_CALLER_MS = 3_000
+/**
+ * How often one of the members is asked that are connected and do not hear this node on the topic, in ms: of two whose
+ * clocks differ by more than a window of the topic neither hears the other there.
+ */
+export const UNHEARD_CHECK_INTERVAL_MS = 5_000
 /** Peers that are asked soon after a session that brought news, so that a healed partition heals everywhere. */
 export const SPREAD_PEERS = 3
 /** How long after such a session they are asked, in ms. */
