@@ -194,7 +194,11 @@ class MeshLedger implements Ledger {
   }
 
   leader(): string | undefined {
-    return reapingLeader(this.#state.tree, this.#clock.now(), this.#livenessMs)
+    return reapingLeader(this.#state.tree, {
+      nowMs: this.#clock.now(),
+      livenessMs: this.#livenessMs,
+      admits: this.#admits,
+    })
   }
 
   reap(): ReapResult {

@@ -4,7 +4,7 @@
 
 /** How long a heartbeat keeps its owner's entries, in ms: four intervals of 120 s. */
 export const DEFAULT_LIVENESS_MS = 480_000
-/** Nodes whose heartbeat is younger than this, in ms, elect the reaping leader. */
+/** Nodes whose heartbeat is older than this, in ms, are never the reaping leader, however long a lease is. */
 export const AVAILABLE_MS = 900_000
 /**
  * Tombstones are collected this long after their `UpdatedAt`, in ms: three times `AVAILABLE_MS`, as legacy members do.
