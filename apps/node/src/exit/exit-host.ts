@@ -55,7 +55,7 @@ export function openExitHost(init: ExitHostInit, ends: Ends): ExitHost {
   const uses = hasVpn && settings.exitNode !== undefined
   const mark = uses ? settings.fwmark : undefined
   restoreExit(stateDir, log, mark)
-  ends.add(() => endJournals(stateDir))
+  ends.add(() => endJournals(stateDir, log))
   const host = new KernelExitHost(init)
   ends.add(() => host.stop())
   if (uses) host.use(settings.exitNode)
@@ -138,7 +138,7 @@ class KernelExitHost implements ExitHost {
     this.stop()
     this.#mended = undefined
     this.#tell([])
-    endJournal(this.#init.stateDir, 'use')
+    endJournal(this.#init.stateDir, 'use', this.#init.log)
   }
 
   /** The default route of the exit's table, once there is an interface. */

@@ -54,7 +54,7 @@ export class ExitUse {
     const { fwmark: mark, exitNodeBlockLan: blockLan } = settings
     if (mark === 0) throw noMark()
     if (settings.advertiseExit || settings.router !== undefined) throw isExit()
-    const journal = readJournal(stateDir, 'use')
+    const journal = readJournal(stateDir, 'use', log)
     if (isAlive(journal) || (journal === undefined && hasRules())) throw inUse()
     refuseStrictFilter(facts())
     writeJournal(stateDir, 'use', { pid: process.pid, mark })
@@ -62,7 +62,7 @@ export class ExitUse {
       this.#guard()
       applyRules({ mark, blockLan })
     } catch (error) {
-      endJournal(stateDir, 'use')
+      endJournal(stateDir, 'use', log)
       throw error
     }
     log.info('exit rules set', { blockLan })

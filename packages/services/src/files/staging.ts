@@ -80,7 +80,7 @@ export async function openStaging(
     }
     return staging
   } catch (error) {
-    throw inWordsOf(error, destination)
+    throw describeWriteError(error, destination)
   }
 }
 
@@ -113,7 +113,7 @@ function createStaging(
         await file.truncate(entry.size)
         return { file, size: entry.size }
       } catch (error) {
-        throw inWordsOf(error, destination)
+        throw describeWriteError(error, destination)
       }
     },
     async finish(entry, file) {
@@ -122,7 +122,7 @@ function createStaging(
         const seconds = entry.modifiedMs / 1_000
         await file.utimes(seconds, seconds)
       } catch (error) {
-        throw inWordsOf(error, destination)
+        throw describeWriteError(error, destination)
       } finally {
         await file.close()
       }
@@ -135,7 +135,7 @@ function createStaging(
         await syncFolder(dirname(destination))
         await rm(part, { recursive: true, force: true })
       } catch (error) {
-        throw inWordsOf(error, destination)
+        throw describeWriteError(error, destination)
       }
     },
     release: unlock,
@@ -256,7 +256,7 @@ async function syncFolder(path: string): Promise<void> {
   await folder?.close()
 }
 
-function inWordsOf(error: unknown, destination: string): unknown {
+function describeWriteError(error: unknown, destination: string): unknown {
   if (!isSystemError(error)) return error
   if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
     return filesError('files.no_space', `no room is left at ${destination}`, {

@@ -3,7 +3,7 @@ import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import { expect, test } from 'vitest'
 import { encodeGuestFile } from './guest-file.ts'
 import { Guests } from './guests.ts'
-import { MAX_GUESTS } from './limits.ts'
+import { MAX_GUESTS, MAX_GUESTS_WITH_IPV6 } from './limits.ts'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')
 const GUEST = { name: 'phone', address: '10.1.0.9', publicKey: KEY, presharedKey: KEY, addedAt: 5 }
@@ -48,7 +48,7 @@ test("a node with the kernel's WireGuard takes no guests, and does not start wit
 })
 
 /** A node that is connected to nobody unless told so, with a ledger of its own. */
-async function added({ neighbours = 0 } = {}) {
+async function added({ neighbours = 0, ranges = ['10.1.0.0/24'] } = {}) {
   const ledger = createLedger(
     { mode: 'enforce' },
     { signer: createSigner(new Uint8Array(32).fill(7)), clock: systemClock },
@@ -58,7 +58,7 @@ async function added({ neighbours = 0 } = {}) {
   const guests = new Guests(
     {
       options: { machine, guestEndpoint: 'vpn.example.org' },
-      ranges: [parseCidr('10.1.0.0/24')],
+      ranges: ranges.map(parseCidr),
       derivedRange: parseCidr('fd00::/64'),
       own: { all: () => [], pastOthers: () => [] },
       accepted: () => [],
@@ -98,11 +98,12 @@ test('two guests of one name are not added at the same time, and who gives up le
   expect([guests.all(), guests.addresses()]).toEqual([[], []])
 })
 
-test('the bound holds for guests that are added at the same time', async () => {
-  const { guests } = await added()
+test('the bound holds for guests that are added at the same time, and the first have IPv6 too', async () => {
+  const { guests, ledger } = await added({ ranges: ['10.1.0.0/24', 'fd00:1::/64'] })
   const names = Array.from({ length: MAX_GUESTS + 3 }, (_, at) => `phone${at}`)
   const signal = AbortSignal.timeout(20_000)
   const outcomes = await Promise.allSettled(names.map((name) => guests.add({ name }, signal)))
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MAX_GUESTS)
-  expect(new Set(guests.addresses()).size).toBe(MAX_GUESTS)
+  expect(new Set(guests.addresses()).size).toBe(MAX_GUESTS + MAX_GUESTS_WITH_IPV6)
+  expect(claimed(ledger)).toHaveLength(MAX_GUESTS + MAX_GUESTS_WITH_IPV6)
 })

@@ -39,7 +39,7 @@ import {
   type GuestFile,
   parseGuestFile,
 } from './guest-file.ts'
-import { MAX_GUEST_MTU, MAX_GUESTS } from './limits.ts'
+import { MAX_GUEST_MTU, MAX_GUESTS, MAX_GUESTS_WITH_IPV6 } from './limits.ts'
 
 interface GuestsInit {
   /** The wishes of the person. */
@@ -301,10 +301,15 @@ export class Guests {
     }
   }
 
-  /** An address of the range of IPv6 that a person gave; without one, or where it is another's, the guest has none. */
+  /**
+   * An address of the range of IPv6 that a person gave; without one, where it is another's, or where enough guests have
+   * one, the guest has none.
+   */
   async #claimIpv6(name: string, key: string, signal: AbortSignal): Promise<IpAddress | undefined> {
     const { ranges, derivedRange } = this.#init
     const range = ranges.find((each) => !isIpv4(each) && each !== derivedRange)
+    const held = this.addresses().filter((each) => !isIpv4(each))
+    if (held.length >= MAX_GUESTS_WITH_IPV6) return undefined
     const address = range && ipv6InRange(range, key, new Set(this.#used()))
     if (address === undefined) return undefined
     this.#claiming.add(address)
