@@ -132,7 +132,7 @@ function resolved({ isResolvedPast }: HostFacts): VpnProblem[] {
       code: 'exit.resolved',
       severity: 'warning',
       title: 'systemd-resolved asks DNS servers by interface, which an exit node does not let pass',
-      hint: 'Start the node without --dns-configure, so that it gives the interface servers that are asked through the exit; or do so by hand: `resolvectl dns mesh0 9.9.9.9 && resolvectl domain mesh0 "~."`.',
+      hint: 'Start the node with --exit-node, and without --dns-forwarder=false, so that its own server is asked for all names; or give it another by hand: `resolvectl dns mesh0 9.9.9.9 && resolvectl domain mesh0 "~."`.',
     },
   ]
 }

@@ -52,6 +52,7 @@ const SETTINGS = {
   advertiseRoute: [],
   router: undefined,
   dnsConfigure: false,
+  dnsForwarder: true,
 } as ExitHostInit['settings']
 
 let folder = ''

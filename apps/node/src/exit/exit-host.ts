@@ -35,7 +35,7 @@ export interface ExitHost {
 type ExitVpn = Pick<Vpn, 'interface' | 'status' | 'subscribe' | 'announceAgain'>
 
 export interface ExitHostInit {
-  readonly settings: ExitUseSettings & Pick<Settings, 'exitNode' | 'advertiseRoute'>
+  readonly settings: ExitUseSettings & Pick<Settings, 'advertiseRoute'>
   readonly stateDir: string
   /** The node makes the interface; others use no exit and are none. */
   readonly hasVpn: boolean

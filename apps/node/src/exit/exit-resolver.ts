@@ -1,18 +1,31 @@
 /**
  * Has systemd-resolved ask its DNS servers through the exit. It binds each question to the interface that the server was
- * learnt at, so that rules do not lead it: here the VPN's interface is given those servers, for all names.
+ * learnt at, so that rules do not lead it: here the VPN's interface is given those servers, for all names. With
+ * `--dns-configure` it has this node's own server, which does the same where it forwards.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import type { Logger } from '@mesh/core'
+import type { Settings } from '../settings/options.ts'
 import { resolvedServers } from './machine-resolvers.ts'
 import { runSystem, trySystem } from './system-command.ts'
 
 export interface ExitResolverInit {
-  /** The interface of the VPN. */
-  readonly interface: string
-  /** The servers of the interface are another's matter: `--dns-configure` names this node's own. */
-  readonly isTaken: boolean
+  readonly settings: ExitResolverSettings
   readonly log: Logger
+}
+
+export type ExitResolverSettings = Pick<Settings, 'interface' | 'dnsConfigure' | 'dnsForwarder' | 'exitNode'>
+
+/**
+ * True where `--dns-configure` gives the interface this node's own server for all names, and it asks others through the
+ * exit that the node was started with.
+ */
+export function asksForAll({
+  dnsConfigure,
+  dnsForwarder,
+  exitNode,
+}: Omit<ExitResolverSettings, 'interface'>): boolean {
+  return dnsConfigure && dnsForwarder && exitNode !== undefined
 }
 
 /** What a running systemd-resolved keeps, whoever uses it. */
@@ -35,12 +48,14 @@ export class ExitResolver {
 
   /** Gives the interface its servers, once it is there. To be called again when there may be another interface. */
   lead(): void {
-    const { interface: name, isTaken, log } = this.#init
+    const { settings, log } = this.#init
+    const { interface: name, dnsConfigure } = settings
+    if (asksForAll(settings)) return
     const index = indexOf(name)
     if (this.#told !== undefined && this.#told === index) return
     this.#told = undefined
     this.#isPast = existsSync(STUB) && trySystem('resolvectl', ['status']) !== undefined
-    if (!this.#isPast || isTaken || index === undefined) return
+    if (!this.#isPast || dnsConfigure || index === undefined) return
     const servers = resolvedServers()
     if (servers.length === 0) return
     try {
@@ -58,7 +73,7 @@ export class ExitResolver {
   revert(): void {
     if (this.#told === undefined) return
     this.#told = undefined
-    trySystem('resolvectl', ['revert', this.#init.interface])
+    trySystem('resolvectl', ['revert', this.#init.settings.interface])
   }
 }
 

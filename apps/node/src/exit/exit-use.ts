@@ -10,14 +10,12 @@ import type { Settings } from '../settings/options.ts'
 import { findRoutingProblems, type HostFacts, noGuard, strictHint, strictInterfaces } from './exit-checks.ts'
 import { applyGuard, hasGuard } from './exit-guard.ts'
 import { endJournal, isAlive, readJournal, writeJournal } from './exit-journal.ts'
-import { ExitResolver } from './exit-resolver.ts'
+import { ExitResolver, type ExitResolverSettings } from './exit-resolver.ts'
 import { applyRoutes, applyRules, hasRules, mainRoutes } from './exit-routing.ts'
 import { exitError } from './system-command.ts'
 
-export type ExitUseSettings = Pick<
-  Settings,
-  'fwmark' | 'exitNodeBlockLan' | 'interface' | 'advertiseExit' | 'router' | 'dnsConfigure'
->
+export type ExitUseSettings = ExitResolverSettings &
+  Pick<Settings, 'fwmark' | 'exitNodeBlockLan' | 'advertiseExit' | 'router'>
 
 interface ExitUseInit {
   readonly settings: ExitUseSettings
@@ -42,7 +40,7 @@ export class ExitUse {
   constructor(init: ExitUseInit) {
     this.#init = init
     const { settings, log } = init
-    this.#resolver = new ExitResolver({ interface: settings.interface, isTaken: settings.dnsConfigure, log })
+    this.#resolver = new ExitResolver({ settings, log })
   }
 
   /**
