@@ -16,6 +16,7 @@ import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
+import { boundRelaying } from '../libp2p/inbound-rates.ts'
 import {
   MAX_RELAY_CIRCUITS_PER_PEER,
   MAX_RELAY_RESERVATIONS,
@@ -222,6 +223,7 @@ async function joinRelay(
         },
       }),
     )
+    await boundRelaying(host.services.parts.components.registrar, context.clock)
     stops.push(await answerStun(context, plan))
   }
   if (switches.holePunch) {

@@ -70,7 +70,7 @@ export async function openStaging(
     }
     return staging
   } catch (error) {
-    throw inWordsOf(error, destination)
+    throw describeWriteError(error, destination)
   }
 }
 
@@ -103,7 +103,7 @@ function createStaging(
         await file.truncate(entry.size)
         return { file, size: entry.size }
       } catch (error) {
-        throw inWordsOf(error, destination)
+        throw describeWriteError(error, destination)
       }
     },
     async finish(entry, file) {
@@ -112,7 +112,7 @@ function createStaging(
         const seconds = entry.modifiedMs / 1_000
         await file.utimes(seconds, seconds)
       } catch (error) {
-        throw inWordsOf(error, destination)
+        throw describeWriteError(error, destination)
       } finally {
         await file.close()
       }
@@ -125,7 +125,7 @@ function createStaging(
         await syncFolder(dirname(destination))
         await rm(part, { recursive: true, force: true })
       } catch (error) {
-        throw inWordsOf(error, destination)
+        throw describeWriteError(error, destination)
       }
     },
     release: unlock,
@@ -223,7 +223,7 @@ async function syncFolder(path: string): Promise<void> {
   await folder?.close()
 }
 
-function inWordsOf(error: unknown, destination: string): unknown {
+function describeWriteError(error: unknown, destination: string): unknown {
   if (!isSystemError(error)) return error
   if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
     return filesError('files.no_space', `no room is left at ${destination}`, {
