@@ -1,7 +1,7 @@
 /** Why packets to a peer take the way that they take, for people. Pure. */
-import type { Endpoint } from '@mesh/engine'
+import { type Endpoint, endpointText } from '@mesh/engine'
 import { ROUNDS_MS } from './limits.ts'
-import type { CandidateKind, PathState } from './path-state.ts'
+import type { CandidateKind, Path, PathState } from './path-state.ts'
 
 /**
  * Why there is no path over UDP. `off`: this node has no socket for it. `unsupported`: the peer has none, or no control
@@ -48,7 +48,7 @@ export function noPath(reason: NoPathReason): UdpStatus {
 /** @param bothVary both this node's NAT and the peer's choose a port for each peer */
 export function explain(state: PathState, bothVary: boolean): UdpStatus {
   const { chosen } = state
-  const candidates = [...state.paths.values()].map((path) => ({
+  const candidates = byAddress(state).map((path) => ({
     endpoint: path.endpoint,
     kind: path.kind,
     isAnswered: path.answeredAt !== undefined,
@@ -60,6 +60,18 @@ export function explain(state: PathState, bothVary: boolean): UdpStatus {
   const [endpoint, rttMs] = [chosen.endpoint, chosen.rttMs]
   const both = state.isSuspect || state.isBreakNear
   return { state: both ? 'suspect' : 'direct', reason: undefined, endpoint, rttMs, candidates }
+}
+
+/** The path to each address of the peer that says most of it: by whichever socket it was answered last. */
+function byAddress({ paths, chosen }: PathState): readonly Path[] {
+  const found = new Map<string, Path>()
+  for (const path of paths.values()) {
+    const key = endpointText(path.endpoint)
+    const other = found.get(key)
+    const says = (each: Path) => (each === chosen ? Number.POSITIVE_INFINITY : (each.answeredAt ?? -1))
+    if (other === undefined || says(path) > says(other)) found.set(key, path)
+  }
+  return [...found.values()]
 }
 
 function reasonOf(state: PathState, bothVary: boolean): NoPathReason {
