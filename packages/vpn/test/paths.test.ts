@@ -84,32 +84,39 @@ describe('behind NATs', () => {
     }
   })
 
-  describe('that forget each mapping after 50 to 75 s, traffic or not', () => {
+  describe('that forget each mapping after a minute or less, traffic or not', () => {
+    interface ForgetfulInit extends Partial<PathNetwork> {
+      readonly forgetting?: number
+      readonly seed?: number
+      /** How long a mapping lives at least. */
+      readonly lifeMs?: number
+    }
+
     /** Two members of whose NATs those of `forgetting` do so, once the nodes could know. */
     async function forgetful(
       kinds: readonly [NatKind, NatKind],
-      { forgetting = 1, seed = 1, ...world }: { forgetting?: number; seed?: number } & Partial<PathNetwork>,
+      { forgetting = 1, seed = 1, lifeMs = 50_000, ...world }: ForgetfulInit,
     ) {
       const network = Object.assign(networkOf(seed), world)
       const random = createSeededRandom(seed)
       const [a, b] = [network.add('a', kinds[0]), network.add('b', kinds[1])]
-      for (const { nat } of [a, b].slice(0, forgetting)) nat.lifeMs = () => 50_000 + random.float() * 25_000
+      for (const { nat } of [a, b].slice(0, forgetting)) nat.lifeMs = () => lifeMs * (1 + random.float() / 2)
       await network.meet(a, b)
-      await network.run(180_000)
+      await network.run(3.2 * lifeMs)
       return { network, a, b }
     }
 
     test.each([
       { kinds: ['port-restricted', 'full-cone'] },
-      { kinds: ['port-restricted', 'port-restricted'], seed: 2 },
-      { kinds: ['symmetric', 'open'], seed: 4 },
-      { kinds: ['port-restricted', 'port-restricted'], forgetting: 2, seed: 6 },
+      { kinds: ['port-restricted', 'port-restricted'], seed: 2, lifeMs: 26_000 },
+      { kinds: ['symmetric', 'open'], seed: 4, lifeMs: 28_000 },
+      { kinds: ['port-restricted', 'port-restricted'], forgetting: 2, seed: 6, lifeMs: 30_000 },
     ] as const)(
       'the next one is there before: $kinds, $forgetting forgetting',
       async ({ kinds, ...world }) => {
         const { network, a, b } = await forgetful(kinds, world)
         let helped = 0
-        for (let minute = 0; minute < 3; minute++) {
+        for (let minute = 0; minute < 2; minute++) {
           expect(await network.countLost(60_000, [a, b])).toBe(0)
           helped += isDirect(a, b) ? 0 : 1
         }
@@ -119,21 +126,25 @@ describe('behind NATs', () => {
     )
 
     test('with loss and jitter packets are lost no longer than that makes', async () => {
-      const world = { seed: 7, loss: 0.03, jitterMs: 40 }
+      const world = { seed: 7, lifeMs: 30_000, loss: 0.03, jitterMs: 40 }
       const { network, a, b } = await forgetful(['port-restricted', 'port-restricted'], world)
-      expect(await network.countLost(300_000, [a, b])).toBeLessThan(10)
+      expect(await network.countLost(200_000, [a, b])).toBeLessThan(10)
     })
 
     test('where there can be no further socket, the stream carries what the mapping will not', async () => {
-      const { network, a, b } = await forgetful(['port-restricted', 'full-cone'], { maxSockets: 0, seed: 8 })
-      await network.run(60_000)
+      const { network, a, b } = await forgetful(['port-restricted', 'full-cone'], {
+        maxSockets: 0,
+        seed: 8,
+        lifeMs: 30_000,
+      })
+      await network.run(30_000)
       // half a second at most each time, where the stream was not expected to be needed yet
-      expect(await network.countLost(300_000, [a, b])).toBeLessThan(15)
+      expect(await network.countLost(200_000, [a, b])).toBeLessThan(20)
       expect(a.sockets.size).toBe(0)
     })
 
     test('once the NAT forgets no more, packets leave by the first socket again', async () => {
-      const { network, a, b } = await forgetful(['port-restricted', 'full-cone'], { seed: 9 })
+      const { network, a, b } = await forgetful(['port-restricted', 'full-cone'], { seed: 9, lifeMs: 25_000 })
       expect(a.sockets.size).toBeGreaterThan(0)
       a.nat.lifeMs = () => Number.POSITIVE_INFINITY
       await network.run(300_000)
@@ -142,6 +153,25 @@ describe('behind NATs', () => {
       expect(isDirect(a, b)).toBe(true)
       expect(await network.countLost(60_000, [a, b])).toBe(0)
     })
+  })
+
+  test('one lost probe does not make it leave for another path', async () => {
+    const network = networkOf(4)
+    network.loss = 0.03
+    const [a, b] = [network.add('a', 'open'), network.add('b', 'open')]
+    b.others.set('7.7.7.7' as never, 0)
+    network.join(a, b)
+    await network.run(5_000)
+    let changes = 0
+    let last = a.paths.pathOf(b.id)?.endpoint
+    for (let second = 0; second < 600; second++) {
+      await network.run(1_000)
+      const { endpoint } = a.paths.pathOf(b.id) ?? {}
+      if (endpoint !== last) changes++
+      last = endpoint
+    }
+    // two in a row are lost once in some minutes
+    expect(changes).toBeLessThan(6)
   })
 
   test('another port that the NAT of a peer gave it is found while the stream helps', async () => {
@@ -228,6 +258,7 @@ describe('a path in use', () => {
     network.block(b, a)
     await network.run(15_000)
     expect([a.paths.status(b.id).reason, b.paths.status(a.id).reason]).toEqual(['blocked', 'blocked'])
+    expect(a.paths.status(b.id).candidates.map(({ isHeard }) => isHeard)).toEqual([false, false])
     // nor does it change while the search is repeated
     const reasons = new Set<string | undefined>()
     for (let second = 0; second < 90; second++) {

@@ -6,6 +6,7 @@ import {
   BETTER_PROBES,
   LEAST_BETTER_MS,
   LEAST_PATH_MTU,
+  LEFT_PROBES,
   PROOF_MS,
   ROUNDS_MS,
 } from './limits.ts'
@@ -24,8 +25,9 @@ export function choose(state: PathState, now: number): void {
   const usable = [...state.paths.values()].filter((path) => isUsable(path, now))
   const { chosen } = state
   if (chosen === undefined || state.isSuspect) {
-    // a suspect one is left for one that answers; for a mapping that may go soon only when that was no single loss
-    const isWell = (path: Path) => chosen === undefined || turnOf(path) >= turnOf(chosen) || chosen.lost > 1
+    // a suspect one is left for one that answers when that was no single loss, which proves nothing
+    const isWell = (path: Path) =>
+      chosen === undefined || turnOf(path) > turnOf(chosen) || chosen.lost >= LEFT_PROBES
     const best = usable.filter((path) => path !== chosen && isWell(path)).sort(byPreference)[0]
     if (best === undefined) return
     if (chosen !== undefined) state.brokeAt = withBreak(state.brokeAt, now)

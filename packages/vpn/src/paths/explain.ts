@@ -52,7 +52,7 @@ export function explain(state: PathState, bothVary: boolean): UdpStatus {
     endpoint: path.endpoint,
     kind: path.kind,
     isAnswered: path.answeredAt !== undefined,
-    isHeard: path.heardAt !== undefined,
+    isHeard: isHeard(state, path),
     rttMs: path.rttMs,
     mtu: path.mtu,
   }))
@@ -60,6 +60,11 @@ export function explain(state: PathState, bothVary: boolean): UdpStatus {
   const [endpoint, rttMs] = [chosen.endpoint, chosen.rttMs]
   const both = state.isSuspect || state.isBreakNear
   return { state: both ? 'suspect' : 'direct', reason: undefined, endpoint, rttMs, candidates }
+}
+
+/** A probe of the peer came; what came before the path in use died says nothing any more of why there is none. */
+function isHeard({ chosen, lostAt }: PathState, { heardAt }: Path): boolean {
+  return heardAt !== undefined && (chosen !== undefined || heardAt > lostAt)
 }
 
 /** The path to each address of the peer that says most of it: by whichever socket it was answered last. */
@@ -83,6 +88,5 @@ function reasonOf(state: PathState, bothVary: boolean): NoPathReason {
   if (state.round < ROUNDS_MS.length && isFirst) return 'searching'
   if (wasAnswered) return 'idle'
   if (bothVary) return 'both-vary'
-  const isHeard = paths.some(({ heardAt }) => heardAt !== undefined && heardAt > state.lostAt)
-  return isHeard ? 'one-way' : 'blocked'
+  return paths.some((path) => isHeard(state, path)) ? 'one-way' : 'blocked'
 }

@@ -12,6 +12,7 @@ import {
   ALTERNATIVES_MS,
   FRESH_MS,
   IDLE_MS,
+  LEFT_PROBES,
   PROBE_EVERY_MS,
   ROUNDS_MS,
   SEAL_BYTES,
@@ -158,7 +159,10 @@ function takePing(
   path.heardAt = now
   path.theirTurn = Math.max(path.theirTurn, turn)
   // the peer's NAT gave the socket in use another port: the one before may be gone
-  if (isOther && turn === chosen?.theirTurn) suspect(state)
+  if (isOther && chosen !== undefined && turn === chosen.theirTurn) {
+    suspect(state)
+    chosen.lost = Math.max(chosen.lost, LEFT_PROBES)
+  }
   // the hole is open now from there: it may be from here too
   const wasAsked = path.sent.some(({ at }) => now - at < 100)
   const isKnown = path.answeredAt !== undefined && now - path.answeredAt < ALTERNATIVES_MS
