@@ -1,6 +1,6 @@
 /** Why packets to a peer take the way that they take, for people. Pure. */
 import { type Endpoint, endpointText } from '@mesh/engine'
-import { ROUNDS_MS } from './limits.ts'
+import { LEAST_PATH_MTU, ROUNDS_MS } from './limits.ts'
 import type { CandidateKind, Path, PathState } from './path-state.ts'
 
 /**
@@ -37,7 +37,7 @@ interface CandidateStatus {
   readonly isAnswered: boolean
   readonly isHeard: boolean
   readonly rttMs: number | undefined
-  /** The longest packet that was proven to pass, in bytes; 0: none. */
+  /** The longest packet that was proven to pass, in bytes, 1280 or more; 0: none. */
   readonly mtu: number
 }
 
@@ -54,7 +54,7 @@ export function explain(state: PathState, bothVary: boolean): UdpStatus {
     isAnswered: path.answeredAt !== undefined,
     isHeard: isHeard(state, path),
     rttMs: path.rttMs,
-    mtu: path.mtu,
+    mtu: path.mtu < LEAST_PATH_MTU ? 0 : path.mtu,
   }))
   if (chosen === undefined) return { ...noPath(reasonOf(state, bothVary)), candidates }
   const [endpoint, rttMs] = [chosen.endpoint, chosen.rttMs]
