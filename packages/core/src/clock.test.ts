@@ -32,6 +32,26 @@ test('the monotonic time counts on when the time is set', () => {
   expect(elapsed).toBeLessThan(1_000)
 })
 
+test('a delay that is longer than a timer may be ends when it is over, and not at once', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const [day, run, cancelled] = [24 * 3_600_000, vi.fn(), vi.fn()]
+    systemClock.after(60 * day, run)
+    const cancel = systemClock.after(60 * day, cancelled)
+    systemClock.after(Number.POSITIVE_INFINITY, cancelled)
+    vi.advanceTimersByTime(30 * day)
+    cancel()
+    vi.advanceTimersByTime(30 * day - 1)
+    expect(run).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(run).toHaveBeenCalledOnce()
+    vi.advanceTimersByTime(100 * day)
+    expect(cancelled).not.toHaveBeenCalled()
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 /** Runs a module in a process of its own, which ends when nothing keeps it alive. */
 function runAlone(code: string) {
   const clock = JSON.stringify(new URL('clock.ts', import.meta.url).href)

@@ -5,7 +5,7 @@ export interface Clock {
   /** Milliseconds since some moment in the past, which setting the time of day does not change: for delays. */
   monotonic(): number
   /**
-   * Calls `run` once after `delayMs`; the returned function cancels. Does not keep the process alive unless asked
+   * Calls `run` once after `delayMs`, however long that is; the returned function cancels. Does not keep the process alive unless asked
    * to, for work that somebody already counts on.
    */
   after(delayMs: number, run: () => void, options?: { readonly keepAlive?: boolean }): () => void
@@ -16,6 +16,8 @@ export interface Clock {
  * finer monotonic clock does not count.
  */
 const MAX_DRIFT_MS = 5
+/** The longest delay of one timer, in ms: a longer one would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 /** The number of ms that makes the monotonic clock's time a time of day. */
 let offsetMs = performance.timeOrigin
 
@@ -29,8 +31,15 @@ export const systemClock: Clock = {
   },
   monotonic: () => performance.now(),
   after(delayMs, run, options) {
-    const timer = setTimeout(run, delayMs)
-    if (typeof timer === 'object' && options?.keepAlive !== true) timer.unref()
+    let timer: ReturnType<typeof setTimeout>
+    const wait = (leftMs: number) => {
+      timer =
+        leftMs > MAX_TIMER_MS
+          ? setTimeout(() => wait(leftMs - MAX_TIMER_MS), MAX_TIMER_MS)
+          : setTimeout(run, leftMs)
+      if (typeof timer === 'object' && options?.keepAlive !== true) timer.unref()
+    }
+    wait(delayMs)
     return () => clearTimeout(timer)
   },
 }

@@ -7,13 +7,14 @@
 import {
   type AddressInRange,
   type Cidr,
+  formatAddressInRange,
   type IpAddress,
   type Logger,
   type PeerId,
   silentLogger,
 } from '@mesh/core'
 import { engineError, fromNative } from './errors.ts'
-import { addressText, nativeUdp, type UdpInit } from './native-init.ts'
+import { nativeUdp, type UdpInit } from './native-init.ts'
 import { KEY_BYTES } from './limits.ts'
 import {
   loadAddon,
@@ -173,7 +174,7 @@ export interface Engine {
  */
 export function openEngine(init: EngineInit, components: EngineComponents = {}): Engine {
   const { name, mtu, privateKey, udp } = init
-  const addresses = init.addresses.map(addressText)
+  const addresses = init.addresses.map(formatAddressInRange)
   return startEngine({ name, mtu, privateKey, addresses, ...nativeUdp(udp) }, init, components).engine
 }
 
@@ -287,7 +288,7 @@ class NativeBackedEngine implements Engine {
   }
 
   setAddresses(addresses: readonly AddressInRange[]): void {
-    guarded(() => this.#native.setAddresses(addresses.map(addressText)))
+    guarded(() => this.#native.setAddresses(addresses.map(formatAddressInRange)))
   }
 
   setRoutes(routes: readonly Cidr[]): void {

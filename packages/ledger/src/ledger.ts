@@ -158,8 +158,8 @@ export interface Ledger {
   /** How far this machine's clock is from the other members'; undefined while none was heard for ten minutes. */
   clockOffset(): ClockOffset | undefined
   /**
-   * Who ends expired entries: elected among the nodes with a heartbeat of the last 15 minutes (docs/WIRE.md 4.8).
-   * Undefined when the elected one is not alive, as after a suspension of this machine.
+   * Who ends expired entries: elected among the living nodes that this one lets in (docs/WIRE.md 4.8). Undefined when nobody
+   * is alive, as after a suspension of this machine.
    */
   leader(): string | undefined
   /**

@@ -4,7 +4,7 @@
 
 /** How long a heartbeat keeps its owner's entries, in ms: four intervals of 120 s. */
 export const DEFAULT_LIVENESS_MS = 480_000
-/** Nodes whose heartbeat is younger than this, in ms, elect the reaping leader. */
+/** Nodes whose heartbeat is older than this, in ms, are never the reaping leader, however long a lease is. */
 export const AVAILABLE_MS = 900_000
 /**
  * Tombstones are collected this long after their `UpdatedAt`, in ms: three times `AVAILABLE_MS`, as legacy members do.
@@ -147,9 +147,11 @@ export const MAX_CACHED_KEYS = 4096
 export const STORE_FAILURE_LOG_INTERVAL_MS = 60_000
 
 /** How soon after the start the first copy of the ledger's file is made, in ms. */
-export const FIRST_COPY_MS = 120_000
+export const FIRST_COPY_MS = 30_000
 /** How often the file is copied while it changes, in ms; what a copy misses, the other members have. */
 export const COPY_INTERVAL_MS = 3_600_000
+/** The largest file that is copied once more at the end, in bytes: a node that ends must not wait for more than a second. */
+export const MAX_LAST_COPY_BYTES = 4 * 1024 * 1024
 /** Damaged files that are kept for whoever wants to look; the oldest goes first. */
 export const MAX_FILES_SET_ASIDE = 2
 

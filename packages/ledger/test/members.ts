@@ -7,6 +7,7 @@ import {
   type Entry,
   type KeyedEntry,
   type Ledger,
+  type LedgerComponents,
   type LedgerEvent,
   type LedgerInit,
   type Signer,
@@ -25,9 +26,14 @@ export interface Member {
 
 const verify = createNodeVerifier()
 
-export function createMember(byte: number, clock: ManualClock, init: LedgerInit = {}): Member {
+/** `admits` is false for owners that this member keeps out. */
+export function createMember(
+  byte: number,
+  clock: ManualClock,
+  { admits = () => true, ...init }: LedgerInit & Pick<LedgerComponents, 'admits'> = {},
+): Member {
   const signer = createNodeSigner(new Uint8Array(32).fill(byte))
-  const ledger = createLedger(init, { signer, verify, clock })
+  const ledger = createLedger(init, { signer, verify, clock, admits })
   const events: LedgerEvent[] = []
   ledger.subscribe((event) => events.push(event))
   return {

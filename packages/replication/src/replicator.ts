@@ -112,7 +112,6 @@ class LedgerReplicator implements Replicator {
   readonly #heartbeat: Heartbeat
   readonly #legacy: LegacyMembers
   readonly #announcing = new Set<() => void>()
-  #syncedAt: number | undefined
   #ends: (() => void)[] = []
   #state: 'new' | 'started' | 'stopped' = 'new'
 
@@ -162,17 +161,14 @@ class LedgerReplicator implements Replicator {
   async start(): Promise<void> {
     if (this.#state !== 'new') return
     this.#state = 'started'
-    const { ledger, topic, clock } = this.#components
+    const { ledger, topic } = this.#components
     this.#initialSync.begin()
-    void this.#initialSync.wait().then(() => {
-      this.#syncedAt = clock.monotonic()
-    })
     this.#ends.push(topic.onMessage((message) => this.#receiver.take(message)))
     this.#ends.push(
       startReaper({
         ...this.#components,
         intervalMs: this.#scrubIntervalMs,
-        syncedAt: () => this.#syncedAt,
+        syncedAt: () => this.#initialSync.readySince,
       }),
     )
     this.#heartbeat.start()

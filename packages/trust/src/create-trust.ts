@@ -46,6 +46,8 @@ export interface TrustComponents {
 /** The peer gate as the API shows it. */
 export interface GateSwitch {
   readonly enabled: boolean
+  /** True while it is on and nobody may pass: no entry of the trust zone counts, and it is not relaxed. */
+  readonly isShut: boolean
   set(enabled: boolean): void
 }
 
@@ -128,6 +130,7 @@ class NodeTrust implements Trust {
     if (gate === undefined) return undefined
     return {
       enabled: gate.enabled,
+      isShut: gate.isShut,
       set: (enabled) => {
         if (gate.enabled === enabled) return
         gate.enabled = enabled

@@ -1,8 +1,14 @@
-/** What people and programs of this machine give: tokens, configuration, settings, and DNS, which strangers send too. */
+/**
+ * What people and programs of this machine give: tokens, configuration, settings, the node's own files of its state folder,
+ * and DNS, which strangers send too.
+ */
 import {
   parseCidr,
   parseDuration,
   parseIp,
+  parsePeerId,
+  silentLogger,
+  systemClock,
   systemRandom,
   tryParseAddressInRange,
   tryParseDuration,
@@ -17,6 +23,7 @@ import {
   parseToken,
 } from '@mesh/network'
 import { parseListenAddress } from '@mesh/api-server'
+import type { Snapshot } from '@mesh/ledger'
 import { parseRetryAfter } from '../../../../packages/api-client/src/retry-after.ts'
 import { tryParseDnsType } from '../../../../packages/api-contract/src/dns-types.ts'
 import { parseTokenList } from '../../../../packages/api-server/src/auth/token-list.ts'
@@ -26,8 +33,13 @@ import { parseName } from '../../../../packages/dns/src/names.ts'
 import { encodeQuery } from '../../../../packages/dns/test/names-world.ts'
 import { parseIdentity } from '../../../../packages/p2p/src/host/identity.ts'
 import { encodeGuestFile, parseGuestFile } from '../../../../packages/vpn/src/guests/guest-file.ts'
+import { rememberAddresses } from '../../../../packages/vpn/src/addresses/past-addresses.ts'
+import { exitJournal } from '../../src/exit/exit-journal.ts'
+import { keptChoice } from '../../src/exit/kept-exit.ts'
+import { kernelJournal } from '../../src/kernel/local-filter.ts'
 import { refuseLogLevels } from '../../src/log/log-level.ts'
 import { parseDnsPlace, parseForwardPlace, parseZone } from '../../src/settings/dns-values.ts'
+import { savedResolver } from '../../src/node/restore-resolver.ts'
 import { readDefaults } from '../../src/settings/given.ts'
 import {
   parseEgressPeer,
@@ -38,6 +50,8 @@ import {
   parseRange,
 } from '../../src/settings/service-values.ts'
 import { parseRoute, parseStaticPeer, parseVpnAddress, parseVpnHost } from '../../src/settings/vpn-values.ts'
+import { offersFile } from '../../src/state/kept-offers.ts'
+import { parseState } from '../../src/state/state-file.ts'
 import { type Decoder, textOf, textSeeds } from '../decoder.ts'
 
 const config = generateNetworkConfig({ intervalS: 360 }, systemRandom)
@@ -55,6 +69,12 @@ const GUEST = {
   publicKey: KEY,
   presharedKey: KEY,
   addedAt: 1_790_000_000_000,
+}
+
+const EMPTY_LEDGER = {
+  self: parsePeerId('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'),
+  snapshot: () => ({ entries: () => [] }) as Partial<Snapshot> as Snapshot,
+  subscribe: () => () => {},
 }
 
 export const PERSON_DECODERS: readonly Decoder[] = [
@@ -178,6 +198,37 @@ export const PERSON_DECODERS: readonly Decoder[] = [
     seeds: textSeeds(encodeGuestFile({ privateKey: KEY, port: 51_820, guests: [GUEST] })),
     mayRefuse: true,
     decode: (bytes) => parseGuestFile(textOf(bytes)),
+  },
+  {
+    name: 'state-files',
+    form: 'json',
+    seeds: textSeeds(
+      '{"pid":7,"mark":5099}',
+      '{"pid":7,"table":"mesh_exit_mesh0"}',
+      '{"pid":7,"interface":"mesh0"}',
+      '{"pid":7,"written":"a","link":"b","text":"c"}',
+      '{"given":null,"wanted":"gate"}',
+      '{"services":{"web":"127.0.0.1:80"},"connections":{},"files":{"photos":"/srv/photos"}}',
+    ),
+    decode(bytes) {
+      for (const schema of [exitJournal, kernelJournal, savedResolver, keptChoice, offersFile]) {
+        parseState<object>(textOf(bytes), schema)
+      }
+    },
+  },
+  {
+    name: 'past-addresses',
+    form: 'json',
+    seeds: textSeeds(
+      '{"10.1.0.9":{"peer":"12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB","at":1790000000000,"since":1}}',
+    ),
+    decode(bytes) {
+      const store = { read: () => textOf(bytes), write() {} }
+      const memory = rememberAddresses({ ledger: EMPTY_LEDGER, store, clock: systemClock, log: silentLogger })
+      memory.ofOthers()
+      memory.lasting()
+      memory.stop()
+    },
   },
   {
     name: 'identity',

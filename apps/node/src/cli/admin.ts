@@ -25,7 +25,8 @@ export const runAdminInit: Run = async (call) => {
   const { id } = openKeyFile(file, systemRandom, log)
   const before = network.config.administrators ?? []
   const administrators = before.includes(id) ? before : [...before, id]
-  out(`${encodeToken({ ...network.config, administrators })}\n`)
+  const token = encodeToken({ ...network.config, administrators })
+  out(settings.json ? printableJson({ Administrator: id, KeyFile: file, Token: token }, 2) : `${token}\n`)
   note(`Administrator ${id}; its key is in ${file}: keep a copy in a safe place.`)
   note('Give every machine this token and restart its node; who is not let in then stays outside.')
   return 0

@@ -39,6 +39,49 @@ function whyMissing(shell: string): string {
   return isMissing(shell) ? ` (skipped: ${shell} is not installed)` : ''
 }
 
+test('every command that prints and ends does so as JSON, too', async () => {
+  // these run a node, or print what is for shells and people
+  const others = ['', 'api', 'start', 'proxy', 'completion', 'help']
+  const without = allCommands.map(({ name }) => name).filter((name) => !optionsOf(name).includes('json'))
+  expect(without.toSorted()).toEqual(others.toSorted())
+  const json = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const { code, out } = await run(...args, '--json')
+    return { code, ...(JSON.parse(out) as object) }
+  }
+  expect(await json('version')).toEqual({ code: 0, Version: expect.stringMatching(/^\d+\.\d+/) })
+  expect(Object.keys(await json('peergater', 'ecdsa-genkey'))).toEqual(['code', 'PrivateKey', 'PublicKey'])
+  expect(Object.keys(await json('peergater', 'ecdsa-genkey', '--pubkey'))).toEqual(['code', 'PublicKey'])
+  const { out: token } = await run('-g', '-b')
+  writeFileSync(join(home, 'a.token'), token, { mode: 0o600 })
+  const { Network, Token } = await json('token', 'show', '--token-file=a.token')
+  expect([String(Network).length, Token]).toEqual([20, token.trim()])
+  const made = await json('admin', 'init', '--token-file=a.token', `--state-dir=${home}`)
+  expect(made).toEqual({
+    code: 0,
+    Administrator: expect.stringMatching(/^12D3/),
+    KeyFile: join(home, String(Network), 'admin.key'),
+    Token: expect.any(String),
+  })
+})
+
+test('a setting of trust that is wrong ends with 2, like every other, before anything is joined', async () => {
+  const { out: token } = await run('-g', '-b')
+  writeFileSync(join(home, 'b.token'), token, { mode: 0o600 })
+  const start = (...args: string[]) =>
+    run('start', '--token-file=b.token', `--state-dir=${home}`, '--private', '--no-mdns', ...args)
+  for (const auth of ['x', '{"rsa":{}}', '{"ecdsa":{"private_key":"x"}}']) {
+    const { code, notes } = await start('--peerguard', `--peergate-auth=${auth}`)
+    expect([auth, code, notes]).toEqual([auth, 2, expect.stringMatching(/\[trust\.bad_(auth|key)\]/)])
+  }
+  const { out: adminToken } = await run('admin', 'init', '--token-file=b.token', `--state-dir=${home}`)
+  writeFileSync(join(home, 'b.token'), adminToken, { mode: 0o600 })
+  expect(await start('--invite=x')).toMatchObject({
+    code: 2,
+    notes: expect.stringContaining('trust.bad_invite'),
+  })
+  expect((await start('--ownership=observe')).code).toBe(2)
+})
+
 describe('completion', () => {
   test('bash takes the script, and completes commands, flags and choices', async () => {
     const { code, out } = await run('completion', 'bash')

@@ -14,8 +14,12 @@ export const nodeCommands: readonly Command[] = [
     arguments: [],
     summary: 'check this machine and its running node, and say what to do',
     description:
-      'Looks at the device, privileges, state folder, ports, clock, NAT, relays, UDP, MTU, DNS, token, peers and versions. Works without a running node too, of what can be seen then. Ends with 1 when a check fails; a warning is no failure.',
-    examples: ['mesh doctor', 'sudo mesh doctor --token-file mesh.token', 'mesh doctor --json'],
+      'Looks at the device, privileges, state folder, ports, clock, NAT, relays, UDP, MTU, DNS, token, peers and versions. Without a running node it looks at the machine alone, and whether the addresses that --listen, --listen-maddrs, --udp-port and --dns name are free. Ends with 1 when a check fails; a warning is no failure.',
+    examples: [
+      'mesh doctor',
+      'sudo mesh doctor --token-file mesh.token --udp-port 51820',
+      'mesh doctor --json',
+    ],
     load: async () => (await import('./doctor.ts')).runDoctor,
   },
   {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
 import { encodeToken } from '@mesh/network'
 import type { Settings } from '../settings/options.ts'
+import { printableJson } from '../log/printable.ts'
 import { describeExposedNetwork, readNetwork } from '../state/network.ts'
 import { checkoutOf } from './called-as.ts'
 import type { Run } from './command.ts'
@@ -21,7 +22,8 @@ export const runTokenShow: Run = async ({ command, settings: given, surroundings
   }
   const exposed = describeExposedNetwork(settings)
   if (exposed !== undefined) note(`mesh: ${exposed}`)
-  out(`${encodeToken(network.config)}\n`)
+  const token = encodeToken(network.config)
+  out(settings.json ? printableJson({ Network: network.id, Token: token }, 2) : `${token}\n`)
   return 0
 }
 

@@ -13,10 +13,10 @@ export function checkMachine(machine: MachineFacts, node: NodeFacts | undefined)
     checkToken(machine, node),
     checkState(machine),
     ...checkDevice(machine, node),
-    checkPorts(machine),
+    checkPorts(machine, node),
     checkFiles(machine),
     checkInterfaces(machine),
-    checkOwnName(machine),
+    checkResolver(machine),
   ]
 }
 
@@ -77,13 +77,25 @@ function checkDevice({ support, wireguard }: MachineFacts, node: NodeFacts | und
     : [say('device', found, next), skip('privileges', 'Not looked at: there is no device.')]
 }
 
-function checkPorts({ ports: { tcp, udp } }: MachineFacts): Check {
+function checkPorts({ ports: { tcp, udp }, places }: MachineFacts, node: NodeFacts | undefined): Check {
   const failed = [...(tcp.works ? [] : [`TCP: ${tcp.reason}`]), ...(udp.works ? [] : [`UDP: ${udp.reason}`])]
-  if (failed.length === 0) return ok('ports', 'This user may listen on TCP and UDP ports.')
-  return fail(
+  if (failed.length > 0) {
+    return fail(
+      'ports',
+      `Nothing can listen here (${failed.join('; ')}).`,
+      'Look for a sandbox, a seccomp filter or a limit on open files.',
+    )
+  }
+  const refused = places.flatMap(({ option, isDefault, tried }) =>
+    tried.works ? [] : [{ isDefault, text: `${tried.reason} (${option})` }],
+  )
+  if (node !== undefined || refused.length === 0)
+    return ok('ports', 'This user may listen on TCP and UDP ports.')
+  const say = refused.every(({ isDefault }) => isDefault) ? warn : fail
+  return say(
     'ports',
-    `Nothing can listen here (${failed.join('; ')}).`,
-    'Look for a sandbox, a seccomp filter or a limit on open files.',
+    `No node could listen there: ${refused.map(({ text }) => text).join('; ')}.`,
+    'If another program has the port, `ss -lntup` names it; ports below 1024 need root, or CAP_NET_BIND_SERVICE. Or give the option another address.',
   )
 }
 
@@ -117,7 +129,17 @@ function checkInterfaces({ interfaces }: MachineFacts): Check {
   )
 }
 
-function checkOwnName({ ownName }: MachineFacts): Check {
+function checkResolver({ ownName, nameServers }: MachineFacts): Check {
+  const silent = nameServers.flatMap(({ address, tried }) =>
+    tried.works ? [] : [`${address} (${tried.reason})`],
+  )
+  if (silent.length > 0) {
+    return warn(
+      'resolver',
+      `${silent.length === nameServers.length ? 'None' : 'Not each'} of this machine's DNS servers answers: ${silent.join(', ')}.`,
+      'Look at /etc/resolv.conf: without DNS only peers that are named by address, or found on the local network, are met.',
+    )
+  }
   if (ownName.works) return ok('resolver', "This machine's resolver answers for its own name.")
   return warn(
     'resolver',

@@ -16,9 +16,11 @@ const machine: MachineFacts = {
   exposedToken: undefined,
   stateDir: { path: '/var/lib/mesh', writing: works },
   ports: { tcp: works, udp: works },
+  places: [{ option: '--listen', isDefault: true, tried: works }],
   interfaces: [{ name: 'eth0', mtu: 1500 }],
   addresses: ['127.0.0.1', '10.0.0.5'],
   ownName: works,
+  nameServers: [{ address: '192.0.2.53', tried: works }],
   maxFiles: 524_288,
 }
 
@@ -118,6 +120,12 @@ const clock = (AheadMs: number) => ({
 const addresses = (...Addresses: string[]) => ({
   node: { reachability: { Addresses, Ways: [], Clock: null } },
 })
+const taken = (isDefault: boolean) => ({
+  option: '--listen',
+  isDefault,
+  tried: broken('address already in use 127.0.0.1:8080'),
+})
+const silent = { address: '192.0.2.54', tried: broken('silent') }
 const ill: { readonly node: Partial<NodeFacts> } = {
   node: {
     health: {
@@ -139,11 +147,16 @@ test.each([
   ['device', { machine: { support: { ...unsupported, code: 'engine.no_kernel_wireguard' } } }, 'fail', 'No.'],
   ['device', { machine: { wireguard: 'kernel' } }, 'ok', "the kernel's WireGuard is there"],
   ['ports', { machine: { ports: { tcp: works, udp: broken('EPERM') } } }, 'fail', 'UDP: EPERM'],
+  ['ports', { machine: { places: [taken(true)] }, node: null }, 'warn', 'in use 127.0.0.1:8080 (--listen)'],
+  ['ports', { machine: { places: [taken(true), taken(false)] }, node: null }, 'fail', 'in use'],
+  ['ports', { machine: { places: [taken(false)] } }, 'ok', 'may listen'],
   ['open files', { machine: { maxFiles: 64 } }, 'warn', '64 files'],
   ['open files', { machine: { maxFiles: undefined } }, 'skip', 'does not say'],
   ['interfaces', { machine: { interfaces: [] } }, 'fail', 'No interface'],
   ['interfaces', { machine: { interfaces: [{ name: 'wg0', mtu: 1_200 }] } }, 'warn', 'wg0 (1200)'],
   ['resolver', { machine: { ownName: broken('ENOTFOUND') } }, 'warn', 'ENOTFOUND'],
+  ['resolver', { machine: { nameServers: [silent] } }, 'warn', "None of this machine's DNS servers answers"],
+  ['resolver', { machine: { nameServers: [...machine.nameServers, silent] } }, 'warn', '192.0.2.54 (silent)'],
   ['health', ill, 'fail', 'It hurts.'],
   ['clock', clock(300_000), 'fail', '300 s ahead of'],
   ['clock', clock(-20_000), 'warn', '20 s behind'],

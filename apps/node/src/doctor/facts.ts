@@ -9,9 +9,23 @@ import type {
   VpnView,
 } from '@mesh/api-contract'
 import type { EngineSupport } from '@mesh/engine'
+import type { Tried } from './tried.ts'
 
-/** The outcome of something that was tried. */
-export type Tried = { readonly works: true } | { readonly works: false; readonly reason: string }
+/** An address that a node with these settings would listen on. */
+export interface WantedPlace {
+  /** The option that names it, such as `--listen`. */
+  readonly option: string
+  /** True where the person named no other: a node that does not serve there starts all the same. */
+  readonly isDefault: boolean
+  readonly tried: Tried
+}
+
+export interface NameServer {
+  /** With its port, where that is not 53. */
+  readonly address: string
+  /** Asking it. */
+  readonly tried: Tried
+}
 
 export interface MachineFacts {
   /** The version of this program. */
@@ -26,12 +40,15 @@ export interface MachineFacts {
   readonly stateDir: { readonly path: string; readonly writing: Tried }
   /** Listening on a free TCP port, and on a free UDP port. */
   readonly ports: { readonly tcp: Tried; readonly udp: Tried }
+  /** What counts only while no node runs: a running one has them itself. */
+  readonly places: readonly WantedPlace[]
   /** The interfaces with an address that is not loopback, and their MTU. */
   readonly interfaces: readonly { readonly name: string; readonly mtu: number | undefined }[]
   /** The IP addresses of all interfaces. */
   readonly addresses: readonly string[]
   /** Finding the address of this machine's own name. */
   readonly ownName: Tried
+  readonly nameServers: readonly NameServer[]
   /** How many files a process of this user may have open; undefined where the system does not say. */
   readonly maxFiles: number | undefined
 }

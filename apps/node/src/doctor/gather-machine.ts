@@ -1,20 +1,20 @@
 /** Looks at this machine for the doctor: files, sockets, interfaces. Changes nothing that stays. */
-import { createSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { dirname } from 'node:path'
-import { type Clock, MeshError, toError, untilAborted, withDeadline } from '@mesh/core'
+import { type Clock, MeshError, toError } from '@mesh/core'
 import { engineSupport, kernelSupport } from '@mesh/engine'
 import type { Settings } from '../settings/options.ts'
 import { readOpenFiles } from '../node/open-files.ts'
 import { describeExposedNetwork, readNetwork } from '../state/network.ts'
 import { version } from '../version.ts'
-import type { MachineFacts, Tried } from './facts.ts'
+import type { MachineFacts, NameServer } from './facts.ts'
+import { gatherNameServers } from './gather-name-servers.ts'
+import { bindUdp, gatherPlaces, listenTcp } from './gather-places.ts'
+import { type Tried, tried } from './tried.ts'
 
-/** How long one look may take, in ms. */
-const LOOK_MS = 3_000
+const ANY_FREE = { host: '127.0.0.1', port: 0 } as const
 
 export async function gatherMachine(
   settings: Settings,
@@ -22,10 +22,12 @@ export async function gatherMachine(
   clock: Clock,
 ): Promise<MachineFacts> {
   const interfaces = Object.entries(networkInterfaces())
-  const [tcp, udp, ownName] = await Promise.all([
-    tried(() => listenTcp(), clock),
-    tried(() => bindUdp(), clock),
-    tried(() => lookup(hostname()), clock),
+  const nameServers = gatherNameServers(clock)
+  const [tcp, udp, places, ownName] = await Promise.all([
+    tried(() => listenTcp(ANY_FREE), clock),
+    tried(() => bindUdp(ANY_FREE), clock),
+    gatherPlaces(settings, clock),
+    nameServers.then((servers) => findOwnName(servers, clock)),
   ])
   return {
     version,
@@ -35,24 +37,23 @@ export async function gatherMachine(
     exposedToken: exposedToken(settings),
     stateDir: { path: stateDir, writing: writing(stateDir) },
     ports: { tcp, udp },
+    places,
     interfaces: interfaces
       .filter(([, addresses]) => addresses?.some(({ internal }) => !internal) === true)
       .map(([name]) => ({ name, mtu: mtuOf(name) })),
     addresses: interfaces.flatMap(([, addresses]) => addresses?.map(({ address }) => address) ?? []),
     ownName,
+    nameServers: await nameServers,
     maxFiles: readOpenFiles()?.allowed,
   }
 }
 
-/** Tries it, within its time; what it threw becomes the reason. */
-export async function tried(look: () => Promise<unknown>, clock: Clock): Promise<Tried> {
-  try {
-    const reason = () => new Error(`nothing came of it within ${LOOK_MS} ms`)
-    await withDeadline({ clock, ms: LOOK_MS, reason }, (signal) => untilAborted(look(), signal))
-    return { works: true }
-  } catch (error) {
-    return { works: false, reason: toError(error).message }
-  }
+/** Servers that are all silent are not waited for: the system's own resolver takes many seconds then, and cannot be stopped. */
+function findOwnName(servers: readonly NameServer[], clock: Clock): Promise<Tried> | Tried {
+  const isHopeless = servers.length > 0 && servers.every((server) => !server.tried.works)
+  return isHopeless
+    ? { works: false, reason: 'no DNS server answers' }
+    : tried(() => lookup(hostname()), clock)
 }
 
 function networkOf(settings: Settings): MachineFacts['network'] {
@@ -87,25 +88,6 @@ function writing(stateDir: string): Tried {
   } catch (error) {
     return { works: false, reason: toError(error).message }
   }
-}
-
-function listenTcp(): Promise<void> {
-  const server = createServer()
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => server.close(() => resolve()))
-  })
-}
-
-function bindUdp(): Promise<void> {
-  const socket = createSocket('udp4')
-  return new Promise((resolve, reject) => {
-    socket.once('error', (error) => {
-      socket.close()
-      reject(error)
-    })
-    socket.bind(0, '127.0.0.1', () => socket.close(() => resolve()))
-  })
 }
 
 function mtuOf(name: string): number | undefined {

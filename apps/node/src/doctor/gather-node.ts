@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { type ApiClient, ApiError } from '@mesh/api-client'
 import { type Clock } from '@mesh/core'
 import type { NodeFacts } from './facts.ts'
-import { tried } from './gather-machine.ts'
+import { tried } from './tried.ts'
 
 /** How many of its addresses are tried. */
 const MAX_TRIED = 16

@@ -56,7 +56,7 @@ export function openExitHost(init: ExitHostInit, ends: Ends): ExitHost {
   const uses = hasVpn && settings.exitNode !== undefined
   const mark = uses ? settings.fwmark : undefined
   restoreExit(stateDir, log, mark)
-  ends.add(() => endJournals(stateDir))
+  ends.add(() => endJournals(stateDir, log))
   const host = new KernelExitHost(init)
   ends.add(() => host.endWatch())
   if (uses) host.use(settings.exitNode)
@@ -111,7 +111,7 @@ class KernelExitHost implements ExitHost {
     const { fwmark: mark, exitNodeBlockLan: blockLan } = settings
     if (mark === 0) throw noMark()
     if (settings.advertiseExit || settings.router !== undefined) throw isExit()
-    const journal = readJournal(stateDir, 'use')
+    const journal = readJournal(stateDir, 'use', log)
     if (isAlive(journal) || (journal === undefined && hasRules())) throw inUse()
     refuseStrictFilter(this.facts())
     writeJournal(stateDir, 'use', { pid: process.pid, mark })
@@ -125,7 +125,7 @@ class KernelExitHost implements ExitHost {
     this.endWatch()
     this.#found = []
     this.#guarded = undefined
-    endJournal(this.#init.stateDir, 'use')
+    endJournal(this.#init.stateDir, 'use', this.#init.log)
   }
 
   facts(): HostFacts {

@@ -2,18 +2,23 @@
  * The exit that was chosen while the node ran. It holds over restarts, until the node is started with another `--exit-node`
  * than it was started with when that was chosen.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from '@mesh/core'
+import * as z from 'zod'
 import type { Settings } from '../settings/options.ts'
+import { readStateFile, writeStateFile } from '../state/state-file.ts'
 import { EXIT_MARK } from './limits.ts'
 
-interface KeptChoice {
+export const keptChoice = z.object({
   /** The value of `--exit-node` at the start; null: none. */
-  readonly given: string | null
+  given: z.string().nullable(),
   /** The choice; null: none. */
-  readonly wanted: string | null
-}
+  wanted: z.string().nullable(),
+})
+
+const DAMAGED =
+  'The exit that was chosen while the node ran is forgotten, and --exit-node decides again: choose it anew by `mesh exit-node`.'
 
 export interface KeptExit {
   /** The settings of the start, with the exit that was chosen. */
@@ -26,15 +31,17 @@ export interface KeptExit {
 export function openKeptExit(folder: string | undefined, settings: Settings, log: Logger): KeptExit {
   const file = folder === undefined ? undefined : join(folder, 'exit-choice.json')
   const given = settings.exitNode ?? null
-  const kept = file === undefined ? undefined : readChoice(file)
+  const read =
+    file === undefined ? undefined : readStateFile({ file, schema: keptChoice, log, hint: DAMAGED })
+  const kept = read === 'damaged' ? undefined : read
   return {
     settings: kept?.given === given ? withExit(settings, kept.wanted ?? undefined) : settings,
     keep(wanted) {
       if (file === undefined) return
-      const choice: KeptChoice = { given, wanted: wanted ?? null }
+      const choice = { given, wanted: wanted ?? null } satisfies z.infer<typeof keptChoice>
       try {
         if (choice.wanted === given) rmSync(file, { force: true })
-        else writeFileSync(file, JSON.stringify(choice), { mode: 0o600, flush: true })
+        else writeStateFile(file, choice)
       } catch (error) {
         log.warn('exit choice is not kept', { file, error })
       }
@@ -49,14 +56,4 @@ function withExit(settings: Settings, wanted: string | undefined): Settings {
   // these came later, and contradict it
   if (settings.advertiseExit || settings.router !== undefined) return settings
   return { ...rest, exitNode: wanted, fwmark: settings.fwmark === 0 ? EXIT_MARK : settings.fwmark }
-}
-
-function readChoice(file: string): KeptChoice | undefined {
-  try {
-    const { given, wanted } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
-    const isName = (value: unknown): value is string | null => value === null || typeof value === 'string'
-    return isName(given) && isName(wanted) ? { given, wanted } : undefined
-  } catch {
-    return undefined
-  }
 }

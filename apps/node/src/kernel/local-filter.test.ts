@@ -56,3 +56,17 @@ test('what a killed node left is taken away, and what a living one has is not', 
   restoreKernel(folder, silentLogger)
   expect(readdirSync(folder)).toEqual(['kernel-mesh1.json'])
 })
+
+test('a damaged journal is told with what to type, and hides no other', () => {
+  vi.stubEnv('PATH', folder)
+  const warn = vi.fn()
+  writeFileSync(join(folder, 'kernel-a.json'), 'null')
+  writeFileSync(join(folder, 'kernel-b.json'), '{"pid":"1","interface":{}}')
+  writeFileSync(join(folder, 'kernel-mesh0.json'), JSON.stringify({ pid: 2 ** 22 + 1, interface: 'mesh0' }))
+  restoreKernel(folder, { ...silentLogger, warn })
+  expect(readdirSync(folder).toSorted()).toEqual(['kernel-a.json.damaged', 'kernel-b.json.damaged'])
+  expect(warn).toHaveBeenCalledWith('state file is damaged', {
+    file: join(folder, 'kernel-a.json.damaged'),
+    hint: expect.stringContaining('`ip link delete dev a`'),
+  })
+})

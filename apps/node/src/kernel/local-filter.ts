@@ -4,21 +4,25 @@
  * source of a packet alone. The interface and the table outlive a node that is killed, so they are written down first, and
  * the next node of the state folder takes them away.
  */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, MeshError } from '@mesh/core'
 import type { LocalFilter } from '@mesh/engine'
+import * as z from 'zod'
 import { CommandFailure, runSystem, trySystem } from '../exit/system-command.ts'
 import { isRunning } from '../node/restore-resolver.ts'
+import { readStateFile, writeStateFile } from '../state/state-file.ts'
 
-interface KernelJournal {
+export const kernelJournal = z.object({
   /** The process id of the node that wrote it. */
-  readonly pid: number
-  readonly interface: string
-}
+  pid: z.int().positive(),
+  interface: z.string().regex(/^[^\s/]{1,15}$/),
+})
 
-/** The beginning of the journals' names. */
-const PREFIX = 'kernel-'
+type KernelJournal = Readonly<z.infer<typeof kernelJournal>>
+
+/** The names of the journals: the interface stands between these two. */
+const [PREFIX, SUFFIX] = ['kernel-', '.json']
 
 function tableOf(interfaceName: string): string {
   return `mesh_kernel_${interfaceName.replaceAll(/[^A-Za-z0-9]/g, '_')}`
@@ -50,10 +54,7 @@ export function createLocalFilter(stateDir: string): LocalFilter {
   return {
     set(interfaceName, local) {
       const journal: KernelJournal = { pid: process.pid, interface: interfaceName }
-      if (told === undefined) {
-        const path = journalPath(stateDir, interfaceName)
-        writeFileSync(path, JSON.stringify(journal), { mode: 0o600, flush: true })
-      }
+      if (told === undefined) writeStateFile(journalPath(stateDir, interfaceName), journal)
       told = interfaceName
       apply(interfaceName, local)
     },
@@ -68,7 +69,7 @@ export function createLocalFilter(stateDir: string): LocalFilter {
 
 /** Takes away the interfaces and the tables of nodes of this state folder that were killed. */
 export function restoreKernel(stateDir: string, log: Logger): void {
-  for (const { pid, interface: name } of readJournals(stateDir)) {
+  for (const { pid, interface: name } of readJournals(stateDir, log)) {
     if (isRunning(pid)) continue
     trySystem('ip', ['link', 'delete', 'dev', name, 'type', 'wireguard'])
     trySystem('nft', ['delete', 'table', 'inet', tableOf(name)])
@@ -99,14 +100,21 @@ function apply(interfaceName: string, local: readonly string[]): void {
 }
 
 function journalPath(stateDir: string, interfaceName: string): string {
-  return join(stateDir, `${PREFIX}${encodeURIComponent(interfaceName)}.json`)
+  return join(stateDir, `${PREFIX}${encodeURIComponent(interfaceName)}${SUFFIX}`)
 }
 
-function readJournals(stateDir: string): readonly KernelJournal[] {
+function readJournals(stateDir: string, log: Logger): readonly KernelJournal[] {
+  return journalFiles(stateDir).flatMap((name) => {
+    const shown = name.slice(PREFIX.length, -SUFFIX.length)
+    const hint = `If no node of this machine has an interface ${shown} any more: \`ip link delete dev ${shown}\` and \`nft delete table inet ${tableOf(shown)}\` take away what is left of it.`
+    const journal = readStateFile({ file: join(stateDir, name), schema: kernelJournal, log, hint })
+    return journal === undefined || journal === 'damaged' ? [] : [journal]
+  })
+}
+
+function journalFiles(stateDir: string): readonly string[] {
   try {
-    return readdirSync(stateDir)
-      .filter((name) => name.startsWith(PREFIX))
-      .map((name) => JSON.parse(readFileSync(join(stateDir, name), 'utf8')) as KernelJournal)
+    return readdirSync(stateDir).filter((name) => name.startsWith(PREFIX) && name.endsWith(SUFFIX))
   } catch {
     return []
   }

@@ -8,6 +8,7 @@ import { lstatSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'no
 import { promisify } from 'node:util'
 import type { HealthProblem } from '@mesh/api-server'
 import type { BoundAddress, DnsStatus } from '@mesh/dns'
+import { writeStateFile } from '../state/state-file.ts'
 import type { Ends } from './ends.ts'
 import type { JoinInit } from './join-init.ts'
 import { isMarked, withNameServer } from './resolv-conf.ts'
@@ -72,7 +73,7 @@ function saveFile(stateDir: string, address: string): SavedResolver {
   const text = readFileSync(RESOLV_CONF, 'utf8')
   if (isMarked(text)) throw new Error('another node of mesh has configured /etc/resolv.conf already')
   const saved = { pid: process.pid, link, text, written: withNameServer(text, address) }
-  writeFileSync(recordPath(stateDir), JSON.stringify(saved), { mode: 0o600 })
+  writeStateFile(recordPath(stateDir), saved)
   return saved
 }
 

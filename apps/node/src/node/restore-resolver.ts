@@ -2,17 +2,22 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from '@mesh/core'
+import * as z from 'zod'
+import { readStateFile } from '../state/state-file.ts'
 
 export const RESOLV_CONF = '/etc/resolv.conf'
 
-export interface SavedResolver {
+/** What stood in the file before a node wrote it. */
+export const savedResolver = z.object({
   /** The process id of the node that wrote it. */
-  readonly pid: number
-  readonly written: string
+  pid: z.int().positive(),
+  written: z.string(),
   /** The target of a link, or else the text of a file. */
-  readonly link?: string | undefined
-  readonly text: string
-}
+  link: z.string().optional(),
+  text: z.string(),
+})
+
+export type SavedResolver = Readonly<z.infer<typeof savedResolver>>
 
 /** Gives the file in the state folder, which outlives a crash, with what stood there before. */
 export function recordPath(stateDir: string): string {
@@ -25,8 +30,8 @@ export function recordPath(stateDir: string): string {
  */
 export function restoreResolver(stateDir: string, log: Logger, { own = false } = {}): void {
   const record = recordPath(stateDir)
-  const saved = readRecord(record)
-  if (saved === undefined || (!own && isRunning(saved.pid))) return
+  const saved = readStateFile({ file: record, schema: savedResolver, log, hint: DAMAGED })
+  if (saved === undefined || saved === 'damaged' || (!own && isRunning(saved.pid))) return
   try {
     if (readFileSync(RESOLV_CONF, 'utf8') === saved.written) {
       if (saved.link === undefined) writeFileSync(RESOLV_CONF, saved.text)
@@ -42,13 +47,7 @@ export function restoreResolver(stateDir: string, log: Logger, { own = false } =
   }
 }
 
-function readRecord(path: string): SavedResolver | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as SavedResolver
-  } catch {
-    return undefined
-  }
-}
+const DAMAGED = `What stood in ${RESOLV_CONF} before a node with --dns-configure wrote it is not known any more. If its first name server is that node's, write the machine's own there again.`
 
 /** Says whether a process of this id runs, other than this one. */
 export function isRunning(pid: number): boolean {

@@ -81,6 +81,21 @@ test('a gate that is on with nobody in its trust zone is told of; a node without
       ['mesh_trust_zone_peers', 0],
     ],
   )
+  const relaxed = open(clock, { administrators: [], guard: { ...guard, relaxed: true } })
+  expect(codesOf(relaxed)).toEqual([])
+  // an entry that somebody else wrote counts unless the gate is strict
+  const writer = open(clock, { administrators: [] })
+  writer.ledger.put('trustzone', writer.id, '""')
+  await clock.advance(50)
+  for (const strict of [false, true]) {
+    const { trust, ledger, id } = open(clock, {
+      administrators: [],
+      guard: { ...guard, enabled: false, strict },
+    })
+    ledger.merge([...writer.ledger.snapshot().entries('trustzone')], undefined)
+    trust.gate?.set(true)
+    expect(codesOf({ trust, ledger, id })).toEqual(strict ? ['trust.empty_zone'] : [])
+  }
   expect(trustProblems(undefined, node.ledger)).toEqual([])
   expect(trustMetrics(undefined, node.ledger)).toEqual([])
 })

@@ -14,15 +14,15 @@ export function trustProblems(trust: Trust | undefined, ledger: Snapshots): read
   return [
     ...(administration === undefined ? [] : ownProblems(administration, ledger.self)),
     ...(administration?.holdsKey === true ? administratorProblems(administration, trust) : []),
-    ...(gate?.enabled === true && ledger.snapshot().count(BUCKETS.trustzone) === 0 ? [EMPTY_ZONE] : []),
+    ...(gate?.isShut === true ? [EMPTY_ZONE] : []),
   ]
 }
 
 const EMPTY_ZONE: HealthProblem = {
   code: 'trust.empty_zone',
   severity: 'warning',
-  title: 'The peer gate is on, and nobody is in the trust zone',
-  hint: 'Nobody passes, unless it is relaxed. Put a public key into the bucket trustzoneAuth, or switch the gate off: PUT /api/peergate/disable.',
+  title: 'The peer gate is on, and nobody counts as in the trust zone: nobody passes',
+  hint: 'Put a public key into the bucket trustzoneAuth, so that who holds its key gets in, or switch the gate off: PUT /api/peergate/disable. With --peergate-strict only entries count that go back to this node.',
 }
 
 function ownProblems(administration: Administration, self: string): readonly HealthProblem[] {

@@ -241,7 +241,16 @@ export const outputOptions = {
   }),
   json: toggle({
     group: 'Output',
-    commands: [...CLIENT, ...API_TOKEN, 'config', 'dns', ...SERVICE.filter((command) => command !== 'proxy')],
+    commands: [
+      ...CLIENT,
+      ...TOKEN,
+      ...API_TOKEN,
+      'peergater ecdsa-genkey',
+      'version',
+      'config',
+      'dns',
+      ...SERVICE.filter((command) => command !== 'proxy'),
+    ],
     default: false,
     environment: false,
     help: 'Print JSON for programs (for `ledger put`: take VALUE as JSON too).',

@@ -16,7 +16,7 @@ const record = (placeholder: string, help: string) =>
 export const dnsOptions = {
   dns: list({
     group: 'DNS',
-    commands: NODE,
+    commands: [...NODE, 'doctor'],
     placeholder: 'ADDRESS',
     help: 'Answer DNS there, on UDP and TCP: 127.0.0.1:5353, :53, [::1]:53. `mesh dns` answers at 127.0.0.1:53 unless told otherwise.',
     check: refusalOf(parseDnsPlace),

@@ -9,7 +9,7 @@ const GIB = 1024 * MIB
 export const apiOptions = {
   listen: text({
     group: 'API',
-    commands: ['api', 'proxy', 'config'],
+    commands: ['api', 'proxy', 'config', 'doctor'],
     placeholder: 'ADDRESS',
     default: '127.0.0.1:8080',
     help: 'Where the API and its web page are served, or with `mesh proxy` the proxy: HOST:PORT, :PORT, [IPV6]:PORT or unix://PATH. Port 0 takes a free one.',
@@ -22,7 +22,7 @@ export const apiOptions = {
   }),
   apiListen: text({
     group: 'API',
-    commands: ['', 'config'],
+    commands: ['', 'config', 'doctor'],
     placeholder: 'ADDRESS',
     default: '127.0.0.1:8080',
     help: 'With --api: where, in the forms of --listen.',
@@ -122,7 +122,7 @@ export const transportOptions = {
   }),
   listenMaddrs: list({
     group: 'Transports and addresses',
-    commands: NODE,
+    commands: [...NODE, 'doctor'],
     placeholder: 'ADDRESS',
     defaultText: 'free ports on every interface',
     help: 'Addresses to listen on, as multiaddrs, in place of free ports on every interface.',

@@ -67,7 +67,7 @@ export const vpnOptions = {
   }),
   udpPort: integer({
     group: 'VPN',
-    commands: VPN,
+    commands: [...VPN, 'doctor'],
     placeholder: 'PORT',
     default: 0,
     defaultText: 'any that is free',

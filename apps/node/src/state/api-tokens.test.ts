@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdtempSync,
   readFileSync,
@@ -12,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { changeTokenFile, openApiTokens, readTokenToSend } from './api-tokens.ts'
 
 let folder: string
@@ -21,7 +22,10 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'mesh-api-tokens-'))
   file = join(folder, 'api.tokens')
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true })
+})
 
 function write(text: string, mode = 0o600): void {
   writeFileSync(file, text)
@@ -50,6 +54,26 @@ test('a token that is taken out of the file, or whose file is gone, lets nobody 
   expect(opened.problems()).toMatchObject([{ code: 'api.bad_token_file', severity: 'error' }])
   write('write c\n')
   expect(await levels()).toEqual(['write'])
+  expect(opened.problems()).toEqual([])
+})
+
+test('what could not be read once is read again, though the file has not changed since', async () => {
+  write('read a\n')
+  const owner = 12_345
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) chownSync(file, owner, owner)
+  const user = vi.spyOn(process, 'geteuid').mockReturnValue(isRoot ? owner : statSync(file).uid)
+  const { opened, clock, warnings } = open()
+  user.mockReturnValue(owner + 1)
+  writeFileSync(file, 'read a\nread b\n')
+  for (let look = 0; look < 3; look++) {
+    await clock.advance(300)
+    expect(opened.current()).toEqual([])
+  }
+  expect(warnings).toHaveLength(1)
+  user.mockReturnValue(isRoot ? owner : statSync(file).uid)
+  await clock.advance(300)
+  expect(opened.current()).toHaveLength(2)
   expect(opened.problems()).toEqual([])
 })
 

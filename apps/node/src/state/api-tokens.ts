@@ -104,26 +104,32 @@ class WatchedTokens implements ApiTokens {
   #look(): void {
     const stamp = stampOf(this.#file)
     if (stamp === this.#stamp) return
-    this.#stamp = stamp
     try {
       this.#list = readTokenFile(this.#file)
+      this.#stamp = stamp
       this.#failure = undefined
       this.#log.info('the tokens of the API were read again', { tokens: this.#list.tokens.length })
     } catch (error) {
+      const { message } = toError(error)
+      const isTold = this.#failure?.message === message
       this.#list = { tokens: [], issues: [] }
       this.#failure = toError(error)
-      this.#log.warn('the tokens of the API cannot be read: nobody is let in', {
-        reason: this.#failure.message,
-      })
+      // what keeps it from being read may pass without the file changing: no descriptor left, a folder that is locked
+      this.#stamp = ''
+      if (isTold) return
+      this.#log.warn('the tokens of the API cannot be read: nobody is let in', { reason: message })
     }
   }
 }
 
-/** Changes whenever the file does; also told by how far one may know of a file that is gone. */
+/** Changes whenever the file does, and when it can be looked at no more. */
 function stampOf(file: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false, bigint: true })
-  if (stat === undefined) return 'gone'
-  return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs, stat.mode, stat.uid].join(' ')
+  try {
+    const stat = statSync(file, { bigint: true })
+    return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs, stat.mode, stat.uid].join(' ')
+  } catch {
+    return 'gone'
+  }
 }
 
 /** @throws MeshError `node.bad_token_file` */

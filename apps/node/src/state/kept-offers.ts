@@ -2,9 +2,10 @@
  * Keeps what was offered over the API in the instance's folder, so that it comes back after a restart. Mode
  * 0600: paths of the machine stand in it.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from '@mesh/core'
+import * as z from 'zod'
+import { readStateFile, writeStateFile } from './state-file.ts'
 
 export type OfferKind = 'services' | 'connections' | 'files'
 
@@ -16,25 +17,32 @@ export interface KeptOffers {
   remove(kind: OfferKind, name: string): void
 }
 
+const places = z.record(z.string(), z.string()).default({})
+
+/** Target, listen address or path, by name. */
+export const offersFile = z.object({ services: places, connections: places, files: places })
+
+const DAMAGED =
+  'What was offered over the API or by commands beside the node is not offered any more: offer it anew, or put right what stands in the file, rename it to offers.json and start the node again.'
+
 /** @param folder undefined: nothing is kept over a restart */
 export function openKeptOffers(folder: string | undefined, log: Logger): KeptOffers {
   const file = folder === undefined ? undefined : join(folder, 'offers.json')
-  const held = file === undefined ? undefined : read(file, log)
+  const read =
+    file === undefined ? undefined : readStateFile({ file, schema: offersFile, log, hint: DAMAGED })
+  const held = read === 'damaged' ? undefined : read
   const maps: Readonly<Record<OfferKind, Map<string, string>>> = {
-    services: placesOf(held, 'services'),
-    connections: placesOf(held, 'connections'),
-    files: placesOf(held, 'files'),
+    services: new Map(Object.entries(held?.services ?? {})),
+    connections: new Map(Object.entries(held?.connections ?? {})),
+    files: new Map(Object.entries(held?.files ?? {})),
   }
   const write = () => {
     if (file === undefined) return
-    const text = JSON.stringify(
-      Object.fromEntries(Object.entries(maps).map(([kind, map]) => [kind, Object.fromEntries(map)])),
-      undefined,
-      2,
-    )
     try {
-      writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600 })
-      renameSync(`${file}.new`, file)
+      writeStateFile(
+        file,
+        Object.fromEntries(Object.entries(maps).map(([kind, map]) => [kind, Object.fromEntries(map)])),
+      )
     } catch (error) {
       log.warn('offers are not kept', { file, error })
     }
@@ -49,26 +57,5 @@ export function openKeptOffers(folder: string | undefined, log: Logger): KeptOff
     remove(kind, name) {
       if (maps[kind].delete(name)) write()
     },
-  }
-}
-
-/** Texts by name; whatever else stands there is left out. */
-function placesOf(held: unknown, kind: OfferKind): Map<string, string> {
-  const places = isObject(held) ? held[kind] : undefined
-  const pairs = Object.entries(isObject(places) ? places : {})
-  return new Map(pairs.flatMap(([name, place]) => (typeof place === 'string' ? [[name, place]] : [])))
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-}
-
-function read(file: string, log: Logger): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (!isMissing) log.warn('kept offers not read', { file, error })
-    return undefined
   }
 }

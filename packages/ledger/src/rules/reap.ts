@@ -23,13 +23,22 @@ export interface Reapable {
   readonly expired: readonly Position[]
 }
 
+export interface ElectionInit {
+  readonly nowMs: number
+  readonly livenessMs: number
+  /** False for owners that this node keeps out: nobody would take what they end. */
+  readonly admits: (owner: string) => boolean
+}
+
 /**
- * The node that ends expired entries: elected among those with a heartbeat of the last 15 minutes. Undefined when
- * the elected one is not alive: after a suspension a node's own ledger shows everyone as gone, itself too.
+ * The node that ends expired entries: elected among those that are alive. Legacy members elect among the heartbeats of the
+ * last 15 minutes, and while a node that has died wins there they have nobody who reaps; a living winner there wins here
+ * too, so there are never two. Undefined when nobody is alive: after a suspension a node's own ledger shows everyone
+ * as gone, itself too.
  */
-export function reapingLeader(tree: Tree, nowMs: number, livenessMs: number): string | undefined {
-  const leader = leaderOf(nodesWithin(tree, nowMs, AVAILABLE_MS))
-  return leader !== undefined && isLiveAt(tree, leader, nowMs, livenessMs) ? leader : undefined
+export function reapingLeader(tree: Tree, { nowMs, livenessMs, admits }: ElectionInit): string | undefined {
+  const living = nodesWithin(tree, nowMs, Math.min(livenessMs, AVAILABLE_MS))
+  return leaderOf(living.filter((node) => admits(node)))
 }
 
 export function findReapable(tree: Tree, init: ReapInit): Reapable {

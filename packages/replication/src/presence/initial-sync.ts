@@ -22,6 +22,8 @@ export interface InitialSync {
   /** Begins to wait, at the start and after a long suspension. */
   begin(): void
   readonly ready: boolean
+  /** Monotonic ms since when this node has been ready; undefined while it waits, also after a suspension. */
+  readonly readySince: number | undefined
   readonly reason: InitialSyncReason | undefined
   /** Resolves when the node may begin; never when it is stopped before. */
   wait(): Promise<void>
@@ -56,6 +58,7 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
   const { ledger, topic, channels, clock, prospect = () => 'somebody' } = components
   let reason: InitialSyncReason | undefined
   let begunAt = clock.monotonic()
+  let readySince: number | undefined
   let cancel = () => {}
   let waiting = Promise.withResolvers<void>()
   let stopped = false
@@ -64,6 +67,7 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
     if (reason !== undefined || stopped) return
     cancel()
     reason = why
+    readySince = clock.monotonic()
     ledger.releaseClaims()
     waiting.resolve()
   }
@@ -85,6 +89,7 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
     begin() {
       if (reason !== undefined) waiting = Promise.withResolvers<void>()
       reason = undefined
+      readySince = undefined
       ledger.holdClaims()
       begunAt = clock.monotonic()
       cancel()
@@ -92,6 +97,9 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
     },
     get ready() {
       return reason !== undefined
+    },
+    get readySince() {
+      return readySince
     },
     get reason() {
       return reason

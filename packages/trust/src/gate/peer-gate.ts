@@ -37,6 +37,11 @@ export class PeerGate {
     this.#list = readTrustList(ledger.snapshot(), { self: this.#self, strict: this.#init.strict })
   }
 
+  /** True when nobody but this node may pass. */
+  get isShut(): boolean {
+    return this.#enabled && !this.#init.relaxed && this.#list.size === 0
+  }
+
   isListed(peer: string): boolean {
     return this.#list.has(peer)
   }
