@@ -220,6 +220,24 @@ test('a family that the exit does not forward is refused at once, and is led aga
   expect(routesWith({ families: ['ipv6'] })).toEqual(['route-6'])
 })
 
+test('a route that the kernel refused, as the interface was down, is there soon after', async () => {
+  program(
+    'ip',
+    IP.replace(
+      "'route replace')",
+      `'route replace') [ -e "$STATE/down" ] && { echo 'Network is down' >&2; exit 2; };`,
+    ),
+  )
+  writeFileSync(join(state, 'down'), '')
+  const { host } = opened({ exitNode: 'gate' })
+  host.attach(vpn, [])
+  const routes = () => kernel().filter((name) => name.startsWith('route'))
+  expect(routes()).toEqual([])
+  rmSync(join(state, 'down'))
+  await clock.advance(MEND_MS)
+  await expect.poll(routes, { timeout: 30_000 }).toEqual(['route-4', 'route-6'])
+})
+
 test('the table of an exit is set again as well', async () => {
   const { host, ends } = opened({ advertiseExit: true })
   host.attach(vpn, ['10.1.0.0/24'])

@@ -25,6 +25,9 @@ interface ExitUseInit {
   readonly log: Logger
 }
 
+/** A refusal that a person has to change: `Error: IPv6 is disabled on nexthop device.` */
+const LASTING = /is disabled/
+
 export class ExitUse {
   readonly #init: ExitUseInit
   readonly #resolver: ExitResolver
@@ -80,8 +83,8 @@ export class ExitUse {
     const looks = await Promise.all([
       this.#guarded === undefined || hasGuard(),
       hasAllRules({ mark, blockLan }),
-      // what the kernel refuses is tried again with each look at problems
-      this.#led === undefined || this.#refused !== '' || hasRoutes(name, this.#led),
+      // what the kernel refuses for good is tried again with each look at problems
+      this.#led === undefined || LASTING.test(this.#refused) || hasRoutes(name, this.#led),
     ])
     return !looks.includes(false)
   }
