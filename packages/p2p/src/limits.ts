@@ -59,6 +59,10 @@ export const DHT_QUESTIONS_IN_ALL = { perSecond: 100, burst: 1_000 } as const
 export const DHT_RECORDS_BY_ADDRESS = { perSecond: 1, burst: 100 } as const
 /** The same of all addresses together. */
 export const DHT_RECORDS_IN_ALL = { perSecond: 3, burst: 600 } as const
+/** The time that answering them may take at once, in ms. */
+export const DHT_BURST_MS = 10
+/** Answering them gets at most one part in this many of the time after that. */
+export const DHT_TIME_SHARE = 3
 /** Records that it keeps; of more the oldest goes. Each question for one looks through all of them. */
 export const MAX_DHT_RECORDS = 4_096
 /** Addresses whose streams are counted; of more, the one heard longest ago begins anew. */
@@ -67,6 +71,8 @@ export const MAX_RATED_ADDRESSES = 4_096
 export const PINGS_PER_S = 5
 /** The same at once: who measures a path sends a few in a row. */
 export const PINGS_BURST = 40
+/** Pings of the muxer beyond that rate that one connection may send before it ends; they are left without an answer. */
+export const MAX_REFUSED_PINGS = 200
 /** Streams of pings that one connection may have. */
 export const MAX_PING_STREAMS = 2
 /** How long a stream of pings may be silent, in ms. */
@@ -288,6 +294,8 @@ export const MAX_STUN_SERVERS = 2
 
 // Streams
 
+/** How long the sockets of all peers are read in one turn of the event loop, in ms, until other work has its turn. */
+export const READ_TURN_MS = 10
 /** How many bytes may wait for a slow reader before the stream is paused; one frame may be longer. */
 export const READ_HIGH_WATER_BYTES = 256 * 1024
 /** How many bytes may still wait to go out when a writer is told to go on. */

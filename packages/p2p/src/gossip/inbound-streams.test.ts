@@ -15,7 +15,7 @@ import { InboundStreams } from './inbound-streams.ts'
 
 async function openStream(): Promise<readonly [near: Stream, far: Stream]> {
   const [outbound, inbound] = multiaddrConnectionPair({ delay: 0 })
-  const build = muxer()
+  const build = muxer(systemClock)
   const [far, near] = [build().createStreamMuxer(outbound), build().createStreamMuxer(inbound)]
   onTestFinished(async () => {
     await Promise.all([far.close(), near.close()])
