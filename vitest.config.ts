@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defaultExclude, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // no 'import' here: workers hand it to Node's require, which would then load ES modules as CommonJS
 const source = { conditions: ['mesh-source'] }
@@ -11,10 +12,39 @@ const maxWorkers = availableParallelism() + 1
 /** Waits more than it works, so it begins first and others run beside it. Projects of one group begin by name. */
 const SOAK = 'apps/node/test/soak.test.ts'
 
+/** The longest of the others, longest first. */
+const LONG = [
+  'vpn',
+  'readme/readme',
+  'files',
+  'vpn-udp',
+  'published-packages',
+  'node-process',
+  'services',
+  'hostile',
+]
+
+/**
+ * Begins with `LONG`, so that none of them is left alone at the end. Vitest orders by the times of the last run, of
+ * which a fresh clone has none, and then by the sizes of files.
+ */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const long = LONG.flatMap((name) =>
+      sorted.filter(({ moduleId }) => moduleId.endsWith(`apps/node/test/${name}.test.ts`)),
+    )
+    const begins = sorted.findIndex(({ project }) => project.name === 'system')
+    const rest = sorted.filter((file) => !long.includes(file))
+    return begins < 0 ? sorted : [...rest.slice(0, begins), ...long, ...rest.slice(begins)]
+  }
+}
+
 /** `system` and `soak` start processes, so nothing else runs beside them; `unit` and `ui` run after them. */
 export default defineConfig({
   ...base,
   test: {
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         ...base,

@@ -1,7 +1,7 @@
 /** The whole of the tests, in one order: what is cheap first. Ends with the line `N passed, N failed`. */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { startEdgevpnBuild } from './edgevpn.mjs'
@@ -11,15 +11,19 @@ const report = join(work, 'vitest.json')
 process.env.TURBO_TELEMETRY_DISABLED = '1'
 process.env.DO_NOT_TRACK = '1'
 
-/** Every step is one test, but vitest, which counts its own. `rust` takes longest, and the others run beside it. */
-const beside = ['rust', 'node', ['packages/engine/scripts/check-rust.mjs']]
-const steps = [
+/** Every step is one test, but vitest, which counts its own. */
+const build = ['build', 'turbo', ['run', 'build', 'build:addon', 'build:types', '--output-logs=errors-only']]
+/** Compiling takes minutes of processor time: it gets what the tests, which wait a lot, leave over. */
+const rust = ['rust', 'node', ['packages/engine/scripts/check-rust.mjs']]
+/** Read the sources only, beside the build. */
+const ofSources = [
   ['formatted', 'biome', ['format', '.']],
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['import table', 'node', ['scripts/check-imports.mjs']],
   ['dead code', 'knip', []],
   ['types', 'node', ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.json']],
-  ['build', 'turbo', ['run', 'build', 'build:addon', 'build:types', '--output-logs=errors-only']],
+]
+const ofBuild = [
   ['published packages', 'node', ['scripts/check-packages.mjs']],
   ['docstrings', 'node', ['scripts/check-docstrings.mjs']],
 ]
@@ -27,15 +31,18 @@ const steps = [
 const edgevpn = startEdgevpnBuild()
 let passed = 0
 let failed = 0
-const rust = runStep(beside)
-for (const step of steps) await runStep(step)
-await rust
+const built = runStep(build)
+for (const step of ofSources) await runStep(step)
+await built
+for (const step of ofBuild) await runStep(step)
+const rustEnded = runStep(rust, constants.priority.PRIORITY_LOW)
 
-async function runStep([name, command, args]) {
+async function runStep([name, command, args], priority = constants.priority.PRIORITY_NORMAL) {
   const began = Date.now()
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  if (child.pid !== undefined) setPriority(child.pid, priority)
   const texts = Promise.all([text(child.stdout), text(child.stderr)])
-  const status = await new Promise((resolve) => child.once('error', resolve).once('close', resolve))
+  const status = await ended(child)
   const [stdout, stderr] = await texts
   const ok = status === 0
   if (ok) passed++
@@ -45,17 +52,23 @@ async function runStep([name, command, args]) {
   for (const line of stdout.split('\n')) if (line.startsWith('skipped: ')) console.log(`     ${line}`)
 }
 
+/** Its exit code, or why it could not be started. */
+function ended(child) {
+  return new Promise((resolve) => child.once('error', resolve).once('close', resolve))
+}
+
 // the build is of these sources: system tests may start what people run
 process.env.MESH_TEST_BUILD = '1'
 const { binary, skipped: whyNoEdgevpn } = await edgevpn
 if (binary === undefined) console.log(`     skipped: tests with EdgeVPN: ${whyNoEdgevpn}`)
 else process.env.EDGEVPN_BIN = binary
 
-const vitest = spawnSync(
+const vitest = spawn(
   'vitest',
   ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)],
   { stdio: 'inherit' },
 )
+const vitestStatus = await ended(vitest)
 let skipped = 0
 try {
   const result = JSON.parse(readFileSync(report, 'utf8'))
@@ -70,7 +83,8 @@ try {
   console.log(`vitest left no report: ${error.message}`)
   failed++
 }
-if (vitest.status !== 0 && failed === 0) failed++
+if (vitestStatus !== 0 && failed === 0) failed++
+await rustEnded
 rmSync(work, { recursive: true, force: true })
 
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)

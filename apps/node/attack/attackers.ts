@@ -8,8 +8,12 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
+import type { Attack, PeerInit } from './scenario.ts'
 import type { AttackTarget } from './targets.ts'
-import type { PeerInit } from './scenario.ts'
+import { pause } from './until-true.ts'
+
+/** How patient an attacker is, in ms: on a busy machine its own haste must not pass for the victim's defence. */
+const PATIENCE_MS = 30_000
 
 export async function createPeer({ seed = randomBytes(32), from }: PeerInit = {}): Promise<Libp2p> {
   const dialOpts = from === undefined ? {} : { dialOpts: { localAddress: from } as never }
@@ -20,7 +24,13 @@ export async function createPeer({ seed = randomBytes(32), from }: PeerInit = {}
     connectionEncrypters: [noise()],
     streamMuxers: [yamux({ maxOutboundStreams: 100_000 } as never)],
     connectionMonitor: { enabled: false },
-    connectionManager: { reconnectRetries: 0, maxConnections: 10_000 },
+    connectionManager: {
+      reconnectRetries: 0,
+      maxConnections: 10_000,
+      dialTimeout: PATIENCE_MS,
+      addressDialTimeout: PATIENCE_MS,
+      outboundStreamProtocolNegotiationTimeout: PATIENCE_MS,
+    },
     services: { identify: identify({ runOnConnectionOpen: false, runOnLimitedConnection: false }) },
   } as never)
 }
@@ -30,26 +40,54 @@ export function dialTarget(
   { address }: AttackTarget,
   signal: AbortSignal,
 ): Promise<Connection> {
-  return peer.dial(multiaddr(address), { signal })
+  return peer.dial(multiaddr(address), { signal: patient(signal) })
+}
+
+/** Tries again and again until the time is over; why a try failed is told, and the next one follows after a pause. */
+export async function overAndOver(attack: Attack, attempt: () => Promise<void>, restMs = 50): Promise<void> {
+  const { signal, tally } = attack
+  while (!signal.aborted) {
+    try {
+      await attempt()
+    } catch (error) {
+      tally.missed(error, signal)
+    }
+    await pause(restMs, signal)
+  }
+}
+
+/** The same for several attackers at a time. */
+export async function together(count: number, attacker: (at: number) => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, at) => attacker(at)))
 }
 
 /** Opens a stream on which much may be outstanding at a time. */
 export function openStream(connection: Connection, protocol: string, signal: AbortSignal): Promise<Stream> {
-  return connection.newStream(protocol, { signal, maxOutboundStreams: 100_000 })
+  return connection.newStream(protocol, { signal: patient(signal), maxOutboundStreams: 100_000 })
+}
+
+/** Ends with the attack, or when one step of it took too long: a victim that never answers must not end the attack. */
+function patient(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
 }
 
 /** Sends all of it, as fast as the other side takes it; false when the stream ended or the signal aborted first. */
 export async function sendAll(stream: Stream, bytes: Uint8Array, signal: AbortSignal): Promise<boolean> {
+  return (await sendMuch(stream, bytes, signal)) === bytes.length && stream.status === 'open'
+}
+
+/** Sends as `sendAll` does, and gives how many bytes went out. */
+export async function sendMuch(stream: Stream, bytes: Uint8Array, signal: AbortSignal): Promise<number> {
   const STEP = 64 * 1024
   for (let at = 0; at < bytes.length; at += STEP) {
-    if (signal.aborted || stream.status !== 'open') return false
+    if (signal.aborted || stream.status !== 'open') return at
     try {
       if (!stream.send(bytes.subarray(at, at + STEP))) await drained(stream, signal)
     } catch {
-      return false
+      return at
     }
   }
-  return stream.status === 'open'
+  return bytes.length
 }
 
 function drained(stream: Stream, signal: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@
 import { engineSupport } from '@mesh/engine'
 import { bridge, createLab, eventually, findWireTool, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { createVpnLab, iperf, type Machine, ping, pingSoon, runIn, serveIperf } from '../test/vpn-lab.ts'
-import { waitOfProcess, waitOfThread } from './processor-wait.ts'
+import { watchOwnTime } from './health.ts'
 import { residentMb } from './resident.ts'
 import { type Bounds, type Measured, SUITE_BOUNDS } from './scenario.ts'
 import { pause } from './until-true.ts'
@@ -188,17 +188,16 @@ function watch({ pid, control }: Machine) {
   const before = residentMb(pid)
   let isOver = false
   const watching = (async () => {
-    const waited = () => waitOfProcess(pid) + waitOfThread()
     const worst = { healthMs: 0, ownHealthMs: 0, grownMb: 0 }
     while (!isOver) {
-      const [began, waitedBefore] = [performance.now(), waited()]
+      const [began, own] = [performance.now(), watchOwnTime(pid)]
       const isWell = await control.getHealth().then(
         () => true,
         () => false,
       )
       const tookMs = isWell ? performance.now() - began : Number.POSITIVE_INFINITY
       worst.healthMs = Math.max(worst.healthMs, tookMs)
-      worst.ownHealthMs = Math.max(worst.ownHealthMs, tookMs - (waited() - waitedBefore))
+      worst.ownHealthMs = Math.max(worst.ownHealthMs, isWell ? own(tookMs) : tookMs)
       worst.grownMb = Math.max(worst.grownMb, residentMb(pid) - before)
       await pause(LOOK_EVERY_MS)
     }
@@ -230,6 +229,7 @@ function judge(attack: DatagramAttack, { bounds }: DatagramRun, seen: Seen): Mea
     writes: pings.sent,
     arrived: pings.answered,
     writeMs: pings.longestMs,
+    carried: sent > 0 ? 'carried out' : 'not carried out',
     outcome,
     broke: brokenBound(seen, { ...bounds, healthMs: Math.max(bounds.healthMs, calmMs + bounds.healthMs) }),
   }

@@ -15,7 +15,7 @@ import {
 } from '@mesh/ledger'
 import { createNetworkSecrets, createSealer, type NetworkConfig } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
-import { framed, onFrames, openStream } from './attackers.ts'
+import { framed, openStream } from './attackers.ts'
 
 export const GOSSIP_PROTOCOL = '/meshsub/1.1.0'
 
@@ -91,14 +91,4 @@ export function createAuthor(): { readonly seed: Uint8Array; readonly signer: Si
 
 export function gzippedBlock(entries: readonly KeyedEntry[]): Uint8Array {
   return gzipSync(encodeBlock(entries))
-}
-
-/** Reads the messages and subscriptions that come on a gossip stream. */
-export function collectMessages(stream: Stream, messages: RPC.Message[], topics: Set<string>): void {
-  onFrames(stream, (frame) => {
-    const rpc = RPC.decode(frame)
-    messages.push(...rpc.messages)
-    for (const { topic, subscribe } of rpc.subscriptions)
-      if (topic !== undefined && subscribe) topics.add(topic)
-  })
 }

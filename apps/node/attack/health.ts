@@ -1,6 +1,6 @@
 /** Asks a node for its health, and tells the node's own time from that of a busy machine. */
 import { Agent, request } from 'node:http'
-import { waitOfProcess, waitOfThread } from './processor-wait.ts'
+import { waitOfProcess, waitOfThread, waitsOfHelpers, workOfProcess } from './processor-wait.ts'
 
 export interface Answer {
   /** 0 when there was none. */
@@ -11,7 +11,10 @@ export interface Answer {
 export interface HealthTime {
   /** From the question to the answer, in ms; infinite when there was none. */
   readonly tookMs: number
-  /** The same without what the node's main thread, and the one that asks, waited for a processor, in ms. */
+  /**
+   * The same without what the node's main thread, one that it may wait for, and the one that asks, waited for a processor;
+   * no less than the main thread's own work meanwhile. In ms.
+   */
   readonly ownMs: number
 }
 
@@ -38,10 +41,23 @@ export function send(method: string, url: string): Promise<Answer> {
 
 /** Takes the time of one answer of a process. */
 export async function timeHealth(url: string, pid: number): Promise<HealthTime> {
-  const waited = () => waitOfProcess(pid) + waitOfThread()
-  const [began, before] = [performance.now(), waited()]
-  const { status } = await send('GET', url)
+  const own = watchOwnTime(pid)
+  const began = performance.now()
+  const answer = async () => (await send('GET', url)).status !== 0
+  // a connection that waited unused is closed by the node, and that of the next question is not
+  const isAnswered = (await answer()) || (await answer())
+  if (!isAnswered) return { tookMs: Number.POSITIVE_INFINITY, ownMs: Number.POSITIVE_INFINITY }
   const tookMs = performance.now() - began
-  if (status === 0) return { tookMs: Number.POSITIVE_INFINITY, ownMs: Number.POSITIVE_INFINITY }
-  return { tookMs, ownMs: Math.max(0, tookMs - (waited() - before)) }
+  return { tookMs, ownMs: own(tookMs) }
+}
+
+/** Gives what tells how much of a time since now was a process's own, and not that of a busy machine, in ms. */
+export function watchOwnTime(pid: number): (tookMs: number) => number {
+  const waited = () => waitOfProcess(pid) + waitOfThread()
+  const [waitedBefore, workBefore, helpersBefore] = [waited(), workOfProcess(pid), waitsOfHelpers(pid)]
+  return (tookMs) => {
+    const helpers = [...waitsOfHelpers(pid)].map(([thread, ms]) => ms - (helpersBefore.get(thread) ?? ms))
+    const waitMs = waited() - waitedBefore + Math.max(0, ...helpers)
+    return Math.max(0, Math.min(tookMs, workOfProcess(pid) - workBefore), tookMs - waitMs)
+  }
 }

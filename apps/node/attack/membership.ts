@@ -2,14 +2,31 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import type { Connection, PeerId } from '@libp2p/interface'
 import { frameTexts, type NetworkConfig } from '@mesh/network'
-import { framed, openStream } from './attackers.ts'
+import { dialTarget, framed, openStream } from './attackers.ts'
+import type { Attack } from './scenario.ts'
+import { RefusedError } from './tally.ts'
 
 const MEMBER_PROTOCOL = '/mesh/member/1'
 const [NONCE_FIELD, PROOF_FIELD] = [0x0a, 0x12]
 
+/** A peer of the attacker, and its connection to the victim. */
+export interface Reached {
+  readonly connection: Connection
+  readonly self: PeerId
+}
+
+/** Connects a fresh key, which proves that it is a member's. */
+export async function connectMember(attack: Attack): Promise<Reached> {
+  const { target, signal, config } = attack
+  const peer = await attack.peer()
+  const reached = { connection: await dialTarget(peer, target, signal), self: peer.peerId }
+  await proveMembership(reached, config, signal)
+  return reached
+}
+
 /** Proves to the other side of a connection that this one has the token. */
 export async function proveMembership(
-  { connection, self }: { readonly connection: Connection; readonly self: PeerId },
+  { connection, self }: Reached,
   config: NetworkConfig,
   signal: AbortSignal,
 ): Promise<void> {
@@ -20,7 +37,8 @@ export async function proveMembership(
       received = Buffer.concat([received, data.subarray()])
       if (received.length >= 1 + 2 * (2 + 32)) resolve(received)
     })
-    stream.addEventListener('close', () => reject(new Error('the proof was refused')))
+    stream.addEventListener('close', () => reject(new RefusedError('the proof was refused')))
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
   })
   const nonce = randomBytes(32)
   stream.send(framed(Buffer.concat([Uint8Array.of(NONCE_FIELD, 32), nonce])))

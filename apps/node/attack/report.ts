@@ -9,10 +9,17 @@ export function formatMeasured(all: readonly Measured[]): string {
     `${milliseconds(each.ownHealthMs)} (in all ${milliseconds(each.healthMs)}, calm ${milliseconds(each.calmMs)})`,
     `${Math.round(each.grownMb)} MB`,
     `${each.arrived}/${each.writes}, ${milliseconds(each.writeMs)}`,
-    each.broke === undefined ? 'held off' : `BROKE: ${each.broke}`,
+    verdictOf(each),
     each.outcome,
   ])
   return formatTable(['attack', 'who', 'health', 'grown', 'writes', 'result', 'what happened'], rows)
+}
+
+/** What could not be tried was held off by nobody. */
+function verdictOf({ broke, carried }: Measured): string {
+  if (broke !== undefined) return `BROKE: ${broke}`
+  if (carried === 'carried out') return 'held off'
+  return carried === 'refused' ? 'refused from the start' : 'NOT CARRIED OUT'
 }
 
 function milliseconds(ms: number): string {

@@ -8,6 +8,7 @@ import { makeToken } from '../test/harness.ts'
 import { createPeer } from './attackers.ts'
 import { type ProbeResult, startProbe } from './probe.ts'
 import type { Attack, Bounds, Measured, Scenario } from './scenario.ts'
+import { Tally } from './tally.ts'
 import { type AttackTarget, createStage, type Stage, type TargetKind } from './targets.ts'
 import { pause, untilTrue } from './until-true.ts'
 
@@ -30,7 +31,8 @@ export async function runAttack(scenario: Scenario, init: RunInit): Promise<Meas
   const stage = createStage(init.kind, token)
   try {
     const isMesh = init.kind === 'mesh'
-    const victim = await stage.startVictim(isMesh ? (scenario.victimArgs ?? []) : [])
+    const { needs = [], victimArgs = [] } = scenario
+    const victim = await stage.startVictim(isMesh ? [...needs, ...victimArgs] : [])
     return await attackVictim(scenario, { ...init, token, stage, victim })
   } finally {
     await stage.stop()
@@ -58,23 +60,38 @@ async function attackVictim(scenario: Scenario, running: Running): Promise<Measu
     config: parseToken(token),
     token,
     signal: time.signal,
+    tally: new Tally(),
     async peer(init) {
       const peer = await createPeer(init)
       peers.push(peer)
       return peer
     },
   }
-  await scenario.prepare?.(attack)
+  const { tally, signal } = attack
+  const isReady = await prepared(scenario, attack)
   const watching = startProbe(before === undefined ? probe : { ...probe, honestUrl: before.url })
-  const going = scenario.run(attack).catch((error: unknown) => `the attack broke: ${String(error)}`)
+  const going = isReady
+    ? scenario.run(attack).catch((error: unknown) => tally.missed(error, signal))
+    : Promise.resolve()
   const late = before === undefined ? await joinLate(running, seconds) : undefined
   await pause(late === undefined ? seconds * 1000 : 0)
   const reached = victim.kind === 'mesh' ? await scenario.reached?.(attack) : undefined
   time.abort()
-  const said = await Promise.race([going, pause(RETURN_MS).then(() => 'the attack did not return')])
+  await Promise.race([going, pause(RETURN_MS)])
   const result = await watching.finish()
   await Promise.all(peers.map(async (peer) => await peer.stop()))
-  return judge(scenario, { result, said, reached, late, calmMs }, bounds)
+  return judge(scenario, { result, tally, reached, late, calmMs }, bounds)
+}
+
+/** Makes ready what the attack needs; false when that could not be had. */
+async function prepared(scenario: Scenario, attack: Attack): Promise<boolean> {
+  try {
+    await scenario.prepare?.(attack)
+    return true
+  } catch (error) {
+    attack.tally.missed(error, attack.signal)
+    return false
+  }
 }
 
 async function joined(stage: Stage, victim: AttackTarget): Promise<AttackTarget> {
@@ -107,15 +124,15 @@ async function joinLate({ stage, victim }: Running, seconds: number): Promise<nu
 
 interface Outcome {
   readonly result: ProbeResult
-  readonly said: string
+  readonly tally: Tally
   readonly reached: string | undefined
   readonly late: number | undefined
   /** The longest that health took before the attack, in ms. */
   readonly calmMs: number
 }
 
-function judge({ name, who }: Scenario, outcome: Outcome, bounds: Bounds): Measured {
-  const { result, said, reached, late, calmMs } = outcome
+function judge({ name, who, aim }: Scenario, outcome: Outcome, bounds: Bounds): Measured {
+  const { result, tally, reached, late, calmMs } = outcome
   const writes =
     late === undefined ? result : { writes: 1, arrived: Number.isFinite(late) ? 1 : 0, writeMs: late }
   const figures = {
@@ -127,7 +144,18 @@ function judge({ name, who }: Scenario, outcome: Outcome, bounds: Bounds): Measu
   const lateBounds = late === undefined ? bounds : { ...bounds, writeMs: Number.MAX_VALUE }
   const broke = reached ?? brokenBound(figures, lateBounds)
   const { arrived } = writes
-  return { name, who, ...figures, calmMs, writes: writes.writes, arrived, outcome: said, broke }
+  const carried = aim === undefined ? 'carried out' : tally.carried(aim)
+  return {
+    name,
+    who,
+    ...figures,
+    calmMs,
+    writes: writes.writes,
+    arrived,
+    carried,
+    outcome: aim === undefined ? '' : String(tally),
+    broke,
+  }
 }
 
 function brokenBound(figures: Bounds & { readonly ownHealthMs: number }, bounds: Bounds): string | undefined {

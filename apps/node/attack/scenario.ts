@@ -1,6 +1,7 @@
 /** What an attack is: who can make it, what it sends, and what it is judged by. */
 import type { Libp2p } from '@libp2p/interface'
 import type { NetworkConfig } from '@mesh/network'
+import type { Carried, Tally } from './tally.ts'
 import type { AttackTarget } from './targets.ts'
 
 /** What an attack is given while it runs. */
@@ -11,6 +12,8 @@ export interface Attack {
   readonly token: string
   /** Aborts when the time of the attack is over; the attack returns soon after. */
   readonly signal: AbortSignal
+  /** What the attack did at its victim; it counts there what reached it, and tells what failed. */
+  readonly tally: Tally
   /** Opens a raw peer with a fresh key, from one of the loopback addresses; it ends with the attack. */
   peer(init?: PeerInit): Promise<Libp2p>
 }
@@ -32,7 +35,11 @@ export interface Scenario {
   readonly boundedBy: string
   /** Whether it speaks only what EdgeVPN-compatible nodes speak too. */
   readonly appliesToLegacy: boolean
-  /** Arguments of the victim, beside those that keep it on loopback. */
+  /** What has to be counted for the attack to have been carried out, as 'streams'; undefined for what is no attack. */
+  readonly aim: string | undefined
+  /** Arguments without which the victim has nothing that is attacked. */
+  readonly needs?: readonly string[]
+  /** Further arguments of a victim that is attacked alone. */
   readonly victimArgs?: readonly string[]
   /**
    * True for what is not made in a siege: it fills the ledger that all share, or leaves conflicts there that only end
@@ -46,8 +53,8 @@ export interface Scenario {
    * is no growth. Rejects when that cannot be had.
    */
   prepare?(attack: Attack): Promise<void>
-  /** Attacks until the signal aborts. What it gives is printed: what was sent, and how the victim took it. */
-  run(attack: Attack): Promise<string>
+  /** Attacks until the signal aborts. */
+  run(attack: Attack): Promise<void>
   /** Tells why the attack reached its aim, once it is over; undefined when it did not. Not asked of legacy targets. */
   reached?(attack: Attack): Promise<string | undefined>
 }
@@ -68,7 +75,9 @@ export interface Measured {
   /** How many writes an honest member made, and how many arrived. */
   readonly writes: number
   readonly arrived: number
-  /** What the attack says of itself, and what it reached. */
+  /** Whether the attack did at its victim what it is about: what it could not try held nobody off. */
+  readonly carried: Carried
+  /** What the attack did, and why what else it tried came to nothing. */
   readonly outcome: string
   /** Why it counts as failed to be held off; undefined when all bounds held. */
   readonly broke: string | undefined

@@ -18,7 +18,8 @@ const CALM: Scenario = {
   does: 'nothing, to compare with',
   boundedBy: '',
   appliesToLegacy: true,
-  run: async () => '',
+  aim: undefined,
+  run: async () => {},
 }
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -34,3 +35,6 @@ export const SCENARIOS: readonly Scenario[] = [
   ...FLOOD_ATTACKS,
   ...TEXT_ATTACKS,
 ]
+
+/** Those that a siege makes all at once, each against the node with its number. */
+export const SIEGE_SCENARIOS: readonly Scenario[] = SCENARIOS.filter(({ isApart }) => isApart !== true)

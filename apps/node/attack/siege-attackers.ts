@@ -8,9 +8,10 @@ import { setPriority } from 'node:os'
 import { text } from 'node:stream/consumers'
 import type { Libp2p } from '@libp2p/interface'
 import { parseToken } from '@mesh/network'
-import { createPeer } from './attackers.ts'
+import { createPeer, overAndOver } from './attackers.ts'
 import type { Attack, Scenario } from './scenario.ts'
-import { SCENARIOS } from './scenarios.ts'
+import { SIEGE_SCENARIOS } from './scenarios.ts'
+import { type Carried, Tally } from './tally.ts'
 import type { AttackTarget } from './targets.ts'
 import { pause } from './until-true.ts'
 
@@ -29,9 +30,9 @@ export interface SiegeDeed {
   readonly name: string
   /** Which of the nodes it attacked. */
   readonly node: number
-  /** How often it began. */
-  readonly times: number
-  /** What it said of itself last. */
+  /** Whether it did at the node what it is about. */
+  readonly carried: Carried
+  /** What it did in all, and why what else it tried came to nothing. */
   readonly said: string
 }
 
@@ -45,21 +46,24 @@ const RETURN_MS = 15_000
 async function besiege({ token, ms, nodes, part, parts }: SiegeOrders): Promise<readonly SiegeDeed[]> {
   const time = new AbortController()
   const peers: Libp2p[] = []
-  const together = SCENARIOS.filter(({ isApart }) => isApart !== true)
-  const own = together.flatMap((scenario, at) => {
-    const deed = { name: scenario.name, node: at % nodes.length, times: 0, said: '' }
-    return at % parts === part ? [{ scenario, deed }] : []
+  const own = SIEGE_SCENARIOS.flatMap((scenario, at) => {
+    const node = at % nodes.length
+    const target = nodes[node]
+    if (target === undefined || at % parts !== part) return []
+    const from = addressOf(at)
+    const attack = createAttack({ target, token, signal: time.signal, peers, from })
+    return [{ scenario, node, attack }]
   })
-  const attacks = own.map(async ({ scenario, deed }) => {
-    const target = nodes[deed.node]
-    if (target === undefined) return
-    const from = addressOf(together.indexOf(scenario))
-    await attackUntil(scenario, createAttack({ target, token, signal: time.signal, peers, from }), deed)
-  })
+  const attacks = own.map(({ scenario, attack }) => attackUntil(scenario, attack))
   await pause(ms)
   time.abort()
   await Promise.race([Promise.all(attacks), pause(RETURN_MS)])
-  return own.map(({ deed }) => deed)
+  return own.map(({ scenario, node, attack: { tally } }) => ({
+    name: scenario.name,
+    node,
+    carried: scenario.aim === undefined ? 'carried out' : tally.carried(scenario.aim),
+    said: String(tally),
+  }))
 }
 
 interface AttackInit {
@@ -79,6 +83,7 @@ function createAttack({ target, token, signal, peers, from }: AttackInit): Attac
     config: parseToken(token),
     token,
     signal,
+    tally: new Tally(),
     async peer(init) {
       const peer = await createPeer({ from, ...init })
       peers.push(peer)
@@ -88,18 +93,11 @@ function createAttack({ target, token, signal, peers, from }: AttackInit): Attac
   }
 }
 
-/** Begins again when an attack ends before its time, as when it was refused. */
-async function attackUntil(
-  scenario: Scenario,
-  attack: Attack,
-  deed: { times: number; said: string },
-): Promise<void> {
-  await scenario.prepare?.(attack).catch(() => {})
-  while (!attack.signal.aborted) {
-    deed.times++
-    deed.said = await scenario.run(attack).catch((error: unknown) => `it broke: ${String(error)}`)
-    await pause(1_000, attack.signal)
-  }
+/** Begins again when an attack ends before its time. */
+async function attackUntil(scenario: Scenario, attack: Attack): Promise<void> {
+  const { signal, tally } = attack
+  await scenario.prepare?.(attack).catch((error: unknown) => tally.missed(error, signal))
+  await overAndOver(attack, () => scenario.run(attack), 1_000)
 }
 
 setPriority(NICENESS)

@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { makeToken } from '../test/harness.ts'
 import { residentMb } from './resident.ts'
+import { SIEGE_SCENARIOS } from './scenarios.ts'
 import type { SiegeDeed, SiegeOrders } from './siege-attackers.ts'
 import { type NodeFigures, type Watched, watchNodes } from './siege-watch.ts'
 import { type AttackTarget, createStage } from './targets.ts'
@@ -54,9 +55,10 @@ export async function runSiege(init: SiegeInit): Promise<SiegeResult> {
   const stage = createStage('mesh', token)
   const ending = new AbortController()
   try {
-    const first = await stage.startVictim([])
+    const first = await stage.startVictim(neededAt(0, init.nodes))
     const nodes = [first]
-    while (nodes.length < init.nodes) nodes.push(await stage.startMember(first))
+    while (nodes.length < init.nodes)
+      nodes.push(await stage.startMember(first, neededAt(nodes.length, init.nodes)))
     await untilTrue(JOIN_MS, async () => (await onlineAt(first)) >= init.nodes)
     const ms = init.minutes * 60_000
     const parts = Array.from({ length: ATTACKERS }, (_, part) => ({
@@ -78,6 +80,11 @@ export async function runSiege(init: SiegeInit): Promise<SiegeResult> {
     ending.abort()
     await stage.stop()
   }
+}
+
+/** The arguments without which the attacks on this node were about nothing. */
+function neededAt(node: number, nodes: number): readonly string[] {
+  return SIEGE_SCENARIOS.flatMap(({ needs = [] }, at) => (at % nodes === node ? needs : []))
 }
 
 /** Resolves with what the attacks did; with nothing when their process failed. */
@@ -136,6 +143,8 @@ async function judge(
 function brokenOf(result: Omit<SiegeResult, 'broke'>): string | undefined {
   const { lost, writes, arrived, digests, grownMb, deeds } = result
   if (deeds.length === 0) return 'the attackers failed'
+  const idle = deeds.filter(({ carried }) => carried === 'not carried out').map(({ name }) => name)
+  if (idle.length > 0) return `these attacks were not carried out: ${idle.join(', ')}`
   if (lost > 0) return `${lost} nodes are lost`
   if (arrived < writes) return `${writes - arrived} writes did not arrive everywhere`
   if (digests > 1) return `there are ${digests} different ledgers`

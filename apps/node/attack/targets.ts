@@ -21,7 +21,7 @@ export interface AttackTarget {
 export interface Stage {
   startVictim(args: readonly string[]): Promise<AttackTarget>
   /** Starts an honest member that knows one address; resolves without waiting for a connection. */
-  startMember(known: AttackTarget): Promise<AttackTarget>
+  startMember(known: AttackTarget, args?: readonly string[]): Promise<AttackTarget>
   stop(): Promise<void>
 }
 
@@ -36,7 +36,8 @@ function createMeshStage(token: string): Stage {
   const mesh = createMesh()
   return {
     startVictim: (args) => startMesh(mesh, token, args),
-    startMember: (known) => startMesh(mesh, token, [`--discovery-bootstrap-peers=${known.address}`]),
+    startMember: (known, args = []) =>
+      startMesh(mesh, token, [`--discovery-bootstrap-peers=${known.address}`, ...args]),
     stop: () => mesh.cleanUp(),
   }
 }

@@ -7,6 +7,7 @@ import { parseToken } from '@mesh/network'
 import { createPeer } from '../attack/attackers.ts'
 import type { Attack, Scenario } from '../attack/scenario.ts'
 import { SCENARIOS } from '../attack/scenarios.ts'
+import { Tally } from '../attack/tally.ts'
 import { pause, untilTrue } from '../attack/until-true.ts'
 import { createMesh, makeToken } from '../test/harness.ts'
 import { judgeSoak, type SoakResult } from './judge-soak.ts'
@@ -144,16 +145,18 @@ async function attackOnce(
     config: parseToken(token),
     token,
     signal: AbortSignal.any([signal, time.signal]),
+    tally: new Tally(),
     async peer(peerInit) {
       const peer = await createPeer(peerInit)
       peers.push(peer)
       return peer
     },
   }
-  const going = scenario.run(attack).catch((error: unknown) => `it broke: ${String(error)}`)
-  const said = await Promise.race([going, pause(attackMs, signal).then(() => undefined)])
+  const { tally } = attack
+  const going = scenario.run(attack).catch((error: unknown) => tally.missed(error, attack.signal))
+  await Promise.race([going, pause(attackMs, signal)])
   time.abort()
-  const last = said ?? (await Promise.race([going, pause(10_000).then(() => 'it did not return')]))
+  await Promise.race([going, pause(10_000)])
   await Promise.all(peers.map(async (peer) => await peer.stop()))
-  return last
+  return String(tally)
 }

@@ -108,6 +108,8 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     retryHandshake() {},
     udpPort: undefined,
     sendDatagram: () => false,
+    openSocket: () => undefined,
+    closeSocket() {},
     expectDatagrams() {},
     takeDatagrams: () => [],
     activePeers: () => [],

@@ -20,7 +20,7 @@ import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
 import { createOperation } from './handlers/operation.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
-import { createNodeOffers } from './handlers/node-offers.ts'
+import { createOfferHandlers } from './handlers/node-offers.ts'
 import { createPeerReads } from './handlers/peer-reads.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp, type ListenerKind } from './http/app.ts'
@@ -182,7 +182,7 @@ class ExpressApiServer implements ApiServer {
     return {
       ...createLedgerReads(scene, () => this.#texts.last(), values),
       ...createLedgerWrites(ledger, clock, publishRefused(ledger, this.#hub)),
-      ...createNodeOffers(() => this.#offers),
+      ...createOfferHandlers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),
       ...createOperation({ log, reachability: () => reachability?.() }),

@@ -34,6 +34,8 @@ test('has these public names', () => {
     'createTokenBucket',
     'delay',
     'dnsRecord',
+    'fnv1a32',
+    'formatAddressInRange',
     'heartbeatValue',
     'isLoopback',
     'isNodeName',

@@ -15,6 +15,7 @@ export { type Clock, delay, systemClock } from './clock.ts'
 export { createDeadline, type Deadline, type DeadlineInit, untilAborted, withDeadline } from './deadline.ts'
 export { parseDuration, tryParseDuration } from './duration.ts'
 export { parseExactJson, stringifyExactJson } from './exact-json.ts'
+export { fnv1a32 } from './fnv1a.ts'
 export { Heap } from './heap.ts'
 export { heartbeatValue, parseHeartbeat } from './heartbeat.ts'
 export { KeyedCounts } from './keyed-counts.ts'
@@ -22,6 +23,7 @@ export {
   type AddressInRange,
   type Cidr,
   cidrContains,
+  formatAddressInRange,
   type IpAddress,
   parseCidr,
   parseIp,

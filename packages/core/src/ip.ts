@@ -42,6 +42,14 @@ export function tryParseAddressInRange(text: string): AddressInRange | undefined
   return { address, prefixLength, range: networkOf(address, prefixLength) }
 }
 
+/** `10.1.0.11/24`: the opposite of `tryParseAddressInRange`. */
+export function formatAddressInRange(given: {
+  readonly address: string
+  readonly prefixLength: number
+}): string {
+  return `${given.address}/${given.prefixLength}`
+}
+
 /** @throws MeshError `core.bad_cidr` */
 export function parseCidr(text: string): Cidr {
   const parsed = tryParseAddressInRange(text)

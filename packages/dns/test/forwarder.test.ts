@@ -150,6 +150,17 @@ test('an answer that was cut off is fetched over TCP', async () => {
   expect(asked).toEqual(['udp 192.0.2.1', 'tcp 192.0.2.1'])
 })
 
+test.each([1, 4])('a server that answers code %d to EDNS is asked without it', async (rcode) => {
+  const { ask, asked } = setUp(({ packet }) => {
+    const { additionals = [] } = dnsPacket.decode(packet)
+    // such servers do not always repeat what they were asked
+    return additionals.length > 0 ? replyTo(packet, { rcode }).subarray(0, 12).fill(0, 4) : replyTo(packet)
+  })
+  const { answer } = await ask('a.example')
+  expect([answer.rcode, answer.counts[0]]).toEqual([0, 1])
+  expect(asked).toEqual(['udp 192.0.2.1', 'udp 192.0.2.1'])
+})
+
 test('an answer of somebody else counts for nothing', async () => {
   const { ask, clock } = setUp(({ packet }) => {
     const forged = replyTo(packet)

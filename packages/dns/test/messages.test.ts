@@ -19,6 +19,13 @@ function patched(at: number, ...bytes: readonly number[]): Buffer {
   return packet
 }
 
+/** An IXFR question, which has the asker's SOA record in its authority section. */
+function changesOfZone(): Buffer {
+  const packet = patched(encodeQuery('host.mesh', 'A').length - 3, 251)
+  packet.set([0, 1, 0, 0], 8)
+  return packet
+}
+
 const question = encodeQuery('host.mesh', 'A')
 const withOpt = encodeQuery('host.mesh', 'A', { opt: { size: 1232 } })
 
@@ -40,6 +47,7 @@ test.each([
   ['a newer EDNS', patched(withOpt.length - 5, 1), 16],
   ['class CHAOS', patched(question.length - 1, 3), 5],
   ['a zone transfer', patched(question.length - 3, 252), 5],
+  ['what changed in a zone', changesOfZone(), 5],
   ['type 0', patched(question.length - 3, 0), 1],
   ['type OPT', patched(question.length - 3, 41), 1],
 ] as const)('%s', (_what, packet, expected) => {

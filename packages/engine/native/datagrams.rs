@@ -1,16 +1,16 @@
 //! Datagrams on the socket that are no WireGuard, for the application: the first bytes of each, bounded in number. Those
 //! that name a word which the application expects go by a bound of their own, so that no flood of others holds them up.
 use crate::limits::{MAX_DATAGRAMS, MAX_KEPT_BYTES};
+use crate::sockets::Source;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashSet, VecDeque};
-use std::net::SocketAddr;
 
 /// A word that an expected datagram has behind its first four bytes.
 pub type Word = [u8; 8];
 const WORD_AT: usize = 4;
 
 pub struct Datagram {
-    pub from: SocketAddr,
+    pub from: Source,
     /// How long it was on the wire.
     pub len: usize,
     /// Its beginning, at most `MAX_KEPT_BYTES`: what a probe of a long packet says stands there.
@@ -40,7 +40,7 @@ impl Datagrams {
     }
 
     /// False: too many wait.
-    pub fn push(&self, from: SocketAddr, datagram: &[u8], expected: bool) -> bool {
+    pub fn push(&self, from: Source, datagram: &[u8], expected: bool) -> bool {
         let mut waiting = self.waiting.lock();
         let queue = if expected { &mut waiting.expected } else { &mut waiting.others };
         if queue.len() >= MAX_DATAGRAMS {

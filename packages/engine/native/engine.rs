@@ -12,7 +12,8 @@ use crate::peer::{Peer, Tunnel};
 use crate::peer_config::{PeerConfig, TunnelConfig};
 use crate::segments::HEADER;
 use crate::sessions::{Identity, Key};
-use crate::socket::{SocketConfig, UdpSocket};
+use crate::socket::SocketConfig;
+use crate::sockets::{Sockets, Source};
 use crate::table::{Current, Entry, Path, Prefix, Table};
 use crate::timers::{self, TickPause};
 use crate::waiting::Waiting;
@@ -34,7 +35,7 @@ pub struct Shared {
     pub events: Events,
     pub work: Work,
     /// None: all goes over streams.
-    pub socket: Option<UdpSocket>,
+    pub sockets: Option<Sockets>,
     pub datagrams: Datagrams,
     pub tick_pause: TickPause,
     pub waker: Waker,
@@ -72,18 +73,18 @@ impl Shared {
 
     /// Sends frames by the peer's path; `frames` is empty afterwards. For few at a time.
     pub fn deliver(&self, entry: &Entry, frames: &mut Vec<u8>, urgent: bool) {
-        let (endpoint, Path { stream, .. }) = (entry.endpoint(), entry.path);
+        let (endpoint, Path { stream, socket, .. }) = (entry.endpoint(), entry.path);
         if endpoint.is_none() && !stream {
             // a guest that was never heard
             return frames.clear();
         }
-        if let (Some(to), Some(socket)) = (endpoint, &self.socket) {
+        if let (Some(to), Some(sockets)) = (endpoint, &self.sockets) {
             let (mut refused, mut long) = (0, Vec::new());
             for each in queues::frames(frames) {
                 if each.len() > entry.socket_mtu + limits::SEAL_BYTES {
                     queues::push_frame(&mut long, each);
                 } else {
-                    refused += socket.send(to, each).is_err() as usize;
+                    refused += sockets.with(socket, |socket| socket.send(to, each)).is_err() as usize;
                 }
             }
             entry.peer.counters.drop_many(Reason::NotSent, refused);
@@ -94,10 +95,12 @@ impl Shared {
         self.queue(entry, frames, urgent);
     }
 
-    /// Answers on the socket; `frames` is empty afterwards.
-    pub fn reply(&self, to: SocketAddr, frames: &mut Vec<u8>) {
-        if let Some(socket) = &self.socket {
-            let refused = queues::frames(frames).filter(|each| socket.send(to, each).is_err()).count();
+    /// Answers on the socket that was asked; `frames` is empty afterwards.
+    pub fn reply(&self, to: Source, frames: &mut Vec<u8>) {
+        if let Some(sockets) = &self.sockets {
+            let send =
+                |each: &&[u8]| sockets.with(to.socket, |socket| socket.send(to.address, each)).is_err();
+            let refused = queues::frames(frames).filter(send).count();
             self.counters.drop_many(Reason::NotSent, refused);
         }
         frames.clear();
@@ -148,7 +151,7 @@ impl Engine {
             table: Current::default(),
             events: Events::new(wake),
             work: Work::default(),
-            socket: socket.map(open_socket).transpose()?,
+            sockets: socket.map(open_sockets).transpose()?,
             datagrams: Datagrams::default(),
             tick_pause: TickPause::default(),
             waker: Waker::new()?,
@@ -159,9 +162,9 @@ impl Engine {
         let mut engine = Engine { shared, threads: Vec::with_capacity(4) };
         engine.thread("mesh-out", |shared| Outbound::new(shared).run())?;
         engine.thread("mesh-in", |shared| Inbound::new(shared).run())?;
-        if engine.shared.socket.is_some() {
-            engine.thread("mesh-udp", |shared| match &shared.socket {
-                Some(socket) => FromSocket::new(shared, socket).run(),
+        if engine.shared.sockets.is_some() {
+            engine.thread("mesh-udp", |shared| match &shared.sockets {
+                Some(sockets) => FromSocket::new(shared, sockets).run(),
                 None => Ok(()),
             })?;
         }
@@ -192,14 +195,27 @@ impl Engine {
         &self.shared.counters
     }
 
-    /// The socket's port, if there is one.
+    /// The port of the engine's own socket, if there is one.
     pub fn port(&self) -> Option<u16> {
-        self.shared.socket.as_ref().map(UdpSocket::port)
+        self.shared.sockets.as_ref().map(|sockets| sockets.own().port())
     }
 
-    /// Sends a datagram that is no WireGuard. False: there is no socket, or the way does not take it.
-    pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8]) -> bool {
-        self.shared.socket.as_ref().is_some_and(|socket| socket.send(to, datagram).is_ok())
+    /// Opens a socket beside the engine's own, and gives its port.
+    pub fn open_socket(&self) -> io::Result<u16> {
+        self.shared.sockets.as_ref().ok_or_else(|| io::Error::other("no socket"))?.open_further()
+    }
+
+    /// Closes such a one.
+    pub fn close_socket(&self, port: u16) {
+        if let Some(sockets) = &self.shared.sockets {
+            sockets.close_further(port);
+        }
+    }
+
+    /// Sends a datagram that is no WireGuard, by `socket`. False: there is none, or the way does not take it.
+    pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8], socket: u16) -> bool {
+        let sockets = self.shared.sockets.as_ref();
+        sockets.is_some_and(|sockets| sockets.with(socket, |socket| socket.send(to, datagram)).is_ok())
     }
 
     /// Datagrams with one of these words behind their first four bytes go before all others that are no WireGuard.
@@ -230,13 +246,14 @@ impl Engine {
     pub fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix]) {
         let before = self.shared.table.get();
         let (mut changed, mut moved) = (Vec::new(), Vec::new());
-        let entries = peers.into_iter().map(|config| {
+        let entries = peers.into_iter().map(|mut config| {
             let entry = before.entry(config.id);
             if entry.is_some_and(|entry| entry.path != config.path) {
                 moved.push(config.id);
             }
             let known = entry.map(|entry| &entry.peer);
             let peer = keep_or_make(known, &config, &self.shared.waiting);
+            config.tunnel.wipe();
             if let Some(known) = known.filter(|known| !Arc::ptr_eq(known, &peer)) {
                 changed.push(known.clone());
             }
@@ -337,8 +354,8 @@ impl Engine {
     }
 }
 
-fn open_socket(config: SocketConfig) -> io::Result<UdpSocket> {
-    UdpSocket::open(config).map_err(|error| io::Error::other(format!("UDP port {}: {error}", config.port)))
+fn open_sockets(config: SocketConfig) -> io::Result<Sockets> {
+    Sockets::open(config).map_err(|error| io::Error::other(format!("UDP port {}: {error}", config.port)))
 }
 
 fn wrong_tunnel(peer: &Peer) -> Reason {

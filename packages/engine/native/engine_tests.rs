@@ -17,6 +17,7 @@ use crate::test_random::Random;
 use std::time::{Duration, Instant};
 use tun_rs::VirtioNetHdr;
 
+mod further_sockets;
 mod guests;
 mod hostile;
 mod sockets;

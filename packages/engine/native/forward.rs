@@ -45,8 +45,8 @@ impl Forward {
             wakes |= self.pass(shared, table);
             self.too_big.clear();
         }
-        if let (Some(outbox), Some(socket)) = (&mut self.outbox, &shared.socket) {
-            let refused = outbox.flush(socket, true);
+        if let (Some(outbox), Some(sockets)) = (&mut self.outbox, &shared.sockets) {
+            let refused = outbox.flush(sockets, true);
             shared.counters.drop_many(Reason::NotSent, refused);
         }
         if wakes {

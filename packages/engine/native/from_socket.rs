@@ -17,18 +17,18 @@ use crate::opener::{Gate, Opener};
 use crate::receivers::index_at;
 use crate::sessions::{Message, message_of};
 use crate::socket::UdpSocket;
+use crate::sockets::{OWN, Sockets, Source};
 use crate::source_limits::SourceLimits;
 use crate::table::{Entry, Table, View};
 use quinn_udp::RecvMeta;
 use std::io::IoSliceMut;
-use std::net::SocketAddr;
 use std::time::Instant;
 
 const BUFFER_BYTES: usize = 65_536;
 
 pub struct FromSocket<'a> {
     shared: &'a Shared,
-    socket: &'a UdpSocket,
+    sockets: &'a Sockets,
     view: View,
     opener: Opener<'a>,
     handshakes: SourceLimits,
@@ -44,10 +44,10 @@ pub struct FromSocket<'a> {
 }
 
 impl<'a> FromSocket<'a> {
-    pub fn new(shared: &'a Shared, socket: &'a UdpSocket) -> FromSocket<'a> {
+    pub fn new(shared: &'a Shared, sockets: &'a Sockets) -> FromSocket<'a> {
         FromSocket {
             shared,
-            socket,
+            sockets,
             view: View::new(&shared.table),
             opener: Opener::new(shared),
             handshakes: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
@@ -63,39 +63,56 @@ impl<'a> FromSocket<'a> {
     pub fn run(&mut self) -> Result<(), String> {
         let mut memory = vec![0; RECEIVE_BUFFERS * BUFFER_BYTES];
         let mut metas = [RecvMeta::default(); RECEIVE_BUFFERS];
+        let sockets = self.sockets;
         while !self.shared.stopping() {
-            let mut parts = memory.chunks_exact_mut(BUFFER_BYTES);
-            let mut buffers: [IoSliceMut; RECEIVE_BUFFERS] =
-                std::array::from_fn(|_| IoSliceMut::new(parts.next().unwrap_or_default()));
-            let count = self.socket.receive(&mut buffers, &mut metas);
+            let mut count = self.turn(sockets.own(), OWN, (&mut memory[..], &mut metas[..]));
+            for socket in sockets.further() {
+                count += self.turn(&socket, socket.port(), (&mut memory[..], &mut metas[..]));
+            }
             if count == 0 {
-                self.shared.waker.wait_for(self.socket.fd());
-                continue;
-            }
-            self.view.refresh(&self.shared.table);
-            // once for each turn: the table must not change under it
-            let table = self.view.table().clone();
-            let mut last = None;
-            for (meta, buffer) in metas[..count].iter().zip(&buffers) {
-                self.receive(&table, meta, &buffer[..meta.len], &mut last);
-            }
-            if let Some(entry) = last {
-                self.opener.write(entry);
+                self.shared.waker.wait_for(sockets.fd());
             }
         }
         Ok(())
+    }
+
+    /// Takes what one socket has, which `port` names. The number of super-segments.
+    fn turn(
+        &mut self,
+        socket: &UdpSocket,
+        port: u16,
+        (memory, metas): (&mut [u8], &mut [RecvMeta]),
+    ) -> usize {
+        let mut parts = memory.chunks_exact_mut(BUFFER_BYTES);
+        let mut buffers: [IoSliceMut; RECEIVE_BUFFERS] =
+            std::array::from_fn(|_| IoSliceMut::new(parts.next().unwrap_or_default()));
+        let count = socket.receive(&mut buffers, metas);
+        if count == 0 {
+            return 0;
+        }
+        self.view.refresh(&self.shared.table);
+        // once for each turn: the table must not change under it
+        let table = self.view.table().clone();
+        let mut last = None;
+        for (meta, buffer) in metas[..count].iter().zip(&buffers) {
+            let from = Source { address: UdpSocket::sender(meta), socket: port };
+            self.receive(&table, from, buffer[..meta.len].chunks(meta.stride.max(1)), &mut last);
+        }
+        if let Some(entry) = last {
+            self.opener.write(entry);
+        }
+        count
     }
 
     /// `last`: whose packets were joined last, and may not be written yet.
     fn receive<'t>(
         &mut self,
         table: &'t Table,
-        meta: &RecvMeta,
-        datagrams: &[u8],
+        from: Source,
+        datagrams: std::slice::Chunks<u8>,
         last: &mut Option<&'t Entry>,
     ) {
-        let from = UdpSocket::sender(meta);
-        let mut rest = datagrams.chunks(meta.stride.max(1)).peekable();
+        let mut rest = datagrams.peekable();
         while let Some(first) = rest.peek().copied() {
             match message_of(first) {
                 Some(Message::Sealed) => self.sealed(table, from, &mut rest, last),
@@ -115,7 +132,7 @@ impl<'a> FromSocket<'a> {
     fn sealed<'b, 't>(
         &mut self,
         table: &'t Table,
-        from: SocketAddr,
+        from: Source,
         rest: &mut std::iter::Peekable<impl Iterator<Item = &'b [u8]>>,
         last: &mut Option<&'t Entry>,
     ) {
@@ -133,7 +150,7 @@ impl<'a> FromSocket<'a> {
         if let Some(before) = last.replace(entry).filter(|before| before.peer.id != entry.peer.id) {
             self.opener.write(before);
         }
-        let mut gate = Gate::new(table, entry, Some(from));
+        let mut gate = Gate::new(table, entry, Some(from.address));
         while rest.peek().is_some_and(|next| belongs(next)) {
             self.opener.open_run(entry, &mut gate, rest, belongs);
         }
@@ -141,7 +158,7 @@ impl<'a> FromSocket<'a> {
         self.opener.write_complete(entry);
     }
 
-    fn handshake(&mut self, table: &Table, from: SocketAddr, message: &[u8]) {
+    fn handshake(&mut self, table: &Table, from: Source, message: &[u8]) {
         let identity = &self.shared.identity;
         let counters = &self.shared.counters;
         // a cookie's reply is for a handshake of ours, and its receiver checks it
@@ -169,33 +186,33 @@ impl<'a> FromSocket<'a> {
 
     /// Whether a handshake message is looked at. Under load its sender has to prove its address, and is told how; those
     /// that did are counted apart, so that no flood from addresses of others holds them up.
-    fn admits(&mut self, from: SocketAddr, message: &[u8], is_cookie: bool) -> bool {
-        let now = Instant::now();
+    fn admits(&mut self, from: Source, message: &[u8], is_cookie: bool) -> bool {
+        let (now, Source { address, socket }) = (Instant::now(), from);
         if is_cookie || self.handshakes.all(now) < HANDSHAKES_UNDER_LOAD {
-            return self.handshakes.take(from, now);
+            return self.handshakes.take(address, now);
         }
         // to look costs something: what a second has room for is counted before, and the rest of a flood costs nothing
         let share = if claims_proof(message) { &mut self.claims } else { &mut self.cookies };
-        if !share.take(from, now) {
+        if !share.take(address, now) {
             return false;
         }
-        match self.shared.identity.cookie(from, message) {
-            Ok(()) => self.proven.take(from, now),
+        match self.shared.identity.cookie(address, message) {
+            Ok(()) => self.proven.take(address, now),
             Err(cookie) => {
                 if let Some(cookie) = cookie {
                     // one that is not sent is asked for again
-                    let _ = self.socket.send(from, &cookie);
+                    let _ = self.sockets.with(socket, |socket| socket.send(address, &cookie));
                 }
                 false
             }
         }
     }
 
-    fn other(&mut self, from: SocketAddr, datagram: &[u8]) {
+    fn other(&mut self, from: Source, datagram: &[u8]) {
         let shared = self.shared;
         let expected = shared.datagrams.is_expected(datagram);
         let limit = if expected { &mut self.expected } else { &mut self.datagrams };
-        if limit.take(from, Instant::now()) && shared.datagrams.push(from, datagram, expected) {
+        if limit.take(from.address, Instant::now()) && shared.datagrams.push(from, datagram, expected) {
             shared.events.tell(Event::Datagrams, 0);
         } else {
             shared.counters.drop_one(Reason::DatagramLimit);

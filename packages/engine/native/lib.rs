@@ -1,7 +1,7 @@
 //! Packets between the kernel and peers: a device, WireGuard sessions, and the table that joins them. No policy:
 //! `@mesh/vpn` says who may talk, and through which tunnel.
 //!
-//! Out: `device` -> `outbound` (`table`, `clamp`, `segments`, `sessions`) -> `outbox` -> `socket`, or -> `queues` -> the
+//! Out: `device` -> `outbound` (`table`, `clamp`, `segments`, `sessions`) -> `outbox` -> `sockets`, or -> `queues` -> the
 //! application's stream.
 //! In: `socket` -> `from_socket`, or the stream -> `queues` -> `inbound`, then both -> `opener` (`sessions`, `packet`,
 //! `table`, `segments`) -> `device`.
@@ -38,10 +38,12 @@ mod receivers;
 mod segments;
 pub mod sessions;
 pub mod socket;
+mod sockets;
 mod source_limits;
 pub mod table;
 mod timers;
 mod waiting;
+mod wiped;
 
 #[cfg(test)]
 mod engine_tests;

@@ -54,6 +54,8 @@ pub const OUTBOX_BYTES: usize = 60_000;
 pub const READS_PER_SEND: usize = 64;
 /// The socket's buffers in the kernel, each way: 10 ms at 6 Gbit/s.
 pub const SOCKET_BUFFER_BYTES: u32 = 8 << 20;
+/// The most sockets beside the engine's own: one in use, and one that takes its place.
+pub const MAX_FURTHER_SOCKETS: usize = 2;
 /// How long a thread waits for a full socket, in ms, before it drops.
 pub const SOCKET_PATIENCE_MS: i32 = 10;
 /// How many super-segments one call receives, or datagrams where the wire brings each by itself: as many as quinn-udp

@@ -40,6 +40,8 @@ pub struct NativeInit {
 pub struct NativeDatagram {
     pub address: String,
     pub port: u16,
+    /// The port of the further socket that received it; 0: the engine's own.
+    pub socket: u16,
     /// How long it was; `bytes` has its beginning.
     pub len: u32,
     pub bytes: Buffer,
@@ -74,8 +76,9 @@ pub struct NativeInterface {
 /// The whole table in few values: thousands of objects would cost more than all the rest.
 #[napi(object)]
 pub struct NativeTable {
-    /// Six numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, its path (0
-    /// stream, 1 socket, 2 both, 3 socket to where it was heard), and the MTU of the path over the socket.
+    /// Seven numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, its path (0
+    /// stream, 1 socket, 2 both, 3 socket to where it was heard), the MTU of the path over the socket, and the port of
+    /// the further socket by which it goes (0: the engine's own).
     pub peers: Uint32Array,
     /// The public and the preshared key of each peer with a WireGuard tunnel, in order.
     pub keys: Uint8Array,
@@ -181,8 +184,20 @@ impl NativeEngine {
 
     /// Sends a datagram that is no WireGuard. False: it cannot be sent, or not at this length.
     #[napi]
-    pub fn send_datagram(&self, endpoint: String, bytes: &[u8]) -> Result<bool> {
-        Ok(self.engine()?.send_datagram(socket_address(&endpoint)?, bytes))
+    pub fn send_datagram(&self, endpoint: String, bytes: &[u8], socket: u16) -> Result<bool> {
+        Ok(self.engine()?.send_datagram(socket_address(&endpoint)?, bytes, socket))
+    }
+
+    /// Opens a socket beside the engine's own; its port, or null where that cannot be.
+    #[napi]
+    pub fn open_socket(&self) -> Result<Option<u16>> {
+        Ok(self.engine()?.open_socket().ok())
+    }
+
+    #[napi]
+    pub fn close_socket(&self, port: u16) -> Result<()> {
+        self.engine()?.close_socket(port);
+        Ok(())
     }
 
     /// The words of 8 bytes, one behind the other, that expected datagrams have behind their first four bytes.
@@ -299,8 +314,9 @@ pub fn event_names() -> Vec<String> {
 
 pub fn native_datagram(datagram: Datagram) -> NativeDatagram {
     NativeDatagram {
-        address: datagram.from.ip().to_string(),
-        port: datagram.from.port(),
+        address: datagram.from.address.ip().to_string(),
+        port: datagram.from.address.port(),
+        socket: datagram.from.socket,
         len: datagram.len as u32,
         bytes: datagram.bytes.into(),
     }
@@ -347,8 +363,8 @@ pub fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
     let short = || bad_input("a table whose parts do not fit together".into());
     let (mut keys, mut ranges) = (table.keys.chunks_exact(2 * KEY_BYTES), ranges(&table.ranges));
     let mut endpoints = table.endpoints.split_ascii_whitespace();
-    let mut peers = Vec::with_capacity(table.peers.len() / 6);
-    for row in table.peers.chunks_exact(6) {
+    let mut peers = Vec::with_capacity(table.peers.len() / 7);
+    for row in table.peers.chunks_exact(7) {
         let tunnel = match row[1] {
             0 => TunnelConfig::None,
             1 => {
@@ -360,12 +376,13 @@ pub fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
         let allowed = ranges.by_ref().take(row[3] as usize).collect::<Result<Vec<_>>>()?;
         let mtu = u16::try_from(row[2]).map_err(|_| short())?;
         let socket_mtu = u16::try_from(row[5]).map_err(|_| short())?;
+        let socket = u16::try_from(row[6]).map_err(|_| short())?;
         let endpoint = match row[4] {
             0 => None,
             3 => None,
             _ => Some(socket_address(endpoints.next().ok_or_else(short)?)?),
         };
-        let path = Path { endpoint, stream: matches!(row[4], 0 | 2) };
+        let path = Path { endpoint, stream: matches!(row[4], 0 | 2), socket };
         peers.push(PeerConfig { id: row[0], tunnel, allowed, mtu, socket_mtu, path });
     }
     Ok(peers)

@@ -88,6 +88,15 @@ impl NativeKernel {
         Ok(self.engine()?.send_datagram(socket_address(&endpoint)?, bytes))
     }
 
+    /// The kernel's WireGuard has one socket.
+    #[napi]
+    pub fn open_socket(&self) -> Option<u16> {
+        None
+    }
+
+    #[napi]
+    pub fn close_socket(&self, _port: u16) {}
+
     #[napi]
     pub fn expect_datagrams(&self, words: &[u8]) -> Result<()> {
         let words = words.chunks_exact(8).filter_map(|word| word.try_into().ok());

@@ -15,6 +15,7 @@ use crate::limits::*;
 use crate::packet::{Ip, is_multicast, parse};
 use crate::segments::Joiner;
 use crate::sessions::Handshake;
+use crate::sockets::Source;
 use crate::table::{Entry, Table};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering::Relaxed;
@@ -92,7 +93,7 @@ impl<'a> Opener<'a> {
 
     /// Takes a handshake message that came by the peer's stream, or `from` an address by the socket. The answer goes the
     /// same way; what waited for the session goes by the peer's path.
-    pub fn handshake(&mut self, entry: &Entry, message: &[u8], from: Option<SocketAddr>) {
+    pub fn handshake(&mut self, entry: &Entry, message: &[u8], from: Option<Source>) {
         let peer = &entry.peer;
         let mut state = peer.state();
         let Some(sessions) = state.sessions(peer, &self.shared.identity) else {
@@ -108,7 +109,7 @@ impl<'a> Opener<'a> {
         drop(state);
         peer.counters.sent(released.0, released.1);
         if let (Ok(Handshake::Established), true, Some(from)) = (&result, entry.is_guest(), from) {
-            peer.hear(from);
+            peer.hear(from.address);
         }
         match from {
             Some(from) => self.shared.reply(from, &mut self.answers),

@@ -94,8 +94,8 @@ impl<'a> Outbound<'a> {
     /// Sends what was gathered for the socket; unless `all`, a batch with room for more stays.
     fn flush(&mut self, all: bool) {
         self.reads = 0;
-        if let (Some(socket), false) = (&self.shared.socket, self.outbox.is_empty()) {
-            let refused = self.outbox.flush(socket, all);
+        if let (Some(sockets), false) = (&self.shared.sockets, self.outbox.is_empty()) {
+            let refused = self.outbox.flush(sockets, all);
             self.shared.counters.drop_many(Reason::NotSent, refused);
         }
     }
@@ -184,7 +184,8 @@ impl Sender<'_> {
         }
         // with both ways these are all, else only a handshake
         if let Some(to) = endpoint {
-            frames(self.frames).for_each(|datagram| self.outbox.push(to, datagram));
+            let Path { socket, .. } = self.entry.path;
+            frames(self.frames).for_each(|datagram| self.outbox.push(to, socket, datagram));
         }
         stream && self.shared.put(self.entry, self.frames, false)
     }
@@ -211,7 +212,8 @@ impl Sender<'_> {
         ip: &Ip,
         bytes: &mut [u8],
     ) -> Result<(), Refused> {
-        self.sealed_to(header, ip, bytes, self.entry.socket_mtu, |sealed, _, outbox| outbox.push(to, sealed))
+        let Entry { socket_mtu, path: Path { socket, .. }, .. } = *self.entry;
+        self.sealed_to(header, ip, bytes, socket_mtu, |sealed, _, outbox| outbox.push(to, socket, sealed))
     }
 
     fn legacy(&mut self, header: &VirtioNetHdr, ip: &Ip, bytes: &mut [u8]) -> Result<(), Refused> {

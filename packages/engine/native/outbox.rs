@@ -1,11 +1,13 @@
 //! Sealed datagrams that wait for the socket, gathered into what one system call takes: datagrams of equal length for
 //! one address, of which the last may be shorter. One thread's own; its memory is used again.
 use crate::limits::{MAX_DATAGRAM_BYTES, MAX_SEND_SEGMENTS, OUTBOX_BYTES};
-use crate::socket::UdpSocket;
+use crate::sockets::Sockets;
 use std::net::SocketAddr;
 
 struct Batch {
     to: SocketAddr,
+    /// The socket by which it leaves.
+    socket: u16,
     at: usize,
     len: usize,
     segment: usize,
@@ -26,18 +28,18 @@ impl Default for Outbox {
 }
 
 impl Outbox {
-    /// Appends a datagram for `to`.
+    /// Appends a datagram for `to`, which leaves by `socket`.
     #[inline]
-    pub fn push(&mut self, to: SocketAddr, datagram: &[u8]) {
+    pub fn push(&mut self, to: SocketAddr, socket: u16, datagram: &[u8]) {
         let (at, len) = (self.buffer.len(), datagram.len());
         self.buffer.extend_from_slice(datagram);
         match self.batches.last_mut() {
-            Some(last) if last.to == to && last.takes(len) => {
+            Some(last) if last.to == to && last.socket == socket && last.takes(len) => {
                 last.len += len;
                 last.count += 1;
                 last.closed = len < last.segment;
             }
-            _ => self.batches.push(Batch { to, at, len, segment: len, count: 1, closed: false }),
+            _ => self.batches.push(Batch { to, socket, at, len, segment: len, count: 1, closed: false }),
         }
     }
 
@@ -52,11 +54,12 @@ impl Outbox {
 
     /// Sends what waits; the number of datagrams that were refused. Unless `all`, a last batch with room for more stays:
     /// what comes next may fill it up, and a full one costs the kernel no more than a small one.
-    pub fn flush(&mut self, socket: &UdpSocket, all: bool) -> usize {
+    pub fn flush(&mut self, sockets: &Sockets, all: bool) -> usize {
         let kept = self.batches.pop_if(|last| !all && last.has_room());
         let mut refused = 0;
-        for Batch { to, at, len, segment, .. } in self.batches.drain(..) {
-            refused += socket.send_batch(to, &self.buffer[at..at + len], segment);
+        for Batch { to, socket, at, len, segment, .. } in self.batches.drain(..) {
+            let datagrams = &self.buffer[at..at + len];
+            refused += sockets.with(socket, |socket| socket.send_batch(to, datagrams, segment));
         }
         match kept {
             Some(batch) => {
@@ -88,7 +91,8 @@ impl Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::socket::SocketConfig;
+    use crate::socket::{SocketConfig, UdpSocket};
+    use crate::sockets::OWN;
     use quinn_udp::RecvMeta;
     use std::io::IoSliceMut;
     use std::time::{Duration, Instant};
@@ -110,13 +114,13 @@ mod tests {
     #[test]
     fn datagrams_arrive_one_by_one_in_their_order_whatever_their_lengths() {
         let (near, far) = (SocketConfig::default(), SocketConfig::default());
-        let (near, far) = (UdpSocket::open(near).unwrap(), UdpSocket::open(far).unwrap());
+        let (near, far) = (Sockets::open(near).unwrap(), UdpSocket::open(far).unwrap());
         let to: SocketAddr = format!("127.0.0.1:{}", far.port()).parse().unwrap();
         let lengths = [1300, 1300, 700, 1300, 1300, 1300, 90, 90, 2000, 1300, 1300];
         let sent: Vec<Vec<u8>> = lengths.iter().enumerate().map(|(n, len)| vec![n as u8; *len]).collect();
         let mut outbox = Outbox::default();
         for datagram in &sent {
-            outbox.push(to, datagram);
+            outbox.push(to, OWN, datagram);
         }
         assert_eq!(outbox.batches.len(), 5);
         assert_eq!(outbox.flush(&near, false), 0);
@@ -129,11 +133,11 @@ mod tests {
     #[test]
     fn a_batch_that_stayed_is_continued() {
         let (near, far) = (SocketConfig::default(), SocketConfig::default());
-        let (near, far) = (UdpSocket::open(near).unwrap(), UdpSocket::open(far).unwrap());
+        let (near, far) = (Sockets::open(near).unwrap(), UdpSocket::open(far).unwrap());
         let to: SocketAddr = format!("[::1]:{}", far.port()).parse().unwrap();
         let mut outbox = Outbox::default();
         for n in 0..100u8 {
-            outbox.push(to, &[n; 1000]);
+            outbox.push(to, OWN, &[n; 1000]);
             if n % 7 == 0 {
                 assert_eq!(outbox.flush(&near, false), 0);
             }

@@ -2,6 +2,7 @@
 use crate::peer::Tunnel;
 use crate::sessions::Key;
 use crate::table::{Path, Prefix};
+use zeroize::Zeroize;
 
 /// One peer as the application names it.
 pub struct PeerConfig {
@@ -27,6 +28,13 @@ pub enum TunnelConfig {
 }
 
 impl TunnelConfig {
+    /// Overwrites the secret, which whoever uses it has copied.
+    pub fn wipe(&mut self) {
+        if let TunnelConfig::WireGuard { preshared, .. } = self {
+            preshared.zeroize();
+        }
+    }
+
     pub fn tunnel(&self) -> Tunnel {
         match self {
             TunnelConfig::None => Tunnel::None,

@@ -4,6 +4,7 @@ use crate::counters::Reason;
 use crate::limits::*;
 use crate::queues::push_frame;
 use crate::receivers::{OwnIndexes, Receivers};
+use crate::wiped::Wiped;
 use bytes::BytesMut;
 use gotatun::noise::errors::WireGuardError;
 use gotatun::noise::handshake::parse_handshake_anon;
@@ -111,7 +112,8 @@ pub enum Tick {
 
 /// All sessions with one peer. Frames are appended to the caller's batch.
 pub struct Sessions {
-    tunn: Tunn,
+    /// Its sessions' keys are no types that would wipe themselves.
+    tunn: Wiped<Tunn>,
     limiter: Arc<RateLimiter>,
     indexes: OwnIndexes,
     /// One piece of memory, used in turn by the packets that pass through gotatun.
@@ -135,7 +137,7 @@ impl Sessions {
         let secret = identity.secret.clone();
         let tunn = Tunn::new(secret, PublicKey::from(key), preshared, None, indexes, limiter.clone());
         Sessions {
-            tunn,
+            tunn: Wiped::new(tunn),
             limiter,
             indexes: identity.receivers.of(peer),
             pool: BytesMut::new(),

@@ -1,6 +1,7 @@
 //! Which peer owns an address: one immutable value, made from the whole and swapped in as a whole.
 use crate::peer::{Peer, Tunnel};
 use crate::sessions::Key;
+use crate::sockets::OWN;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -62,12 +63,14 @@ pub struct Path {
     pub endpoint: Option<SocketAddr>,
     /// The application's stream.
     pub stream: bool,
+    /// The socket: `OWN`, or the port of a further one.
+    pub socket: u16,
 }
 
 impl Path {
-    pub const STREAM: Path = Path { endpoint: None, stream: true };
+    pub const STREAM: Path = Path { endpoint: None, stream: true, socket: OWN };
     /// A guest's: the socket sends to the address that the last authentic datagram came from.
-    pub const HEARD: Path = Path { endpoint: None, stream: false };
+    pub const HEARD: Path = Path { endpoint: None, stream: false, socket: OWN };
 }
 
 const NOBODY: u32 = u32::MAX;

@@ -16,7 +16,8 @@ const checked = ['overflow-checks', 'debug-assertions'].flatMap((check) => [
   '--config',
   `profile.release.package.mesh-engine.${check}=true`,
 ])
-const TOOL = ['--features', 'tools', '--bin', 'wire-tool']
+/** In both builds, so that they share the library. */
+const tools = ['--features', 'tools']
 /**
  * What `cargo clippy` sets for `cargo check`. Here for the tests' build: the dependencies are compiled once, and not a
  * second time for clippy alone, which took as long as all the rest.
@@ -38,9 +39,10 @@ function check() {
   else if (!succeeds(['fmt', '--check'])) return
   const lints = isThere('clippy-driver')
   if (!lints) console.log('skipped: clippy is not installed')
-  const isFine = succeeds(['test', '--release', '--locked', '--all-targets', ...checked], lints ? clippy : {})
+  const flags = ['--release', '--locked', ...tools, ...checked]
+  const isFine = succeeds(['test', ...flags, '--all-targets'], lints ? clippy : {})
   // the program that tests of the node start
-  if (isFine) succeeds(['build', '--release', '--locked', ...TOOL], lints ? clippy : {})
+  if (isFine) succeeds(['build', ...flags, '--bin', 'wire-tool'], lints ? clippy : {})
 }
 
 function succeeds(words, more = {}) {

@@ -7,13 +7,14 @@
 import {
   type AddressInRange,
   type Cidr,
+  formatAddressInRange,
   type IpAddress,
   type Logger,
   type PeerId,
   silentLogger,
 } from '@mesh/core'
 import { engineError, fromNative } from './errors.ts'
-import { addressText, nativeUdp, type UdpInit } from './native-init.ts'
+import { nativeUdp, type UdpInit } from './native-init.ts'
 import { KEY_BYTES } from './limits.ts'
 import {
   loadAddon,
@@ -45,6 +46,8 @@ export interface EngineInit {
 /** A datagram on the engine's socket that is no WireGuard. */
 export interface Datagram {
   readonly from: Endpoint
+  /** The port of the further socket that received it (`openSocket`); undefined: the engine's own did. */
+  readonly socket: number | undefined
   /** How many bytes it had. */
   readonly length: number
   /** Its beginning, at most 256 bytes. */
@@ -135,8 +138,17 @@ export interface Engine {
   /**
    * Sends a datagram that WireGuard would not take for its own, on the socket. False: it was not sent, for example as the
    * way does not take that length.
+   * @param socket the port of a further socket (`openSocket`); default: the engine's own
    */
-  sendDatagram(to: Endpoint, bytes: Uint8Array): boolean
+  sendDatagram(to: Endpoint, bytes: Uint8Array, socket?: number): boolean
+  /**
+   * Opens a UDP socket beside the engine's own, on a port that the kernel chooses, and gives the port: a NAT gives it a
+   * mapping of its own. What comes there is taken as on the engine's own; paths name it to send by it. At most two are
+   * open; undefined where there is no socket, no room for another, or the kernel's WireGuard in the engine's place.
+   */
+  openSocket(): number | undefined
+  /** Closes a further socket; what would still go by it leaves by the engine's own. */
+  closeSocket(port: number): void
   /**
    * Names the words of 8 bytes that datagrams have which the application expects, behind their first four bytes; whole
    * each time. They have bounds of their own, so that what strangers send does not hold them up.
@@ -162,7 +174,7 @@ export interface Engine {
  */
 export function openEngine(init: EngineInit, components: EngineComponents = {}): Engine {
   const { name, mtu, privateKey, udp } = init
-  const addresses = init.addresses.map(addressText)
+  const addresses = init.addresses.map(formatAddressInRange)
   return startEngine({ name, mtu, privateKey, addresses, ...nativeUdp(udp) }, init, components).engine
 }
 
@@ -264,7 +276,10 @@ class NativeBackedEngine implements Engine {
       (peer: PeerId) => numbers.get(peer) ?? 0,
       (key: string) => guests.get(key) ?? 0,
     ]
-    guarded(() => this.#native.setTable(encodeTable(table, { ofPeer, ofGuest })))
+    const encoded = encodeTable(table, { ofPeer, ofGuest })
+    guarded(() => this.#native.setTable(encoded))
+    // a copy of all secrets, which the collector might keep for long
+    encoded.keys.fill(0)
     this.#numbers = numbers
     this.#guestNumbers = guests
     this.#peers = new Map()
@@ -273,7 +288,7 @@ class NativeBackedEngine implements Engine {
   }
 
   setAddresses(addresses: readonly AddressInRange[]): void {
-    guarded(() => this.#native.setAddresses(addresses.map(addressText)))
+    guarded(() => this.#native.setAddresses(addresses.map(formatAddressInRange)))
   }
 
   setRoutes(routes: readonly Cidr[]): void {
@@ -313,8 +328,16 @@ class NativeBackedEngine implements Engine {
     return this.#closed ? undefined : (this.#native.udpPort ?? undefined)
   }
 
-  sendDatagram(to: Endpoint, bytes: Uint8Array): boolean {
-    return !this.#closed && this.#native.sendDatagram(endpointText(to), bytes)
+  sendDatagram(to: Endpoint, bytes: Uint8Array, socket = 0): boolean {
+    return !this.#closed && this.#native.sendDatagram(endpointText(to), bytes, socket)
+  }
+
+  openSocket(): number | undefined {
+    return this.#closed ? undefined : (this.#native.openSocket() ?? undefined)
+  }
+
+  closeSocket(port: number): void {
+    if (!this.#closed) this.#native.closeSocket(port)
   }
 
   expectDatagrams(words: readonly Uint8Array[]): void {
@@ -323,9 +346,10 @@ class NativeBackedEngine implements Engine {
 
   takeDatagrams(): readonly Datagram[] {
     if (this.#closed) return []
-    return this.#native.takeDatagrams().map(({ address, port, len, bytes }) => ({
+    return this.#native.takeDatagrams().map(({ address, port, socket, len, bytes }) => ({
       // the addon writes addresses in their canonical form
       from: { address: address as IpAddress, port },
+      socket: socket === 0 ? undefined : socket,
       length: len,
       bytes,
     }))

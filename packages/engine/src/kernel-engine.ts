@@ -7,9 +7,9 @@
  * tunnel's MTU are not used; there are no tunnels to legacy members and no guests; bytes are counted sealed, and packets
  * not at all.
  */
-import type { Cidr } from '@mesh/core'
+import { type Cidr, formatAddressInRange } from '@mesh/core'
 import { type Engine, type EngineComponents, type EngineInit, startKernel } from './engine.ts'
-import { addressText, nativeUdp } from './native-init.ts'
+import { nativeUdp } from './native-init.ts'
 import type { EngineTable } from './table.ts'
 
 export interface KernelEngineInit extends EngineInit {
@@ -39,7 +39,7 @@ export interface KernelEngineComponents extends EngineComponents {
  */
 export function openKernelEngine(init: KernelEngineInit, { filter, log }: KernelEngineComponents): Engine {
   const { name, mtu, privateKey, udp, netlink } = init
-  const addresses = init.addresses.map(addressText)
+  const addresses = init.addresses.map(formatAddressInRange)
   const native = {
     name,
     mtu,

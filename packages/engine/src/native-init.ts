@@ -1,5 +1,4 @@
 /** Translates what a person asks of an engine into the addon's words. */
-import type { AddressInRange } from '@mesh/core'
 import type { NativeInit } from './native.ts'
 
 export interface UdpInit {
@@ -13,8 +12,4 @@ export interface UdpInit {
 export function nativeUdp(udp: UdpInit | undefined): Pick<NativeInit, 'udpPort' | 'udpMark'> {
   if (udp === undefined) return {}
   return { udpPort: udp.port ?? 0, ...(udp.mark !== undefined && { udpMark: udp.mark }) }
-}
-
-export function addressText({ address, prefixLength }: AddressInRange): string {
-  return `${address}/${prefixLength}`
 }

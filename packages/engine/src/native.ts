@@ -27,6 +27,8 @@ export interface NativeInit {
 interface NativeDatagram {
   readonly address: string
   readonly port: number
+  /** The port of the further socket that received it; 0: the engine's own. */
+  readonly socket: number
   readonly len: number
   readonly bytes: Uint8Array
 }
@@ -34,8 +36,9 @@ interface NativeDatagram {
 /** The whole table in few values: thousands of objects would cost more than all the rest. */
 export interface NativeTable {
   /**
-   * Six numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, its path (0
-   * stream, 1 socket, 2 both, 3 socket to where it was heard), and the MTU of the path over the socket.
+   * Seven numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, its path (0
+   * stream, 1 socket, 2 both, 3 socket to where it was heard), the MTU of the path over the socket, and the port of the
+   * further socket by which it goes (0: the engine's own).
    */
   readonly peers: Uint32Array
   /** Public and preshared key of each peer with a WireGuard tunnel, in order. */
@@ -70,7 +73,9 @@ export interface NativeEngine {
   inject(peer: number, bytes: Uint8Array): boolean
   injectPackets(peer: number, packets: Uint8Array): void
   readonly udpPort: number | null
-  sendDatagram(endpoint: string, bytes: Uint8Array): boolean
+  sendDatagram(endpoint: string, bytes: Uint8Array, socket: number): boolean
+  openSocket(): number | null
+  closeSocket(port: number): void
   expectDatagrams(words: Uint8Array): void
   takeDatagrams(): NativeDatagram[]
   active(): number[]

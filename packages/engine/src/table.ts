@@ -10,6 +10,8 @@ import type { NativeTable } from './native.ts'
 const STREAM = { kind: 'stream' } as const
 /** The addon's word for a path to wherever a guest was heard. */
 const HEARD = 3
+/** The length of a peer's row in the addon's table. */
+const NUMBERS_PER_PEER = 7
 const NATIVE_TUNNELS = { none: 0, wireguard: 1, legacy: 2 } as const
 
 /** The whole table: swapped in at once, and never changed afterwards. */
@@ -55,7 +57,8 @@ export interface Endpoint {
  * The carrier of a WireGuard tunnel's datagrams. `stream`: the application does, in batches (`take`,
  * `inject`). `udp`: the engine's socket sends them to the endpoint; with `alsoStream` they go both ways, and the one
  * that comes second is dropped there. Packets longer than the path's `mtu`, in bytes, go by the stream all the same.
- * Whatever the path, the peer's datagrams are taken from both.
+ * `socket` names a further socket by its port (`Engine.openSocket`); without it they leave by the engine's own. Whatever
+ * the path, the peer's datagrams are taken from both, and from all sockets.
  */
 export type TunnelPath =
   | { readonly kind: 'stream' }
@@ -64,6 +67,7 @@ export type TunnelPath =
       readonly endpoint: Endpoint
       readonly alsoStream: boolean
       readonly mtu: number
+      readonly socket?: number | undefined
     }
 
 /**
@@ -126,7 +130,7 @@ export function encodeTable(table: EngineTable, numbers: TableNumbers): NativeTa
     (count, { tunnel }) => count + (tunnel.kind === 'wireguard' ? 1 : 0),
     guests.length,
   )
-  const peers = new Uint32Array((table.peers.length + guests.length) * 6)
+  const peers = new Uint32Array((table.peers.length + guests.length) * NUMBERS_PER_PEER)
   const keys = new Uint8Array(sealed * 2 * KEY_BYTES)
   let at = 0
   let key = 0
@@ -140,6 +144,7 @@ export function encodeTable(table: EngineTable, numbers: TableNumbers): NativeTa
     const path = tunnel.kind === 'wireguard' ? tunnel.path : STREAM
     peers[at++] = path.kind === 'stream' ? 0 : path.alsoStream ? 2 : 1
     peers[at++] = path.kind === 'stream' ? mtu : Math.min(mtu, path.mtu)
+    peers[at++] = path.kind === 'stream' ? 0 : (path.socket ?? 0)
     if (path.kind === 'udp') endpoints.push(endpointText(path.endpoint))
     for (const range of allowed) ranges.push(range)
     if (tunnel.kind !== 'wireguard') continue
@@ -156,10 +161,11 @@ export function encodeTable(table: EngineTable, numbers: TableNumbers): NativeTa
         guest.allowed.length,
         HEARD,
         guest.mtu,
+        0,
       ],
       at,
     )
-    at += 6
+    at += NUMBERS_PER_PEER
     ranges.push(...guest.allowed)
     keys.set(publicKeyOf(guest.key), key)
     keys.set(guest.presharedKey, key + KEY_BYTES)

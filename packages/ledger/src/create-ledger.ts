@@ -164,16 +164,16 @@ class MeshLedger implements Ledger {
 
   async receiveBlock(json: Uint8Array, author: PeerId | undefined): Promise<MergeResult> {
     if (this.#stopping.signal.aborted) return NOTHING
-    if (this.mode === 'off') {
-      return receiveWholeBlock(json, {
+    try {
+      if (this.mode !== 'off') return await this.#intake.take(json, author ?? '')
+      return await receiveWholeBlock(json, {
         state: this.#state,
         events: this.#events,
+        clock: this.#clock,
+        signal: this.#stopping.signal,
         log: this.#log,
         refuse: (refused) => this.#refuseUnread(refused, author),
       })
-    }
-    try {
-      return await this.#intake.take(json, author ?? '')
     } catch (error) {
       if (this.#stopping.signal.aborted) return NOTHING
       throw error

@@ -147,9 +147,11 @@ export const MAX_CACHED_KEYS = 4096
 export const STORE_FAILURE_LOG_INTERVAL_MS = 60_000
 
 /** How soon after the start the first copy of the ledger's file is made, in ms. */
-export const FIRST_COPY_MS = 120_000
+export const FIRST_COPY_MS = 30_000
 /** How often the file is copied while it changes, in ms; what a copy misses, the other members have. */
 export const COPY_INTERVAL_MS = 3_600_000
+/** The largest file that is copied once more at the end, in bytes: a node that ends must not wait for more than a second. */
+export const MAX_LAST_COPY_BYTES = 4 * 1024 * 1024
 /** Damaged files that are kept for whoever wants to look; the oldest goes first. */
 export const MAX_FILES_SET_ASIDE = 2
 

@@ -59,6 +59,10 @@ export const DHT_QUESTIONS_IN_ALL = { perSecond: 100, burst: 1_000 } as const
 export const DHT_RECORDS_BY_ADDRESS = { perSecond: 1, burst: 100 } as const
 /** The same of all addresses together. */
 export const DHT_RECORDS_IN_ALL = { perSecond: 3, burst: 600 } as const
+/** The time that answering them may take at once, in ms. */
+export const DHT_BURST_MS = 10
+/** Answering them gets at most one part in this many of the time after that. */
+export const DHT_TIME_SHARE = 3
 /** Records that it keeps; of more the oldest goes. Each question for one looks through all of them. */
 export const MAX_DHT_RECORDS = 4_096
 /** Addresses whose streams are counted; of more, the one heard longest ago begins anew. */
@@ -154,6 +158,11 @@ export const NEW_RECORDS_BY_ADDRESS = { perSecond: 5, burst: 600 } as const
 /** The same of all addresses together. */
 export const NEW_RECORDS_IN_ALL = { perSecond: 20, burst: 1_200 } as const
 
+/** The time that checking such records may take at once, in ms, of all channels together. */
+export const RECORDS_BURST_MS = 10
+/** Checking them gets at most one part in this many of the time after that. */
+export const RECORDS_TIME_SHARE = 3
+
 // mDNS (RFC 6762; docs/WIRE.md 2.2)
 
 /** The UDP port of mDNS, which RFC 6762 fixes. */
@@ -193,6 +202,10 @@ export const MAX_PROVIDERS = 100
 export const MAX_RELAY_CIRCUITS_PER_PEER = 64
 /** The most circuits that the peers of one address may hold: an IPv4 address, or a /64 of IPv6. */
 export const MAX_RELAY_CIRCUITS_PER_ADDRESS = 256
+/** How many circuits and reservations one address may ask for, a second in the long run and at once. */
+export const RELAY_REQUESTS_BY_ADDRESS = { perSecond: 20, burst: 600 } as const
+/** The same of all addresses together. */
+export const RELAY_REQUESTS_IN_ALL = { perSecond: 60, burst: 1_200 } as const
 /** The most bytes that one circuit carries, both directions together. */
 export const RELAY_MAX_BYTES = 2 ** 30
 /** How long one circuit may last, in ms. */
@@ -279,6 +292,8 @@ export const MAX_STUN_SERVERS = 2
 
 // Streams
 
+/** How long the sockets of all peers are read in one turn of the event loop, in ms, until other work has its turn. */
+export const READ_TURN_MS = 10
 /** How many bytes may wait for a slow reader before the stream is paused; one frame may be longer. */
 export const READ_HIGH_WATER_BYTES = 256 * 1024
 /** How many bytes may still wait to go out when a writer is told to go on. */

@@ -54,8 +54,17 @@ export const SESSION_TIMEOUT_MS = 10 * 60_000
 export const SESSIONS_PER_MINUTE = 30
 /** Sessions of all peers that may run at a time: keys cost nothing, so that a bound for each is none. */
 export const MAX_SESSIONS = 64
+/** The same of the peers of one address: an IPv4 address, or a /64 of IPv6. */
+export const MAX_SESSIONS_PER_ADDRESS = 32
 /** Sessions that all peers together may open in a minute; as many may come at once. */
 export const ALL_SESSIONS_PER_MINUTE = 600
+/** The same of the peers of one address. */
+export const SESSIONS_PER_MINUTE_PER_ADDRESS = 300
+/**
+ * Ranges, items of lists, wants and entries that may wait for an answer in all sessions together, of some 300 bytes each:
+ * eight times what one message may hold. With more the largest session of the address with the most ends.
+ */
+export const MAX_PENDING_PARTS = 65_536
 /** Sessions that this node opens at a time. */
 export const MAX_OWN_SESSIONS = 4
 
@@ -129,6 +138,11 @@ export const REPUBLISH_INTERVAL_MS = 10_000
 export const DIGEST_CHECK_INTERVAL_MS = 60_000
 /** How long the one with the greater id of two that met waits for the other to begin, in ms. */
 export const SECOND_CALLER_MS = 3_000
+/**
+ * How often one of the members is asked that are connected and do not hear this node on the topic, in ms: of two whose
+ * clocks differ by more than a window of the topic neither hears the other there.
+ */
+export const UNHEARD_CHECK_INTERVAL_MS = 5_000
 /** Peers that are asked soon after a session that brought news, so that a healed partition heals everywhere. */
 export const SPREAD_PEERS = 3
 /** How long after such a session they are asked, in ms. */

@@ -8,6 +8,8 @@ export interface SimNetworkInit {
   readonly duplication?: number
   /** Delays are drawn from here, so messages overtake each other. */
   readonly latencyMs?: readonly [number, number]
+  /** Whether two that are connected hear each other on the topic, as they do by default. */
+  readonly hears?: (a: PeerId, b: PeerId) => boolean
 }
 
 export interface SimLink {
@@ -53,6 +55,7 @@ export function createSimNetwork(
   { clock, random }: { readonly clock: Clock; readonly random: Random },
 ): SimNetwork {
   let { loss = 0, duplication = 0 } = init
+  const { hears = () => true } = init
   const [least, most] = init.latencyMs ?? [5, 60]
   const members = new Map<PeerId, Member>()
   const eavesdroppers: ((author: PeerId, plaintext: Uint8Array) => void)[] = []
@@ -97,7 +100,7 @@ export function createSimNetwork(
     for (const hear of eavesdroppers) hear(author, plaintext)
     let receivers = 0
     for (const member of members.values()) {
-      if (member.self === author || !inReach(author, member.self)) continue
+      if (member.self === author || !inReach(author, member.self) || !hears(author, member.self)) continue
       receivers++
       const copies = random.float() < loss ? 0 : random.float() < duplication ? 2 : 1
       if (copies === 0) counts.lost++
@@ -159,7 +162,7 @@ export function createSimNetwork(
           return () => member.listeners.delete(listener)
         },
         noteMember() {},
-        peers: () => [...member.connected],
+        peers: () => [...member.connected].filter((peer) => hears(self, peer)),
       }
       return {
         topic,

@@ -1,15 +1,15 @@
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { describe, expect, it } from 'vitest'
-import { createSimNetwork } from './sim-network.ts'
+import { createSimNetwork, type SimNetworkInit } from './sim-network.ts'
 import { contentOf, createRetainingStore, createSimSigner, type SimNode, startSimNode } from './sim-node.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
-function createStage(seed = 1) {
+function createStage(seed = 1, wires: SimNetworkInit = {}) {
   const clock = createManualClock(Date.UTC(2026, 10, 21, 12, 3))
   const random = createSeededRandom(seed)
-  const network = createSimNetwork({}, { clock, random })
+  const network = createSimNetwork(wires, { clock, random })
   const at = { network, clock, random }
   const signers = Array.from({ length: 6 }, () => createSimSigner(random))
   const start = (number: number, init: Partial<Parameters<typeof startSimNode>[0]> = {}) => {
@@ -35,6 +35,18 @@ describe('two members', () => {
     anna.ledger.put('notes', 'a', '"from anna"')
     bert.ledger.put('notes', 'b', '"from bert"')
     await clock.advance(100)
+    expect(bert.ledger.snapshot().getLive('notes', 'a')?.value).toBe('"from anna"')
+    expect(anna.ledger.snapshot().getLive('notes', 'b')?.value).toBe('"from bert"')
+    await Promise.all([anna, bert].map((node) => node.kill()))
+  })
+
+  it('learn within seconds what the other writes where a wrong clock keeps them off each other’s topic', async () => {
+    const { clock, start } = createStage(1, { hears: () => false })
+    const [anna, bert] = [await start(0), await start(1)]
+    await clock.advance(MINUTE)
+    anna.ledger.put('notes', 'a', '"from anna"')
+    bert.ledger.put('notes', 'b', '"from bert"')
+    await clock.advance(7 * SECOND)
     expect(bert.ledger.snapshot().getLive('notes', 'a')?.value).toBe('"from anna"')
     expect(anna.ledger.snapshot().getLive('notes', 'b')?.value).toBe('"from bert"')
     await Promise.all([anna, bert].map((node) => node.kill()))

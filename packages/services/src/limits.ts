@@ -125,5 +125,13 @@ export const MAX_HOST_LENGTH = 253
 export const NAME_TRY_MS = 2_000
 /** How often each server is asked for such a name. */
 export const NAME_TRIES = 2
+/** How many look-ups by the system's resolver go on at a time: each holds one of the four threads that files need, too. */
+export const MAX_SYSTEM_LOOKUPS = 2
+/** How many names of one asker may wait for such a look-up. */
+export const MAX_WAITING_NAMES_PER_ASKER = 16
+/** How many names may wait for such a look-up in all; of more, the newest of whoever has the most is refused. */
+export const MAX_WAITING_NAMES = 256
+/** Of how many askers it is remembered how long the system worked for them. */
+export const MAX_NAME_ASKERS = 1_024
 /** How many addresses of one name are tried. */
 export const MAX_DIALLED_ADDRESSES = 4

@@ -17,9 +17,11 @@ import { join } from 'node:path'
 import { systemClock } from '@mesh/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createConversation } from '../src/files/conversation.ts'
+import { createDestinationLocks, type DestinationLocks } from '../src/files/destination-lock.ts'
 import { decodeFileMessage, encodeFileMessage, type FileMessage } from '../src/files/file-message.ts'
 import { FILE_BLOCK_BYTES } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
+import { requireReadable, scanShare } from '../src/files/scan.ts'
 import { sendShare } from '../src/files/send-session.ts'
 import { createChannelPair } from '../src/files/testing/channel-pair.ts'
 
@@ -34,6 +36,7 @@ interface TransferOptions {
   readonly destination?: string
   readonly name?: string
   readonly admit?: () => Promise<string | undefined>
+  readonly locks?: DestinationLocks
   /** What becomes of a message from the sender; undefined cuts the connection. */
   readonly onSent?: (message: FileMessage) => FileMessage | undefined
 }
@@ -57,6 +60,7 @@ async function transfer(options: TransferOptions = {}) {
     pathOf: (asked) => (asked === 'share' ? source : undefined),
     admit: options.admit ?? (async () => undefined),
     onShare: () => {},
+    onUnreadable: () => {},
     onBytes: () => {},
   }).catch(() => false)
   const received = receiveShare({
@@ -64,7 +68,7 @@ async function transfer(options: TransferOptions = {}) {
     name,
     entries: new Uint8Array(0),
     destination,
-    processId: process.pid,
+    locks: options.locks ?? createDestinationLocks({ processId: process.pid }),
     signal,
     onShare: () => {},
     onBytes: (byteCount, isMoved) => {
@@ -81,6 +85,9 @@ async function transfer(options: TransferOptions = {}) {
   return { path, error, movedBytes, isAcknowledged: await sent }
 }
 
+const { signal } = new AbortController()
+/** The user that may read only what everybody may. */
+const NOBODY = 65_534
 const hashOf = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
 const SIZE = 5 * FILE_BLOCK_BYTES + 1_234
 
@@ -193,12 +200,37 @@ describe('a file', () => {
     expect(gone.error?.message).not.toContain(folder)
   })
 
-  it('is received by one process at a time in one place', async () => {
+  it('is received by one process at a time in one place, and by whoever comes after one that is gone', async () => {
     await transfer({ onSent: cutAfter(1) })
-    writeFileSync(join(folder, 'copy.mesh-part/lock'), String(process.ppid))
+    const lock = join(folder, 'copy.mesh-part/lock')
+    writeFileSync(lock, String(process.ppid))
     expect((await transfer()).error?.code).toBe('files.locked')
-    writeFileSync(join(folder, 'copy.mesh-part/lock'), '999999999')
+    // its number, which another process has since
+    writeFileSync(lock, `${process.ppid} 1`)
+    expect((await transfer({ onSent: cutAfter(2) })).error?.code).toBe('files.broken_off')
+    writeFileSync(lock, '999999999')
     expect((await transfer()).error).toBeUndefined()
+  })
+
+  it('is received once at a time by one process, whichever way leads to the place', async () => {
+    mkdirSync(join(folder, 'inbox', 'copy.mesh-part'), { recursive: true })
+    symlinkSync(join(folder, 'inbox'), join(folder, 'link'))
+    const locks = createDestinationLocks({ processId: process.pid })
+    const destination = join(folder, 'link', 'copy')
+    const release = await locks.take(join(folder, 'inbox', 'copy.mesh-part', 'lock'))
+    expect((await transfer({ destination, locks })).error?.code).toBe('files.locked')
+    await release()
+    expect((await transfer({ destination, locks })).error).toBeUndefined()
+    expect((await transfer({ destination, locks })).error).toBeUndefined()
+  })
+
+  it('goes into a folder that a link leads to', async () => {
+    mkdirSync(join(folder, 'disk'))
+    symlinkSync(join(folder, 'disk'), join(folder, 'inbox'))
+    expect((await transfer({ destination: join(folder, 'inbox') })).path).toBe(
+      join(folder, 'inbox', 'source'),
+    )
+    expect(readdirSync(join(folder, 'disk'))).toEqual(['source'])
   })
 })
 
@@ -257,6 +289,37 @@ describe('a folder', () => {
     await transfer()
     expect(readdirSync(join(folder, 'copy'))).not.toContain('link')
     expect(readdirSync(join(folder, 'copy'))).not.toContain('up')
+  })
+
+  it('leaves out names that are no Unicode text, and comes though one is there', async () => {
+    writeFileSync(
+      Buffer.concat([Buffer.from(join(folder, 'source', 'na')), Buffer.from([0xef, 0x76, 0x65])]),
+      '',
+    )
+    writeFileSync(join(folder, 'source', 'two\nlines'), '')
+    const scan = await scanShare(join(folder, 'source'), signal)
+    expect(scan.leftOut).toBe(2)
+    expect((await transfer()).error).toBeUndefined()
+    expect(readdirSync(join(folder, 'copy'))).toHaveLength(SMALL_FILES + 3)
+  })
+
+  it('with a file that the sender may not read is refused, with its path, when it is offered and when it is asked for', async () => {
+    chmodSync(folder, 0o777)
+    chmodSync(join(folder, 'source', 'f7'), 0o000)
+    // root may read everything
+    const isRoot = process.geteuid?.() === 0
+    if (isRoot) process.seteuid?.(NOBODY)
+    try {
+      const scan = await scanShare(join(folder, 'source'), signal)
+      await expect(requireReadable(scan, signal)).rejects.toThrow(
+        `${join(folder, 'source', 'f7')} cannot be read`,
+      )
+      const { error } = await transfer()
+      expect(error?.code).toBe('files.refused')
+      expect(error?.message).toBe('the sender refused: the sender may not read f7')
+    } finally {
+      if (isRoot) process.seteuid?.(0)
+    }
   })
 
   it('is refused where something stands already', async () => {

@@ -149,6 +149,32 @@ describe('requests through a tunnel that is kept', () => {
     expect([answered, origin.opened()]).toEqual([4, 3])
   })
 
+  test('fields behind a body pass both ways, and hints come before the answer', async () => {
+    const port = await startBoth()
+    let asked = ''
+    const answer = [
+      'HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n',
+      '2\r\nhi\r\n0\r\nX-Sum: 42\r\nHost: other\r\n\r\n',
+    ].join('')
+    const origin = await startRaw((bytes, socket) => {
+      asked += bytes
+      if (asked.endsWith('X-Sent: 7\r\n\r\n')) socket.write(answer)
+    })
+    const socket = connect({ host: '127.0.0.1', port })
+    closers.push(() => socket.destroy())
+    let got = ''
+    socket.on('data', (bytes: Buffer) => (got += bytes.toString()))
+    socket.write(
+      `POST http://127.0.0.1:${origin.port}/ HTTP/1.1\r\nHost: x\r\nTrailer: X-Sent\r\n` +
+        'Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Sent: 7\r\n\r\n',
+    )
+    await eventually(() => expect(got).toMatch(/2\r\nhi\r\n0\r\nX-Sum: 42\r\n\r\n$/))
+    expect(got).toMatch(
+      /^HTTP\/1.1 103 Early Hints\r\nLink: <\/style.css>; rel=preload\r\n\r\nHTTP\/1.1 200 OK\r\n/,
+    )
+  })
+
   test('an answer with two lengths does not bring one for another origin', async () => {
     const port = await startBoth()
     const smuggled = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil'

@@ -6,6 +6,7 @@ import { type PeerId, systemClock } from '@mesh/core'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createConversation } from '../src/files/conversation.ts'
+import { createDestinationLocks } from '../src/files/destination-lock.ts'
 import { decodeFileMessage } from '../src/files/file-message.ts'
 import { IDLE_RECEIVER_MS, MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
@@ -79,7 +80,7 @@ async function startSender() {
       name: 'share',
       entries: new Uint8Array(0),
       destination: join(folder, 'copy'),
-      processId: process.pid,
+      locks: createDestinationLocks({ processId: process.pid }),
       signal: new AbortController().signal,
       onShare: () => {},
       onBytes: () => {},

@@ -27,6 +27,8 @@ interface Mapping {
   readonly outside: number
   /** Where datagrams went, `ip` and `ip:port`, with the time. */
   readonly sentTo: Map<string, number>
+  /** When the NAT forgets it, whatever flows. */
+  readonly endsAt: number
 }
 
 /** How long a NAT remembers where a datagram went. */
@@ -35,6 +37,8 @@ const MAPPING_MS = 60_000
 export class Nat {
   readonly kind: NatKind
   ip: string
+  /** How long the next mapping will live, in ms, whatever flows. */
+  lifeMs: () => number = () => Number.POSITIVE_INFINITY
   readonly #mappings: Mapping[] = []
   #nextPort = 20_000
 
@@ -59,10 +63,9 @@ export class Nat {
     if (this.kind === 'udp-blocked') return undefined
     if (this.kind === 'open') return { ip: this.ip, port: inside }
     const target = `${to.ip}:${to.port}`
-    const mapping =
-      this.#mappings.find(
-        (each) => each.inside === inside && (this.kind !== 'symmetric' || each.sentTo.has(target)),
-      ) ?? this.#map(inside)
+    const isRight = (each: Mapping) =>
+      each.inside === inside && each.endsAt > now && (this.kind !== 'symmetric' || each.sentTo.has(target))
+    const mapping = this.#mappings.find(isRight) ?? this.#map(inside, now)
     mapping.sentTo.set(to.ip, now).set(target, now)
     return { ip: this.ip, port: mapping.outside }
   }
@@ -71,7 +74,7 @@ export class Nat {
   receive(outside: number, from: NatEndpoint, now: number): number | undefined {
     if (this.kind === 'udp-blocked') return undefined
     if (this.kind === 'open') return outside
-    const mapping = this.#mappings.find((each) => each.outside === outside)
+    const mapping = this.#mappings.find((each) => each.outside === outside && each.endsAt > now)
     if (mapping === undefined) return undefined
     const isFresh = (to: string) => (mapping.sentTo.get(to) ?? Number.NEGATIVE_INFINITY) > now - MAPPING_MS
     const passes =
@@ -80,8 +83,9 @@ export class Nat {
     return passes ? mapping.inside : undefined
   }
 
-  #map(inside: number): Mapping {
-    const mapping = { inside, outside: this.#nextPort++, sentTo: new Map<string, number>() }
+  #map(inside: number, now: number): Mapping {
+    const endsAt = now + this.lifeMs()
+    const mapping = { inside, outside: this.#nextPort++, sentTo: new Map<string, number>(), endsAt }
     this.#mappings.push(mapping)
     if (this.#mappings.length > 64) this.#mappings.shift()
     return mapping

@@ -1,9 +1,15 @@
 /**
  * Gives a table to the interface, the tunnels, the engine, the kernel and libp2p; only what differs from the last one.
  */
-import { type AddressInRange, type Cidr, type Logger, type PeerId, toError } from '@mesh/core'
+import {
+  type AddressInRange,
+  type Cidr,
+  formatAddressInRange,
+  type Logger,
+  type PeerId,
+  toError,
+} from '@mesh/core'
 import type { EngineSupervisor } from './engine-supervisor.ts'
-import { addressTexts } from './status.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { buildEngineTable } from './table/engine-table.ts'
 import type { Tunnels } from './tunnels/tunnels.ts'
@@ -42,7 +48,7 @@ export class TableApplier {
   constructor(init: TableApplierInit, components: TableApplierComponents) {
     this.#init = init
     this.#components = components
-    this.#told = { addresses: addressTexts(init.addresses()), routes: '' }
+    this.#told = { addresses: init.addresses().map(formatAddressInRange).join(), routes: '' }
   }
 
   apply(table: VpnTable): void {
@@ -74,7 +80,7 @@ export class TableApplier {
 
   #setAddresses(): void {
     const addresses = this.#init.addresses()
-    const text = addressTexts(addresses)
+    const text = addresses.map(formatAddressInRange).join()
     if (text === this.#told.addresses) return
     this.#told.addresses = text
     try {

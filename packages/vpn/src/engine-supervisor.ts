@@ -25,6 +25,8 @@ type SupervisedEngine = Pick<
   | 'retryHandshake'
   | 'udpPort'
   | 'sendDatagram'
+  | 'openSocket'
+  | 'closeSocket'
   | 'expectDatagrams'
   | 'takeDatagrams'
   | 'activePeers'
@@ -98,7 +100,9 @@ class ReopeningEngine implements EngineSupervisor {
       get udpPort() {
         return current()?.udpPort
       },
-      sendDatagram: (to, bytes) => this.#engine?.sendDatagram(to, bytes) ?? false,
+      sendDatagram: (to, bytes, socket) => this.#engine?.sendDatagram(to, bytes, socket) ?? false,
+      openSocket: () => this.#engine?.openSocket(),
+      closeSocket: (port) => this.#engine?.closeSocket(port),
       expectDatagrams: (words) => this.#engine?.expectDatagrams(words),
       takeDatagrams: () => this.#engine?.takeDatagrams() ?? [],
       activePeers: () => this.#engine?.activePeers() ?? [],

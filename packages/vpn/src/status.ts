@@ -1,5 +1,5 @@
 /** The status of a VPN, as people are shown it. */
-import { type AddressInRange, type PeerId } from '@mesh/core'
+import type { PeerId } from '@mesh/core'
 import type { EngineStats } from '@mesh/engine'
 import type { Tunnels } from './tunnels/tunnels.ts'
 import type { VpnTable } from './table/build-table.ts'
@@ -38,8 +38,4 @@ function peerStatus(
     sessionSince,
     counters: stats.peers.get(peer) ?? NO_COUNTERS,
   }
-}
-
-export function addressTexts(addresses: readonly AddressInRange[]): string {
-  return addresses.map(({ address, prefixLength }) => `${address}/${prefixLength}`).join()
 }

@@ -10,11 +10,12 @@ import {
 } from '@mesh/core'
 import type { Datagram, Endpoint } from '@mesh/engine'
 import { createManualClock, createSeededRandom, Nat, type NatKind } from '@mesh/testkit'
-import { createPaths, type Paths } from '../src/paths/paths.ts'
+import { createPaths } from '../src/paths/create-paths.ts'
+import type { Paths } from '../src/paths/paths.ts'
 import type { UdpPath } from '../src/paths/path-state.ts'
 import { decodeControl } from '../src/tunnels/control-message.ts'
 
-/** The port that each socket has inside. */
+/** The port that each member's own socket has inside; further ones have those behind it. */
 const PORT = 4_700
 /** How long a control message takes, in ms. */
 const CONTROL_MS = 60
@@ -41,6 +42,8 @@ export interface SimMember {
   /** Those for whom packets pass. */
   readonly active: Set<PeerId>
   readonly vpnRanges: Cidr[]
+  /** The ports of its further sockets. */
+  readonly sockets: Set<number>
   /** Further addresses of its own in the open, with the delay to them. */
   readonly others: Map<IpAddress, number>
 }
@@ -59,6 +62,8 @@ export class PathNetwork {
   jitterMs = 0
   /** The longest datagram that passes, in bytes. */
   wireBytes = 1_472
+  /** The most further sockets of a member. */
+  maxSockets = 2
   readonly #random: Random
   /** By which address of its own a member was reached from an address last: it answers from there. */
   readonly #reachedAt = new Map<string, IpAddress>()
@@ -68,6 +73,7 @@ export class PathNetwork {
   /** What a router remembers of those: from where the answers to an address leave. */
   readonly #mappedFlows = new Map<string, { readonly ip: string; readonly port: number }>()
   readonly #inboxes = new Map<SimMember, Datagram[]>()
+  #nextPort = PORT + 1
 
   constructor(seed = 1) {
     this.#random = createSeededRandom(seed)
@@ -94,7 +100,13 @@ export class PathNetwork {
       {
         engine: {
           udpPort: PORT,
-          sendDatagram: (to, bytes) => this.#send(member, to, bytes),
+          sendDatagram: (to, bytes, socket) => this.#send(member, { to, bytes, inside: socket ?? PORT }),
+          openSocket: () => {
+            if (member.sockets.size >= this.maxSockets) return undefined
+            member.sockets.add(this.#nextPort)
+            return this.#nextPort++
+          },
+          closeSocket: (port) => void member.sockets.delete(port),
           expectDatagrams: () => {},
           takeDatagrams: () => inbox.splice(0),
           activePeers: () => [...member.active],
@@ -122,6 +134,7 @@ export class PathNetwork {
       changes: new Map(),
       active: new Set(),
       vpnRanges: [],
+      sockets: new Set(),
       others: new Map(),
     }
     this.#inboxes.set(member, inbox)
@@ -161,6 +174,16 @@ export class PathNetwork {
     return this.clock.advance(ms)
   }
 
+  /** Counts the tenths of a second within `ms` in which a packet of one of the two would be lost. */
+  async countLost(ms: number, [a, b]: readonly [SimMember, SimMember]): Promise<number> {
+    let lost = 0
+    for (let at = 0; at < ms; at += 100) {
+      await this.run(100)
+      if (!this.passes(a, b) || !this.passes(b, a)) lost++
+    }
+    return lost
+  }
+
   /** How long `fn` takes to become true, in ms; Infinity: longer than `withinMs`. */
   async until(fn: () => boolean, withinMs: number): Promise<number> {
     for (let ms = 0; ms <= withinMs; ms += 20) {
@@ -174,10 +197,22 @@ export class PathNetwork {
     this.blocked.add(`${from.name} ${to.name}`)
   }
 
-  /** Lets a datagram arrive, as from `from`. */
-  inject(to: SimMember, from: Endpoint, bytes: Uint8Array): void {
-    this.#inboxes.get(to)?.push({ from, length: bytes.length, bytes: bytes.slice(0, 256) })
+  /** Lets a datagram arrive, as from `from`, at the member's own socket or the further one with the port. */
+  inject(to: SimMember, from: Endpoint, bytes: Uint8Array, port = PORT): void {
+    const socket = port === PORT ? undefined : port
+    this.#inboxes.get(to)?.push({ from, socket, length: bytes.length, bytes: bytes.slice(0, 256) })
     to.paths.datagrams()
+  }
+
+  /** A packet that is sent now reaches the other, by the path or by the stream that helps. */
+  passes(from: SimMember, to: SimMember): boolean {
+    const path = from.paths.pathOf(to.id)
+    if (path === undefined || path.alsoStream) return true
+    const now = this.clock.monotonic()
+    const { address: ip, port } = path.endpoint
+    const source = from.nat.send(path.socket ?? PORT, { ip, port }, now)
+    const inside = source && ip === to.nat.ip ? to.nat.receive(port, source, now) : undefined
+    return inside !== undefined && (inside === PORT || to.sockets.has(inside))
   }
 
   stop(): void {
@@ -193,34 +228,53 @@ export class PathNetwork {
     return true
   }
 
-  #send(from: SimMember, to: Endpoint, bytes: Uint8Array): boolean {
+  #send(from: SimMember, { to, bytes, inside: own }: Leaving): boolean {
     const now = this.clock.monotonic()
     const target = { ip: to.address, port: to.port }
     const flow = this.#mappedFlows.get(`${from.name} ${to.address}:${to.port}`)
-    const source = flow ?? from.nat.send(PORT, target, now)
+    const source = flow ?? from.nat.send(own, target, now)
     const receiver = this.members.find(({ nat, others }) => nat.ip === to.address || others.has(to.address))
     if (source === undefined || receiver === undefined || receiver === from) return true
-    const own = this.#reachedAt.get(`${from.name} ${to.address}`)
-    const left = { address: own ?? (source.ip as IpAddress), port: own === undefined ? source.port : PORT }
+    const other = this.#reachedAt.get(`${from.name} ${to.address}`)
+    const left = {
+      address: other ?? (source.ip as IpAddress),
+      port: other === undefined ? source.port : PORT,
+    }
     this.sent.push({ from: left, to, bytes })
     if (bytes.length > this.wireBytes || this.blocked.has(`${from.name} ${receiver.name}`)) return true
     if (this.#random.float() < this.loss) return true
     const extra = receiver.others.get(to.address) ?? from.others.get(left.address) ?? 0
     const delay = this.delayMs + extra + this.#random.float() * this.jitterMs
-    this.clock.after(delay, () => {
-      const isOther = receiver.others.has(to.address)
-      const isMapped = this.#mappings.get(`${to.address}:${to.port}`) === receiver
-      if (isMapped) {
-        const back = `${receiver.name} ${left.address}:${left.port}`
-        this.#mappedFlows.set(back, { ip: to.address, port: to.port })
-      }
-      const inside =
-        isOther || isMapped ? PORT : receiver.nat.receive(to.port, source, this.clock.monotonic())
-      if (inside !== PORT) return
-      if (receiver.others.has(to.address)) this.#reachedAt.set(`${receiver.name} ${left.address}`, to.address)
-      else this.#reachedAt.delete(`${receiver.name} ${left.address}`)
-      this.inject(receiver, left, bytes)
-    })
+    this.clock.after(delay, () => this.#arrive(receiver, { source, left, to, bytes }))
     return true
   }
+
+  #arrive(receiver: SimMember, { source, left, to, bytes }: Arriving): void {
+    const isOther = receiver.others.has(to.address)
+    const isMapped = this.#mappings.get(`${to.address}:${to.port}`) === receiver
+    if (isMapped) {
+      const back = `${receiver.name} ${left.address}:${left.port}`
+      this.#mappedFlows.set(back, { ip: to.address, port: to.port })
+    }
+    const inside = isOther || isMapped ? PORT : receiver.nat.receive(to.port, source, this.clock.monotonic())
+    if (inside === undefined || (inside !== PORT && !receiver.sockets.has(inside))) return
+    if (isOther) this.#reachedAt.set(`${receiver.name} ${left.address}`, to.address)
+    else this.#reachedAt.delete(`${receiver.name} ${left.address}`)
+    this.inject(receiver, left, bytes, inside)
+  }
+}
+
+interface Leaving {
+  readonly to: Endpoint
+  readonly bytes: Uint8Array
+  /** The port of the socket that it leaves by. */
+  readonly inside: number
+}
+
+interface Arriving {
+  /** Where it left the sender's NAT, and where the receiver sees it come from. */
+  readonly source: { readonly ip: string; readonly port: number }
+  readonly left: Endpoint
+  readonly to: Endpoint
+  readonly bytes: Uint8Array
 }

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import {
   type AddressInRange,
   type Clock,
+  formatAddressInRange,
   heartbeatValue,
   type IpAddress,
   parseIp,
@@ -200,7 +201,7 @@ class LabNode implements VpnNode {
     this.engines.push(engine)
     const { kernel } = this
     const take = (ranges: readonly AddressInRange[]) => {
-      kernel.addresses = ranges.map(({ address, prefixLength }) => `${address}/${prefixLength}`)
+      kernel.addresses = ranges.map(formatAddressInRange)
     }
     take(init.addresses)
     return Object.assign(engine, {

@@ -1,5 +1,7 @@
 /** Attacks by claims: of keys, of addresses, and of a time. */
+import { overAndOver } from '../attackers.ts'
 import type { Scenario } from '../scenario.ts'
+import type { AttackTarget } from '../targets.ts'
 import { gzippedBlock, signEntry } from '../gossip.ts'
 import { pause } from '../until-true.ts'
 import { createMember, heartbeatOf, openVoice } from '../voice.ts'
@@ -7,6 +9,15 @@ import { createMember, heartbeatOf, openVoice } from '../voice.ts'
 const HOUR_MS = 3_600_000
 /** Keys that claim a whole range together. */
 const SQUATTERS = 12
+
+/** Has the victim itself write a name, as its user would. */
+async function putName({ url }: AttackTarget, key: string, query = ''): Promise<void> {
+  await fetch(`${url}/api/ledger/dns/${encodeURIComponent(key)}${query}`, {
+    method: 'PUT',
+    body: '{"A":"10.1.0.9"}',
+    headers: { 'content-type': 'application/json' },
+  })
+}
 
 export const CLAIM_ATTACKS: readonly Scenario[] = [
   {
@@ -16,27 +27,24 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
     boundedBy: 'races only by when a claim came; MAX_YIELDS, YIELD_MEMORY_MS',
     isApart: true,
     appliesToLegacy: false,
+    aim: 'claims',
     async run(attack) {
-      const { target, signal } = attack
-      const voice = await openVoice(attack)
-      let claims = 0
-      for (let n = 0; voice.isOpen(); n++) {
-        const key = `^claimed${n}$`
-        await fetch(`${target.url}/api/ledger/dns/${encodeURIComponent(key)}?wait=1s`, {
-          method: 'PUT',
-          body: '{"A":"10.1.0.9"}',
-          headers: { 'content-type': 'application/json' },
-        })
-        const held = await fetch(`${target.url}/api/blockchain/dns/${encodeURIComponent(key)}`)
-        const version = BigInt(/"Version":(\d+)/.exec(await held.text())?.[1] ?? 0)
-        const { seed, signer } = createMember()
-        const claim = signEntry(signer, ['dns', key, { 1: '10.1.0.66' }], { version: version - 1n })
-        await voice.say(gzippedBlock([heartbeatOf(signer)]), seed)
-        await voice.say(gzippedBlock([claim]), seed)
-        claims++
-        await pause(50, signal)
-      }
-      return `${claims} claims`
+      const { target, signal, tally } = attack
+      let n = 0
+      await overAndOver(attack, async () => {
+        const voice = await openVoice(attack)
+        for (; voice.isOpen(); n++) {
+          const key = `^claimed${n}$`
+          await putName(target, key, '?wait=1s')
+          const held = await fetch(`${target.url}/api/blockchain/dns/${encodeURIComponent(key)}`)
+          const version = BigInt(/"Version":(\d+)/.exec(await held.text())?.[1] ?? 0)
+          const { seed, signer } = createMember()
+          const claim = signEntry(signer, ['dns', key, { 1: '10.1.0.66' }], { version: version - 1n })
+          await voice.say(gzippedBlock([heartbeatOf(signer)]), seed)
+          if (version > 0n && (await voice.say(gzippedBlock([claim]), seed))) tally.count('claims')
+          await pause(50, signal)
+        }
+      })
     },
     async reached({ target }) {
       const block = (await (await fetch(`${target.url}/api/blockchain`)).json()) as {
@@ -54,26 +62,24 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
     does: 'heartbeats and entries dated an hour ahead, and an hour back, under fresh authors',
     boundedBy: 'MAX_FUTURE_MS, MAX_CLOCK_SAMPLES',
     appliesToLegacy: true,
+    aim: 'members from another hour',
     async run(attack) {
-      const voice = await openVoice(attack)
-      let sent = 0
-      while (voice.isOpen()) {
-        const { seed, signer } = createMember()
-        const ahead = sent % 2 === 0 ? HOUR_MS : -HOUR_MS
-        const version = BigInt(Date.now() + ahead) * 1_000_000n
-        const dated = { version, updatedAt: Math.floor((Date.now() + ahead) / 1000) }
-        const entries = [
-          signEntry(
-            signer,
-            ['healthcheck', signer.peerId, new Date(Date.now() + ahead).toISOString()],
-            dated,
-          ),
-          signEntry(signer, ['notes', 'joined', 'x'], dated),
-        ]
-        if (!(await voice.say(gzippedBlock(entries), seed))) break
-        if (++sent % 20 === 0) await pause(10, attack.signal)
-      }
-      return `${sent} members from another hour`
+      const { signal, tally } = attack
+      await overAndOver(attack, async () => {
+        const voice = await openVoice(attack)
+        for (let sent = 0; voice.isOpen(); ) {
+          const { seed, signer } = createMember()
+          const atMs = Date.now() + (sent % 2 === 0 ? HOUR_MS : -HOUR_MS)
+          const dated = { version: BigInt(atMs) * 1_000_000n, updatedAt: Math.floor(atMs / 1000) }
+          const entries = [
+            signEntry(signer, ['healthcheck', signer.peerId, new Date(atMs).toISOString()], dated),
+            signEntry(signer, ['notes', 'joined', 'x'], dated),
+          ]
+          if (!(await voice.say(gzippedBlock(entries), seed))) break
+          tally.count('members from another hour')
+          if (++sent % 20 === 0) await pause(10, signal)
+        }
+      })
     },
   },
   {
@@ -82,26 +88,21 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
     does: 'claims 200 keys of the victim above its own entries, under keys without a heartbeat, over and over',
     boundedBy: 'ANNOUNCES_PER_SECOND, ANNOUNCE_PAUSE_MS, RETRACTIONS_PER_SECOND',
     appliesToLegacy: false,
+    aim: 'claims',
     async run(attack) {
-      const { target, signal } = attack
+      const { target, signal, tally } = attack
       const keys = Array.from({ length: 200 }, (_, n) => `^kept${n}$`)
-      for (const key of keys) {
-        await fetch(`${target.url}/api/ledger/dns/${encodeURIComponent(key)}`, {
-          method: 'PUT',
-          body: '{"A":"10.1.0.9"}',
-          headers: { 'content-type': 'application/json' },
-        })
-      }
-      const voice = await openVoice(attack)
-      let sent = 0
-      while (voice.isOpen()) {
-        const { seed, signer } = createMember()
-        const claims = keys.map((key) => signEntry(signer, ['dns', key, { 1: '10.1.0.66' }]))
-        if (!(await voice.say(gzippedBlock(claims), seed))) break
-        sent += claims.length
-        await pause(20, signal)
-      }
-      return `${sent} claims`
+      for (const key of keys) await putName(target, key)
+      await overAndOver(attack, async () => {
+        const voice = await openVoice(attack)
+        while (voice.isOpen()) {
+          const { seed, signer } = createMember()
+          const claims = keys.map((key) => signEntry(signer, ['dns', key, { 1: '10.1.0.66' }]))
+          if (!(await voice.say(gzippedBlock(claims), seed))) break
+          tally.count('claims', claims.length)
+          await pause(20, signal)
+        }
+      })
     },
   },
   {
@@ -111,23 +112,25 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
     boundedBy: 'MAX_VITAL_SIGNER_ENTRIES, MAX_SHARED_SUBNET_ADDRESSES',
     isApart: true,
     appliesToLegacy: true,
+    aim: 'claims',
     async run(attack) {
-      const voice = await openVoice(attack)
+      const { signal, tally } = attack
       const squatters = Array.from({ length: SQUATTERS }, createMember)
-      let claims = 0
-      while (voice.isOpen()) {
-        for (const [at, { seed, signer }] of squatters.entries()) {
-          const own = Array.from({ length: 254 }, (_, n) => n + 1).filter((n) => n % SQUATTERS === at)
-          const entries = own.map((n) => {
-            const record = { PeerID: signer.peerId, Address: `10.1.0.${n}`, Hostname: 'squatter' }
-            return signEntry(signer, ['machines', `10.1.0.${n}`, record])
-          })
-          await voice.say(gzippedBlock([heartbeatOf(signer), ...entries]), seed)
-          claims += entries.length
+      await overAndOver(attack, async () => {
+        const voice = await openVoice(attack)
+        while (voice.isOpen()) {
+          for (const [at, { seed, signer }] of squatters.entries()) {
+            const own = Array.from({ length: 254 }, (_, n) => n + 1).filter((n) => n % SQUATTERS === at)
+            const entries = own.map((n) => {
+              const record = { PeerID: signer.peerId, Address: `10.1.0.${n}`, Hostname: 'squatter' }
+              return signEntry(signer, ['machines', `10.1.0.${n}`, record])
+            })
+            if (await voice.say(gzippedBlock([heartbeatOf(signer), ...entries]), seed))
+              tally.count('claims', entries.length)
+          }
+          await pause(200, signal)
         }
-        await pause(200, attack.signal)
-      }
-      return `${claims} claims`
+      })
     },
     async reached({ target }) {
       const machines = (await (await fetch(`${target.url}/api/ledger/machines`)).json()) as object

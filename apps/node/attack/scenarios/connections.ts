@@ -1,30 +1,25 @@
 /** Attacks on the table of connections. */
-import type { Scenario } from '../scenario.ts'
-import { dialTarget } from '../attackers.ts'
+import type { Attack, Scenario } from '../scenario.ts'
+import { dialTarget, overAndOver, together } from '../attackers.ts'
 import { proveMembership } from '../membership.ts'
 import { pause } from '../until-true.ts'
 
 const STRANGERS = 40
+const CONNECTIONS = 'connections'
 
 /** Holds a connection as long as it lasts, and comes back at once. */
-async function comeBack(
-  signal: AbortSignal,
-  connect: () => Promise<{ readonly status: string }>,
-): Promise<number> {
-  let times = 0
-  while (!signal.aborted) {
-    try {
+async function comeBack(attack: Attack, connect: () => Promise<{ readonly status: string }>): Promise<void> {
+  const { signal, tally } = attack
+  await overAndOver(
+    attack,
+    async () => {
       const connection = await connect()
-      times++
+      tally.count(CONNECTIONS)
       while (connection.status === 'open' && !signal.aborted) await pause(20, signal)
-    } catch {
-      await pause(20, signal)
-    }
-  }
-  return times
+    },
+    20,
+  )
 }
-
-const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0)
 
 export const CONNECTION_ATTACKS: readonly Scenario[] = [
   {
@@ -35,12 +30,13 @@ export const CONNECTION_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: true,
     victimArgs: ['--max-connections=12'],
     honestComesLate: true,
-    async run({ target, signal, peer }) {
-      const strangers = await Promise.all(Array.from({ length: STRANGERS }, () => peer()))
-      const times = await Promise.all(
-        strangers.map((each) => comeBack(signal, () => dialTarget(each, target, signal))),
-      )
-      return `${sum(times)} connections`
+    aim: CONNECTIONS,
+    async run(attack) {
+      const { target, signal } = attack
+      await together(STRANGERS, async () => {
+        const stranger = await attack.peer()
+        await comeBack(attack, () => dialTarget(stranger, target, signal))
+      })
     },
   },
   {
@@ -51,14 +47,13 @@ export const CONNECTION_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: true,
     victimArgs: ['--max-connections=100'],
     honestComesLate: true,
-    async run({ target, signal, peer }) {
-      const times = await Promise.all(
-        Array.from({ length: 115 }, (_, at) => {
-          const from = `127.0.0.${2 + (at % 8)}`
-          return comeBack(signal, async () => await dialTarget(await peer({ from }), target, signal))
-        }),
-      )
-      return `${sum(times)} connections`
+    aim: CONNECTIONS,
+    async run(attack) {
+      const { target, signal } = attack
+      await together(115, async (at) => {
+        const from = `127.0.0.${2 + (at % 8)}`
+        await comeBack(attack, async () => await dialTarget(await attack.peer({ from }), target, signal))
+      })
     },
   },
   {
@@ -69,18 +64,17 @@ export const CONNECTION_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: false,
     victimArgs: ['--max-connections=12'],
     honestComesLate: true,
-    async run({ target, signal, peer, config }) {
-      const sybils = await Promise.all(Array.from({ length: STRANGERS }, () => peer({ from: '127.0.0.9' })))
-      const times = await Promise.all(
-        sybils.map((each) =>
-          comeBack(signal, async () => {
-            const connection = await dialTarget(each, target, signal)
-            await proveMembership({ connection, self: each.peerId }, config, signal)
-            return connection
-          }),
-        ),
-      )
-      return `${sum(times)} connections`
+    aim: CONNECTIONS,
+    async run(attack) {
+      const { target, signal, config } = attack
+      await together(STRANGERS, async () => {
+        const sybil = await attack.peer({ from: '127.0.0.9' })
+        await comeBack(attack, async () => {
+          const connection = await dialTarget(sybil, target, signal)
+          await proveMembership({ connection, self: sybil.peerId }, config, signal)
+          return connection
+        })
+      })
     },
   },
 ]

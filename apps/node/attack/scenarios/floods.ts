@@ -1,13 +1,23 @@
 /** Floods of what nodes tell and ask each other beside gossip: records of peers, questions to the DHT, circuits. */
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair } from '@libp2p/crypto/keys'
-import type { Connection, PeerId } from '@libp2p/interface'
+import type { PeerId } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { Attack, Scenario } from '../scenario.ts'
-import { dialTarget, framed, onFrames, openStream, sendAll, varint } from '../attackers.ts'
-import { proveMembership } from '../membership.ts'
+import {
+  dialTarget,
+  framed,
+  onFrames,
+  openStream,
+  overAndOver,
+  sendAll,
+  together,
+  varint,
+} from '../attackers.ts'
+import { connectMember, proveMembership } from '../membership.ts'
+import { RefusedError } from '../tally.ts'
 import { pause } from '../until-true.ts'
 
 const PEERS = '/mesh/peers/1'
@@ -23,15 +33,6 @@ const CIRCUIT_PEERS = 8
 const field = (number: number, bytes: Uint8Array) =>
   Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
 const numberField = (number: number, value: number) => Buffer.concat([varint(number << 3), varint(value)])
-
-/** Connects a fresh key, which proves itself when it is to be a member. */
-async function connect(attack: Attack, isMember: boolean): Promise<Connection> {
-  const { target, signal, config } = attack
-  const peer = await attack.peer()
-  const connection = await dialTarget(peer, target, signal)
-  if (isMember) await proveMembership({ connection, self: peer.peerId }, config, signal)
-  return connection
-}
 
 /** A signed record of a peer that nobody has heard of. */
 async function freshRecord(): Promise<Uint8Array> {
@@ -63,27 +64,21 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     boundedBy:
       'NEW_RECORDS_BY_ADDRESS, NEW_RECORDS_IN_ALL, MAX_EXCHANGE_MESSAGES_PER_MINUTE, MAX_NEW_DIALS_PER_MINUTE',
     appliesToLegacy: false,
+    aim: 'records told',
     async run(attack) {
-      const { signal } = attack
-      let told = 0
-      const tellers = Array.from({ length: TELLERS }, async () => {
-        while (!signal.aborted) {
-          try {
-            const connection = await connect(attack, true)
-            const stream = await openStream(connection, PEERS, signal)
-            while (!signal.aborted && stream.status === 'open') {
-              const records = await Promise.all(Array.from({ length: RECORDS_IN_MESSAGE }, freshRecord))
-              const message = Buffer.concat(records.map((record) => field(1, record)))
-              if (await sendAll(stream, framed(message), signal)) told += records.length
-              await pause(10, signal)
-            }
-          } catch {
-            await pause(100, signal)
+      const { signal, tally } = attack
+      await together(TELLERS, () =>
+        overAndOver(attack, async () => {
+          const { connection } = await connectMember(attack)
+          const stream = await openStream(connection, PEERS, signal)
+          while (!signal.aborted && stream.status === 'open') {
+            const records = await Promise.all(Array.from({ length: RECORDS_IN_MESSAGE }, freshRecord))
+            const message = Buffer.concat(records.map((record) => field(1, record)))
+            if (await sendAll(stream, framed(message), signal)) tally.count('records told', records.length)
+            await pause(10, signal)
           }
-        }
-      })
-      await Promise.all(tellers)
-      return `${told} records told`
+        }),
+      )
     },
   },
   {
@@ -92,33 +87,27 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     does: 'leaves a record under a fresh name in the DHT of a private network, and asks for names and peers, without pause on 8 connections',
     boundedBy: 'DHT_RECORDS_BY_ADDRESS, DHT_QUESTIONS_BY_ADDRESS, MAX_DHT_RECORDS',
     appliesToLegacy: false,
-    victimArgs: ['--dht', '--no-peer-exchange'],
+    needs: ['--dht', '--no-peer-exchange'],
+    aim: 'answers',
     async run(attack) {
-      const { signal } = attack
-      const counts = { asked: 0, answered: 0, streams: 0 }
-      const askers = Array.from({ length: 8 }, async () => {
-        while (!signal.aborted) {
-          try {
-            const peer = await attack.peer()
-            const connection = await dialTarget(peer, attack.target, signal)
-            while (!signal.aborted && connection.status === 'open') {
-              const stream = await openStream(connection, DHT, signal)
-              counts.streams++
-              onFrames(stream, () => counts.answered++)
-              while (!signal.aborted && stream.status === 'open') {
-                const type = [ADD_PROVIDER, GET_PROVIDERS, FIND_NODE][counts.asked % 3] ?? FIND_NODE
-                const message = dhtMessage(type, cidOf(type), peer.peerId)
-                if (!(await sendAll(stream, framed(message), signal))) break
-                if (++counts.asked % 16 === 0) await pause(1, signal)
-              }
+      const { signal, target, tally } = attack
+      await together(8, () =>
+        overAndOver(attack, async () => {
+          const peer = await attack.peer()
+          const connection = await dialTarget(peer, target, signal)
+          while (!signal.aborted && connection.status === 'open') {
+            const stream = await openStream(connection, DHT, signal)
+            onFrames(stream, () => tally.count('answers'))
+            for (let asked = 0; !signal.aborted && stream.status === 'open'; asked++) {
+              const type = [ADD_PROVIDER, GET_PROVIDERS, FIND_NODE][asked % 3] ?? FIND_NODE
+              const message = dhtMessage(type, cidOf(type), peer.peerId)
+              if (!(await sendAll(stream, framed(message), signal))) break
+              tally.count('questions')
+              if (asked % 16 === 0) await pause(1, signal)
             }
-          } catch {
-            await pause(50, signal)
           }
-        }
-      })
-      await Promise.all(askers)
-      return `${counts.asked} questions on ${counts.streams} streams, ${counts.answered} answers`
+        }),
+      )
     },
   },
   {
@@ -128,26 +117,31 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     boundedBy:
       'MAX_RELAY_CIRCUITS_PER_PEER, MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_RESERVATIONS_PER_ADDRESS',
     appliesToLegacy: false,
+    aim: 'circuits',
     async run(attack) {
-      const { signal } = attack
-      const counts = { asked: 0, opened: 0 }
-      const relayed = await Promise.all(Array.from({ length: CIRCUIT_PEERS }, () => reserve(attack)))
-      const askers = Array.from({ length: CIRCUIT_PEERS }, async () => {
-        const connection = await connect(attack, true)
-        for (let at = 0; !signal.aborted && connection.status === 'open'; at++) {
-          const to = relayed[at % relayed.length]
-          if (to === undefined) break
-          const stream = await openStream(connection, HOP, signal).catch(() => undefined)
-          if (stream === undefined) continue
-          counts.asked++
-          onFrames(stream, (frame) => (counts.opened += isOk(frame) ? 1 : 0))
-          const asked = Buffer.concat([numberField(1, 1), field(2, field(1, to.toMultihash().bytes))])
-          stream.send(framed(asked))
-          await pause(5, signal)
-        }
-      })
-      await Promise.all(askers.map((each) => each.catch(() => {})))
-      return `${counts.opened} circuits of ${counts.asked} that were asked for`
+      const { signal, tally } = attack
+      const relayed = new Set<PeerId>()
+      const relaying = together(CIRCUIT_PEERS, () => overAndOver(attack, () => beRelayed(attack, relayed)))
+      const asking = together(CIRCUIT_PEERS, () =>
+        overAndOver(attack, async () => {
+          const { connection } = await connectMember(attack)
+          while (!signal.aborted && connection.status === 'open') {
+            for (const to of relayed) {
+              const stream = await openStream(connection, HOP, signal)
+              tally.count('circuits asked for')
+              onFrames(stream, (frame) => {
+                if (isOk(frame)) tally.count('circuits')
+                else tally.missed(new RefusedError('no circuit'), signal)
+              })
+              const asked = Buffer.concat([numberField(1, 1), field(2, field(1, to.toMultihash().bytes))])
+              stream.send(framed(asked))
+              await pause(5, signal)
+            }
+            await pause(5, signal)
+          }
+        }),
+      )
+      await Promise.all([relaying, asking])
     },
   },
 ]
@@ -158,8 +152,8 @@ function cidOf(type: number): Uint8Array {
   return type === ADD_PROVIDER ? Buffer.concat([Uint8Array.of(1, 0x55), digest]) : digest
 }
 
-/** A member that has the victim relay for it, and takes every circuit. */
-async function reserve(attack: Attack): Promise<PeerId> {
+/** A member that has the victim relay for it, and takes every circuit, as long as its connection lasts. */
+async function beRelayed(attack: Attack, relayed: Set<PeerId>): Promise<void> {
   const { target, signal, config } = attack
   const peer = await attack.peer()
   const accepted = Buffer.concat([numberField(1, 1), numberField(4, STATUS_OK)])
@@ -168,7 +162,9 @@ async function reserve(attack: Attack): Promise<PeerId> {
   await proveMembership({ connection, self: peer.peerId }, config, signal)
   const stream = await openStream(connection, HOP, signal)
   stream.send(framed(numberField(1, 0)))
-  return peer.peerId
+  relayed.add(peer.peerId)
+  while (!signal.aborted && connection.status === 'open') await pause(50, signal)
+  relayed.delete(peer.peerId)
 }
 
 /** True for an answer of a relay that carries the circuit: its status stands at the end. */

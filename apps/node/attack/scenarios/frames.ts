@@ -2,45 +2,35 @@
 import { randomBytes } from 'node:crypto'
 import type { Connection } from '@libp2p/interface'
 import type { Attack, Scenario } from '../scenario.ts'
-import { dialTarget, openStream, sendAll, varint } from '../attackers.ts'
+import { dialTarget, openStream, overAndOver, sendMuch, together, varint } from '../attackers.ts'
 import { GOSSIP_PROTOCOL } from '../gossip.ts'
-import { proveMembership } from '../membership.ts'
+import { connectMember } from '../membership.ts'
 import { pause } from '../until-true.ts'
 
 const MB = 1024 * 1024
+const BEGUN = 'KiB of unfinished frames'
 
-/** Begins a frame of 19 MiB and sends all of it but the last byte; gives how many bytes went out. */
-async function beginFrame(connection: Connection, protocol: string, signal: AbortSignal): Promise<number> {
+/** Each peer begins a frame of 19 MiB and sends all of it but the last byte, and again under a fresh key when that was refused. */
+async function beginFrames(attack: Attack, connect: () => Promise<Connection>): Promise<void> {
+  const { signal, tally } = attack
   const length = 19 * MB
-  const stream = await openStream(connection, protocol, signal)
-  const bytes = Buffer.concat([varint(length), randomBytes(length - 1)])
-  return (await sendAll(stream, bytes, signal)) ? length : 0
+  await together(15, () =>
+    overAndOver(
+      attack,
+      async () => {
+        const connection = await connect()
+        const stream = await openStream(connection, GOSSIP_PROTOCOL, signal)
+        const bytes = Buffer.concat([varint(length), randomBytes(length - 1)])
+        tally.count(BEGUN, (await sendMuch(stream, bytes, signal)) / 1024)
+        while (connection.status === 'open' && !signal.aborted) await pause(50, signal)
+      },
+      200,
+    ),
+  )
 }
 
-/** Each peer begins a frame, and all again when they were refused. */
-async function beginFrames(
-  attack: Attack,
-  { peers, prove }: { readonly peers: number; readonly prove: boolean },
-) {
-  const { target, signal, config } = attack
-  let held = 0
-  await Promise.all(
-    Array.from({ length: peers }, async () => {
-      while (!signal.aborted) {
-        try {
-          const peer = await attack.peer()
-          const connection = await dialTarget(peer, target, signal)
-          if (prove) await proveMembership({ connection, self: peer.peerId }, config, signal)
-          held += await beginFrame(connection, GOSSIP_PROTOCOL, signal)
-          while (connection.status === 'open' && !signal.aborted) await pause(50, signal)
-        } catch {
-          await pause(200, signal)
-        }
-      }
-    }),
-  )
-  return `${Math.round(held / MB)} MiB of unfinished frames sent`
-}
+const connectStranger = async (attack: Attack) =>
+  await dialTarget(await attack.peer(), attack.target, attack.signal)
 
 export const FRAME_ATTACKS: readonly Scenario[] = [
   {
@@ -49,7 +39,8 @@ export const FRAME_ATTACKS: readonly Scenario[] = [
     does: '15 unfinished gossip frames of 19 MiB',
     boundedBy: 'MAX_HELD_BYTES, FRAME_BASE_MS, MIN_FRAME_BYTES_PER_S',
     appliesToLegacy: true,
-    run: (attack) => beginFrames(attack, { peers: 15, prove: false }),
+    aim: BEGUN,
+    run: (attack) => beginFrames(attack, () => connectStranger(attack)),
   },
   {
     name: 'member-frames',
@@ -57,7 +48,8 @@ export const FRAME_ATTACKS: readonly Scenario[] = [
     does: '15 unfinished gossip frames of 19 MiB from proven members',
     boundedBy: 'MAX_HELD_BYTES, FRAME_BASE_MS, MIN_FRAME_BYTES_PER_S',
     appliesToLegacy: false,
-    run: (attack) => beginFrames(attack, { peers: 15, prove: true }),
+    aim: BEGUN,
+    run: (attack) => beginFrames(attack, async () => (await connectMember(attack)).connection),
   },
   {
     name: 'member-messages',
@@ -65,28 +57,26 @@ export const FRAME_ATTACKS: readonly Scenario[] = [
     does: 'unfinished messages on every protocol of our own, on as many streams as there may be, from 12 keys',
     boundedBy: 'MAX_HELD_BYTES, FRAME_BASE_MS, MIN_FRAME_BYTES_PER_S',
     appliesToLegacy: false,
+    aim: BEGUN,
     async run(attack) {
-      const { target, signal, config } = attack
+      const { signal, tally } = attack
       const protocols = ['/mesh/replication/1', '/mesh/peers/1', '/mesh/services/1', '/mesh/files/1']
-      let opened = 0
-      await Promise.all(
-        Array.from({ length: 12 }, async () => {
-          const peer = await attack.peer()
-          const connection = await dialTarget(peer, target, signal)
-          await proveMembership({ connection, self: peer.peerId }, config, signal)
+      const bytes = Buffer.concat([varint(200 * 1024), randomBytes(200 * 1024 - 1)])
+      const begin = async (connection: Connection, protocol: string) => {
+        const stream = await openStream(connection, protocol, signal)
+        tally.count('streams')
+        void sendMuch(stream, bytes, signal).then((sent) => tally.count(BEGUN, sent / 1024))
+      }
+      await together(12, () =>
+        overAndOver(attack, async () => {
+          const { connection } = await connectMember(attack)
           while (!signal.aborted && connection.status === 'open') {
-            for (const protocol of protocols) {
-              const stream = await openStream(connection, protocol, signal).catch(() => undefined)
-              if (stream === undefined) continue
-              opened++
-              const bytes = Buffer.concat([varint(200 * 1024), randomBytes(200 * 1024 - 1)])
-              void sendAll(stream, bytes, signal)
-            }
+            for (const protocol of protocols)
+              await begin(connection, protocol).catch((error: unknown) => tally.missed(error, signal))
             await pause(20, signal)
           }
         }),
       )
-      return `${opened} streams`
     },
   },
 ]

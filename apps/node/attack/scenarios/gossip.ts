@@ -1,23 +1,24 @@
 /** Attacks by what is said on the gossip topic. */
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import type { RPC } from '@libp2p/gossipsub/message'
-import type { Scenario } from '../scenario.ts'
-import { dialTarget, sendAll } from '../attackers.ts'
+import { RPC } from '@libp2p/gossipsub/message'
+import type { Attack, Scenario } from '../scenario.ts'
+import { dialTarget, onFrames, overAndOver } from '../attackers.ts'
 import {
-  collectMessages,
   createAuthor,
   createSealing,
   gossipFrame,
   GOSSIP_PROTOCOL,
   gzippedBlock,
   openGossip,
-  signEntry,
   signMessage,
 } from '../gossip.ts'
-import { pause, untilTrue } from '../until-true.ts'
+import { proveMembership } from '../membership.ts'
+import { pause } from '../until-true.ts'
+import { createMember, heartbeatOf, openVoice } from '../voice.ts'
 
 const MB = 1024 * 1024
+const MESSAGES = 'messages'
 
 /** A block of about 60 MiB that gzip packs into about 160 KiB. */
 function createBomb(): Uint8Array {
@@ -28,6 +29,24 @@ function createBomb(): Uint8Array {
   )
 }
 
+/** Listens on the topic as who sits beside a member may: what it heard gets into the set until the connection ends. */
+async function overhear(attack: Attack, heard: Set<RPC.Message>): Promise<void> {
+  const { target, signal, config } = attack
+  const listener = await attack.peer()
+  await listener.handle(
+    GOSSIP_PROTOCOL,
+    (stream) => onFrames(stream, (frame) => RPC.decode(frame).messages.forEach((each) => heard.add(each))),
+    { runOnLimitedConnection: true },
+  )
+  const connection = await dialTarget(listener, target, signal)
+  if (target.kind === 'mesh') await proveMembership({ connection, self: listener.peerId }, config, signal)
+  const topic = createSealing(config).topic()
+  const out = await openGossip(connection, [topic], signal)
+  const control = { graft: [{ topicID: topic }], ihave: [], iwant: [], prune: [], idontwant: [] }
+  out.send(gossipFrame({ control }))
+  while (!signal.aborted && out.status === 'open') await pause(100, signal)
+}
+
 export const GOSSIP_ATTACKS: readonly Scenario[] = [
   {
     name: 'inflated-gossip',
@@ -35,22 +54,17 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     does: '30 messages under 30 fresh authors on one connection, each inflating to 60 MiB, over and over',
     boundedBy: '--gossip-max-memory, INFLATED_BYTES_PER_S',
     appliesToLegacy: true,
-    async run({ target, signal, peer, config }) {
-      const sealing = createSealing(config)
-      const attacker = await peer()
-      const connection = await dialTarget(attacker, target, signal)
-      const stream = await openGossip(connection, [sealing.topic()], signal)
+    aim: MESSAGES,
+    async run(attack) {
+      const { signal, tally } = attack
       const plaintext = createBomb()
-      let sent = 0
-      while (!signal.aborted && stream.status === 'open') {
-        for (let at = 0; at < 30 && !signal.aborted; at++) {
-          const message = await signMessage(createAuthor().seed, sealing.topic(), sealing.envelope(plaintext))
-          if (!(await sendAll(stream, gossipFrame({ messages: [message] }), signal))) break
-          sent++
+      await overAndOver(attack, async () => {
+        const voice = await openVoice(attack)
+        while (voice.isOpen()) {
+          for (let at = 0; at < 30 && (await voice.say(plaintext)); at++) tally.count(MESSAGES)
+          await pause(1_000, signal)
         }
-        await pause(1_000, signal)
-      }
-      return `${sent} messages of ${Math.round(plaintext.length / 1024)} KiB, the stream is ${stream.status}`
+      })
     },
   },
   {
@@ -59,10 +73,9 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     does: '30 messages of 320 KiB under fresh authors, over and over: full of entries',
     boundedBy: '--gossip-max-memory, INFLATED_BYTES_PER_S',
     appliesToLegacy: true,
-    async run({ target, signal, peer, config }) {
-      const sealing = createSealing(config)
-      const connection = await dialTarget(await peer(), target, signal)
-      const stream = await openGossip(connection, [sealing.topic()], signal)
+    aim: MESSAGES,
+    async run(attack) {
+      const { signal, tally } = attack
       const padding = Array.from(
         { length: 3_000 },
         (_, at) => `"k${at}":{"Value":"\\"${'v'.repeat(2_000)}\\""}`,
@@ -70,14 +83,13 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
       const plaintext = gzipSync(
         `{"Index":0,"Timestamp":"","Storage":{"notes":{${padding.join(',')}}},"Hash":"","PrevHash":""}`,
       )
-      let sent = 0
-      while (!signal.aborted && stream.status === 'open') {
-        const message = await signMessage(createAuthor().seed, sealing.topic(), sealing.envelope(plaintext))
-        if (!(await sendAll(stream, gossipFrame({ messages: [message] }), signal))) break
-        sent++
-        await pause(20, signal)
-      }
-      return `${sent} messages, the stream is ${stream.status}`
+      await overAndOver(attack, async () => {
+        const voice = await openVoice(attack)
+        while (await voice.say(plaintext)) {
+          tally.count(MESSAGES)
+          await pause(20, signal)
+        }
+      })
     },
   },
   {
@@ -86,21 +98,18 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     does: 'a fresh author for each small block with one good entry, as fast as the other side takes them',
     boundedBy: 'MAX_HEARD_MEMBERS, MAX_MEMBERS_REMEMBERED, --ledger-max-entries',
     appliesToLegacy: true,
-    async run({ target, signal, peer, config }) {
-      const sealing = createSealing(config)
-      const connection = await dialTarget(await peer(), target, signal)
-      const stream = await openGossip(connection, [sealing.topic()], signal)
-      let sent = 0
-      while (!signal.aborted && stream.status === 'open') {
-        const { seed, signer } = createAuthor()
-        const block = gzippedBlock([
-          signEntry(signer, ['healthcheck', signer.peerId, new Date().toISOString()]),
-        ])
-        const message = await signMessage(seed, sealing.topic(), sealing.envelope(block))
-        if (!(await sendAll(stream, gossipFrame({ messages: [message] }), signal))) break
-        if (++sent % 50 === 0) await pause(1, signal)
-      }
-      return `${sent} authors`
+    aim: 'authors',
+    async run(attack) {
+      const { signal, tally } = attack
+      await overAndOver(attack, async () => {
+        const voice = await openVoice(attack)
+        while (voice.isOpen()) {
+          const { seed, signer } = createMember()
+          if (!(await voice.say(gzippedBlock([heartbeatOf(signer)]), seed))) break
+          tally.count('authors')
+          if (tally.of('authors') % 20 === 0) await pause(1, signal)
+        }
+      })
     },
   },
   {
@@ -109,34 +118,31 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     does: 'signs a sealed message that it saw as its own, and asks to be treated as a member',
     boundedBy: 'an own entry of the author in the block; the proof of membership for nodes of our kind',
     appliesToLegacy: true,
-    async run({ target, signal, peer }) {
-      const seed = createAuthor().seed
-      const attacker = await peer({ seed })
-      strangers.set(target.pid, attacker.peerId.toString())
-      const seen: RPC.Message[] = []
-      const topics = new Set<string>()
-      await attacker.handle(GOSSIP_PROTOCOL, (stream) => collectMessages(stream, seen, topics), {
-        runOnLimitedConnection: true,
-      })
-      const connection = await dialTarget(attacker, target, signal)
-      const out = await openGossip(connection, [], signal)
-      await untilTrue(20_000, async () => topics.size > 0)
-      const graft = [...topics].map((topic) => ({ topicID: topic }))
-      const subscriptions = [...topics].map((topic) => ({ subscribe: true, topic }))
-      out.send(
-        gossipFrame({ subscriptions, control: { graft, ihave: [], iwant: [], prune: [], idontwant: [] } }),
-      )
-      let replayed = 0
-      while (!signal.aborted && out.status === 'open') {
-        for (const message of seen.splice(0)) {
-          const { topic, data } = message
-          if (topic === undefined || data === undefined) continue
-          out.send(gossipFrame({ messages: [await signMessage(seed, topic, data)] }))
-          replayed++
-        }
-        await pause(100, signal)
-      }
-      return `${replayed} messages replayed`
+    aim: 'messages replayed',
+    async run(attack) {
+      const { target, signal, tally } = attack
+      const { seed } = createAuthor()
+      const stranger = await attack.peer({ seed })
+      strangers.set(target.pid, stranger.peerId.toString())
+      const overheard = new Set<RPC.Message>()
+      await Promise.all([
+        overAndOver(attack, () => overhear(attack, overheard)),
+        overAndOver(attack, async () => {
+          const connection = await dialTarget(stranger, target, signal)
+          const stream = await openGossip(connection, [], signal)
+          while (!signal.aborted && stream.status === 'open') {
+            for (const message of overheard) {
+              overheard.delete(message)
+              const { topic, data } = message
+              if (topic === undefined || data === undefined) continue
+              const subscriptions = [{ subscribe: true, topic }]
+              stream.send(gossipFrame({ subscriptions, messages: [await signMessage(seed, topic, data)] }))
+              tally.count('messages replayed')
+            }
+            await pause(100, signal)
+          }
+        }),
+      ])
     },
     async reached({ target }) {
       const peers = (await (await fetch(`${target.url}/api/peers`)).json()) as readonly {

@@ -1,6 +1,8 @@
 /** Attacks by what is written into the ledger. */
 import { gzipSync } from 'node:zlib'
+import { overAndOver, together } from '../attackers.ts'
 import type { Attack, Scenario } from '../scenario.ts'
+import { RefusedError } from '../tally.ts'
 import { gzippedBlock, signEntry } from '../gossip.ts'
 import { pause } from '../until-true.ts'
 import { createMember, fill, heartbeatOf, openVoice, sayEntries, untilHeld } from '../voice.ts'
@@ -35,18 +37,20 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     does: 'messages of 64 KiB with 63 MiB in a field that nobody knows, under fresh authors',
     boundedBy: 'MAX_SKIPPED_BYTES, SKIP_PAUSE_BYTES, INFLATED_BYTES_PER_S',
     appliesToLegacy: true,
+    aim: 'messages',
     async run(attack) {
-      const voice = await openVoice(attack)
+      const { signal, tally } = attack
       const list = '[],'.repeat(21 * MB)
       const block = gzipSync(
         `{"Nobody":[${list}0],"Index":0,"Timestamp":"","Storage":{},"Hash":"","PrevHash":""}`,
       )
-      let sent = 0
-      while (voice.isOpen() && (await voice.say(block))) {
-        sent++
-        await pause(500, attack.signal)
-      }
-      return `${sent} messages of ${Math.round(block.length / 1024)} KiB`
+      await overAndOver(attack, async () => {
+        const voice = await openVoice(attack)
+        while (await voice.say(block)) {
+          tally.count('messages')
+          await pause(500, signal)
+        }
+      })
     },
   },
   {
@@ -58,20 +62,22 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: false,
     victimArgs: ['--ledger-max-entries=20000'],
     honestComesLate: true,
+    aim: 'entries',
     async run(attack) {
-      const voice = await openVoice(attack)
-      let said = 0
-      for (let round = 0; voice.isOpen(); round++) {
-        for (const member of [createMember(), createMember()]) {
-          const { seed, signer } = member
-          const entries = Array.from({ length: 10_000 }, (_, n) =>
-            signEntry(signer, ['notes', `${round}/${n}`, n]),
-          )
-          said += await sayEntries(voice, seed, [heartbeatOf(signer), ...entries])
+      const { signal, tally } = attack
+      let round = 0
+      await overAndOver(attack, async () => {
+        const voice = await openVoice(attack)
+        for (; voice.isOpen(); round++) {
+          for (const { seed, signer } of [createMember(), createMember()]) {
+            const entries = Array.from({ length: 10_000 }, (_, n) =>
+              signEntry(signer, ['notes', `${round}/${n}`, n]),
+            )
+            tally.count('entries', await sayEntries(voice, seed, [heartbeatOf(signer), ...entries]))
+          }
+          await pause(500, signal)
         }
-        await pause(500, attack.signal)
-      }
-      return `${said} entries`
+      })
     },
   },
   {
@@ -82,23 +88,23 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     isApart: true,
     appliesToLegacy: true,
     prepare: fillWithNoJson,
-    async run({ signal, target }) {
-      let bytes = 0
-      let whole = 0
-      const readers = Array.from({ length: 20 }, async (_, at) => {
-        while (!signal.aborted) {
-          const path = at % 2 === 0 ? '/api/ledger' : '/api/blockchain'
-          try {
+    aim: 'MiB read',
+    async run(attack) {
+      const { signal, target, tally } = attack
+      await together(20, (at) =>
+        overAndOver(
+          attack,
+          async () => {
+            const path = at % 2 === 0 ? '/api/ledger' : '/api/blockchain'
             const answer = await fetch(`${target.url}${path}`, { signal })
-            for await (const piece of answer.body ?? []) bytes += (piece as Uint8Array).length
-            if (answer.ok) whole++
-          } catch {
-            await pause(50, signal)
-          }
-        }
-      })
-      await Promise.all(readers)
-      return `${Math.round(bytes / MB)} MiB read, ${whole} whole answers`
+            if (!answer.ok) throw new RefusedError(`status ${answer.status}`)
+            for await (const piece of answer.body ?? [])
+              tally.count('MiB read', (piece as Uint8Array).length / MB)
+            tally.count('whole answers')
+          },
+          0,
+        ),
+      )
     },
   },
   {
@@ -108,17 +114,19 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     boundedBy: 'WHOLE_LEDGER_INTERVAL_MS, WHOLE_LEDGER_BYTES_PER_S, REPUBLISH_INTERVAL_MS',
     appliesToLegacy: true,
     prepare: fill,
+    aim: 'legacy members',
     async run(attack) {
-      const voices = await Promise.all(Array.from({ length: 8 }, () => openVoice(attack)))
-      let sent = 0
-      while (voices.some((voice) => voice.isOpen())) {
-        const { seed, signer } = createMember()
-        const voice = voices[sent % voices.length]
-        await voice?.say(gzippedBlock([heartbeatOf(signer)]), seed)
-        sent++
-        await pause(50, attack.signal)
-      }
-      return `${sent} legacy members`
+      const { signal, tally } = attack
+      await together(8, () =>
+        overAndOver(attack, async () => {
+          const voice = await openVoice(attack)
+          while (voice.isOpen()) {
+            const { seed, signer } = createMember()
+            if (await voice.say(gzippedBlock([heartbeatOf(signer)]), seed)) tally.count('legacy members')
+            await pause(400, signal)
+          }
+        }),
+      )
     },
   },
 ]

@@ -4,33 +4,42 @@ import { connect } from 'node:net'
 import type { Connection } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { Attack, Scenario } from '../scenario.ts'
-import { dialTarget, framed, openStream, sendAll, varint } from '../attackers.ts'
+import {
+  dialTarget,
+  framed,
+  openStream,
+  overAndOver,
+  sendAll,
+  sendMuch,
+  together,
+  varint,
+} from '../attackers.ts'
 import { pause } from '../until-true.ts'
+
+/** The part of a connection that opens streams without negotiating anything on them. */
+interface Muxed {
+  readonly muxer?: { createStream(): Promise<{ send(bytes: Uint8Array): void }> }
+}
 
 const IDENTIFY_PUSH = '/ipfs/id/push/1.0.0'
 const PING = '/ipfs/ping/1.0.0'
 const HOP = '/libp2p/circuit/relay/0.2.0/hop'
 const DHT = '/ipfs/kad/1.0.0'
 
-/** Calls `act` over and over on a connection, which is made anew when it ends; gives how often it went well. */
-async function overAndOver(
+/** Calls `act` over and over on a connection of a stranger, which is made anew when it ends. */
+async function overConnections(
   attack: Attack,
   act: (connection: Connection) => Promise<unknown>,
-): Promise<number> {
+): Promise<void> {
   const { signal, target } = attack
-  let done = 0
-  while (!signal.aborted) {
-    try {
+  await overAndOver(
+    attack,
+    async () => {
       const connection = await dialTarget(await attack.peer(), target, signal)
-      while (!signal.aborted && connection.status === 'open') {
-        await act(connection)
-        done++
-      }
-    } catch {
-      await pause(20, signal)
-    }
-  }
-  return done
+      while (!signal.aborted && connection.status === 'open') await act(connection)
+    },
+    20,
+  )
 }
 
 /** A protobuf field with bytes. */
@@ -53,16 +62,15 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     does: 'opens and closes streams without pause, thousands of them',
     boundedBy: 'UNPROVEN_STREAMS_PER_S, MAX_REFUSED_STREAMS',
     appliesToLegacy: true,
-    async run(attack) {
-      const opened = await overAndOver(attack, async (connection) => {
-        const batch = Array.from({ length: 50 }, async () => {
+    aim: 'streams',
+    run: (attack) =>
+      overConnections(attack, async (connection) => {
+        await together(50, async () => {
           const stream = await openStream(connection, PING, attack.signal)
+          attack.tally.count('streams')
           await stream.close()
         })
-        await Promise.all(batch)
-      })
-      return `${opened * 50} streams`
-    },
+      }),
   },
   {
     name: 'identify-push',
@@ -70,14 +78,14 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     does: 'pushes identify messages full of addresses and protocols without pause',
     boundedBy: 'IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL, UNPROVEN_STREAMS_PER_S',
     appliesToLegacy: true,
-    async run(attack) {
-      const pushes = await overAndOver(attack, async (connection) => {
+    aim: 'pushes',
+    run: (attack) =>
+      overConnections(attack, async (connection) => {
         const stream = await openStream(connection, IDENTIFY_PUSH, attack.signal)
         stream.send(framed(hugeIdentify()))
+        attack.tally.count('pushes')
         await stream.close()
-      })
-      return `${pushes} pushes`
-    },
+      }),
   },
   {
     name: 'pings',
@@ -85,13 +93,16 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     does: 'pings without pause on several streams',
     boundedBy: 'PINGS_PER_S, MAX_PING_STREAMS, UNPROVEN_STREAMS_PER_S',
     appliesToLegacy: true,
-    async run(attack) {
-      const blocks = await overAndOver(attack, async (connection) => {
-        const stream = await openStream(connection, PING, attack.signal)
-        while (await sendAll(stream, randomBytes(32 * 1024), attack.signal)) await pause(1, attack.signal)
-      })
-      return `${blocks} streams of pings`
-    },
+    aim: 'blocks of 1,024 pings',
+    run: (attack) =>
+      overConnections(attack, async (connection) => {
+        const { signal, tally } = attack
+        const stream = await openStream(connection, PING, signal)
+        while (await sendAll(stream, randomBytes(32 * 1024), signal)) {
+          tally.count('blocks of 1,024 pings')
+          await pause(1, signal)
+        }
+      }),
   },
   {
     name: 'slow-negotiation',
@@ -99,34 +110,38 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     does: '500 TCP connections say nothing, and streams on 8 connections never finish their negotiation',
     boundedBy: 'MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS, MAX_EARLY_STREAMS',
     appliesToLegacy: true,
-    async run({ target, signal, peer }) {
+    aim: 'streams that stay half-open',
+    async run(attack) {
+      const { target, signal, tally } = attack
       const port = Number(/\/tcp\/(\d+)/.exec(target.address)?.[1])
-      let opened = 0
-      const silent = Array.from({ length: 500 }, async () => {
-        while (!signal.aborted) {
-          const socket = connect({ host: '127.0.0.1', port })
-          await new Promise<void>((resolve) => {
-            socket.once('connect', () => opened++)
-            socket.once('error', () => resolve())
-            socket.once('close', () => resolve())
-            signal.addEventListener('abort', () => socket.destroy(), { once: true })
-          })
-          await pause(100, signal)
-        }
-      })
-      const halfOpen = Array.from({ length: 8 }, async () => {
-        const connection = await dialTarget(await peer(), target, signal)
-        const muxer = connection as unknown as {
-          muxer?: { createStream(): Promise<{ send(b: Uint8Array): void }> }
-        }
-        for (let at = 0; at < 200 && !signal.aborted; at++) {
-          const stream = await muxer.muxer?.createStream()
-          stream?.send(Buffer.from('\x13/multistream'))
-          opened++
-        }
-      })
-      await Promise.all([...silent, ...halfOpen.map((each) => each.catch(() => {}))])
-      return `${opened} connections and streams`
+      const silent = together(500, () =>
+        overAndOver(
+          attack,
+          async () => {
+            const socket = connect({ host: '127.0.0.1', port })
+            await new Promise<void>((resolve, reject) => {
+              socket.once('connect', () => tally.count('silent connections'))
+              socket.once('error', reject)
+              socket.once('close', () => resolve())
+              signal.addEventListener('abort', () => socket.destroy(), { once: true })
+            })
+          },
+          100,
+        ),
+      )
+      const halfOpen = together(8, () =>
+        overAndOver(attack, async () => {
+          const connection = await dialTarget(await attack.peer(), target, signal)
+          const { muxer } = connection as unknown as Muxed
+          for (let at = 0; at < 200 && !signal.aborted; at++) {
+            const stream = await muxer?.createStream()
+            stream?.send(Buffer.from('\x13/multistream'))
+            tally.count('streams that stay half-open')
+          }
+          while (!signal.aborted && connection.status === 'open') await pause(50, signal)
+        }),
+      )
+      await Promise.all([silent, halfOpen])
     },
   },
   {
@@ -135,8 +150,9 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     does: 'fills the receive windows of as many streams as it may open on every protocol, from 16 keys',
     boundedBy: 'MAX_UNPROVEN_STREAMS, MAX_HELD_BYTES',
     appliesToLegacy: true,
+    aim: 'KiB of windows',
     async run(attack) {
-      const { target, signal } = attack
+      const { target, signal, tally } = attack
       const protocols = [
         '/mesh/vpn/1',
         '/mesh/replication/1',
@@ -146,22 +162,23 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
         DHT,
         '/ipfs/id/1.0.0',
       ]
-      let sent = 0
-      await Promise.all(
-        Array.from({ length: 16 }, async () => {
+      const bytes = Buffer.concat([varint(1 << 20), randomBytes(1 << 20)])
+      await together(16, () =>
+        overAndOver(attack, async () => {
           const connection = await dialTarget(await attack.peer(), target, signal)
           while (!signal.aborted && connection.status === 'open') {
             for (const protocol of protocols) {
-              const stream = await openStream(connection, protocol, signal).catch(() => undefined)
+              const stream = await openStream(connection, protocol, signal).catch((error: unknown) => {
+                tally.missed(error, signal)
+              })
               if (stream === undefined) continue
-              void sendAll(stream, Buffer.concat([varint(1 << 20), randomBytes(1 << 20)]), signal)
-              sent++
+              tally.count('streams')
+              void sendMuch(stream, bytes, signal).then((sent) => tally.count('KiB of windows', sent / 1024))
             }
             await pause(20, signal)
           }
         }),
       )
-      return `${sent} streams`
     },
   },
   {
@@ -170,22 +187,20 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     does: 'asks for relay reservations with a fresh key each time',
     boundedBy: 'membership, MAX_RELAY_RESERVATIONS',
     appliesToLegacy: true,
+    aim: 'reservations asked for',
     async run(attack) {
-      const { signal, target } = attack
+      const { signal, target, tally } = attack
       const reserve = Buffer.from([0x08, 0x00])
-      let asked = 0
-      while (!signal.aborted) {
-        try {
+      await overAndOver(
+        attack,
+        async () => {
           const connection = await dialTarget(await attack.peer(), target, signal)
           const stream = await openStream(connection, HOP, signal)
           stream.send(framed(reserve))
-          asked++
-          await pause(20, signal)
-        } catch {
-          await pause(20, signal)
-        }
-      }
-      return `${asked} reservations asked for`
+          tally.count('reservations asked for')
+        },
+        20,
+      )
     },
   },
 ]

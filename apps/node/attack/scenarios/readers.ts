@@ -1,5 +1,7 @@
 /** Attacks by readers of the API. */
+import { overAndOver, together } from '../attackers.ts'
 import type { Scenario } from '../scenario.ts'
+import { RefusedError } from '../tally.ts'
 import { pause } from '../until-true.ts'
 
 export const READER_ATTACKS: readonly Scenario[] = [
@@ -9,23 +11,24 @@ export const READER_ATTACKS: readonly Scenario[] = [
     does: '200 readers of events that never read, and 40 of the whole ledger',
     boundedBy: 'MAX_EVENT_READERS, MAX_TCP_EVENT_READERS, LARGE_ANSWER_SEATS',
     appliesToLegacy: false,
-    async run({ target, signal }) {
-      let taken = 0
-      const hold = async (path: string) => {
-        while (!signal.aborted) {
-          try {
-            const answer = await fetch(`${target.url}${path}`, { signal })
-            if (answer.ok) taken++
-            else await answer.body?.cancel()
-            await pause(answer.ok ? 60_000 : 200, signal)
-          } catch {
-            await pause(200, signal)
-          }
-        }
-      }
-      const paths = Array.from({ length: 240 }, (_, n) => (n < 200 ? '/api/events' : '/api/ledger'))
-      await Promise.all(paths.map(hold))
-      return `${taken} answers held`
+    aim: 'answers held',
+    async run(attack) {
+      const { target, signal, tally } = attack
+      await together(240, (at) =>
+        overAndOver(
+          attack,
+          async () => {
+            const answer = await fetch(`${target.url}${at < 200 ? '/api/events' : '/api/ledger'}`, { signal })
+            if (answer.ok) {
+              tally.count('answers held')
+              await pause(60_000, signal)
+            }
+            await answer.body?.cancel()
+            if (!answer.ok) throw new RefusedError(`status ${answer.status}`)
+          },
+          200,
+        ),
+      )
     },
   },
 ]

@@ -3,12 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { KeyedEntry, Signer } from '@mesh/ledger'
 import { freePort } from '@mesh/testkit'
 import { commandWords, LOOPBACK_ARGS } from '../../test/harness.ts'
 import type { Attack, Scenario } from '../scenario.ts'
-import { dialTarget, framed, openStream } from '../attackers.ts'
+import { framed, openStream, overAndOver } from '../attackers.ts'
 import { gzippedBlock, signEntry } from '../gossip.ts'
-import { proveMembership } from '../membership.ts'
+import { connectMember } from '../membership.ts'
 import { pause, untilTrue } from '../until-true.ts'
 import { createMember, heartbeatOf, openVoice } from '../voice.ts'
 
@@ -32,7 +33,7 @@ interface Readable {
 const readables = new Map<number, Readable>()
 
 /** Starts a node that tells all that it can, as lines for people, and keeps what it says. */
-async function startReadable({ target, token }: Attack): Promise<void> {
+async function startReadable({ target, token }: Attack): Promise<Readable> {
   const folder = mkdtempSync(join(tmpdir(), 'mesh-lines-'))
   const address = `/ip4/127.0.0.1/tcp/${await freePort()}`
   const [file, ...words] = commandWords()
@@ -50,6 +51,7 @@ async function startReadable({ target, token }: Attack): Promise<void> {
     stream?.setEncoding('utf8').on('data', (text: string) => (readable.said += text))
   try {
     await untilTrue(START_MS, async () => readable.said.includes('listening on'))
+    return readable
   } catch (error) {
     end(readable)
     throw error
@@ -64,38 +66,38 @@ function end({ child, folder }: Readable): void {
 const saidBy = (target: Attack['target']) => readables.get(target.pid)?.said ?? ''
 
 /** Says names of buckets, keys, values and machines, good and forged, and what a member is called. */
-async function sayHostileTexts(attack: Attack): Promise<number> {
-  const { target, signal, config } = attack
+async function sayHostileTexts(attack: Attack): Promise<void> {
+  const { signal, tally } = attack
   const voice = await openVoice(attack)
-  const caller = await attack.peer()
-  const connection = await dialTarget(caller, target, signal)
-  await proveMembership({ connection, self: caller.peerId }, config, signal)
+  const { connection } = await connectMember(attack)
   const name = Buffer.from(HOSTILE)
-  let said = 0
-  while (voice.isOpen()) {
+  for (let said = 0; voice.isOpen(); said++) {
     const { seed, signer } = createMember()
-    const record = { PeerID: signer.peerId, Hostname: HOSTILE, OS: HOSTILE, Version: HOSTILE }
-    const key = `${HOSTILE}${said}`
-    const good = [
-      heartbeatOf(signer),
-      signEntry(signer, ['machines', `10.1.${said % 250}.9`, record]),
-      signEntry(signer, ['services', key, record]),
-      signEntry(signer, ['dns', `^${key}$`, { 1: '10.1.0.9' }]),
-      signEntry(signer, [HOSTILE, key, HOSTILE]),
-    ]
-    const forged = good.map((each) => ({
-      ...each,
-      key: `${each.key}x`,
-      entry: { ...each.entry, owner: HOSTILE },
-    }))
-    const texts = [...good, ...forged]
+    const texts = hostileEntries(signer, said)
     if (!(await voice.say(gzippedBlock(texts), seed))) break
-    said += texts.length
-    const stream = await openStream(connection, PEERS, signal).catch(() => undefined)
-    stream?.send(framed(Buffer.concat([Uint8Array.of(0x1a, name.length), name])))
+    tally.count('entries', texts.length)
+    const stream = await openStream(connection, PEERS, signal)
+    stream.send(framed(Buffer.concat([Uint8Array.of(0x1a, name.length), name])))
     await pause(100, signal)
   }
-  return said
+}
+
+function hostileEntries(signer: Signer, at: number): readonly KeyedEntry[] {
+  const record = { PeerID: signer.peerId, Hostname: HOSTILE, OS: HOSTILE, Version: HOSTILE }
+  const key = `${HOSTILE}${at}`
+  const good = [
+    heartbeatOf(signer),
+    signEntry(signer, ['machines', `10.1.${at % 250}.9`, record]),
+    signEntry(signer, ['services', key, record]),
+    signEntry(signer, ['dns', `^${key}$`, { 1: '10.1.0.9' }]),
+    signEntry(signer, [HOSTILE, key, HOSTILE]),
+  ]
+  const forged = good.map((each) => ({
+    ...each,
+    key: `${each.key}x`,
+    entry: { ...each.entry, owner: HOSTILE },
+  }))
+  return [...good, ...forged]
 }
 
 export const TEXT_ATTACKS: readonly Scenario[] = [
@@ -106,18 +108,17 @@ export const TEXT_ATTACKS: readonly Scenario[] = [
     boundedBy: 'control characters and those that reorder text are shown as escapes',
     isApart: true,
     appliesToLegacy: false,
-    prepare: startReadable,
+    aim: 'lines that show a hostile text',
+    prepare: async (attack) => void (await startReadable(attack)),
     async run(attack) {
-      const readable = readables.get(attack.target.pid)
-      if (readable === undefined) return 'no node to read'
+      const { target, tally } = attack
+      const readable = readables.get(target.pid) ?? (await startReadable(attack))
+      const told = { ...attack, target: { ...target, address: readable.address } }
       try {
-        const said = await sayHostileTexts({
-          ...attack,
-          target: { ...attack.target, address: readable.address },
-        })
+        await overAndOver(told, () => sayHostileTexts(told))
         const lines = readable.said.split('\n')
-        const shown = lines.filter((line) => line.includes('owned')).length
-        return `${said} entries; of ${lines.length} lines ${shown} show a hostile text`
+        tally.count('lines that show a hostile text', lines.filter((line) => line.includes('owned')).length)
+        tally.count('lines', lines.length)
       } finally {
         end(readable)
       }

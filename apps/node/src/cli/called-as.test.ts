@@ -1,7 +1,7 @@
 import { MeshError } from '@mesh/core'
 import { expect, test } from 'vitest'
 import { formatError } from '../log/print-error.ts'
-import { calledAs, inWordsOf } from './called-as.ts'
+import { calledAs, replaceCommand } from './called-as.ts'
 
 test.each([
   [{}, 'mesh'],
@@ -16,10 +16,10 @@ test.each([
 test('only what begins a command is put into the words of the person', () => {
   const text =
     'a mesh of nodes: `mesh`, `mesh api`, sudo mesh x, Usage: mesh ping; meshes, `meshed`, mesh.token'
-  expect(inWordsOf(text, './mesh')).toBe(
+  expect(replaceCommand(text, './mesh')).toBe(
     'a mesh of nodes: `./mesh`, `./mesh api`, sudo ./mesh x, Usage: ./mesh ping; meshes, `meshed`, mesh.token',
   )
-  expect(inWordsOf('`mesh api`', '$&')).toBe('`$& api`')
+  expect(replaceCommand('`mesh api`', '$&')).toBe('`$& api`')
 })
 
 test('errors tell people to type what works where they stand', () => {

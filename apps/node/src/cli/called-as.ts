@@ -20,6 +20,6 @@ export function checkoutOf({ MESH_CHECKOUT: folder }: Environment): string | und
 }
 
 /** The text with `command` in place of `mesh` where it begins a command: after a backtick, a colon or `sudo`. */
-export function inWordsOf(text: string, command: string): string {
+export function replaceCommand(text: string, command: string): string {
   return command === 'mesh' ? text : text.replaceAll(/(?<=`|: +|\bsudo )mesh(?=[ `])/g, () => command)
 }

@@ -1,7 +1,7 @@
 /** Quantities as people read them. */
 
 /** The two greatest units: `3 d 4 h`, `12 min 5 s`. */
-export function formatDuration(seconds: number): string {
+export function formatTimeSpan(seconds: number): string {
   const counts = [
     [Math.floor(seconds / 86_400), 'd'],
     [Math.floor(seconds / 3_600) % 24, 'h'],

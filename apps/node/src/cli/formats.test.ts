@@ -2,7 +2,7 @@
 import type { GuestView, PeerPingView, PeerView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
 import { describe, expect, test } from 'vitest'
 import { formatPing } from './ping.ts'
-import { formatDuration } from './format-quantity.ts'
+import { formatTimeSpan } from './format-quantity.ts'
 import { formatStatus } from './status.ts'
 
 const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
@@ -153,7 +153,7 @@ describe('mesh status', () => {
     [3_725, '1 h 2 min'],
     [86_405, '1 d'],
     [400_000, '4 d 15 h'],
-  ])('%d seconds are %s', (seconds, words) => expect(formatDuration(seconds)).toBe(words))
+  ])('%d seconds are %s', (seconds, words) => expect(formatTimeSpan(seconds)).toBe(words))
 
   test('says nothing of a VPN that is not there', () => {
     expect(lines(null).join('\n')).not.toMatch(/vpn|ADDRESS/)

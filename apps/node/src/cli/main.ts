@@ -1,5 +1,6 @@
 /** Joins the command line to this process: its words, its streams, its end. */
 import { MeshError } from '@mesh/core'
+import { printableText } from '../log/printable.ts'
 import { runCommandLine } from './run-command-line.ts'
 
 export async function main(): Promise<void> {
@@ -13,8 +14,9 @@ export async function main(): Promise<void> {
     surroundings: { environment: process.env, workingDirectory: process.cwd() },
     isTerminal: process.stdout.isTTY === true,
     isErrorTerminal: process.stderr.isTTY === true,
-    out: (text) => process.stdout.write(text),
-    note: (line) => process.stderr.write(`${line}\n`),
+    // whatever a command prints may hold what other members wrote
+    out: (text) => process.stdout.write(printableText(text)),
+    note: (line) => process.stderr.write(`${printableText(line)}\n`),
     draw: (text) => process.stderr.write(text),
     readInput,
   })

@@ -1,5 +1,6 @@
 /** Has the node that runs here fetch a share, and follows it until it stands or Ctrl-C. */
-import type { ApiClient } from '@mesh/api-client'
+import { normalize } from 'node:path'
+import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { NodeDownloadView } from '@mesh/api-contract'
 import { type Clock, delay, MeshError, parsePeerId, shortPeerId, toError } from '@mesh/core'
 import type { ReceivedFile, ReceiveState } from '@mesh/services'
@@ -35,7 +36,7 @@ export async function receiveByNode(
   const began = now()
   await client.putNodeDownload({ name, body: { Destination: destination } })
   try {
-    const received = await follow(name, { client, clock, signal, display })
+    const received = await follow(init, { client, clock, display })
     display.end()
     call.out(
       call.settings.json ? formatReceivedJson(name, received) : formatReceived(name, received, now() - began),
@@ -44,7 +45,7 @@ export async function receiveByNode(
   } catch (error) {
     display.end()
     if (!signal.aborted) throw toError(error)
-    await client.deleteNodeDownload({ name })
+    await client.deleteNodeDownload({ name }).catch(unlessGone)
     call.note(KEPT_NOTE)
     return EXIT.interrupted.code
   }
@@ -53,15 +54,15 @@ export async function receiveByNode(
 interface Followed {
   readonly client: ApiClient
   readonly clock: Clock
-  readonly signal: AbortSignal
   readonly display: TransferDisplay
 }
 
-async function follow(name: string, { client, clock, signal, display }: Followed): Promise<ReceivedFile> {
+async function follow(init: ReceiveByNodeInit, { client, clock, display }: Followed): Promise<ReceivedFile> {
+  const { signal } = init
   let shown: string | undefined
   for (;;) {
     signal.throwIfAborted()
-    const view = await client.getNodeDownload({ name })
+    const view = await viewOf(init, client)
     const { State, WrittenTo, Provider, Bytes, Verified, LastError, ErrorCode, Hint } = view
     if (State === 'received') {
       const provider = parsePeerId(Provider ?? '')
@@ -77,6 +78,21 @@ async function follow(name: string, { client, clock, signal, display }: Followed
     shown = text
     await delay(clock, ASK_EVERY_MS, signal)
   }
+}
+
+/** @throws MeshError `files.ended` where somebody else ended it, or asked for the name to another place */
+async function viewOf(
+  { name, destination }: ReceiveByNodeInit,
+  client: ApiClient,
+): Promise<NodeDownloadView> {
+  const view = await client.getNodeDownload({ name }).catch(unlessGone)
+  if (view?.Destination === normalize(destination)) return view
+  const how = view === undefined ? 'it was ended at the node' : `it goes to ${view.Destination} now`
+  throw new MeshError('files.ended', `${how}, as somebody else asked`, { hint: KEPT_NOTE })
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.code !== 'services.unknown') throw toError(error)
 }
 
 function stateOf(view: NodeDownloadView): ReceiveState {

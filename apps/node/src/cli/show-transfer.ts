@@ -2,7 +2,7 @@
 import type { ReceiveState } from '@mesh/services'
 import { printable, printableJson } from '../log/printable.ts'
 import type { Call } from './command.ts'
-import { formatBytes, formatDuration } from './format-quantity.ts'
+import { formatBytes, formatTimeSpan } from './format-quantity.ts'
 
 /** Time between two lines away from a terminal. */
 const LINE_INTERVAL_MS = 5_000
@@ -62,7 +62,7 @@ function wordsOf(name: string, state: ReceiveState, nameOf: (peer: string) => st
       const share =
         totalBytes === undefined ? '' : ` of ${formatBytes(totalBytes)} (${percent(bytes, totalBytes)})`
       const files = fileCount > 1 ? `, ${fileCount} files` : ''
-      const left = leftMs === undefined ? '' : `, ${formatDuration(Math.ceil(leftMs / 1_000))} left`
+      const left = leftMs === undefined ? '' : `, ${formatTimeSpan(Math.ceil(leftMs / 1_000))} left`
       const how =
         path === undefined ? '' : `, ${[path, transport].filter((part) => part !== undefined).join(' ')}`
       return `${name}: ${formatBytes(bytes)}${share}${files}, ${formatBytes(Math.round(rate))}/s${left}${how}`

@@ -13,7 +13,7 @@ import { printable, printableJson } from '../log/printable.ts'
 import { CONTROL_SOCKET } from '../state/instance-folder.ts'
 import type { Run } from './command.ts'
 import { findNode } from './find-node.ts'
-import { formatBytes, formatDuration } from './format-quantity.ts'
+import { formatBytes, formatTimeSpan } from './format-quantity.ts'
 import { byAddress, formatPeers, formatReach, formatRoundTrip, titledTable } from './peer-table.ts'
 import { wayOf } from './packet-way.ts'
 
@@ -88,7 +88,7 @@ function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFac
     `node      ${Name === '' ? PeerID : `${Name} (${PeerID})`}`,
     `network   ${Network}, instance ${Instance}`,
     `api       ${places.join(' and ') || 'on the control socket only'}`,
-    `running   for ${formatDuration(UptimeSeconds)}, since ${StartedAt}, mesh ${Version}`,
+    `running   for ${formatTimeSpan(UptimeSeconds)}, since ${StartedAt}, mesh ${Version}`,
   ].map(printable)
 }
 

@@ -5,7 +5,7 @@ import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { createLogger, type LoggerInit } from './create-logger.ts'
 import { formatError } from './print-error.ts'
-import { printableJson } from './printable.ts'
+import { printableJson, printableText } from './printable.ts'
 import { SUBSYSTEMS } from './subsystems.ts'
 
 function record(init: Partial<LoggerInit> = {}) {
@@ -132,4 +132,9 @@ test('people read short names and numbers, programs all of it', () => {
   write(json.log)
   expect(JSON.parse(json.lines[1] ?? '')).toMatchObject({ addresses: { length: 9 } })
   expect(JSON.parse(json.lines[2] ?? '')).toMatchObject({ message: 'members found', peers: ['a', 'b', PEER] })
+})
+
+test('a text of several lines keeps line feeds and tabs, and shows what a terminal would act on', () => {
+  const text = 'a\tb\nc\r\u001b[2J\u007f\u009b31m\u202e\n'
+  expect(printableText(text)).toBe('a\tb\nc\\u000d\\u001b[2J\\u007f\\u009b31m\\u202e\n')
 })

@@ -1,6 +1,6 @@
 /** The one form in which an error reaches a person: what is wrong, in which field, and what to do next. */
 import { MeshError } from '@mesh/core'
-import { inWordsOf } from '../cli/called-as.ts'
+import { replaceCommand } from '../cli/called-as.ts'
 import { describeIssue } from '../settings/resolve-settings.ts'
 import { printable } from './printable.ts'
 
@@ -29,7 +29,7 @@ export function formatError(
     lines.push(`mesh: ${error instanceof Error ? error.message : String(error)} [node.unexpected]`)
     if (!debug) lines.push('  This is a defect of mesh; --debug shows where it happened.')
   }
-  const shown = lines.map((line) => inWordsOf(line, command).split('\n').map(printable).join('\n'))
+  const shown = lines.map((line) => replaceCommand(line, command).split('\n').map(printable).join('\n'))
   if (debug && error instanceof Error && error.stack !== undefined) shown.push(error.stack)
   return shown.join('\n')
 }

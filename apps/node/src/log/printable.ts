@@ -13,6 +13,13 @@ export function printable(text: string): string {
   return text.replaceAll(UNSAFE, escape)
 }
 
+/** The same for a text of several lines: line feeds and tabs stay. */
+export function printableText(text: string): string {
+  return text.replaceAll(UNSAFE, (character) =>
+    character === '\n' || character === '\t' ? character : escape(character),
+  )
+}
+
 /**
  * The value as JSON, `bigint` with all its digits, followed by a line feed. The same characters as in `printable` are
  * escaped, which changes no value: outside of its texts JSON has none of them but line feeds.

@@ -40,16 +40,16 @@ const NOTHING = {
   hint: undefined,
 } as const
 
-function fetchedFile({ name, destination, state }: Download): FetchedFile {
-  const base = { ...NOTHING, name, destination, state: state.type } as const
+function fetchedFile({ name, destination, state, progress }: Download): FetchedFile {
+  const base = { ...NOTHING, ...standOf(progress), name, destination, state: state.type } as const
   switch (state.type) {
     case 'waiting':
-      return base
+      return { ...base, provider: undefined }
     case 'connecting':
       return { ...base, provider: state.provider }
     case 'receiving': {
-      const { type, ...progress } = state
-      return { ...base, ...progress, state: type }
+      const { type, ...current } = state
+      return { ...base, ...current, state: type }
     }
     case 'retrying':
       return { ...base, lastError: state.reason }
@@ -60,6 +60,13 @@ function fetchedFile({ name, destination, state }: Download): FetchedFile {
     case 'failed':
       return { ...base, lastError: state.error.message, ...reasonOf(state.error) }
   }
+}
+
+/** What of the last progress still holds where nothing flows. */
+function standOf(progress: Download['progress']): Partial<FetchedFile> {
+  if (progress === undefined) return {}
+  const { provider, fileCount, bytes, totalBytes } = progress
+  return { provider, fileCount, bytes, totalBytes }
 }
 
 function reasonOf(error: Error): Pick<FetchedFile, 'errorCode' | 'hint'> {

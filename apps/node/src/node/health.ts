@@ -102,13 +102,13 @@ function clockProblems({ ledger }: HealthView): HealthProblem[] {
     {
       code: 'ledger.clock_wrong',
       severity: 'error',
-      title: `This machine's clock is ${inWords(Math.abs(offset.aheadMs))} ${isAhead ? 'ahead of' : 'behind'} ${others}`,
+      title: `This machine's clock is ${roundDuration(Math.abs(offset.aheadMs))} ${isAhead ? 'ahead of' : 'behind'} ${others}`,
       hint: `${refuses} Set the clock, or let NTP set it; the node goes on by itself.`,
     },
   ]
 }
 
-function inWords(ms: number): string {
+function roundDuration(ms: number): string {
   const minutes = Math.round(ms / 60_000)
   if (minutes < 120) return `${minutes} minutes`
   const hours = Math.round(minutes / 60)

@@ -3,7 +3,13 @@
  * of it; 3 makes the interface, and waits until its addresses are this node's.
  */
 import { join } from 'node:path'
-import { type AddressInRange, type Cidr, parsePeerId, tryParseAddressInRange } from '@mesh/core'
+import {
+  type AddressInRange,
+  type Cidr,
+  formatAddressInRange,
+  parsePeerId,
+  tryParseAddressInRange,
+} from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
@@ -35,7 +41,7 @@ import type { Network } from '../state/network.ts'
 import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, StartOptions } from './node-init.ts'
 import type { Ends } from './ends.ts'
-import { addressTexts, logVpn } from './log-vpn.ts'
+import { logVpn } from './log-vpn.ts'
 import { peerPorts } from './peer-ports.ts'
 import { createVpnHost, describeMachine, forwards } from './vpn-host.ts'
 
@@ -83,7 +89,7 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
   ends.add(logVpn(vpn, log.child('vpn')))
   await vpn.start(signal)
   exit.attach(vpn, rangesOf(vpn, network))
-  init.onInterface(vpn.interface?.name ?? settings.interface, addressTexts(vpn.addresses()))
+  init.onInterface(vpn.interface?.name ?? settings.interface, vpn.addresses().map(formatAddressInRange))
 }
 
 /** The engine that the person chose. */

@@ -1,5 +1,5 @@
 /** The VPN's life as people want to see it in the log; the returned function ends it. */
-import { type AddressInRange, type Logger, type PeerId, shortPeerId } from '@mesh/core'
+import { formatAddressInRange, type Logger, type PeerId, shortPeerId } from '@mesh/core'
 import type { Vpn, VpnEvent } from '@mesh/vpn'
 
 export function logVpn(
@@ -15,7 +15,7 @@ export function logVpn(
     if (state === 'running') {
       log.info('interface up', {
         interface: device?.name,
-        addresses: addressTexts(vpn.addresses()),
+        addresses: vpn.addresses().map(formatAddressInRange),
         mtu: device?.mtu,
       })
     }
@@ -42,7 +42,7 @@ export function logVpn(
       case 'state':
         return tellState(event.state)
       case 'addresses':
-        return log.info('addresses changed', { addresses: addressTexts(vpn.addresses()) })
+        return log.info('addresses changed', { addresses: vpn.addresses().map(formatAddressInRange) })
       case 'problems':
         return tellProblems()
       case 'session':
@@ -56,9 +56,4 @@ export function logVpn(
         return log.info('machine is silent', { peer: shortPeerId(event.peer) })
     }
   })
-}
-
-/** Prints an address with its range, `10.1.0.11/24`. */
-export function addressTexts(addresses: readonly AddressInRange[]): readonly string[] {
-  return addresses.map(({ address, prefixLength }) => `${address}/${prefixLength}`)
 }

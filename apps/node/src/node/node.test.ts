@@ -20,6 +20,14 @@ describe('compression', () => {
   test.each([5_000, 100_000_000])('a bomb of %d bytes is refused', async (size) => {
     expect(await zlibCompression.gunzip(gzipSync(Buffer.alloc(size)), size - 1)).toBeUndefined()
   })
+  test('what was inflated is freed at once when it is large, and left alone when it may share its memory', async () => {
+    const inflated = async (size: number) => {
+      const json = await zlibCompression.gunzip(gzipSync(Buffer.alloc(size, 'x')), size)
+      if (json !== undefined) zlibCompression.release?.(json)
+      return json?.length
+    }
+    expect([await inflated(1_000), await inflated(5_000_000)]).toEqual([1_000, 0])
+  })
   test.each([Buffer.from('no gzip'), gzipSync(randomBytes(100)).subarray(0, 50), gzipSync('')])(
     'bytes that are no gzip are refused',
     async (bytes) => {

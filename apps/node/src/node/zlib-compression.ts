@@ -3,8 +3,10 @@ import { promisify } from 'node:util'
 import { gunzip, gunzipSync, gzip, gzipSync, type ZlibOptions } from 'node:zlib'
 import { type Compression, inflatedBytesOf } from '@mesh/replication'
 
-/** Below this the way to another thread costs more than the work; inflated it is 16 MiB at most. */
+/** Up to this the way to another thread costs more than the work. */
 const MAX_INLINE_BYTES = 16 * 1024
+/** The most that is inflated on the main thread, in bytes: it takes a millisecond. */
+const MAX_INLINE_INFLATED_BYTES = 1024 * 1024
 
 /** The least that zlib takes. */
 const LEAST_CHUNK_BYTES = 64
@@ -22,11 +24,15 @@ export const zlibCompression: Compression = {
       chunkSize: Math.max(LEAST_CHUNK_BYTES, maxBytes + 1),
     }
     try {
-      const inflated =
-        bytes.length > MAX_INLINE_BYTES ? await gunzipElsewhere(bytes, options) : gunzipSync(bytes, options)
+      const isSmall = bytes.length <= MAX_INLINE_BYTES && maxBytes <= MAX_INLINE_INFLATED_BYTES
+      const inflated = isSmall ? gunzipSync(bytes, options) : await gunzipElsewhere(bytes, options)
       return inflated.length === 0 ? undefined : inflated
     } catch {
       return undefined
     }
+  },
+  release({ buffer }) {
+    // a small one may lie in the pool that all buffers share
+    if (buffer instanceof ArrayBuffer && buffer.byteLength > MAX_INLINE_INFLATED_BYTES) buffer.transfer(0)
   },
 }

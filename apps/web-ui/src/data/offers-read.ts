@@ -1,10 +1,14 @@
 import { ApiError } from '@mesh/api-client'
-import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
+import type { NodeConnectionView, NodeDownloadView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import { type UseQueryResult } from '@tanstack/react-query'
+import { isUnderWay } from '../model/download-words.ts'
 import { useRead } from './reads.ts'
 
 /** Counters and progress come with no event. */
 const COUNTERS_EVERY_MS = 3_000
+
+/** A person watches the bar of a download. */
+const DOWNLOADING_EVERY_MS = 1_000
 
 const JOINING_EVERY_MS = 2_000
 
@@ -28,6 +32,19 @@ export function useNodeConnections(): OffersRead<NodeConnectionView> {
 
 export function useNodeFiles(): OffersRead<NodeFileView> {
   return offersRead(useRead('listNodeFiles', {}, { everyMs: pollInterval }))
+}
+
+/** What this node fetches of members for programs of its machine, and how the last ended. */
+export function useNodeDownloads(): OffersRead<NodeDownloadView> {
+  return offersRead(useRead('listNodeDownloads', {}, { everyMs: downloadsInterval }))
+}
+
+function downloadsInterval(
+  known: readonly NodeDownloadView[] | undefined,
+  error: Error | null,
+): number | false {
+  const isRunning = error === null && known?.some(isUnderWay) === true
+  return isRunning ? DOWNLOADING_EVERY_MS : pollInterval(known, error)
 }
 
 function offersRead<View>({ data, error, refetch }: UseQueryResult<readonly View[]>): OffersRead<View> {

@@ -81,6 +81,16 @@ export function useRemoveOffer(kind: OfferKind): UseMutationResult<object, Error
   })
 }
 
+/** Ends a download and forgets it; what has come stays on the disk. */
+export function useEndDownload(): UseMutationResult<object, Error, string> {
+  const client = useClient()
+  const queryClient = useQueryClient()
+  return useMutation<object, Error, string>({
+    mutationFn: (name) => client.deleteNodeDownload({ name }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['listNodeDownloads'] }),
+  })
+}
+
 const LISTS = {
   service: 'listNodeServices',
   connection: 'listNodeConnections',

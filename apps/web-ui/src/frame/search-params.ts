@@ -28,13 +28,13 @@ export function validateListSearch(search: Record<string, unknown>): ListSearch 
 
 /** The state that the pages of services and files keep in the address. */
 export interface OffersSearch extends ListSearch {
-  /** The panel that is open: a form (`offer`, `connect`) or one service, connection or file of this node. */
+  /** The panel that is open: a form (`offer`, `connect`) or one service, connection, file or download of this node. */
   readonly view?: OffersView
   /** The subject of the panel. */
   readonly name?: string
 }
 
-const OFFERS_VIEWS = ['offer', 'connect', 'service', 'connection', 'file'] as const
+const OFFERS_VIEWS = ['offer', 'connect', 'service', 'connection', 'file', 'download'] as const
 type OffersView = (typeof OFFERS_VIEWS)[number]
 
 export function validateOffersSearch(search: Record<string, unknown>): OffersSearch {

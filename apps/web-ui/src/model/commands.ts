@@ -64,9 +64,14 @@ export function withdrawCommands(at: OfferAt): Commands {
   }
 }
 
-/** Fetches a file or folder of a member into the folder where it is typed. */
-export function receiveCommand(name: string): string {
-  return namedCommand('file-receive', name)
+/** Fetches a file or folder of a member into the folder where it is typed, or to a path. */
+export function receiveCommand(name: string, destination?: string): string {
+  return namedCommand('file-receive', name, ...(destination === undefined ? [] : [destination]))
+}
+
+/** Ends a download of the node and forgets it. */
+export function endDownloadCommand({ origin, name }: Omit<OfferAt, 'kind'>): string {
+  return `curl -X DELETE ${shellQuote(`${origin}/api/node/downloads/${encodeURIComponent(name)}`)}`
 }
 
 /** Paths and fields of the API, and the commands of mesh, for each kind. */

@@ -1,4 +1,3 @@
-import type { NodeFileView } from '@mesh/api-contract'
 import { bytesInWords } from './rate-words.ts'
 import { spanInWords } from './time-words.ts'
 
@@ -11,12 +10,15 @@ interface ProgressInWords {
   readonly left: string | undefined
 }
 
-/** How far a receiver is. */
-export function progressInWords({
-  Bytes,
-  TotalBytes,
-  Rate,
-}: NodeFileView['Receivers'][number]): ProgressInWords {
+/** Says how far a transfer is; the API has these fields for those that this node sends and for those it fetches. */
+export interface Progress {
+  readonly Bytes: number
+  readonly TotalBytes: number | null
+  /** Bytes per second. */
+  readonly Rate: number
+}
+
+export function progressInWords({ Bytes, TotalBytes, Rate }: Progress): ProgressInWords {
   if (TotalBytes === null) return { percent: undefined, bytes: bytesInWords(Bytes), left: undefined }
   return {
     percent: TotalBytes === 0 ? 100 : Math.floor((Bytes / TotalBytes) * 100),

@@ -3,7 +3,7 @@ import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/ap
 import type { StateTone } from '../parts/state-mark.tsx'
 import { countInWords } from './rate-words.ts'
 
-interface StateInWords {
+export interface StateInWords {
   readonly tone: StateTone
   readonly word: string
   /** Stands softer after the word. */

@@ -254,6 +254,7 @@ const FIXED_ANSWERS: Readonly<Record<string, unknown>> = {
   '/api/node/services': [],
   '/api/node/connections': [],
   '/api/node/files': [],
+  '/api/node/downloads': [],
   '/api/metrics': { TotalIn: 0, TotalOut: 0, RateIn: 0, RateOut: 0 },
   '/api/admission': {
     Peerguard: false,

@@ -28,7 +28,7 @@ type OfferRoutes =
   | 'getNodeEgress'
 
 /** @param offers undefined until the node has joined its network */
-export function createNodeOffers(offers: () => OffersPort | undefined): HandlersOf<OfferRoutes> {
+export function createOfferHandlers(offers: () => OffersPort | undefined): HandlersOf<OfferRoutes> {
   const running = () => {
     const port = offers()
     if (port === undefined) throw new Problem('services.not_running')

@@ -1,5 +1,6 @@
 /** Says the VPN's state in the names of the contract. Pure. */
 import type { GuestView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
+import { formatAddressInRange } from '@mesh/core'
 import type { VpnCounters, VpnGuest, VpnPeerState, VpnStatus, VpnUdp } from '../vpn-port.ts'
 
 /** @param roundTrips last measured, in milliseconds by peer id */
@@ -10,7 +11,7 @@ export function vpnView(status: VpnStatus, roundTrips: ReadonlyMap<string, numbe
     Interface: device?.name ?? null,
     MTU: device?.mtu ?? null,
     Offload: device?.offload ?? false,
-    Addresses: addresses.map(({ address, prefixLength }) => `${address}/${prefixLength}`),
+    Addresses: addresses.map(formatAddressInRange),
     Routes: {
       Advertised: [...routes.advertised],
       Accepted: routes.accepted.map(({ range, peer, metric, inKernel }) => ({

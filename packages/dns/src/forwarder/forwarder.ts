@@ -80,6 +80,8 @@ export interface ForwarderStatus {
   readonly inFlight: number
 }
 
+type Answered = Extract<Reply, { kind: 'answer' }>
+
 interface Flight {
   readonly waiters: ((forwarded: Forwarded) => void)[]
 }
@@ -174,7 +176,7 @@ class CachingForwarder implements Forwarder {
 
   async #fly(key: string, question: ForwardQuestion, flight: Flight): Promise<void> {
     const { clock, log } = this.#components
-    let reply: Extract<Reply, { kind: 'answer' }> | undefined
+    let reply: Answered | undefined
     try {
       reply = await this.#tryServers(question)
     } catch (error) {
@@ -190,11 +192,11 @@ class CachingForwarder implements Forwarder {
     for (const waiter of flight.waiters) waiter({ answer, ageS: 0 })
   }
 
-  async #tryServers(question: ForwardQuestion): Promise<Extract<Reply, { kind: 'answer' }> | undefined> {
+  async #tryServers(question: ForwardQuestion): Promise<Answered | undefined> {
     const { clock, log } = this.#components
     const end = clock.monotonic() + FORWARD_MS
     const servers = this.#servers.inOrder(question.domain)
-    let refusal: Extract<Reply, { kind: 'answer' }> | undefined
+    let refusal: Answered | undefined
     for (const server of [...servers, ...servers].slice(0, MAX_FORWARD_TRIES)) {
       const leftMs = end - clock.monotonic()
       if (leftMs <= 0 || this.#stopped) break
@@ -213,9 +215,18 @@ class CachingForwarder implements Forwarder {
     return refusal
   }
 
-  async #askServer(server: ForwardServer, question: ForwardQuestion, leftMs: number) {
-    const { random, clock, overUdp = exchangeOverUdp, overTcp = exchangeOverTcp } = this.#components
-    const sent = buildQuery(question, random)
+  /** Asks with EDNS, and without it where the server says that it knows none. */
+  async #askServer(server: ForwardServer, question: ForwardQuestion, leftMs: number): Promise<Answered> {
+    const { random, clock } = this.#components
+    const end = clock.monotonic() + leftMs
+    const reply = await this.#askOnce(server, buildQuery(question, random), leftMs)
+    if (!WITHOUT_EDNS.has(reply.answer.rcode)) return reply
+    const plain = buildQuery(question, random, { hasEdns: false })
+    return await this.#askOnce(server, plain, end - clock.monotonic())
+  }
+
+  async #askOnce(server: ForwardServer, sent: BuiltQuery, leftMs: number): Promise<Answered> {
+    const { clock, overUdp = exchangeOverUdp, overTcp = exchangeOverTcp } = this.#components
     for (const [exchange, isTcp, tryMs] of [
       [overUdp, false, UDP_TRY_MS],
       [overTcp, true, TCP_TRY_MS],
@@ -235,12 +246,25 @@ class CachingForwarder implements Forwarder {
   }
 }
 
+/** What servers that know no EDNS answer to a question with it (RFC 6891, 7). */
+const WITHOUT_EDNS: ReadonlySet<number> = new Set([RCODE.FORMERR, RCODE.NOTIMP])
+
 function cacheKey({ key, dnssecOk, checkingDisabled }: ForwardQuestion): string {
   return (dnssecOk ? 'd' : '-') + (checkingDisabled ? 'c' : '-') + key
 }
 
+interface BuiltQuery {
+  readonly id: number
+  readonly question: Buffer
+  readonly packet: Buffer
+}
+
 /** Random id, random case of the letters: an answer that has both comes from who was asked. */
-function buildQuery({ key, dnssecOk, checkingDisabled }: ForwardQuestion, random: Random) {
+function buildQuery(
+  { key, dnssecOk, checkingDisabled }: ForwardQuestion,
+  random: Random,
+  { hasEdns = true }: { readonly hasEdns?: boolean } = {},
+): BuiltQuery {
   const question = Buffer.from(key, 'latin1')
   const drawn = random.bytes(2 + question.length)
   for (let at = 0; at < question.length - 4; at++) {
@@ -248,7 +272,9 @@ function buildQuery({ key, dnssecOk, checkingDisabled }: ForwardQuestion, random
     if (byte >= 0x61 && byte <= 0x7a && ((drawn[at + 2] ?? 0) & 1) === 1) question[at] = byte - 0x20
   }
   const id = ((drawn[0] ?? 0) << 8) | (drawn[1] ?? 0)
-  const header = Buffer.from([id >> 8, id & 0xff, 1, checkingDisabled ? 0x10 : 0, 0, 1, 0, 0, 0, 0, 0, 1])
+  const header = Buffer.from([id >> 8, id & 0xff, 1, checkingDisabled ? 0x10 : 0, 0, 1, 0, 0, 0, 0, 0, 0])
+  if (!hasEdns) return { id, question, packet: Buffer.concat([header, question]) }
+  header.writeUInt16BE(1, 10)
   const opt = Buffer.from([
     0,
     0,

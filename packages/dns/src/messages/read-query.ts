@@ -37,18 +37,21 @@ export function readQuery(packet: Buffer): Query | BadQuery | undefined {
   if (packet.length < HEADER_BYTES || (byteAt(packet, 2) & 0x80) !== 0) return undefined
   const bad = (rcode: number, questionEnd = HEADER_BYTES, edns?: Edns) => ({ rcode, questionEnd, edns })
   if ((byteAt(packet, 2) & 0x78) !== 0) return bad(RCODE.NOTIMP)
-  const additionals = wordAt(packet, 10)
-  const counts = [wordAt(packet, 4) === 1, wordAt(packet, 6) === 0, wordAt(packet, 8) === 0]
-  if (counts.includes(false) || additionals > MAX_QUERY_ADDITIONALS) return bad(RCODE.FORMERR)
+  if (wordAt(packet, 4) !== 1) return bad(RCODE.FORMERR)
   const nameEnd = endOfName(packet)
   const questionEnd = nameEnd + 4
   if (nameEnd === 0 || questionEnd > packet.length) return bad(RCODE.FORMERR)
+  const type = wordAt(packet, nameEnd)
+  const isMeta = type >= META_TYPES[0] && type <= META_TYPES[1]
+  const additionals = wordAt(packet, 10)
+  if (wordAt(packet, 6) !== 0 || wordAt(packet, 8) !== 0 || additionals > MAX_QUERY_ADDITIONALS) {
+    // who asks for what changed in a zone says which version it has (RFC 1995)
+    return isMeta ? bad(RCODE.REFUSED, questionEnd) : bad(RCODE.FORMERR)
+  }
   const edns = additionals === 0 ? undefined : readEdns(packet, questionEnd, additionals)
   if (edns === 'malformed') return bad(RCODE.FORMERR, questionEnd)
   if (edns === 'newer') return bad(RCODE.BADVERS, questionEnd, { maxBytes: MIN_UDP_BYTES, dnssecOk: false })
-  const type = wordAt(packet, nameEnd)
   if (type === 0 || type === TYPE.OPT) return bad(RCODE.FORMERR, questionEnd, edns)
-  const isMeta = type >= META_TYPES[0] && type <= META_TYPES[1]
   if (wordAt(packet, nameEnd + 2) !== CLASS_IN || isMeta) return bad(RCODE.REFUSED, questionEnd, edns)
   return { packet, questionEnd, type, key: keyOf(packet, nameEnd, questionEnd), edns }
 }

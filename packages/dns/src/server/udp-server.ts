@@ -18,6 +18,7 @@ import { isQuery, readQuery } from '../messages/read-query.ts'
 import { RCODE } from '../record-types.ts'
 import type { Client } from './clients.ts'
 import type { Outcome, Responder } from './responder.ts'
+import { createUdpOutbox, type UdpOutbox } from './udp-outbox.ts'
 
 export interface UdpServerInit {
   readonly host: string
@@ -48,10 +49,11 @@ export function openUdpServer(
     // addresses need no look-up, which else takes a turn of the event loop for each answer
     lookup: (address, _options, done) => done(null, address, isV6 ? 6 : 4),
   })
+  const outbox = createUdpOutbox(socket)
   socket.on('message', (packet, { address, port: from }) => {
     if (from === 0) return components.count('ignored')
     const client = components.clientOf(address)
-    const reply = (answer: Buffer) => socket.send(answer, 0, answer.length, from, address)
+    const reply = (answer: Buffer) => outbox.send(answer, from, address)
     if (components.rates.take(client)) components.responder.respond({ packet, client, overTcp: false, reply })
     else slip(packet, reply, components)
   })
@@ -62,7 +64,7 @@ export function openUdpServer(
       // an answer that could not be sent, as to a client that has gone
       socket.on('error', () => {})
       growBuffers(socket)
-      resolve({ port: socket.address().port, stop: () => close(socket) })
+      resolve({ port: socket.address().port, stop: () => close(socket, outbox) })
     })
   })
 }
@@ -108,6 +110,7 @@ function growBuffers(socket: Socket): void {
   }
 }
 
-function close(socket: Socket): Promise<void> {
+function close(socket: Socket, outbox: UdpOutbox): Promise<void> {
+  outbox.stop()
   return new Promise((resolve) => socket.close(() => resolve()))
 }

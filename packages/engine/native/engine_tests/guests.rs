@@ -13,7 +13,7 @@ struct Lab {
 /// The guest is 10.1.0.9, the node 10.1.0.1, the member 10.1.0.2; node and member reach each other by sockets.
 fn lab() -> Lab {
     let (guest, node, member) = (End::new(9, false), End::new(1, false), End::new(2, false));
-    let to_node = Path { endpoint: Some(address_of(&node)), stream: false };
+    let to_node = Path { endpoint: Some(address_of(&node)), stream: false, ..Path::STREAM };
     guest.table(PeerConfig { path: to_node, ..peer(1, &["10.1.0.0/24"]) }, &["10.1.0.9/32"]);
     let owned = peer(1, &["10.1.0.1/32", "10.1.0.9/32"]);
     member.table(PeerConfig { path: to_node, ..owned }, &["10.1.0.2/32"]);
@@ -24,7 +24,7 @@ fn lab() -> Lab {
 
 impl Lab {
     fn set_table(&self, has_guest: bool) {
-        let to_member = Path { endpoint: Some(address_of(&self.member)), stream: false };
+        let to_member = Path { endpoint: Some(address_of(&self.member)), stream: false, ..Path::STREAM };
         let mut peers = vec![PeerConfig { id: MEMBER, path: to_member, ..peer(2, &["10.1.0.2/32"]) }];
         if has_guest {
             peers.push(PeerConfig { path: Path::HEARD, ..peer(9, &["10.1.0.9/32"]) });
@@ -71,7 +71,7 @@ fn members_are_not_carried_for() {
     let lab = lab();
     lab.member.table(
         PeerConfig {
-            path: Path { endpoint: Some(address_of(&lab.node)), stream: false },
+            path: Path { endpoint: Some(address_of(&lab.node)), stream: false, ..Path::STREAM },
             ..peer(1, &["10.1.0.0/24"])
         },
         &["10.1.0.2/32"],
@@ -107,7 +107,7 @@ fn packets_for_a_guest_that_was_never_heard_are_dropped_and_counted() {
 fn a_guest_hears_of_packets_that_are_too_big_for_the_next_tunnel() {
     let lab = lab();
     passes(&lab.guest, &lab.member, &packet("10.1.0.9", "10.1.0.2", 20));
-    let to_member = Path { endpoint: Some(address_of(&lab.member)), stream: false };
+    let to_member = Path { endpoint: Some(address_of(&lab.member)), stream: false, ..Path::STREAM };
     let narrow = PeerConfig { id: MEMBER, mtu: 1280, path: to_member, ..peer(2, &["10.1.0.2/32"]) };
     let guest = PeerConfig { path: Path::HEARD, ..peer(9, &["10.1.0.9/32"]) };
     lab.node.engine.set_table(vec![narrow, guest], &[]);

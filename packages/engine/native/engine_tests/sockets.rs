@@ -1,6 +1,7 @@
 //! Engines that exchange sealed packets over their UDP sockets, and what strangers send there.
 use super::*;
 use crate::events::Event;
+use crate::sockets::OWN;
 use std::net::{SocketAddr, UdpSocket as PlainSocket};
 
 pub(super) fn address_of(end: &End) -> SocketAddr {
@@ -8,7 +9,7 @@ pub(super) fn address_of(end: &End) -> SocketAddr {
 }
 
 fn path(to: &End, stream: bool) -> Path {
-    Path { endpoint: Some(address_of(to)), stream }
+    Path { endpoint: Some(address_of(to)), stream, ..Path::STREAM }
 }
 
 fn set_path(end: &End, secret: u8, path: Path) {
@@ -168,7 +169,10 @@ fn datagrams_that_are_no_wireguard_come_up_with_their_source_and_within_bounds()
     let long: Vec<u8> = (0..1400).map(|n| n as u8).collect();
     socket.send_to(&long, address_of(&end)).unwrap();
     let got = eventually(|| end.engine.take_datagrams().pop(), "the datagram");
-    assert_eq!((got.from, got.len, &got.bytes[..]), (socket.local_addr().unwrap(), 1400, &long[..256]));
+    assert_eq!(
+        (got.from.address, got.len, &got.bytes[..]),
+        (socket.local_addr().unwrap(), 1400, &long[..256])
+    );
     assert!(end.engine.events().poll().contains(&(Event::Datagrams, 0)));
     let counters = end.engine.counters();
     for _ in 0..3 * DATAGRAMS_PER_SOURCE {
@@ -176,7 +180,7 @@ fn datagrams_that_are_no_wireguard_come_up_with_their_source_and_within_bounds()
     }
     eventually(|| (counters.dropped(Reason::DatagramLimit) > 0).then_some(()), "the limit");
     assert!(end.engine.take_datagrams().len() <= 2 * DATAGRAMS_PER_SOURCE as usize);
-    assert!(end.engine.send_datagram(socket.local_addr().unwrap(), b"answer"));
+    assert!(end.engine.send_datagram(socket.local_addr().unwrap(), b"answer", OWN));
     let mut answer = [0; 16];
     assert_eq!(socket.recv_from(&mut answer).unwrap(), (6, address_of(&end)));
 }
@@ -195,7 +199,7 @@ fn what_strangers_send_ends_no_session() {
     let mut random = Random::new(21);
     let sealed = {
         // what it could have overheard: a datagram of theirs, and changed copies of it
-        set_path(&a, 2, Path { endpoint: Some(socket.local_addr().unwrap()), stream: false });
+        set_path(&a, 2, Path { endpoint: Some(socket.local_addr().unwrap()), stream: false, ..Path::STREAM });
         assert!(a.kernel.send(&build(&Spec { payload: 64, ..Spec::default() })));
         let mut buffer = vec![0; 2000];
         let len = socket.recv(&mut buffer).unwrap();
@@ -284,7 +288,7 @@ fn a_flood_from_many_addresses_as_fast_as_this_machine_can_costs_no_memory_and_e
     b.engine.expect_datagrams([word].into());
     // replayed ones are real: overheard on the way
     let overheard = stranger();
-    set_path(&a, 2, Path { endpoint: Some(overheard.local_addr().unwrap()), stream: false });
+    set_path(&a, 2, Path { endpoint: Some(overheard.local_addr().unwrap()), stream: false, ..Path::STREAM });
     assert!(a.kernel.send(&build(&Spec { payload: 64, ..Spec::default() })));
     let mut sealed = vec![0; 2000];
     let len = overheard.recv(&mut sealed).unwrap();
@@ -383,7 +387,7 @@ fn datagrams_that_come_one_by_one_are_joined_for_the_device() {
     // a wire without offloads: each datagram for itself
     let wire = stranger();
     wire.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-    set_path(&a, 2, Path { endpoint: Some(wire.local_addr().unwrap()), stream: false });
+    set_path(&a, 2, Path { endpoint: Some(wire.local_addr().unwrap()), stream: false, ..Path::STREAM });
     let (header, bytes) = build_super(&Spec { payload: 1300 * 30, ..Spec::default() }, 1300);
     let mut piece = vec![0; HEADER];
     header.encode(&mut piece).unwrap();

@@ -6,6 +6,7 @@ use super::{FIRST_PEER, PROBES};
 use crate::counters::Reason;
 use crate::events::Event;
 use crate::limits::*;
+use crate::sockets::{OWN, Source};
 use crate::source_limits::SourceLimits;
 use std::sync::atomic::Ordering::*;
 use std::time::{Duration, Instant};
@@ -75,7 +76,8 @@ impl<'a> Worker<'a> {
             let Some((from, datagram)) = probes.receive(&mut buffer) else { break };
             let is_expected = shared.datagrams.is_expected(datagram);
             let limit = if is_expected { &mut self.expected } else { &mut self.others };
-            if limit.take(from, Instant::now()) && shared.datagrams.push(from, datagram, is_expected) {
+            let source = Source { address: from, socket: OWN };
+            if limit.take(from, Instant::now()) && shared.datagrams.push(source, datagram, is_expected) {
                 shared.events.tell(Event::Datagrams, 0);
             } else {
                 shared.counters.drop_one(Reason::DatagramLimit);

@@ -1,11 +1,12 @@
 /** Mode `off` (docs/WIRE.md 4.7): the block with the greater index, then hash, takes the place of the whole ledger. */
-import { type Logger, positionId } from '@mesh/core'
+import { type Clock, delay, type Logger, positionId } from '@mesh/core'
 import type { Refused } from '../blocks/block-intake.ts'
 import { type Decoded, decodeBlock } from '../blocks/decode-block.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import { isSameEntry } from '../rules/judge.ts'
 import type { Change, MergeResult } from '../ledger.ts'
 import type { LedgerEvents } from '../ledger-events.ts'
+import { SLICE_MS } from '../limits.ts'
 import type { LedgerState } from '../state/ledger-state.ts'
 import type { BlockHead } from '../state/snapshot.ts'
 import { leavesFrom } from '../state/tree.ts'
@@ -18,18 +19,23 @@ interface Adoption {
 export interface WholeBlockComponents {
   readonly state: LedgerState
   readonly events: Pick<LedgerEvents, 'emit'>
+  readonly clock: Clock
+  /** Aborts when the ledger stops. */
+  readonly signal: AbortSignal
   readonly log: Logger
   /** Counts an entry that could not be read, or for which there is no room. */
   readonly refuse: (refused: Refused) => void
 }
 
-/** Judges a block of another member and tells what it changed. */
-export function receiveWholeBlock(
+/** Judges a block of another member and tells what it changed. Rejects with the signal's reason. */
+export async function receiveWholeBlock(
   json: Uint8Array,
-  { state, events, log, refuse }: WholeBlockComponents,
-): MergeResult {
+  components: WholeBlockComponents,
+): Promise<MergeResult> {
+  const { state, events, log, refuse } = components
+  const block = await decodeAll(decodeBlock(json), components)
   try {
-    const { changes, result } = adoptBlock(json, state, refuse)
+    const { changes, result } = adoptBlock(block, state, refuse)
     if (changes.length > 0) events.emit({ type: 'committed', head: state.head, changes })
     return result
   } catch (error) {
@@ -38,9 +44,18 @@ export function receiveWholeBlock(
   }
 }
 
+interface DecodedBlock {
+  readonly entries: readonly KeyedEntry[]
+  readonly refused: Refused[]
+  readonly head: BlockHead
+}
+
 /** A block with an entry that cannot be read is not taken: it would delete that entry. */
-function adoptBlock(json: Uint8Array, state: LedgerState, refuse: (refused: Refused) => void): Adoption {
-  const { entries, refused, head } = decodeAll(decodeBlock(json))
+function adoptBlock(
+  { entries, refused, head }: DecodedBlock,
+  state: LedgerState,
+  refuse: (refused: Refused) => void,
+): Adoption {
   for (const each of refused) refuse(each)
   const result = { accepted: 0, unchanged: 0, rejected: refused }
   if (refused.length > 0 || !isNewer(head, state.head)) {
@@ -81,14 +96,22 @@ function adoptBlock(json: Uint8Array, state: LedgerState, refuse: (refused: Refu
   }
 }
 
-function decodeAll(steps: Generator<Decoded, BlockHead>) {
+/** Decodes in slices, so that a large block holds nothing up. */
+async function decodeAll(
+  steps: Generator<Decoded, BlockHead>,
+  { clock, signal }: Pick<WholeBlockComponents, 'clock' | 'signal'>,
+): Promise<DecodedBlock> {
   const entries: KeyedEntry[] = []
   const refused: Refused[] = []
+  let sliceEndMs = clock.monotonic() + SLICE_MS
   for (;;) {
     const step = steps.next()
     if (step.done === true) return { entries, refused, head: step.value }
     if (step.value.type === 'entry') entries.push(step.value.keyed)
     else if (step.value.type === 'refused') refused.push(step.value)
+    if (clock.monotonic() < sliceEndMs) continue
+    await delay(clock, 0, signal)
+    sliceEndMs = clock.monotonic() + SLICE_MS
   }
 }
 

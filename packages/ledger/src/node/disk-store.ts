@@ -4,6 +4,7 @@
  * Nothing damaged is changed here; `set-aside.ts` moves it, and puts the last copy in its place.
  */
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { MAX_LEDGER_BYTES } from '../limits.ts'
 import type { Store, StoreBatch, StoredLedger } from '../state/store.ts'
@@ -53,7 +54,8 @@ export interface DiskStoreInit {
 export interface DiskStore extends Store {
   readonly location: string
   /**
-   * Copies the file as it is at the end of copying, a few pages at a time, with other work in between; `close` ends it.
+   * Copies the file as it is at the end of copying, a few pages at a time, with other work in between; `close` ends it. A
+   * store that was closed is copied as it was left.
    * @throws MeshError `ledger.store_damaged`, `ledger.store_failed`
    */
   copyTo(path: string): Promise<void>
@@ -128,7 +130,8 @@ class SqliteStore implements DiskStore {
 
   async copyTo(path: string): Promise<void> {
     try {
-      await backup(this.#database, path, { rate: COPIED_PAGES_AT_ONCE })
+      if (this.#closed) await copyClosed(this.location, path)
+      else await backup(this.#database, path, { rate: COPIED_PAGES_AT_ONCE })
     } catch (cause) {
       throw toMeshError(path, cause)
     }
@@ -150,6 +153,12 @@ class SqliteStore implements DiskStore {
     for (const { hash, version } of pruned) this.#rememberPruned.run(hash, toSigned(version))
     this.#putHead.run(head.index, head.timestamp, head.hash, head.prevHash, fingerprint)
   }
+}
+
+/** What SQLite left in its log belongs to the file: without it the copy would be an older one. */
+async function copyClosed(location: string, path: string): Promise<void> {
+  if (existsSync(`${location}-wal`)) throw new Error('the log of the file was not written back')
+  await copyFile(location, path)
 }
 
 /** SQLite takes what is left of a file that was cut to less than a page for a fresh one. */

@@ -6,7 +6,7 @@
 import { open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Clock, type Logger, MeshError } from '@mesh/core'
-import { COPY_INTERVAL_MS, FIRST_COPY_MS } from '../limits.ts'
+import { COPY_INTERVAL_MS, FIRST_COPY_MS, MAX_LAST_COPY_BYTES } from '../limits.ts'
 import { copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
 import type { DiskStore } from './disk-store.ts'
 import { verifyCopy } from './verify-copy.ts'
@@ -27,7 +27,7 @@ export interface StoreCopiesInit {
   readonly version: () => string
 }
 
-/** Copies the file soon after the start and then from time to time, until it is stopped. */
+/** Copies the file soon after the start, then from time to time, and at the end. */
 export class StoreCopies {
   readonly #init: StoreCopiesInit
   readonly #clock: Clock
@@ -50,11 +50,26 @@ export class StoreCopies {
     return this.#problem
   }
 
-  /** Resolves when nothing of it runs any more; the store may be closed before. */
+  /** Resolves when nothing of it runs any more. A small file is copied as it was left: call it when the store is closed. */
   async stop(): Promise<void> {
+    if (this.#stopping.signal.aborted) return await this.#running
     this.#cancel()
     this.#stopping.abort()
     await this.#running
+    this.#running = this.#copyLast()
+    await this.#running
+  }
+
+  /** What cannot be copied now has the copy before it, and the other members. */
+  async #copyLast(): Promise<void> {
+    const { store, version } = this.#init
+    if (version() === this.#copied || this.#problem?.isDamaged === true) return
+    try {
+      if ((await stat(store.location)).size > MAX_LAST_COPY_BYTES) return
+      await makeCopy(store, this.#clock, new AbortController().signal)
+    } catch (error) {
+      this.#log.debug('the ledger was not copied at the end', { error })
+    }
   }
 
   #plan(delayMs: number): void {

@@ -1,3 +1,5 @@
+import { fnv1a32 } from '@mesh/core'
+
 /** The element with the greatest FNV-1a hash (32 bits, over UTF-8); the first of equal ones. Undefined of none. */
 export function leaderOf(ids: readonly string[]): string | undefined {
   let leader: string | undefined
@@ -9,10 +11,4 @@ export function leaderOf(ids: readonly string[]): string | undefined {
     greatest = hash
   }
   return leader
-}
-
-export function fnv1a32(text: string): number {
-  let hash = 0x811c9dc5
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
-  return hash >>> 0
 }

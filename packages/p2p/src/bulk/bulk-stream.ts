@@ -1,5 +1,5 @@
 /** A stream on a bulk connection, with the interface and the ends of one over libp2p. */
-import type { PeerId } from '@mesh/core'
+import { addressGroup, type PeerId } from '@mesh/core'
 import { CHANNEL_CLOSE_MS } from '../limits.ts'
 import type { ByteStream } from '../p2p-node.ts'
 import type { BulkConnection } from './bulk-connection.ts'
@@ -17,6 +17,7 @@ export interface BulkStreamInit {
 
 export class BulkStream implements ByteStream {
   readonly peer: PeerId
+  readonly address: string
   readonly direct = true
   readonly transport = 'tcp tls'
   readonly #connection: BulkConnection
@@ -43,6 +44,7 @@ export class BulkStream implements ByteStream {
     this.#halfClose = halfClose
     this.#meter = meter
     this.peer = connection.peer
+    this.address = addressGroup(connection.remoteAddress)
   }
 
   send(bytes: Uint8Array): boolean {

@@ -1,5 +1,6 @@
 /** A channel of bounded messages over plain bytes, each with its length as an unsigned varint ahead. */
-import { type Clock, MeshError } from '@mesh/core'
+import { type Clock, MeshError, toError } from '@mesh/core'
+import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { CHANNEL_CLOSE_MS, READ_HIGH_WATER_BYTES, SEND_STALL_MS } from '../limits.ts'
 import type { ByteStream, Channel } from '../p2p-node.ts'
 import { MessageBuffer } from './message-buffer.ts'
@@ -11,6 +12,8 @@ export interface ByteChannelInit {
   readonly clock: Clock
   /** A message over the bound came; the channel is reset. */
   readonly onTooLong: () => void
+  /** Bounds what unfinished messages hold. */
+  readonly held: HeldBytes
 }
 
 export function createByteChannel(init: ByteChannelInit): Channel {
@@ -22,6 +25,8 @@ class ByteChannel implements Channel {
   readonly transport: string | undefined
   readonly #init: ByteChannelInit
   readonly #buffer: MessageBuffer
+  /** Is told how many bytes of an unfinished message wait for the rest. */
+  readonly #onHeld: (bytes: number) => void
   #isOver = false
   #error: Error | undefined
   /** All that the remote sent has come. */
@@ -36,6 +41,11 @@ class ByteChannel implements Channel {
     this.direct = stream.direct
     this.transport = stream.transport
     this.#buffer = new MessageBuffer(init.maxMessageBytes)
+    this.#onHeld = init.held.track({
+      peer: stream.peer,
+      address: stream.address ?? stream.peer,
+      abort: (error) => stream.abort(error),
+    })
     stream.onBytes((bytes) => {
       this.#buffer.add(bytes)
       if (this.#buffer.byteLength >= READ_HIGH_WATER_BYTES) stream.pause()
@@ -77,13 +87,18 @@ class ByteChannel implements Channel {
   }
 
   async *messages(): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      const message = this.#buffer.take()
-      if (message === 'too long') throw this.#tooLong()
-      if (message !== undefined) yield message
-      else if (this.#isComplete) break
-      else if (this.#isOver) throw this.#closed()
-      else await this.#more()
+    try {
+      for (;;) {
+        const message = this.#buffer.take()
+        if (message === 'too long') throw this.#tooLong()
+        this.#hold(message === undefined ? this.#buffer.byteLength : 0)
+        if (message !== undefined) yield message
+        else if (this.#isComplete) break
+        else if (this.#isOver) throw this.#closed()
+        else await this.#more()
+      }
+    } finally {
+      this.#onHeld(0)
     }
     if (this.#buffer.byteLength > 0) throw this.#closed(new Error('the stream ended inside a message'))
   }
@@ -107,6 +122,16 @@ class ByteChannel implements Channel {
     })
     this.#init.stream.resume()
     await more
+  }
+
+  /** @throws MeshError `p2p.channel_closed` when unfinished messages hold too much */
+  #hold(bytes: number): void {
+    try {
+      this.#onHeld(bytes)
+    } catch (error) {
+      this.abort(toError(error))
+      throw this.#closed(error)
+    }
   }
 
   #tooLong(): MeshError {

@@ -47,6 +47,7 @@ export function createChannel(init: ChannelInit): Channel {
 
   return {
     peer,
+    address: addressGroupOf(connection),
     direct: connection.direct,
     async send(message) {
       if (message.byteLength > maxMessageBytes) {

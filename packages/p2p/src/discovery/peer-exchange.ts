@@ -7,7 +7,15 @@
  * 3. what others tell is verified, cut to addresses that may be dialled, and handed on as a find
  */
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
-import { type Clock, createTokenBucket, delay, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
+import type { PeerRecord } from '@libp2p/peer-record'
+import {
+  type Clock,
+  createTokenBucket,
+  type Logger,
+  type PeerId,
+  TimeShare,
+  tryParsePeerId,
+} from '@mesh/core'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { createAddressRate } from '../addresses/address-rate.ts'
 import {
@@ -16,6 +24,8 @@ import {
   MAX_EXCHANGE_MESSAGES_PER_MINUTE,
   NEW_RECORDS_BY_ADDRESS,
   NEW_RECORDS_IN_ALL,
+  RECORDS_BURST_MS,
+  RECORDS_TIME_SHARE,
 } from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
@@ -58,8 +68,6 @@ export interface PeerExchange {
   stop(): void
 }
 
-/** Records that are checked before other work has its turn. */
-const RECORDS_AT_ONCE = 4
 const OPTIONS = { maxMessageBytes: MAX_EXCHANGE_MESSAGE_BYTES, maxPerPeer: 2 }
 
 /** Starts exchanging with every member that is connected or comes. */
@@ -80,6 +88,8 @@ class RecordExchange implements PeerExchange {
   readonly #records = new PeerRecords()
   readonly #verified = new VerifiedRecords()
   readonly #mayTellNew: ReturnType<typeof createAddressRate>
+  /** The time that checking the records of all channels may take: a signature's check takes a millisecond or two. */
+  readonly #time: TimeShare
   readonly #channels = new Map<string, ExchangeChannel>()
   readonly #stopped = new AbortController()
   #stopListening = () => {}
@@ -91,6 +101,7 @@ class RecordExchange implements PeerExchange {
     this.#self = init.host.peerId.toString()
     const rates = { ofAddress: NEW_RECORDS_BY_ADDRESS, ofAll: NEW_RECORDS_IN_ALL }
     this.#mayTellNew = createAddressRate(rates, clock)
+    this.#time = new TimeShare({ burstMs: RECORDS_BURST_MS, oneIn: RECORDS_TIME_SHARE }, clock)
   }
 
   async start(): Promise<void> {
@@ -209,14 +220,11 @@ class RecordExchange implements PeerExchange {
     if (message.name !== undefined) onName(peer, message.name)
     const sameHost = isSameHost(host, peer)
     const [connection] = connectionsTo(host, peer)
-    let checked = 0
     for (const envelope of message.records) {
       const known = this.#verified.known(envelope)
-      // other work has its turn: a signature's check takes a millisecond or two
-      if (known === undefined && ++checked % RECORDS_AT_ONCE === 0) await delay(this.#clock, 0)
       if (known === undefined && connection !== undefined && !this.#mayTellNew(connection))
         return onRefused('peers.too_many', peer)
-      const record = known ?? (await this.#verified.verify(envelope))
+      const record = known ?? (await this.#verify(envelope))
       if (record === undefined) {
         onRefused('peers.bad_record', peer)
         continue
@@ -226,6 +234,17 @@ class RecordExchange implements PeerExchange {
       if (subject === this.#self || tryParsePeerId(subject) === undefined) continue
       const addresses = usableAddresses(record.multiaddrs, { self: this.#self, sameHost })
       if (addresses.length > 0) found({ peer: subject, addresses })
+    }
+  }
+
+  /** Checks a record when checking has its turn, whoever told it. */
+  async #verify(envelope: Uint8Array): Promise<PeerRecord | undefined> {
+    await this.#time.turn(RECORDS_BURST_MS, this.#stopped.signal)
+    const startMs = this.#clock.monotonic()
+    try {
+      return await this.#verified.verify(envelope)
+    } finally {
+      this.#time.use(this.#clock.monotonic() - startMs)
     }
   }
 }

@@ -115,7 +115,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     byteStreams: createByteStreams({ streams, bulk, clock, logger }),
     channels,
     offeredChannels:
-      bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals }),
+      bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals, held }),
     paths: createPeerPaths({ libp2p: host, streams, spoken }),
     topic: createGossipTopic(network, { ...shared, membership, held, ...cipher }),
   }

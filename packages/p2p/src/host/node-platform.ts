@@ -16,6 +16,7 @@ import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
+import { boundRelaying } from '../libp2p/inbound-rates.ts'
 import {
   MAX_RELAY_CIRCUITS_PER_PEER,
   MAX_RELAY_RESERVATIONS,
@@ -28,7 +29,8 @@ import { createRelayReservations } from '../reach/relay-reservations.ts'
 import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { createSocketMarker, type SocketMarker } from '../upstream/marked-sockets.ts'
-import { interceptSockets } from '../upstream/tcp-sockets.ts'
+import { ReadTurns } from '../upstream/read-turns.ts'
+import { interceptSockets, type SocketInterceptor, watchAccepted } from '../upstream/tcp-sockets.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { loadOptional } from './optional-package.ts'
 import type { RelayLimits } from './member-init.ts'
@@ -52,9 +54,15 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
       ? createUdpPortMappings({ ...components, logger: components.logger.child('p2p') })
       : undefined
   const door = createTlsDoor()
+  const turns = new ReadTurns(components.clock)
+  const intercept: SocketInterceptor = (socket, pass) =>
+    door.intercept(socket, () => {
+      turns.watch(socket)
+      pass()
+    })
   return {
     transports: switches.tcp
-      ? [(components) => interceptSockets(marked(tcp()(components), marker), door.intercept)]
+      ? [(components) => interceptSockets(marked(tcp()(components), marker), intercept)]
       : [],
     ...(switches.tcp && { bulk: (components) => createBulk({ door, marker }, components) }),
     listen: plan.tcp.map(String),
@@ -84,7 +92,7 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
       await Promise.all([
         join('mdns', switches.mdns, (way) => joinMdns(context, { service: init.network.mdns, plan, way })),
         join('relay', wantsRelay, () => joinRelay(context, { switches, plan, limits: init.relayLimits })),
-        join('ws', switches.ws, () => joinWebSockets(context, plan, marker)),
+        join('ws', switches.ws, () => joinWebSockets(context, plan, { marker, turns })),
         join('quic', switches.quic, () => joinQuic(context, plan)),
         join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
           joinWebRtc(context, { switches, plan }),
@@ -222,6 +230,7 @@ async function joinRelay(
         },
       }),
     )
+    await boundRelaying(host.services.parts.components.registrar, context.clock)
     stops.push(await answerStun(context, plan))
   }
   if (switches.holePunch) {
@@ -246,10 +255,12 @@ async function answerStun(context: PlatformContext, plan: ListenPlan): Promise<S
 async function joinWebSockets(
   { host }: PlatformContext,
   plan: ListenPlan,
-  marker: SocketMarker | undefined,
+  { marker, turns }: { readonly marker: SocketMarker | undefined; readonly turns: ReadTurns },
 ): Promise<undefined> {
   const { webSockets } = await import('@libp2p/websockets')
-  await joinTransport(host, (components) => marked(webSockets()(components), marker), plan.ws)
+  const watched = (components: Parameters<ReturnType<typeof webSockets>>[0]) =>
+    watchAccepted(marked(webSockets()(components), marker), (socket) => turns.watch(socket))
+  await joinTransport(host, watched, plan.ws)
 }
 
 async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<undefined> {

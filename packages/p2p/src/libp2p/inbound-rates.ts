@@ -1,6 +1,7 @@
 /**
- * How often others may say who they are: by the address that they come from, and all together, since keys and
- * connections cost nothing. libp2p answers and believes each such stream, and each costs a look at the peer store.
+ * How often others may say who they are, and ask for relaying: by the address that they come from, and all together, since
+ * keys and connections cost nothing. libp2p answers each such stream; one costs a look at the peer store, the other
+ * another stream to whom it names.
  *
  * Wraps the handlers that libp2p 3.3.11 registered: what `Libp2p.use` takes is called once more for every stream that
  * came before (`connection.js` appends to the registered list).
@@ -8,7 +9,13 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import type { Registrar } from '@libp2p/interface-internal'
 import { type Clock } from '@mesh/core'
-import { IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL } from '../limits.ts'
+import {
+  IDENTIFIES_BY_ADDRESS,
+  IDENTIFIES_IN_ALL,
+  RELAY_REQUESTS_BY_ADDRESS,
+  RELAY_REQUESTS_IN_ALL,
+} from '../limits.ts'
+import { RELAY_HOP } from '../protocols.ts'
 import { createAddressRate, type IsAllowed } from '../addresses/address-rate.ts'
 
 /** The protocols by which a peer says what it is when it is asked, and unasked. */
@@ -16,16 +23,23 @@ const PROTOCOLS = ['/ipfs/id/1.0.0', '/ipfs/id/push/1.0.0']
 
 /** Bounds who may say what it is to a host that has started. */
 export async function boundIdentify(registrar: Registrar, clock: Clock): Promise<void> {
-  for (const protocol of PROTOCOLS) {
-    const { handler, options } = registrar.getHandler(protocol)
-    const isAllowed = createIdentifyRate(clock)
-    const bounded = (stream: Stream, connection: Connection) => {
-      if (isAllowed(connection)) return handler(stream, connection)
-      stream.abort(new Error('too many streams of this protocol'))
-      return undefined
-    }
-    await registrar.handle(protocol, bounded, { ...options, force: true })
+  for (const protocol of PROTOCOLS) await boundStreams(registrar, protocol, createIdentifyRate(clock))
+}
+
+/** Bounds who may ask a host that relays for reservations and circuits; what is refused then costs a negotiation, too. */
+export async function boundRelaying(registrar: Registrar, clock: Clock): Promise<void> {
+  const rates = { ofAddress: RELAY_REQUESTS_BY_ADDRESS, ofAll: RELAY_REQUESTS_IN_ALL }
+  await boundStreams(registrar, RELAY_HOP, createAddressRate(rates, clock))
+}
+
+async function boundStreams(registrar: Registrar, protocol: string, isAllowed: IsAllowed): Promise<void> {
+  const { handler, options } = registrar.getHandler(protocol)
+  const bounded = (stream: Stream, connection: Connection) => {
+    if (isAllowed(connection)) return handler(stream, connection)
+    stream.abort(new Error('too many streams of this protocol'))
+    return undefined
   }
+  await registrar.handle(protocol, bounded, { ...options, force: true })
 }
 
 /** True for a connection whose address, and all together, have opened few enough streams of one protocol. */

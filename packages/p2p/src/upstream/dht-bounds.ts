@@ -7,13 +7,15 @@
  * fails; `npm run attack -- dht-records` makes such questions.
  */
 import type { Libp2p, PeerId } from '@libp2p/interface'
-import type { Clock } from '@mesh/core'
+import { type Clock, TimeShare } from '@mesh/core'
 import { createAddressRate } from '../addresses/address-rate.ts'
 import {
+  DHT_BURST_MS,
   DHT_QUESTIONS_BY_ADDRESS,
   DHT_QUESTIONS_IN_ALL,
   DHT_RECORDS_BY_ADDRESS,
   DHT_RECORDS_IN_ALL,
+  DHT_TIME_SHARE,
 } from '../limits.ts'
 
 interface Question {
@@ -27,7 +29,7 @@ interface Rpc {
 /** The questions that leave a record. */
 const LEAVING: ReadonlySet<string> = new Set(['ADD_PROVIDER', 'PUT_VALUE'])
 
-/** Bounds the questions of others; one too many ends its stream. */
+/** Bounds the questions of others, and the time that answering them takes; one too many ends its stream. */
 export function boundQuestions(dht: object, host: Pick<Libp2p, 'getConnections'>, clock: Clock): void {
   const { rpc } = dht as { readonly rpc?: Rpc }
   const handle = rpc?.handleMessage?.bind(rpc)
@@ -37,11 +39,20 @@ export function boundQuestions(dht: object, host: Pick<Libp2p, 'getConnections'>
     clock,
   )
   const mayLeave = createAddressRate({ ofAddress: DHT_RECORDS_BY_ADDRESS, ofAll: DHT_RECORDS_IN_ALL }, clock)
+  // hundreds of questions come in one block of bytes, and nothing between them waits for anything
+  const time = new TimeShare({ burstMs: DHT_BURST_MS, oneIn: DHT_TIME_SHARE }, clock)
+  const { signal } = new AbortController()
   rpc.handleMessage = async (asker, question) => {
     const [connection] = host.getConnections(asker)
     const mayDo = LEAVING.has(question.type) ? mayLeave : mayAsk
     if (connection === undefined || !mayDo(connection)) throw new Error('too many questions')
-    return await handle(asker, question)
+    await time.turn(DHT_BURST_MS, signal)
+    const startMs = clock.monotonic()
+    try {
+      return await handle(asker, question)
+    } finally {
+      time.use(clock.monotonic() - startMs)
+    }
   }
 }
 

@@ -30,6 +30,17 @@ export function interceptSockets<T extends Transport>(transport: T, intercept: S
   return transport
 }
 
+/** Shows each socket that a transport accepts, as soon as it is there; none where a later version hides its server. */
+export function watchAccepted<T extends Transport>(transport: T, watch: (socket: Socket) => void): T {
+  const createListener = transport.createListener.bind(transport)
+  transport.createListener = (options) => {
+    const listener = createListener(options)
+    serverOf(listener)?.prependListener('connection', watch)
+    return listener
+  }
+  return transport
+}
+
 function serverOf(listener: Listener): Server | undefined {
   const { server } = listener as Listener & { readonly server?: Partial<Server> }
   return typeof server?.listeners === 'function' ? (server as Server) : undefined

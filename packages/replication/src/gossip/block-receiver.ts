@@ -136,8 +136,9 @@ class TopicBlockReceiver implements BlockReceiver {
 
   async #judge({ author, plaintext, inflatedBytes }: WaitingBlock): Promise<void> {
     const { compression, ledger, clock, logger } = this.#components
+    let json: Uint8Array | undefined
     try {
-      const json = await compression.gunzip(plaintext, inflatedBytes)
+      json = await compression.gunzip(plaintext, inflatedBytes)
       if (json === undefined) return void this.#refuse('NOT_GZIP', author)
       const form = blockFormOf(json)
       const atMs = clock.monotonic()
@@ -149,6 +150,8 @@ class TopicBlockReceiver implements BlockReceiver {
       this.#tell(author, form)
     } catch (error) {
       logger.error('block not judged', { author, error })
+    } finally {
+      if (json !== undefined) compression.release?.(json)
     }
   }
 

@@ -12,6 +12,11 @@ export interface Compression {
   inflatedBytes(bytes: Uint8Array): number | undefined
   /** Undefined for bytes that are no gzip, or as soon as the output passes `maxBytes`. */
   gunzip(bytes: Uint8Array, maxBytes: number): Uint8Array | undefined | Promise<Uint8Array | undefined>
+  /**
+   * Frees at once what `gunzip` gave, which nobody uses any more: until buffers of 60 MiB are collected, several of them
+   * may stand beside each other.
+   */
+  release?(inflated: Uint8Array): void
 }
 
 /** 4 KiB inflate to 4 MiB at most, so a bomb is noticed early. */

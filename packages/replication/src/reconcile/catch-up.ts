@@ -1,6 +1,7 @@
 /**
- * When to compare with whom: at once with a peer that joins, once a minute with a random one, again after a failure,
- * and soon with a few others after a session that brought news, so that a healed partition heals everywhere.
+ * When to compare with whom: at once with a peer that joins, once a minute with a random one, every few seconds with one
+ * that is not on the topic, again after a failure, and soon with a few others after a session that brought news, so that
+ * a healed partition heals everywhere.
  */
 import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
 import {
@@ -12,8 +13,9 @@ import {
   SECOND_CALLER_MS,
   SPREAD_DELAY_MS,
   SPREAD_PEERS,
+  UNHEARD_CHECK_INTERVAL_MS,
 } from '../limits.ts'
-import type { ReplicationChannels } from '../ports.ts'
+import type { ReplicationChannels, ReplicationTopic } from '../ports.ts'
 import type { Reconciler } from './reconciler.ts'
 import type { SessionResult } from './session-result.ts'
 import { startTimer } from '../timer.ts'
@@ -28,6 +30,7 @@ export interface CatchUp {
 export interface CatchUpComponents {
   readonly self: PeerId
   readonly channels: ReplicationChannels
+  readonly topic: Pick<ReplicationTopic, 'peers'>
   readonly reconciler: Reconciler
   readonly clock: Clock
   readonly random: Random
@@ -61,6 +64,10 @@ class ScheduledCatchUp implements CatchUp {
         else this.#left(peer)
       }),
       startTimer({ everyMs, least: 0.75, run: () => this.#askSome(1) }, this.#components),
+      startTimer(
+        { everyMs: () => UNHEARD_CHECK_INTERVAL_MS, run: () => this.#askUnheard() },
+        this.#components,
+      ),
     ]
     for (const peer of channels.peersWith(REPLICATION_PROTOCOL)) this.#joined(peer)
   }
@@ -113,6 +120,15 @@ class ScheduledCatchUp implements CatchUp {
       const [peer] = peers.splice(Math.floor(random.float() * peers.length), 1)
       if (peer !== undefined) this.#ask(peer)
     }
+  }
+
+  /** One of the members that are connected, and neither hear nor are heard on the topic. */
+  #askUnheard(): void {
+    const { channels, topic, random } = this.#components
+    const heard = new Set(topic.peers())
+    const unheard = channels.peersWith(REPLICATION_PROTOCOL).filter((peer) => !heard.has(peer))
+    const peer = unheard[Math.floor(random.float() * unheard.length)]
+    if (peer !== undefined) this.#ask(peer)
   }
 
   #ask(peer: PeerId): void {

@@ -2,29 +2,17 @@
  * Runs sessions over channels: messages from bytes, entries to the ledger, refusals to memory, and every way in which a
  * remote can misbehave to an abort that is counted.
  */
-import {
-  type Clock,
-  createTokenBucket,
-  type Logger,
-  type PeerId,
-  TimeShare,
-  type TokenBucket,
-} from '@mesh/core'
+import type { Clock, Logger, PeerId } from '@mesh/core'
 import { entryHash, type KeyedEntry, type Ledger, type Snapshot } from '@mesh/ledger'
 import { within } from './deadline.ts'
 import { replicationError } from '../errors.ts'
 import { helloOf, stateKey } from '../session/hello.ts'
 import {
-  ALL_SESSIONS_PER_MINUTE,
   FAULT_PAUSE_MS,
   MAX_BAD_ENTRIES,
-  MAX_SESSIONS,
   MAX_SYNC_MESSAGE_BYTES,
   REPLICATION_PROTOCOL,
   SESSION_TIMEOUT_MS,
-  SESSIONS_BURST_MS,
-  SESSIONS_TIME_SHARE,
-  SLICE_MS,
   KNOWN_DIFFERENCE_MS,
   SHORT_HASH_BYTES,
   MESSAGE_TIMEOUT_MS,
@@ -44,6 +32,8 @@ import {
   type SessionResult,
   type Tally,
 } from './session-result.ts'
+import { SessionSeats } from './session-seats.ts'
+import { SessionTurns } from './session-turns.ts'
 import { createRefusalMemory, type RefusalMemory } from './refusals.ts'
 import { createSession, type Session } from '../session/session.ts'
 import type { SyncMessage } from '../session/sync-message.ts'
@@ -98,18 +88,14 @@ class ChannelReconciler implements Reconciler {
   readonly #theirs: RefusalMemory
   readonly #own = new Map<PeerId, Promise<SessionResult>>()
   readonly #channels = new Set<ReplicationChannel>()
-  /** The share that the sessions of all peers may use together, and how many may be opened. */
-  readonly #time: TimeShare
-  readonly #calls: TokenBucket
   readonly #stopping = new AbortController()
+  readonly #seats: SessionSeats
+  readonly #turns: SessionTurns
 
   constructor(init: ReconcilerInit, components: ReconcilerComponents) {
     const { clock } = components
-    this.#time = new TimeShare({ burstMs: SESSIONS_BURST_MS, oneIn: SESSIONS_TIME_SHARE }, clock)
-    this.#calls = createTokenBucket(
-      { perSecond: ALL_SESSIONS_PER_MINUTE / 60, burst: ALL_SESSIONS_PER_MINUTE },
-      clock,
-    )
+    this.#seats = new SessionSeats(clock)
+    this.#turns = new SessionTurns(clock, this.#stopping.signal)
     this.#ours = createRefusalMemory({ livenessMs: init.livenessMs })
     this.#theirs = createRefusalMemory({ livenessMs: init.livenessMs })
     this.#init = init
@@ -165,14 +151,9 @@ class ChannelReconciler implements Reconciler {
 
   async #accept(channel: ReplicationChannel): Promise<void> {
     const { peer } = channel
-    const isFull = this.#channels.size >= MAX_SESSIONS
-    if (
-      this.#isStopped() ||
-      isFull ||
-      this.isPaused(peer) ||
-      !this.peers.mayCall(peer) ||
-      !this.#calls.take()
-    ) {
+    const isLetIn =
+      !this.#isStopped() && !this.isPaused(peer) && this.peers.mayCall(peer) && this.#seats.mayCall(channel)
+    if (!isLetIn) {
       this.#count('too_often')
       channel.abort(replicationError('replication.fault', 'too many sessions'))
       return
@@ -186,6 +167,7 @@ class ChannelReconciler implements Reconciler {
     const tally = createTally()
     const session = this.#createSession(peer, role, { snapshot: ledger.snapshot(), tally })
     this.#channels.add(channel)
+    const leave = this.#seats.sit(channel)
     const overtime = clock.after(SESSION_TIMEOUT_MS, () =>
       channel.abort(replicationError('replication.timeout', 'a session lasted too long')),
     )
@@ -199,6 +181,7 @@ class ChannelReconciler implements Reconciler {
       channel.abort(replicationError('replication.fault', failure))
     } finally {
       overtime()
+      leave()
       this.#channels.delete(channel)
     }
     const outcome = session.theirs === undefined ? undefined : outcomeOf(session, tally, ledger.snapshot())
@@ -238,7 +221,7 @@ class ChannelReconciler implements Reconciler {
     const messages = channel.messages()[Symbol.asyncIterator]()
     let lastSent: readonly KeyedEntry[] = []
     const send = async (message: SyncMessage) => {
-      const bytes = encodeSyncMessage(message)
+      const bytes = await this.#turns.run(() => encodeSyncMessage(message))
       tally.bytesOut += bytes.length
       tally.sent += message.entries.length
       lastSent = message.entries
@@ -250,16 +233,21 @@ class ChannelReconciler implements Reconciler {
         const next = await within(clock, MESSAGE_TIMEOUT_MS, messages.next())
         if (next.done === true) throw new ReconcileError('closed')
         tally.bytesIn += next.value.length
-        const message = decodeSyncMessage(next.value)
+        const message = await this.#turns.run(() => decodeSyncMessage(next.value))
         if (message === undefined) throw new ReconcileError('malformed')
-        const { entries, refused } = session.receive(message)
-        this.#rememberTheirs(channel.peer, refused, lastSent)
-        const parts = { ...this.#components, time: this.#time, signal: this.#stopping.signal }
+        const { entries, refused } = await this.#turns.run(() => session.receive(message))
+        this.#bound(channel, session.pending + entries.length)
+        if (refused.length > 0) {
+          const [from, sent] = [channel.peer, lastSent]
+          await this.#turns.run(() => this.#rememberTheirs(from, refused, sent))
+        }
+        const parts = { ...this.#components, time: this.#turns.time, signal: this.#stopping.signal }
         const merged = await mergeBatch(entries, channel.peer, parts)
         tally.accepted += merged.accepted
         tally.news ||= merged.news
         this.#rememberOurs(merged.refused, tally)
-        const answer = await this.#answer(session, merged.refused)
+        const answer = await this.#turns.runSteps(session.answering(merged.refused))
+        this.#bound(channel, session.pending)
         if (session.fault !== undefined) throw new ReconcileError(session.fault)
         if (answer !== undefined) await send(answer)
       }
@@ -269,18 +257,11 @@ class ChannelReconciler implements Reconciler {
     }
   }
 
-  /** Answers in slices of time, in turn with other sessions. */
-  async #answer(session: Session, refused: SyncMessage['refused']): Promise<SyncMessage | undefined> {
-    const { clock } = this.#components
-    const steps = session.answering(refused)
-    for (;;) {
-      await this.#time.turn(SLICE_MS, this.#stopping.signal)
-      const startMs = clock.monotonic()
-      let step = steps.next()
-      while (step.done !== true && clock.monotonic() - startMs < SLICE_MS) step = steps.next()
-      this.#time.use(clock.monotonic() - startMs)
-      if (step.done === true) return step.value
-    }
+  /** Ends a session when all of them leave too much waiting. @throws ReconcileError when it is this one */
+  #bound(channel: ReplicationChannel, parts: number): void {
+    const surplus = this.#seats.note(channel, parts)
+    if (surplus === channel) throw new ReconcileError('overload')
+    surplus?.abort(replicationError('replication.fault', 'too much waits for an answer'))
   }
 
   #isStopped(): boolean {
@@ -289,7 +270,6 @@ class ChannelReconciler implements Reconciler {
 
   /** @param sent the entries of the message that was answered */
   #rememberTheirs(peer: PeerId, refused: SyncMessage['refused'], sent: readonly KeyedEntry[]): void {
-    if (refused.length === 0) return
     const now = this.#components.clock.monotonic()
     const byHash = new Map(sent.map((keyed) => [hexOf(shortHash(keyed)), keyed]))
     for (const { hash, code } of refused) {

@@ -15,6 +15,8 @@ export type ReconcileFailure =
   | 'closed'
   /** An inbound session that was not let in: too many, or after a fault. */
   | 'too_often'
+  /** All sessions together left too much waiting for an answer, and this one the most of its address. */
+  | 'overload'
 
 export interface SessionResult {
   readonly peer: PeerId

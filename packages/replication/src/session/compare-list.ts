@@ -1,8 +1,9 @@
 /** Step 2 of a session: what a remote's list of a range lacks, and what it has beyond ours. */
+import { fnv1a32 } from '@mesh/core'
 import { comparePositions, type Entry, type KeyedEntry, type Position, type Snapshot } from '@mesh/ledger'
 import { WALK_STEP_ENTRIES } from '../limits.ts'
 import { equalBytes } from './position.ts'
-import { fnv1a32, shortHashOf } from './short-hash.ts'
+import { shortHashOf } from './short-hash.ts'
 import type { ListItem, RangeList } from './sync-message.ts'
 
 export interface CompareInit {

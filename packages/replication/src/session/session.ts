@@ -66,6 +66,8 @@ export interface Session {
    * @param refused what the ledger refused of the entries received
    */
   answering(refused: readonly Refusal[]): Generator<undefined, SyncMessage | undefined>
+  /** The parts of messages that wait for an answer: ranges, wants, and items of lists. */
+  readonly pending: number
   /** Neither side has more to say; the last answer, if any, is still to be sent. */
   readonly done: boolean
   readonly fault: SessionFault | undefined
@@ -75,10 +77,12 @@ export interface Session {
   readonly messages: number
 }
 
-type Task =
+/** Something that waits for an answer, and the number of parts that it keeps until then. */
+type Task = { readonly parts: number } & (
   | { readonly kind: 'range'; readonly claim: RangeClaim }
   | { readonly kind: 'differences'; readonly rest: Iterator<Difference> }
   | { readonly kind: 'serve'; readonly rest: Iterator<Position> }
+)
 
 export function createSession(init: SessionInit): Session {
   return new ReconcileSession(init)
@@ -100,6 +104,10 @@ class ReconcileSession implements Session {
   constructor(init: SessionInit) {
     this.#init = init
     this.role = init.role
+  }
+
+  get pending(): number {
+    return this.#tasks.reduce((sum, { parts }) => sum + parts, 0)
   }
 
   open(): SyncMessage {
@@ -173,17 +181,19 @@ class ReconcileSession implements Session {
   }
 
   #takeTasks(message: SyncMessage): void {
-    if (message.wants.length > 0) this.#tasks.push({ kind: 'serve', rest: message.wants.values() })
+    const { wants } = message
+    if (wants.length > 0) this.#tasks.push({ kind: 'serve', rest: wants.values(), parts: wants.length })
     for (const list of message.lists) {
-      this.#tasks.push({ kind: 'differences', rest: compareList(this.#init, list) })
+      const parts = 1 + list.items.length
+      this.#tasks.push({ kind: 'differences', rest: compareList(this.#init, list), parts })
     }
     // The last one pushed goes first, so that answers are in the ledger's order.
-    for (const claim of message.ranges.toReversed()) this.#tasks.push({ kind: 'range', claim })
+    for (const claim of message.ranges.toReversed()) this.#tasks.push({ kind: 'range', claim, parts: 1 })
     if (this.#isGreeting() && this.theirs !== undefined && !this.#init.isKnownDifference(this.theirs)) {
       const range = differingRange(this.#init.hello, this.theirs)
       // Its fingerprint is not known yet; an empty one equals none.
       const claim = { count: this.theirs.size, fingerprint: new Uint8Array() }
-      if (range !== undefined) this.#tasks.push({ kind: 'range', claim: { ...range, ...claim } })
+      if (range !== undefined) this.#tasks.push({ kind: 'range', claim: { ...range, ...claim }, parts: 1 })
     }
   }
 
@@ -204,7 +214,8 @@ class ReconcileSession implements Session {
     if (equalBytes(ours.fingerprint, claim.fingerprint)) return
     const { from, to } = claim
     if (claim.count === 0) {
-      this.#tasks.push({ kind: 'differences', rest: compareList(this.#init, { from, to, items: [] }) })
+      const rest = compareList(this.#init, { from, to, items: [] })
+      this.#tasks.push({ kind: 'differences', rest, parts: 1 })
     } else if (ours.count <= LEAF_ENTRIES) {
       if (this.#spend('listed', ours.count + 1)) builder.addList(listRange(snapshot, { from, to }))
     } else if (this.#spend('splits', 1)) {

@@ -1,3 +1,4 @@
+import { fnv1a32 } from '@mesh/core'
 import type { Entry, KeyedEntry, Snapshot } from '@mesh/ledger'
 import { SHORT_HASH_BYTES } from '../limits.ts'
 
@@ -12,13 +13,6 @@ export function shortHashOf(snapshot: Snapshot, { bucket, key, entry }: KeyedEnt
   const hash = snapshot.summarize(range).fingerprint.slice(0, SHORT_HASH_BYTES)
   shortHashes.set(entry, hash)
   return hash
-}
-
-/** FNV-1a 32 over UTF-16 code units (ids are ASCII, so these are their bytes). */
-export function fnv1a32(text: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return hash >>> 0
 }
 
 export function listItem(snapshot: Snapshot, keyed: KeyedEntry) {

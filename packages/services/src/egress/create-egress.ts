@@ -116,8 +116,10 @@ class NodeEgress implements Egress {
 
   async #join({ request, stream, rest, signal, answerOk }: Accepted<EgressRequest>): Promise<void> {
     const { host, port } = request
-    const { clock } = this.#components
-    const socket = await dialDestination({ host, port, destinations: this.#destinations, clock, signal })
+    const { clock, network } = this.#components
+    const asker = network.addressOf(stream.peer) ?? stream.peer
+    const destinations = this.#destinations
+    const socket = await dialDestination({ host, port, destinations, asker, clock, signal })
     answerOk()
     this.#connections++
     const end = () => reset(socket)

@@ -1,4 +1,5 @@
 import { parseCidr } from '@mesh/core'
+import { createManualClock } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import type { RequestRefused } from '../wire/accept.ts'
 import { createDestinations } from './destinations.ts'
@@ -9,11 +10,12 @@ const names: Readonly<Record<string, readonly string[]>> = {
   'inside.example': ['10.0.0.5', 'fd00::5'],
   'empty.example': [],
 }
+const clock = createManualClock()
 const ownAddresses = () => ['203.0.114.7', '2001:470::7']
 const resolveName = async (name: string) => names[name] ?? []
-const destinations = createDestinations({ allow: [], ownAddresses, resolveName })
+const destinations = createDestinations({ allow: [], ownAddresses, resolveName, clock })
 
-const signal = new AbortController().signal
+const asker = { asker: '192.0.2.7', signal: new AbortController().signal }
 
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -53,30 +55,30 @@ describe('where members may go', () => {
     '203.0.114.7',
     '2001:470::7',
   ])('%s is not served', async (address) => {
-    expect(await codeOf(destinations.resolve(address, signal))).toBe('forbidden')
+    expect(await codeOf(destinations.resolve(address, asker))).toBe('forbidden')
   })
 
   test.each(['1.1.1.1', '2606:4700::1111', '::ffff:1.1.1.1', '64:ff9b::101:101'])(
     '%s is',
     async (address) => {
-      expect(await codeOf(destinations.resolve(address, signal))).toBe('ok')
+      expect(await codeOf(destinations.resolve(address, asker))).toBe('ok')
     },
   )
 
   test('of a name only the addresses that are served, so that the one that was checked is dialled', async () => {
-    expect(await destinations.resolve('example.org', signal)).toEqual(names['example.org'])
-    expect(await destinations.resolve('rebind.example', signal)).toEqual(['93.184.216.34'])
-    expect(await codeOf(destinations.resolve('inside.example', signal))).toBe('forbidden')
-    expect(await codeOf(destinations.resolve('empty.example', signal))).toBe('target_down')
-    expect(await codeOf(destinations.resolve('x'.repeat(300), signal))).toBe('bad_request')
+    expect(await destinations.resolve('example.org', asker)).toEqual(names['example.org'])
+    expect(await destinations.resolve('rebind.example', asker)).toEqual(['93.184.216.34'])
+    expect(await codeOf(destinations.resolve('inside.example', asker))).toBe('forbidden')
+    expect(await codeOf(destinations.resolve('empty.example', asker))).toBe('target_down')
+    expect(await codeOf(destinations.resolve('x'.repeat(300), asker))).toBe('bad_request')
   })
 
   test('what the person allows is served, and nothing beside it', async () => {
     const allow = [parseCidr('127.0.0.0/8'), parseCidr('203.0.114.7/32')]
-    const allowing = createDestinations({ allow, ownAddresses, resolveName })
-    expect(await allowing.resolve('127.0.0.1', signal)).toEqual(['127.0.0.1'])
-    expect(await allowing.resolve('203.0.114.7', signal)).toEqual(['203.0.114.7'])
-    expect(await codeOf(allowing.resolve('::1', signal))).toBe('forbidden')
-    expect(await codeOf(allowing.resolve('10.0.0.1', signal))).toBe('forbidden')
+    const allowing = createDestinations({ allow, ownAddresses, resolveName, clock })
+    expect(await allowing.resolve('127.0.0.1', asker)).toEqual(['127.0.0.1'])
+    expect(await allowing.resolve('203.0.114.7', asker)).toEqual(['203.0.114.7'])
+    expect(await codeOf(allowing.resolve('::1', asker))).toBe('forbidden')
+    expect(await codeOf(allowing.resolve('10.0.0.1', asker))).toBe('forbidden')
   })
 })

@@ -3,16 +3,17 @@
  * so that a name cannot mean one address for the check and another for the connection. Served is what anybody on the
  * Internet could reach: no loopback, private or link-local address, and none of this machine.
  */
-import { type Cidr, cidrContains, type IpAddress, toError, tryParseIp } from '@mesh/core'
+import { type Cidr, cidrContains, type Clock, type IpAddress, toError, tryParseIp } from '@mesh/core'
 import ipaddr from 'ipaddr.js'
 import { MAX_DIALLED_ADDRESSES, MAX_HOST_LENGTH } from '../limits.ts'
 import { wordsOf } from '../streams/dial.ts'
 import { RequestRefused } from '../wire/accept.ts'
 import { createNameResolver, type ResolveName } from './resolve-name.ts'
+import type { Asker } from './system-names.ts'
 
 export interface Destinations {
   /** The addresses of the host that may be dialled. @throws RequestRefused `forbidden`, `target_down`; the signal's reason */
-  resolve(host: string, signal: AbortSignal): Promise<readonly IpAddress[]>
+  resolve(host: string, asker: Asker): Promise<readonly IpAddress[]>
 }
 
 export interface DestinationsInit {
@@ -21,10 +22,11 @@ export interface DestinationsInit {
   /** Addresses of this machine's interfaces. */
   readonly ownAddresses: () => readonly string[]
   readonly resolveName?: ResolveName
+  readonly clock: Clock
 }
 
 export function createDestinations(init: DestinationsInit): Destinations {
-  const { allow, ownAddresses, resolveName = createNameResolver() } = init
+  const { allow, ownAddresses, resolveName = createNameResolver(init.clock) } = init
 
   function refusal(address: IpAddress): string | undefined {
     if (allow.some((range) => cidrContains(range, address))) return undefined
@@ -37,8 +39,8 @@ export function createDestinations(init: DestinationsInit): Destinations {
   }
 
   return {
-    async resolve(host, signal) {
-      const addresses = (await addressesOf(host, (name) => resolveName(name, signal))).slice(
+    async resolve(host, asker) {
+      const addresses = (await addressesOf(host, (name) => resolveName(name, asker))).slice(
         0,
         MAX_DIALLED_ADDRESSES,
       )

@@ -10,6 +10,8 @@ export interface DialDestinationInit {
   readonly host: string
   readonly port: number
   readonly destinations: Destinations
+  /** On whose behalf; look-ups of names are fair between askers. */
+  readonly asker: string
   readonly clock: Clock
   readonly signal: AbortSignal
 }
@@ -19,9 +21,9 @@ export interface DialDestinationInit {
  * @throws RequestRefused; the signal's reason
  */
 export async function dialDestination(init: DialDestinationInit): Promise<Socket> {
-  const { host, port, destinations, clock, signal } = init
+  const { host, port, destinations, asker, clock, signal } = init
   const addresses = await within({ clock, ms: DIAL_MS, signal }, (limited) =>
-    untilAborted(destinations.resolve(host, limited), limited),
+    untilAborted(destinations.resolve(host, { asker, signal: limited }), limited),
   ).catch((error: unknown) => {
     signal.throwIfAborted()
     if (error instanceof RequestRefused) throw error

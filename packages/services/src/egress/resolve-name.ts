@@ -1,13 +1,14 @@
 /**
- * Looks up names that members ask for. The system's resolver holds one of the few threads that this node's files need,
- * too, for as long as a slow name server likes: so it is asked for one name at a time, and only for those that DNS,
- * which needs no thread, does not know. These are names of the hosts file and of the local network.
+ * Looks up names that members ask for. The system's resolver is asked only for those that DNS, which needs no thread, does
+ * not know (`system-names.ts`). These are names of the hosts file and of the local network.
  */
 import { lookup, Resolver } from 'node:dns/promises'
+import type { Clock } from '@mesh/core'
 import { NAME_TRIES, NAME_TRY_MS } from '../limits.ts'
+import { type Asker, type AskSystem, SystemNames } from './system-names.ts'
 
 /** The addresses of a name, those of IPv4 first. Rejects with the system's error, or the signal's reason. */
-export type ResolveName = (name: string, signal: AbortSignal) => Promise<readonly string[]>
+export type ResolveName = (name: string, asker: Asker) => Promise<readonly string[]>
 
 /** Answers of DNS after which the system may still know the name. */
 const UNKNOWN: readonly unknown[] = ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']
@@ -15,31 +16,21 @@ const UNKNOWN: readonly unknown[] = ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']
 interface NameSources {
   /** Asks DNS for addresses of one family. */
   readonly askDns: (name: string, family: 4 | 6) => Promise<readonly string[]>
-  readonly askSystem: (name: string) => Promise<readonly string[]>
+  readonly askSystem: AskSystem
 }
 
 /** @param sources default: DNS by the servers that the machine has now, and the system's resolver */
-export function createNameResolver({ askDns, askSystem }: NameSources = SOURCES): ResolveName {
-  let turn: Promise<unknown> = Promise.resolve()
-
-  function askInTurn(name: string, signal: AbortSignal): Promise<readonly string[]> {
-    const answer = turn.then(() => {
-      signal.throwIfAborted()
-      return askSystem(name)
-    })
-    turn = answer.catch(() => {})
-    return answer
-  }
-
-  return async (name, signal) => {
+export function createNameResolver(clock: Clock, { askDns, askSystem }: NameSources = SOURCES): ResolveName {
+  const system = new SystemNames(askSystem, clock)
+  return async (name, asker) => {
     // no name of the Internet is without a dot
-    if (!name.includes('.')) return askInTurn(name, signal)
+    if (!name.includes('.')) return system.lookUp(name, asker)
     const answers = await Promise.allSettled([askDns(name, 4), askDns(name, 6)])
     const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
     if (found.length > 0) return found
     const failed = answers.find((answer) => answer.status === 'rejected' && !isUnknown(answer.reason))
     if (failed?.status === 'rejected') throw failed.reason
-    return askInTurn(name, signal)
+    return system.lookUp(name, asker)
   }
 }
 

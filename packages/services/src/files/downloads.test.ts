@@ -5,6 +5,16 @@ import type { ReceivedFile, ReceiveFileInit } from './receive-file.ts'
 
 const PROVIDER = 'provider' as ReceivedFile['provider']
 
+const PROGRESS = {
+  path: 'direct',
+  transport: 'tcp tls',
+  fileCount: 3,
+  bytes: 40,
+  totalBytes: 90,
+  rate: 5,
+  leftMs: 10_000,
+} as const
+
 /** Fetches that the test ends; an abort ends them too. */
 function createFetches() {
   const asked: (ReceiveFileInit & {
@@ -27,7 +37,7 @@ test('a download runs to its end, which is remembered', async () => {
   await fetches.downloads.start('photos', '/inbox/')
   expect(statesOf(fetches)).toEqual([['photos', '/inbox/', 'waiting']])
   const [fetch] = fetches.asked
-  expect(fetch).toMatchObject({ name: 'photos', destination: '/inbox/', processId: 7 })
+  expect(fetch).toMatchObject({ name: 'photos', destination: '/inbox/' })
   fetch?.onState?.({ type: 'connecting', provider: PROVIDER })
   expect(statesOf(fetches)).toEqual([['photos', '/inbox/', 'connecting']])
   fetch?.end({ path: '/inbox/photos', provider: PROVIDER, isVerified: true, bytes: 9 })
@@ -52,10 +62,13 @@ test('whoever asks for one is told of each state, and how it ended', async () =>
   })
   asked[0]?.onState?.({ type: 'retrying', reason: 'it broke off', inMs: 500 })
   expect(statesOf(fetches)).toEqual([['a', '/x', 'retrying']])
+  asked[0]?.onState?.({ type: 'receiving', provider: PROVIDER, ...PROGRESS })
   asked[0]?.fail(new Error('the disk is full'))
   await expect(first).rejects.toThrow('the disk is full')
-  expect(told).toEqual(['retrying'])
+  expect(told).toEqual(['retrying', 'receiving'])
   expect(statesOf(fetches)).toEqual([['a', '/x', 'failed']])
+  // how far it was is worth knowing
+  expect(downloads.list()[0]?.progress).toMatchObject(PROGRESS)
 })
 
 test('asked for again it is the same one, to another place another, and after an end a new one', async () => {
@@ -75,6 +88,15 @@ test('asked for again it is the same one, to another place another, and after an
   await downloads.remove('a')
   expect(asked[2]?.signal.aborted).toBe(true)
   expect(downloads.list()).toEqual([])
+})
+
+test('asked for to two places at once, one of them runs', async () => {
+  const { downloads, asked } = createFetches()
+  await downloads.start('a', '/w')
+  await Promise.all([downloads.start('a', '/x'), downloads.start('a', '/y')])
+  const running = asked.filter(({ signal }) => !signal.aborted)
+  expect(running.map(({ destination }) => destination)).toEqual([downloads.list()[0]?.destination])
+  await downloads.stop()
 })
 
 test('so many run at a time, and as many are remembered', async () => {

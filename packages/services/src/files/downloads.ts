@@ -1,6 +1,7 @@
 /** Fetches shares for people and programs of this machine, several at a time, and remembers how each ended. */
 import { toError } from '@mesh/core'
 import { checkServiceName } from '../services/service-name.ts'
+import { createDestinationLocks, type DestinationLocks } from './destination-lock.ts'
 import { filesError } from './errors.ts'
 import { MAX_DOWNLOADS } from './limits.ts'
 import type { ReceivedFile, ReceiveFileInit, ReceiveState } from './receive-file.ts'
@@ -10,7 +11,11 @@ export interface Download {
   /** The absolute path to write to, or the folder to write into, as it was asked for. */
   readonly destination: string
   readonly state: DownloadState
+  /** How far it was when that was told last; undefined: nothing has come yet. */
+  readonly progress: Progress | undefined
 }
+
+type Progress = Extract<ReceiveState, { readonly type: 'receiving' }>
 
 export type DownloadState =
   | ReceiveState
@@ -36,10 +41,10 @@ export interface Downloads {
   stop(): Promise<void>
 }
 
-export type DownloadInit = Omit<ReceiveFileInit, 'processId'>
+export type DownloadInit = Omit<ReceiveFileInit, 'locks'>
 
 interface DownloadsInit {
-  /** Number of this process, for the lock of a destination. */
+  /** Number of this process, for the locks of destinations. */
   readonly processId: number
   /** Fetches a share once: breaks are gone on with, and an error ends it. */
   readonly fetch: (init: ReceiveFileInit) => Promise<ReceivedFile>
@@ -56,13 +61,15 @@ export function createDownloads(init: DownloadsInit): Downloads {
 }
 
 class NodeDownloads implements Downloads {
-  readonly #init: DownloadsInit
+  readonly #fetch: DownloadsInit['fetch']
+  readonly #locks: DestinationLocks
   /** The newest is last. */
   readonly #all = new Map<string, Download>()
   readonly #running = new Map<string, Running>()
 
-  constructor(init: DownloadsInit) {
-    this.#init = init
+  constructor({ processId, fetch }: DownloadsInit) {
+    this.#fetch = fetch
+    this.#locks = createDestinationLocks({ processId })
   }
 
   list(): readonly Download[] {
@@ -72,7 +79,9 @@ class NodeDownloads implements Downloads {
   async start(name: string, destination: string): Promise<void> {
     checkServiceName(name)
     if (this.#running.get(name)?.destination === destination) return
-    await this.remove(name)
+    // somebody else may ask for the same name meanwhile
+    do await this.remove(name)
+    while (this.#running.has(name))
     if (this.#running.size >= MAX_DOWNLOADS) {
       throw filesError('files.too_many', `${MAX_DOWNLOADS} files are being received already`, {
         hint: 'Wait for one to end, or end one.',
@@ -91,15 +100,18 @@ class NodeDownloads implements Downloads {
 
   async receive(init: DownloadInit): Promise<ReceivedFile> {
     const { name, destination } = init
-    const { processId, fetch } = this.#init
-    const show = (state: DownloadState) => this.#all.set(name, { name, destination, state })
+    let progress: Progress | undefined
+    const show = (state: DownloadState) => {
+      if (state.type === 'receiving') progress = state
+      this.#all.set(name, { name, destination, state, progress })
+    }
     const onState = (state: ReceiveState) => {
       show(state)
       init.onState?.(state)
     }
     show({ type: 'waiting' })
     try {
-      const received = await fetch({ ...init, processId, onState })
+      const received = await this.#fetch({ ...init, locks: this.#locks, onState })
       show({ type: 'received', ...received })
       return received
     } catch (error) {

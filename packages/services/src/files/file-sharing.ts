@@ -23,7 +23,7 @@ import { serveRawFiles } from './legacy/serve-raw-files.ts'
 import { nameTaken } from '../name-taken.ts'
 import { checkServiceName } from '../services/service-name.ts'
 import type { ServicesProblem } from '../services/status.ts'
-import { type Scan, scanShare } from './scan.ts'
+import { requireReadable, type Scan, scanShare } from './scan.ts'
 import { sendShare } from './send-session.ts'
 import type { FileChannel, FilesComponents } from './ports.ts'
 import { ProgressMeter, type TransferProgress } from './transfer-progress.ts'
@@ -142,7 +142,9 @@ class NodeFileSharing implements FileSharing {
   async offer(name: string, path: string): Promise<void> {
     checkServiceName(name)
     const { signal } = new AbortController()
-    const { leftOut } = await scanShare(path, signal)
+    const scan = await scanShare(path, signal)
+    await requireReadable(scan, signal)
+    const { leftOut } = scan
     await this.withdraw(name)
     if (this.#offers.size >= MAX_OFFERED_FILES) {
       throw filesError('files.too_many', `${MAX_OFFERED_FILES} names are offered already`, {
@@ -264,6 +266,7 @@ class NodeFileSharing implements FileSharing {
         pathOf: (name) => this.#offers.get(name)?.path,
         admit: (entries) => admitUser({ peer, entries }, this.#components),
         onShare: (name, scan) => this.#begin(receiver, name, scan),
+        onUnreadable: (name, error) => this.#unreadable(name, error),
         onBytes: (byteCount, isMoved) => {
           meter.add(byteCount, isMoved)
           receiver.movedAt = this.#clock.monotonic()
@@ -287,6 +290,13 @@ class NodeFileSharing implements FileSharing {
     if (receiver.offer !== undefined) receiver.offer.leftOut = scan.leftOut
     receiver.meter.totalBytes = total
     this.#log.info('sending', { name, to: receiver.peer, bytes: total })
+    this.#changed(name)
+  }
+
+  #unreadable(name: string, error: Error): void {
+    const offer = this.#offers.get(name)
+    if (offer !== undefined) offer.lastError = error.message
+    this.#log.warn('what is offered cannot be read', { name, reason: error.message })
     this.#changed(name)
   }
 

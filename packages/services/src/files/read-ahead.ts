@@ -7,22 +7,22 @@ import { FILE_BLOCK_BYTES, FILES_READ_AHEAD } from './limits.ts'
 import type { ManifestEntry } from './manifest.ts'
 import { isUnchanged, openShared, pathOf, type Scan } from './scan.ts'
 
-/** The blocks of a whole file; undefined: it is not any more what the manifest says. */
-export type WholeFile = readonly FileBlock[] | undefined
+/** The blocks of a whole file. */
+export type WholeFile = readonly FileBlock[]
 
 export class ReadAhead {
   readonly #scan: Scan
-  readonly #reading = new Map<number, Promise<WholeFile>>()
+  readonly #reading = new Map<number, Promise<WholeFile | undefined>>()
 
   constructor(scan: Scan) {
     this.#scan = scan
   }
 
   /**
-   * Gives the file of this index, and begins to read those behind it. Undefined: it was not read ahead.
-   * Never rejects.
+   * Gives the file of this index, and begins to read those behind it. Undefined: it was not read ahead, or cannot be
+   * read, or is not any more what the manifest says. Never rejects.
    */
-  take(index: number): Promise<WholeFile> | undefined {
+  take(index: number): Promise<WholeFile | undefined> | undefined {
     const { entries } = this.#scan
     const found = this.#reading.get(index)
     // another order than was thought
@@ -41,7 +41,7 @@ function isSmall(entry: ManifestEntry | undefined): boolean {
   return entry !== undefined && !entry.isFolder && entry.size <= FILE_BLOCK_BYTES
 }
 
-async function readWhole(scan: Scan, entry: ManifestEntry): Promise<WholeFile> {
+async function readWhole(scan: Scan, entry: ManifestEntry): Promise<WholeFile | undefined> {
   try {
     const file = await openShared(pathOf(scan, entry))
     try {

@@ -6,6 +6,7 @@
 import { BUCKETS, delay, type PeerId, toError } from '@mesh/core'
 import { findProvider } from '../find-provider.ts'
 import { createConversation } from './conversation.ts'
+import type { DestinationLocks } from './destination-lock.ts'
 import { isPassing } from './errors.ts'
 import {
   MAX_FILE_MESSAGE_BYTES,
@@ -26,8 +27,8 @@ export interface ReceiveFileInit {
   readonly name: string
   /** A path to write to; or a folder, or a path that ends with a slash, to write into. */
   readonly destination: string
-  /** Number of the process that receives, for the lock. */
-  readonly processId: number
+  /** Those of this process: two transfers never write to one place. */
+  readonly locks: DestinationLocks
   readonly signal: AbortSignal
   readonly onState?: (state: ReceiveState) => void
 }
@@ -134,7 +135,7 @@ async function tryOnce(
 
 async function tryOwn(
   provider: PeerId,
-  { name, destination, processId, signal, onState = () => {} }: ReceiveFileInit,
+  { name, destination, locks, signal, onState = () => {} }: ReceiveFileInit,
   { network, user, clock, onMoved }: TryComponents,
 ): Promise<ReceivedFile> {
   const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, bulk: true, signal }
@@ -154,7 +155,7 @@ async function tryOwn(
       name,
       entries: user.entries(),
       destination,
-      processId,
+      locks,
       signal,
       onShare(manifest, presentBytes) {
         meter.totalBytes = totalBytes(manifest)

@@ -9,6 +9,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import type { Conversation } from './conversation.ts'
+import type { DestinationLocks } from './destination-lock.ts'
 import { filesError } from './errors.ts'
 import { FileWriter } from './file-writer.ts'
 import { digestSoFar, hashPrefix } from './hash-file.ts'
@@ -25,7 +26,7 @@ export interface ReceiveSessionInit {
   readonly entries: Uint8Array
   /** The destination as the person gave it: a path to write to, or a folder to write into. */
   readonly destination: string
-  readonly processId: number
+  readonly locks: DestinationLocks
   readonly signal: AbortSignal
   /** The manifest came: what is whole already counts as `presentBytes`. */
   readonly onShare: (manifest: Manifest, presentBytes: number) => void
@@ -35,11 +36,11 @@ export interface ReceiveSessionInit {
 
 /** Resolves with the absolute path where the share stands. @throws MeshError `files.*`; the signal's reason */
 export async function receiveShare(init: ReceiveSessionInit): Promise<string> {
-  const { conversation, name, entries, processId } = init
+  const { conversation, name, entries, locks } = init
   await conversation.send({ type: 'request', name, entries })
   const manifest = await receiveManifest(conversation)
   const destination = await resolveDestination(init.destination, manifest.name)
-  const staging = await openStaging(manifest, { destination, processId })
+  const staging = await openStaging(manifest, { destination, locks })
   try {
     await new ShareReceiver(manifest, staging, init).run()
     await staging.commit()

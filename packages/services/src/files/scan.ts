@@ -9,7 +9,7 @@ import { checkManifest, checkName, type Manifest, type ManifestEntry } from './m
 export interface Scan extends Manifest {
   /** The real path of the file or folder. */
   readonly root: string
-  /** Links, special files, and names that other systems cannot have. */
+  /** Number of links, special files, and names that other systems cannot have. */
   readonly leftOut: number
 }
 
@@ -26,13 +26,11 @@ export async function scanShare(path: string, signal: AbortSignal): Promise<Scan
     return await scanFolder(root, { name: name === '' ? 'root' : name, signal })
   } catch (cause) {
     if (!isSystemError(cause)) throw cause
-    const reason = cause.code === 'ENOENT' ? 'does not exist' : `cannot be read (${cause.code})`
-    throw filesError('files.unreadable', `${path} ${reason}`, { cause })
+    throw unreadable(path, cause)
   }
 }
 
 async function scanFile(root: string, { name, stats }: { name: string; stats: Stats }): Promise<Scan> {
-  // whoever may list a folder may still not read what is in it
   await (await openShared(root)).close()
   const scan = { root, name, isFolder: false, entries: [entryOf(name, stats)], leftOut: 0 }
   const problem = checkManifest(scan)
@@ -53,9 +51,9 @@ async function scanFolder(
   for (const folder of folders) {
     signal.throwIfAborted()
     for (const { path, wrong, stats } of await readChildren(root, folder)) {
-      const isKind = stats.isDirectory() || stats.isFile()
       const key = path.normalize('NFC').toLowerCase()
-      if (!isKind || wrong !== undefined || folded.has(key)) {
+      const isTaken = wrong === undefined && !folded.has(key)
+      if (!isTaken || stats === undefined || !(stats.isDirectory() || stats.isFile())) {
         leftOut++
         continue
       }
@@ -75,17 +73,74 @@ async function scanFolder(
   return scan
 }
 
-async function readChildren(root: string, folder: string) {
-  const names = (await readdir(join(root, folder))).toSorted()
-  const children: { path: string; wrong: string | undefined; stats: Stats }[] = []
+interface Child {
+  readonly path: string
+  /** Why its name does not travel. */
+  readonly wrong: string | undefined
+  /** Undefined: there is nothing of this name, as where it was just removed, or where its name is no Unicode text. */
+  readonly stats: Stats | undefined
+}
+
+async function readChildren(root: string, folder: string): Promise<readonly Child[]> {
+  const names = (await readNames(root, folder)).toSorted()
+  const children: Child[] = []
   for (let at = 0; at < names.length; at += STATS_AT_A_TIME) {
     const some = names.slice(at, at + STATS_AT_A_TIME).map(async (child) => {
       const path = folder === '' ? child : `${folder}/${child}`
-      return { path, wrong: checkName(child), stats: await lstat(join(root, path)) }
+      const stats = await lstat(join(root, path)).catch(undefinedIfGone)
+      return { path, wrong: checkName(child), stats }
     })
     children.push(...(await Promise.all(some)))
   }
   return children
+}
+
+/** The names in a folder; none where it was removed since it was listed. */
+async function readNames(root: string, folder: string): Promise<readonly string[]> {
+  const names = readdir(join(root, folder))
+  return folder === '' ? await names : ((await names.catch(undefinedIfGone)) ?? [])
+}
+
+function undefinedIfGone(error: unknown): undefined {
+  if (!isSystemError(error) || !GONE_CODES.has(error.code ?? '')) throw error
+}
+
+const GONE_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR'])
+
+/**
+ * Whoever may list a folder may still not read what is in it.
+ * @throws MeshError `files.unreadable` with the path of the first one that this process may not read
+ */
+export async function requireReadable(scan: Scan, signal: AbortSignal): Promise<void> {
+  const files = scan.entries.filter(({ isFolder }) => !isFolder).map((entry) => pathOf(scan, entry))
+  for (let at = 0; at < files.length; at += STATS_AT_A_TIME) {
+    signal.throwIfAborted()
+    await Promise.all(files.slice(at, at + STATS_AT_A_TIME).map(checkReadable))
+  }
+}
+
+/** Asks by opening: what a file server on the network allows is not known before. */
+async function checkReadable(path: string): Promise<void> {
+  try {
+    await (await open(path, READ_FLAGS)).close()
+  } catch (error) {
+    if (isForbidden(error)) throw unreadable(path, error)
+    // what is gone since is left out of the next list
+  }
+}
+
+/** True: this process may not read it, and will not until a person changes that. */
+export function isForbidden(error: unknown): error is NodeJS.ErrnoException {
+  return isSystemError(error) && (error.code === 'EACCES' || error.code === 'EPERM')
+}
+
+/** @param path as the person gave it */
+function unreadable(path: string, cause: NodeJS.ErrnoException) {
+  if (cause.code === 'ENOENT') {
+    return filesError('files.unreadable', `${path} does not exist`, { cause })
+  }
+  // inside a folder the system's error says where
+  return filesError('files.unreadable', `${cause.path ?? path} cannot be read (${cause.code})`, { cause })
 }
 
 function entryOf(path: string, stats: Stats): ManifestEntry {
@@ -116,8 +171,10 @@ export function isUnchanged(stats: Stats, { size, modifiedMs }: ManifestEntry): 
 export async function openShared(path: string): Promise<FileHandle> {
   const real = await realpath(path)
   if (real !== path) throw filesError('files.unreadable', `${path} has become a link`)
-  return open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+  return open(path, READ_FLAGS)
 }
+
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return (

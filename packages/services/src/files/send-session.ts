@@ -7,13 +7,14 @@
  * 4. it says when all stands
  */
 import { createHash } from 'node:crypto'
+import { toError } from '@mesh/core'
 import { readBlocks } from './block-file.ts'
 import { filesError } from './errors.ts'
 import { type FileMessage, manifestParts, REFUSAL } from './file-message.ts'
 import { digestSoFar, hashPrefix } from './hash-file.ts'
 import type { Conversation } from './conversation.ts'
 import { ReadAhead, type WholeFile } from './read-ahead.ts'
-import { isUnchanged, openShared, pathOf, type Scan, scanShare } from './scan.ts'
+import { isForbidden, isUnchanged, openShared, pathOf, type Scan, scanShare } from './scan.ts'
 
 export interface SendSessionInit {
   readonly conversation: Conversation
@@ -23,17 +24,21 @@ export interface SendSessionInit {
   /** May this receiver have anything? Else why not, for it to read. */
   readonly admit: (entries: Uint8Array) => Promise<string | undefined>
   readonly onShare: (name: string, scan: Scan) => void
+  /** This machine does not let what is offered under a name be read; the receiver was told, and the session ends. */
+  readonly onUnreadable: (name: string, error: Error) => void
   /** `isMoved` false: the receiver holds them already. */
   readonly onBytes: (byteCount: number, isMoved: boolean) => void
 }
 
+type Request = Extract<FileMessage, { type: 'request' }>
 type Want = Extract<FileMessage, { type: 'want' }>
 
 /** Resolves true when the receiver said that it has all. @throws MeshError `files.*`; what the channel throws */
 export async function sendShare(init: SendSessionInit): Promise<boolean> {
   const { conversation } = init
-  const scan = await openShare(init)
-  if (scan === undefined) return false
+  const request = await nextRequest(init)
+  const scan = request === undefined ? undefined : await openShare(request, init)
+  if (request === undefined || scan === undefined) return false
   const { name, isFolder, entries } = scan
   await conversation.send({ type: 'offer', name, isFolder, entryCount: entries.length })
   for (const part of manifestParts(entries)) await conversation.send(part)
@@ -43,52 +48,75 @@ export async function sendShare(init: SendSessionInit): Promise<boolean> {
     if (message === undefined) return false
     if (message.type === 'done') return true
     if (message.type !== 'want') throw filesError('files.broken_off', `a ${message.type} instead of a want`)
-    const whole = ahead.take(message.index)
-    if (whole !== undefined && message.offset === 0) await sendWhole(message.index, await whole, init)
-    else await sendFile(message, scan, init)
+    const whole = await ahead.take(message.index)
+    if (whole !== undefined && message.offset === 0) await sendWhole(message.index, whole, init)
+    else if (!(await sendFile(message, { scan, request }, init))) return false
   }
 }
 
 /** Undefined: the receiver was told why it gets nothing. */
-async function openShare(init: SendSessionInit): Promise<Scan | undefined> {
-  const { conversation, signal, admit, onShare } = init
-  const refuse = (code: number, reason: string) => conversation.send({ type: 'refusal', code, reason })
+async function nextRequest({ conversation, admit }: SendSessionInit): Promise<Request | undefined> {
   const request = await conversation.next()
   if (request?.type !== 'request') {
-    await refuse(REFUSAL.badRequest, 'a request was expected')
+    await refuse(conversation, REFUSAL.badRequest, 'a request was expected')
     return undefined
   }
   const denial = await admit(request.entries)
-  if (denial !== undefined) {
-    await refuse(REFUSAL.notAnnounced, denial)
-    return undefined
-  }
-  const path = init.pathOf(request.name)
+  if (denial === undefined) return request
+  await refuse(conversation, REFUSAL.notAnnounced, denial)
+  return undefined
+}
+
+/** Undefined: the receiver was told why it gets nothing. */
+async function openShare({ name }: Request, init: SendSessionInit): Promise<Scan | undefined> {
+  const { conversation, signal, onShare, onUnreadable } = init
+  const path = init.pathOf(name)
   if (path === undefined) {
-    await refuse(REFUSAL.unknownName, 'nothing is offered under this name')
+    await refuse(conversation, REFUSAL.unknownName, 'nothing is offered under this name')
     return undefined
   }
   try {
     const scan = await conversation.whileBusy(scanShare(path, signal))
-    onShare(request.name, scan)
+    onShare(name, scan)
     return scan
   } catch (error) {
+    signal.throwIfAborted()
+    onUnreadable(name, toError(error))
     // the path of this machine is nobody's business
-    await refuse(REFUSAL.unreadable, 'the sender cannot read what it offers')
-    throw error
+    await refuse(conversation, REFUSAL.unreadable, 'the sender cannot read what it offers')
+    return undefined
   }
 }
 
-async function sendFile(want: Want, scan: Scan, init: SendSessionInit): Promise<void> {
+/** What is thrown after this would cut the connection, and with it the reason. */
+function refuse(conversation: Conversation, code: number, reason: string): Promise<void> {
+  return conversation.send({ type: 'refusal', code, reason })
+}
+
+interface Served {
+  readonly scan: Scan
+  readonly request: Request
+}
+
+/** False: the receiver was told why it gets nothing more. */
+async function sendFile(want: Want, { scan, request }: Served, init: SendSessionInit): Promise<boolean> {
   const { conversation } = init
   const entry = scan.entries[want.index]
   if (entry === undefined || entry.isFolder || want.offset > entry.size) {
     throw filesError('files.broken_off', 'the receiver asked for what is not in the share')
   }
   const { index } = want
-  const changed = () => conversation.send({ type: 'end', index, sha256: NO_BYTES, hasChanged: true })
-  const file = await openShared(pathOf(scan, entry)).catch(() => undefined)
-  if (file === undefined) return changed()
+  const changed = async () => {
+    await conversation.send({ type: 'end', index, sha256: NO_BYTES, hasChanged: true })
+    return true
+  }
+  const file = await openShared(pathOf(scan, entry)).catch(errorIfForbidden)
+  if (file === undefined) return await changed()
+  if (file instanceof Error) {
+    init.onUnreadable(request.name, file)
+    await refuse(conversation, REFUSAL.unreadable, `the sender may not read ${entry.path}`)
+    return false
+  }
   try {
     if (!isUnchanged(await file.stat(), entry)) return await changed()
     const { hash, offset } = await startAt(want, file, init)
@@ -103,15 +131,18 @@ async function sendFile(want: Want, scan: Scan, init: SendSessionInit): Promise<
     }
     if (!isUnchanged(await file.stat(), entry)) return await changed()
     await conversation.send({ type: 'end', index, sha256: hash.digest(), hasChanged: false })
+    return true
   } finally {
     await file.close()
   }
 }
 
+/** Undefined: it is not there any more. */
+function errorIfForbidden(error: unknown): Error | undefined {
+  return isForbidden(error) ? error : undefined
+}
+
 async function sendWhole(index: number, blocks: WholeFile, { conversation, onBytes }: SendSessionInit) {
-  if (blocks === undefined) {
-    return conversation.send({ type: 'end', index, sha256: NO_BYTES, hasChanged: true })
-  }
   const hash = createHash('sha256')
   await conversation.send({ type: 'begin', index, offset: 0 })
   for (const { bytes, message } of blocks) {

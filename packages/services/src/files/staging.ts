@@ -5,19 +5,9 @@
  * is gone on with.
  */
 import { constants } from 'node:fs'
-import {
-  type FileHandle,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  statfs,
-} from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
+import type { DestinationLocks } from './destination-lock.ts'
 import { filesError } from './errors.ts'
 import { checkName, type Manifest, type ManifestEntry } from './manifest.ts'
 import { isSystemError } from './scan.ts'
@@ -50,7 +40,7 @@ const EXECUTABLE_MODE = 0o777
  * @throws MeshError `files.destination` when the name cannot stand in a folder
  */
 export async function resolveDestination(path: string, name: string): Promise<string> {
-  const isInside = path.endsWith('/') || path.endsWith(sep) || (await isFolder(path))
+  const isInside = path.endsWith('/') || path.endsWith(sep) || (await leadsToFolder(path))
   if (!isInside) return resolve(path)
   const wrong = checkName(name)
   if (wrong === undefined) return join(resolve(path), name)
@@ -62,14 +52,14 @@ export async function resolveDestination(path: string, name: string): Promise<st
 /** @throws MeshError `files.destination`, `files.no_space`, `files.locked` */
 export async function openStaging(
   manifest: Manifest,
-  { destination, processId }: { readonly destination: string; readonly processId: number },
+  { destination, locks }: { readonly destination: string; readonly locks: DestinationLocks },
 ): Promise<Staging> {
   await requireFree(destination, manifest)
   const part = `${destination}${PART_SUFFIX}`
   try {
     await makeFolders(dirname(destination))
     await makeFolder(part)
-    const unlock = await lock(join(part, 'lock'), processId)
+    const unlock = await locks.take(join(part, 'lock'))
     const tree = join(part, 'tree')
     const staging = createStaging(manifest, { destination, part, tree, unlock })
     try {
@@ -80,7 +70,7 @@ export async function openStaging(
     }
     return staging
   } catch (error) {
-    throw inWordsOf(error, destination)
+    throw describeWriteError(error, destination)
   }
 }
 
@@ -113,7 +103,7 @@ function createStaging(
         await file.truncate(entry.size)
         return { file, size: entry.size }
       } catch (error) {
-        throw inWordsOf(error, destination)
+        throw describeWriteError(error, destination)
       }
     },
     async finish(entry, file) {
@@ -122,7 +112,7 @@ function createStaging(
         const seconds = entry.modifiedMs / 1_000
         await file.utimes(seconds, seconds)
       } catch (error) {
-        throw inWordsOf(error, destination)
+        throw describeWriteError(error, destination)
       } finally {
         await file.close()
       }
@@ -135,7 +125,7 @@ function createStaging(
         await syncFolder(dirname(destination))
         await rm(part, { recursive: true, force: true })
       } catch (error) {
-        throw inWordsOf(error, destination)
+        throw describeWriteError(error, destination)
       }
     },
     release: unlock,
@@ -211,42 +201,19 @@ async function makeFolder(path: string): Promise<void> {
   })
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  return lstat(path).then(
+/** Is it a folder, or a link to one? */
+async function leadsToFolder(path: string): Promise<boolean> {
+  return stat(path).then(
     (stats) => stats.isDirectory(),
     () => false,
   )
 }
 
-/** Held by a process for as long as it lives. @throws MeshError `files.locked` */
-async function lock(path: string, processId: number): Promise<() => Promise<void>> {
-  for (let tries = 0; tries < 2; tries++) {
-    try {
-      const file = await open(path, 'wx', 0o600)
-      await file.writeFile(String(processId))
-      await file.close()
-      return () => rm(path, { force: true })
-    } catch (error) {
-      if (!isSystemError(error) || error.code !== 'EEXIST') throw error
-    }
-    const holder = Number(await readFile(path, 'utf8').catch(() => ''))
-    if (holder !== processId && isRunning(holder)) {
-      throw filesError('files.locked', `process ${holder} receives to ${dirname(path)} already`, {
-        hint: 'Wait for it, end it, or give another destination.',
-      })
-    }
-    await rm(path, { force: true })
-  }
-  throw filesError('files.locked', `another process receives to ${dirname(path)}`)
-}
-
-function isRunning(processId: number): boolean {
-  if (!Number.isSafeInteger(processId) || processId <= 0) return false
-  try {
-    return process.kill(processId, 0)
-  } catch (error) {
-    return isSystemError(error) && error.code === 'EPERM'
-  }
+async function isFolder(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  )
 }
 
 /** Syncs a folder, so that the new name outlives a loss of power. Not every file system can. */
@@ -256,7 +223,7 @@ async function syncFolder(path: string): Promise<void> {
   await folder?.close()
 }
 
-function inWordsOf(error: unknown, destination: string): unknown {
+function describeWriteError(error: unknown, destination: string): unknown {
   if (!isSystemError(error)) return error
   if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
     return filesError('files.no_space', `no room is left at ${destination}`, {

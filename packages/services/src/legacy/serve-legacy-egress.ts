@@ -58,9 +58,11 @@ export function createLegacyEgress(
     const name = url.hostname.replace(/^\[|\]$/g, '')
     const gone = new AbortController()
     response.once('close', () => gone.abort(new Error('the client left')))
+    const peer = peers.get(incoming.socket) ?? ''
     const socket = await dialDestination({
       ...components,
       host: name,
+      asker: network.addressOf(peer as ByteStream['peer']) ?? peer,
       port: isTls ? 443 : Number(url.port || 80),
       signal: gone.signal,
     })

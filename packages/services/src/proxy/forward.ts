@@ -2,6 +2,8 @@
 import {
   type ClientRequest,
   type IncomingMessage,
+  type InformationEvent,
+  type OutgoingMessage,
   request,
   type RequestOptions,
   type ServerResponse,
@@ -40,6 +42,7 @@ export function forward(init: ForwardInit): Promise<void> {
       if (mayBeStale && !response.destroyed) forward(init).then(resolve, reject)
       else reject(error)
     })
+    outgoing.on('information', (information) => passHints(information, init))
     outgoing.on('response', (answer) => {
       isAnswered = true
       passOn(answer, response)
@@ -48,6 +51,7 @@ export function forward(init: ForwardInit): Promise<void> {
       if (!response.writableFinished) outgoing.destroy()
       resolve()
     })
+    passTrailers(incoming, outgoing)
     if (hasBody) pipeline(incoming, outgoing, () => {})
     else outgoing.end()
   })
@@ -82,5 +86,35 @@ function passOn(answer: IncomingMessage, response: ServerResponse): void {
   answer.on('close', () => {
     if (!answer.complete) response.destroy()
   })
+  passTrailers(answer, response)
   answer.pipe(response)
 }
+
+/** Fields behind a body, which travel only where the other side gets it in chunks, too. */
+function passTrailers(from: IncomingMessage, to: OutgoingMessage): void {
+  from.once('end', () => {
+    // what says how a message is framed, or for whom it is, stands in its head
+    const fields = endToEnd(from.rawTrailers, ['content-length', 'host'])
+    const pairs = fields.flatMap((name, at): [string, string][] =>
+      at % 2 === 0 ? [[name, fields[at + 1] ?? '']] : [],
+    )
+    if (pairs.length > 0 && !to.writableEnded) to.addTrailers(pairs)
+  })
+}
+
+/** What a page will need, told while the origin still works on it (103). */
+function passHints(
+  { statusCode, headers }: InformationEvent,
+  { incoming, response }: Pick<ForwardInit, 'incoming' | 'response'>,
+): void {
+  const { link } = headers
+  if (statusCode !== EARLY_HINTS || link === undefined) return
+  if (incoming.httpVersion !== '1.1' || response.headersSent) return
+  try {
+    response.writeEarlyHints({ link })
+  } catch {
+    // Node takes fewer forms of a link than origins send
+  }
+}
+
+const EARLY_HINTS = 103

@@ -10,7 +10,6 @@ const HOP_BY_HOP = new Set([
   'proxy-authentication-info',
   'proxy-connection',
   'te',
-  'trailer',
   'transfer-encoding',
   'upgrade',
 ])

@@ -1,5 +1,13 @@
 /** Says what is wrong with the addresses that a person gave this node: each by name, with what to do. */
-import { type AddressInRange, type Cidr, cidrContains, MeshError, type PeerId, shortPeerId } from '@mesh/core'
+import {
+  type AddressInRange,
+  type Cidr,
+  cidrContains,
+  formatAddressInRange,
+  MeshError,
+  type PeerId,
+  shortPeerId,
+} from '@mesh/core'
 import { type VpnErrorCode, vpnError } from '../errors.ts'
 import type { VpnLedger } from '../ports.ts'
 import { covers, hostPrefix, isBroad, isReserved, prefixOf } from '../table/prefix.ts'
@@ -55,7 +63,11 @@ export function checkNotTaken(
       vpnError('vpn.address_taken', `${address} belongs to ${name}${leased ? ', by lease' : ''}`, {
         hint: `Give this machine another --address, or move ${there}: start mesh there with another --address, and ${address} is free at once.`,
         issues: [
-          { field: '--address', value: `${address}/${prefixLength}`, expected: 'an address that is free' },
+          {
+            field: '--address',
+            value: formatAddressInRange({ address, prefixLength }),
+            expected: 'an address that is free',
+          },
         ],
         details: { address, peer: peer as PeerId, hostname },
       }),
@@ -92,7 +104,7 @@ function badAddress({ address, range, prefixLength }: AddressInRange, reason: st
     issues: [
       {
         field: '--address',
-        value: `${address}/${prefixLength}`,
+        value: formatAddressInRange({ address, prefixLength }),
         expected: 'an address of a host, as 10.1.0.11/24',
       },
     ],

@@ -1,12 +1,12 @@
 /** Which path packets take: the one that is usable, and leaves the one before only when clearly better. Pure. */
-import { isIdle, isProven } from './known-paths.ts'
+import { alternativesMs, isIdle, isProven, turnOf } from './known-paths.ts'
 import {
-  ALTERNATIVES_MS,
   BETTER_MS,
   BETTER_PART,
   BETTER_PROBES,
   LEAST_BETTER_MS,
   LEAST_PATH_MTU,
+  LEFT_PROBES,
   PROOF_MS,
   ROUNDS_MS,
 } from './limits.ts'
@@ -16,21 +16,31 @@ import type { CandidateKind, Path, PathState } from './path-state.ts'
 /** How a candidate ranks where round trips are alike. */
 const RANKS: Readonly<Record<CandidateKind, number>> = { own: 0, mapped: 1, seen: 2, heard: 3 }
 
-/** Takes the best usable path where there is none or the one in use is suspect, else only one that is clearly better. */
+/**
+ * Takes the best usable path where there is none or the one in use is suspect; else only one whose sockets took over from
+ * those in use, or one that is clearly better.
+ */
 export function choose(state: PathState, now: number): void {
   if (isIdle(state, now)) return
   const usable = [...state.paths.values()].filter((path) => isUsable(path, now))
   const { chosen } = state
   if (chosen === undefined || state.isSuspect) {
-    // a suspect one is left for one that answers
-    const best = usable.filter((path) => path !== chosen).sort(byPreference)[0]
+    // a suspect one is left for one that answers when that was no single loss, which proves nothing
+    const isWell = (path: Path) =>
+      chosen === undefined || turnOf(path) > turnOf(chosen) || chosen.lost >= LEFT_PROBES
+    const best = usable.filter((path) => path !== chosen && isWell(path)).sort(byPreference)[0]
     if (best === undefined) return
     if (chosen !== undefined) state.brokeAt = withBreak(state.brokeAt, now)
     return use(state, best, now)
   }
-  const better = usable
-    .filter((path) => path !== chosen && path.better >= BETTER_PROBES)
-    .sort(byPreference)[0]
+  const newer = usable.filter((path) => turnOf(path) > turnOf(chosen)).sort(byPreference)[0]
+  if (newer !== undefined) {
+    // the mappings of before may go now: nobody needs them
+    state.brokeAt = []
+    return use(state, newer, now)
+  }
+  const isBetter = (path: Path) => path.better >= BETTER_PROBES && turnOf(path) === turnOf(chosen)
+  const better = usable.filter((path) => path !== chosen && isBetter(path)).sort(byPreference)[0]
   if (better !== undefined) use(state, better, now)
 }
 
@@ -48,7 +58,7 @@ function use(state: PathState, path: Path, now: number): void {
   state.isSuspect = false
   state.round = ROUNDS_MS.length
   state.probeAt = now
-  state.alternativesAt = now + ALTERNATIVES_MS
+  state.alternativesAt = now + alternativesMs(state)
 }
 
 function isUsable(path: Path, now: number): boolean {
@@ -61,8 +71,10 @@ function isUsable(path: Path, now: number): boolean {
   )
 }
 
-/** Sorts by round trip; where that is alike, by the nearer kind, then IPv6 first. */
+/** Sorts by the latest turns, then by round trip; where that is alike, by the nearer kind, then IPv6 first. */
 function byPreference(one: Path, other: Path): number {
+  const turns = turnOf(other) - turnOf(one)
+  if (turns !== 0) return turns
   const gain = (one.rttMs ?? 0) - (other.rttMs ?? 0)
   if (Math.abs(gain) >= LEAST_BETTER_MS) return gain
   const rank = RANKS[one.kind] - RANKS[other.kind]

@@ -1,10 +1,18 @@
 import { ALTERNATIVES_MS, ROUNDS_MS } from './limits.ts'
-import type { PathState } from './path-state.ts'
+import type { PathState, SocketTurn } from './path-state.ts'
 
-/** @param wantedMtu the longest packet that both interfaces take, in bytes */
-export function createPathState(wantedMtu: number, now: number): PathState {
+interface PathStateInit {
+  /** The longest packet that both interfaces take, in bytes. */
+  readonly wantedMtu: number
+  /** The socket that packets are to leave by. */
+  readonly current: SocketTurn
+}
+
+export function createPathState({ wantedMtu, current }: PathStateInit, now: number): PathState {
   return {
     wantedMtu,
+    current,
+    measureAt: now,
     paths: new Map(),
     chosen: undefined,
     isSuspect: false,

@@ -1,7 +1,7 @@
 /** Why packets to a peer take the way that they take, for people. Pure. */
-import type { Endpoint } from '@mesh/engine'
-import { ROUNDS_MS } from './limits.ts'
-import type { CandidateKind, PathState } from './path-state.ts'
+import { type Endpoint, endpointText } from '@mesh/engine'
+import { LEAST_PATH_MTU, ROUNDS_MS } from './limits.ts'
+import type { CandidateKind, Path, PathState } from './path-state.ts'
 
 /**
  * Why there is no path over UDP. `off`: this node has no socket for it. `unsupported`: the peer has none, or no control
@@ -37,7 +37,7 @@ interface CandidateStatus {
   readonly isAnswered: boolean
   readonly isHeard: boolean
   readonly rttMs: number | undefined
-  /** The longest packet that was proven to pass, in bytes; 0: none. */
+  /** The longest packet that was proven to pass, in bytes, 1280 or more; 0: none. */
   readonly mtu: number
 }
 
@@ -48,18 +48,35 @@ export function noPath(reason: NoPathReason): UdpStatus {
 /** @param bothVary both this node's NAT and the peer's choose a port for each peer */
 export function explain(state: PathState, bothVary: boolean): UdpStatus {
   const { chosen } = state
-  const candidates = [...state.paths.values()].map((path) => ({
+  const candidates = byAddress(state).map((path) => ({
     endpoint: path.endpoint,
     kind: path.kind,
     isAnswered: path.answeredAt !== undefined,
-    isHeard: path.heardAt !== undefined,
+    isHeard: isHeard(state, path),
     rttMs: path.rttMs,
-    mtu: path.mtu,
+    mtu: path.mtu < LEAST_PATH_MTU ? 0 : path.mtu,
   }))
   if (chosen === undefined) return { ...noPath(reasonOf(state, bothVary)), candidates }
   const [endpoint, rttMs] = [chosen.endpoint, chosen.rttMs]
   const both = state.isSuspect || state.isBreakNear
   return { state: both ? 'suspect' : 'direct', reason: undefined, endpoint, rttMs, candidates }
+}
+
+/** A probe of the peer came; what came before the path in use died says nothing any more of why there is none. */
+function isHeard({ chosen, lostAt }: PathState, { heardAt }: Path): boolean {
+  return heardAt !== undefined && (chosen !== undefined || heardAt > lostAt)
+}
+
+/** The path to each address of the peer that says most of it: by whichever socket it was answered last. */
+function byAddress({ paths, chosen }: PathState): readonly Path[] {
+  const found = new Map<string, Path>()
+  for (const path of paths.values()) {
+    const key = endpointText(path.endpoint)
+    const other = found.get(key)
+    const says = (each: Path) => (each === chosen ? Number.POSITIVE_INFINITY : (each.answeredAt ?? -1))
+    if (other === undefined || says(path) > says(other)) found.set(key, path)
+  }
+  return [...found.values()]
 }
 
 function reasonOf(state: PathState, bothVary: boolean): NoPathReason {
@@ -71,6 +88,5 @@ function reasonOf(state: PathState, bothVary: boolean): NoPathReason {
   if (state.round < ROUNDS_MS.length && isFirst) return 'searching'
   if (wasAnswered) return 'idle'
   if (bothVary) return 'both-vary'
-  const isHeard = paths.some(({ heardAt }) => heardAt !== undefined && heardAt > state.lostAt)
-  return isHeard ? 'one-way' : 'blocked'
+  return paths.some((path) => isHeard(state, path)) ? 'one-way' : 'blocked'
 }

@@ -1,17 +1,30 @@
 /** Keeps what is known of the addresses at which a peer may be. Pure. */
 import { type Endpoint, endpointText } from '@mesh/engine'
-import { ACTIVE_MS, HEARD_MS, IDLE_MS, MAX_PATHS } from './limits.ts'
-import type { CandidateKind, Path, PathState } from './path-state.ts'
+import { ACTIVE_MS, ALTERNATIVES_MS, HEARD_MS, IDLE_MS, MAX_PATHS, YOUNGER_MS } from './limits.ts'
+import type { CandidateKind, LocalSocket, Path, PathState } from './path-state.ts'
 
-/** The path to an address, a new one where it is not known; undefined: too many are known. */
-export function pathTo(state: PathState, endpoint: Endpoint, kind: CandidateKind): Path | undefined {
-  const key = endpointText(endpoint)
+/** An address of the peer, and which socket of this node reaches it. */
+export interface PathEnds {
+  readonly endpoint: Endpoint
+  readonly socket: LocalSocket
+}
+
+export function pathKey({ endpoint, socket }: PathEnds): string {
+  return socket === undefined ? endpointText(endpoint) : `${endpointText(endpoint)} by ${socket}`
+}
+
+/** The path between the two ends, a new one where it is not known; undefined: too many are known. */
+export function pathTo(state: PathState, ends: PathEnds, kind: CandidateKind): Path | undefined {
+  const key = pathKey(ends)
   const known = state.paths.get(key)
   if (known !== undefined) return known
   if (state.paths.size >= MAX_PATHS && !makeRoom(state)) return undefined
+  const { socket, turn } = state.current
   const path: Path = {
+    ...ends,
     key,
-    endpoint,
+    ownTurn: ends.socket === socket ? turn : 0,
+    theirTurn: 0,
     kind,
     sent: [],
     rttMs: undefined,
@@ -30,6 +43,18 @@ export function pathTo(state: PathState, endpoint: Endpoint, kind: CandidateKind
 /** A probe of ours was answered and one of theirs heard; how long packets may be is another question. */
 export function isProven({ answeredAt, heardAt }: Path, now: number): boolean {
   return answeredAt !== undefined && heardAt !== undefined && now - heardAt <= HEARD_MS
+}
+
+/** How late its sockets took their turns: the mappings of a NAT that forgets them are the younger, the later. */
+export function turnOf({ ownTurn, theirTurn }: Path): number {
+  return ownTurn + theirTurn
+}
+
+/** How often other paths than the one in use are probed, in ms: a younger mapping that lost a probe is soon tried again. */
+export function alternativesMs({ paths, chosen }: PathState): number {
+  const isYounger = (path: Path) =>
+    chosen !== undefined && turnOf(path) > turnOf(chosen) && path.rttMs !== undefined
+  return [...paths.values()].some(isYounger) ? YOUNGER_MS : ALTERNATIVES_MS
 }
 
 /** Packets passed a short while ago. */

@@ -11,8 +11,8 @@ export const SEAL_BYTES = 32
 
 /** The most candidates that are told, and taken from a peer. */
 export const MAX_CANDIDATES = 16
-/** The most addresses that are known of one peer, with those that its probes came from. */
-export const MAX_PATHS = 24
+/** The most paths that are known to one peer: its addresses, with those that its probes came from, by each socket. */
+export const MAX_PATHS = 40
 /** The least MTU of a path, in bytes: IPv6 inside of the tunnel needs it. */
 export const LEAST_PATH_MTU = 1280
 /** The MTUs that are tried in turn where the wanted one does not pass, in bytes. */
@@ -24,10 +24,17 @@ export const MTU_TRIES = 2
 export const ROUNDS_MS: readonly number[] = [0, 200, 400, 600, 800, 2_000, 4_000, 8_000]
 /** How often a search is begun anew while packets pass and there is no path, in ms. */
 export const SEARCH_AGAIN_MS = 30_000
+/** How often within `LATELY_LOST_MS` of the loss of a path: most come back soon. */
+export const SEARCH_LOST_MS = 10_000
+/** How long a path counts as lost lately, in ms. */
+export const LATELY_LOST_MS = 120_000
 /** The most searches of one peer that its own messages begin in a minute. */
 export const TOLD_SEARCHES_PER_MINUTE = 12
 /** How often other addresses than the one in use are probed, in ms. */
 export const ALTERNATIVES_MS = 30_000
+
+/** How often, while the path in use has an older mapping than one of them, in ms. */
+export const YOUNGER_MS = 1_000
 
 /** How often the path in use is probed while packets pass, in ms. */
 export const PROBE_EVERY_MS = 700
@@ -47,12 +54,26 @@ export const MOST_BREAK_RATIO = 1.7
 export const BREAK_EARLY_PART = 0.9
 /** The part of the longest time between breaks after which the next one is not expected any more. */
 export const BREAK_LATE_PART = 1.3
+/** How many lives of this node's own mappings are remembered. */
+export const LIVES_KEPT = 4
+/** How many that were short it takes, one after the other, for a NAT to be one that forgets. */
+export const SHORT_LIVES = 2
+/** The part of the shortest life after which a new mapping is made: lives differ by half of the shortest. */
+export const RENEW_PART = 0.65
+/** How long an answer is waited for, in ms, before one that is missing ends what was known of a mapping's life. */
+export const WORD_MS = 20_000
+/** How long the socket that was in use before stays open, in ms, for what still comes there. */
+export const OLD_SOCKET_MS = 20_000
+/** How often the engine's own socket is probed while another is in use, in ms. */
+export const MEASURE_MS = 5_000
 /** How often a suspect path is probed, in ms. */
 export const SUSPECT_PROBE_MS = 500
 /** The least and the most that is waited for an answer, in ms. */
 export const [LEAST_ANSWER_MS, MOST_ANSWER_MS] = [500, 1_000]
 /** Probes that are lost in a row before a path is dead; the first makes it suspect. */
 export const LOST_PROBES = 3
+/** Those after which a path that answers takes the place of one that is suspect. */
+export const LEFT_PROBES = 2
 /** How long packets have to stop, in ms, until the path in use is probed seldom. */
 export const ACTIVE_MS = 10_000
 /** How long packets have to stop, in ms, until a path is let go. */
@@ -61,6 +82,9 @@ export const IDLE_MS = 300_000
 export const PROOF_MS = 5_000
 /** How long a peer's own probe counts as heard, in ms. */
 export const HEARD_MS = 60_000
+
+/** How long an address that was never told is kept, in ms, from which nothing comes. */
+export const GONE_MS = 120_000
 
 /** A path is better when its round trip is shorter by this many ms. */
 export const BETTER_MS = 10

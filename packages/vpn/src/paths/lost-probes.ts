@@ -1,6 +1,14 @@
 /** Which probes are lost, and what that says of the path: suspect, dead, or too narrow for the length. Pure. */
 import { isIdle } from './known-paths.ts'
-import { LEAST_ANSWER_MS, LOST_PROBES, MOST_ANSWER_MS, MTU_TRIES, PATH_MTUS, SEAL_BYTES } from './limits.ts'
+import {
+  GONE_MS,
+  LEAST_ANSWER_MS,
+  LOST_PROBES,
+  MOST_ANSWER_MS,
+  MTU_TRIES,
+  PATH_MTUS,
+  SEAL_BYTES,
+} from './limits.ts'
 import { withBreak } from './periodic-breaks.ts'
 import type { Path, PathState } from './path-state.ts'
 import { search } from './send-probes.ts'
@@ -10,6 +18,7 @@ export function expire(state: PathState, now: number): void {
   for (const path of state.paths.values()) {
     const waitMs = answerMs(path)
     lose(state, path, ({ at }) => now - at >= waitMs)
+    if (isGone(path, now) && path !== state.chosen) state.paths.delete(path.key)
   }
   const { chosen } = state
   if (chosen !== undefined && chosen.lost >= LOST_PROBES) {
@@ -20,6 +29,12 @@ export function expire(state: PathState, now: number): void {
   } else if (chosen !== undefined && isIdle(state, now)) {
     forsake(state, chosen)
   }
+}
+
+/** Nothing came for long from an address that the peer never told. */
+function isGone({ kind, heardAt, answeredAt }: Path, now: number): boolean {
+  if (kind !== 'heard' || heardAt === undefined) return false
+  return now - Math.max(heardAt, answeredAt ?? heardAt) > GONE_MS
 }
 
 /** Takes those probes of the path for lost, and draws the conclusions. */
@@ -38,7 +53,7 @@ export function lose(state: PathState, path: Path, isLost: (sent: Path['sent'][n
 }
 
 /** The path has to be proven again, its MTU too. */
-function forsake(state: PathState, path: Path): void {
+export function forsake(state: PathState, path: Path): void {
   path.answeredAt = path.rttMs = path.tries = undefined
   path.mtu = path.lost = path.better = 0
   if (path === state.chosen) {

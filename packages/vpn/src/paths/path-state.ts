@@ -12,16 +12,33 @@ export interface Candidate {
   readonly kind: CandidateKind
 }
 
+/** The port of a further socket of the engine; undefined: its own one. */
+export type LocalSocket = number | undefined
+
+/**
+ * The socket that packets are to leave by from now on. Each has a turn, greater than those before: both ends prefer what
+ * has the greatest ones, as the mappings of a NAT that forgets them are the younger the later their turn.
+ */
+export interface SocketTurn {
+  readonly socket: LocalSocket
+  readonly turn: number
+}
+
 interface SentProbe {
   readonly nonce: number
   readonly at: number
   readonly length: number
 }
 
-/** One address of the peer. Times are in ms of a monotonic clock. */
+/** One address of the peer, as one of this node's sockets reaches it. Times are in ms of a monotonic clock. */
 export interface Path {
+  /** The endpoint and the socket as text. */
   readonly key: string
   readonly endpoint: Endpoint
+  readonly socket: LocalSocket
+  /** The turn of this node's socket, and the greatest that the peer's probes on this path had of the peer's. */
+  ownTurn: number
+  theirTurn: number
   kind: CandidateKind
   /** Probes without an answer so far. */
   sent: SentProbe[]
@@ -44,6 +61,10 @@ export interface Path {
 export interface PathState {
   /** The longest packet that both interfaces take. */
   readonly wantedMtu: number
+  /** The socket that new paths leave by. */
+  current: SocketTurn
+  /** The engine's own socket, while another is in use, is probed next: to see how long the NAT keeps its mapping. */
+  measureAt: number
   readonly paths: Map<string, Path>
   chosen: Path | undefined
   /** The path in use has lost probes: packets go by the stream too. */
@@ -81,19 +102,33 @@ export type PathInput =
   /** Packets passed. */
   | { readonly type: 'active' }
   /** A probe of the peer came. */
-  | { readonly type: 'ping'; readonly from: Endpoint; readonly nonce: number; readonly length: number }
+  | {
+      readonly type: 'ping'
+      readonly from: Endpoint
+      /** The socket that it came to. */
+      readonly socket: LocalSocket
+      readonly nonce: number
+      readonly length: number
+      /** The turn of the peer's socket. */
+      readonly turn: number
+    }
   /** An answer came. */
   | {
       readonly type: 'pong'
       readonly from: Endpoint
+      readonly socket: LocalSocket
       readonly nonce: number
       /** The peer saw the probe come from an address of this machine's own. */
       readonly isSeenAsOwn: boolean
     }
   /** Somebody wants to know the round trip of the path in use now. */
   | { readonly type: 'measure' }
-  /** This node's NAT has another mapping than before. */
-  | { readonly type: 'remapped' }
+  /** This node's NAT has another mapping for the socket than before. */
+  | { readonly type: 'remapped'; readonly socket: LocalSocket }
+  /** Packets are to leave by another socket. */
+  | { readonly type: 'socket'; readonly current: SocketTurn }
+  /** A socket was closed, which is not the one that packets are to leave by. */
+  | { readonly type: 'closed'; readonly socket: LocalSocket }
   /** A probe could not be sent. */
   | { readonly type: 'unsent'; readonly nonce: number }
   | { readonly type: 'keep'; readonly isKept: boolean }
@@ -102,12 +137,25 @@ export type PathInput =
 /** The way that packets take to the peer, beside the stream. */
 export interface UdpPath {
   readonly endpoint: Endpoint
+  readonly socket: LocalSocket
   readonly alsoStream: boolean
   readonly mtu: number
 }
 
 export type PathEffect =
-  | { readonly type: 'ping'; readonly to: Endpoint; readonly nonce: number; readonly length: number }
-  | { readonly type: 'pong'; readonly to: Endpoint; readonly nonce: number; readonly length: number }
+  | {
+      readonly type: 'ping'
+      readonly to: Endpoint
+      readonly by: SocketTurn
+      readonly nonce: number
+      readonly length: number
+    }
+  | {
+      readonly type: 'pong'
+      readonly to: Endpoint
+      readonly socket: LocalSocket
+      readonly nonce: number
+      readonly length: number
+    }
   /** From now on packets go so; undefined: by the stream alone. */
   | { readonly type: 'use'; readonly path: UdpPath | undefined }

@@ -1,7 +1,7 @@
 /**
  * Probes: datagrams on the engine's socket that are no WireGuard (docs/PROTOCOLS.md, 'Paths over UDP'). Pure.
  *
- * ping: "mp" 1 1, token (8), nonce (8), length (2), code (16), zeros up to the length
+ * ping: "mp" 1 1, token (8), nonce (8), length (2), turn (4), code (16), zeros up to the length
  * pong: "mp" 1 2, token (8), nonce (8), the ping's length (2), observed address (16) and port (2), code (16)
  *
  * The token is its receiver's; the code is the beginning of HMAC-SHA256 over all before it. Numbers are big-endian.
@@ -21,19 +21,36 @@ const NONCE_AT = TOKEN_AT + PATH_TOKEN_BYTES
 
 const LENGTH_AT = NONCE_AT + 8
 
+const TURN_AT = LENGTH_AT + 2
+
+const PING_MAC_AT = TURN_AT + 4
+
 const ADDRESS_AT = LENGTH_AT + 2
 
 const PORT_AT = ADDRESS_AT + 16
 
 /** Length of the shortest ping: one without padding. */
-export const LEAST_PING_BYTES = ADDRESS_AT + PROBE_MAC_BYTES
+export const LEAST_PING_BYTES = PING_MAC_AT + PROBE_MAC_BYTES
 
 const PONG_BYTES = PORT_AT + 2 + PROBE_MAC_BYTES
 
-export type Probe =
-  | { readonly kind: 'ping'; readonly nonce: number; readonly length: number }
-  /** `observed`: where the ping came from, as the peer saw it. */
-  | { readonly kind: 'pong'; readonly nonce: number; readonly length: number; readonly observed: Endpoint }
+interface Ping {
+  readonly kind: 'ping'
+  readonly nonce: number
+  readonly length: number
+  /** The turn of the socket that it left by. */
+  readonly turn: number
+}
+
+export interface Pong {
+  readonly kind: 'pong'
+  readonly nonce: number
+  readonly length: number
+  /** Where the ping came from, as the peer saw it. */
+  readonly observed: Endpoint
+}
+
+export type Probe = Ping | Pong
 
 export function encodeProbe(
   probe: Probe,
@@ -44,7 +61,8 @@ export function encodeProbe(
   bytes.set(token, TOKEN_AT)
   bytes.writeBigUInt64BE(BigInt(probe.nonce), NONCE_AT)
   bytes.writeUInt16BE(probe.length, LENGTH_AT)
-  if (probe.kind === 'pong') {
+  if (probe.kind === 'ping') bytes.writeUInt32BE(probe.turn, TURN_AT)
+  else {
     bytes.set(addressBytes(probe.observed.address, 16), ADDRESS_AT)
     bytes.writeUInt16BE(probe.observed.port, PORT_AT)
   }
@@ -74,14 +92,16 @@ export function decodeProbe(bytes: Uint8Array, length: number, key: Uint8Array):
   if (!timingSafeEqual(code, bytes.subarray(end, end + PROBE_MAC_BYTES))) return undefined
   const nonce = Number(view.readBigUInt64BE(NONCE_AT))
   const told = view.readUInt16BE(LENGTH_AT)
-  if (kind === 'ping')
-    return Math.max(told, LEAST_PING_BYTES) === length ? { kind, nonce, length } : undefined
+  if (kind === 'ping') {
+    const turn = view.readUInt32BE(TURN_AT)
+    return Math.max(told, LEAST_PING_BYTES) === length ? { kind, nonce, length, turn } : undefined
+  }
   const address = addressOf(bytes.subarray(ADDRESS_AT, PORT_AT))
   return { kind, nonce, length: told, observed: { address, port: view.readUInt16BE(PORT_AT) } }
 }
 
 function macAt(kind: Probe['kind']): number {
-  return kind === 'ping' ? ADDRESS_AT : PORT_AT + 2
+  return kind === 'ping' ? PING_MAC_AT : PORT_AT + 2
 }
 
 function codeOf(bytes: Uint8Array, key: Uint8Array): Uint8Array {

@@ -1,23 +1,42 @@
-/** Where peers saw this node's socket: their answers to probes say so. Pure. */
+/** Where peers saw one socket of this node, and for how long: their answers to probes say so. Pure. */
 import type { PeerId } from '@mesh/core'
 import { type Endpoint, endpointText } from '@mesh/engine'
+import { WORD_MS } from './limits.ts'
 
 /** How many peers' words are kept. */
 const MAX_WITNESSES = 16
 
+/** What a peer says of the socket, beside what it said before. */
+export type Word =
+  | { readonly is: 'first' }
+  /** `sinceMs`: for how long it has said so. */
+  | { readonly is: 'same'; readonly sinceMs: number }
+  /** It sees another address. `livedMs`: how long the one before was seen; undefined: it was not asked for a while. */
+  | { readonly is: 'other'; readonly livedMs: number | undefined }
+
+interface Witnessed {
+  readonly endpoint: Endpoint
+  /** When it was told first, and last. */
+  readonly bornAt: number
+  readonly toldAt: number
+}
+
 export class SeenAddresses {
   /** The address that each witness told, the latest word last. */
-  readonly #words = new Map<PeerId, Endpoint>()
+  readonly #words = new Map<PeerId, Witnessed>()
 
-  /** Takes a peer's word, and says whether it is the same as before, another one, or its first. */
-  learn(witness: PeerId, endpoint: Endpoint): 'same' | 'other' | 'first' {
+  /** Takes a peer's word. */
+  learn(witness: PeerId, endpoint: Endpoint, now: number): Word {
     const before = this.#words.get(witness)
+    const isSame = before !== undefined && endpointText(before.endpoint) === endpointText(endpoint)
     this.#words.delete(witness)
-    this.#words.set(witness, endpoint)
+    this.#words.set(witness, { endpoint, bornAt: isSame ? before.bornAt : now, toldAt: now })
     const [oldest] = this.#words.keys()
     if (this.#words.size > MAX_WITNESSES && oldest !== undefined) this.#words.delete(oldest)
-    if (before === undefined) return 'first'
-    return endpointText(before) === endpointText(endpoint) ? 'same' : 'other'
+    if (before === undefined) return { is: 'first' }
+    if (isSame) return { is: 'same', sinceMs: now - before.bornAt }
+    const wasAsked = now - before.toldAt <= WORD_MS
+    return { is: 'other', livedMs: wasAsked ? before.toldAt - before.bornAt : undefined }
   }
 
   forget(witness: PeerId): void {
@@ -28,10 +47,16 @@ export class SeenAddresses {
     this.#words.clear()
   }
 
+  /** When the oldest address of those was told first that are still told; undefined: none is. */
+  oldest(now: number): number | undefined {
+    const told = [...this.#words.values()].filter(({ toldAt }) => now - toldAt <= WORD_MS)
+    return told.length === 0 ? undefined : Math.min(...told.map(({ bornAt }) => bornAt))
+  }
+
   /** The latest `count` addresses, each once, in an order that does not change with who spoke last. */
   latest(count: number): readonly Endpoint[] {
     const byText = new Map<string, Endpoint>()
-    for (const endpoint of [...this.#words.values()].reverse()) {
+    for (const { endpoint } of [...this.#words.values()].reverse()) {
       if (byText.size < count) byText.set(endpointText(endpoint), endpoint)
     }
     return [...byText].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, endpoint]) => endpoint)
@@ -40,7 +65,8 @@ export class SeenAddresses {
   /** One address was seen with different ports: the NAT chooses one for each peer, and none can be told beforehand. */
   get varies(): boolean {
     const ports = new Map<string, number>()
-    for (const { address, port } of this.#words.values()) {
+    for (const { endpoint } of this.#words.values()) {
+      const { address, port } = endpoint
       if ((ports.get(address) ?? port) !== port) return true
       ports.set(address, port)
     }

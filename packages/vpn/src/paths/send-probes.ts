@@ -1,13 +1,15 @@
 /** Which addresses are probed now, with probes of which length. Pure. */
-import { isActive, isProven } from './known-paths.ts'
+import { alternativesMs, isActive, isProven } from './known-paths.ts'
 import {
-  ALTERNATIVES_MS,
   KEEPALIVE_MS,
+  LATELY_LOST_MS,
   LEAST_PATH_MTU,
+  MEASURE_MS,
   PROBE_EVERY_MS,
   ROUNDS_MS,
   SEAL_BYTES,
   SEARCH_AGAIN_MS,
+  SEARCH_LOST_MS,
   SUSPECT_PROBE_MS,
 } from './limits.ts'
 import type { Path, PathEffect, PathState } from './path-state.ts'
@@ -20,7 +22,7 @@ const MAX_UNANSWERED = 6
 export function probe(state: PathState, now: number, effects: PathEffect[]): void {
   const { chosen } = state
   if (chosen === undefined && state.round >= ROUNDS_MS.length) {
-    if (isActive(state, now) && now >= state.searchAt + SEARCH_AGAIN_MS) search(state, now)
+    if (isActive(state, now) && now >= searchAgainAt(state)) search(state, now)
   }
   let isRound = false
   while (state.round < ROUNDS_MS.length && now >= state.searchAt + (ROUNDS_MS[state.round] ?? 0)) {
@@ -30,18 +32,24 @@ export function probe(state: PathState, now: number, effects: PathEffect[]): voi
   }
   const isAlternatives =
     chosen !== undefined && now >= state.alternativesAt && (isActive(state, now) || state.isSuspect)
-  if (isAlternatives) state.alternativesAt = now + ALTERNATIVES_MS
+  if (isAlternatives) state.alternativesAt = now + alternativesMs(state)
   for (const path of state.paths.values()) {
     if (path === chosen) continue
-    if (isRound || isAlternatives) ping(state, path, { now, effects })
+    if (isRound || isAlternatives || isMeasured(state, path, now)) ping(state, path, { now, effects })
     else if (wantsMtu(state, path, now)) ping(state, path, { now, effects })
   }
+  if (now >= state.measureAt) state.measureAt = now + MEASURE_MS
   if (chosen !== undefined && now >= state.probeAt) {
     ping(state, chosen, { now, effects })
     state.probeAt = now + (state.isSuspect ? SUSPECT_PROBE_MS : everyMs(state, chosen, now))
   } else if (chosen !== undefined && state.isSuspect) {
     state.probeAt = Math.min(state.probeAt, now + SUSPECT_PROBE_MS)
   }
+}
+
+/** When a search that found nothing is repeated, while packets pass. */
+export function searchAgainAt({ searchAt, lostAt }: PathState): number {
+  return searchAt + (searchAt - lostAt < LATELY_LOST_MS ? SEARCH_LOST_MS : SEARCH_AGAIN_MS)
 }
 
 /** Begins the rounds of probes to all addresses. */
@@ -61,7 +69,8 @@ export function ping(
   const nonce = ++state.nonce
   const length = probeLength(state, path, now)
   path.sent.push({ nonce, at: now, length })
-  effects.push({ type: 'ping', to: path.endpoint, nonce, length })
+  const by = { socket: path.socket, turn: path.ownTurn }
+  effects.push({ type: 'ping', to: path.endpoint, by, nonce, length })
 }
 
 /** Makes probes as long as the longest packet, once it is known that anything passes. */
@@ -76,6 +85,20 @@ function probeLength(state: PathState, path: Path, now: number): number {
 function everyMs(state: PathState, chosen: Path, now: number): number {
   if (isActive(state, now)) return PROBE_EVERY_MS
   return chosen.isThroughNat ? KEEPALIVE_MS : Number.POSITIVE_INFINITY
+}
+
+/**
+ * True while the engine's own socket rests: its mapping shows how long the NAT keeps one. Only for a peer whose path is
+ * kept, as one or two tell enough.
+ */
+export function isMeasuring({ current, chosen, isKept }: PathState): boolean {
+  return current.socket !== undefined && chosen !== undefined && isKept
+}
+
+function isMeasured(state: PathState, path: Path, now: number): boolean {
+  return (
+    isMeasuring(state) && path.socket === undefined && path.answeredAt !== undefined && now >= state.measureAt
+  )
 }
 
 /** It is proven, and the longest packet's length is not. */

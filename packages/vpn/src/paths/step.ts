@@ -7,22 +7,23 @@
  */
 import { type Endpoint, endpointText } from '@mesh/engine'
 import { choose, compare } from './choose-path.ts'
-import { isActive, isProven, pathTo } from './known-paths.ts'
+import { isActive, isProven, pathKey, pathTo } from './known-paths.ts'
 import {
   ALTERNATIVES_MS,
   FRESH_MS,
   IDLE_MS,
+  LEFT_PROBES,
   PROBE_EVERY_MS,
   ROUNDS_MS,
   SEAL_BYTES,
-  SEARCH_AGAIN_MS,
   TOLD_SEARCHES_PER_MINUTE,
 } from './limits.ts'
 import { answerMs, expire, lose, suspect } from './lost-probes.ts'
+import { takeSocket, takeSocketClosed } from './own-turn.ts'
 import { expectedBreak, withBreak } from './periodic-breaks.ts'
 import type { Candidate, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import { LEAST_PING_BYTES } from './probe-message.ts'
-import { ping, probe, search } from './send-probes.ts'
+import { isMeasuring, ping, probe, search, searchAgainAt } from './send-probes.ts'
 
 /** Takes one input; the state changes, and what has to be done is returned in its order. */
 export function step(state: PathState, input: PathInput, now: number): readonly PathEffect[] {
@@ -46,11 +47,12 @@ export function wakeAt(state: PathState, now: number): number {
     const isProbing = isActive(state, now) || state.isSuspect
     at = Math.min(state.probeAt, isProbing ? state.alternativesAt : at)
     if (!state.isKept) at = Math.min(at, state.activeAt + IDLE_MS + 1)
+    if (isMeasuring(state)) at = Math.min(at, state.measureAt)
     const next = expectedBreak(state.brokeAt)
     if (next !== undefined) at = Math.min(at, state.isBreakNear ? next.until : next.from)
   }
   if (state.round < ROUNDS_MS.length) at = Math.min(at, state.searchAt + (ROUNDS_MS[state.round] ?? 0))
-  else if (chosen === undefined && isActive(state, now)) at = Math.min(at, state.searchAt + SEARCH_AGAIN_MS)
+  else if (chosen === undefined && isActive(state, now)) at = Math.min(at, searchAgainAt(state))
   for (const path of state.paths.values()) {
     for (const sent of path.sent) at = Math.min(at, sent.at + answerMs(path))
   }
@@ -60,7 +62,9 @@ export function wakeAt(state: PathState, now: number): number {
 
 /** The way that packets take now; undefined: the stream alone. */
 export function usedPath({ chosen, isSuspect, isBreakNear }: PathState): UdpPath | undefined {
-  return chosen && { endpoint: chosen.endpoint, alsoStream: isSuspect || isBreakNear, mtu: chosen.mtu }
+  if (chosen === undefined) return undefined
+  const { endpoint, socket, mtu } = chosen
+  return { endpoint, socket, alsoStream: isSuspect || isBreakNear, mtu }
 }
 
 /** Notes whether a NAT is about to forget; a period that did not come true is none. */
@@ -89,8 +93,12 @@ function take(state: PathState, input: PathInput, now: number, effects: PathEffe
       if (state.chosen !== undefined) ping(state, state.chosen, { now, effects })
       return
     case 'remapped':
-      if (state.chosen !== undefined) state.brokeAt = withBreak(state.brokeAt, now)
+      if (state.chosen?.socket === input.socket) state.brokeAt = withBreak(state.brokeAt, now)
       return
+    case 'socket':
+      return takeSocket(state, input.current, now)
+    case 'closed':
+      return takeSocketClosed(state, input.socket, now)
     case 'keep':
       state.isKept = input.isKept
       return
@@ -115,13 +123,20 @@ function takeCandidates(state: PathState, candidates: readonly Candidate[], now:
   const told = new Map(candidates.map((each) => [endpointText(each.endpoint), each]))
   let isNew = false
   for (const [key, path] of state.paths) {
-    const stays = told.has(key) || path.kind === 'heard' || path === state.chosen || isProven(path, now)
+    const stays =
+      told.has(endpointText(path.endpoint)) ||
+      path.kind === 'heard' ||
+      path === state.chosen ||
+      isProven(path, now)
     if (!stays) state.paths.delete(key)
   }
-  for (const { endpoint, kind } of told.values()) {
-    isNew ||= !state.paths.has(endpointText(endpoint))
-    const path = pathTo(state, endpoint, kind)
-    if (path !== undefined) path.kind = kind
+  // the engine's own socket too: what lets nothing of others pass may know its port
+  for (const socket of new Set([state.current.socket, undefined])) {
+    for (const { endpoint, kind } of told.values()) {
+      isNew ||= !state.paths.has(pathKey({ endpoint, socket }))
+      const path = pathTo(state, { endpoint, socket }, kind)
+      if (path !== undefined) path.kind = kind
+    }
   }
   state.toldAt = state.toldAt.filter((at) => now - at < 60_000)
   if (!isNew && state.chosen !== undefined) return
@@ -132,29 +147,34 @@ function takeCandidates(state: PathState, candidates: readonly Candidate[], now:
 
 function takePing(
   state: PathState,
-  { from, nonce, length }: { readonly from: Endpoint; readonly nonce: number; readonly length: number },
+  { from, socket, nonce, length, turn }: Extract<PathInput, { readonly type: 'ping' }>,
   now: number,
   effects: PathEffect[],
 ): void {
-  effects.push({ type: 'pong', to: from, nonce, length })
-  const isNew = !state.paths.has(endpointText(from))
-  const path = pathTo(state, from, 'heard')
+  effects.push({ type: 'pong', to: from, socket, nonce, length })
+  const { chosen } = state
+  const isOther = isOtherPort(state, from)
+  const path = pathTo(state, { endpoint: from, socket }, 'heard')
   if (path === undefined) return
   path.heardAt = now
-  // the peer's NAT gave it another port: the one before may be gone
-  if (isNew && from.address === state.chosen?.endpoint.address) suspect(state)
+  path.theirTurn = Math.max(path.theirTurn, turn)
+  // the peer's NAT gave the socket in use another port: the one before may be gone
+  if (isOther && chosen !== undefined && turn === chosen.theirTurn) {
+    suspect(state)
+    chosen.lost = Math.max(chosen.lost, LEFT_PROBES)
+  }
   // the hole is open now from there: it may be from here too
   const wasAsked = path.sent.some(({ at }) => now - at < 100)
   const isKnown = path.answeredAt !== undefined && now - path.answeredAt < ALTERNATIVES_MS
-  if (!wasAsked && !isKnown && path !== state.chosen) ping(state, path, { now, effects })
+  if (!wasAsked && !isKnown && path !== chosen) ping(state, path, { now, effects })
 }
 
 function takePong(
   state: PathState,
-  { from, nonce, isSeenAsOwn }: Extract<PathInput, { readonly type: 'pong' }>,
+  { from, socket, nonce, isSeenAsOwn }: Extract<PathInput, { readonly type: 'pong' }>,
   now: number,
 ): void {
-  const path = state.paths.get(endpointText(from))
+  const path = state.paths.get(pathKey({ endpoint: from, socket }))
   const sent = path?.sent.find((each) => each.nonce === nonce)
   if (path === undefined || sent === undefined) return
   // those before it were overtaken or lost; one answer shows that the path works
@@ -173,7 +193,15 @@ function takePong(
   }
 }
 
+/** Nothing came from there so far, but from another port of the same address, which is in use. */
+function isOtherPort({ paths, chosen }: PathState, from: Endpoint): boolean {
+  if (from.address !== chosen?.endpoint.address) return false
+  const text = endpointText(from)
+  return ![...paths.values()].some(({ endpoint }) => endpointText(endpoint) === text)
+}
+
 function isSameUse(one: UdpPath | undefined, other: UdpPath | undefined): boolean {
   if (one === undefined || other === undefined) return one === other
-  return one.endpoint === other.endpoint && one.alsoStream === other.alsoStream && one.mtu === other.mtu
+  const isSameWay = one.endpoint === other.endpoint && one.socket === other.socket
+  return isSameWay && one.alsoStream === other.alsoStream && one.mtu === other.mtu
 }

@@ -8,7 +8,7 @@ import type { HostNetwork } from '../vpn.ts'
 import { ownCandidates } from './candidates.ts'
 import { MAX_SEEN, OWN_ADDRESSES_MS } from './limits.ts'
 import type { Candidate } from './path-state.ts'
-import { SeenAddresses } from './seen-addresses.ts'
+import type { OwnSockets } from './own-sockets.ts'
 
 export interface WatchedCandidatesInit {
   /** The ranges that are routed into the VPN, and its interface: neither is a way to a peer. */
@@ -19,6 +19,7 @@ export interface WatchedCandidatesInit {
 
 export interface WatchedCandidatesComponents {
   readonly engine: Pick<Engine, 'udpPort'>
+  readonly sockets: OwnSockets
   /** Has routers lead a port of theirs to this UDP port, and tells where; the returned function ends it. */
   readonly mapPort?: (port: number, onMapped: (mapped: readonly Endpoint[]) => void) => () => void
   /** Called when the candidates are others than before. */
@@ -28,11 +29,12 @@ export interface WatchedCandidatesComponents {
 }
 
 export class WatchedCandidates {
-  readonly seen = new SeenAddresses()
   readonly #init: WatchedCandidatesInit
   readonly #components: WatchedCandidatesComponents
   #latest: readonly Candidate[] = []
   #text = ''
+  /** This machine's own addresses among them, as text; undefined: they were not looked at yet. */
+  #ownText: string | undefined
   #mapped: readonly Endpoint[] = []
   #endMapping: (() => void) | undefined
   #cancelLook: (() => void) | undefined
@@ -59,7 +61,6 @@ export class WatchedCandidates {
 
   /** The engine has another socket: what was seen and mapped was of the one before. */
   restart(): void {
-    this.seen.clear()
     this.#unmap()
     this.look()
     if (this.#cancelLook !== undefined) this.#map()
@@ -82,20 +83,31 @@ export class WatchedCandidates {
       vpnRanges: vpnRanges(),
       port,
       mapped: this.#mapped,
-      seen: this.seen.latest(MAX_SEEN),
+      seen: this.#components.sockets.seen.latest(MAX_SEEN),
     })
   }
 
   /** Looks at the addresses now. */
   look(): void {
     if (this.#components.engine.udpPort === undefined) return
+    const { log, onChange, sockets } = this.#components
     this.#latest = this.read()
-    const text = JSON.stringify([this.#latest, this.seen.varies])
+    this.#lookForNetwork()
+    const { varies } = sockets.seen
+    const text = JSON.stringify([this.#latest, varies])
     if (text === this.#text) return
     this.#text = text
-    const { log, onChange } = this.#components
-    log.debug('own addresses', { candidates: this.#latest.length, varies: this.seen.varies })
+    log.debug('own addresses', { candidates: this.#latest.length, varies })
     onChange()
+  }
+
+  /** In another network there is another NAT, or none. */
+  #lookForNetwork(): void {
+    const own = this.#latest.flatMap(({ endpoint, kind }) => (kind === 'own' ? [endpoint.address] : []))
+    const text = own.join()
+    const isOther = this.#ownText !== undefined && this.#ownText !== text
+    this.#ownText = text
+    if (isOther) this.#components.sockets.returnToOwn()
   }
 
   #map(): void {

@@ -70,5 +70,6 @@ function wireguardTunnel(
 
 function isSamePath(one: TunnelPath, other: UdpPath | undefined): boolean {
   if (one.kind === 'stream' || other === undefined) return one.kind === 'stream' && other === undefined
-  return one.endpoint === other.endpoint && one.alsoStream === other.alsoStream && one.mtu === other.mtu
+  const isSameWay = one.endpoint === other.endpoint && one.socket === other.socket
+  return isSameWay && one.alsoStream === other.alsoStream && one.mtu === other.mtu
 }

@@ -37,6 +37,8 @@ export interface TunnelsComponents {
     | 'retryHandshake'
     | 'udpPort'
     | 'sendDatagram'
+    | 'openSocket'
+    | 'closeSocket'
     | 'expectDatagrams'
     | 'takeDatagrams'
     | 'activePeers'

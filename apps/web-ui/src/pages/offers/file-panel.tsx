@@ -4,16 +4,15 @@ import type { OffersRead } from '../../data/offers-read.ts'
 import { receiveCommand } from '../../model/commands.ts'
 import { nameOf } from '../../model/machine.ts'
 import { fileState } from '../../model/offer-words.ts'
-import { progressInWords } from '../../model/offer-progress.ts'
 import { countInWords } from '../../model/rate-words.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Facts, PanelSection } from '../../parts/panel.tsx'
-import { Rate } from '../../parts/rate.tsx'
 import { MissingOffer } from './missing-offer.tsx'
 import css from './offers.module.css'
 import { SidePanel } from '../side-panel.tsx'
 import { errorFact, keptFact, StateAndSentence } from './service-panels.tsx'
+import { TransferProgress } from './transfer-progress.tsx'
 import { Withdraw } from './withdraw.tsx'
 
 /** One file or folder that this node offers. */
@@ -49,7 +48,7 @@ function FileFacts({ file }: { file: NodeFileView }) {
       </PanelSection>
       <PanelSection title="Receiving now">
         {file.Receivers.length === 0 && <p className={css.hint}>Nobody.</p>}
-        <ul className={css.receivers}>
+        <ul className={css.transfers}>
           {file.Receivers.map((receiver, at) => (
             <Receiver key={`${receiver.PeerID} ${at}`} receiver={receiver} name={name(receiver.PeerID)} />
           ))}
@@ -74,26 +73,13 @@ function FileFacts({ file }: { file: NodeFileView }) {
 }
 
 function Receiver({ receiver, name }: { receiver: NodeFileView['Receivers'][number]; name: string }) {
-  const { percent, bytes, left } = progressInWords(receiver)
-  const way = [receiver.Path, receiver.Transport].filter((part) => part !== null).join(', ')
   return (
-    <li className={css.receiver}>
+    <li className={css.transfer}>
       <span className={css.member}>
         <Glyph id={receiver.PeerID} />
         {name}
       </span>
-      {receiver.TotalBytes !== null && (
-        <progress
-          value={receiver.Bytes}
-          max={Math.max(1, receiver.TotalBytes)}
-          aria-label={`Sent to ${name}`}
-        />
-      )}
-      <span className={css.hint}>
-        {percent !== undefined && `${percent} %, `}
-        {bytes}, {way}, <Rate bytesPerSecond={receiver.Rate} />
-        {left !== undefined && `, ${left} left`}
-      </span>
+      <TransferProgress label={`Sent to ${name}`} progress={receiver} way={receiver} />
     </li>
   )
 }

@@ -1,4 +1,4 @@
-import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
+import type { NodeConnectionView, NodeDownloadView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import { eventually } from '@mesh/testkit'
 import { act, fireEvent, screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
@@ -40,6 +40,27 @@ const file = (Name: string, more: Partial<NodeFileView> = {}): NodeFileView => (
   Kept: true,
   ...more,
 })
+
+const download = (Name: string, more: Partial<NodeDownloadView> = {}): NodeDownloadView => ({
+  Name,
+  Destination: '/srv/inbox/',
+  State: 'receiving',
+  Provider: NAS.peerId,
+  Path: 'direct',
+  Transport: 'tcp tls',
+  Files: 12,
+  Bytes: 10_000_000,
+  TotalBytes: 40_000_000,
+  Rate: 1_000_000,
+  LeftMs: 30_000,
+  WrittenTo: null,
+  Verified: null,
+  LastError: null,
+  ErrorCode: null,
+  Hint: null,
+  ...more,
+})
+const STANDS_STILL = { Path: null, Transport: null, Rate: 0, LeftMs: null } as const
 
 test('each state of a service is a word, with its reason', async () => {
   const node = createFakeNode()
@@ -157,7 +178,8 @@ test('a service of a member is connected from here, and its address is there to 
 test('away from its machine the node is read only, and the page says what to type there', async () => {
   const node = createFakeNode()
   const local = () => refusal(403, 'node.local_only', 'only the machine itself may ask', 'Ask there.')
-  for (const list of ['services', 'connections', 'files']) node.answer(`/api/node/${list}`, local)
+  for (const list of ['services', 'connections', 'files', 'downloads'])
+    node.answer(`/api/node/${list}`, local)
   node.answer(
     '/api/services',
     ok([
@@ -227,4 +249,90 @@ test('files of members come with the command that fetches them', async () => {
   node.answer('/api/files', ok([{ Name: 'my photos', PeerID: NAS.peerId }]))
   open(node, '/files')
   expect(await text("mesh file-receive 'my photos'")).toBeDefined()
+})
+
+test('what this node fetches stands there with progress, and how the last ended', async () => {
+  const node = createFakeNode()
+  node.answer(
+    '/api/node/downloads',
+    ok([
+      download('photos'),
+      download('iso', {
+        State: 'waiting',
+        Provider: null,
+        Files: null,
+        Bytes: 0,
+        TotalBytes: null,
+        ...STANDS_STILL,
+      }),
+      download('logs', { State: 'retrying', LastError: 'the connection broke off', ...STANDS_STILL }),
+      download('notes', { State: 'failed', LastError: 'no room is left', ...STANDS_STILL }),
+      download('old', {
+        State: 'received',
+        WrittenTo: '/srv/inbox/old.tar',
+        Verified: true,
+        ...STANDS_STILL,
+      }),
+    ]),
+  )
+  open(node, '/files')
+  const list = await screen.findByRole('table', { name: 'Fetched by this node' })
+  const row = (name: string) => within(list).getByRole('link', { name }).closest('[role=row]')?.textContent
+  expect(row('photos')).toMatch(/receiving.*from.*\/srv\/inbox\/25 %, 30 s left8 Mbit\/s/)
+  expect(row('iso')).toContain('waitingfor a sender')
+  expect(row('logs')).toMatch(/broken off.*25 %/)
+  expect(row('notes')).toContain('failedno room is left')
+  expect(row('old')).toMatch(/received.*\/srv\/inbox\/old\.tar/)
+})
+
+test('with nothing fetched the list is not there, and an address of something that ended says so', async () => {
+  open(createFakeNode(), '/files?view=download&name=photos')
+  const panel = await screen.findByRole('complementary', { name: 'photos' })
+  await within(panel).findByText('This node fetches nothing of this name')
+  expect(screen.queryByRole('region', { name: 'Fetched by this node' })).toBeNull()
+})
+
+test('a download is followed, and stopped after the page has said how it goes on', async () => {
+  const node = createFakeNode()
+  node.answer('/api/node/downloads', ok([download('my photos')]))
+  node.answer('DELETE /api/node/downloads/my%20photos', () => {
+    node.answer('/api/node/downloads', ok([]))
+    return { status: 200, body: { State: 'Removed' } }
+  })
+  const { router } = open(node, '/files?view=download&name=my%20photos')
+  const panel = await screen.findByRole('complementary', { name: 'my photos' })
+  await within(panel).findByText(/25 %, 10 MB of 40 MB, direct, tcp tls/)
+  within(panel).getByText(/30 s left/)
+  const bar = within(panel).getByRole<HTMLProgressElement>('progressbar', { name: 'Received of my photos' })
+  expect([bar.value, bar.max]).toEqual([10_000_000, 40_000_000])
+  await within(panel).findByText('nas')
+  fireEvent.click(within(panel).getByRole('button', { name: 'Stop' }))
+  const dialog = await screen.findByRole('dialog', { hidden: true })
+  within(dialog).getByText("mesh file-receive 'my photos' /srv/inbox/")
+  expect(within(dialog).getByText(/^curl -X DELETE/).textContent).toContain('/api/node/downloads/my%20photos')
+  fireEvent.click(within(dialog).getByRole('button', { name: 'Stop', hidden: true }))
+  await eventually(() => expect(node.requests).toContain('DELETE /api/node/downloads/my%20photos'))
+  await eventually(() => expect(router.state.location.search).toEqual({}))
+})
+
+test('a download that failed says why, what to do and what goes on with it, and is taken from the list', async () => {
+  const node = createFakeNode()
+  const failure = {
+    LastError: 'no room is left at /srv/inbox',
+    ErrorCode: 'files.no_space',
+    Hint: 'Make room.',
+  }
+  node.answer(
+    '/api/node/downloads',
+    ok([download('photos', { State: 'failed', ...STANDS_STILL, ...failure })]),
+  )
+  node.answer('DELETE /api/node/downloads/photos', () => ({ status: 200, body: { State: 'Removed' } }))
+  open(node, '/files?view=download&name=photos')
+  const panel = await screen.findByRole('complementary', { name: 'photos' })
+  await within(panel).findByText('no room is left at /srv/inbox')
+  within(panel).getByText('Make room.')
+  within(panel).getByText('mesh file-receive photos /srv/inbox/')
+  expect(within(panel).queryByRole('progressbar')).toBeNull()
+  fireEvent.click(within(panel).getByRole('button', { name: 'Take from the list' }))
+  await eventually(() => expect(node.requests).toContain('DELETE /api/node/downloads/photos'))
 })

@@ -23,7 +23,7 @@ import { MissingOffer } from './missing-offer.tsx'
 import { SidePanel } from '../side-panel.tsx'
 import { Withdraw } from './withdraw.tsx'
 
-type Fact = readonly [term: string, fact: React.ReactNode]
+export type Fact = readonly [term: string, fact: React.ReactNode]
 
 interface PanelProps<View> {
   readonly name: string

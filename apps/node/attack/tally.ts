@@ -1,0 +1,73 @@
+/**
+ * What an attack did at its victim, and why what else it tried came to nothing: an attack that never reached anybody was
+ * held off by nobody.
+ */
+import { errorChain } from './error-chain.ts'
+
+/** `refused`: the victim ended all that the attack tried, which is an outcome too. */
+export type Carried = 'carried out' | 'refused' | 'not carried out'
+
+/** Errors by which the other side of a connection or stream shows that it ended it, by name and by code. */
+const ENDED_BY_VICTIM: ReadonlySet<string> = new Set([
+  'ConnectionClosedError',
+  'ConnectionClosingError',
+  'ConnectionFailedError',
+  'ECONNRESET',
+  'EPIPE',
+  'MuxerClosedError',
+  'RefusedError',
+  'StreamClosedError',
+  'StreamResetError',
+  'UnexpectedEOFError',
+])
+
+/** The victim refused in so many words what was asked of it. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError'
+}
+
+export class Tally {
+  readonly #counts = new Map<string, number>()
+  readonly #refusals = new Map<string, number>()
+  readonly #failures = new Map<string, number>()
+
+  /** Counts what reached the victim, as 'streams'. */
+  count(what: string, times = 1): void {
+    this.#counts.set(what, this.of(what) + times)
+  }
+
+  of(what: string): number {
+    return this.#counts.get(what) ?? 0
+  }
+
+  /** Tells why one try came to nothing. Does not count what ends with the attack's own time. */
+  missed(error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return
+    const chain = errorChain(error)
+    const isRefusal = chain.some(({ name, code }) => ENDED_BY_VICTIM.has(name) || ENDED_BY_VICTIM.has(code))
+    const reasons = isRefusal ? this.#refusals : this.#failures
+    const last = chain.at(-1)
+    const reason = last === undefined ? String(error) : `${last.name}: ${last.message}`.slice(0, 120)
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  }
+
+  /** @param aim what has to be counted for the attack to have been carried out */
+  carried(aim: string): Carried {
+    if (this.of(aim) > 0) return 'carried out'
+    return this.#refusals.size > 0 ? 'refused' : 'not carried out'
+  }
+
+  /** All of it for a person to read. */
+  toString(): string {
+    const counts = [...this.#counts].map(([what, times]) => `${Math.round(times)} ${what}`)
+    const refusals = describe('refused', this.#refusals)
+    return [...counts, ...refusals, ...describe('failed', this.#failures)].join(', ') || 'nothing was done'
+  }
+}
+
+function describe(what: string, reasons: ReadonlyMap<string, number>): readonly string[] {
+  const all = [...reasons].toSorted(([, a], [, b]) => b - a)
+  const times = all.reduce((sum, [, count]) => sum + count, 0)
+  const [most] = all
+  return most === undefined ? [] : [`${times} ${what} (mostly ${most[0]})`]
+}

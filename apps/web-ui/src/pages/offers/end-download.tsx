@@ -1,0 +1,64 @@
+import type { NodeDownloadView } from '@mesh/api-contract'
+import { useNavigate } from '@tanstack/react-router'
+import { CircleStop, Eraser } from 'lucide-react'
+import { useState } from 'react'
+import { useEndDownload } from '../../data/offers.ts'
+import { endDownloadCommand, receiveCommand } from '../../model/commands.ts'
+import { Button } from '../../parts/button.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { fieldClasses } from '../../parts/field.tsx'
+import { WriteErrorNote } from '../../parts/notes.tsx'
+import css from './offers.module.css'
+
+interface EndDownloadProps {
+  readonly download: NodeDownloadView
+  readonly isUnderWay: boolean
+}
+
+/** Stops a download, after asking; takes one that has ended from the list at once. */
+export function EndDownload({ download: { Name, Destination }, isUnderWay }: EndDownloadProps) {
+  const [asking, setAsking] = useState(false)
+  const navigate = useNavigate()
+  const end = useEndDownload()
+  const endIt = () => end.mutate(Name, { onSuccess: () => void navigate({ to: '/files', search: {} }) })
+  return (
+    <div>
+      {end.error !== null && <WriteErrorNote error={end.error} />}
+      {isUnderWay ? (
+        <Button tone="danger" disabled={end.isPending} onClick={() => setAsking(true)}>
+          <CircleStop aria-hidden="true" />
+          Stop
+        </Button>
+      ) : (
+        <Button disabled={end.isPending} onClick={endIt}>
+          <Eraser aria-hidden="true" />
+          Take from the list
+        </Button>
+      )}
+      {asking && (
+        <Dialog title={`Stop receiving ${Name}?`} onClose={() => setAsking(false)}>
+          <p>Whoever asked for it is told. What has come is kept, and this goes on with it:</p>
+          <Copy text={receiveCommand(Name, Destination)} what="command" mono wrap />
+          <p className={css.hint}>The same from a terminal:</p>
+          <Copy text={endDownloadCommand({ origin: location.origin, name: Name })} what="command" mono wrap />
+          <div className={fieldClasses.actions}>
+            <Button
+              tone="danger"
+              autoFocus
+              onClick={() => {
+                setAsking(false)
+                endIt()
+              }}
+            >
+              Stop
+            </Button>
+            <Button tone="quiet" onClick={() => setAsking(false)}>
+              Go on
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,152 @@
+//! The engine's UDP sockets: its own, which stays, and further ones that come and go. Each has a port of its own, and so a
+//! mapping of its own at a NAT: where a NAT forgets them, the next one is there before.
+use crate::limits::MAX_FURTHER_SOCKETS;
+use crate::socket::{SocketConfig, UdpSocket};
+use parking_lot::RwLock;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+
+/// Stands for the engine's own socket where a further one is named by its port.
+pub const OWN: u16 = 0;
+
+/// Where a datagram came from, and which socket received it: `OWN`, or the port of a further one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub address: SocketAddr,
+    pub socket: u16,
+}
+
+pub struct Sockets {
+    own: UdpSocket,
+    mark: Option<u32>,
+    further: RwLock<Vec<Arc<UdpSocket>>>,
+    /// How many those are: nobody asks for the lock while there are none.
+    count: AtomicUsize,
+    /// Has something to read whenever one of the sockets has.
+    any: OwnedFd,
+}
+
+impl Sockets {
+    pub fn open(config: SocketConfig) -> io::Result<Sockets> {
+        // SAFETY: a plain system call; the result is checked.
+        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let sockets = Sockets {
+            own: UdpSocket::open(config)?,
+            mark: config.mark,
+            further: RwLock::default(),
+            count: AtomicUsize::new(0),
+            // SAFETY: it was just made and belongs to nobody else.
+            any: unsafe { OwnedFd::from_raw_fd(fd) },
+        };
+        sockets.watch(&sockets.own)?;
+        Ok(sockets)
+    }
+
+    pub fn own(&self) -> &UdpSocket {
+        &self.own
+    }
+
+    /// The further ones. Holding them keeps them open.
+    #[inline]
+    pub fn further(&self) -> Vec<Arc<UdpSocket>> {
+        if self.count.load(Acquire) == 0 { Vec::new() } else { self.further.read().clone() }
+    }
+
+    /// A descriptor to wait for: readable when a socket is, one that is opened meanwhile too.
+    pub fn fd(&self) -> RawFd {
+        self.any.as_raw_fd()
+    }
+
+    /// Opens a further one, on a port that the kernel chooses, and gives the port.
+    pub fn open_further(&self) -> io::Result<u16> {
+        let mut further = self.further.write();
+        if further.len() >= MAX_FURTHER_SOCKETS {
+            return Err(io::Error::other(format!("{MAX_FURTHER_SOCKETS} further sockets are open")));
+        }
+        let socket = UdpSocket::open(SocketConfig { port: 0, mark: self.mark })?;
+        self.watch(&socket)?;
+        let port = socket.port();
+        further.push(Arc::new(socket));
+        self.count.store(further.len(), Release);
+        Ok(port)
+    }
+
+    /// Closes a further one; what is still to be sent by it leaves by the engine's own.
+    pub fn close_further(&self, port: u16) {
+        let mut further = self.further.write();
+        further.retain(|socket| socket.port() != port);
+        self.count.store(further.len(), Release);
+    }
+
+    /// Gives `each` the socket with this port, or the engine's own where there is none any more.
+    #[inline]
+    pub fn with<T>(&self, port: u16, each: impl FnOnce(&UdpSocket) -> T) -> T {
+        match self.find(port) {
+            Some(socket) => each(&socket),
+            None => each(&self.own),
+        }
+    }
+
+    #[inline]
+    fn find(&self, port: u16) -> Option<Arc<UdpSocket>> {
+        if port == OWN || self.count.load(Acquire) == 0 {
+            return None;
+        }
+        // a copy, so that the lock is not held over what is done with it
+        self.further.read().iter().find(|socket| socket.port() == port).cloned()
+    }
+
+    /// A socket that is closed is watched no more.
+    fn watch(&self, socket: &UdpSocket) -> io::Result<()> {
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
+        // SAFETY: both descriptors are open, and the event is valid for the time of the call.
+        let result = unsafe {
+            libc::epoll_ctl(self.any.as_raw_fd(), libc::EPOLL_CTL_ADD, socket.fd(), &raw mut event)
+        };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Waker;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn further_sockets_have_ports_of_their_own_and_come_and_go() {
+        let sockets = Sockets::open(SocketConfig::default()).unwrap();
+        let ports: Vec<u16> = (0..MAX_FURTHER_SOCKETS).map(|_| sockets.open_further().unwrap()).collect();
+        assert!(sockets.open_further().is_err(), "they are bounded");
+        for port in &ports {
+            assert_eq!(sockets.with(*port, UdpSocket::port), *port);
+            assert_ne!(*port, sockets.own().port());
+        }
+        sockets.close_further(ports[0]);
+        assert_eq!(sockets.with(ports[0], UdpSocket::port), sockets.own().port());
+        assert_eq!(sockets.further().len(), MAX_FURTHER_SOCKETS - 1);
+        assert_eq!(sockets.with(OWN, UdpSocket::port), sockets.own().port());
+    }
+
+    #[test]
+    fn who_waits_sees_what_comes_to_a_socket_that_was_opened_meanwhile() {
+        let sockets = Sockets::open(SocketConfig::default()).unwrap();
+        let waker = Waker::new().unwrap();
+        let began = Instant::now();
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| waker.wait_for(sockets.fd()));
+            std::thread::sleep(Duration::from_millis(20));
+            let port = sockets.open_further().unwrap();
+            let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            sender.send_to(b"hello", ("127.0.0.1", port)).unwrap();
+            waits.join().unwrap();
+        });
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
+}

@@ -1,0 +1,45 @@
+import { tryParsePeerId } from '@mesh/core'
+import { createManualClock } from '@mesh/testkit'
+import { expect, test } from 'vitest'
+import { MAX_HELD_BYTES_PER_PEER } from '../gossip-limits.ts'
+import { HeldBytes } from '../libp2p/held-bytes.ts'
+import type { ByteStream } from '../p2p-node.ts'
+import { createByteChannel } from './byte-channel.ts'
+
+const peer = tryParsePeerId('12D3KooWPjceQrSwdWXPyLLeABRXmuqt69Rg3sBYbU1Nft9HyQ6X')
+if (peer === undefined) throw new Error('no peer id')
+
+const MIB = 1024 * 1024
+
+/** The length of a message of 30 MiB as it stands before it. */
+const PREFIX = Uint8Array.from([0x80, 0x80, 0x80, 0x0f])
+
+test('an unfinished message that holds too much ends its channel', async () => {
+  const clock = createManualClock()
+  const held = new HeldBytes({ isMember: () => true, clock })
+  let come = (_bytes: Uint8Array): void => {}
+  let aborted: Error | undefined
+  const stream = {
+    peer,
+    direct: true,
+    address: '192.0.2.1',
+    onBytes: (listener: typeof come) => (come = listener),
+    onDrain() {},
+    onRemoteEnd() {},
+    onEnd() {},
+    pause() {},
+    resume() {},
+    abort: (reason: Error) => (aborted = reason),
+  } as unknown as ByteStream
+  const channel = createByteChannel({ stream, maxMessageBytes: 64 * MIB, clock, held, onTooLong() {} })
+  const messages = channel.messages()[Symbol.asyncIterator]()
+  const failed = messages.next().catch((error: unknown) => String(error))
+  come(PREFIX)
+  for (let at = 0; at < MAX_HELD_BYTES_PER_PEER / MIB; at++) {
+    come(new Uint8Array(MIB))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(await failed).toContain('the channel is closed')
+  expect(aborted?.message).toBe('unfinished frames hold too much')
+  expect(held.bytes).toBe(0)
+})

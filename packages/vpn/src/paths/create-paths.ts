@@ -1,0 +1,354 @@
+/**
+ * The ways to peers over UDP: 1 both ends tell each other their candidates over the control stream; 2 probes go through
+ * the engine's socket (`probe-message.ts`) into one state machine for each peer (`step.ts`); 3 the path that it chooses
+ * stands in the engine's table. Until there is one, and whenever it dies, the stream carries on.
+ */
+import { createTokenBucket, type PeerId, type TokenBucket, tryParseIp, untilAborted } from '@mesh/core'
+import type { Datagram, Endpoint } from '@mesh/engine'
+import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
+import { believedCandidates, isCandidateAddress } from './candidates.ts'
+import { explain, noPath, type NoPathReason, type UdpStatus } from './explain.ts'
+import {
+  ACTIVITY_MS,
+  ANSWERS_PER_SECOND,
+  KEPT_PATHS,
+  PATH_SECRET_BYTES,
+  PATH_TOKEN_BYTES,
+  PROBES_PER_SECOND,
+  ROUNDS_MS,
+} from './limits.ts'
+import { CandidateTeller } from './candidate-teller.ts'
+import { createPathState } from './create-path-state.ts'
+import { type PathEnds, pathKey } from './known-paths.ts'
+import { OwnSockets } from './own-sockets.ts'
+import type { Candidate, LocalSocket, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
+import { decodeProbe, encodeProbe, type Pong, probeToken } from './probe-message.ts'
+import type { Paths, PathsComponents, PathsInit } from './paths.ts'
+import { deriveProbeKeys, type ProbeKeys } from './probe-keys.ts'
+import { step, usedPath, wakeAt } from './step.ts'
+import { WatchedCandidates } from './watched-candidates.ts'
+
+/** One peer of the table with which a control channel stood. */
+interface Member {
+  readonly peer: PeerId
+  readonly mtu: number
+  readonly secret: Uint8Array
+  readonly token: Uint8Array
+  /** Both ends told each other. */
+  theirs: { readonly message: PathsMessage; readonly keys: ProbeKeys } | undefined
+  state: PathState
+  /** Those who wait for the round trip of the path in use. */
+  readonly measuring: Set<(rttMs: number | undefined) => void>
+  /** The reason that was told last; undefined: there is a path, or none was looked for. */
+  reason: NoPathReason | undefined
+  /** How many of its probes are answered. */
+  readonly answers: TokenBucket
+  readonly teller: CandidateTeller
+  cancelTick: (() => void) | undefined
+}
+
+export function createPaths(init: PathsInit, components: PathsComponents): Paths {
+  return new UdpPaths(init, { ...components, log: components.log.child('paths') })
+}
+
+class UdpPaths implements Paths {
+  readonly #init: PathsInit
+  readonly #components: PathsComponents
+  readonly #members = new Map<PeerId, Member>()
+  /** The members by the token, in hex, that their probes name. */
+  readonly #byToken = new Map<string, Member>()
+  readonly #sockets: OwnSockets
+  readonly #own: WatchedCandidates
+  readonly #budget: TokenBucket
+  #cancelActivity: (() => void) | undefined
+  #stopped = false
+
+  constructor(init: PathsInit, components: PathsComponents) {
+    this.#init = init
+    this.#components = components
+    this.#sockets = new OwnSockets({
+      ...components,
+      isNeeded: () => this.#all().some(({ state }) => state.chosen?.isThroughNat === true),
+      onCurrent: (current) => this.#stepAll({ type: 'socket', current }),
+      onClosed: (socket) => this.#stepAll({ type: 'closed', socket }),
+    })
+    this.#own = new WatchedCandidates(init, {
+      ...components,
+      sockets: this.#sockets,
+      onChange: () => {
+        for (const { teller } of this.#all()) teller.tellSoon()
+      },
+    })
+    this.#budget = createTokenBucket(
+      { perSecond: PROBES_PER_SECOND, burst: PROBES_PER_SECOND },
+      components.clock,
+    )
+  }
+
+  open(peer: PeerId, mtu: number): void {
+    if (this.#stopped || this.#components.engine.udpPort === undefined) return
+    const known = this.#members.get(peer)
+    if (known?.mtu === mtu) return known.teller.tellSoon()
+    if (known !== undefined) this.forget(peer)
+    const { random, clock } = this.#components
+    const member: Member = {
+      peer,
+      mtu,
+      secret: random.bytes(PATH_SECRET_BYTES),
+      token: random.bytes(PATH_TOKEN_BYTES),
+      theirs: undefined,
+      state: this.#newState(mtu),
+      measuring: new Set(),
+      reason: undefined,
+      answers: createTokenBucket({ perSecond: ANSWERS_PER_SECOND, burst: ANSWERS_PER_SECOND }, clock),
+      teller: new CandidateTeller({
+        tell: () => this.#tell(member),
+        onChangeTold: () => this.#searchToo(member),
+        clock,
+      }),
+      cancelTick: undefined,
+    }
+    this.#members.set(peer, member)
+    this.#byToken.set(hexOf(member.token), member)
+    this.#expectProbes()
+    this.#watch()
+    member.teller.tell()
+  }
+
+  told(peer: PeerId, message: PathsMessage): void {
+    const member = this.#members.get(peer)
+    const isRight = message.secret.length === PATH_SECRET_BYTES && message.token.length === PATH_TOKEN_BYTES
+    if (member === undefined || !isRight) return
+    const before = member.theirs
+    if (before === undefined || hexOf(before.message.secret) !== hexOf(message.secret)) {
+      const keys = deriveProbeKeys(
+        { self: this.#init.self, peer },
+        { own: member.secret, theirs: message.secret },
+      )
+      if (before !== undefined) this.#reset(member)
+      member.theirs = { message, keys }
+    } else {
+      member.theirs = { message, keys: before.keys }
+    }
+    const candidates = believedCandidates(message.candidates, this.#init.vpnRanges())
+    this.#step(member, { type: 'candidates', candidates })
+  }
+
+  forget(peer: PeerId): void {
+    const member = this.#members.get(peer)
+    if (member === undefined) return
+    const hadPath = usedPath(member.state) !== undefined
+    member.cancelTick?.()
+    member.teller.stop()
+    for (const tell of member.measuring) tell(undefined)
+    this.#members.delete(peer)
+    this.#byToken.delete(hexOf(member.token))
+    this.#expectProbes()
+    this.#sockets.forget(peer)
+    if (this.#members.size === 0) this.#unwatch()
+    if (hadPath && !this.#stopped) this.#components.onPath(peer)
+  }
+
+  datagrams(): void {
+    for (const datagram of this.#components.engine.takeDatagrams()) this.#receive(datagram)
+  }
+
+  restart(): void {
+    this.#expectProbes()
+    this.#sockets.restart()
+    for (const member of this.#all()) this.#reset(member)
+    this.#own.restart()
+  }
+
+  pathOf(peer: PeerId): UdpPath | undefined {
+    const member = this.#members.get(peer)
+    return member && usedPath(member.state)
+  }
+
+  status(peer: PeerId): UdpStatus {
+    const member = this.#members.get(peer)
+    if (this.#components.engine.udpPort === undefined) return noPath('off')
+    if (member?.theirs === undefined) return noPath('unsupported')
+    return explain(member.state, this.#sockets.seen.varies && member.theirs.message.varies)
+  }
+
+  async measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined> {
+    const member = this.#members.get(peer)
+    if (member?.state.chosen === undefined) return undefined
+    const measured = Promise.withResolvers<number | undefined>()
+    member.measuring.add(measured.resolve)
+    try {
+      this.#step(member, { type: 'measure' })
+      return await untilAborted(measured.promise, signal)
+    } finally {
+      member.measuring.delete(measured.resolve)
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true
+    for (const peer of this.#members.keys()) this.forget(peer)
+    this.#unwatch()
+    this.#sockets.stop()
+  }
+
+  #receive({ from, socket, length, bytes }: Datagram): void {
+    const token = probeToken(bytes)
+    const member = token === undefined ? undefined : this.#byToken.get(token)
+    const address = tryParseIp(from.address)
+    if (member?.theirs === undefined || address === undefined) return
+    // a probe that went through the VPN proves a way that leads through itself
+    if (!isCandidateAddress(address, this.#init.vpnRanges())) return
+    const probe = decodeProbe(bytes, length, member.theirs.keys.receive)
+    if (probe === undefined) return
+    const source = { address, port: from.port }
+    if (probe.kind === 'ping') return this.#step(member, { ...probe, type: 'ping', from: source, socket })
+    this.#answered(member, probe, { endpoint: source, socket })
+  }
+
+  #answered(member: Member, { nonce, observed }: Pong, ends: PathEnds): void {
+    const { socket, endpoint } = ends
+    const isSeenAsOwn = this.#isOwn(observed, socket)
+    const { is } = this.#sockets.learn({
+      witness: member.peer,
+      socket,
+      endpoint: observed,
+      isOwn: isSeenAsOwn,
+    })
+    if (is !== 'same') this.#own.look()
+    if (is === 'other') this.#stepAll({ type: 'remapped', socket })
+    const { chosen } = member.state
+    const asked = chosen?.key === pathKey(ends) && chosen.sent.find((each) => each.nonce === nonce)
+    if (asked) for (const tell of member.measuring) tell(this.#components.clock.monotonic() - asked.at)
+    this.#step(member, { type: 'pong', from: endpoint, socket, nonce, isSeenAsOwn })
+  }
+
+  /** No NAT is between: a peer saw the socket at an address of this machine's own. */
+  #isOwn({ address, port }: Endpoint, socket: LocalSocket): boolean {
+    if (port !== (socket ?? this.#components.engine.udpPort)) return false
+    return this.#own.latest.some(({ endpoint, kind }) => kind === 'own' && endpoint.address === address)
+  }
+
+  #all(): readonly Member[] {
+    return [...this.#members.values()]
+  }
+
+  #stepAll(input: PathInput): void {
+    for (const member of this.#all()) this.#step(member, input)
+  }
+
+  #newState(wantedMtu: number): PathState {
+    const { current } = this.#sockets
+    return createPathState({ wantedMtu, current }, this.#components.clock.monotonic())
+  }
+
+  #step(member: Member, input: PathInput): void {
+    const { clock } = this.#components
+    const effects = step(member.state, input, clock.monotonic())
+    for (const effect of effects) this.#run(member, effect)
+    this.#tellReason(member)
+    member.cancelTick?.()
+    const now = clock.monotonic()
+    const at = wakeAt(member.state, now)
+    member.cancelTick = Number.isFinite(at)
+      ? clock.after(at - now, () => this.#step(member, { type: 'tick' }))
+      : undefined
+  }
+
+  /** Tells once why a search found nothing. */
+  #tellReason(member: Member): void {
+    const { chosen, round } = member.state
+    if (chosen !== undefined) member.reason = undefined
+    else if (round >= ROUNDS_MS.length && member.theirs !== undefined) {
+      const { reason } = this.status(member.peer)
+      const isOther = reason !== member.reason
+      member.reason = reason
+      if (isOther) this.#components.onReason?.(member.peer)
+    }
+  }
+
+  #run(member: Member, effect: PathEffect): void {
+    const { theirs, peer } = member
+    if (effect.type === 'use') {
+      this.#components.log.debug('path to a peer', { peer, ...effect.path })
+      if (effect.path === undefined) for (const tell of member.measuring) tell(undefined)
+      this.#keepSome()
+      return this.#components.onPath(peer)
+    }
+    const budget = effect.type === 'ping' ? this.#budget : member.answers
+    if (theirs === undefined || !budget.take()) return
+    const seal = { token: theirs.message.token, key: theirs.keys.send }
+    const { to, nonce, length } = effect
+    const { engine, clock } = this.#components
+    if (effect.type === 'pong') {
+      const pong = encodeProbe({ kind: 'pong', nonce, length, observed: to }, seal)
+      return void engine.sendDatagram(to, pong, effect.socket)
+    }
+    const { socket, turn } = effect.by
+    if (engine.sendDatagram(to, encodeProbe({ kind: 'ping', nonce, length, turn }, seal), socket)) return
+    // later, as this is inside of a step
+    clock.after(0, () => {
+      if (this.#members.get(peer) === member) this.#step(member, { type: 'unsent', nonce })
+    })
+  }
+
+  /** A few paths are kept without packets, as they tell how others see this socket. */
+  #keepSome(): void {
+    let kept = 0
+    for (const { state } of this.#members.values()) {
+      if (state.chosen === undefined) continue
+      state.isKept = kept++ < KEPT_PATHS
+    }
+  }
+
+  #reset(member: Member): void {
+    const hadPath = usedPath(member.state) !== undefined
+    member.cancelTick?.()
+    member.state = this.#newState(member.mtu)
+    if (hadPath) this.#components.onPath(member.peer)
+  }
+
+  #expectProbes(): void {
+    this.#components.engine.expectDatagrams([...this.#byToken.values()].map(({ token }) => token))
+  }
+
+  #watch(): void {
+    if (this.#cancelActivity !== undefined) return
+    this.#own.start()
+    const { clock } = this.#components
+    const askActivity = () => {
+      for (const peer of this.#components.engine.activePeers()) {
+        const member = this.#members.get(peer)
+        if (member?.theirs !== undefined) this.#step(member, { type: 'active' })
+      }
+      this.#cancelActivity = clock.after(ACTIVITY_MS, askActivity)
+    }
+    this.#cancelActivity = clock.after(ACTIVITY_MS, askActivity)
+  }
+
+  #unwatch(): void {
+    this.#own.stop()
+    this.#cancelActivity?.()
+    this.#cancelActivity = undefined
+  }
+
+  candidates(): readonly Candidate[] {
+    return this.#own.read()
+  }
+
+  #tell({ peer, secret, token }: Member): void {
+    const { varies } = this.#sockets.seen
+    const message = { secret, token, candidates: this.#own.latest, varies }
+    this.#components.tell(peer, encodePaths(message))
+  }
+
+  /** This end searches at the same time as the peer will, which was told something new. */
+  #searchToo(member: Member): void {
+    const needsPath = member.theirs !== undefined && usedPath(member.state) === undefined
+    if (needsPath) this.#step(member, { type: 'moved' })
+  }
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}

@@ -1,0 +1,181 @@
+/**
+ * This node's UDP sockets. Most nodes have the engine's own alone. Some NATs forget a mapping every minute or so, whatever
+ * flows: once that is seen, further sockets take turns, each for less than the shortest life of a mapping:
+ *
+ * 1. witnesses say where they see a socket; two mappings in a row that lived short make a NAT that forgets;
+ * 2. before the mapping in use is as old, another socket is opened, and with it a mapping;
+ * 3. paths by it are probed, and taken when proven (`own-turn.ts`, `choose-path.ts`); peers follow, as its turn is later;
+ * 4. a while later the one before is closed. The engine's own stays, and shows whether the NAT forgets still: once it does
+ *    not, or this machine is in another network, packets leave by it again.
+ */
+import type { Clock, Logger, PeerId } from '@mesh/core'
+import type { Endpoint, Engine } from '@mesh/engine'
+import {
+  LEAST_BREAK_MS,
+  LIVES_KEPT,
+  MOST_BREAK_MS,
+  OLD_SOCKET_MS,
+  ONE_BREAK_MS,
+  RENEW_PART,
+  SHORT_LIVES,
+  WORD_MS,
+} from './limits.ts'
+import type { LocalSocket, SocketTurn } from './path-state.ts'
+import { SeenAddresses, type Word } from './seen-addresses.ts'
+
+interface OwnSocketsComponents {
+  readonly engine: Pick<Engine, 'openSocket' | 'closeSocket'>
+  /** Says whether there is a path that another mapping would serve. */
+  readonly isNeeded: () => boolean
+  /** Called when packets are to leave by another socket. */
+  readonly onCurrent: (current: SocketTurn) => void
+  /** Called after a further socket was closed. */
+  readonly onClosed: (socket: LocalSocket) => void
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** What a witness saw. */
+interface Sight {
+  readonly witness: PeerId
+  readonly socket: LocalSocket
+  readonly endpoint: Endpoint
+  /** No NAT is between: it is an address of this machine. */
+  readonly isOwn: boolean
+}
+
+export class OwnSockets {
+  readonly #components: OwnSocketsComponents
+  /** Where each socket that is open was seen. */
+  readonly #seen = new Map<LocalSocket, SeenAddresses>([[undefined, new SeenAddresses()]])
+  #current: SocketTurn = { socket: undefined, turn: 0 }
+  /** How long the latest mappings lived, in ms, at least. */
+  #lives: readonly number[] = []
+  #livedAt = Number.NEGATIVE_INFINITY
+  #currentSince: number
+  #cancelRenewal = () => {}
+  #cancelClosing = () => {}
+
+  constructor(components: OwnSocketsComponents) {
+    this.#components = components
+    this.#currentSince = components.clock.monotonic()
+  }
+
+  /** The socket that packets are to leave by. */
+  get current(): SocketTurn {
+    return this.#current
+  }
+
+  /** Where the socket in use was seen; while nobody has said so, the engine's own. */
+  get seen(): SeenAddresses {
+    const current = this.#seenOf(this.#current.socket)
+    return current.latest(1).length > 0 ? current : this.#seenOf(undefined)
+  }
+
+  learn({ witness, socket, endpoint, isOwn }: Sight): Word {
+    const now = this.#components.clock.monotonic()
+    const word = this.#seenOf(socket).learn(witness, endpoint, now)
+    if (isOwn) return word
+    if (word.is === 'other') this.#ended(word.livedMs, now)
+    const lastsNow = socket === undefined && word.is === 'same' && word.sinceMs > MOST_BREAK_MS
+    if (lastsNow) this.returnToOwn()
+    if (word.is !== 'same' && socket === this.#current.socket) this.#plan()
+    return word
+  }
+
+  forget(witness: PeerId): void {
+    for (const seen of this.#seen.values()) seen.forget(witness)
+  }
+
+  /** The NAT forgets nothing, or is another one: what was learnt of its mappings' lives holds no more. */
+  returnToOwn(): void {
+    this.#lives = []
+    this.#cancelRenewal()
+    if (this.#current.socket === undefined) return
+    this.#components.log.debug('mappings last: back to the first socket')
+    this.#take(undefined)
+  }
+
+  /** The engine is another one: its further sockets are gone. */
+  restart(): void {
+    this.#cancelRenewal()
+    this.#cancelClosing()
+    this.#lives = []
+    this.#current = { socket: undefined, turn: this.#current.turn + 1 }
+    this.#seen.clear()
+  }
+
+  stop(): void {
+    this.#cancelRenewal()
+    this.#cancelClosing()
+    for (const socket of this.#seen.keys()) {
+      if (socket !== undefined) this.#components.engine.closeSocket(socket)
+    }
+    this.restart()
+  }
+
+  #seenOf(socket: LocalSocket): SeenAddresses {
+    const seen = this.#seen.get(socket) ?? new SeenAddresses()
+    // words of a socket that was closed meanwhile are of no use
+    if (socket === undefined) this.#seen.set(socket, seen)
+    return seen
+  }
+
+  /** A mapping ended; several witnesses may tell of one. */
+  #ended(livedMs: number | undefined, now: number): void {
+    if (now - this.#livedAt < ONE_BREAK_MS) return
+    this.#livedAt = now
+    const isShort = livedMs !== undefined && livedMs >= LEAST_BREAK_MS && livedMs <= MOST_BREAK_MS
+    this.#lives = isShort ? [...this.#lives, livedMs].slice(-LIVES_KEPT) : []
+    this.#plan()
+  }
+
+  /** Plans the next socket, before the mapping of the one in use is as old as the shortest was. */
+  #plan(): void {
+    this.#cancelRenewal()
+    if (this.#lives.length < SHORT_LIVES) return
+    const { clock } = this.#components
+    const now = clock.monotonic()
+    const bornAt = this.#seenOf(this.#current.socket).oldest(now) ?? this.#currentSince
+    const dueAt = bornAt + Math.min(...this.#lives) * RENEW_PART
+    // a moment at least: the other witnesses have yet to say so
+    this.#cancelRenewal = clock.after(Math.max(dueAt - now, ONE_BREAK_MS), () => this.#renew())
+  }
+
+  #renew(): void {
+    const { engine, isNeeded, clock, log } = this.#components
+    if (!isNeeded()) {
+      this.#cancelRenewal = clock.after(WORD_MS, () => this.#renew())
+      return
+    }
+    this.#closeOld()
+    const socket = engine.openSocket()
+    if (socket === undefined) {
+      log.debug('no further socket: the mapping in use is kept until it is forgotten')
+      return
+    }
+    log.debug('further socket before the NAT forgets', { port: socket, livesMs: this.#lives })
+    this.#seen.set(socket, new SeenAddresses())
+    this.#take(socket)
+    this.#plan()
+  }
+
+  #take(socket: LocalSocket): void {
+    const { clock, onCurrent } = this.#components
+    this.#current = { socket, turn: this.#current.turn + 1 }
+    this.#currentSince = clock.monotonic()
+    this.#cancelClosing()
+    this.#cancelClosing = clock.after(OLD_SOCKET_MS, () => this.#closeOld())
+    onCurrent(this.#current)
+  }
+
+  #closeOld(): void {
+    this.#cancelClosing()
+    for (const socket of this.#seen.keys()) {
+      if (socket === undefined || socket === this.#current.socket) continue
+      this.#seen.delete(socket)
+      this.#components.engine.closeSocket(socket)
+      this.#components.onClosed(socket)
+    }
+  }
+}
