@@ -53,4 +53,3 @@ export {
   type Tunnel,
   type TunnelPath,
 } from './table.ts'
-export { trimMemory } from './trim-memory.ts'

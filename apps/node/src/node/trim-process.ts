@@ -106,7 +106,6 @@ export function trimAfterPeers(
   }
 }
 
-/** Collects the whole heap where that takes no longer than a node that carries packets may pause. */
-export function collectSmallHeap(): void {
+function collectSmallHeap(): void {
   if (process.memoryUsage().heapUsed < MAX_COLLECTED_BYTES) collectGarbage()
 }
