@@ -17,6 +17,7 @@ export function checkMachine(machine: MachineFacts, node: NodeFacts | undefined)
     checkFiles(machine),
     checkInterfaces(machine, node),
     checkResolver(machine),
+    ...checkExit(machine, node),
   ]
 }
 
@@ -147,6 +148,15 @@ function checkResolver({ ownName, nameServers }: MachineFacts): Check {
     'resolver',
     `This machine's resolver does not know its own name (${ownName.reason}).`,
     'Add the name to /etc/hosts, and look whether /etc/resolv.conf names a server that answers.',
+  )
+}
+
+/** A node that runs says itself what disturbs its exit. */
+function checkExit({ exit }: MachineFacts, node: NodeFacts | undefined): readonly Check[] {
+  if (exit === undefined || node !== undefined) return []
+  if (exit.length === 0) return [ok('exit', 'Nothing of this machine disturbs an exit node.')]
+  return exit.map(({ severity, title, hint }) =>
+    (severity === 'error' ? fail : warn)('exit', sentence(title), hint),
   )
 }
 

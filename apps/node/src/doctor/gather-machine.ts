@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { type Clock, MeshError, toError } from '@mesh/core'
 import { engineSupport, kernelSupport } from '@mesh/engine'
 import type { Settings } from '../settings/options.ts'
+import { examineExit } from '../exit/examine-exit.ts'
 import { readOpenFiles } from '../node/open-files.ts'
 import { describeExposedNetwork, readNetwork } from '../state/network.ts'
 import { version } from '../version.ts'
@@ -43,6 +44,7 @@ export async function gatherMachine(
       .map(([name]) => ({ name, mtu: mtuOf(name) })),
     addresses: interfaces.flatMap(([, addresses]) => addresses?.map(({ address }) => address) ?? []),
     ownName,
+    exit: examineExit(settings),
     nameServers: await nameServers,
     maxFiles: readOpenFiles()?.allowed,
   }
