@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { engineSupport } from '@mesh/engine'
 import { createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { commandWords } from './harness.ts'
 import {
   createVpnLab,
   iperf,
@@ -27,6 +28,8 @@ const why =
 const suite = why === undefined ? 'an exit node' : `an exit node (skipped: ${why})`
 
 const [FAR4, FAR6, LAN_DNS] = ['198.51.100.1', '2001:db8:1::1', '192.168.7.53']
+/** Behind a router of the local network. */
+const FAR_LAN = '10.77.0.1'
 const [USER, EXIT] = ['203.0.113.10', '203.0.113.20']
 
 /** Counts what the user's machine sends to the Internet past the exit, but for what a link needs. */
@@ -41,6 +44,23 @@ const COUNTERS = `table inet count {
     ip saddr ${EXIT} ip daddr ${FAR4} counter name byExit
     ip6 saddr 2001:db8:b::20 ip6 daddr ${FAR6} counter name byExit
   }
+}`
+
+/** What firewalls do that disturb an exit, for addresses that are nobody's. */
+const FOREIGN = [
+  [
+    'user',
+    `table inet foreign {
+  chain marks { ip daddr 192.0.2.77 meta mark set 0x1; }
+  chain out { type route hook output priority mangle; policy accept; jump marks; }
+  chain back { type filter hook prerouting priority raw; policy accept; ip saddr 192.0.2.77 fib saddr . mark . iif oif missing drop; }
+}`,
+  ],
+] as const
+
+/** What Docker does at an exit. */
+const DROPPING = `table ip filter {
+  chain FORWARD { type filter hook forward priority filter; policy drop; }
 }`
 
 const DNS_SERVER = `
@@ -85,6 +105,8 @@ describe.skipIf(why !== undefined)(suite, () => {
       lab.run(host, ['ip', 'route', 'add', 'default', 'via', v4])
       lab.run(host, ['ip', '-6', 'route', 'add', 'default', 'via', v6])
     }
+    lab.run('lan', ['ip', 'addr', 'add', `${FAR_LAN}/32`, 'dev', 'lo'])
+    lab.run('user', ['ip', 'route', 'add', '10.77.0.0/16', 'via', LAN_DNS])
     resolverFolder = join('/etc/netns', lab.name('exit'))
     mkdirSync(resolverFolder, { recursive: true })
     writeFileSync(join(resolverFolder, 'resolv.conf'), `nameserver ${FAR4}\n`)
@@ -149,6 +171,17 @@ describe.skipIf(why !== undefined)(suite, () => {
     expect(counted('past')).toBe(0)
   }
 
+  function expectSetAgain(): Promise<void> {
+    return eventually(
+      () => {
+        for (const family of ['-4', '-6'] as const) expect(rules(family)).toContain('5107:')
+        for (const host of ['user', 'exit'])
+          expect(lab.run(host, ['nft', 'list', 'tables'])).toContain('mesh_exit')
+      },
+      { withinMs: 20_000, everyMs: 200 },
+    )
+  }
+
   test('all that leaves goes by the exit from the first moment, the local network is kept, DNS goes along', async () => {
     const starting = startUser(['--exit-node=gate'])
     await eventually(() => expect(rules('-6')).toContain('5100:'), { withinMs: 20_000, everyMs: 20 })
@@ -157,7 +190,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     user = await starting
     await expectInternet()
     expect(counted('byExit')).toBeGreaterThan(1)
-    await ping(lab, 'user', LAN_DNS)
+    await Promise.all([ping(lab, 'user', LAN_DNS), ping(lab, 'user', FAR_LAN)])
     expect(await runIn(lab, 'user', ['dig', `@${LAN_DNS}`, 'example.org', '+time=3', '+tries=2'])).toContain(
       'status: NOERROR',
     )
@@ -186,8 +219,22 @@ describe.skipIf(why !== undefined)(suite, () => {
     expect(Problems.map(({ Code }) => Code)).toContain('exit.inbound')
   }, 120_000)
 
+  test('what a firewall and a network manager flush is set again, and nothing passes meanwhile', async () => {
+    lab.run('exit', ['nft', 'flush', 'ruleset'])
+    for (const family of ['-4', '-6'])
+      for (const preference of ['5107', '5108'])
+        lab.run('user', ['ip', family, 'rule', 'del', 'pref', preference])
+    await expectSetAgain()
+    await expectInternet()
+    for (const { control } of [user, exit]) {
+      const { Problems } = await control.getHealth()
+      expect(Problems.map(({ Code }) => Code)).toContain('exit.taken_away')
+    }
+  }, 60_000)
+
   test('while the exit is gone packets are dropped, and the status says so; it comes back by itself', async () => {
     await exit.stop('SIGKILL')
+    lab.run('user', ['nft', 'flush', 'ruleset'])
     await eventually(
       async () => {
         expect((await user.control.getVpn()).ExitNode?.State).toBe('gone')
@@ -196,6 +243,7 @@ describe.skipIf(why !== undefined)(suite, () => {
       },
       { withinMs: 30_000, everyMs: 200 },
     )
+    await expectSetAgain()
     await expectDropped()
     exit = await startExit()
     await expectInternet()
@@ -205,8 +253,16 @@ describe.skipIf(why !== undefined)(suite, () => {
   test('a node that was killed leaves no way past the exit, and the next one goes on with it', async () => {
     await user.stop('SIGKILL')
     await expectDropped()
+    for (const [host, ruleset] of FOREIGN) lab.run(host, ['nft', ruleset])
+    lab.run('user', ['ip', 'rule', 'add', 'pref', '32000', 'fwmark', '0xca6c', 'lookup', '51820'])
     user = await startUser(['--exit-node=10.1.0.1', '--exit-node-block-lan'])
     await expectInternet()
+    const { Problems } = await user.control.getHealth()
+    expect(Problems.map(({ Code }) => Code)).toEqual(
+      expect.arrayContaining(['exit.foreign_rules', 'exit.foreign_marks', 'exit.rp_filter', 'exit.inbound']),
+    )
+    lab.run('user', ['ip', 'rule', 'del', 'pref', '32000'])
+    lab.run('user', ['nft', 'delete', 'table', 'inet', 'foreign'])
     await expect(ping(lab, 'user', LAN_DNS, { count: 1, withinS: 1 })).rejects.toThrow('ping')
   }, 120_000)
 
@@ -253,6 +309,20 @@ describe.skipIf(why !== undefined)(suite, () => {
     await Promise.all([exit.stop(), user.stop()])
     expect(lab.run('exit', ['nft', 'list', 'tables'])).not.toContain('mesh_exit')
   }, 120_000)
+
+  test('an exit that forwards nothing says why, and the doctor says so before it starts', async () => {
+    lab.run('exit', ['sysctl', '-qw', 'net.ipv4.ip_forward=0', 'net.ipv6.conf.all.forwarding=0'])
+    lab.run('exit', ['nft', DROPPING])
+    exit = await startExit()
+    expect((await exit.control.getVpn()).OffersExit).toEqual([])
+    const told = ['not forward IPv4', 'not forward IPv6', 'chain FORWARD']
+    const { Problems } = await exit.control.getHealth()
+    for (const words of told) expect(Problems.map(({ Title }) => Title).join()).toContain(words)
+    await exit.stop()
+    const argv = [...commandWords(), 'doctor', '--advertise-exit', `--state-dir=${folder}/none`]
+    const said = await runIn(lab, 'exit', ['sh', '-c', '"$@" || true', 'sh', ...argv])
+    for (const words of told) expect(said).toContain(words)
+  }, 60_000)
 
   test('with a strict rp_filter the node does not start, and says what to do', async () => {
     lab.run('user', ['sysctl', '-qw', 'net.ipv4.conf.eth0.rp_filter=1'])

@@ -131,7 +131,8 @@ describe.skipIf(why !== undefined)(suite, () => {
     await pingSoon(lab, 'member', address6)
     expect(
       await runIn(lab, 'phone', ['dig', `@${valueOf(configuration, 'DNS')}`, '+short', 'edge.mesh']),
-    ).toContain('10.1.0.1')
+    ).toBe('10.1.0.1\n')
+    expect(await runIn(lab, 'phone', ['dig', `@${node.v4}`, '+short', 'phone.mesh'])).toBe(`${address}\n`)
     await ping(lab, 'phone', member.v4, { size: 1252 })
     const stop = await serveIperf(lab, 'member')
     try {

@@ -33,6 +33,25 @@ describe('machines', () => {
     expect(await ask('laptop.mesh', 'TXT')).toEqual({ rcode: 0, source: 'machine', values: [] })
   })
 
+  test('a guest has a name of its own, and the machine that carries for it keeps its name and addresses', async () => {
+    world.ledger.put('machines', '10.1.0.12', { ...machine('phone'), Guest: true })
+    world.ledger.put('machines', '10.1.0.5', machine('edge'))
+    world.ledger.put('machines', 'fd00:1::12', { ...machine('phone'), Guest: true })
+    world.ledger.put('machines', '10.1.0.13', { ...machine('edge'), Guest: true })
+    world.ledger.put('services', 'web', { PeerID: SELF, Name: 'web' })
+    expect(await ask('edge.mesh')).toMatchObject({ values: ['10.1.0.5'] })
+    expect(await ask(`edge-${SELF.slice(-8)}.mesh`)).toMatchObject({ values: ['10.1.0.5'] })
+    expect(await ask('web.svc.mesh')).toMatchObject({ values: ['10.1.0.5'] })
+    expect(await ask('phone.mesh')).toMatchObject({ values: ['10.1.0.12'] })
+    expect(await ask('phone.mesh', 'AAAA')).toMatchObject({ values: ['fd00:1::12'] })
+    expect(await ask('12.0.1.10.in-addr.arpa', 'PTR')).toMatchObject({ values: ['phone.mesh.'] })
+    expect(await ask('5.0.1.10.in-addr.arpa', 'PTR')).toMatchObject({ values: ['edge.mesh.'] })
+    // a name that somebody has himself is never a guest's
+    world.ledger.put('machines', '10.1.0.20', machine('phone', OTHER), { version: 99n })
+    expect(await ask('phone.mesh')).toMatchObject({ values: ['10.1.0.20'] })
+    expect(await ask(`phone-${SELF.slice(-8)}.mesh`)).toMatchObject({ values: ['10.1.0.12'] })
+  })
+
   test('of two with one name the first keeps it, whoever hears of them in which order', async () => {
     const first = () => world.ledger.put('machines', '10.1.0.9', machine('nas', OTHER), { version: 5n })
     const second = () => world.ledger.put('machines', '10.1.0.2', machine('nas', THIRD), { version: 9n })

@@ -71,6 +71,8 @@ export const MAX_RATED_ADDRESSES = 4_096
 export const PINGS_PER_S = 5
 /** The same at once: who measures a path sends a few in a row. */
 export const PINGS_BURST = 40
+/** Pings of the muxer beyond that rate that one connection may send before it ends; they are left without an answer. */
+export const MAX_REFUSED_PINGS = 200
 /** Streams of pings that one connection may have. */
 export const MAX_PING_STREAMS = 2
 /** How long a stream of pings may be silent, in ms. */

@@ -77,7 +77,7 @@ async function createHost(config: NetworkConfig): Promise<TestHost> {
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
     transports: [tcp()],
     connectionEncrypters: [noise()],
-    streamMuxers: [muxer()],
+    streamMuxers: [muxer(systemClock)],
     connectionMonitor: { enabled: false },
     connectionManager: { inboundConnectionThreshold: 1000 },
     services: {

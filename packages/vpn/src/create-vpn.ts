@@ -140,6 +140,11 @@ class MeshVpn implements Vpn {
     this.#tellProblems()
   }
 
+  announceAgain(): void {
+    this.#own.announceAgain()
+    this.#tellProblems()
+  }
+
   #createGuests(): Guests {
     return new Guests(
       {
@@ -249,12 +254,13 @@ class MeshVpn implements Vpn {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { network } = this.#components
+    const { network, host } = this.#components
     const { advertiseRoutes = [] } = this.#init
     signal.throwIfAborted()
     checkInit(this.#init, this.#checked)
     network.blockRanges(this.#ranges)
     this.#ends.push(() => network.blockRanges([]))
+    this.#ends.push(host.watchProblems?.(() => this.#tellProblems()) ?? (() => {}))
     const { tunnels } = (this.#parts = this.#openParts())
     await tunnels.start()
     signal.throwIfAborted()

@@ -19,7 +19,7 @@ export function exitProblems(
       code: 'vpn.exit_one_family',
       severity: 'warning',
       title: `The exit node ${nameOf(status)} forwards no ${name}: such packets to the Internet are dropped`,
-      hint: 'Turn forwarding on there: `mesh status` on that machine names the setting; then restart its node.',
+      hint: 'It has no such addresses itself, or forwarding is off there: `mesh status` on that machine names the setting.',
     }))
   }
   const { why, hint } = reasonOf(status, choice)
@@ -44,7 +44,7 @@ function reasonOf(status: VpnExitStatus, choice: ExitChoice | undefined) {
     case 'notOffered':
       return {
         why: `${quote(wanted)} (${shortPeerId(choice.peer)}) is no exit node`,
-        hint: 'Start it with --advertise-exit, or name another with --exit-node.',
+        hint: 'Start it with --advertise-exit (with it, `mesh status` there says why it forwards nothing), or name another with --exit-node.',
       }
     case 'chosen':
       return {

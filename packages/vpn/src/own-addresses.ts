@@ -40,6 +40,8 @@ export interface OwnAddresses {
   start(signal: AbortSignal): Promise<void>
   /** Addresses that others had lately, who may be away. */
   pastOthers(): readonly IpAddress[]
+  /** Writes the records of all that were announced again: what they say of this machine has changed. */
+  announceAgain(): void
   /** Announces nothing any more. The entries stay until this node's heartbeat ends. */
   stop(): void
 }
@@ -232,6 +234,10 @@ class Addresses implements OwnAddresses {
   #endAnnouncing(address: IpAddress): void {
     this.#announced.get(address)?.()
     this.#announced.delete(address)
+  }
+
+  announceAgain(): void {
+    if (!this.leasing && this.#announced.size > 0) this.#announceAll()
   }
 
   pastOthers(): readonly IpAddress[] {

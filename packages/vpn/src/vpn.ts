@@ -76,7 +76,7 @@ export interface MachineDescription {
   readonly OS: string
   readonly Arch: string
   readonly Version: string
-  /** The families that this node forwards to the Internet for members. */
+  /** The families that this node forwards to the Internet for members; asked for each time that a record is written. */
   readonly Exit?: readonly IpFamily[]
 }
 
@@ -158,6 +158,8 @@ export interface VpnHost {
   forwards(family: IpFamily): boolean | undefined
   /** Says what is wrong with what the host does for the VPN: an exit's rules, for example. */
   problems?(): readonly VpnProblem[]
+  /** Calls the listener whenever `problems()` has changed; the returned function unsubscribes. */
+  watchProblems?(listener: () => void): () => void
 }
 
 export interface HostNetwork {
@@ -201,6 +203,8 @@ export interface Vpn {
    * dropped. At no moment does the one before get what is for the other.
    */
   setExitNode(wanted: string | undefined): void
+  /** Writes this machine's records again: what they say of it, the families of its exit for example, has changed. */
+  announceAgain(): void
   /** Calls the listener with each event; the returned function unsubscribes. */
   subscribe(listener: (event: VpnEvent) => void): () => void
   /** Takes the interface down and leaves nothing running. Idempotent. */

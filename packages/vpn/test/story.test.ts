@@ -49,6 +49,22 @@ describe.skipIf(whyNoAddon !== undefined)(`a VPN in memory${whyNoAddon ?? ''}`, 
     expect(a.vpn.problems()).toEqual([])
   })
 
+  it('writes its records again when what they say of the machine has changed', async () => {
+    const forwarded: ('ipv4' | 'ipv6')[] = ['ipv4', 'ipv6']
+    const made = lab()
+    const a = await made.node(1, {
+      addresses: ['10.1.0.1/24'],
+      advertiseExit: true,
+      machine: { Hostname: 'gate', OS: 'linux', Arch: 'amd64', Version: '1', Exit: forwarded },
+    })
+    const b = await made.node(2, { addresses: ['10.1.0.2/24'], exitNode: 'gate' })
+    for (const node of [a, b]) await node.vpn.start()
+    await eventually(() => expect(b.vpn.status().exit?.families).toEqual(['ipv4', 'ipv6']), SOON)
+    forwarded.pop()
+    a.vpn.announceAgain()
+    await eventually(() => expect(b.vpn.status().exit?.families).toEqual(['ipv4']), SOON)
+  })
+
   it('announces what a machine record has, and keeps libp2p out of its ranges', async () => {
     const [a] = (await lab().running(1)) as [VpnNode]
     await eventually(() => {

@@ -16,9 +16,13 @@ import {
 } from '../attackers.ts'
 import { pause } from '../until-true.ts'
 
-/** The part of a connection that opens streams without negotiating anything on them. */
+/** The part of a connection that opens streams without negotiating anything on them, and pings. */
 interface Muxed {
-  readonly muxer?: { createStream(): Promise<{ send(bytes: Uint8Array): void }> }
+  readonly muxer?: {
+    createStream(): Promise<{ send(bytes: Uint8Array): void }>
+    sendPing?(id: number): void
+    handlePing?(header: unknown): void
+  }
 }
 
 const IDENTIFY_PUSH = '/ipfs/id/push/1.0.0'
@@ -103,6 +107,27 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
           await pause(1, signal)
         }
       }),
+  },
+  {
+    name: 'muxer-pings',
+    who: 'stranger',
+    does: 'pings of the muxer itself without pause on 8 connections, thousands in each block of bytes',
+    boundedBy: 'PINGS_PER_S, MAX_REFUSED_STREAMS, READ_TURN_MS',
+    appliesToLegacy: true,
+    aim: 'pings of the muxer',
+    run: (attack) =>
+      together(8, () =>
+        overConnections(attack, async (connection) => {
+          const { muxer } = connection as unknown as Muxed
+          // nobody waits for the answers, which the library would take for an attack
+          if (muxer !== undefined) muxer.handlePing = () => {}
+          for (let at = 0; at < 2_000 && connection.status === 'open'; at++) {
+            muxer?.sendPing?.(at)
+            attack.tally.count('pings of the muxer')
+          }
+          await pause(5, attack.signal)
+        }),
+      ),
   },
   {
     name: 'slow-negotiation',

@@ -15,8 +15,9 @@ export function checkMachine(machine: MachineFacts, node: NodeFacts | undefined)
     ...checkDevice(machine, node),
     checkPorts(machine, node),
     checkFiles(machine),
-    checkInterfaces(machine),
+    checkInterfaces(machine, node),
     checkResolver(machine),
+    ...checkExit(machine, node),
   ]
 }
 
@@ -110,11 +111,13 @@ function checkFiles({ maxFiles }: MachineFacts): Check {
   )
 }
 
-function checkInterfaces({ interfaces }: MachineFacts): Check {
+function checkInterfaces({ interfaces: all }: MachineFacts, node: NodeFacts | undefined): Check {
+  // the VPN's own leads nowhere without another
+  const interfaces = all.filter(({ name }) => name !== node?.vpn?.Interface)
   if (interfaces.length === 0) {
     return fail(
       'interfaces',
-      'No interface but loopback has an address.',
+      'No interface but loopback and the VPN has an address.',
       'Connect this machine to a network: it can reach nobody.',
     )
   }
@@ -145,6 +148,15 @@ function checkResolver({ ownName, nameServers }: MachineFacts): Check {
     'resolver',
     `This machine's resolver does not know its own name (${ownName.reason}).`,
     'Add the name to /etc/hosts, and look whether /etc/resolv.conf names a server that answers.',
+  )
+}
+
+/** A node that runs says itself what disturbs its exit. */
+function checkExit({ exit }: MachineFacts, node: NodeFacts | undefined): readonly Check[] {
+  if (exit === undefined || node !== undefined) return []
+  if (exit.length === 0) return [ok('exit', 'Nothing of this machine disturbs an exit node.')]
+  return exit.map(({ severity, title, hint }) =>
+    (severity === 'error' ? fail : warn)('exit', sentence(title), hint),
   )
 }
 

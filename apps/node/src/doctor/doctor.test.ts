@@ -20,6 +20,7 @@ const machine: MachineFacts = {
   interfaces: [{ name: 'eth0', mtu: 1500 }],
   addresses: ['127.0.0.1', '10.0.0.5'],
   ownName: works,
+  exit: undefined,
   nameServers: [{ address: '192.0.2.53', tried: works }],
   maxFiles: 524_288,
 }
@@ -135,6 +136,13 @@ const ill: { readonly node: Partial<NodeFacts> } = {
   },
 }
 
+const strict = {
+  code: 'exit.rp_filter',
+  severity: 'error',
+  title: 'rp_filter is strict',
+  hint: 'Do.',
+} as const
+
 test.each([
   ['token', { machine: { network: undefined } }, 'ok', 'The running node is in network'],
   ['token', { machine: { network: undefined }, node: null }, 'warn', 'No network is named'],
@@ -153,8 +161,19 @@ test.each([
   ['open files', { machine: { maxFiles: 64 } }, 'warn', '64 files'],
   ['open files', { machine: { maxFiles: undefined } }, 'skip', 'does not say'],
   ['interfaces', { machine: { interfaces: [] } }, 'fail', 'No interface'],
+  [
+    'interfaces',
+    {
+      machine: { interfaces: [{ name: 'mesh0', mtu: 1_280 }] },
+      node: { vpn: { ...vpn([]), Interface: 'mesh0' } },
+    },
+    'fail',
+    'No interface but loopback',
+  ],
   ['interfaces', { machine: { interfaces: [{ name: 'wg0', mtu: 1_200 }] } }, 'warn', 'wg0 (1200)'],
   ['resolver', { machine: { ownName: broken('ENOTFOUND') } }, 'warn', 'ENOTFOUND'],
+  ['exit', { machine: { exit: [] }, node: null }, 'ok', 'Nothing'],
+  ['exit', { machine: { exit: [strict] }, node: null }, 'fail', 'Rp_filter is strict.'],
   ['resolver', { machine: { nameServers: [silent] } }, 'warn', "None of this machine's DNS servers answers"],
   ['resolver', { machine: { nameServers: [...machine.nameServers, silent] } }, 'warn', '192.0.2.54 (silent)'],
   ['health', ill, 'fail', 'It hurts.'],

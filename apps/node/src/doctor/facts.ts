@@ -9,6 +9,7 @@ import type {
   VpnView,
 } from '@mesh/api-contract'
 import type { EngineSupport } from '@mesh/engine'
+import type { VpnProblem } from '@mesh/vpn'
 import type { Tried } from './tried.ts'
 
 /** An address that a node with these settings would listen on. */
@@ -48,6 +49,8 @@ export interface MachineFacts {
   readonly addresses: readonly string[]
   /** Finding the address of this machine's own name. */
   readonly ownName: Tried
+  /** What disturbs an exit node; undefined: the settings ask for none. */
+  readonly exit: readonly VpnProblem[] | undefined
   readonly nameServers: readonly NameServer[]
   /** How many files a process of this user may have open; undefined where the system does not say. */
   readonly maxFiles: number | undefined

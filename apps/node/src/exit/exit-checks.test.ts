@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest'
-import {
-  findForwardingProblems,
-  findRoutingProblems,
-  type HostFacts,
-  strictInterfaces,
-} from './exit-checks.ts'
+import { findRoutingProblems, type HostFacts, strictInterfaces } from './exit-checks.ts'
 import { forwardingTable } from './exit-forwarding.ts'
 import { guardTable } from './exit-guard.ts'
+import { findInbound } from './inbound-connections.ts'
+import { findOfferProblems, type OfferFacts } from './offer-checks.ts'
 
 const FACTS: HostFacts = {
   networks: [
@@ -17,7 +14,8 @@ const FACTS: HostFacts = {
   rpFilter: () => 0,
   rules: '0:\tfrom all lookup local\n32766:\tfrom all lookup main\n',
   ruleset: '',
-  hasResolved: false,
+  isResolvedPast: false,
+  connections: [],
 }
 
 function problemsOf(facts: Partial<HostFacts>) {
@@ -53,7 +51,7 @@ test('rules of another VPN, marks of a firewall and public addresses are named',
   expect(problemsOf({ networks })[0]).toMatch(
     /exit\.inbound .*203\.0\.113\.5.*ip rule add from 203\.0\.113\.5/,
   )
-  expect(problemsOf({ hasResolved: true })[0]).toContain('exit.resolved')
+  expect(problemsOf({ isResolvedPast: true })[0]).toContain('exit.resolved')
 })
 
 test('a bound socket gets out to the local network alone, and a network as large as the Internet is none', () => {
@@ -72,14 +70,120 @@ test('a bound socket gets out to the local network alone, and a network as large
   expect(blocked.match(/daddr \S+/g)).toEqual(['daddr fe80::/10', 'daddr ff02::/16'])
 })
 
-test('a firewall of an exit that forwards nothing is named', () => {
-  const ruleset = `table ip filter {
-	chain FORWARD {
-		type filter hook forward priority filter; policy drop;
+test('a rule that leads everything past the exit is named, and one for the answers of an address is none', () => {
+  expect(problemsOf({ rules: '99:\tfrom all lookup main\n' })[0]).toContain('past it: 99: from all')
+  const networks = [{ interface: 'eth0', address: '203.0.113.5' }]
+  const rules = '5099:\tfrom 203.0.113.5 lookup main\n'
+  expect(problemsOf({ networks, rules })).toEqual([])
+  expect(problemsOf({ networks, rules: rules.replace('5099', '5200') })[0]).toContain('exit.inbound')
+})
+
+test('marks in a chain that is jumped to are found, those of other hooks and tables are not', () => {
+  const rulesetOf = (hook: string, jump: string) => `table inet own {
+	chain base {
+		type route hook ${hook} priority mangle; policy accept;
+		tcp dport 22 ${jump} marks
+	}
+
+	chain marks {
+		meta mark set 0x00000001
+	}
+}
+table inet other {
+	chain base {
+		type filter hook output priority filter; policy accept;
+		ct mark set meta mark
+	}
+
+	chain marks {
+		meta mark set 0x00000002
 	}
 }`
-  expect(findForwardingProblems(ruleset, true).map(({ title }) => title)[0]).toContain('FORWARD')
-  expect(findForwardingProblems('', false).map(({ code }) => code)).toEqual(['exit.no_resolver'])
+  expect(problemsOf({ ruleset: rulesetOf('output', 'jump') })[0]).toMatch(
+    /exit\.foreign_marks .*\(chain marks\)/,
+  )
+  expect(problemsOf({ ruleset: rulesetOf('output', 'accept comment') })).toEqual([])
+  expect(problemsOf({ ruleset: rulesetOf('prerouting', 'jump') })).toEqual([])
+  const legacy = rulesetOf('output', 'goto').replace(
+    'meta mark set 0x00000001',
+    'counter packets 0 bytes 0 xt target "CONNMARK"',
+  )
+  expect(problemsOf({ ruleset: legacy })[0]).toContain('exit.foreign_marks')
+})
+
+test('a firewall that filters by the way back is named as rp_filter is', () => {
+  const rulesetOf = (rule: string) => `table inet firewalld {
+	chain filter_PREROUTING {
+		type filter hook prerouting priority filter + 10; policy accept;
+		${rule}
+	}
+}`
+  expect(
+    problemsOf({ ruleset: rulesetOf('meta nfproto ipv6 fib saddr . mark . iif oif missing drop') })[0],
+  ).toMatch(/exit\.rp_filter .*filter_PREROUTING.*loose/)
+  expect(problemsOf({ ruleset: rulesetOf('meta nfproto ipv6 fib saddr . mark oif missing drop') })).toEqual(
+    [],
+  )
+})
+
+/** A server at port 22, of another program, and one of this node; each with a connection that somebody began. */
+const SOCKETS = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 11 1 0
+   1: 0500000A:0016 057100CB:D431 01 00000000:00000000 00:00000000 00000000     0        0 12 1 0
+   2: 0500000A:0FA1 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 13 1 0
+   3: 0600000A:0FA1 067100CB:D431 01 00000000:00000000 00:00000000 00000000     0        0 14 1 0
+   4: 0700000A:D555 077100CB:01BB 01 00000000:00000000 00:00000000 00000000     0        0 15 1 0
+   5: 0000000000000000FFFF00000800000A:0016 0000000000000000FFFF0000087100CB:D431 01 0:0 0:0 0 0 0 16 1 0
+   6: B80D0120000000000000000005000000:0016 B80D0120000000000000000006000000:D431 01 0:0 0:0 0 0 0 17 1 0
+`
+
+test('connections that others began are found in what Linux says of its sockets, but for those of this node', () => {
+  expect(findInbound(SOCKETS, new Set(['13']))).toEqual([
+    { local: '10.0.0.5', remote: '203.0.113.5' },
+    { local: '10.0.0.8', remote: '203.0.113.8' },
+    { local: '2001:db8::5', remote: '2001:db8::6' },
+  ])
+})
+
+test('whoever is connected from elsewhere to a private address is told of, as in a cloud', () => {
+  const networks = [{ interface: 'eth0', address: '10.0.0.5' }]
+  const from = (remote: string) => problemsOf({ networks, connections: [{ local: '10.0.0.5', remote }] })
+  expect(from('203.0.113.5')[0]).toMatch(/exit\.inbound .*10\.0\.0\.5.*ip rule add from 10\.0\.0\.5/)
+  expect(from('10.0.0.9')).toEqual([])
+})
+
+const OFFER: OfferFacts = { interface: 'mesh0', ruleset: '', hasResolver: true, wayless: [] }
+
+function offerProblemsOf(facts: Partial<OfferFacts>) {
+  return findOfferProblems({ ...OFFER, ...facts }).map(({ code, title, hint }) => `${code} ${title} ${hint}`)
+}
+
+test.each([
+  ['policy drop;', ''],
+  ['policy accept;', 'counter packets 3 bytes 9 drop'],
+  ['policy accept;', 'reject with icmpx admin-prohibited'],
+])('a firewall of an exit that forwards nothing is named: %s %s', (policy, last) => {
+  const rulesetOf = (...rules: string[]) => `table inet filter {
+	chain FORWARD {
+		type filter hook forward priority filter; ${policy}
+		${[...rules, last].join('\n\t\t')}
+	}
+}`
+  const answers = 'ct state { established, related } accept'
+  expect(offerProblemsOf({ ruleset: rulesetOf(answers) })[0]).toMatch(/exit\.firewall .*FORWARD.*mesh0/)
+  expect(offerProblemsOf({ ruleset: rulesetOf('iifname "mesh0" accept', answers) })).toEqual([])
+  expect(
+    offerProblemsOf({
+      ruleset: rulesetOf('iifname "mesh*" counter packets 0 bytes 0 accept', 'oifname "mesh0" accept'),
+    }),
+  ).toEqual([])
+  expect(offerProblemsOf({ ruleset: rulesetOf('iifname "mesh1" accept', answers) })).toHaveLength(1)
+})
+
+test('an exit without a resolver or a way to the Internet says so', () => {
+  expect(offerProblemsOf({})).toEqual([])
+  expect(offerProblemsOf({ hasResolver: false })[0]).toContain('exit.no_resolver')
+  expect(offerProblemsOf({ wayless: ['ipv6'] })[0]).toMatch(/exit\.no_route .*IPv6.*all\.forwarding=0/)
 })
 
 test('the table of an exit is made in place of the one before, and leaves advertised networks their sources', () => {

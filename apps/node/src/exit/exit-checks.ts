@@ -1,7 +1,9 @@
-/** Finds what on this machine disturbs an exit, by name and with what to do. The reading of files and commands is handed in. */
+/** Finds what disturbs a machine that uses an exit, by name and with what to do. The reading of files and commands is handed in. */
 import type { VpnProblem } from '@mesh/vpn'
-import { foreignRules } from './foreign-rules.ts'
+import { answeredPast, foreignRules } from './foreign-rules.ts'
+import type { InboundConnection } from './inbound-connections.ts'
 import { FIRST_PREFERENCE } from './limits.ts'
+import { markingChains, strictFilterChains } from './nft-ruleset.ts'
 
 /** How this machine is set up. */
 export interface HostFacts {
@@ -13,12 +15,17 @@ export interface HostFacts {
   readonly rules: string
   /** The output of `nft list ruleset`; '' where it cannot be had. */
   readonly ruleset: string
-  /** True where systemd-resolved answers what `/etc/resolv.conf` names. */
-  readonly hasResolved: boolean
+  /** True where systemd-resolved asks servers by interface, and could not be told of the exit. */
+  readonly isResolvedPast: boolean
+  /** The connections that others began to programs of this machine. */
+  readonly connections: readonly InboundConnection[]
 }
 
 /** The interfaces whose strict filter drops the answers to this node's own packets. */
-export function strictInterfaces({ networks, rpFilter }: HostFacts): readonly string[] {
+export function strictInterfaces({
+  networks,
+  rpFilter,
+}: Pick<HostFacts, 'networks' | 'rpFilter'>): readonly string[] {
   const all = rpFilter('all') ?? 0
   const names = new Set(networks.map((network) => network.interface))
   return [...names].filter((name) => name !== 'lo' && Math.max(all, rpFilter(name) ?? 0) === 1)
@@ -28,6 +35,7 @@ export function strictInterfaces({ networks, rpFilter }: HostFacts): readonly st
 export function findRoutingProblems(facts: HostFacts): readonly VpnProblem[] {
   return [
     ...strictFilter(facts),
+    ...strictFirewall(facts),
     ...otherRules(facts),
     ...otherMarks(facts),
     ...inbound(facts),
@@ -42,6 +50,20 @@ function strictFilter(facts: HostFacts): VpnProblem[] {
     title: `rp_filter is strict on ${name}: answers to this node are dropped while an exit node is used`,
     hint: strictHint(name),
   }))
+}
+
+/** A firewall can do what rp_filter does, of IPv6 too. */
+function strictFirewall({ ruleset }: HostFacts): VpnProblem[] {
+  const names = strictFilterChains(ruleset)
+  if (names.length === 0) return []
+  return [
+    {
+      code: 'exit.rp_filter',
+      severity: 'error',
+      title: `A firewall filters strictly by the way back (chain ${names.slice(0, 3).join(', ')}): answers to this node are dropped while an exit node is used`,
+      hint: 'Make it loose: `IPv6_rpfilter=loose` in firewalld.conf, `networking.firewall.checkReversePath = "loose"` on NixOS, or take `iif` out of that rule.',
+    },
+  ]
 }
 
 export function strictHint(name: string): string {
@@ -67,12 +89,8 @@ function otherRules({ rules }: HostFacts): VpnProblem[] {
 
 /** Marks that others set on packets of this machine replace this node's, and with it their way past the exit. */
 function otherMarks({ ruleset }: HostFacts): VpnProblem[] {
-  const chains = ruleset.split(/^\s*chain /m).slice(1)
-  const marking = chains.filter(
-    (text) => /hook (output|postrouting)/.test(text) && /(meta mark set|MARK)/.test(text),
-  )
-  if (marking.length === 0) return []
-  const names = marking.map((text) => text.split(/[\s{]/)[0] ?? '')
+  const names = markingChains(ruleset)
+  if (names.length === 0) return []
   return [
     {
       code: 'exit.foreign_marks',
@@ -86,63 +104,36 @@ function otherMarks({ ruleset }: HostFacts): VpnProblem[] {
 const PRIVATE =
   /^(10\.|127\.|169\.254\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|f[cd]|fe[89ab]|::1$)/i
 
-function inbound({ networks }: HostFacts): VpnProblem[] {
-  const open = networks.filter((network) => network.interface !== 'lo' && !PRIVATE.test(network.address))
-  const [first] = open
-  if (first === undefined) return []
-  const { address } = first
+/** The addresses of this machine at which others reach it from elsewhere, whose answers are led into the exit. */
+function inbound({ networks, connections, rules }: HostFacts): VpnProblem[] {
+  const own = networks.filter((network) => network.interface !== 'lo').map(({ address }) => address)
+  const reached = connections.filter(({ remote }) => !PRIVATE.test(remote)).map(({ local }) => local)
+  const past = answeredPast(rules)
+  const open = own.filter(
+    (address) => (!PRIVATE.test(address) || reached.includes(address)) && !past.includes(address),
+  )
+  const [address] = open
+  if (address === undefined) return []
   const ip = address.includes(':') ? 'ip -6' : 'ip'
   return [
     {
       code: 'exit.inbound',
       severity: 'warning',
-      title: `Whoever connects to this machine at ${open
-        .map((each) => each.address)
-        .slice(0, 3)
-        .join(', ')} is answered through the exit node, and gets no answer`,
+      title: `Whoever connects to this machine at ${open.slice(0, 3).join(', ')} from elsewhere is answered through the exit node, and gets no answer`,
       hint: `Reach it over the VPN; or let answers go back the way they came: \`${ip} rule add from ${address} lookup main pref ${FIRST_PREFERENCE - 1}\`.`,
     },
   ]
 }
 
-function resolved({ hasResolved }: HostFacts): VpnProblem[] {
-  if (!hasResolved) return []
+function resolved({ isResolvedPast }: HostFacts): VpnProblem[] {
+  if (!isResolvedPast) return []
   return [
     {
       code: 'exit.resolved',
       severity: 'warning',
       title: 'systemd-resolved asks DNS servers by interface, which an exit node does not let pass',
-      hint: 'Give it a server that is asked through the exit: `resolvectl dns mesh0 9.9.9.9 && resolvectl domain mesh0 "~."`.',
+      hint: 'Start the node with --exit-node, and without --dns-forwarder=false, so that its own server is asked for all names; or give it another by hand: `resolvectl dns mesh0 9.9.9.9 && resolvectl domain mesh0 "~."`.',
     },
-  ]
-}
-
-/** The problems of a machine that is an exit: a firewall that drops what it is to forward. */
-export function findForwardingProblems(ruleset: string, hasResolver: boolean): readonly VpnProblem[] {
-  const chains = ruleset.split(/^\s*chain /m).slice(1)
-  const dropping = chains.filter((text) => /hook forward [^;]*; policy drop/.test(text))
-  const names = dropping.map((text) => text.split(/[\s{]/)[0] ?? '')
-  return [
-    ...(names.length === 0
-      ? []
-      : [
-          {
-            code: 'exit.firewall',
-            severity: 'warning' as const,
-            title: `A firewall drops what it does not know of forwarded packets (chain ${names.slice(0, 3).join(', ')})`,
-            hint: 'Let it pass what comes from the interface of the VPN and the answers: with Docker `iptables -I DOCKER-USER -i mesh0 -j ACCEPT` and `-o mesh0`.',
-          },
-        ]),
-    ...(hasResolver
-      ? []
-      : [
-          {
-            code: 'exit.no_resolver',
-            severity: 'warning' as const,
-            title: 'This exit has no DNS server to send members to, whose own is in their local network',
-            hint: 'Name one in /etc/resolv.conf that is not of this machine itself, and restart the node.',
-          },
-        ]),
   ]
 }
 

@@ -2,6 +2,7 @@
  * Does what an exit does for members: their packets to the Internet leave with this machine's address, by an nftables table
  * that holds nothing else. Members' queries to DNS servers of their own local networks are answered by this machine's.
  */
+import type { MeshError } from '@mesh/core'
 import { CommandFailure, exitError, runSystem, trySystem } from './system-command.ts'
 
 export interface ForwardingInit {
@@ -76,18 +77,28 @@ export function applyForwarding(init: ForwardingInit): void {
   try {
     runSystem('nft', ['-f', '-'], forwardingTable(init))
   } catch (error) {
-    const isMissing = error instanceof CommandFailure && error.isMissing
-    throw exitError(
-      'exit.no_nftables',
-      isMissing
-        ? 'an exit needs the command `nft`, which is not installed'
-        : `nftables refused the table of the exit: ${error instanceof Error ? error.message : String(error)}`,
-      isMissing
-        ? 'Install nftables, or start without --advertise-exit.'
-        : 'An exit needs root, and nftables with NAT in the kernel (nft_masq, nft_nat).',
-      error,
-    )
+    throw noNftables(error)
   }
+}
+
+/** Says why there is no nftables for an exit. */
+export function noNftables(error: unknown): MeshError {
+  const isMissing = error instanceof CommandFailure && error.isMissing
+  return exitError(
+    'exit.no_nftables',
+    isMissing
+      ? 'an exit needs the command `nft`, which is not installed'
+      : `nftables refused the table of the exit: ${error instanceof Error ? error.message : String(error)}`,
+    isMissing
+      ? 'Install nftables, or start without --advertise-exit.'
+      : 'An exit needs root, and nftables with NAT in the kernel (nft_masq, nft_nat).',
+    error,
+  )
+}
+
+/** False: the table is not there, or nobody can say. */
+export function hasForwarding(interfaceName: string): boolean {
+  return trySystem('nft', ['list', 'table', 'inet', tableName(interfaceName)]) !== undefined
 }
 
 export function undoForwarding(table: string): void {

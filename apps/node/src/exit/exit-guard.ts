@@ -11,7 +11,7 @@ export interface GuardInit {
   readonly mark: number
   /** The interface of the VPN. */
   readonly interface: string
-  /** The networks that this machine is connected to, `192.168.1.5/24`; none where the local network is blocked. */
+  /** The networks that this machine has routes to, `192.168.1.5/24`; none where the local network is blocked. */
   readonly networks: readonly string[]
 }
 
@@ -56,6 +56,11 @@ export function applyGuard(init: GuardInit): boolean {
   } catch {
     return false
   }
+}
+
+/** False: it is not there, or nobody can say. */
+export function hasGuard(): boolean {
+  return trySystem('nft', ['list', 'table', 'inet', TABLE]) !== undefined
 }
 
 export function undoGuard(): void {

@@ -3,32 +3,27 @@
  * (`--advertise-exit`), or none. What is changed in the kernel is written down first and taken back at the end, or when
  * no exit is wanted any more.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import type { Clock, Logger } from '@mesh/core'
-import type { IpFamily, Vpn, VpnProblem } from '@mesh/vpn'
+import type { IpFamily, Vpn, VpnProblem, VpnStatus } from '@mesh/vpn'
 import type { Ends } from '../node/ends.ts'
+import { forwards } from '../node/vpn-host.ts'
 import type { Settings } from '../settings/options.ts'
-import {
-  findForwardingProblems,
-  findRoutingProblems,
-  type HostFacts,
-  noGuard,
-  strictHint,
-  strictInterfaces,
-} from './exit-checks.ts'
-import { applyForwarding, tableName } from './exit-forwarding.ts'
-import { machineResolvers } from './machine-resolvers.ts'
-import { applyGuard } from './exit-guard.ts'
-import { endJournal, endJournals, isAlive, readJournal, restoreExit, writeJournal } from './exit-journal.ts'
-import { applyRoutes, applyRules, hasRules } from './exit-routing.ts'
-import { CHECK_MS } from './limits.ts'
-import { exitError, trySystem } from './system-command.ts'
+import type { HostFacts } from './exit-checks.ts'
+import { endJournal, endJournals, restoreExit } from './exit-journal.ts'
+import { ExitOffer, offeredFamilies } from './exit-offer.ts'
+import { ExitUse, type ExitUseSettings } from './exit-use.ts'
+import { inboundConnections } from './inbound-connections.ts'
+import { CHECK_MS, MEND_MS, MENDED_TOLD_MS } from './limits.ts'
+import { trySystem } from './system-command.ts'
 
 export interface ExitHost {
   /** The VPN stands: what leaves goes into its interface, or what members have for the Internet goes on from it. */
-  attach(vpn: Pick<Vpn, 'interface' | 'subscribe'>, ranges: readonly string[]): void
+  attach(vpn: ExitVpn, ranges: readonly string[]): void
   problems(): readonly VpnProblem[]
+  /** Calls the listener whenever `problems()` has changed; the returned function unsubscribes. */
+  watchProblems(listener: () => void): () => void
   /**
    * Leads all that leaves this machine into the VPN, or nothing any more (undefined). From one exit to another nothing
    * changes here: at no moment is a packet without a rule.
@@ -37,13 +32,17 @@ export interface ExitHost {
   use(exit: string | undefined): void
 }
 
-interface ExitHostInit {
-  readonly settings: Settings
+type ExitVpn = Pick<Vpn, 'interface' | 'status' | 'subscribe' | 'announceAgain'>
+
+export interface ExitHostInit {
+  readonly settings: ExitUseSettings & Pick<Settings, 'advertiseRoute'>
   readonly stateDir: string
   /** The node makes the interface; others use no exit and are none. */
   readonly hasVpn: boolean
   readonly clock: Clock
   readonly log: Logger
+  /** How the machine is set up now; default: what its files and commands say. */
+  readonly facts?: () => Omit<HostFacts, 'isResolvedPast'>
 }
 
 /**
@@ -58,167 +57,168 @@ export function openExitHost(init: ExitHostInit, ends: Ends): ExitHost {
   restoreExit(stateDir, log, mark)
   ends.add(() => endJournals(stateDir, log))
   const host = new KernelExitHost(init)
-  ends.add(() => host.endWatch())
+  ends.add(() => host.stop())
   if (uses) host.use(settings.exitNode)
   return host
 }
 
-/** Which families this machine forwards now. */
-export function forwardedFamilies(forwards: (family: IpFamily) => boolean | undefined): readonly IpFamily[] {
-  return (['ipv4', 'ipv6'] as const).filter((family) => forwards(family) === true)
+/** The families that this machine forwards for members now. */
+export function forwardedFamilies({ interface: name }: Pick<Settings, 'interface'>): readonly IpFamily[] {
+  return offeredFamilies(name, forwards)
 }
 
 class KernelExitHost implements ExitHost {
   readonly #init: ExitHostInit
-  #found: readonly VpnProblem[] = []
-  /** The networks of the guard that stands. */
-  #guarded: string | undefined
+  readonly #use: ExitUse
+  readonly #listeners = new Set<() => void>()
+  #offer: ExitOffer | undefined
   /** The exit that is used. */
   #exit: string | undefined
-  #vpn: Pick<Vpn, 'interface' | 'subscribe'> | undefined
-  #cancelWatch = () => {}
+  #vpn: ExitVpn | undefined
+  #found: readonly VpnProblem[] = []
+  /** When the machine was looked at last, in monotonic ms. */
+  #checkedAt = Number.NEGATIVE_INFINITY
+  /** What other programs took away last, and when, in monotonic ms. */
+  #mended: { readonly what: readonly string[]; readonly at: number } | undefined
+  #families = ''
+  #cancelWatch: (() => void) | undefined
 
   constructor(init: ExitHostInit) {
     this.#init = init
+    const { settings, stateDir, log, facts = () => readFacts(settings.interface) } = init
+    this.#use = new ExitUse({ settings, stateDir, facts, log })
   }
 
-  attach(vpn: Pick<Vpn, 'interface' | 'subscribe'>, ranges: readonly string[]): void {
-    const { settings } = this.#init
+  attach(vpn: ExitVpn, ranges: readonly string[]): void {
+    const { settings, stateDir, log } = this.#init
     this.#vpn = vpn
     this.#lead()
     // an interface that was taken away and made again has no route
     vpn.subscribe(({ type }) => {
       if (type === 'state' || type === 'problems') this.#lead()
     })
-    if (settings.advertiseExit) this.#forward(vpn.interface?.name ?? settings.interface, ranges)
+    // what can be told once there is an interface
+    this.#checkedAt = Number.NEGATIVE_INFINITY
+    if (this.#exit !== undefined) this.#watch()
+    if (!settings.advertiseExit) return
+    const name = vpn.interface?.name ?? settings.interface
+    const families = () => forwardedFamilies({ interface: name })
+    this.#families = families().join()
+    this.#offer = new ExitOffer({ settings, stateDir, interface: name, ranges, families, log })
+    this.#offer.begin()
+    this.#watch()
   }
 
   problems(): readonly VpnProblem[] {
     return this.#found
   }
 
-  use(exit: string | undefined): void {
-    const before = this.#exit
-    if (exit !== undefined && before === undefined) this.#begin()
-    if (exit === undefined && before !== undefined) this.#end()
-    this.#exit = exit
-    if (before !== exit) this.#init.log.info('exit chosen', { exit, before })
-    this.#lead()
+  watchProblems(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
-  #begin(): void {
-    const { settings, stateDir, log } = this.#init
-    const { fwmark: mark, exitNodeBlockLan: blockLan } = settings
-    if (mark === 0) throw noMark()
-    if (settings.advertiseExit || settings.router !== undefined) throw isExit()
-    const journal = readJournal(stateDir, 'use', log)
-    if (isAlive(journal) || (journal === undefined && hasRules())) throw inUse()
-    refuseStrictFilter(this.facts())
-    writeJournal(stateDir, 'use', { pid: process.pid, mark })
-    this.guard()
-    applyRules({ mark, blockLan })
-    log.info('exit rules set', { blockLan })
-    this.#watch()
+  use(exit: string | undefined): void {
+    const before = this.#exit
+    if (exit !== undefined && before === undefined) this.#use.begin()
+    // first, as whoever hears of changed problems asks to lead again
+    this.#exit = exit
+    if (exit === undefined && before !== undefined) this.#end()
+    if (before !== exit) this.#init.log.info('exit chosen', { exit, before })
+    this.#lead()
+    if (exit !== undefined && before === undefined) this.#watch()
+  }
+
+  stop(): void {
+    this.#cancelWatch?.()
+    this.#use.end()
   }
 
   #end(): void {
-    this.endWatch()
-    this.#found = []
-    this.#guarded = undefined
+    this.stop()
+    this.#mended = undefined
+    this.#tell([])
     endJournal(this.#init.stateDir, 'use', this.#init.log)
-  }
-
-  facts(): HostFacts {
-    const networks = Object.entries(networkInterfaces()).flatMap(([name, entries = []]) =>
-      entries.map(({ address }) => ({ interface: name, address })),
-    )
-    return {
-      networks: networks.filter((network) => network.interface !== this.#init.settings.interface),
-      rpFilter: readFilter,
-      rules: `${trySystem('ip', ['-4', 'rule', 'show']) ?? ''}${trySystem('ip', ['-6', 'rule', 'show']) ?? ''}`,
-      ruleset: trySystem('nft', ['list', 'ruleset']) ?? '',
-      hasResolved: existsSync('/run/systemd/resolve/stub-resolv.conf'),
-    }
-  }
-
-  /** Keeps bound sockets from going past the exit, with the networks of now. */
-  guard(): readonly VpnProblem[] {
-    const { settings } = this.#init
-    const [mark, name] = [settings.fwmark, settings.interface]
-    const all = Object.entries(networkInterfaces()).filter(([each]) => each !== name && each !== 'lo')
-    const networks = settings.exitNodeBlockLan
-      ? []
-      : all.flatMap(([, entries = []]) => entries.flatMap(({ cidr }) => cidr ?? []))
-    if (networks.join() === this.#guarded) return []
-    const isSet = applyGuard({ mark, interface: name, networks })
-    this.#guarded = isSet ? networks.join() : undefined
-    return isSet ? [] : [noGuard()]
-  }
-
-  /** Looks now and every half minute at what disturbs the exit: other VPNs come and go. */
-  #watch(): void {
-    this.#found = [...this.guard(), ...findRoutingProblems(this.facts())]
-    this.#cancelWatch = this.#init.clock.after(CHECK_MS, () => this.#watch())
-  }
-
-  endWatch(): void {
-    this.#cancelWatch()
   }
 
   /** The default route of the exit's table, once there is an interface. */
   #lead(): void {
-    const { settings, log } = this.#init
-    if (this.#exit !== undefined && this.#vpn?.interface !== undefined) applyRoutes(settings.interface, log)
+    if (this.#exit === undefined || this.#vpn?.interface === undefined) return
+    this.#use.lead(ledFamilies(this.#vpn.status()))
   }
 
-  #forward(interfaceName: string, ranges: readonly string[]): void {
-    const { stateDir, settings, log } = this.#init
-    const resolvers = machineResolvers()
-    writeJournal(stateDir, 'offer', { pid: process.pid, table: tableName(interfaceName) })
-    applyForwarding({
-      interface: interfaceName,
-      ranges,
-      advertised: settings.advertiseRoute,
-      resolvers,
-    })
-    log.info('exit offered', { interface: interfaceName, resolvers })
-    const ruleset = trySystem('nft', ['list', 'ruleset']) ?? ''
-    this.#found = findForwardingProblems(ruleset, resolvers.length > 0)
+  /** Looks now and again at what the kernel has of this, and at what disturbs it: other programs come and go. */
+  #watch(): void {
+    const { clock } = this.#init
+    const now = clock.monotonic()
+    this.#cancelWatch?.()
+    this.#mend(now)
+    if (now - this.#checkedAt >= CHECK_MS || this.#mended?.at === now) {
+      this.#checkedAt = now
+      this.#check(now)
+    }
+    this.#cancelWatch = clock.after(MEND_MS, () => this.#watch())
+  }
+
+  #mend(now: number): void {
+    const what = [...(this.#exit === undefined ? [] : this.#use.mend()), ...(this.#offer?.mend() ?? [])]
+    if (what.length === 0) return
+    this.#mended = { what, at: now }
+    this.#init.log.info('exit set again', { what })
+  }
+
+  #check(now: number): void {
+    const taken =
+      this.#mended !== undefined && now - this.#mended.at < MENDED_TOLD_MS
+        ? [takenAway(this.#mended.what)]
+        : []
+    const found = [
+      ...taken,
+      ...(this.#exit === undefined ? [] : this.#use.problems()),
+      ...(this.#offer?.problems() ?? []),
+    ]
+    this.#tell(found)
+    const { advertiseExit, interface: name } = this.#init.settings
+    const families = forwardedFamilies({ interface: name }).join()
+    if (!advertiseExit || families === this.#families) return
+    this.#families = families
+    this.#init.log.info('exit is offered for other families', { families })
+    this.#vpn?.announceAgain()
+  }
+
+  #tell(found: readonly VpnProblem[]): void {
+    if (JSON.stringify(found) === JSON.stringify(this.#found)) return
+    this.#found = found
+    for (const listener of this.#listeners) listener()
   }
 }
 
-function refuseStrictFilter(facts: HostFacts): void {
-  const [name] = strictInterfaces(facts)
-  if (name === undefined) return
-  throw exitError(
-    'exit.rp_filter',
-    `rp_filter is strict on ${name}: it would drop the answers to this node while an exit node is used`,
-    strictHint(name),
-  )
+/** The families that go into the VPN, where they are dropped while the exit is not reached. */
+function ledFamilies({ exit }: Pick<VpnStatus, 'exit'>): readonly IpFamily[] {
+  return exit?.state === 'up' && exit.families.length > 0 ? exit.families : ['ipv4', 'ipv6']
 }
 
-function noMark() {
-  return exitError(
-    'exit.no_mark',
-    'this node was started without a mark on its own packets, and an exit node would lead those in a circle',
-    'Start it with --exit-node PEER, or with --fwmark NUMBER to choose an exit node later.',
-  )
+function takenAway(what: readonly string[]): VpnProblem {
+  return {
+    code: 'exit.taken_away',
+    severity: 'warning',
+    title: `Another program took away what the exit needs (${what.join(', ')}); it was set again`,
+    hint: 'Look what does so: `nft flush ruleset` of a firewall that is loaded anew; systemd-networkd, which takes `ManageForeignRoutingPolicyRules=no` and `ManageForeignRoutes=no` in networkd.conf.',
+  }
 }
 
-function isExit() {
-  return exitError(
-    'exit.is_exit',
-    'this node is an exit node itself, or has a router',
-    'Start it without --advertise-exit and --router.',
+/** How this machine is set up, by its files and commands. */
+export function readFacts(interfaceName: string): Omit<HostFacts, 'isResolvedPast'> {
+  const networks = Object.entries(networkInterfaces()).flatMap(([name, entries = []]) =>
+    entries.map(({ address }) => ({ interface: name, address })),
   )
-}
-
-function inUse() {
-  return exitError(
-    'exit.in_use',
-    'another mesh node of this machine uses an exit node, or was killed while it did',
-    'A machine has one exit node. Stop that node; if it was killed, start it once without --exit-node, with its --state-dir.',
-  )
+  return {
+    networks: networks.filter((network) => network.interface !== interfaceName),
+    rpFilter: readFilter,
+    rules: `${trySystem('ip', ['-4', 'rule', 'show']) ?? ''}${trySystem('ip', ['-6', 'rule', 'show']) ?? ''}`,
+    ruleset: trySystem('nft', ['list', 'ruleset']) ?? '',
+    connections: inboundConnections(),
+  }
 }
 
 function readFilter(name: string): number | undefined {

@@ -4,9 +4,8 @@
  * is a packet without a rule. `undoRouting` takes them away.
  */
 import { existsSync } from 'node:fs'
-import type { Logger } from '@mesh/core'
 import { type ExitRulesInit, exitRules, type Family } from './exit-rules.ts'
-import { ownPreferences } from './foreign-rules.ts'
+import { ownPreferences, readRoutes } from './foreign-rules.ts'
 import { EXIT_TABLE } from './limits.ts'
 import { CommandFailure, exitError, runSystem, trySystem } from './system-command.ts'
 
@@ -17,19 +16,21 @@ function ownFamilies(): readonly Family[] {
   return existsSync('/proc/net/if_inet6') ? ['ipv4', 'ipv6'] : ['ipv4']
 }
 
-/** @throws MeshError `exit.no_policy_routing`, `exit.no_ip_command` */
-export function applyRules(init: ExitRulesInit): void {
-  for (const family of ownFamilies()) {
-    try {
-      applyFamily(family, init)
-    } catch (error) {
-      throw refusalOf(error)
-    }
+/**
+ * Sets the rules that are not there.
+ * @returns whether there were such
+ * @throws MeshError `exit.no_policy_routing`, `exit.no_ip_command`
+ */
+export function applyRules(init: ExitRulesInit): boolean {
+  try {
+    return ownFamilies().filter((family) => applyFamily(family, init)).length > 0
+  } catch (error) {
+    throw refusalOf(error)
   }
 }
 
 /** @throws CommandFailure */
-function applyFamily(family: Family, init: ExitRulesInit): void {
+function applyFamily(family: Family, init: ExitRulesInit): boolean {
   const flag = FLAGS[family]
   const present = new Set(ownPreferences(runSystem('ip', [flag, 'rule', 'show'])))
   const rules = exitRules(family, init)
@@ -42,19 +43,42 @@ function applyFamily(family: Family, init: ExitRulesInit): void {
   for (const preference of present) {
     if (!wanted.has(preference)) runSystem('ip', [flag, 'rule', 'del', 'pref', String(preference)])
   }
+  return rules.some(({ preference }) => !present.has(preference))
 }
 
-/** Leads into the interface; to be called again when there is another one of that name. */
-export function applyRoutes(interfaceName: string, log: Logger): void {
+/**
+ * Leads into the interface where that is not so, and of families that are not led takes the route away: the last rule
+ * refuses their packets then, so that programs take the other family at once.
+ * @returns whether something was changed, and what the kernel said where it refused
+ */
+export function applyRoutes(
+  interfaceName: string,
+  led: readonly Family[],
+): { readonly changed: boolean; readonly refused?: unknown } {
+  let changed = false
+  let refused: unknown
   for (const family of ownFamilies()) {
-    const route = ['route', 'replace', 'default', 'dev', interfaceName, 'table', String(EXIT_TABLE)]
+    const flag = FLAGS[family]
+    const shown = trySystem('ip', [flag, 'route', 'show', 'table', String(EXIT_TABLE)]) ?? ''
+    const isThere = shown.split('\n').some((line) => line.startsWith(`default dev ${interfaceName} `))
+    if (isThere === led.includes(family)) continue
+    const verb = isThere ? 'del' : 'replace'
     try {
-      runSystem('ip', [FLAGS[family], ...route])
+      runSystem('ip', [flag, 'route', verb, 'default', 'dev', interfaceName, 'table', String(EXIT_TABLE)])
+      changed = true
     } catch (error) {
-      // without it packets are dropped by the last rule
-      log.warn('exit route not set', { interface: interfaceName, family, error })
+      refused ??= error
     }
   }
+  return { changed, refused }
+}
+
+/** The networks in the kernel's main table, to which the rules lead: those behind a router of the local network too. */
+export function mainRoutes(interfaceName: string): readonly string[] {
+  const shown = ownFamilies().map((family) =>
+    trySystem('ip', [FLAGS[family], 'route', 'show', 'table', 'main']),
+  )
+  return readRoutes(shown.join('\n'), interfaceName)
 }
 
 export function undoRouting(): void {
@@ -63,6 +87,15 @@ export function undoRouting(): void {
     const present = ownPreferences(trySystem('ip', [flag, 'rule', 'show']) ?? '')
     for (const preference of present) trySystem('ip', [flag, 'rule', 'del', 'pref', String(preference)])
     trySystem('ip', [flag, 'route', 'flush', 'table', String(EXIT_TABLE)])
+  }
+}
+
+/** @throws MeshError `exit.no_policy_routing`, `exit.no_ip_command` */
+export function checkPolicyRouting(): void {
+  try {
+    for (const family of ownFamilies()) runSystem('ip', [FLAGS[family], 'rule', 'show'])
+  } catch (error) {
+    throw refusalOf(error)
   }
 }
 
@@ -86,7 +119,7 @@ function refusalOf(error: unknown): Error {
   return exitError(
     'exit.no_policy_routing',
     `the kernel refused a routing rule: ${why}`,
-    'An exit node needs root, and policy routing in the kernel (CONFIG_IP_MULTIPLE_TABLES and CONFIG_IPV6_MULTIPLE_TABLES): try `ip rule add pref 5099 lookup main`.',
+    'An exit node needs root, and policy routing in the kernel (CONFIG_IP_MULTIPLE_TABLES and CONFIG_IPV6_MULTIPLE_TABLES), and the `ip` of iproute2: try `ip rule add pref 5099 lookup main`.',
     error,
   )
 }

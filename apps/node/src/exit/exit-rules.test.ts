@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { exitRules } from './exit-rules.ts'
-import { foreignRules, ownPreferences } from './foreign-rules.ts'
+import { foreignRules, ownPreferences, readRoutes } from './foreign-rules.ts'
 
 const wordsOf = (family: 'ipv4' | 'ipv6', blockLan: boolean) =>
   exitRules(family, { mark: 7, blockLan }).map(({ preference, words }) => `${preference} ${words}`)
@@ -41,4 +41,15 @@ test('rules of other programs are told apart from the kernel and this node', () 
     '32764: from all lookup main suppress_prefixlength 0',
     '32765: not from all fwmark 0xca6c lookup 51820',
   ])
+})
+
+test('networks behind a router are read with those of interfaces, default routes and the VPN itself are not', () => {
+  const shown = `default via 192.168.7.254 dev eth1
+10.77.0.0/16 via 192.168.7.53 dev eth1 proto static
+10.1.0.0/24 dev mesh0 proto kernel scope link src 10.1.0.2
+192.0.2.9 via 192.168.7.254 dev eth1
+unreachable 10.99.0.0/16
+2001:db8:a::/64 dev eth0 proto kernel metric 256 pref medium
+`
+  expect(readRoutes(shown, 'mesh0')).toEqual(['10.77.0.0/16', '192.0.2.9/32', '2001:db8:a::/64'])
 })

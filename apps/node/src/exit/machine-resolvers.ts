@@ -1,9 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 
+/** The file in which systemd-resolved names the servers that it asks. */
+const RESOLVED = '/run/systemd/resolve/resolv.conf'
+
 /** The DNS servers of this machine that others can be sent to: systemd-resolved's, where it is in between. */
 export function machineResolvers(): readonly string[] {
-  for (const file of ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf']) {
+  return firstServers(['/etc/resolv.conf', RESOLVED])
+}
+
+/** The DNS servers that systemd-resolved asks, but for those that a link alone knows. */
+export function resolvedServers(): readonly string[] {
+  return firstServers([RESOLVED])
+}
+
+function firstServers(files: readonly string[]): readonly string[] {
+  for (const file of files) {
     const servers = readServers(file).filter((server) => !/^127\.|^::1$|^fe80:/i.test(server))
     if (servers.length > 0) return servers
   }

@@ -1,7 +1,9 @@
-/** Runs `ip` and `nft`, which say what they refuse on standard error. */
+/** Runs `ip`, `nft` and `resolvectl`, which say what they refuse on standard error. */
 import { execFileSync } from 'node:child_process'
 import { MeshError } from '@mesh/core'
-import { COMMAND_MS } from './limits.ts'
+import { COMMAND_MS, MAX_OUTPUT_BYTES, RESOLVECTL_MS } from './limits.ts'
+
+type Program = 'ip' | 'nft' | 'resolvectl'
 
 /** Why a command of the system failed. */
 export class CommandFailure extends Error {
@@ -15,11 +17,13 @@ export class CommandFailure extends Error {
 }
 
 /** @throws CommandFailure */
-export function runSystem(program: 'ip' | 'nft', args: readonly string[], input?: string): string {
+export function runSystem(program: Program, args: readonly string[], input?: string): string {
   try {
     return execFileSync(program, args, {
       encoding: 'utf8',
-      timeout: COMMAND_MS,
+      timeout: program === 'resolvectl' ? RESOLVECTL_MS : COMMAND_MS,
+      // the rules of a host of containers are long
+      maxBuffer: MAX_OUTPUT_BYTES,
       stdio: ['pipe', 'pipe', 'pipe'],
       ...(input !== undefined && { input }),
     })
@@ -31,11 +35,7 @@ export function runSystem(program: 'ip' | 'nft', args: readonly string[], input?
 }
 
 /** The output; undefined when the command failed or is not there. */
-export function trySystem(
-  program: 'ip' | 'nft',
-  args: readonly string[],
-  input?: string,
-): string | undefined {
+export function trySystem(program: Program, args: readonly string[], input?: string): string | undefined {
   try {
     return runSystem(program, args, input)
   } catch {

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cidr } from '@mesh/core'
 import { silentLogger } from '@mesh/core'
+import { createManualClock } from '@mesh/testkit'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { MEND_MS } from '../exit/limits.ts'
 import { createLocalFilter, localTable, restoreKernel } from './local-filter.ts'
 
 let folder = ''
@@ -34,9 +36,27 @@ test('nothing comes in from the interface but what is for this node', () => {
   ])
 })
 
+test('a table that another program flushes is set again', async () => {
+  const tool =
+    '#!/bin/sh\n[ "$1" = -f ] && { : > "$STATE/table"; exit 0; }; [ "$1" = delete ] && exec /bin/rm "$STATE/table"; [ -e "$STATE/table" ]\n'
+  writeFileSync(join(folder, 'nft'), tool, { mode: 0o755 })
+  vi.stubEnv('PATH', folder)
+  vi.stubEnv('STATE', folder)
+  const clock = createManualClock()
+  const filter = createLocalFilter(folder, { clock, log: silentLogger })
+  filter.set('mesh0', [])
+  const stood = readdirSync(folder)
+  rmSync(join(folder, 'table'))
+  await clock.advance(MEND_MS)
+  expect(readdirSync(folder)).toEqual(stood)
+  filter.clear()
+  await clock.advance(MEND_MS)
+  expect([readdirSync(folder), clock.pending]).toEqual([['nft'], 0])
+})
+
 test('without nftables there is no interface, and the error says what to do', () => {
   vi.stubEnv('PATH', folder)
-  const filter = createLocalFilter(folder)
+  const filter = createLocalFilter(folder, { clock: createManualClock(), log: silentLogger })
   expect(() => filter.set('mesh0', [])).toThrow(
     expect.objectContaining({
       code: 'kernel.no_nftables',

@@ -2,13 +2,15 @@
  * Stands between the kernel's WireGuard and this machine: an nftables table that lets in from the interface only what is for
  * this node's addresses and the networks that it routes for others. The engine checks that itself; the kernel checks the
  * source of a packet alone. The interface and the table outlive a node that is killed, so they are written down first, and
- * the next node of the state folder takes them away.
+ * the next node of the state folder takes them away. A firewall that is loaded anew flushes the table with its own, so it is
+ * looked at and set again.
  */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Logger, MeshError } from '@mesh/core'
+import { type Cidr, type Clock, type Logger, MeshError } from '@mesh/core'
 import type { LocalFilter } from '@mesh/engine'
 import * as z from 'zod'
+import { MEND_MS } from '../exit/limits.ts'
 import { CommandFailure, runSystem, trySystem } from '../exit/system-command.ts'
 import { isRunning } from '../node/restore-resolver.ts'
 import { readStateFile, writeStateFile } from '../state/state-file.ts'
@@ -49,21 +51,73 @@ export function localTable(interfaceName: string, local: readonly string[]): str
   ].join('\n')
 }
 
-export function createLocalFilter(stateDir: string): LocalFilter {
-  let told: string | undefined
-  return {
-    set(interfaceName, local) {
+export function createLocalFilter(stateDir: string, components: LocalFilterComponents): LocalFilter {
+  return new NftFilter(stateDir, components)
+}
+
+interface LocalFilterComponents {
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+class NftFilter implements LocalFilter {
+  readonly #stateDir: string
+  readonly #components: LocalFilterComponents
+  #told: { readonly interface: string; readonly local: readonly Cidr[] } | undefined
+  #cancelWatch = () => {}
+
+  constructor(stateDir: string, components: LocalFilterComponents) {
+    this.#stateDir = stateDir
+    this.#components = components
+  }
+
+  set(interfaceName: string, local: readonly Cidr[]): void {
+    const isFirst = this.#told === undefined
+    if (isFirst) {
       const journal: KernelJournal = { pid: process.pid, interface: interfaceName }
-      if (told === undefined) writeStateFile(journalPath(stateDir, interfaceName), journal)
-      told = interfaceName
+      writeStateFile(journalPath(this.#stateDir, interfaceName), journal)
+    }
+    this.#told = { interface: interfaceName, local }
+    try {
       apply(interfaceName, local)
-    },
-    clear() {
-      if (told === undefined) return
-      trySystem('nft', ['delete', 'table', 'inet', tableOf(told)])
-      rmSync(journalPath(stateDir, told), { force: true })
-      told = undefined
-    },
+    } catch (error) {
+      // what was not made must not be taken away by a later node
+      if (isFirst) this.clear()
+      throw error
+    }
+    this.#watch()
+  }
+
+  clear(): void {
+    this.#cancelWatch()
+    if (this.#told === undefined) return
+    const { interface: name } = this.#told
+    trySystem('nft', ['delete', 'table', 'inet', tableOf(name)])
+    rmSync(journalPath(this.#stateDir, name), { force: true })
+    this.#told = undefined
+  }
+
+  #watch(): void {
+    this.#cancelWatch()
+    this.#cancelWatch = this.#components.clock.after(MEND_MS, () => {
+      this.#mend()
+      this.#watch()
+    })
+  }
+
+  #mend(): void {
+    if (this.#told === undefined) return
+    const { interface: name, local } = this.#told
+    if (trySystem('nft', ['list', 'table', 'inet', tableOf(name)]) !== undefined) return
+    const { log } = this.#components
+    try {
+      apply(name, local)
+      log.warn('another program took away the filter of the interface, and it was set again', {
+        interface: name,
+      })
+    } catch (error) {
+      log.error('filter of the interface is gone', { interface: name, error })
+    }
   }
 }
 

@@ -11,6 +11,7 @@ import type { BoundAddress, DnsStatus } from '@mesh/dns'
 import { writeStateFile } from '../state/state-file.ts'
 import type { Ends } from './ends.ts'
 import type { JoinInit } from './join-init.ts'
+import { asksForAll } from '../exit/exit-resolver.ts'
 import { isMarked, withNameServer } from './resolv-conf.ts'
 import { recordPath, RESOLV_CONF, restoreResolver, type SavedResolver } from './restore-resolver.ts'
 
@@ -41,8 +42,11 @@ async function configureResolved(
   ends.add(() => resolvectl('revert', link).catch(() => {}))
   try {
     await resolvectl('dns', link, reachable(place))
-    await resolvectl('domain', link, ...status.zones.map((zone) => `~${zone.slice(0, -1)}`))
-    await resolvectl('default-route', link, 'no')
+    // the servers of other interfaces are asked past an exit node: this one is asked for all then, and forwards
+    const forAll = asksForAll(settings)
+    const domains = status.zones.map((zone) => `~${zone.slice(0, -1)}`)
+    await resolvectl('domain', link, ...domains, ...(forAll ? ['~.'] : []))
+    await resolvectl('default-route', link, forAll ? 'yes' : 'no')
   } catch (error) {
     return notDone(`resolvectl failed (${error instanceof Error ? error.message.split('\n')[0] : 'unknown'})`)
   }

@@ -43,7 +43,7 @@ import type { NodeComponents, StartOptions } from './node-init.ts'
 import type { Ends } from './ends.ts'
 import { logVpn } from './log-vpn.ts'
 import { peerPorts } from './peer-ports.ts'
-import { createVpnHost, describeMachine, forwards } from './vpn-host.ts'
+import { createVpnHost, describeMachine } from './vpn-host.ts'
 
 export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
   readonly settings: Settings
@@ -68,7 +68,7 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
   const vpn = createVpn(vpnInit(settings, network, folder), {
     ledger,
     network: vpnNetwork(p2p, blacklistedRanges(settings)),
-    host: createVpnHost(p2p, () => exit.problems()),
+    host: createVpnHost(p2p, exit),
     openEngine,
     openLeaseFile: (path) => createLeaseFile(path, log.child('vpn')),
     ...(!settings.ephemeral && { exitStore: createLeaseFile(join(folder, 'exit-node'), log.child('vpn')) }),
@@ -96,13 +96,14 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
 async function engineOf({
   settings,
   stateDir,
+  clock,
   log: given,
 }: JoinVpnInit): Promise<VpnComponents['openEngine']> {
   const { openEngine, openKernelEngine } = await import('@mesh/engine')
   const log = given.child('engine')
   restoreKernel(stateDir, log)
   if (settings.wireguard === 'engine') return (engineInit) => openEngine(engineInit, { log })
-  const filter = createLocalFilter(stateDir)
+  const filter = createLocalFilter(stateDir, { clock, log })
   return (engineInit) => openKernelEngine(engineInit, { log, filter })
 }
 
@@ -119,10 +120,7 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     addresses: isLeased ? [] : addresses,
     ...(isLeased && { lease: leaseOf(addresses[0], settings.ephemeral ? undefined : folder) }),
     secret: { key: config.crypto.key, room: config.room },
-    machine: {
-      ...describeMachine(nameInForce(settings), process),
-      ...(settings.advertiseExit && { Exit: forwardedFamilies(forwards) }),
-    },
+    machine: machineOf(settings),
     advertiseExit: settings.advertiseExit,
     ...(settings.exitNode !== undefined && { exitNode: settings.exitNode }),
     staticPeers: valuesOf(settings.staticPeertable, parseStaticPeer),
@@ -133,6 +131,18 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     ...(settings.guestEndpoint !== undefined && { guestEndpoint: settings.guestEndpoint }),
     dnsPlaces: valuesOf(settings.dns, parseDnsPlace),
     livenessMs: settings.ownershipTtl,
+  }
+}
+
+/** An exit says what it forwards at the time when it is asked. */
+function machineOf(settings: Settings): VpnInit['machine'] {
+  const machine = describeMachine(nameInForce(settings), process)
+  if (!settings.advertiseExit) return machine
+  return {
+    ...machine,
+    get Exit() {
+      return forwardedFamilies(settings)
+    },
   }
 }
 

@@ -19,6 +19,7 @@ import { type DnsPlace, parseDnsPlace, parseForwardPlace, parseZone } from '../s
 import type { Settings } from '../settings/options.ts'
 import { DEFAULT_VPN_RANGE, valuesOf } from '../settings/vpn-values.ts'
 import type { Network } from '../state/network.ts'
+import { machineResolvers } from '../exit/machine-resolvers.ts'
 import { nameServersOf } from './resolv-conf.ts'
 
 /** A listener that failed is tried again after this time. */
@@ -165,11 +166,13 @@ function dnsInit({ settings, hasVpn }: NodeDnsInit, derived: Cidr): DnsInit {
 /** Where none is given for all names, those that this machine uses. */
 function forwardServers(settings: Settings): readonly ForwardServer[] {
   const given = valuesOf(settings.dnsForwardServer, parseForwardPlace)
-  return given.some(({ domain }) => domain === '.') ? given : [...given, ...systemServers()]
+  return given.some(({ domain }) => domain === '.') ? given : [...given, ...systemServers(settings)]
 }
 
-function systemServers(): readonly ForwardServer[] {
+/** With an exit node, the servers that systemd-resolved has: it would ask them past the exit itself. */
+function systemServers(settings: Settings): readonly ForwardServer[] {
   try {
+    if (settings.exitNode !== undefined) return valuesOf(machineResolvers(), parseForwardPlace)
     const texts = nameServersOf(readFileSync('/etc/resolv.conf', 'utf8'))
     return valuesOf(texts, parseForwardPlace)
   } catch {

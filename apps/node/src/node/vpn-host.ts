@@ -10,13 +10,14 @@ import { version } from '../version.ts'
 
 export function createVpnHost(
   p2p: Pick<P2pMember, 'remoteAddresses'>,
-  problems: NonNullable<VpnHost['problems']>,
+  told: Required<Pick<VpnHost, 'problems' | 'watchProblems'>>,
 ): VpnHost {
   return {
     networks: () => hostNetworks(networkInterfaces()),
     remoteAddresses: () => p2p.remoteAddresses(),
     forwards,
-    problems,
+    problems: () => told.problems(),
+    watchProblems: (listener) => told.watchProblems(listener),
   }
 }
 

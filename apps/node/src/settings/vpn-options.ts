@@ -122,7 +122,7 @@ export const vpnOptions = {
   }),
   exitNode: text({
     group: 'VPN',
-    commands: VPN,
+    commands: [...VPN, 'doctor'],
     placeholder: 'PEER',
     help: 'The member, by its name, address or peer id, through which all that leaves this machine for the Internet goes, DNS too; while it is away, that is dropped.',
   }),
@@ -134,7 +134,7 @@ export const vpnOptions = {
   }),
   advertiseExit: toggle({
     group: 'VPN',
-    commands: VPN,
+    commands: [...VPN, 'doctor'],
     default: false,
     help: 'Be an exit node for members: send on what they have for the Internet, with the address of this machine (nftables); forwarding has to be switched on.',
   }),

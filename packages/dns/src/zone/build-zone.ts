@@ -1,5 +1,5 @@
 /**
- * The names that nobody has to register, from the ledger as it is at `now`: 1 the machines by peer; 2 the name of
+ * The names that nobody has to register, from the ledger as it is at `now`: 1 the machines by peer, and guests; 2 the name of
  * each, `HOST-SHORTID`, and the plain `HOST` of whoever claimed it first; 3 services; 4 reverse names; 5 the zone's
  * own. All nodes come to the same names.
  */
@@ -43,6 +43,8 @@ interface Machine {
   readonly peer: string
   readonly hostname: string
   readonly addresses: IpAddress[]
+  /** True for a guest: a machine of its own, for which the peer carries. */
+  readonly guest: boolean
   /** The version of its oldest entry, which says who claimed the name first. */
   version: bigint
   /** `HOST-SHORTID`, or only the id when it has no usable name. */
@@ -82,10 +84,11 @@ function readMachines(input: NamesInput, owners: Owners): readonly Machine[] {
     const read = readMachine(key, entry, input.mode)
     if (read === undefined || !owners.isLive(ownerOf(entry, read.peer))) continue
     if (!input.hostRanges.some((range) => cidrContains(range, read.address))) continue
-    const known = byPeer.get(read.peer)
+    const id = read.guest ? `${read.peer}/${hostLabel(read.hostname)}` : read.peer
+    const known = byPeer.get(id)
     if (known === undefined) {
       const label = idLabel(read.hostname, read.peer)
-      byPeer.set(read.peer, { ...read, addresses: [read.address], version: entry.version, label })
+      byPeer.set(id, { ...read, addresses: [read.address], version: entry.version, label })
     } else {
       known.addresses.push(read.address)
       if (entry.version < known.version) known.version = entry.version
@@ -99,8 +102,9 @@ function ownerOf(entry: Entry, peer: string): string {
   return entry.owner === '' ? peer : entry.owner
 }
 
-/** The older claim first; of two as old, the smaller peer id. */
+/** Guests after those who are there themselves; the older claim first; of two as old, the smaller peer id. */
 function byClaim(a: Machine, b: Machine): number {
+  if (a.guest !== b.guest) return a.guest ? 1 : -1
   if (a.version !== b.version) return a.version < b.version ? -1 : 1
   return a.peer < b.peer ? -1 : 1
 }
@@ -145,7 +149,8 @@ function nameAddresses(
 ): void {
   for (const { peer, hostname, label, addresses } of machines) {
     const plain = `${hostLabel(hostname)}.${zone}`
-    const target = names.get(plain)?.peer === peer ? plain : `${label}.${zone}`
+    const isHolder = names.get(plain)?.records.some(({ text }) => addresses.some((own) => own === text))
+    const target = isHolder === true ? plain : `${label}.${zone}`
     for (const address of addresses) {
       const name = reverseName(address)
       if (names.has(name)) continue
@@ -160,7 +165,7 @@ function nameServices(
   owners: Owners,
   machines: readonly Machine[],
 ): void {
-  const byPeer = new Map(machines.map((machine) => [machine.peer, machine]))
+  const byPeer = new Map(machines.flatMap((each) => (each.guest ? [] : [[each.peer, each] as const])))
   let count = 0
   for (const { key, entry } of input.snapshot.entries(BUCKETS.services)) {
     if (entry.deleted || ++count > MAX_NAMED_ENTRIES) continue
@@ -185,7 +190,7 @@ function nameZones(
   machines: readonly Machine[],
 ): void {
   const server = `ns.${zone}`
-  const own = machines.find(({ peer }) => peer === self)
+  const own = machines.find(({ peer, guest }) => peer === self && !guest)
   const add = (name: string, records: readonly DnsRecord[]) =>
     names.set(name, { kind: 'zone', peer: '', records, losers: [] })
   for (const [apex, soa] of soas) add(apex, [soa, ...recordsOf(apex, [[TYPE.NS, server]])])

@@ -7,6 +7,8 @@ export interface NamedMachine {
   readonly peer: string
   readonly hostname: string
   readonly address: IpAddress
+  /** True for a guest: the peer carries for it, and has another name. */
+  readonly guest: boolean
 }
 
 /** The longest machine or service record that is read: real ones have a few hundred bytes. */
@@ -17,7 +19,7 @@ export function readMachine(key: string, entry: Entry, mode: OwnershipMode): Nam
     const record = machineRecord.safeParse(valueOf(entry, MAX_RECORD_LENGTH)).data
     const address = tryParseIp(key)
     if (record === undefined || address !== key || !isOwnersWord(record.PeerID, entry, mode)) return undefined
-    return { peer: record.PeerID, hostname: record.Hostname, address }
+    return { peer: record.PeerID, hostname: record.Hostname, address, guest: record['Guest'] === true }
   })
 }
 

@@ -104,6 +104,7 @@ async function createHostParts(
     announced: (addresses) => chooseAnnounced(addresses, rules),
     metrics: (connections) => createStreamMetrics(bandwidth, { connections, onReceived }),
     userAgent: init.userAgent ?? 'mesh',
+    clock: components.clock,
     maxConnections: guard.bounds.maxConnections + guard.bounds.maxUnproven,
   })
   return { host, view, guard, events, refusals, rules, bandwidth }

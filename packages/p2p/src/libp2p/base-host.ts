@@ -19,6 +19,7 @@ import type {
 } from '@libp2p/interface-internal'
 import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
+import type { Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND, SPARE_CONNECTIONS } from '../limits.ts'
@@ -52,6 +53,7 @@ interface BaseHostInit {
   readonly announced: (addresses: readonly Multiaddr[]) => Multiaddr[]
   readonly metrics: (connections: () => readonly Connection[]) => Metrics
   readonly userAgent: string
+  readonly clock: Clock
   /** How many connections stand at a time in all, unproven ones included; the guard closes those that are too many. */
   readonly maxConnections: number
 }
@@ -69,7 +71,7 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
     },
     transports: init.transports,
     connectionEncrypters: [noise()],
-    streamMuxers: [muxer()],
+    streamMuxers: [muxer(init.clock)],
     connectionGater: init.gate,
     connectionManager: {
       // the guard has the bounds; what libp2p refuses by itself it refuses to members, too

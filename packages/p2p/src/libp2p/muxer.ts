@@ -1,8 +1,10 @@
 /** The yamux muxer as this package runs it. */
 import type { StreamMuxerFactory } from '@libp2p/interface'
 import { yamux } from '@libp2p/yamux'
+import type { Clock } from '@mesh/core'
 import { MAX_EARLY_STREAMS, STREAM_WINDOW_BYTES, STREAM_WRITE_BUFFER_BYTES } from '../limits.ts'
 import { beginLazily } from '../upstream/lazy-negotiation.ts'
+import { boundMuxerPings } from '../upstream/muxer-pings.ts'
 import {
   keepLeastRoundTrip,
   updateByHalfWindows,
@@ -12,7 +14,7 @@ import {
 
 type CreateOptions = Parameters<YamuxMuxer['createStream']>[0] & { readonly negotiateFully?: boolean }
 
-export function muxer(): () => StreamMuxerFactory {
+export function muxer(clock: Clock): () => StreamMuxerFactory {
   const build = yamux({
     maxEarlyStreams: MAX_EARLY_STREAMS,
     streamOptions: {
@@ -23,7 +25,11 @@ export function muxer(): () => StreamMuxerFactory {
   return () => {
     const factory = build()
     const createMuxer = factory.createStreamMuxer.bind(factory)
-    factory.createStreamMuxer = (connection) => prepare(createMuxer(connection))
+    factory.createStreamMuxer = (connection) => {
+      const made = createMuxer(connection)
+      boundMuxerPings(made, clock)
+      return prepare(made)
+    }
     return factory
   }
 }

@@ -1,5 +1,6 @@
 import type { Connection } from '@libp2p/interface'
 import { multiaddrConnectionPair } from '@libp2p/utils'
+import { systemClock } from '@mesh/core'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { multiaddr } from '@multiformats/multiaddr'
@@ -11,7 +12,7 @@ import { boundInboundStreams } from './inbound-stream-rate.ts'
 /** Two ends with their muxers; the near one bounds what the far one opens. */
 function connect(isTrusted: () => boolean) {
   const [outbound, inbound] = multiaddrConnectionPair({ delay: 0 })
-  const build = muxer()
+  const build = muxer(systemClock)
   const far = build().createStreamMuxer(outbound)
   const near = build().createStreamMuxer(inbound)
   const clock = createManualClock()

@@ -1,3 +1,4 @@
+import { systemClock } from '@mesh/core'
 import { once } from 'node:events'
 import { multiaddrConnectionPair } from '@libp2p/utils'
 import { expect, test, vi } from 'vitest'
@@ -10,7 +11,7 @@ const WINDOW_BYTES = 256 * 1024
 
 test('a window update goes out when half of the window is used, not with each message', async () => {
   const [outbound, inbound] = multiaddrConnectionPair({ delay: 1 })
-  const build = muxer()
+  const build = muxer(systemClock)
   const near = build().createStreamMuxer(outbound)
   const far = build().createStreamMuxer(inbound)
   const arriving = once(far, 'stream')

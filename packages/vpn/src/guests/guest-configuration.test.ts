@@ -22,9 +22,9 @@ test('a guest is told where others see the node before its own addresses, and th
   const order = []
   for (const left = [...all]; left.length > 0; ) {
     const best = bestEndpoint(left)
-    order.push(best?.address)
+    order.push(best?.endpoint.address)
     left.splice(
-      left.findIndex(({ endpoint }) => endpoint === best),
+      left.findIndex((each) => each === best),
       1,
     )
   }
@@ -92,7 +92,8 @@ test('what is kept is read again, and what is no such file is not written over',
     presharedKey: KEY,
     addedAt: 5,
   }
-  const both = { ...guest, name: 'router', address6: 'fd00:1::9' as IpAddress }
+  const found = { address: '192.0.2.7' as IpAddress, isOwn: true }
+  const both = { ...guest, name: 'router', address6: 'fd00:1::9' as IpAddress, found }
   const file = { privateKey: KEY, port: 4711, guests: [guest, both] }
   expect(parseGuestFile(encodeGuestFile(file))).toEqual(file)
   for (const text of [

@@ -1,16 +1,16 @@
 /** Picks the address by which a guest reaches this node. */
 import type { IpAddress } from '@mesh/core'
-import { type Endpoint, endpointText } from '@mesh/engine'
+import { endpointText } from '@mesh/engine'
 import { isIpv4 } from '../addresses/ip-math.ts'
 import type { Candidate } from '../paths/path-state.ts'
 import { hostPrefix, isPublic } from '../table/prefix.ts'
 
 /**
- * The address at which a guest most probably finds this node: where others see its socket, before the interfaces' own
+ * The place at which a guest most probably finds this node: where others see its socket, before the interfaces' own
  * addresses; of the Internet before private ones, IPv4 before IPv6.
  */
-export function bestEndpoint(candidates: readonly Candidate[]): Endpoint | undefined {
-  return candidates.toSorted((one, other) => rankOf(one) - rankOf(other))[0]?.endpoint
+export function bestEndpoint(candidates: readonly Candidate[]): Candidate | undefined {
+  return candidates.toSorted((one, other) => rankOf(one) - rankOf(other))[0]
 }
 
 function rankOf({ endpoint: { address }, kind }: Candidate): number {

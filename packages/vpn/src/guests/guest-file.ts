@@ -11,8 +11,16 @@ export interface Guest {
   /** Base64, as WireGuard's tools write it. */
   readonly publicKey: string
   readonly presharedKey: string
+  /** The address at which its configuration finds this node, where no person named it. */
+  readonly found?: FoundAddress
   /** When the guest was added, in unix ms. */
   readonly addedAt: number
+}
+
+export interface FoundAddress {
+  readonly address: IpAddress
+  /** True for an interface's own address; others are told by whoever sees the node from outside. */
+  readonly isOwn: boolean
 }
 
 export interface GuestFile {
@@ -42,13 +50,26 @@ export function parseGuestFile(text: string): GuestFile {
 
 function readGuest(value: unknown): Guest | undefined {
   if (!isObject(value)) return undefined
-  const { name, address: text, address6: text6, publicKey, presharedKey, addedAt } = value
+  const { name, address: text, address6: text6, publicKey, presharedKey, found, addedAt } = value
   const address = typeof text === 'string' ? tryParseIp(text) : undefined
   const address6 = typeof text6 === 'string' ? tryParseIp(text6) : undefined
   if (typeof name !== 'string' || address === undefined || typeof addedAt !== 'number') return undefined
-  return isKey(publicKey) && isKey(presharedKey)
-    ? { name, address, ...(address6 !== undefined && { address6 }), publicKey, presharedKey, addedAt }
-    : undefined
+  if (!isKey(publicKey) || !isKey(presharedKey)) return undefined
+  return {
+    name,
+    address,
+    ...(address6 !== undefined && { address6 }),
+    publicKey,
+    presharedKey,
+    ...readFound(found),
+    addedAt,
+  }
+}
+
+function readFound(value: unknown): Pick<Guest, 'found'> {
+  if (!isObject(value) || typeof value['address'] !== 'string') return {}
+  const address = tryParseIp(value['address'])
+  return address === undefined ? {} : { found: { address, isOwn: value['isOwn'] === true } }
 }
 
 /** All addresses of a guest, the one of IPv4 first. */

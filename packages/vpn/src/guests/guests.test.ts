@@ -1,7 +1,9 @@
-import { parseCidr, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { heartbeatValue, parseCidr, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import { expect, test } from 'vitest'
 import { encodeGuestFile } from './guest-file.ts'
 import { Guests } from './guests.ts'
+import { MAX_GUESTS, MAX_GUESTS_WITH_IPV6 } from './limits.ts'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')
 const GUEST = { name: 'phone', address: '10.1.0.9', publicKey: KEY, presharedKey: KEY, addedAt: 5 }
@@ -43,4 +45,65 @@ test("a node with the kernel's WireGuard takes no guests, and does not start wit
   expect(() => guestsOf(undefined).start()).not.toThrow()
   const file = encodeGuestFile({ privateKey: KEY, port: 4711, guests: [GUEST as never] })
   expect(() => guestsOf(file).start()).toThrow(refusal)
+})
+
+/** A node that is connected to nobody unless told so, with a ledger of its own. */
+async function added({ neighbours = 0, ranges = ['10.1.0.0/24'] } = {}) {
+  const ledger = createLedger(
+    { mode: 'enforce' },
+    { signer: createSigner(new Uint8Array(32).fill(7)), clock: systemClock },
+  )
+  await ledger.put('healthcheck', ledger.self, heartbeatValue(systemClock.now())).settled
+  const machine = { Hostname: 'edge', OS: 'linux', Arch: 'amd64', Version: '1' }
+  const guests = new Guests(
+    {
+      options: { machine, guestEndpoint: 'vpn.example.org' },
+      ranges: ranges.map(parseCidr),
+      derivedRange: parseCidr('fd00::/64'),
+      own: { all: () => [], pastOthers: () => [] },
+      accepted: () => [],
+      udpPort: () => 4711,
+      candidates: () => [],
+      counters: () => new Map(),
+      neighbours: () => neighbours,
+      onChange: () => {},
+    },
+    {
+      announce: () => () => {},
+      ledger,
+      store: { read: () => undefined, write: () => {} },
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLogger,
+    },
+  )
+  return { guests, ledger }
+}
+
+function claimed(ledger: Ledger): readonly string[] {
+  return [...ledger.snapshot().entries('machines')].flatMap(({ key, entry }) => (entry.deleted ? [] : [key]))
+}
+
+test('two guests of one name are not added at the same time, and who gives up leaves nothing claimed', async () => {
+  const { guests, ledger } = await added({ neighbours: 1 })
+  const giveUp = new AbortController()
+  const first = guests.add({ name: 'phone' }, giveUp.signal)
+  await expect(guests.add({ name: 'Phone' }, giveUp.signal)).rejects.toMatchObject({
+    code: 'vpn.guest_exists',
+  })
+  await expect.poll(() => claimed(ledger)).toHaveLength(1)
+  giveUp.abort(new Error('nobody waits'))
+  await expect(first).rejects.toThrow('nobody waits')
+  await expect.poll(() => claimed(ledger)).toEqual([])
+  expect([guests.all(), guests.addresses()]).toEqual([[], []])
+})
+
+test('the bound holds for guests that are added at the same time, and the first have IPv6 too', async () => {
+  const { guests, ledger } = await added({ ranges: ['10.1.0.0/24', 'fd00:1::/64'] })
+  const names = Array.from({ length: MAX_GUESTS + 3 }, (_, at) => `phone${at}`)
+  const signal = AbortSignal.timeout(20_000)
+  const outcomes = await Promise.allSettled(names.map((name) => guests.add({ name }, signal)))
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MAX_GUESTS)
+  expect(new Set(guests.addresses()).size).toBe(MAX_GUESTS + MAX_GUESTS_WITH_IPV6)
+  expect(claimed(ledger)).toHaveLength(MAX_GUESTS + MAX_GUESTS_WITH_IPV6)
 })

@@ -29,9 +29,17 @@ import type {
   VpnProblem,
 } from '../vpn.ts'
 import { guestConfiguration, guestDns } from './guest-configuration.ts'
+import { guestProblems } from './guest-problems.ts'
 import { bestEndpoint, withPort } from './guest-endpoint.ts'
-import { encodeGuestFile, type Guest, guestAddresses, type GuestFile, parseGuestFile } from './guest-file.ts'
-import { MAX_GUEST_MTU, MAX_GUESTS } from './limits.ts'
+import {
+  encodeGuestFile,
+  type FoundAddress,
+  type Guest,
+  guestAddresses,
+  type GuestFile,
+  parseGuestFile,
+} from './guest-file.ts'
+import { MAX_GUEST_MTU, MAX_GUESTS, MAX_GUESTS_WITH_IPV6 } from './limits.ts'
 
 interface GuestsInit {
   /** The wishes of the person. */
@@ -78,6 +86,8 @@ export class Guests {
   #guests: readonly Guest[]
   /** Addresses that are being claimed. */
   readonly #claiming = new Set<IpAddress>()
+  /** The names, in lower case, of guests that are being added. */
+  readonly #adding = new Set<string>()
   #stopped = false
 
   /** @throws MeshError `vpn.bad_guest_file` */
@@ -141,17 +151,9 @@ export class Guests {
   }
 
   problems(): readonly VpnProblem[] {
-    const [port, { length }] = [this.#init.udpPort(), this.#guests]
-    if (length === 0 || this.port === undefined || port === this.port) return []
-    const guests = length === 1 ? 'The guest of this node is' : `${length} guests of this node are`
-    return [
-      {
-        code: 'vpn.guest_port',
-        severity: 'error',
-        title: `${guests} cut off: they know UDP port ${this.port}, and ${port === undefined ? 'this node has none' : `this node has ${port}`}`,
-        hint: `Start the node with --udp-port ${this.port}, after ending what else uses that port (\`ss -ulpn\`); or add the guests anew.`,
-      },
-    ]
+    const { udpPort, candidates, ranges } = this.#init
+    const input = { guests: this.#guests, known: this.port, port: udpPort(), candidates, ranges }
+    return guestProblems(input)
   }
 
   /**
@@ -161,13 +163,38 @@ export class Guests {
   async add({ name, endpoint: given }: GuestRequest, signal: AbortSignal): Promise<AddedGuest> {
     this.#checkEngine()
     this.#checkName(name)
-    const endpoint = this.#endpointOf(given)
-    const address = await this.#claim(name, signal)
-    const { random, clock, log } = this.#components
-    const privateKey = random.bytes(32)
+    const { endpoint, ...found } = this.#placeFor(given)
+    const adding = name.toLowerCase()
+    const privateKey = this.#components.random.bytes(32)
+    this.#adding.add(adding)
+    try {
+      const guest = { ...(await this.#make(name, privateKey, signal)), ...found }
+      this.#keep([...this.#guests, guest], guestAddresses(guest))
+      this.#announce(guest)
+      this.#init.onChange()
+      const { address, address6, publicKey } = guest
+      this.#components.log.info('guest added', { name, address, address6 })
+      const configuration = this.#configurationOf(guest, privateKey, endpoint)
+      return { name, address, address6, publicKey, endpoint, configuration }
+    } finally {
+      this.#adding.delete(adding)
+      privateKey.fill(0)
+    }
+  }
+
+  /** Claims addresses for a guest; none stays claimed when it rejects. */
+  async #make(name: string, privateKey: Uint8Array, signal: AbortSignal): Promise<Guest> {
+    const { random, clock } = this.#components
     const publicKey = publicKeyOf(privateKey).toString('base64')
-    const address6 = await this.#claimIpv6(name, publicKey, signal)
-    const guest: Guest = {
+    const address = await this.#claim(name, signal)
+    let address6: IpAddress | undefined
+    try {
+      address6 = await this.#claimIpv6(name, publicKey, signal)
+    } catch (error) {
+      this.#giveUp(address)
+      throw error
+    }
+    return {
       name,
       address,
       ...(address6 !== undefined && { address6 }),
@@ -175,13 +202,6 @@ export class Guests {
       presharedKey: Buffer.from(random.bytes(32)).toString('base64'),
       addedAt: clock.now(),
     }
-    this.#keep([...this.#guests, guest], guestAddresses(guest))
-    this.#announce(guest)
-    this.#init.onChange()
-    log.info('guest added', { name, address, address6 })
-    const configuration = this.#configurationOf(guest, privateKey, endpoint)
-    privateKey.fill(0)
-    return { name, address, address6, publicKey, endpoint, configuration }
   }
 
   /** Its packets pass no more when this returns. @throws MeshError `vpn.unknown_guest`, `vpn.guest_not_kept` */
@@ -238,22 +258,26 @@ export class Guests {
     if (!NAME.test(name)) {
       throw vpnError('vpn.bad_guest_name', `a guest cannot be called ${JSON.stringify(name.slice(0, 80))}`)
     }
-    if (this.#guests.some((guest) => isSame(guest.name, name))) {
+    if (this.#adding.has(name.toLowerCase()) || this.#guests.some((guest) => isSame(guest.name, name))) {
       throw vpnError('vpn.guest_exists', `there is a guest called ${name} already`)
     }
-    if (this.#guests.length + this.#claiming.size >= MAX_GUESTS) {
+    if (this.#guests.length + this.#adding.size >= MAX_GUESTS) {
       throw vpnError('vpn.too_many_guests', `this node has ${this.#guests.length} guests`)
     }
   }
 
-  #endpointOf(given: string | undefined): string {
+  #placeFor(given: string | undefined): { readonly endpoint: string; readonly found?: FoundAddress } {
     const port = this.#init.udpPort()
     if (port === undefined) throw vpnError('vpn.no_udp', 'this node sends nothing over UDP')
     const asked = given ?? this.#init.options.guestEndpoint
-    if (asked !== undefined) return withPort(asked, port)
-    const found = bestEndpoint(this.#init.candidates())
-    if (found === undefined) throw vpnError('vpn.no_endpoint', 'this machine has no address of its own')
-    return endpointText(found)
+    if (asked !== undefined) return { endpoint: withPort(asked, port) }
+    const best = bestEndpoint(this.#init.candidates())
+    if (best === undefined) throw vpnError('vpn.no_endpoint', 'this machine has no address of its own')
+    const { endpoint, kind } = best
+    return {
+      endpoint: endpointText(endpoint),
+      found: { address: endpoint.address, isOwn: kind === 'own' },
+    }
   }
 
   /** Takes a free address, as a lease does; nobody else holds it when this resolves. */
@@ -269,7 +293,7 @@ export class Guests {
       try {
         if (await this.#holds(address, name, signal)) return address
       } catch (error) {
-        this.#claiming.delete(address)
+        this.#giveUp(address)
         throw error
       }
       this.#claiming.delete(address)
@@ -277,18 +301,32 @@ export class Guests {
     }
   }
 
-  /** An address of the range of IPv6 that a person gave; without one, or where it is another's, the guest has none. */
+  /**
+   * An address of the range of IPv6 that a person gave; without one, where it is another's, or where enough guests have
+   * one, the guest has none.
+   */
   async #claimIpv6(name: string, key: string, signal: AbortSignal): Promise<IpAddress | undefined> {
     const { ranges, derivedRange } = this.#init
     const range = ranges.find((each) => !isIpv4(each) && each !== derivedRange)
+    const held = this.addresses().filter((each) => !isIpv4(each))
+    if (held.length >= MAX_GUESTS_WITH_IPV6) return undefined
     const address = range && ipv6InRange(range, key, new Set(this.#used()))
     if (address === undefined) return undefined
     this.#claiming.add(address)
     try {
-      return (await this.#holds(address, name, signal)) ? address : undefined
-    } finally {
-      this.#claiming.delete(address)
+      if (await this.#holds(address, name, signal)) return address
+    } catch (error) {
+      this.#giveUp(address)
+      throw error
     }
+    this.#claiming.delete(address)
+    return undefined
+  }
+
+  /** Nobody waits for this claim any more: the entry is this node's, and would stay as long as it runs. */
+  #giveUp(address: IpAddress): void {
+    this.#claiming.delete(address)
+    this.#components.ledger.delete(BUCKETS.machines, address)
   }
 
   async #holds(address: IpAddress, name: string, signal: AbortSignal): Promise<boolean> {
@@ -316,11 +354,10 @@ export class Guests {
     try {
       this.#write(this.#components.store, guests)
     } catch (error) {
-      for (const address of claimed) this.#components.ledger.delete(BUCKETS.machines, address)
+      for (const address of claimed) this.#giveUp(address)
       throw error
-    } finally {
-      for (const address of claimed) this.#claiming.delete(address)
     }
+    for (const address of claimed) this.#claiming.delete(address)
     this.#guests = guests
   }
 

@@ -1,0 +1,174 @@
+/**
+ * This machine as one that uses an exit: 1 what is changed is written down; 2 an nftables table keeps bound sockets in;
+ * 3 rules lead all that leaves into the VPN; 4 once there is an interface, its route, and systemd-resolved. Other programs
+ * take such things away (`nft flush ruleset`, a network manager that starts again), so all is looked at and set again.
+ */
+import { networkInterfaces } from 'node:os'
+import { type Logger, toError } from '@mesh/core'
+import type { IpFamily, VpnProblem } from '@mesh/vpn'
+import type { Settings } from '../settings/options.ts'
+import { findRoutingProblems, type HostFacts, noGuard, strictHint, strictInterfaces } from './exit-checks.ts'
+import { applyGuard, hasGuard } from './exit-guard.ts'
+import { endJournal, isAlive, readJournal, writeJournal } from './exit-journal.ts'
+import { ExitResolver, type ExitResolverSettings } from './exit-resolver.ts'
+import { applyRoutes, applyRules, hasRules, mainRoutes } from './exit-routing.ts'
+import { exitError } from './system-command.ts'
+
+export type ExitUseSettings = ExitResolverSettings &
+  Pick<Settings, 'fwmark' | 'exitNodeBlockLan' | 'advertiseExit' | 'router'>
+
+interface ExitUseInit {
+  readonly settings: ExitUseSettings
+  readonly stateDir: string
+  /** How the machine is set up now. */
+  readonly facts: () => Omit<HostFacts, 'isResolvedPast'>
+  readonly log: Logger
+}
+
+export class ExitUse {
+  readonly #init: ExitUseInit
+  readonly #resolver: ExitResolver
+  /** The networks of the guard that stands. */
+  #guarded: string | undefined
+  /** The networks of interfaces when the guard was looked at last. */
+  #near = ''
+  /** The families that are led into the interface; undefined: there is none. */
+  #led: readonly IpFamily[] | undefined
+  /** What could not be set again: told once. */
+  #refused = ''
+
+  constructor(init: ExitUseInit) {
+    this.#init = init
+    const { settings, log } = init
+    this.#resolver = new ExitResolver({ settings, log })
+  }
+
+  /**
+   * From here on nothing leaves past the exit. Nothing of it is left when it throws.
+   * @throws MeshError `exit.*`
+   */
+  begin(): void {
+    const { settings, stateDir, facts, log } = this.#init
+    const { fwmark: mark, exitNodeBlockLan: blockLan } = settings
+    if (mark === 0) throw noMark()
+    if (settings.advertiseExit || settings.router !== undefined) throw isExit()
+    const journal = readJournal(stateDir, 'use', log)
+    if (isAlive(journal) || (journal === undefined && hasRules())) throw inUse()
+    refuseStrictFilter(facts())
+    writeJournal(stateDir, 'use', { pid: process.pid, mark })
+    try {
+      this.#guard()
+      applyRules({ mark, blockLan })
+    } catch (error) {
+      endJournal(stateDir, 'use', log)
+      throw error
+    }
+    log.info('exit rules set', { blockLan })
+  }
+
+  /** Leads these families into the interface, which is there from here on, or is another one. */
+  lead(families: readonly IpFamily[]): void {
+    this.#led = families
+    this.#tell(applyRoutes(this.#init.settings.interface, families).refused)
+    this.#resolver.lead()
+  }
+
+  /** Sets again what another program took away. @returns its names */
+  mend(): readonly string[] {
+    const { settings } = this.#init
+    const { fwmark: mark, exitNodeBlockLan: blockLan } = settings
+    const mended: string[] = []
+    if (this.#guarded !== undefined && !hasGuard()) {
+      this.#guarded = undefined
+      if (this.#guard()) mended.push('nftables table')
+    }
+    if (nearNetworks(settings.interface).join() !== this.#near) this.#guard()
+    try {
+      if (applyRules({ mark, blockLan })) mended.push('routing rules')
+    } catch (error) {
+      this.#tell(error)
+    }
+    if (this.#led !== undefined) {
+      const { changed, refused } = applyRoutes(settings.interface, this.#led)
+      if (changed) mended.push('route')
+      this.#tell(refused)
+    }
+    return mended
+  }
+
+  /** Looks at the machine: networks come and go, and so do other VPNs. */
+  problems(): readonly VpnProblem[] {
+    const isGuarded = this.#guard()
+    if (this.#led !== undefined) this.#resolver.lead()
+    const facts = { ...this.#init.facts(), isResolvedPast: this.#resolver.isPast }
+    return [...(isGuarded ? [] : [noGuard()]), ...findRoutingProblems(facts)]
+  }
+
+  /** Takes back what is no matter of the kernel; the journal has the rest. */
+  end(): void {
+    this.#resolver.revert()
+    this.#guarded = undefined
+    this.#led = undefined
+  }
+
+  /** Keeps bound sockets from going past the exit, with the networks of now. False: for want of nftables it does not. */
+  #guard(): boolean {
+    const { settings } = this.#init
+    const [mark, name] = [settings.fwmark, settings.interface]
+    const near = nearNetworks(name)
+    this.#near = near.join()
+    const networks = settings.exitNodeBlockLan ? [] : [...new Set([...near, ...mainRoutes(name)])]
+    if (networks.join() === this.#guarded) return true
+    const isSet = applyGuard({ mark, interface: name, networks })
+    this.#guarded = isSet ? networks.join() : undefined
+    return isSet
+  }
+
+  #tell(error: unknown): void {
+    const text = error === undefined ? '' : toError(error).message
+    if (text !== '' && text !== this.#refused)
+      this.#init.log.warn('way into the VPN is not set, and packets are dropped', { error })
+    this.#refused = text
+  }
+}
+
+/** The networks of the interfaces outside of the VPN, `192.168.1.5/24`. */
+function nearNetworks(interfaceName: string): readonly string[] {
+  return Object.entries(networkInterfaces())
+    .filter(([name]) => name !== interfaceName && name !== 'lo')
+    .flatMap(([, entries = []]) => entries.flatMap(({ cidr }) => cidr ?? []))
+}
+
+function refuseStrictFilter(facts: Pick<HostFacts, 'networks' | 'rpFilter'>): void {
+  const [name] = strictInterfaces(facts)
+  if (name === undefined) return
+  throw exitError(
+    'exit.rp_filter',
+    `rp_filter is strict on ${name}: it would drop the answers to this node while an exit node is used`,
+    strictHint(name),
+  )
+}
+
+function noMark() {
+  return exitError(
+    'exit.no_mark',
+    'this node was started without a mark on its own packets, and an exit node would lead those in a circle',
+    'Start it with --exit-node PEER, or with --fwmark NUMBER to choose an exit node later.',
+  )
+}
+
+function isExit() {
+  return exitError(
+    'exit.is_exit',
+    'this node is an exit node itself, or has a router',
+    'Start it without --advertise-exit and --router.',
+  )
+}
+
+function inUse() {
+  return exitError(
+    'exit.in_use',
+    'another mesh node of this machine uses an exit node, or was killed while it did',
+    'A machine has one exit node. Stop that node; if it was killed, start it once without --exit-node, with its --state-dir.',
+  )
+}

@@ -1,0 +1,76 @@
+/** The problems of guests whose configurations do not fit the node any more. Pure. */
+import type { Cidr } from '@mesh/core'
+import type { Candidate } from '../paths/path-state.ts'
+import { covers, hostPrefix, prefixOf } from '../table/prefix.ts'
+import type { VpnProblem } from '../vpn.ts'
+import type { FoundAddress, Guest } from './guest-file.ts'
+
+interface GuestProblemsInput {
+  readonly guests: readonly Guest[]
+  /** The UDP port that the guests know, and the one that the node has. */
+  readonly known: number | undefined
+  readonly port: number | undefined
+  /** The places at which the node may be found now. */
+  readonly candidates: () => readonly Candidate[]
+  /** The node's VPN ranges. */
+  readonly ranges: readonly Cidr[]
+}
+
+export function guestProblems(input: GuestProblemsInput): readonly VpnProblem[] {
+  if (input.guests.length === 0) return []
+  const cutOff = otherPort(input)
+  return [...cutOff, ...(cutOff.length > 0 ? [] : otherPlace(input)), ...outsideRanges(input)]
+}
+
+function otherPort({ guests: { length }, known, port }: GuestProblemsInput): VpnProblem[] {
+  if (known === undefined || port === known) return []
+  const guests = length === 1 ? 'The guest of this node is' : `${length} guests of this node are`
+  return [
+    {
+      code: 'vpn.guest_port',
+      severity: 'error',
+      title: `${guests} cut off: they know UDP port ${known}, and ${port === undefined ? 'this node has none' : `this node has ${port}`}`,
+      hint: `Start the node with --udp-port ${known}, after ending what else uses that port (\`ss -ulpn\`); or add the guests anew.`,
+    },
+  ]
+}
+
+/** Where a node is seen from outside is not known before somebody has told it. */
+function otherPlace({ guests, candidates }: GuestProblemsInput): VpnProblem[] {
+  const all = candidates()
+  const places = new Set(all.map(({ endpoint }) => endpoint.address))
+  const isTold = all.some(({ kind }) => kind !== 'own')
+  const isLost = ({ address, isOwn }: FoundAddress) => (isOwn || isTold) && !places.has(address)
+  const lost = all.length === 0 ? [] : guests.filter(({ found }) => found !== undefined && isLost(found))
+  if (lost.length === 0) return []
+  const at = [...new Set(lost.map(({ found }) => found?.address))].slice(0, 3).join(', ')
+  return [
+    {
+      code: 'vpn.guest_endpoint',
+      severity: 'warning',
+      title: `Guests look for this node where it is not any more: ${namesOf(lost)} at ${at}`,
+      hint: 'Change `Endpoint` in their apps, or add them anew; a host name that follows the machine lasts: --guest-endpoint.',
+    },
+  ]
+}
+
+function outsideRanges({ guests, ranges }: GuestProblemsInput): VpnProblem[] {
+  const prefixes = ranges.map(prefixOf)
+  const outside = guests.filter(
+    ({ address }) => !prefixes.some((prefix) => covers(prefix, hostPrefix(address))),
+  )
+  if (outside.length === 0) return []
+  return [
+    {
+      code: 'vpn.guest_outside',
+      severity: 'error',
+      title: `Guests have addresses outside of this node's range, and members do not reach them: ${namesOf(outside)}`,
+      hint: 'Give the node the range that they were added in (--address), or remove them and add them anew.',
+    },
+  ]
+}
+
+function namesOf(guests: readonly Guest[]): string {
+  const names = guests.slice(0, 3).map(({ name }) => name)
+  return `${names.join(', ')}${guests.length > names.length ? ` and ${guests.length - names.length} more` : ''}`
+}
