@@ -46,8 +46,13 @@ const STEADY_SHARE = 0.25
 const JOIN_MS = 180_000
 /** How long a node stays away, in ms. */
 const AWAY_MS = 4_000
-/** The time without churn and attacks before memory counts the last time, in ms. */
-const CALM_MS = 15_000
+/**
+ * The time without churn and attacks before memory counts the last time, in ms: a node collects its heap 10 s after the last
+ * peer has connected.
+ */
+const CALM_MS = 30_000
+/** The most of the whole time that the calm may take beside it. */
+const CALM_SHARE = 1 / 8
 /** How often memory is read, in ms. */
 const SAMPLE_EVERY_MS = 2_000
 
@@ -92,7 +97,7 @@ async function soak(nodes: SoakNodes, init: Soaking): Promise<SoakResult> {
   await Promise.all(going)
   init.tell('calm')
   await nodes.allBack()
-  await pause(Math.min(CALM_MS, durationMs / 4))
+  await pause(Math.min(CALM_MS, durationMs * CALM_SHARE))
   memory.finish(nodes.steady())
   return judgeSoak({ minutes: init.minutes, nodes, memory, writer })
 }

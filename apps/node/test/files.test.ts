@@ -215,6 +215,14 @@ test('the node that runs here receives for a person, without a token, and says w
   const nowhere = await mesh.run(['file-receive', 'notes', '/proc/nowhere/'], { environment })
   expect(nowhere.code).not.toBe(0)
   expect(nowhere.stderr).toContain('files.destination')
+  // whoever follows one that somebody else ends is told
+  const following = mesh.run(['file-receive', 'nobody', `${inbox}/`], { environment })
+  await eventually(async () =>
+    expect(await node.client.getNodeDownload({ name: 'nobody' })).toMatchObject({ State: 'waiting' }),
+  )
+  await node.client.deleteNodeDownload({ name: 'nobody' })
+  const ended = await following
+  expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('files.ended')])
   await Promise.all([sender.stop(), node.stop()])
 })
 

@@ -2,7 +2,7 @@
  * Joins the parts: names as the ledger says, the forwarder, and a responder that UDP and TCP listeners share. Nothing
  * listens until `listen`, and `explain` works without.
  */
-import { type Cidr, delay, parseCidr } from '@mesh/core'
+import { type Cidr, delay, isLoopback, parseCidr } from '@mesh/core'
 import { LRUCache } from 'lru-cache'
 import type {
   BoundAddress,
@@ -192,12 +192,9 @@ class DnsNode implements Dns {
 
   /** A server that is this one would be asked by itself, again and again. */
   #leaveItself(): void {
-    const own = new Set([...(this.#components.ownAddresses?.() ?? []), '127.0.0.1', '::1'])
+    const own = new Set(this.#components.ownAddresses?.() ?? [])
     const isItself = ({ address, port }: ForwardServer) =>
-      this.#bound.some(
-        (bound) =>
-          bound.port === port && (bound.host === address || (isWildcard(bound.host) && own.has(address))),
-      )
+      this.#bound.some((bound) => bound.port === port && leadsTo(address, bound.host, own))
     const looped = this.#servers.filter(isItself)
     if (looped.length === this.#looped.length) return
     this.#looped = looped
@@ -205,6 +202,13 @@ class DnsNode implements Dns {
     this.#forwarder = this.#makeForwarder(this.#servers.filter((server) => !isItself(server)))
     this.#responder = this.#makeResponder()
   }
+}
+
+/** Does a packet to the address reach what is bound to the host? A wildcard as an address means this machine. */
+function leadsTo(address: string, bound: string, own: ReadonlySet<string>): boolean {
+  if (address === bound) return true
+  if (isWildcard(bound)) return isWildcard(address) || isLoopback(address) || own.has(address)
+  return isWildcard(address) && isLoopback(bound)
 }
 
 function isWildcard(host: string): boolean {

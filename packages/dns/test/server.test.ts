@@ -31,8 +31,8 @@ async function serve(init: DnsInit = {}, host = '127.0.0.1'): Promise<Served> {
   return { dns, ledger, at: await dns.listen({ host, port: 0 }) }
 }
 
-const forwardTo = (...ports: readonly number[]) => ({
-  forward: { servers: ports.map((port) => ({ address: '127.0.0.1' as IpAddress, port, domain: '.' })) },
+const forwardTo = (port: number, address = '127.0.0.1') => ({
+  forward: { servers: [{ address: address as IpAddress, port, domain: '.' }] },
 })
 
 /** Rejects when nothing comes within the time. */
@@ -271,18 +271,23 @@ test('two that forward to each other end the circle with an error', { timeout: 2
   expect(packets.failed + packets.cached + packets.forwarded).toBeLessThan(20)
 })
 
-test('a server that is given itself leaves itself out and says so', async () => {
+test.each([
+  ['its own address', '127.0.0.1', '127.0.0.1'],
+  ['another address of loopback', '0.0.0.0', '127.0.0.5'],
+  ['the address of nobody', '127.0.0.1', '0.0.0.0'],
+])('a server that is given itself by %s leaves itself out and says so', async (_how, host, server) => {
   const first = await serve()
   const { port } = first.at
   await first.dns.stop()
-  const dns = createDns(forwardTo(port), {
+  const dns = createDns(forwardTo(port, server), {
     ledger: first.ledger,
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,
   })
   cleanUps.push(() => dns.stop())
-  const at = await dns.listen({ host: '127.0.0.1', port })
+  await dns.listen({ host, port })
+  const at = { host: '127.0.0.1', port }
   expect(await ask({ at }, 'www.org')).toMatchObject({ rcode: 'REFUSED' })
   expect(dns.problems().map(({ code }) => code)).toEqual(['dns.forwards_to_itself', 'dns.no_forwarder'])
 })

@@ -47,7 +47,7 @@ import type { Snapshot } from './state/snapshot.ts'
 import { createMemoryStore } from './state/store.ts'
 import { type StoreFailure, WatchedStore } from './state/watched-store.ts'
 import { receiveWholeBlock } from './legacy/whole-block.ts'
-import { createWriteCommitter } from './writes/write-committer.ts'
+import { createWriteCommitter, evictions } from './writes/write-committer.ts'
 import { createWriteQueue, type WriteQueue } from './writes/write-queue.ts'
 
 /**
@@ -84,7 +84,7 @@ class MeshLedger implements Ledger {
   readonly #policies: ReadonlyMap<string, BucketPolicy>
   readonly #livenessMs: number
   readonly #tombstoneTtlMs: number
-  readonly #admits: (owner: string) => boolean
+  readonly #admits: (owner: string, bucket?: string) => boolean
   readonly #stopping = new AbortController()
   readonly #policyOf = (bucket: string): BucketPolicy | undefined =>
     this.mode === 'off' ? undefined : this.#policies.get(bucket)
@@ -216,6 +216,19 @@ class MeshLedger implements Ledger {
     const ended = expired.filter((position) => this.#queue.pending(position) === undefined)
     for (const position of ended) void this.#queue.submit({ position, value: undefined })
     return { collected, ended: ended.length }
+  }
+
+  withdraw(owner: PeerId, above: bigint): number {
+    if (this.mode === 'off' || this.#stopping.signal.aborted) return 0
+    const edit = this.#state.edit()
+    let count = 0
+    for (const row of edit.rows()) {
+      const { bucket, entry } = row
+      if (entry.owner !== owner || entry.version <= above || this.#admits(owner, bucket)) continue
+      edit.forget(row)
+      count++
+    }
+    return this.#commit(edit, [...evictions(edit)]) === undefined ? count : 0
   }
 
   holdClaims(): void {

@@ -168,6 +168,11 @@ export interface Ledger {
    */
   reap(): ReapResult
   /**
+   * Takes out what an owner that is not admitted wrote above a version, as if it had never come: for what was taken before
+   * this node heard that nobody may take it. What it stood over comes back from other members. Gives the number.
+   */
+  withdraw(owner: PeerId, above: bigint): number
+  /**
    * Holds the writes of this node into owned buckets from now on: they wait, and are judged again after
    * `releaseClaims`: for while it may have missed whose a key is by now. What the rules refuse already is
    * still refused at once; open buckets, and mode `off`, which knows no owners, go on. Idempotent.

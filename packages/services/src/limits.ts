@@ -84,8 +84,15 @@ export const MAX_DATAGRAM_BYTES = 65_507
 export const MAX_UDP_SESSIONS = 512
 /** The time, in ms, after which a session without a datagram ends. */
 export const UDP_IDLE_MS = 120_000
-/** How many datagrams wait while a session is being opened; more are dropped. */
-export const MAX_WAITING_DATAGRAMS = 16
+/**
+ * How many datagrams of one session wait while it is being opened; more are dropped. Sessions of a burst share the
+ * processors with each other's handshakes, which can take a second.
+ */
+export const MAX_WAITING_DATAGRAMS = 128
+/** How many bytes these datagrams have together. */
+export const MAX_WAITING_DATAGRAM_BYTES = 128 * 1024
+/** How many bytes of datagrams the kernel is asked to keep for a socket that is not read for a moment. */
+export const UDP_BUFFER_BYTES = 1 << 20
 /** How many bytes the kernel may have left untaken before datagrams are dropped. */
 export const MAX_UDP_SEND_QUEUE_BYTES = 1 << 20
 

@@ -4,7 +4,7 @@ import type { KeyedEntry, Ledger } from '@mesh/ledger'
 
 export type TrustLedger = Pick<
   Ledger,
-  'self' | 'mode' | 'snapshot' | 'put' | 'delete' | 'merge' | 'subscribe' | 'admissionChanged'
+  'self' | 'mode' | 'snapshot' | 'put' | 'delete' | 'merge' | 'withdraw' | 'subscribe' | 'admissionChanged'
 >
 
 /** A stream of bounded messages with a peer that proved the network's key. */

@@ -281,6 +281,51 @@ test('entries of who is out are refused, whoever brings them, and it counts as n
   expect(home.ledger.merge(later, home.signer.peerId).rejected).toMatchObject([{ code: 'GATED' }])
 })
 
+test('a node that hears late of a revocation ends with the same entries as those that heard at once', async () => {
+  const clock = createManualClock()
+  const [home, bad] = [openNode(clock, { holdsKey: true }), openNode(clock)]
+  const [late, friend] = [openNode(clock), openNode(clock)]
+  const all = [home, late, friend]
+  await clock.advance(1)
+  for (const { signer } of [bad, late, friend]) administrationOf(home).setMember(signer.peerId, 'admitted')
+  for (const node of [bad, late, friend]) tell(home, node)
+  const give = (from: TestNode, to: TestNode) => {
+    const entries = [...from.ledger.snapshot().entries()].filter(({ bucket }) => bucket !== 'admission')
+    return to.ledger.merge(entries, from.signer.peerId)
+  }
+  const put = (node: TestNode, key: string) => settle(clock, node.ledger.put('notes', key, `"${key}"`))
+  await put(bad, 'before')
+  await put(friend, 'changed')
+  await put(friend, 'deleted')
+  for (const node of all) for (const from of [bad, friend]) give(from, node)
+  give(friend, bad)
+  await clock.advance(1_000)
+  administrationOf(home).setMember(bad.signer.peerId, 'revoked')
+  tell(home, friend)
+  await clock.advance(1_000)
+  await put(bad, 'after')
+  await settle(clock, bad.ledger.put('notes', 'changed', '"evil"'))
+  await settle(clock, bad.ledger.delete('notes', 'deleted'))
+  expect(give(bad, friend).accepted).toBe(0)
+  expect(give(bad, late).accepted).toBe(3)
+  tell(home, late)
+  await clock.advance(1)
+  give(friend, late)
+  const digests = all.map(({ ledger }) => ledger.snapshot().digest().buckets['notes'])
+  expect(new Set(digests).size).toBe(1)
+  const keys = [...late.ledger.snapshot().entries('notes')].map(({ key, entry }) => [key, entry.value])
+  expect(keys).toEqual([
+    ['before', '"before"'],
+    ['changed', '"changed"'],
+    ['deleted', '"deleted"'],
+  ])
+  // who is let in again brings what it wrote meanwhile
+  await clock.advance(1_000)
+  administrationOf(home).setMember(bad.signer.peerId, 'admitted')
+  tell(home, late)
+  expect(give(bad, late).accepted).toBe(3)
+})
+
 test('only a node with the key says who is in', async () => {
   const far = openNode(createManualClock())
   const peer = createSigner(systemRandom.bytes(32)).peerId

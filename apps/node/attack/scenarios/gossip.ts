@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { RPC } from '@libp2p/gossipsub/message'
 import type { Attack, Scenario } from '../scenario.ts'
-import { dialTarget, onFrames, overAndOver } from '../attackers.ts'
+import { dialTarget, onFrames, overAndOver, sendAll, together } from '../attackers.ts'
 import {
   createAuthor,
   createSealing,
@@ -27,6 +27,24 @@ function createBomb(): Uint8Array {
   return gzipSync(
     `{"Index":0,"Timestamp":"","Storage":{"notes":{"a":{"Value":"${noise}"}${padding}}},"Hash":"","PrevHash":""}`,
   )
+}
+
+const PACKED = 300
+
+/** Sends frames full of heartbeats of members that nobody has heard of, until the stream ends. */
+async function sendPacked({ target, signal, tally, config, peer }: Attack): Promise<void> {
+  const sealing = createSealing(config)
+  const stream = await openGossip(await dialTarget(await peer(), target, signal), [sealing.topic()], signal)
+  while (!signal.aborted && stream.status === 'open') {
+    const messages: RPC.Message[] = []
+    for (let at = 0; at < PACKED; at++) {
+      const { seed, signer } = createMember()
+      const block = gzippedBlock([heartbeatOf(signer)])
+      messages.push(await signMessage(seed, sealing.topic(), sealing.envelope(block)))
+    }
+    if (await sendAll(stream, gossipFrame({ messages }), signal)) tally.count(MESSAGES, messages.length)
+    await pause(50, signal)
+  }
 }
 
 /** Listens on the topic as who sits beside a member may: what it heard gets into the set until the connection ends. */
@@ -111,6 +129,15 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
         }
       })
     },
+  },
+  {
+    name: 'packed-messages',
+    who: 'member',
+    does: '300 small messages under fresh authors in each frame, from 3 connections',
+    boundedBy: 'GOSSIP_BURST_MS, GOSSIP_TIME_SHARE, SMALL_BLOCKS_PER_S',
+    appliesToLegacy: true,
+    aim: MESSAGES,
+    run: (attack) => together(3, () => overAndOver(attack, () => sendPacked(attack))),
   },
   {
     name: 'replayed-author',

@@ -73,6 +73,9 @@ test('a setting of trust that is wrong ends with 2, like every other, before any
     const { code, notes } = await start('--peerguard', `--peergate-auth=${auth}`)
     expect([auth, code, notes]).toEqual([auth, 2, expect.stringMatching(/\[trust\.bad_(auth|key)\]/)])
   }
+  // a machine that was given the old token would else wait for ever
+  const plain = await start('--invite=x')
+  expect([plain.code, plain.notes]).toEqual([2, expect.stringContaining('names no administrators')])
   const { out: adminToken } = await run('admin', 'init', '--token-file=b.token', `--state-dir=${home}`)
   writeFileSync(join(home, 'b.token'), adminToken, { mode: 0o600 })
   expect(await start('--invite=x')).toMatchObject({
@@ -81,6 +84,14 @@ test('a setting of trust that is wrong ends with 2, like every other, before any
   })
   expect((await start('--ownership=observe')).code).toBe(2)
 })
+
+test.each(['service-remove', 'file-remove'])(
+  '%s asks the node that --api-url names, and no other',
+  async (command) => {
+    const { code, notes } = await run(command, 'web', '--api-url=http://127.0.0.1:9')
+    expect([code, notes]).toEqual([5, expect.stringContaining('http://127.0.0.1:9')])
+  },
+)
 
 describe('completion', () => {
   test('bash takes the script, and completes commands, flags and choices', async () => {

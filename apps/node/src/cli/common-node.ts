@@ -2,7 +2,7 @@
 import type { ApiClient } from '@mesh/api-client'
 import { MeshError } from '@mesh/core'
 import type { Call } from './command.ts'
-import { findCommonNode } from './find-node.ts'
+import { findCommonNode, findNode } from './find-node.ts'
 import { printableJson } from '../log/printable.ts'
 
 /** One thing to ask for, and what to tell the person. */
@@ -38,8 +38,12 @@ export async function askCommonNode(call: Call, asked: readonly Asked[]): Promis
   return true
 }
 
-/** @throws MeshError `node.not_running`, for what only a running node can do */
+/**
+ * Finds the node for what only a running one can do: the one that --api-url names, or the one that runs here.
+ * @throws MeshError `node.not_running`
+ */
 export async function requireCommonNode(call: Call): Promise<ApiClient> {
+  if (call.settings.apiUrl !== undefined) return findNode(call)
   const node = await findCommonNode(call)
   if (node !== undefined) return node.client
   throw new MeshError('node.not_running', 'no node is running here that could do it', {

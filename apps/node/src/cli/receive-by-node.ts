@@ -44,7 +44,11 @@ export async function receiveByNode(
     return EXIT.ok.code
   } catch (error) {
     display.end()
-    if (!signal.aborted) throw toError(error)
+    if (!signal.aborted) {
+      // a node that was stopped or started anew goes on only when it is asked again
+      if (error instanceof ApiError && error.code === 'client.unreachable') call.note(KEPT_NOTE)
+      throw toError(error)
+    }
     await client.deleteNodeDownload({ name }).catch(unlessGone)
     call.note(KEPT_NOTE)
     return EXIT.interrupted.code

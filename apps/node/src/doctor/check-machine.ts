@@ -15,7 +15,7 @@ export function checkMachine(machine: MachineFacts, node: NodeFacts | undefined)
     ...checkDevice(machine, node),
     checkPorts(machine, node),
     checkFiles(machine),
-    checkInterfaces(machine),
+    checkInterfaces(machine, node),
     checkResolver(machine),
     ...checkExit(machine, node),
   ]
@@ -111,11 +111,13 @@ function checkFiles({ maxFiles }: MachineFacts): Check {
   )
 }
 
-function checkInterfaces({ interfaces }: MachineFacts): Check {
+function checkInterfaces({ interfaces: all }: MachineFacts, node: NodeFacts | undefined): Check {
+  // the VPN's own leads nowhere without another
+  const interfaces = all.filter(({ name }) => name !== node?.vpn?.Interface)
   if (interfaces.length === 0) {
     return fail(
       'interfaces',
-      'No interface but loopback has an address.',
+      'No interface but loopback and the VPN has an address.',
       'Connect this machine to a network: it can reach nobody.',
     )
   }

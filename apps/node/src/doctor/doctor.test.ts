@@ -161,6 +161,15 @@ test.each([
   ['open files', { machine: { maxFiles: 64 } }, 'warn', '64 files'],
   ['open files', { machine: { maxFiles: undefined } }, 'skip', 'does not say'],
   ['interfaces', { machine: { interfaces: [] } }, 'fail', 'No interface'],
+  [
+    'interfaces',
+    {
+      machine: { interfaces: [{ name: 'mesh0', mtu: 1_280 }] },
+      node: { vpn: { ...vpn([]), Interface: 'mesh0' } },
+    },
+    'fail',
+    'No interface but loopback',
+  ],
   ['interfaces', { machine: { interfaces: [{ name: 'wg0', mtu: 1_200 }] } }, 'warn', 'wg0 (1200)'],
   ['resolver', { machine: { ownName: broken('ENOTFOUND') } }, 'warn', 'ENOTFOUND'],
   ['exit', { machine: { exit: [] }, node: null }, 'ok', 'Nothing'],

@@ -1,8 +1,8 @@
 /** Looks at this machine for the doctor: files, sockets, interfaces. Changes nothing that stays. */
 import { lookup } from 'node:dns/promises'
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Clock, MeshError, toError } from '@mesh/core'
 import { engineSupport, kernelSupport } from '@mesh/engine'
 import type { Settings } from '../settings/options.ts'
@@ -80,12 +80,15 @@ function exposedToken(settings: Settings): string | undefined {
   }
 }
 
-/** The folder itself, or the first one above it that is there, since the node makes the rest. */
-function writing(stateDir: string): Tried {
+/**
+ * Makes a folder in it for a moment, or in the first one above it that is there, since the node makes the rest: root is told
+ * that it may write where nobody can, and a full disk shows as well.
+ */
+export function writing(stateDir: string): Tried {
   let folder = stateDir
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder)
   try {
-    accessSync(folder, constants.W_OK | constants.X_OK)
+    rmdirSync(mkdtempSync(join(folder, '.mesh-doctor-')))
     return { works: true }
   } catch (error) {
     return { works: false, reason: toError(error).message }

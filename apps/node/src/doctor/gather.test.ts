@@ -1,8 +1,12 @@
 import { createSocket } from 'node:dgram'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { systemClock } from '@mesh/core'
 import { freePort } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
+import { writing } from './gather-machine.ts'
 import { gatherNameServers } from './gather-name-servers.ts'
 import { gatherPlaces } from './gather-places.ts'
 
@@ -60,6 +64,17 @@ test('of the addresses that a node would listen on, those that are taken are tol
     tried: { reason: expect.stringContaining('EADDRINUSE') },
   })
 })
+
+test.skipIf(process.platform !== 'linux')(
+  'a folder that nobody can write is told, to root too, and none is left behind',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mesh-doctor-'))
+    ends.push(() => rmSync(folder, { recursive: true }))
+    expect(writing(join(folder, 'deep', 'down'))).toEqual({ works: true })
+    expect(readdirSync(folder)).toEqual([])
+    expect(writing('/proc/mesh')).toMatchObject({ works: false })
+  },
+)
 
 test('a DNS server that refuses answers, and one that is not there does not', async () => {
   const [answering, missing] = [`127.0.0.1:${await answerDns()}`, `127.0.0.1:${await freePort()}`]

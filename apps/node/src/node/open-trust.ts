@@ -1,5 +1,5 @@
 /** Who may use the network, as far as this node and its network say something of it. */
-import type { Clock, Logger, Random } from '@mesh/core'
+import { type Clock, type Logger, MeshError, type Random } from '@mesh/core'
 import { createNodeSigner } from '@mesh/ledger/node'
 import type { GuardInit, Trust } from '@mesh/trust'
 import type { Settings } from '../settings/options.ts'
@@ -20,6 +20,11 @@ export async function openTrust(
   { clock, random, log }: { readonly clock: Clock; readonly random: Random; readonly log: Logger },
 ): Promise<Trust | undefined> {
   const { administrators = [] } = network.config
+  if (settings.invite !== undefined && administrators.length === 0) {
+    throw new MeshError('trust.bad_invite', 'there is an invite, and the token names no administrators', {
+      hint: 'Give the token that `mesh admin init` printed, which all machines of that network have; without one leave --invite out.',
+    })
+  }
   if (!settings.peerguard && administrators.length === 0) return undefined
   const { createTrust, parseGuardAuth } = await import('@mesh/trust')
   const guard: GuardInit = {

@@ -55,6 +55,8 @@ export interface StateEdit {
   rows(): Iterable<KeyedEntry>
   put(keyed: KeyedEntry): void
   remove(position: Position): void
+  /** Removes an entry as if it had never come: no change is remembered but that it went, and an older one may take its place. */
+  forget(position: Position): void
   /** These were removed for want of room, and are told as changes. */
   noteEvicted(rows: readonly KeyedEntry[]): void
   /** The entries that the ledger held before and had no room for any more. */
@@ -118,6 +120,8 @@ class Edit implements StateEdit {
   readonly #changes = new Map<string, { position: Position; row: KeyedEntry | undefined }>()
 
   readonly #evicted = new Set<string>()
+  /** The keys whose tombstones keep nothing away. */
+  readonly #forgotten = new Set<string>()
 
   constructor(state: State) {
     this.#state = state
@@ -162,6 +166,14 @@ class Edit implements StateEdit {
     this.#changes.set(positionId(position), { position: before, row: undefined })
   }
 
+  forget(position: Position): void {
+    const before = this.get(position)
+    if (before === undefined) return
+    this.remove(position)
+    this.#forgotten.add(positionId(position))
+    this.noteEvicted([before])
+  }
+
   noteEvicted(rows: readonly KeyedEntry[]): void {
     for (const row of rows) this.#evicted.add(positionId(row))
   }
@@ -185,7 +197,7 @@ class Edit implements StateEdit {
       else if (before !== undefined) removes.push(before)
     }
     const pruned = this.#state.pruned.plan(
-      removes.filter(({ entry }) => entry.deleted),
+      removes.filter((row) => row.entry.deleted && !this.#forgotten.has(positionId(row))),
       puts,
     )
     try {

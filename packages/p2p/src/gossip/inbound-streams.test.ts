@@ -45,6 +45,7 @@ test('a gossip stream on which nothing more comes does not keep its last frame',
       pubsub: pubsub as unknown as GossipInternals,
       held: new HeldBytes({ isMember: () => false, clock }),
       refusals: { refuse: (code: string) => refused.push(code) } as unknown as Refusals,
+      clock,
     },
   )
   const connection = { id: '1', remotePeer: 'far', remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1') }
@@ -59,4 +60,38 @@ test('a gossip stream on which nothing more comes does not keep its last frame',
   })
   await writeFrame(far, Uint8Array.of(1))
   await eventually(() => expect(refused).toEqual(['topic.bad_frame', 'topic.bad_frame']))
+})
+
+test('messages of one frame are handled one by one, in a share of the time', async () => {
+  const [near, far] = await openStream()
+  const clock = createManualClock()
+  let worked = 0
+  const handled: unknown[] = []
+  const pubsub = {
+    streamsInbound: new Map(),
+    decodeRpc: () => ({ subscriptions: ['topic'], messages: Array.from({ length: 20 }, (_, at) => at) }),
+    async handleReceivedRpc(_from: unknown, rpc: { readonly messages: readonly unknown[] }) {
+      handled.push(...('subscriptions' in rpc ? ['subscriptions'] : []), ...rpc.messages)
+      worked += 3 * rpc.messages.length
+    },
+  }
+  const streams = new InboundStreams(
+    { maxFrameBytes: 2 ** 20 },
+    {
+      pubsub: pubsub as unknown as GossipInternals,
+      held: new HeldBytes({ isMember: () => true, clock }),
+      refusals: { refuse() {} } as unknown as Refusals,
+      clock: { ...clock, after: clock.after.bind(clock), monotonic: () => clock.monotonic() + worked },
+    },
+  )
+  const connection = { id: '1', remotePeer: 'far', remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1') }
+  streams.take(near, connection as unknown as Connection)
+  await writeFrame(far, Uint8Array.of(1))
+  await eventually(() => expect(handled.length).toBeGreaterThan(2))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(handled.length).toBeLessThan(10)
+  await eventually(async () => {
+    await clock.advance(20)
+    expect(handled).toEqual(['subscriptions', ...Array.from({ length: 20 }, (_, at) => at)])
+  })
 })

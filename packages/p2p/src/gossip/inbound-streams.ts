@@ -1,7 +1,12 @@
-/** The gossip streams that peers open to us: read one frame at a time, with backpressure, within bounds. */
+/**
+ * The gossip streams that peers open to us: read one frame at a time, with backpressure, within bounds. A block of bytes
+ * may hold hundreds of messages, in as many frames or in one, whose checks wait for nothing: they are handled one by one,
+ * in the share of time that all peers have together.
+ */
 import type { Connection, Stream } from '@libp2p/interface'
-import { toError } from '@mesh/core'
+import { type Clock, TimeShare, toError } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
+import { GOSSIP_BURST_MS, GOSSIP_TIME_SHARE } from '../gossip-limits.ts'
 import { FrameTooLongError, readFrames } from '../libp2p/frames.ts'
 import type { Refusals } from '../refusals.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
@@ -25,6 +30,12 @@ interface InboundStreamsComponents {
   readonly pubsub: GossipInternals
   readonly held: HeldBytes
   readonly refusals: Refusals
+  readonly clock: Clock
+}
+
+/** What a frame says; whatever it is, messages can be handled one by one. */
+interface Rpc {
+  readonly messages?: readonly unknown[]
 }
 
 /** Holds, by connection, the newest inbound stream and the one before it, which may still hold unread frames. */
@@ -32,10 +43,13 @@ export class InboundStreams {
   readonly #maxFrameBytes: number
   readonly #components: InboundStreamsComponents
   readonly #byConnection = new Map<string, readonly InboundStream[]>()
+  readonly #time: TimeShare
+  readonly #stopping = new AbortController()
 
   constructor({ maxFrameBytes }: InboundStreamsInit, components: InboundStreamsComponents) {
     this.#maxFrameBytes = maxFrameBytes
     this.#components = components
+    this.#time = new TimeShare({ burstMs: GOSSIP_BURST_MS, oneIn: GOSSIP_TIME_SHARE }, components.clock)
   }
 
   /** Takes a new stream over and reads it; gives the one that came before it on the same connection. */
@@ -66,6 +80,7 @@ export class InboundStreams {
 
   clear(): void {
     this.#byConnection.clear()
+    this.#stopping.abort(new Error('this node stops'))
   }
 
   async #read({ stream, connection }: InboundStream): Promise<void> {
@@ -97,12 +112,34 @@ export class InboundStreams {
     const { done, value } = await frames.next()
     if (done === true) return false
     try {
-      await pubsub.handleReceivedRpc(remotePeer, pubsub.decodeRpc(value))
+      const rpc = await this.#inTurn(() => pubsub.decodeRpc(value) as Rpc)
+      for (const part of partsOf(rpc)) await this.#inTurn(() => pubsub.handleReceivedRpc(remotePeer, part))
     } catch {
+      if (this.#stopping.signal.aborted) return false
       refusals.refuse('topic.bad_frame', from)
     }
     return true
   }
+
+  /** Does work of one peer when gossip has its turn. Rejects when this node stops. */
+  async #inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+    const { clock } = this.#components
+    const turn = this.#time.turn(GOSSIP_BURST_MS, this.#stopping.signal)
+    if (turn !== undefined) await turn
+    const startMs = clock.monotonic()
+    try {
+      return await work()
+    } finally {
+      this.#time.use(clock.monotonic() - startMs)
+    }
+  }
+}
+
+/** What came in one frame, cut so that each part has one message at most, in the same order. */
+function partsOf(rpc: Rpc): readonly Rpc[] {
+  const { messages = [] } = rpc
+  if (messages.length <= 1) return [rpc]
+  return [{ ...rpc, messages: [] }, ...messages.map((message) => ({ messages: [message] }))]
 }
 
 function watchEnd(stream: Stream, connection: Connection): InboundStream {

@@ -4,7 +4,7 @@
  */
 import type { Socket as UdpSocket } from 'node:dgram'
 import { type Clock, toError } from '@mesh/core'
-import { MAX_UDP_SESSIONS, MAX_WAITING_DATAGRAMS } from '../limits.ts'
+import { MAX_UDP_SESSIONS, MAX_WAITING_DATAGRAM_BYTES, MAX_WAITING_DATAGRAMS } from '../limits.ts'
 import { type DatagramPipe, pipeDatagrams } from '../streams/datagrams.ts'
 import type { Listener } from '../streams/listen.ts'
 import type { Traffic } from '../streams/splice.ts'
@@ -24,6 +24,7 @@ interface Session {
   /** Undefined while it is being opened. */
   pipe: DatagramPipe | undefined
   readonly waiting: Uint8Array[]
+  waitingBytes: number
 }
 
 /** @throws MeshError `services.cannot_listen` */
@@ -36,16 +37,22 @@ export async function listenForDatagrams(address: UdpAddress, init: UdpListenerI
     const key = `${host} ${port}`
     const known = sessions.get(key)
     if (known?.pipe !== undefined) return void known.pipe.send(datagram)
-    if (known !== undefined) {
-      if (known.waiting.length < MAX_WAITING_DATAGRAMS) known.waiting.push(datagram)
-      return
-    }
+    if (known !== undefined) return keep(known, datagram)
     if (sessions.size >= MAX_UDP_SESSIONS) return
-    const session: Session = { pipe: undefined, waiting: [datagram] }
+    const session: Session = { pipe: undefined, waiting: [], waitingBytes: 0 }
+    keep(session, datagram)
     sessions.set(key, session)
     void openSession(session, { ...init, socket, to: { host, port }, onDone: () => sessions.delete(key) })
   })
   return { port: socket.address().port, close: () => socket.close() }
+}
+
+/** Drops what is over the bounds, as UDP does. */
+function keep(session: Session, datagram: Uint8Array): void {
+  const bytes = session.waitingBytes + datagram.byteLength
+  if (session.waiting.length >= MAX_WAITING_DATAGRAMS || bytes > MAX_WAITING_DATAGRAM_BYTES) return
+  session.waiting.push(datagram)
+  session.waitingBytes = bytes
 }
 
 interface SessionInit extends UdpListenerInit {

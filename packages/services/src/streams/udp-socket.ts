@@ -3,7 +3,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { toError } from '@mesh/core'
 import { type ServicesErrorCode, servicesError } from '../errors.ts'
-import { MAX_UDP_SEND_QUEUE_BYTES } from '../limits.ts'
+import { MAX_UDP_SEND_QUEUE_BYTES, UDP_BUFFER_BYTES } from '../limits.ts'
 import { wordsOf } from './dial.ts'
 
 export interface UdpAddress {
@@ -31,6 +31,15 @@ export function sendDatagram(socket: UdpSocket, datagram: Uint8Array, to?: UdpAd
   else socket.send(datagram, to.port, to.host)
 }
 
+/** Asks the kernel to keep more of what comes while this process is busy; it may allow less. */
+function growBuffer(socket: UdpSocket): void {
+  try {
+    socket.setRecvBufferSize(UDP_BUFFER_BYTES)
+  } catch {
+    // what it has by default works, too
+  }
+}
+
 async function open(
   host: string,
   code: ServicesErrorCode,
@@ -47,6 +56,7 @@ async function open(
       begin(socket, address, resolve)
     })
     socket.removeAllListeners('error')
+    growBuffer(socket)
     return socket
   } catch (error) {
     throw servicesError(code, wordsOf(toError(error)), { cause: error })

@@ -63,6 +63,8 @@ export class Administration {
   #publish: PublishEntries = () => {}
   #roster: Roster = EMPTY
   #cancelExpiry = () => {}
+  /** The version of the revocation from which on nothing of a peer counts, as far as that was carried out. */
+  readonly #withdrawn = new Map<PeerId, bigint>()
   #unsubscribe = () => {}
 
   constructor(init: AdministrationInit, components: AdministrationComponents) {
@@ -188,7 +190,35 @@ export class Administration {
     this.#cancelExpiry =
       changesAt === undefined ? () => {} : clock.after(changesAt - now, () => this.#changed())
     for (const listener of this.#listeners) listener()
+    // an event of the ledger's has led here, in which it is not written to
+    if (this.#roster.revoked.size > 0) clock.after(0, () => this.#withdrawLater())
     if (this.#tryAdminSigner() !== undefined) this.#serve()
+  }
+
+  /** What a peer wrote after it was shut out counts nowhere: a node that heard of that late has taken some of it. */
+  #withdrawLater(): void {
+    const { log } = this.#components
+    const since = this.#revokedSince()
+    for (const peer of this.#withdrawn.keys()) if (!since.has(peer)) this.#withdrawn.delete(peer)
+    for (const [peer, version] of since) {
+      if (peer === this.#init.self || this.#withdrawn.get(peer) === version) continue
+      this.#withdrawn.set(peer, version)
+      const entries = this.#ledger?.withdraw(peer, version) ?? 0
+      if (entries > 0)
+        log.info('entries withdrawn that a peer wrote after it was shut out', { peer, entries })
+    }
+  }
+
+  /** The version of the first revocation that stands, by peer. */
+  #revokedSince(): ReadonlyMap<PeerId, bigint> {
+    const since = new Map<PeerId, bigint>()
+    for (const { entry } of this.#ledger?.snapshot().entries(BUCKETS.admission) ?? []) {
+      const statement = this.#read.get(entry)
+      if (entry.deleted || statement?.kind !== 'member' || statement.state !== 'revoked') continue
+      const known = since.get(statement.peer)
+      if (known === undefined || entry.version < known) since.set(statement.peer, entry.version)
+    }
+    return since
   }
 
   *#statements(): Iterable<Statement> {

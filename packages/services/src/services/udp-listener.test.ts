@@ -1,0 +1,81 @@
+import { createSocket } from 'node:dgram'
+import { createSigner } from '@mesh/ledger'
+import { systemClock } from '@mesh/core'
+import { eventually } from '@mesh/testkit'
+import { afterEach, expect, test } from 'vitest'
+import { createStreamPair } from '../../test/stream-pair.ts'
+import { MAX_WAITING_DATAGRAMS } from '../limits.ts'
+import { pipeDatagrams } from '../streams/datagrams.ts'
+import type { OpenedStream } from '../wire/request.ts'
+import { listenForDatagrams } from './udp-listener.ts'
+
+const closers: (() => unknown)[] = []
+afterEach(() => {
+  for (const close of closers.splice(0)) close()
+})
+
+/** A listener whose sessions are opened when the test says so, and what came through them. */
+async function startListener() {
+  const { near, far } = createStreamPair(peer(1), peer(2))
+  const came: Buffer[] = []
+  const traffic = { bytesIn: 0, bytesOut: 0 }
+  const gate = Promise.withResolvers<OpenedStream>()
+  const asked = { count: 0 }
+  const listener = await listenForDatagrams(
+    { host: '127.0.0.1', port: 0 },
+    {
+      open() {
+        asked.count++
+        return gate.promise
+      },
+      opened: new Set(),
+      traffic,
+      clock: systemClock,
+      onError: () => {},
+    },
+  )
+  const client = createSocket('udp4')
+  closers.push(
+    () => listener.close(),
+    () => client.close(),
+  )
+  return {
+    came,
+    asked,
+    send: (datagram: Uint8Array) =>
+      new Promise((resolve) => client.send(datagram, listener.port, '127.0.0.1', resolve)),
+    /** Lets the session stand. */
+    open() {
+      pipeDatagrams(far, {
+        head: new Uint8Array(),
+        traffic: { bytesIn: 0, bytesOut: 0 },
+        clock: systemClock,
+        onDatagram: (datagram) => came.push(Buffer.from(datagram)),
+        onDone: () => {},
+      })
+      gate.resolve({ stream: near, rest: new Uint8Array() })
+    },
+  }
+}
+
+const peer = (seed: number) => createSigner(new Uint8Array(32).fill(seed)).peerId
+
+test('what a client sends while its session is being opened comes when that stands', async () => {
+  const { came, asked, send, open } = await startListener()
+  const sent = Array.from({ length: 40 }, (_, at) => Buffer.alloc(1_400, at))
+  for (const datagram of sent) await send(datagram)
+  await eventually(() => expect(asked.count).toBe(1))
+  open()
+  await eventually(() => expect(came).toHaveLength(40))
+  expect(Buffer.concat(came).equals(Buffer.concat(sent))).toBe(true)
+})
+
+test('so much of it is kept, and no more', async () => {
+  const { came, asked, send, open } = await startListener()
+  for (let at = 0; at < 2 * MAX_WAITING_DATAGRAMS; at++) await send(Buffer.of(at))
+  await eventually(() => expect(asked.count).toBe(1))
+  open()
+  await send(Buffer.from('the last'))
+  await eventually(() => expect(came.at(-1)?.toString()).toBe('the last'))
+  expect(came.length).toBeLessThanOrEqual(MAX_WAITING_DATAGRAMS + 1)
+})
