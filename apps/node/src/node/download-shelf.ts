@@ -62,7 +62,7 @@ function fetchedFile({ name, destination, state, progress }: Download): FetchedF
   }
 }
 
-/** What of the last progress still holds where nothing flows. */
+/** Picks what of the last progress still holds where nothing flows. */
 function standOf(progress: Download['progress']): Partial<FetchedFile> {
   if (progress === undefined) return {}
   const { provider, fileCount, bytes, totalBytes } = progress

@@ -34,7 +34,7 @@ export function useNodeFiles(): OffersRead<NodeFileView> {
   return offersRead(useRead('listNodeFiles', {}, { everyMs: pollInterval }))
 }
 
-/** What this node fetches of members for programs of its machine, and how the last ended. */
+/** Reads what this node fetches of members for programs of its machine, and how the last ended. */
 export function useNodeDownloads(): OffersRead<NodeDownloadView> {
   return offersRead(useRead('listNodeDownloads', {}, { everyMs: downloadsInterval }))
 }

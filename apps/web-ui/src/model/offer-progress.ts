@@ -14,7 +14,7 @@ interface ProgressInWords {
 export interface Progress {
   readonly Bytes: number
   readonly TotalBytes: number | null
-  /** Bytes per second. */
+  /** The speed, in bytes per second. */
   readonly Rate: number
 }
 

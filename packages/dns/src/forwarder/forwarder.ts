@@ -246,7 +246,7 @@ class CachingForwarder implements Forwarder {
   }
 }
 
-/** What servers that know no EDNS answer to a question with it (RFC 6891, 7). */
+/** The codes that servers which know no EDNS answer a question with it by (RFC 6891, 7). */
 const WITHOUT_EDNS: ReadonlySet<number> = new Set([RCODE.FORMERR, RCODE.NOTIMP])
 
 function cacheKey({ key, dnssecOk, checkingDisabled }: ForwardQuestion): string {

@@ -88,7 +88,7 @@ async function openShare({ name }: Request, init: SendSessionInit): Promise<Scan
   }
 }
 
-/** What is thrown after this would cut the connection, and with it the reason. */
+/** Sends the reason; an error that is thrown afterwards would cut the connection, and the reason with it. */
 function refuse(conversation: Conversation, code: number, reason: string): Promise<void> {
   return conversation.send({ type: 'refusal', code, reason })
 }

@@ -102,7 +102,7 @@ function passTrailers(from: IncomingMessage, to: OutgoingMessage): void {
   })
 }
 
-/** What a page will need, told while the origin still works on it (103). */
+/** Passes on what a page will need, which an origin tells while it still works on the answer (103). */
 function passHints(
   { statusCode, headers }: InformationEvent,
   { incoming, response }: Pick<ForwardInit, 'incoming' | 'response'>,

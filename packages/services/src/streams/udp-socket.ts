@@ -31,7 +31,7 @@ export function sendDatagram(socket: UdpSocket, datagram: Uint8Array, to?: UdpAd
   else socket.send(datagram, to.port, to.host)
 }
 
-/** What comes while this process is busy is kept by the kernel, as far as that allows. */
+/** Asks the kernel to keep more of what comes while this process is busy; it may allow less. */
 function growBuffer(socket: UdpSocket): void {
   try {
     socket.setRecvBufferSize(UDP_BUFFER_BYTES)
