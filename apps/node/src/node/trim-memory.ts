@@ -54,13 +54,16 @@ export const ownMemory = {
 class MemoryTrim {
   readonly #components: MemoryTrimComponents
   /** What was left of buffers, and of what is neither buffers nor heap, when some was given back; or less, seen since. */
-  readonly #kept = { external: Number.POSITIVE_INFINITY, other: Number.POSITIVE_INFINITY }
+  readonly #kept: { external: number; other: number }
   #trim: (() => unknown) | undefined | 'not loaded' = 'not loaded'
   #cancel = () => {}
   #stopped = false
 
   constructor(components: MemoryTrimComponents) {
     this.#components = components
+    // before anybody could make the node work
+    const figures = components.read()
+    this.#kept = { external: figures.external, other: otherOf(figures) }
   }
 
   wait(): void {
