@@ -71,6 +71,8 @@ export const MESH_FILL_DELAY_MS = 250
 /** How many bytes of gossip may wait for a slow peer, besides one message of the greatest size. */
 export const OUTBOUND_SPARE_BYTES = 1024 * 1024
 
+/** How many bytes of messages are kept for peers that ask for them later. */
+export const MAX_CACHED_MESSAGE_BYTES = 8 * 1024 * 1024
 /** The time that handling the messages of all peers may take at once, in ms: 10 ms go by, as half comes back meanwhile. */
 export const GOSSIP_BURST_MS = 5
 /** Handling them gets at most one part in this many of the time after that. */

@@ -95,6 +95,8 @@ export const STREAM_WRITE_BUFFER_BYTES = 8 << 20
 export const PING_INTERVAL_MS = 60_000
 /** How long a ping may be unanswered, in ms; two such in a row end the connection. */
 export const PING_TIMEOUT_MS = 10_000
+/** How long a connection over UDP that is in doubt may take to answer a ping, in ms. */
+export const DEAD_AFTER_MS = 2_000
 /** The most protocols whose bandwidth is counted one by one. */
 export const MAX_METERED_PROTOCOLS = 256
 /** The most peers whose bandwidth is counted one by one. */

@@ -125,6 +125,11 @@ export interface VpnNetwork {
   ): () => void
   /** Measures a round trip, in milliseconds. */
   ping(peer: PeerId, signal?: AbortSignal): Promise<number>
+  /**
+   * Ends the peer's connections over UDP that do not answer now. Must not reject; once the signal is aborted none is
+   * ended any more. Absent where there are no such connections.
+   */
+  endDead?(peer: PeerId, signal: AbortSignal): Promise<void>
 }
 
 export type VpnLedger = Pick<Ledger, 'self' | 'mode' | 'snapshot' | 'admits' | 'put' | 'delete' | 'subscribe'>

@@ -155,6 +155,18 @@ describe('behind NATs', () => {
     })
   })
 
+  test('another mapping is learnt at once from those who are kept, though no packets pass to them', async () => {
+    const { network, a, b } = await direct(['port-restricted', 'port-restricted'])
+    for (const open of network.members.slice(2)) {
+      for (const each of [a, b]) each.active.delete(open.id)
+      open.active.clear()
+    }
+    await network.run(31_000)
+    a.nat.move(a.nat.ip)
+    expect(await network.until(() => !isDirect(a, b), 3_000)).toBeLessThan(3_000)
+    expect(await network.until(() => isDirect(a, b), 4_000)).toBeLessThan(4_000)
+  })
+
   test('one lost probe does not make it leave for another path', async () => {
     const network = networkOf(4)
     network.loss = 0.03

@@ -112,7 +112,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'muxer-pings',
     who: 'stranger',
     does: 'pings of the muxer itself without pause on 8 connections, thousands in each block of bytes',
-    boundedBy: 'PINGS_PER_S, MAX_REFUSED_STREAMS, READ_TURN_MS',
+    boundedBy: 'PINGS_PER_S, MAX_REFUSED_PINGS, READ_TURN_MS',
     appliesToLegacy: true,
     aim: 'pings of the muxer',
     run: (attack) =>
@@ -211,7 +211,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'asks for relay reservations with a fresh key each time',
     boundedBy: 'membership, MAX_RELAY_RESERVATIONS',
-    appliesToLegacy: true,
+    appliesToLegacy: false,
     aim: 'reservations asked for',
     async run(attack) {
       const { signal, target, tally } = attack

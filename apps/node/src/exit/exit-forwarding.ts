@@ -3,7 +3,7 @@
  * that holds nothing else. Members' queries to DNS servers of their own local networks are answered by this machine's.
  */
 import type { MeshError } from '@mesh/core'
-import { CommandFailure, exitError, runSystem, trySystem } from './system-command.ts'
+import { CommandFailure, exitError, lookSystem, runSystem, trySystem } from './system-command.ts'
 
 export interface ForwardingInit {
   readonly interface: string
@@ -97,8 +97,8 @@ export function noNftables(error: unknown): MeshError {
 }
 
 /** False: the table is not there, or nobody can say. */
-export function hasForwarding(interfaceName: string): boolean {
-  return trySystem('nft', ['list', 'table', 'inet', tableName(interfaceName)]) !== undefined
+export async function hasForwarding(interfaceName: string): Promise<boolean> {
+  return (await lookSystem('nft', ['list', 'table', 'inet', tableName(interfaceName)])) !== undefined
 }
 
 export function undoForwarding(table: string): void {

@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net'
 import { BROAD_IPV4_BITS, BROAD_IPV6_BITS } from './limits.ts'
-import { runSystem, trySystem } from './system-command.ts'
+import { lookSystem, runSystem, trySystem } from './system-command.ts'
 
 export interface GuardInit {
   readonly mark: number
@@ -59,7 +59,12 @@ export function applyGuard(init: GuardInit): boolean {
 }
 
 /** False: it is not there, or nobody can say. */
-export function hasGuard(): boolean {
+export async function hasGuard(): Promise<boolean> {
+  return (await lookSystem('nft', ['list', 'table', 'inet', TABLE])) !== undefined
+}
+
+/** The same as `hasGuard`, at once. */
+export function isGuarded(): boolean {
   return trySystem('nft', ['list', 'table', 'inet', TABLE]) !== undefined
 }
 

@@ -78,7 +78,7 @@ class KernelExitHost implements ExitHost {
   #found: readonly VpnProblem[] = []
   /** When the machine was looked at last, in monotonic ms. */
   #checkedAt = Number.NEGATIVE_INFINITY
-  /** What other programs took away last, and when, in monotonic ms. */
+  /** The things that other programs took away last, and the time of it, in monotonic ms. */
   #mended: { readonly what: readonly string[]; readonly at: number } | undefined
   #families = ''
   #cancelWatch: (() => void) | undefined
@@ -131,6 +131,7 @@ class KernelExitHost implements ExitHost {
 
   stop(): void {
     this.#cancelWatch?.()
+    this.#cancelWatch = undefined
     this.#use.end()
   }
 
@@ -152,22 +153,33 @@ class KernelExitHost implements ExitHost {
     const { clock } = this.#init
     const now = clock.monotonic()
     this.#cancelWatch?.()
-    this.#mend(now)
-    if (now - this.#checkedAt >= CHECK_MS || this.#mended?.at === now) {
-      this.#checkedAt = now
-      this.#check(now)
-    }
-    this.#cancelWatch = clock.after(MEND_MS, () => this.#watch())
+    if (now - this.#checkedAt >= CHECK_MS) this.#check(now)
+    this.#cancelWatch = clock.after(MEND_MS, () => void this.#look())
   }
 
-  #mend(now: number): void {
-    const what = [...(this.#exit === undefined ? [] : this.#use.mend()), ...(this.#offer?.mend() ?? [])]
-    if (what.length === 0) return
-    this.#mended = { what, at: now }
-    this.#init.log.info('exit set again', { what })
+  async #look(): Promise<void> {
+    const watch = this.#cancelWatch
+    const uses = this.#exit !== undefined
+    const [isUseIntact, isOfferIntact] = await Promise.all([
+      !uses || this.#use.isIntact(),
+      this.#offer?.isIntact() ?? true,
+    ])
+    // it was stopped meanwhile, or is looked at anew
+    if (this.#cancelWatch !== watch) return
+    const what = [
+      ...(isUseIntact ? [] : this.#use.mend()),
+      ...(isOfferIntact ? [] : (this.#offer?.mend() ?? [])),
+    ]
+    if (what.length > 0) {
+      this.#mended = { what, at: this.#init.clock.monotonic() }
+      this.#checkedAt = Number.NEGATIVE_INFINITY
+      this.#init.log.info('exit set again', { what })
+    }
+    this.#watch()
   }
 
   #check(now: number): void {
+    this.#checkedAt = now
     const taken =
       this.#mended !== undefined && now - this.#mended.at < MENDED_TOLD_MS
         ? [takenAway(this.#mended.what)]

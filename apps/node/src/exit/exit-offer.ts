@@ -14,7 +14,7 @@ interface ExitOfferInit {
   readonly stateDir: string
   /** The interface of the VPN. */
   readonly interface: string
-  /** The VPN's ranges. */
+  /** The ranges in which members have their addresses. */
   readonly ranges: readonly string[]
   /** The families that members are told of. */
   readonly families: () => readonly IpFamily[]
@@ -38,9 +38,13 @@ export class ExitOffer {
     log.info('exit offered', { interface: name, resolvers: this.#resolvers })
   }
 
-  /** Sets the table again where it is gone. @returns what was set */
+  /** True when the table is there. */
+  isIntact(): Promise<boolean> {
+    return hasForwarding(this.#init.interface)
+  }
+
+  /** Sets the table again. @returns what was set */
   mend(): readonly string[] {
-    if (hasForwarding(this.#init.interface)) return []
     this.#applyOrTell()
     return ['nftables table']
   }

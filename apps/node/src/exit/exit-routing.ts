@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { type ExitRulesInit, exitRules, type Family } from './exit-rules.ts'
 import { ownPreferences, readRoutes } from './foreign-rules.ts'
 import { EXIT_TABLE } from './limits.ts'
-import { CommandFailure, exitError, runSystem, trySystem } from './system-command.ts'
+import { CommandFailure, exitError, lookSystem, runSystem, trySystem } from './system-command.ts'
 
 const FLAGS = { ipv4: '-4', ipv6: '-6' } as const
 
@@ -27,6 +27,15 @@ export function applyRules(init: ExitRulesInit): boolean {
   } catch (error) {
     throw refusalOf(error)
   }
+}
+
+/** True when all rules are there. */
+export async function hasAllRules(init: ExitRulesInit): Promise<boolean> {
+  const found = ownFamilies().map(async (family) => {
+    const present = ownPreferences((await lookSystem('ip', [FLAGS[family], 'rule', 'show'])) ?? '')
+    return exitRules(family, init).every(({ preference }) => present.includes(preference))
+  })
+  return !(await Promise.all(found)).includes(false)
 }
 
 /** @throws CommandFailure */
@@ -59,8 +68,7 @@ export function applyRoutes(
   let refused: unknown
   for (const family of ownFamilies()) {
     const flag = FLAGS[family]
-    const shown = trySystem('ip', [flag, 'route', 'show', 'table', String(EXIT_TABLE)]) ?? ''
-    const isThere = shown.split('\n').some((line) => line.startsWith(`default dev ${interfaceName} `))
+    const isThere = isLed(trySystem('ip', [flag, ...SHOWN_ROUTES]), interfaceName)
     if (isThere === led.includes(family)) continue
     const verb = isThere ? 'del' : 'replace'
     try {
@@ -71,6 +79,21 @@ export function applyRoutes(
     }
   }
   return { changed, refused }
+}
+
+/** True when these families are led into the interface, and no others. */
+export async function hasRoutes(interfaceName: string, led: readonly Family[]): Promise<boolean> {
+  const found = ownFamilies().map(async (family) => {
+    const shown = await lookSystem('ip', [FLAGS[family], ...SHOWN_ROUTES])
+    return isLed(shown, interfaceName) === led.includes(family)
+  })
+  return !(await Promise.all(found)).includes(false)
+}
+
+const SHOWN_ROUTES = ['route', 'show', 'table', String(EXIT_TABLE)]
+
+function isLed(shown: string | undefined, interfaceName: string): boolean {
+  return shown?.split('\n').some((line) => line.startsWith(`default dev ${interfaceName} `)) === true
 }
 
 /** The networks in the kernel's main table, to which the rules lead: those behind a router of the local network too. */

@@ -8,10 +8,10 @@ import { type Logger, toError } from '@mesh/core'
 import type { IpFamily, VpnProblem } from '@mesh/vpn'
 import type { Settings } from '../settings/options.ts'
 import { findRoutingProblems, type HostFacts, noGuard, strictHint, strictInterfaces } from './exit-checks.ts'
-import { applyGuard, hasGuard } from './exit-guard.ts'
+import { applyGuard, hasGuard, isGuarded } from './exit-guard.ts'
 import { endJournal, isAlive, readJournal, writeJournal } from './exit-journal.ts'
 import { ExitResolver, type ExitResolverSettings } from './exit-resolver.ts'
-import { applyRoutes, applyRules, hasRules, mainRoutes } from './exit-routing.ts'
+import { applyRoutes, applyRules, hasAllRules, hasRoutes, hasRules, mainRoutes } from './exit-routing.ts'
 import { exitError } from './system-command.ts'
 
 export type ExitUseSettings = ExitResolverSettings &
@@ -25,6 +25,9 @@ interface ExitUseInit {
   readonly log: Logger
 }
 
+/** A refusal that a person has to change: `Error: IPv6 is disabled on nexthop device.` */
+const LASTING = /is disabled/
+
 export class ExitUse {
   readonly #init: ExitUseInit
   readonly #resolver: ExitResolver
@@ -34,7 +37,7 @@ export class ExitUse {
   #near = ''
   /** The families that are led into the interface; undefined: there is none. */
   #led: readonly IpFamily[] | undefined
-  /** What could not be set again: told once. */
+  /** The last refusal of the kernel, which is told once; '': there is none. */
   #refused = ''
 
   constructor(init: ExitUseInit) {
@@ -44,7 +47,7 @@ export class ExitUse {
   }
 
   /**
-   * From here on nothing leaves past the exit. Nothing of it is left when it throws.
+   * Lets nothing leave past the exit from here on. Nothing of it is left when it throws.
    * @throws MeshError `exit.*`
    */
   begin(): void {
@@ -73,16 +76,28 @@ export class ExitUse {
     this.#resolver.lead()
   }
 
+  /** True when nothing is missing of what was set. It holds nothing up. */
+  async isIntact(): Promise<boolean> {
+    const { fwmark: mark, exitNodeBlockLan: blockLan, interface: name } = this.#init.settings
+    if (nearNetworks(name).join() !== this.#near) return false
+    const looks = await Promise.all([
+      this.#guarded === undefined || hasGuard(),
+      hasAllRules({ mark, blockLan }),
+      // what the kernel refuses for good is tried again with each look at problems
+      this.#led === undefined || LASTING.test(this.#refused) || hasRoutes(name, this.#led),
+    ])
+    return !looks.includes(false)
+  }
+
   /** Sets again what another program took away. @returns its names */
   mend(): readonly string[] {
     const { settings } = this.#init
     const { fwmark: mark, exitNodeBlockLan: blockLan } = settings
     const mended: string[] = []
-    if (this.#guarded !== undefined && !hasGuard()) {
+    if (this.#guarded !== undefined && !isGuarded()) {
       this.#guarded = undefined
       if (this.#guard()) mended.push('nftables table')
-    }
-    if (nearNetworks(settings.interface).join() !== this.#near) this.#guard()
+    } else this.#guard()
     try {
       if (applyRules({ mark, blockLan })) mended.push('routing rules')
     } catch (error) {
@@ -99,7 +114,7 @@ export class ExitUse {
   /** Looks at the machine: networks come and go, and so do other VPNs. */
   problems(): readonly VpnProblem[] {
     const isGuarded = this.#guard()
-    if (this.#led !== undefined) this.#resolver.lead()
+    if (this.#led !== undefined) this.lead(this.#led)
     const facts = { ...this.#init.facts(), isResolvedPast: this.#resolver.isPast }
     return [...(isGuarded ? [] : [noGuard()]), ...findRoutingProblems(facts)]
   }

@@ -1,5 +1,6 @@
 /** Runs `ip`, `nft` and `resolvectl`, which say what they refuse on standard error. */
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { promisify } from 'node:util'
 import { MeshError } from '@mesh/core'
 import { COMMAND_MS, MAX_OUTPUT_BYTES, RESOLVECTL_MS } from './limits.ts'
 
@@ -38,6 +39,20 @@ export function runSystem(program: Program, args: readonly string[], input?: str
 export function trySystem(program: Program, args: readonly string[], input?: string): string | undefined {
   try {
     return runSystem(program, args, input)
+  } catch {
+    return undefined
+  }
+}
+
+/** The output, without holding this process up; undefined when the command failed or is not there. */
+export async function lookSystem(
+  program: 'ip' | 'nft',
+  args: readonly string[],
+): Promise<string | undefined> {
+  try {
+    const bounds = { timeout: COMMAND_MS, maxBuffer: MAX_OUTPUT_BYTES } as const
+    const { stdout } = await promisify(execFile)(program, [...args], bounds)
+    return stdout
   } catch {
     return undefined
   }

@@ -11,7 +11,7 @@ import { type Cidr, type Clock, type Logger, MeshError } from '@mesh/core'
 import type { LocalFilter } from '@mesh/engine'
 import * as z from 'zod'
 import { MEND_MS } from '../exit/limits.ts'
-import { CommandFailure, runSystem, trySystem } from '../exit/system-command.ts'
+import { CommandFailure, lookSystem, runSystem, trySystem } from '../exit/system-command.ts'
 import { isRunning } from '../node/restore-resolver.ts'
 import { readStateFile, writeStateFile } from '../state/state-file.ts'
 
@@ -60,10 +60,15 @@ interface LocalFilterComponents {
   readonly log: Logger
 }
 
+interface ToldFilter {
+  readonly interface: string
+  readonly local: readonly Cidr[]
+}
+
 class NftFilter implements LocalFilter {
   readonly #stateDir: string
   readonly #components: LocalFilterComponents
-  #told: { readonly interface: string; readonly local: readonly Cidr[] } | undefined
+  #told: ToldFilter | undefined
   #cancelWatch = () => {}
 
   constructor(stateDir: string, components: LocalFilterComponents) {
@@ -99,16 +104,20 @@ class NftFilter implements LocalFilter {
 
   #watch(): void {
     this.#cancelWatch()
-    this.#cancelWatch = this.#components.clock.after(MEND_MS, () => {
-      this.#mend()
-      this.#watch()
-    })
+    this.#cancelWatch = this.#components.clock.after(MEND_MS, () => void this.#look())
   }
 
-  #mend(): void {
-    if (this.#told === undefined) return
-    const { interface: name, local } = this.#told
-    if (trySystem('nft', ['list', 'table', 'inet', tableOf(name)]) !== undefined) return
+  async #look(): Promise<void> {
+    const [told, watch] = [this.#told, this.#cancelWatch]
+    if (told === undefined) return
+    const shown = await lookSystem('nft', ['list', 'table', 'inet', tableOf(told.interface)])
+    // it was taken back meanwhile, or set anew
+    if (this.#told !== told || this.#cancelWatch !== watch) return
+    if (shown === undefined) this.#mend(told)
+    this.#watch()
+  }
+
+  #mend({ interface: name, local }: ToldFilter): void {
     const { log } = this.#components
     try {
       apply(name, local)

@@ -178,5 +178,6 @@ function vpnNetwork(p2p: P2pMember, blacklisted: readonly Cidr[]): VpnNetwork {
     blockRanges: (ranges) => p2p.blockRanges([...blacklisted, ...ranges]),
     mapUdpPort: (port, onMapped) => p2p.mapUdpPort(port, onMapped),
     ping: (peer, signal) => p2p.ping(peer, signal),
+    endDead: (peer, signal) => p2p.endDead(peer, signal),
   }
 }

@@ -51,7 +51,9 @@ describe.each([
       expect(sealer.unseal(sealed.slice(0, at) + digit + sealed.slice(at + 1), T0)).toBeUndefined()
       expect(sealer.unseal(sealed.slice(0, at), T0)).toBeUndefined()
     }
-    for (const odd of ['', 'zz', `${sealed}0`, `${sealed} `, 'é'.repeat(100)]) {
+    // a digit whose low byte is that of the digit that was there: one sealed text must not be told as many
+    const lookalike = String.fromCharCode(0x0100 + sealed.charCodeAt(0)) + sealed.slice(1)
+    for (const odd of [lookalike, '', 'zz', `${sealed}0`, `${sealed} `, 'é'.repeat(100)]) {
       expect(sealer.unseal(odd, T0)).toBeUndefined()
     }
   })

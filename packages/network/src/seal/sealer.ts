@@ -40,7 +40,7 @@ export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Seale
       return bytesToHex(nonce) + bytesToHex(sealed)
     },
     unseal(sealedHex, nowMs) {
-      const bytes = decodeHex(sealedHex)
+      const bytes = decodeHex(sealedHex, cipher)
       if (bytes === undefined) return undefined
       const nonce = bytes.subarray(0, SEAL_NONCE_BYTES)
       const sealed = bytes.subarray(SEAL_NONCE_BYTES)
@@ -54,8 +54,9 @@ export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Seale
   }
 }
 
-function decodeHex(hex: string): Uint8Array | undefined {
+function decodeHex(hex: string, cipher: SealCipher): Uint8Array | undefined {
   if (hex.length < SHORTEST_HEX || hex.length % 2 !== 0) return undefined
+  if (cipher.fromHex !== undefined) return cipher.fromHex(hex)
   try {
     return hexToBytes(hex)
   } catch {

@@ -21,13 +21,19 @@ import {
   type Sealer,
 } from '@mesh/network'
 import { createRepublications, type Publication, type Republications } from '../legacy/republications.ts'
-import { FLOOD_PUBLISH_AFTER_CHANGE_MS, GOSSIP_OVERHEAD_BYTES, GOSSIP_TICK_MS } from '../gossip-limits.ts'
+import {
+  FLOOD_PUBLISH_AFTER_CHANGE_MS,
+  GOSSIP_OVERHEAD_BYTES,
+  GOSSIP_TICK_MS,
+  MAX_CACHED_MESSAGE_BYTES,
+} from '../gossip-limits.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { GossipTopic, PublicTopic, TopicMessage } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { type GossipInternals, openInternals } from '../upstream/gossipsub-internals.ts'
+import { boundMessageCache } from '../upstream/message-cache.ts'
 import { encodeEnvelope, encodePublicEnvelope } from './envelope.ts'
 import { GossipStreams } from './gossip-streams.ts'
 import { maxFrameBytes } from './gossipsub-settings.ts'
@@ -102,6 +108,7 @@ class SealedTopic implements GossipTopicService {
     this.#components = components
     this.#log = components.logger.child('topic')
     this.#pubsub = openInternals(components.libp2p.services.pubsub)
+    boundMessageCache(this.#pubsub, MAX_CACHED_MESSAGE_BYTES)
     this.#secrets = createNetworkSecrets(config)
     this.#sealer = createSealer(this.#secrets, components.cipher ?? portableSealCipher)
     const { intervalMs } = this.#secrets

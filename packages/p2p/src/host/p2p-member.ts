@@ -11,6 +11,7 @@ import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
 import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
 import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { createBaseHost } from '../libp2p/base-host.ts'
+import { endDead } from '../libp2p/end-dead.ts'
 import { pingPeer } from '../libp2p/ping.ts'
 import type { OnMapped } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
@@ -141,6 +142,7 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
     subscribe: (listener) => events.subscribe(listener),
     ping: (peer, signal) =>
       pingPeer(host, peer, { ...components, ...(signal === undefined ? {} : { signal }) }),
+    endDead: (peer, signal) => endDead(host, peer, { ...components, signal }),
     remoteAddresses: () => host.getConnections().flatMap(({ remoteAddr }) => ipOf(remoteAddr) ?? []),
     mapUdpPort: parts.mapUdpPort,
     blockRanges(ranges) {

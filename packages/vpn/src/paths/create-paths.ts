@@ -11,6 +11,7 @@ import { explain, noPath, type NoPathReason, type UdpStatus } from './explain.ts
 import {
   ACTIVITY_MS,
   ANSWERS_PER_SECOND,
+  ASK_WITNESSES_MS,
   KEPT_PATHS,
   PATH_SECRET_BYTES,
   PATH_TOKEN_BYTES,
@@ -60,6 +61,8 @@ class UdpPaths implements Paths {
   readonly #sockets: OwnSockets
   readonly #own: WatchedCandidates
   readonly #budget: TokenBucket
+  /** When witnesses were asked last beside what is due. */
+  #askedAt = Number.NEGATIVE_INFINITY
   #cancelActivity: (() => void) | undefined
   #stopped = false
 
@@ -273,6 +276,7 @@ class UdpPaths implements Paths {
       this.#components.log.debug('path to a peer', { peer, ...effect.path })
       if (effect.path === undefined) for (const tell of member.measuring) tell(undefined)
       this.#keepSome()
+      if (effect.path?.alsoStream !== false) this.#askWitnesses(member)
       return this.#components.onPath(peer)
     }
     const budget = effect.type === 'ping' ? this.#budget : member.answers
@@ -299,6 +303,19 @@ class UdpPaths implements Paths {
       if (state.chosen === undefined) continue
       state.isKept = kept++ < KEPT_PATHS
     }
+  }
+
+  /** A path is in doubt: those who are kept are asked how they see this node, as its NAT may have another mapping now. */
+  #askWitnesses(member: Member): void {
+    const { clock } = this.#components
+    const now = clock.monotonic()
+    if (now - this.#askedAt < ASK_WITNESSES_MS) return
+    this.#askedAt = now
+    // later, as this is inside of a step
+    clock.after(0, () => {
+      for (const each of this.#all())
+        if (each !== member && each.state.isKept) this.#step(each, { type: 'measure' })
+    })
   }
 
   #reset(member: Member): void {

@@ -113,5 +113,7 @@ export const SLOW_TELL_MS = 6_000
 export const PROBES_PER_SECOND = 1_000
 /** How many probes of one peer a second are answered. */
 export const ANSWERS_PER_SECOND = 40
+/** How often, at most, those are asked when a path is in doubt, in ms. */
+export const ASK_WITNESSES_MS = 1_000
 /** How many paths are kept for the sake of knowing how others see this socket. */
 export const KEPT_PATHS = 3

@@ -51,7 +51,8 @@ export class OwnSockets {
   #current: SocketTurn = { socket: undefined, turn: 0 }
   /** How long the latest mappings lived, in ms, at least. */
   #lives: readonly number[] = []
-  #livedAt = Number.NEGATIVE_INFINITY
+  /** When the last of them ended. */
+  #endedAt = Number.NEGATIVE_INFINITY
   #currentSince: number
   #cancelRenewal = () => {}
   #cancelClosing = () => {}
@@ -121,12 +122,15 @@ export class OwnSockets {
     return seen
   }
 
-  /** A mapping ended; several witnesses may tell of one. */
+  /** A mapping ended; several witnesses tell of one, and who is asked more often knows better how long it lived. */
   #ended(livedMs: number | undefined, now: number): void {
-    if (now - this.#livedAt < ONE_BREAK_MS) return
-    this.#livedAt = now
-    const isShort = livedMs !== undefined && livedMs >= LEAST_BREAK_MS && livedMs <= MOST_BREAK_MS
-    this.#lives = isShort ? [...this.#lives, livedMs].slice(-LIVES_KEPT) : []
+    if (livedMs === undefined) return
+    const isSame = now - this.#endedAt < LEAST_BREAK_MS
+    const before = isSame ? this.#lives.slice(0, -1) : this.#lives
+    const lived = isSame ? Math.max(livedMs, this.#lives.at(-1) ?? 0) : livedMs
+    if (!isSame) this.#endedAt = now
+    const isShort = lived >= LEAST_BREAK_MS && lived <= MOST_BREAK_MS
+    this.#lives = isShort ? [...before, lived].slice(-LIVES_KEPT) : []
     this.#plan()
   }
 

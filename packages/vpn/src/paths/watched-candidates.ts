@@ -33,7 +33,7 @@ export class WatchedCandidates {
   readonly #components: WatchedCandidatesComponents
   #latest: readonly Candidate[] = []
   #text = ''
-  /** This machine's own addresses among them, as text; undefined: they were not looked at yet. */
+  /** This machine's own addresses, as text; undefined: they were not looked at yet. */
   #ownText: string | undefined
   #mapped: readonly Endpoint[] = []
   #endMapping: (() => void) | undefined
@@ -103,8 +103,8 @@ export class WatchedCandidates {
 
   /** In another network there is another NAT, or none. */
   #lookForNetwork(): void {
-    const own = this.#latest.flatMap(({ endpoint, kind }) => (kind === 'own' ? [endpoint.address] : []))
-    const text = own.join()
+    const own = this.#init.networks().filter((each) => each.interface !== this.#init.interfaceName())
+    const text = own.map(({ address }) => address.address).join()
     const isOther = this.#ownText !== undefined && this.#ownText !== text
     this.#ownText = text
     if (isOther) this.#components.sockets.returnToOwn()

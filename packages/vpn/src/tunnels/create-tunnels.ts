@@ -12,6 +12,7 @@ import { createPaths } from '../paths/create-paths.ts'
 import type { Paths } from '../paths/paths.ts'
 import { createLegacyTunnels, type LegacyTunnels } from '../legacy/legacy-tunnels.ts'
 import { type ChosenTunnel, chooseTunnel, noTunnel } from './choose-tunnel.ts'
+import { ConnectionDoubts } from './connection-doubts.ts'
 import { tunnelError } from './errors.ts'
 import { createKeyChannels, type KeyChannels } from './key-channels.ts'
 import { TUNNELS_GATHER_MS, VPN_PROTOCOL } from './limits.ts'
@@ -44,6 +45,7 @@ class PeerTunnels implements Tunnels {
   readonly #keys: KeyChannels
   readonly #packets: PacketStreams
   readonly #paths: Paths
+  readonly #doubts: ConnectionDoubts
   readonly #legacy: LegacyTunnels
   readonly #search: PathSearch
   readonly #carriers: Readonly<Record<Tunnel['kind'], Carrier | undefined>>
@@ -83,11 +85,13 @@ class PeerTunnels implements Tunnels {
         tell: (peer, message) => this.#keys.send(peer, message),
         onPath: (peer) => {
           this.#evaluate(peer)
+          this.#doubts.pathChanged(peer)
           components.onUdpPath?.(peer)
         },
         onReason: (peer) => components.onUdpPath?.(peer),
       },
     )
+    this.#doubts = new ConnectionDoubts({ network, pathOf: (peer) => this.#paths.pathOf(peer) })
     this.#packets = createPacketStreams({
       ...shared,
       isReady: (peer) => this.#kindInEngine(peer) === 'wireguard',
@@ -208,6 +212,7 @@ class PeerTunnels implements Tunnels {
     for (const end of this.#unwatch) end()
     this.#search.stop()
     this.#paths.stop()
+    this.#doubts.stop()
     this.#packets.stop()
     this.#legacy.stop()
     this.#keys.stop()
@@ -355,6 +360,7 @@ class PeerTunnels implements Tunnels {
     this.#peers.delete(peer)
     this.#pending.delete(known)
     this.#paths.forget(peer)
+    this.#doubts.forget(peer)
     this.#packets.forget(peer)
     this.#legacy.forget(peer)
     this.#search.forget(peer)

@@ -25,7 +25,7 @@ export interface TunnelsInit {
 export interface TunnelsComponents {
   readonly network: Pick<
     VpnNetwork,
-    'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping' | 'mapUdpPort'
+    'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping' | 'mapUdpPort' | 'endDead'
   >
   readonly engine: Pick<
     Engine,

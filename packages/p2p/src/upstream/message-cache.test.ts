@@ -1,0 +1,33 @@
+import { gossipsub } from '@libp2p/gossipsub'
+import { identify } from '@libp2p/identify'
+import { createLibp2p } from 'libp2p'
+import { expect, onTestFinished, test } from 'vitest'
+import { boundMessageCache } from './message-cache.ts'
+
+/** What the library keeps to itself. */
+interface Cached {
+  readonly mcache: {
+    readonly size: number
+    put(id: { readonly msgIdStr: string }, message: object, validated: boolean): boolean
+    shift(): void
+  }
+}
+
+test('large messages are not kept when those that are kept take too much', async () => {
+  const host = await createLibp2p({
+    start: false,
+    services: { identify: identify(), pubsub: gossipsub({ mcacheLength: 2 }) as never },
+  })
+  onTestFinished(() => host.stop())
+  const pubsub = host.services['pubsub'] as object
+  boundMessageCache(pubsub, 1_000)
+  const { mcache } = pubsub as Cached
+  const put = (name: string, length: number) =>
+    mcache.put({ msgIdStr: name }, { topic: 't', data: new Uint8Array(length) }, true)
+  expect([put('a', 600), put('a', 600), put('b', 600), put('c', 400)]).toEqual([true, false, false, true])
+  expect(mcache.size).toBe(2)
+  mcache.shift()
+  expect(put('d', 1)).toBe(false)
+  mcache.shift()
+  expect([mcache.size, put('e', 1_000)]).toEqual([0, true])
+})

@@ -1,0 +1,35 @@
+import { peerIdFromPublicKey } from '@mesh/core'
+import { expect, test } from 'vitest'
+import type { UdpPath } from '../paths/path-state.ts'
+import { ConnectionDoubts } from './connection-doubts.ts'
+
+const PEER = peerIdFromPublicKey(new Uint8Array(32).fill(1))
+const SURE: UdpPath = {
+  endpoint: { address: '192.0.2.1' as never, port: 4_700 },
+  socket: undefined,
+  alsoStream: false,
+  mtu: 1_280,
+}
+
+test('a connection is looked at once while its path is in doubt, and not ended after that', () => {
+  let path: UdpPath | undefined = SURE
+  const looks: AbortSignal[] = []
+  const doubts = new ConnectionDoubts({
+    pathOf: () => path,
+    network: { endDead: async (_peer, signal) => void looks.push(signal) },
+  })
+  const become = (next: UdpPath | undefined) => {
+    path = next
+    doubts.pathChanged(PEER)
+  }
+  become(SURE)
+  expect(looks).toHaveLength(0)
+  become({ ...SURE, alsoStream: true })
+  become(undefined)
+  expect(looks.map(({ aborted }) => aborted)).toEqual([false])
+  become(SURE)
+  expect(looks.map(({ aborted }) => aborted)).toEqual([true])
+  become(undefined)
+  doubts.stop()
+  expect(looks.map(({ aborted }) => aborted)).toEqual([true, true])
+})
