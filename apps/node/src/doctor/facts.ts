@@ -49,7 +49,7 @@ export interface MachineFacts {
   readonly addresses: readonly string[]
   /** Finding the address of this machine's own name. */
   readonly ownName: Tried
-  /** What disturbs an exit node; undefined: the settings ask for none. */
+  /** The problems of an exit node; undefined: the settings ask for none. */
   readonly exit: readonly VpnProblem[] | undefined
   readonly nameServers: readonly NameServer[]
   /** How many files a process of this user may have open; undefined where the system does not say. */

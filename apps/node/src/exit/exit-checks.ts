@@ -144,6 +144,6 @@ export function noGuard(): VpnProblem {
     severity: 'warning',
     title:
       'Programs that choose an interface themselves (`ping -I eth0`) are not kept from going past the exit node',
-    hint: 'Install nftables (`nft`), and restart the node.',
+    hint: 'Install nftables (`nft`, and nf_tables in the kernel), and restart the node.',
   }
 }

@@ -63,7 +63,7 @@ export async function hasGuard(): Promise<boolean> {
   return (await lookSystem('nft', ['list', 'table', 'inet', TABLE])) !== undefined
 }
 
-/** As `hasGuard`, at once. */
+/** The same as `hasGuard`, at once. */
 export function isGuarded(): boolean {
   return trySystem('nft', ['list', 'table', 'inet', TABLE]) !== undefined
 }

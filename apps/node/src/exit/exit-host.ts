@@ -78,7 +78,7 @@ class KernelExitHost implements ExitHost {
   #found: readonly VpnProblem[] = []
   /** When the machine was looked at last, in monotonic ms. */
   #checkedAt = Number.NEGATIVE_INFINITY
-  /** What other programs took away last, and when, in monotonic ms. */
+  /** The things that other programs took away last, and the time of it, in monotonic ms. */
   #mended: { readonly what: readonly string[]; readonly at: number } | undefined
   #families = ''
   #cancelWatch: (() => void) | undefined

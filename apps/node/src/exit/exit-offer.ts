@@ -14,7 +14,7 @@ interface ExitOfferInit {
   readonly stateDir: string
   /** The interface of the VPN. */
   readonly interface: string
-  /** The VPN's ranges. */
+  /** The ranges in which members have their addresses. */
   readonly ranges: readonly string[]
   /** The families that members are told of. */
   readonly families: () => readonly IpFamily[]

@@ -28,7 +28,7 @@ export function asksForAll({
   return dnsConfigure && dnsForwarder && exitNode !== undefined
 }
 
-/** What a running systemd-resolved keeps, whoever uses it. */
+/** The file that a running systemd-resolved keeps, whoever uses it. */
 const STUB = '/run/systemd/resolve/stub-resolv.conf'
 
 export class ExitResolver {

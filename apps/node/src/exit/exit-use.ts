@@ -37,7 +37,7 @@ export class ExitUse {
   #near = ''
   /** The families that are led into the interface; undefined: there is none. */
   #led: readonly IpFamily[] | undefined
-  /** What could not be set again: told once. */
+  /** The last refusal of the kernel, which is told once; '': there is none. */
   #refused = ''
 
   constructor(init: ExitUseInit) {
@@ -47,7 +47,7 @@ export class ExitUse {
   }
 
   /**
-   * From here on nothing leaves past the exit. Nothing of it is left when it throws.
+   * Lets nothing leave past the exit from here on. Nothing of it is left when it throws.
    * @throws MeshError `exit.*`
    */
   begin(): void {

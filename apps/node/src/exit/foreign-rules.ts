@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { FIRST_PREFERENCE } from './limits.ts'
 
-/** What leaves from one address goes its own way: answers to those who connect to it. */
+/** A rule by which packets from one address go their own way: answers to those who connect to it. */
 const FROM_ONE = /^\d+: from (?!all )(\S+) lookup main$/
 
 /** How many preferences there are, used or not. */

@@ -1,7 +1,7 @@
 /** Reading what `nft list ruleset` prints: which chains do what to an exit. Pure. */
 
 interface Chain {
-  /** `inet filter`. */
+  /** The family and the name, `inet filter`. */
   readonly table: string
   readonly name: string
   /** The lines of the chain. */
@@ -84,7 +84,7 @@ function endsInDrop({ lines: [head = '', ...rules] }: Chain): boolean {
   )
 }
 
-/** What comes from the interface is accepted, and what goes there or belongs to what is known. */
+/** True when packets from the interface are accepted, and those that go there or belong to what is known. */
 function letsPass(lines: readonly string[], interfaceName: string): boolean {
   const accepted = lines.filter((line) => /\baccept$|\b(jump|goto) \S*trusted\S*$/.test(line))
   const names = (word: string) =>

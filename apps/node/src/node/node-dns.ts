@@ -169,7 +169,7 @@ function forwardServers(settings: Settings): readonly ForwardServer[] {
   return given.some(({ domain }) => domain === '.') ? given : [...given, ...systemServers(settings)]
 }
 
-/** With an exit node, the servers that systemd-resolved has: it would ask them past the exit itself. */
+/** Gives the servers of this machine; with an exit node those of systemd-resolved, which itself would ask past the exit. */
 function systemServers(settings: Settings): readonly ForwardServer[] {
   try {
     if (settings.exitNode !== undefined) return valuesOf(machineResolvers(), parseForwardPlace)

@@ -3,13 +3,8 @@
  * keys and addresses are kept over restarts, and with them this node's key and port; 2 their addresses are announced in
  * `machines` as this node's, so that members send to it; 3 the table has them, and the engine carries for them.
  */
-import { BUCKETS, type Cidr, type Clock, delay, type IpAddress, type Logger, type Random } from '@mesh/core'
+import { BUCKETS, type Cidr, type Clock, type IpAddress, type Logger, type Random } from '@mesh/core'
 import { endpointText, type GuestCounters, type UdpInit } from '@mesh/engine'
-import { freeAddress } from '../addresses/free-address.ts'
-import { ipv6InRange } from '../addresses/ipv6-in-range.ts'
-import { CLAIM_RACE_MS } from '../addresses/limits.ts'
-import { holderOf } from '../addresses/machines-bucket.ts'
-import { readUsed } from '../addresses/used-addresses.ts'
 import { isIpv4 } from '../addresses/ip-math.ts'
 import { machineText } from '../addresses/own-machines.ts'
 import { vpnError } from '../errors.ts'
@@ -28,6 +23,7 @@ import type {
   VpnInit,
   VpnProblem,
 } from '../vpn.ts'
+import { GuestClaims } from './guest-claims.ts'
 import { guestConfiguration, guestDns } from './guest-configuration.ts'
 import { guestProblems } from './guest-problems.ts'
 import { bestEndpoint, withPort } from './guest-endpoint.ts'
@@ -39,7 +35,7 @@ import {
   type GuestFile,
   parseGuestFile,
 } from './guest-file.ts'
-import { MAX_GUEST_MTU, MAX_GUESTS, MAX_GUESTS_WITH_IPV6 } from './limits.ts'
+import { MAX_GUEST_MTU, MAX_GUESTS } from './limits.ts'
 
 interface GuestsInit {
   /** The wishes of the person. */
@@ -84,8 +80,7 @@ export class Guests {
   /** Unix ms of the last handshake of each, by its key. */
   readonly #sessions = new Map<string, number>()
   #guests: readonly Guest[]
-  /** Addresses that are being claimed. */
-  readonly #claiming = new Set<IpAddress>()
+  readonly #claims: GuestClaims
   /** The names, in lower case, of guests that are being added. */
   readonly #adding = new Set<string>()
   #stopped = false
@@ -102,6 +97,14 @@ export class Guests {
         : new Uint8Array(Buffer.from(file.privateKey, 'base64'))
     this.port = file?.port
     this.#guests = file?.guests ?? []
+    this.#claims = new GuestClaims(
+      {
+        ...init,
+        held: () => this.#guests.flatMap(guestAddresses),
+        recordOf: (name, address) => this.#recordOf(name, address),
+      },
+      components,
+    )
   }
 
   all(): readonly Guest[] {
@@ -109,7 +112,7 @@ export class Guests {
   }
 
   addresses(): readonly IpAddress[] {
-    return [...this.#guests.flatMap(guestAddresses), ...this.#claiming]
+    return this.#claims.all()
   }
 
   /**
@@ -182,18 +185,10 @@ export class Guests {
     }
   }
 
-  /** Claims addresses for a guest; none stays claimed when it rejects. */
   async #make(name: string, privateKey: Uint8Array, signal: AbortSignal): Promise<Guest> {
     const { random, clock } = this.#components
     const publicKey = publicKeyOf(privateKey).toString('base64')
-    const address = await this.#claim(name, signal)
-    let address6: IpAddress | undefined
-    try {
-      address6 = await this.#claimIpv6(name, publicKey, signal)
-    } catch (error) {
-      this.#giveUp(address)
-      throw error
-    }
+    const { address, address6 } = await this.#claims.claim(name, publicKey, signal)
     return {
       name,
       address,
@@ -280,85 +275,15 @@ export class Guests {
     }
   }
 
-  /** Takes a free address, as a lease does; nobody else holds it when this resolves. */
-  async #claim(name: string, signal: AbortSignal): Promise<IpAddress> {
-    const range = this.#init.ranges.find(isIpv4)
-    const lost = new Set<IpAddress>()
-    for (;;) {
-      const address = range && freeAddress(range, new Set([...this.#used(), ...lost]))
-      if (address === undefined) {
-        throw vpnError('vpn.no_guest_address', `there is no free IPv4 address in ${range ?? 'this VPN'}`)
-      }
-      this.#claiming.add(address)
-      try {
-        if (await this.#holds(address, name, signal)) return address
-      } catch (error) {
-        this.#giveUp(address)
-        throw error
-      }
-      this.#claiming.delete(address)
-      lost.add(address)
-    }
-  }
-
-  /**
-   * An address of the range of IPv6 that a person gave; without one, where it is another's, or where enough guests have
-   * one, the guest has none.
-   */
-  async #claimIpv6(name: string, key: string, signal: AbortSignal): Promise<IpAddress | undefined> {
-    const { ranges, derivedRange } = this.#init
-    const range = ranges.find((each) => !isIpv4(each) && each !== derivedRange)
-    const held = this.addresses().filter((each) => !isIpv4(each))
-    if (held.length >= MAX_GUESTS_WITH_IPV6) return undefined
-    const address = range && ipv6InRange(range, key, new Set(this.#used()))
-    if (address === undefined) return undefined
-    this.#claiming.add(address)
-    try {
-      if (await this.#holds(address, name, signal)) return address
-    } catch (error) {
-      this.#giveUp(address)
-      throw error
-    }
-    this.#claiming.delete(address)
-    return undefined
-  }
-
-  /** Nobody waits for this claim any more: the entry is this node's, and would stay as long as it runs. */
-  #giveUp(address: IpAddress): void {
-    this.#claiming.delete(address)
-    this.#components.ledger.delete(BUCKETS.machines, address)
-  }
-
-  async #holds(address: IpAddress, name: string, signal: AbortSignal): Promise<boolean> {
-    const { ledger, clock } = this.#components
-    const { state } = await ledger.put(BUCKETS.machines, address, this.#recordOf(name, address)).settled
-    if (state === 'refused') return false
-    // another's claim of the same moment
-    if (this.#init.neighbours() > 0) await delay(clock, CLAIM_RACE_MS, signal)
-    const entry = ledger.snapshot().getLive(BUCKETS.machines, address)
-    return entry !== undefined && holderOf(address, entry) === ledger.self
-  }
-
-  #used(): readonly IpAddress[] {
-    const { own } = this.#init
-    const taken = own.all().map(({ address }) => address)
-    return [
-      ...readUsed(this.#components.ledger.snapshot()),
-      ...taken,
-      ...own.pastOthers(),
-      ...this.addresses(),
-    ]
-  }
-
   #keep(guests: readonly Guest[], claimed: readonly IpAddress[]): void {
     try {
       this.#write(this.#components.store, guests)
     } catch (error) {
-      for (const address of claimed) this.#giveUp(address)
+      for (const address of claimed) this.#claims.giveUp(address)
       throw error
     }
-    for (const address of claimed) this.#claiming.delete(address)
     this.#guests = guests
+    this.#claims.settle(claimed)
   }
 
   #write(store: GuestStore, guests: readonly Guest[]): void {
