@@ -47,8 +47,8 @@ const JOIN_MS = 180_000
 /** How long a node stays away, in ms. */
 const AWAY_MS = 4_000
 /**
- * The time without churn and attacks before memory counts the last time, in ms: a node collects its heap 10 s after the last
- * peer has connected.
+ * The time without churn and attacks before memory counts the last time, in ms: a node looks every 20 s whether it can give
+ * some back.
  */
 const CALM_MS = 30_000
 /** The most of the whole time that the calm may take beside it. */

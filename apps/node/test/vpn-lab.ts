@@ -33,6 +33,10 @@ interface StartVpnOptions {
 
 /** How much longer than its test iperf3 may take, in ms: on a path that died it would wait for ever. */
 const IPERF_PATIENCE_MS = 20_000
+/** How much is sent where no time is given: a moment over UDP, a second or so over a relay. */
+const IPERF_BYTES = '2M'
+/** How long that may take, in s. */
+const LONGEST_BYTES_S = 20
 /** No public infrastructure, and nothing outside the namespaces to find. */
 const VPN_ARGS = ['--private', '--dht=false']
 const UP_WITHIN_MS = 40_000
@@ -154,9 +158,10 @@ export async function iperf(
   to: string,
   args: readonly string[] = [],
 ): Promise<Iperf> {
-  const time = args.includes('-t') ? [] : ['-t', '1']
-  const seconds = Number(args[args.indexOf('-t') + 1]) || 1
-  const argv = ['iperf3', '-c', to, '-J', '--connect-timeout', '3000', ...time, ...args]
+  const isTimed = args.includes('-t')
+  const seconds = isTimed ? Number(args[args.indexOf('-t') + 1]) : LONGEST_BYTES_S
+  const length = isTimed || args.includes('-n') ? [] : ['-n', IPERF_BYTES]
+  const argv = ['iperf3', '-c', to, '-J', '--connect-timeout', '3000', ...length, ...args]
   // its server takes one test at a time, and resets who comes while it ends the one before
   const { end } = await eventually(
     async () => {

@@ -19,6 +19,9 @@ mod inbound;
 pub mod interface;
 pub mod kernel;
 pub mod limits;
+// like `node`, which alone calls it
+#[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
+mod memory;
 // its functions are called by Node alone
 #[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
 mod node;

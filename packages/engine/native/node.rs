@@ -5,6 +5,7 @@ use crate::device::{Device, MemoryEnd};
 use crate::engine::Engine;
 use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
+use crate::memory;
 use crate::peer_config::{PeerConfig, TunnelConfig};
 use crate::sessions::Key;
 use crate::socket::{self, SocketConfig};
@@ -292,6 +293,12 @@ impl NativeEngine {
 #[napi]
 pub fn mark_socket(fd: i32, mark: u32) -> Result<()> {
     socket::mark_socket(fd, mark).map_err(system)
+}
+
+/// Gives the system back what the C library keeps of freed memory.
+#[napi]
+pub fn trim_memory() -> bool {
+    memory::trim()
 }
 
 /// Every reason's name, so that a test can hold TypeScript's against them.

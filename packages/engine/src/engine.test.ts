@@ -39,6 +39,7 @@ it('has these public names', () => {
     'markSocket',
     'openEngine',
     'openKernelEngine',
+    'trimMemory',
   ])
 })
 
@@ -59,6 +60,20 @@ it.skipIf(whyNoAddon !== undefined)('names the module that the kernel is missing
   expect(support.code).toBe('engine.no_kernel_wireguard')
   expect(support.hint).toContain('modprobe wireguard')
 })
+
+it.skipIf(whyNoAddon !== undefined)(
+  'gives freed memory back, which the C library kept below what lives',
+  () => {
+    const residentKb = () => process.memoryUsage.rss() / 1024
+    // below the size that the library takes from the system by itself, and each second one lives
+    const buffers = Array.from({ length: 4_000 }, () => Buffer.allocUnsafeSlow(32 * 1024).fill(1))
+    for (const [at, { buffer }] of buffers.entries()) if (at % 40 !== 0) buffer.transfer(0)
+    const before = residentKb()
+    const isGiven = surface.trimMemory()
+    expect(buffers).toHaveLength(4_000)
+    expect(isGiven && residentKb() >= before).toBe(false)
+  },
+)
 
 it.skipIf(whyNoAddon !== undefined)('says so when a descriptor that is to be marked is no socket', () => {
   const code = (call: () => void) => {

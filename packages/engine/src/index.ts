@@ -53,3 +53,4 @@ export {
   type Tunnel,
   type TunnelPath,
 } from './table.ts'
+export { trimMemory } from './trim-memory.ts'

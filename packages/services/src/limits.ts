@@ -138,7 +138,7 @@ export const MAX_SYSTEM_LOOKUPS = 2
 export const MAX_WAITING_NAMES_PER_ASKER = 16
 /** How many names may wait for such a look-up in all; of more, the newest of whoever has the most is refused. */
 export const MAX_WAITING_NAMES = 256
-/** Of how many askers it is remembered how long the system worked for them. */
+/** How many askers are remembered with the time that the system worked for them. */
 export const MAX_NAME_ASKERS = 1_024
 /** How many addresses of one name are tried. */
 export const MAX_DIALLED_ADDRESSES = 4

@@ -106,6 +106,7 @@ export function trimAfterPeers(
   }
 }
 
-function collectSmallHeap(): void {
+/** Collects the whole heap where that takes no longer than a node that carries packets may pause. */
+export function collectSmallHeap(): void {
   if (process.memoryUsage().heapUsed < MAX_COLLECTED_BYTES) collectGarbage()
 }

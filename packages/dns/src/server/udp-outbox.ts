@@ -7,7 +7,7 @@ import type { Socket } from 'node:dgram'
  */
 export interface UdpOutbox {
   send(answer: Uint8Array, port: number, address: string): void
-  /** What still waits is dropped, and so is what comes later. Call it before the socket is closed. */
+  /** Drops what still waits, and what comes later. Call it before the socket is closed. */
   stop(): void
 }
 

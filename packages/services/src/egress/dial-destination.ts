@@ -10,7 +10,7 @@ export interface DialDestinationInit {
   readonly host: string
   readonly port: number
   readonly destinations: Destinations
-  /** On whose behalf; look-ups of names are fair between askers. */
+  /** Who asks, as a text: look-ups of names are fair between askers. */
   readonly asker: string
   readonly clock: Clock
   readonly signal: AbortSignal
