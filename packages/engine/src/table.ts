@@ -67,6 +67,7 @@ export type TunnelPath =
       readonly endpoint: Endpoint
       readonly alsoStream: boolean
       readonly mtu: number
+      /** The port of a further socket; undefined: the engine's own. */
       readonly socket?: number | undefined
     }
 

@@ -33,7 +33,7 @@ export interface GossipTopic {
 /** A stream of bounded messages (varint length prefix) to one member; ends with either side. */
 export interface Channel {
   readonly peer: PeerId
-  /** What it counts under where bounds go by address: an IPv4 address, or a /64 of IPv6. */
+  /** The group under which bounds by address count it: an IPv4 address, or a /64 of IPv6. */
   readonly address?: string | undefined
   /** False when it goes over a relay. */
   readonly direct: boolean
@@ -122,7 +122,7 @@ export interface ByteStream {
   readonly direct: boolean
   /** `tcp tls` for a TLS connection beside libp2p's; undefined over libp2p. */
   readonly transport?: string
-  /** What a TLS connection counts under where bounds go by address; undefined over libp2p, which counts its own. */
+  /** The group under which bounds by address count a TLS connection; undefined over libp2p, which counts its own. */
   readonly address?: string
   /**
    * Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. Blocks of

@@ -22,7 +22,7 @@ export interface ReplicationTopic {
 
 export interface ReplicationChannel {
   readonly peer: PeerId
-  /** What it counts under where bounds go by address; undefined where there are no addresses. */
+  /** The group under which bounds by address count it; undefined where there are no addresses. */
   readonly address?: string | undefined
   send(message: Uint8Array): Promise<void>
   messages(): AsyncIterable<Uint8Array>

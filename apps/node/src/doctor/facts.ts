@@ -22,9 +22,9 @@ export interface WantedPlace {
 }
 
 export interface NameServer {
-  /** With its port, where that is not 53. */
+  /** An IP address, with the port where that is not 53. */
   readonly address: string
-  /** Asking it. */
+  /** The outcome of a question to it. */
   readonly tried: Tried
 }
 
@@ -41,7 +41,7 @@ export interface MachineFacts {
   readonly stateDir: { readonly path: string; readonly writing: Tried }
   /** Listening on a free TCP port, and on a free UDP port. */
   readonly ports: { readonly tcp: Tried; readonly udp: Tried }
-  /** What counts only while no node runs: a running one has them itself. */
+  /** The ports and folders that a node would take; they count only while none runs, as a running one has them itself. */
   readonly places: readonly WantedPlace[]
   /** The interfaces with an address that is not loopback, and their MTU. */
   readonly interfaces: readonly { readonly name: string; readonly mtu: number | undefined }[]

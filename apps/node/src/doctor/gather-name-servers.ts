@@ -8,7 +8,7 @@ import { tried } from './tried.ts'
 const MAX_SERVERS = 3
 /** The wait for the first answer, in ms; the second is twice as long. */
 const TRY_MS = 700
-/** What says that nobody answered; every other error is an answer. */
+/** Errors that say that nobody answered; every other one is an answer. */
 const SILENT: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED'])
 
 /** @param servers those that the system is told to ask, unless given */

@@ -7,7 +7,7 @@ import { readStateFile } from '../state/state-file.ts'
 
 export const RESOLV_CONF = '/etc/resolv.conf'
 
-/** What stood in the file before a node wrote it. */
+/** The file's content before a node wrote it. */
 export const savedResolver = z.object({
   /** The process id of the node that wrote it. */
   pid: z.int().positive(),

@@ -34,7 +34,7 @@ export function startMemoryTrim(components: MemoryTrimComponents): () => void {
   return () => trim.stop()
 }
 
-/** What a node uses: `read` of this process, its collector, and the engine's addon. */
+/** This process: its figures, its collector, and the engine's addon. */
 export const ownMemory = {
   read: () => process.memoryUsage(),
   collect: collectSmallHeap,
@@ -53,7 +53,7 @@ export const ownMemory = {
 
 class MemoryTrim {
   readonly #components: MemoryTrimComponents
-  /** What was left of buffers, and of what is neither buffers nor heap, when some was given back; or less, seen since. */
+  /** Bytes of buffers, and of memory that is neither buffers nor heap, that stayed when some was given back; or the least seen since. */
   readonly #kept: { external: number; other: number }
   #trim: (() => unknown) | undefined | 'not loaded' = 'not loaded'
   #cancel = () => {}
@@ -94,7 +94,7 @@ class MemoryTrim {
   }
 }
 
-/** What is neither the heap nor a buffer in use: code, stacks, and what the C library keeps. */
+/** The bytes that are neither the heap nor a buffer in use: code, stacks, and what the C library keeps. */
 function otherOf({ rss, heapTotal, external }: MemoryFigures): number {
   return rss - heapTotal - external
 }

@@ -10,7 +10,7 @@ export interface StateFile<T> {
   readonly file: string
   readonly schema: ZodType<T>
   readonly log: Logger
-  /** What a person has to know and do when the file is damaged, in whole sentences. */
+  /** Whole sentences that tell a person what to do when the file is damaged. */
   readonly hint: string
 }
 

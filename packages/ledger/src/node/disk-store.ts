@@ -155,7 +155,7 @@ class SqliteStore implements DiskStore {
   }
 }
 
-/** What SQLite left in its log belongs to the file: without it the copy would be an older one. */
+/** Rejects where SQLite left a log: it belongs to the file, and the copy would be an older one without it. */
 async function copyClosed(location: string, path: string): Promise<void> {
   if (existsSync(`${location}-wal`)) throw new Error('the log of the file was not written back')
   await copyFile(location, path)

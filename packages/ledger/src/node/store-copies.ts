@@ -60,7 +60,7 @@ export class StoreCopies {
     await this.#running
   }
 
-  /** What cannot be copied now has the copy before it, and the other members. */
+  /** Copies a small ledger as it ends. One that cannot be copied now has the copy before it, and the other members. */
   async #copyLast(): Promise<void> {
     const { store, version } = this.#init
     if (version() === this.#copied || this.#problem?.isDamaged === true) return

@@ -33,7 +33,7 @@ interface InboundStreamsComponents {
   readonly clock: Clock
 }
 
-/** What a frame says; whatever it is, messages can be handled one by one. */
+/** The content of a frame, whose messages can be handled one by one. */
 interface Rpc {
   readonly messages?: readonly unknown[]
 }
@@ -135,7 +135,7 @@ export class InboundStreams {
   }
 }
 
-/** What came in one frame, cut so that each part has one message at most, in the same order. */
+/** Cuts the content of a frame into parts of one message at most, in the same order. */
 function partsOf(rpc: Rpc): readonly Rpc[] {
   const { messages = [] } = rpc
   if (messages.length <= 1) return [rpc]

@@ -29,7 +29,7 @@ interface ReadHandle {
 export class ReadTurns {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #sockets = new Set<ReadSocket>()
-  /** What makes each socket be read again that has to wait for the next turn. */
+  /** The sockets that have to wait for the next turn, each with a function that has it read again. */
   readonly #waiting = new Map<ReadSocket, () => void>()
   /** When the first socket was read in this turn; undefined while none was. */
   #startMs: number | undefined

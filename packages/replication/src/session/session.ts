@@ -66,7 +66,7 @@ export interface Session {
    * @param refused what the ledger refused of the entries received
    */
   answering(refused: readonly Refusal[]): Generator<undefined, SyncMessage | undefined>
-  /** The parts of messages that wait for an answer: ranges, wants, and items of lists. */
+  /** The number of parts of messages that wait for an answer: ranges, wants, and items of lists. */
   readonly pending: number
   /** Neither side has more to say; the last answer, if any, is still to be sent. */
   readonly done: boolean

@@ -195,7 +195,7 @@ export class Administration {
     if (this.#tryAdminSigner() !== undefined) this.#serve()
   }
 
-  /** What a peer wrote after it was shut out counts nowhere: a node that heard of that late has taken some of it. */
+  /** Takes out what a peer wrote after it was shut out: a node that heard of that late has taken some of it. */
   #withdrawLater(): void {
     const { log } = this.#components
     const since = this.#revokedSince()

@@ -35,7 +35,7 @@ interface OwnSocketsComponents {
   readonly log: Logger
 }
 
-/** What a witness saw. */
+/** A witness and the address that it saw. */
 interface Sight {
   readonly witness: PeerId
   readonly socket: LocalSocket

@@ -6,7 +6,7 @@ import { WORD_MS } from './limits.ts'
 /** How many peers' words are kept. */
 const MAX_WITNESSES = 16
 
-/** What a peer says of the socket, beside what it said before. */
+/** Compares what a peer says of the socket with what it said before. */
 export type Word =
   | { readonly is: 'first' }
   /** `sinceMs`: for how long it has said so. */

@@ -101,7 +101,7 @@ export class WatchedCandidates {
     onChange()
   }
 
-  /** In another network there is another NAT, or none. */
+  /** Begins anew in another network, where another NAT is, or none. */
   #lookForNetwork(): void {
     const own = this.#init.networks().filter((each) => each.interface !== this.#init.interfaceName())
     const text = own.map(({ address }) => address.address).join()
