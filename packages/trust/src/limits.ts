@@ -38,9 +38,11 @@ export const MAX_ENTRY_MESSAGES = 256
 export const MAX_EXCHANGES_PER_PEER = 2
 /** How many exchanges one peer may begin. */
 export const EXCHANGES_OF_PEER = { perSecond: 0.5, burst: 16 } as const
+/** How many exchanges the peers of one address may begin: keys cost nothing. */
+export const EXCHANGES_OF_ADDRESS = { perSecond: 2, burst: 32 } as const
 /** How many exchanges all peers together may begin. */
 export const EXCHANGES_OF_ALL = { perSecond: 10, burst: 64 } as const
-/** The most peers whose exchanges are counted. */
+/** The most peers, and the most addresses, whose exchanges are counted. */
 export const MAX_COUNTED_PEERS = 4_096
 /** The waits between tries of an exchange that failed, in ms. */
 export const EXCHANGE_RETRY_MIN_MS = 1_000

@@ -10,6 +10,8 @@ export type TrustLedger = Pick<
 /** A stream of bounded messages with a peer that proved the network's key. */
 export interface TrustChannel {
   readonly peer: PeerId
+  /** The group under which bounds by address count it; undefined where there are no addresses. */
+  readonly address?: string | undefined
   send(message: Uint8Array): Promise<void>
   messages(): AsyncIterable<Uint8Array>
   close(): Promise<void>

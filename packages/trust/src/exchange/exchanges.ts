@@ -1,7 +1,7 @@
 /**
  * The exchanges of `/mesh/trust/1` with peers that proved the network's key, whether they are let in or not. The side
  * that opens says with its first message what it wants: an answer to its nonce, or to compare what both hold of the
- * bucket `admission`. Bounded by peer and in all; what goes wrong ends the channel and is tried again later.
+ * bucket `admission`. Bounded by peer, by address and in all; what goes wrong ends the channel and is tried again later.
  */
 import {
   type Backoff,
@@ -16,6 +16,7 @@ import {
 import {
   EXCHANGE_RETRY_MAX_MS,
   EXCHANGE_RETRY_MIN_MS,
+  EXCHANGES_OF_ADDRESS,
   EXCHANGES_OF_ALL,
   EXCHANGES_OF_PEER,
   MAX_COUNTED_PEERS,
@@ -66,6 +67,7 @@ export class Exchanges {
   readonly #present = new Set<PeerId>()
   readonly #wishes = new Map<string, Wish>()
   readonly #byPeer
+  readonly #byAddress
   readonly #byAll
   #stopPresence = () => {}
 
@@ -73,6 +75,7 @@ export class Exchanges {
     const { clock } = components
     this.#components = components
     this.#byPeer = createRateLimiter({ ...EXCHANGES_OF_PEER, maxAddresses: MAX_COUNTED_PEERS }, clock)
+    this.#byAddress = createRateLimiter({ ...EXCHANGES_OF_ADDRESS, maxAddresses: MAX_COUNTED_PEERS }, clock)
     this.#byAll = createTokenBucket(EXCHANGES_OF_ALL, clock)
   }
 
@@ -158,11 +161,13 @@ export class Exchanges {
     if (wish.again) this.look(peer)
   }
 
+  #mayBegin({ peer, address = peer }: TrustChannel): boolean {
+    return this.#byPeer.take(peer) && this.#byAddress.take(address) && this.#byAll.take()
+  }
+
   async #serve(channel: TrustChannel): Promise<void> {
     const { kinds, clock, log } = this.#components
-    if (!this.#byPeer.take(channel.peer) || !this.#byAll.take()) {
-      return channel.abort(new Error('too many trust exchanges'))
-    }
+    if (!this.#mayBegin(channel)) return channel.abort(new Error('too many trust exchanges'))
     const conversation = new Conversation(channel, clock)
     try {
       const first = await conversation.next()
