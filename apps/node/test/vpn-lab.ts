@@ -33,8 +33,11 @@ interface StartVpnOptions {
 
 /** How much longer than its test iperf3 may take, in ms: on a path that died it would wait for ever. */
 const IPERF_PATIENCE_MS = 20_000
-/** How much is sent where no time is given: a moment over UDP, a second or so over a relay. */
-const IPERF_BYTES = '2M'
+/**
+ * How much is sent where no time is given: a moment over UDP, a second or so over a relay. The server tells what it had
+ * read when all was sent, which would be little of what fits into the kernels' buffers.
+ */
+const IPERF_BYTES = '16M'
 /** How long that may take, in s. */
 const LONGEST_BYTES_S = 20
 /** No public infrastructure, and nothing outside the namespaces to find. */
