@@ -8,35 +8,41 @@ const base = { resolve: source, ssr: { resolve: source } }
 
 /** How many test files run at once: one more than there are cores, as one of them waits for something at any time. */
 const maxWorkers = availableParallelism() + 1
+/** Tests within one process wait more: for connections, and for the next file's process to start. */
+const maxUnitWorkers = availableParallelism() + 2
 
 /** Waits more than it works, so it begins first and others run beside it. Projects of one group begin by name. */
 const SOAK = 'apps/node/test/soak.test.ts'
 
-/** The longest of the others, longest first. */
+/** The longest of the other projects, longest first. */
 const LONG = [
-  'vpn',
-  'readme/readme',
-  'files',
-  'vpn-udp',
-  'published-packages',
-  'node-process',
-  'services',
-  'hostile',
+  ...[
+    'vpn',
+    'readme/readme',
+    'files',
+    'vpn-udp',
+    'published-packages',
+    'node-process',
+    'services',
+    'hostile',
+  ].map((name) => `apps/node/test/${name}.test.ts`),
+  ...['replication/test/simulation', 'p2p/test/nat', 'p2p/test/public-dht', 'p2p/test/port-mapping'].map(
+    (name) => `packages/${name}.test.ts`,
+  ),
 ]
 
 /**
- * Begins with `LONG`, so that none of them is left alone at the end. Vitest orders by the times of the last run, of
- * which a fresh clone has none, and then by the sizes of files.
+ * Begins each project with those of `LONG`, so that none of them is left alone at the end. Vitest orders by the times of
+ * the last run, of which a fresh clone has none, and then by the sizes of files.
  */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const long = LONG.flatMap((name) =>
-      sorted.filter(({ moduleId }) => moduleId.endsWith(`apps/node/test/${name}.test.ts`)),
-    )
-    const begins = sorted.findIndex(({ project }) => project.name === 'system')
-    const rest = sorted.filter((file) => !long.includes(file))
-    return begins < 0 ? sorted : [...rest.slice(0, begins), ...long, ...rest.slice(begins)]
+    const projects = [...new Set(sorted.map(({ project }) => project.name))]
+    const isOf = (path: string) => (file: TestSpecification) => file.moduleId.endsWith(path)
+    const long = LONG.flatMap((path) => sorted.filter(isOf(path)))
+    const ordered = [...long, ...sorted.filter((file) => !long.includes(file))]
+    return projects.flatMap((name) => ordered.filter(({ project }) => project.name === name))
   }
 }
 
@@ -57,7 +63,7 @@ export default defineConfig({
             'examples/**/*.test.ts',
           ],
           testTimeout: 30_000,
-          maxWorkers,
+          maxWorkers: maxUnitWorkers,
           sequence: { groupOrder: 1 },
         },
       },
@@ -67,7 +73,7 @@ export default defineConfig({
           name: 'ui',
           environment: 'jsdom',
           include: ['apps/web-ui/src/**/*.test.{ts,tsx}'],
-          maxWorkers,
+          maxWorkers: maxUnitWorkers,
           sequence: { groupOrder: 1 },
         },
       },

@@ -239,7 +239,7 @@ describe('with a node', () => {
   test('its own heartbeat is the business of the node', async () => {
     const own = ['healthcheck', node.id]
     expect(await ask(['ledger', 'put', ...own, 'notatime'])).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('RFC 3339') as string,
     })
     expect(await ask(['ledger', 'delete', ...own])).toMatchObject({
