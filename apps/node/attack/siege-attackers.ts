@@ -45,6 +45,10 @@ const RETURN_MS = 15_000
 
 async function besiege({ token, ms, nodes, part, parts }: SiegeOrders): Promise<readonly SiegeDeed[]> {
   const time = new AbortController()
+  // what an attack leaves under way ends with the time, and nobody waits for it
+  process.on('unhandledRejection', (error) => {
+    if (!time.signal.aborted) throw error
+  })
   const peers: Libp2p[] = []
   const own = SIEGE_SCENARIOS.flatMap((scenario, at) => {
     const node = at % nodes.length
