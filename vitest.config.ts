@@ -8,9 +8,6 @@ const base = { resolve: source, ssr: { resolve: source } }
 
 /** How many test files run at once: one more than there are cores, as one of them waits for something at any time. */
 const maxWorkers = availableParallelism() + 1
-/** Tests within one process wait more: for connections, and for the next file's process to start. */
-const maxUnitWorkers = availableParallelism() + 2
-
 /** Waits more than it works, so it begins first and others run beside it. Projects of one group begin by name. */
 const SOAK = 'apps/node/test/soak.test.ts'
 
@@ -63,7 +60,7 @@ export default defineConfig({
             'examples/**/*.test.ts',
           ],
           testTimeout: 30_000,
-          maxWorkers: maxUnitWorkers,
+          maxWorkers,
           sequence: { groupOrder: 1 },
         },
       },
@@ -73,7 +70,7 @@ export default defineConfig({
           name: 'ui',
           environment: 'jsdom',
           include: ['apps/web-ui/src/**/*.test.{ts,tsx}'],
-          maxWorkers: maxUnitWorkers,
+          maxWorkers,
           sequence: { groupOrder: 1 },
         },
       },

@@ -63,7 +63,7 @@ describe.skipIf(why !== undefined)(`members behind NATs${why === undefined ? '' 
         expect(await a.sees(b)).toMatchObject({ path: 'relayed', member: true })
         expect(await b.sees(a)).toMatchObject({ path: 'relayed', member: true })
       },
-      { withinMs: 15_000, everyMs: 200 },
+      { withinMs: 30_000, everyMs: 200 },
     )
     await hearEachOther(a, b)
     await eventually(
@@ -74,7 +74,7 @@ describe.skipIf(why !== undefined)(`members behind NATs${why === undefined ? '' 
       { withinMs: 25_000, everyMs: 500 },
     )
     expect(await a.sees(b)).toMatchObject({ path: 'relayed' })
-  }, 60_000)
+  }, 90_000)
 
   test('one behind a NAT and one in the open connect directly, whoever dials first', async () => {
     lab = createNatLab('fully-random')

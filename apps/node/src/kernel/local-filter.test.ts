@@ -38,7 +38,7 @@ test('nothing comes in from the interface but what is for this node', () => {
 
 test('a table that another program flushes is set again', async () => {
   const tool =
-    '#!/bin/sh\n[ "$1" = -f ] && { : > "$STATE/table"; exit 0; }; [ "$1" = delete ] && exec /bin/rm "$STATE/table"; [ -e "$STATE/table" ]\n'
+    '#!/bin/sh\n[ "$1" = -f ] && { while read -r _; do :; done; : > "$STATE/table"; exit 0; }; [ "$1" = delete ] && exec /bin/rm "$STATE/table"; [ -e "$STATE/table" ]\n'
   writeFileSync(join(folder, 'nft'), tool, { mode: 0o755 })
   vi.stubEnv('PATH', folder)
   vi.stubEnv('STATE', folder)
