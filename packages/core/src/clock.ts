@@ -5,8 +5,8 @@ export interface Clock {
   /** Milliseconds since some moment in the past, which setting the time of day does not change: for delays. */
   monotonic(): number
   /**
-   * Calls `run` once after `delayMs`, however long that is; the returned function cancels. Does not keep the process alive unless asked
-   * to, for work that somebody already counts on.
+   * Calls `run` once after `delayMs`, however long that is; the returned function cancels. Does not keep the process
+   * alive unless asked to, for work that somebody already counts on.
    */
   after(delayMs: number, run: () => void, options?: { readonly keepAlive?: boolean }): () => void
 }

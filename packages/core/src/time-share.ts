@@ -60,4 +60,20 @@ export class TimeShare {
     this.#lastTurn = turn.catch(() => undefined)
     return turn
   }
+
+  /**
+   * Does work in its turn and counts the time until its outcome is there. Rejects with the signal's reason, and with what
+   * the work throws.
+   * @param ms what must be left where the work has to wait
+   */
+  async run<T>(ms: number, signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+    const turn = this.turn(ms, signal)
+    if (turn !== undefined) await turn
+    const startMs = this.#clock.monotonic()
+    try {
+      return await work()
+    } finally {
+      this.use(this.#clock.monotonic() - startMs)
+    }
+  }
 }

@@ -1,7 +1,8 @@
 /** The levels of the log as the API changes them, and the file that keeps them over a restart where that was asked for. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import type { LogPort } from '@mesh/api-server'
 import { type Logger, MeshError } from '@mesh/core'
+import { replaceFile } from '../state/replace-file.ts'
 import { type LogLevels, refuseLogLevels } from './log-level.ts'
 import { SUBSYSTEMS } from './subsystems.ts'
 
@@ -43,8 +44,7 @@ function writeLevels(file: string | undefined, level: string | undefined): void 
   try {
     if (file === undefined) throw new Error('the node runs with --ephemeral')
     if (level === undefined) return rmSync(file, { force: true })
-    writeFileSync(`${file}.new`, `${level}\n`, { mode: 0o600 })
-    renameSync(`${file}.new`, file)
+    replaceFile(file, `${level}\n`)
   } catch (cause) {
     throw new MeshError('node.not_kept', 'the levels are in force, and are not kept over a restart', {
       cause,

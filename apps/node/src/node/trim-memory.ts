@@ -53,7 +53,7 @@ export const ownMemory = {
 
 class MemoryTrim {
   readonly #components: MemoryTrimComponents
-  /** Bytes of buffers, and of memory that is neither buffers nor heap, that stayed when some was given back; or the least seen since. */
+  /** Bytes of buffers, and of what is neither buffers nor heap, that stayed when some was given back, or the least since. */
   readonly #kept: { external: number; other: number }
   #trim: (() => unknown) | undefined | 'not loaded' = 'not loaded'
   #cancel = () => {}

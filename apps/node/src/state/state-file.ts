@@ -1,10 +1,11 @@
 /**
- * Small files of JSON in the state folder: written whole or not at all, and checked when they are read. A damaged one is set aside
- * as NAME.damaged, and the log says what that costs and what to do.
+ * Small files of JSON in the state folder: written whole or not at all, and checked when they are read. A damaged one is
+ * set aside as NAME.damaged, and the log says what that costs and what to do.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import type { Logger } from '@mesh/core'
 import type { ZodType } from 'zod'
+import { readIfThere, replaceFile } from './replace-file.ts'
 
 export interface StateFile<T> {
   readonly file: string
@@ -17,14 +18,14 @@ export interface StateFile<T> {
 /** Undefined where there is no such file. Never throws. */
 export function readStateFile<T extends object>(from: StateFile<T>): T | 'damaged' | undefined {
   const { file, schema, log, hint } = from
-  let text: string
+  let text: string | undefined
   try {
-    text = readFileSync(file, 'utf8')
+    text = readIfThere(file)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     log.warn('state file not read', { file, error, hint })
     return 'damaged'
   }
+  if (text === undefined) return undefined
   const value = parseState(text, schema)
   if (value !== undefined) return value
   log.warn('state file is damaged', { file: setAside(file), hint })
@@ -33,8 +34,7 @@ export function readStateFile<T extends object>(from: StateFile<T>): T | 'damage
 
 /** @throws Error of the file system; what stood there before stays then */
 export function writeStateFile(file: string, value: object): void {
-  writeFileSync(`${file}.new`, `${JSON.stringify(value)}\n`, { mode: 0o600, flush: true })
-  renameSync(`${file}.new`, file)
+  replaceFile(file, `${JSON.stringify(value)}\n`)
 }
 
 /** Undefined for a text that is no JSON, or whose fields are not as they were written. */

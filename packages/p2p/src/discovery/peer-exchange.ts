@@ -7,7 +7,6 @@
  * 3. what others tell is verified, cut to addresses that may be dialled, and handed on as a find
  */
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
-import type { PeerRecord } from '@libp2p/peer-record'
 import {
   type Clock,
   createTokenBucket,
@@ -224,7 +223,7 @@ class RecordExchange implements PeerExchange {
       const known = this.#verified.known(envelope)
       if (known === undefined && connection !== undefined && !this.#mayTellNew(connection))
         return onRefused('peers.too_many', peer)
-      const record = known ?? (await this.#verify(envelope))
+      const record = known ?? (await this.#inTurn(() => this.#verified.verify(envelope)))
       if (record === undefined) {
         onRefused('peers.bad_record', peer)
         continue
@@ -237,14 +236,7 @@ class RecordExchange implements PeerExchange {
     }
   }
 
-  /** Checks a record when checking has its turn, whoever told it. */
-  async #verify(envelope: Uint8Array): Promise<PeerRecord | undefined> {
-    await this.#time.turn(RECORDS_BURST_MS, this.#stopped.signal)
-    const startMs = this.#clock.monotonic()
-    try {
-      return await this.#verified.verify(envelope)
-    } finally {
-      this.#time.use(this.#clock.monotonic() - startMs)
-    }
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#time.run(RECORDS_BURST_MS, this.#stopped.signal, work)
   }
 }

@@ -122,16 +122,8 @@ export class InboundStreams {
   }
 
   /** Does work of one peer when gossip has its turn. Rejects when this node stops. */
-  async #inTurn<T>(work: () => T | Promise<T>): Promise<T> {
-    const { clock } = this.#components
-    const turn = this.#time.turn(GOSSIP_BURST_MS, this.#stopping.signal)
-    if (turn !== undefined) await turn
-    const startMs = clock.monotonic()
-    try {
-      return await work()
-    } finally {
-      this.#time.use(clock.monotonic() - startMs)
-    }
+  #inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+    return this.#time.run(GOSSIP_BURST_MS, this.#stopping.signal, work)
   }
 }
 

@@ -46,13 +46,7 @@ export function boundQuestions(dht: object, host: Pick<Libp2p, 'getConnections'>
     const [connection] = host.getConnections(asker)
     const mayDo = LEAVING.has(question.type) ? mayLeave : mayAsk
     if (connection === undefined || !mayDo(connection)) throw new Error('too many questions')
-    await time.turn(DHT_BURST_MS, signal)
-    const startMs = clock.monotonic()
-    try {
-      return await handle(asker, question)
-    } finally {
-      time.use(clock.monotonic() - startMs)
-    }
+    return await time.run(DHT_BURST_MS, signal, () => handle(asker, question))
   }
 }
 

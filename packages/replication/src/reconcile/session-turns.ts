@@ -15,14 +15,8 @@ export class SessionTurns {
   }
 
   /** Does work of a few milliseconds when it has its turn. Rejects with the signal's reason, and with what it throws. */
-  async run<T>(work: () => T): Promise<T> {
-    await this.time.turn(SLICE_MS, this.#signal)
-    const startMs = this.#clock.monotonic()
-    try {
-      return work()
-    } finally {
-      this.time.use(this.#clock.monotonic() - startMs)
-    }
+  run<T>(work: () => T): Promise<T> {
+    return this.time.run(SLICE_MS, this.#signal, work)
   }
 
   /** Does work that yields after each step, as many steps as fit into a slice at a time. */
