@@ -38,6 +38,21 @@ test('work runs in its turn, and what it took is counted, also where it fails', 
   expect(beganMs).toEqual([0, 8, 60])
 })
 
+test('the time of works that overlap is counted once', async () => {
+  const { time, clock } = createClock(false)
+  const share = new TimeShare({ burstMs: 100, oneIn: 1_000 }, clock)
+  const { signal } = new AbortController()
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const works = [share.run(5, signal, () => first.promise), share.run(5, signal, () => second.promise)]
+  time.ms = 10
+  first.resolve()
+  await works[0]
+  time.ms = 30
+  second.resolve()
+  await works[1]
+  expect(share.leftMs).toBeCloseTo(70, 0)
+})
+
 test('work that waits for its turn ends with the signal', async () => {
   const share = new TimeShare({ burstMs: 10, oneIn: 4 }, createClock(false).clock)
   const ending = new AbortController()

@@ -19,6 +19,9 @@ export class TimeShare {
   /** Those who wait for a turn, and when the last of them has it. */
   #waiting = 0
   #lastTurn: Promise<void> = Promise.resolve()
+  /** The number of works that `run` has under way, and until when their time is counted. */
+  #running = 0
+  #countedToMs = 0
 
   constructor(init: TimeShareInit, clock: Clock) {
     this.#init = init
@@ -62,18 +65,21 @@ export class TimeShare {
   }
 
   /**
-   * Does work in its turn and counts the time until its outcome is there. Rejects with the signal's reason, and with what
-   * the work throws.
+   * Does work in its turn and counts the time until its outcome is there, once for works that overlap. Rejects with the
+   * signal's reason, and with what the work throws.
    * @param ms what must be left where the work has to wait
    */
   async run<T>(ms: number, signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
     const turn = this.turn(ms, signal)
     if (turn !== undefined) await turn
-    const startMs = this.#clock.monotonic()
+    if (this.#running++ === 0) this.#countedToMs = this.#clock.monotonic()
     try {
       return await work()
     } finally {
-      this.use(this.#clock.monotonic() - startMs)
+      const nowMs = this.#clock.monotonic()
+      this.use(nowMs - this.#countedToMs)
+      this.#countedToMs = nowMs
+      this.#running--
     }
   }
 }
