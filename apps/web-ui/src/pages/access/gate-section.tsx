@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { useSwitchGate } from '../../data/access.ts'
 import { useRead } from '../../data/reads.ts'
 import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { ErrorNote, WriteErrorNote } from '../../parts/notes.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import page from '../page.module.css'
 import css from './access.module.css'
-import { Confirm } from './confirm.tsx'
 
 interface GateSectionProps {
   readonly isOn: boolean

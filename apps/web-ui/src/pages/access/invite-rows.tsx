@@ -3,6 +3,7 @@ import { useCancelInvite } from '../../data/access.ts'
 import { type Invite, inviteState } from '../../model/access-words.ts'
 import { exactTime, spanInWords } from '../../model/time-words.ts'
 import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { WriteErrorNote } from '../../parts/notes.tsx'
 import { Rows } from '../../parts/rows.tsx'
@@ -11,7 +12,6 @@ import { useNow } from '../../parts/time.tsx'
 import { Cell, type Column } from '../../parts/virtual-rows.tsx'
 import { shortPeerId } from '@mesh/core'
 import css from './access.module.css'
-import { Confirm } from './confirm.tsx'
 
 interface InviteRowsProps {
   readonly invites: readonly Invite[]

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useSetMember } from '../../data/access.ts'
 import { type Member, memberState } from '../../model/access-words.ts'
 import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { WriteErrorNote } from '../../parts/notes.tsx'
@@ -10,7 +11,6 @@ import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Cell, type Column } from '../../parts/virtual-rows.tsx'
 import css from './access.module.css'
-import { Confirm } from './confirm.tsx'
 
 interface MemberRowsProps {
   readonly members: readonly Member[]

@@ -50,6 +50,9 @@ test('a guest is added, its code is shown once, and it is removed', async () => 
   within(list).getByText('2.4 kB')
   expect(screen.queryByText(/PrivateKey/)).toBeNull()
   fireEvent.click(within(list).getByRole('button', { name: 'Remove phone' }))
+  const question = await screen.findByRole('dialog', { name: 'Remove phone?' })
+  within(question).getByText('mesh guest remove phone')
+  fireEvent.click(within(question).getByRole('button', { name: 'Remove' }))
   expect(await text('No guests.')).toBeDefined()
 })
 

@@ -6,6 +6,7 @@ import { useAddGuest, useGuests, useRemoveGuest } from '../../data/guests.ts'
 import { useRead } from '../../data/reads.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
 import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { fieldClasses, TextField } from '../../parts/field.tsx'
 import { ErrorNote, WriteErrorNote } from '../../parts/notes.tsx'
@@ -73,6 +74,7 @@ function ExitLine() {
 
 function GuestList({ guests }: { guests: readonly GuestView[] }) {
   const remove = useRemoveGuest()
+  const [removing, setRemoving] = useState<string>()
   return (
     <section className={page.section} aria-label="Guests of this node">
       {guests.length === 0 && <p className={css.faint}>No guests.</p>}
@@ -94,7 +96,7 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
             <Button
               tone="danger"
               disabled={remove.isPending}
-              onClick={() => remove.mutate(Name)}
+              onClick={() => setRemoving(Name)}
               aria-label={`Remove ${Name}`}
             >
               Remove
@@ -103,6 +105,20 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
         ))}
       </ul>
       {remove.error !== null && <WriteErrorNote error={remove.error} />}
+      {removing !== undefined && (
+        <Confirm
+          title={`Remove ${removing}?`}
+          action="Remove"
+          refusal="Keep it"
+          commands={[`mesh guest remove ${removing}`]}
+          onClose={() => setRemoving(undefined)}
+          onConfirm={() => remove.mutate(removing)}
+        >
+          <p>
+            It is cut off at once, and its configuration works no more, also under a new guest of this name.
+          </p>
+        </Confirm>
+      )}
     </section>
   )
 }

@@ -1,5 +1,4 @@
-import { Button } from '../../parts/button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
 import css from './ledger.module.css'
 
 interface DeleteDialogProps {
@@ -12,18 +11,16 @@ interface DeleteDialogProps {
 /** Asks once, and says who will notice. */
 export function DeleteDialog({ bucket, entryKey, onDelete, onClose }: DeleteDialogProps) {
   return (
-    <Dialog title={`Delete ${bucket}/${entryKey}?`} onClose={onClose}>
+    <Confirm
+      title={`Delete ${bucket}/${entryKey}?`}
+      action="Delete"
+      refusal="Keep it"
+      onClose={onClose}
+      onConfirm={onDelete}
+    >
       <p className={css.affected}>{affectedWords(bucket)}</p>
       <p className={css.hint}>All members drop the key. It can be put back for 20 seconds.</p>
-      <div className={css.actions}>
-        <Button tone="danger" onClick={onDelete} autoFocus>
-          Delete
-        </Button>
-        <Button tone="quiet" onClick={onClose}>
-          Keep it
-        </Button>
-      </div>
-    </Dialog>
+    </Confirm>
   )
 }
 

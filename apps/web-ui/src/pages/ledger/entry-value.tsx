@@ -72,10 +72,7 @@ export function EntryValue({ bucket, entryKey, signed, typed }: EntryValueProps)
           bucket={bucket}
           entryKey={entryKey}
           onClose={() => setDeleting(false)}
-          onDelete={() => {
-            setDeleting(false)
-            write.mutate({ action: 'delete', bucket, key: entryKey, previous: value })
-          }}
+          onDelete={() => write.mutate({ action: 'delete', bucket, key: entryKey, previous: value })}
         />
       )}
     </PanelSection>

@@ -77,10 +77,9 @@ function Existing({ pattern, names }: { pattern: string; names: readonly DnsView
           bucket="dns"
           entryKey={pattern}
           onClose={() => setDeleting(false)}
-          onDelete={() => {
-            setDeleting(false)
+          onDelete={() =>
             write.mutate({ action: 'delete', bucket: 'dns', key: pattern, previous: known?.Records })
-          }}
+          }
         />
       )}
     </>

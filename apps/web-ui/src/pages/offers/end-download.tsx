@@ -5,11 +5,9 @@ import { useState } from 'react'
 import { useEndDownload } from '../../data/offers.ts'
 import { endDownloadCommand, receiveCommand } from '../../model/commands.ts'
 import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { fieldClasses } from '../../parts/field.tsx'
 import { WriteErrorNote } from '../../parts/notes.tsx'
-import css from './offers.module.css'
 
 interface EndDownloadProps {
   readonly download: NodeDownloadView
@@ -37,27 +35,17 @@ export function EndDownload({ download: { Name, Destination }, isUnderWay }: End
         </Button>
       )}
       {asking && (
-        <Dialog title={`Stop receiving ${Name}?`} onClose={() => setAsking(false)}>
+        <Confirm
+          title={`Stop receiving ${Name}?`}
+          action="Stop"
+          refusal="Go on"
+          commands={[endDownloadCommand({ origin: location.origin, name: Name })]}
+          onClose={() => setAsking(false)}
+          onConfirm={endIt}
+        >
           <p>Whoever asked for it is told. What has come is kept, and this goes on with it:</p>
           <Copy text={receiveCommand(Name, Destination)} what="command" mono wrap />
-          <p className={css.hint}>The same from a terminal:</p>
-          <Copy text={endDownloadCommand({ origin: location.origin, name: Name })} what="command" mono wrap />
-          <div className={fieldClasses.actions}>
-            <Button
-              tone="danger"
-              autoFocus
-              onClick={() => {
-                setAsking(false)
-                endIt()
-              }}
-            >
-              Stop
-            </Button>
-            <Button tone="quiet" onClick={() => setAsking(false)}>
-              Go on
-            </Button>
-          </div>
-        </Dialog>
+        </Confirm>
       )}
     </div>
   )

@@ -4,9 +4,7 @@ import { useState } from 'react'
 import { useRemoveOffer } from '../../data/offers.ts'
 import { type OfferKind, withdrawCommands } from '../../model/commands.ts'
 import { Button } from '../../parts/button.tsx'
-import { CommandList } from '../../parts/command-list.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { fieldClasses } from '../../parts/field.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
 import { WriteErrorNote } from '../../parts/notes.tsx'
 import css from './offers.module.css'
 
@@ -27,6 +25,7 @@ export function Withdraw({ kind, name, action, affected, afterwards }: WithdrawP
   const navigate = useNavigate()
   const remove = useRemoveOffer(kind)
   const to = kind === 'file' ? '/files' : '/services'
+  const { mesh, curl } = withdrawCommands({ origin: location.origin, kind, name })
   return (
     <div>
       {remove.error !== null && <WriteErrorNote error={remove.error} />}
@@ -35,29 +34,17 @@ export function Withdraw({ kind, name, action, affected, afterwards }: WithdrawP
         {action}
       </Button>
       {asking && (
-        <Dialog title={`${action} ${name}?`} onClose={() => setAsking(false)}>
+        <Confirm
+          title={`${action} ${name}?`}
+          action={action}
+          refusal="Keep it"
+          commands={[mesh, curl]}
+          onClose={() => setAsking(false)}
+          onConfirm={() => remove.mutate(name, { onSuccess: () => void navigate({ to, search: {} }) })}
+        >
           <p>{affected}</p>
           <p className={css.hint}>{afterwards}</p>
-          <CommandList
-            title="The same from a terminal"
-            commands={withdrawCommands({ origin: location.origin, kind, name })}
-          />
-          <div className={fieldClasses.actions}>
-            <Button
-              tone="danger"
-              autoFocus
-              onClick={() => {
-                setAsking(false)
-                remove.mutate(name, { onSuccess: () => void navigate({ to, search: {} }) })
-              }}
-            >
-              {action}
-            </Button>
-            <Button tone="quiet" onClick={() => setAsking(false)}>
-              Keep it
-            </Button>
-          </div>
-        </Dialog>
+        </Confirm>
       )}
     </div>
   )
