@@ -10,9 +10,11 @@ function at(address: string, port = 4711): Endpoint {
   return { address: address as IpAddress, port }
 }
 
+const noMapping: (mapped: readonly Endpoint[]) => void = () => {}
+
 function watched() {
   const clock = createManualClock()
-  const world = { own: ['192.168.1.2'], seen: new SeenAddresses(), onMapped: (_: readonly Endpoint[]) => {} }
+  const world = { own: ['192.168.1.2'], seen: new SeenAddresses(), onMapped: noMapping }
   const candidates = new WatchedCandidates(
     {
       vpnRanges: () => [],
