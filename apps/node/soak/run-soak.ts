@@ -99,7 +99,7 @@ async function soak(nodes: SoakNodes, init: Soaking): Promise<SoakResult> {
   await nodes.allBack()
   await pause(Math.min(CALM_MS, durationMs * CALM_SHARE))
   memory.finish(nodes.steady())
-  return judgeSoak({ minutes: init.minutes, nodes, memory, writer })
+  return judgeSoak({ minutes: init.minutes, nodes, memory, writer, tell: init.tell })
 }
 
 function attacksOf({ attacks }: Pick<SoakInit, 'attacks'>): readonly Scenario[] {

@@ -7,9 +7,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { engineSupport } from '@mesh/engine'
-import { createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { createLab, eventually, findWireguardGo, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandWords } from './harness.ts'
+import { startStockWireguard, type StockWireguard } from './stock-wireguard.ts'
 import {
   createVpnLab,
   iperf,
@@ -22,6 +23,7 @@ import {
 } from './vpn-lab.ts'
 
 const support = engineSupport()
+const wireguardGo = findWireguardGo()
 const why =
   whyNoNamespaces(['ip', 'nft', 'ping', 'dig', 'iperf3', 'curl']) ??
   (support.supported ? undefined : support.message)
@@ -41,6 +43,8 @@ const COUNTERS = `table inet count {
     icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, mld2-listener-report } accept
     iifname user ip saddr ${USER} ip daddr != ${EXIT} counter name past
     iifname user ip6 saddr 2001:db8:a::10 ip6 daddr != 2001:db8:b::20 counter name past
+    iifname user ip saddr 10.1.0.0/24 counter name past
+    iifname user ip6 saddr fd00:1::/64 counter name past
     ip saddr ${EXIT} ip daddr ${FAR4} counter name byExit
     ip6 saddr 2001:db8:b::20 ip6 daddr ${FAR6} counter name byExit
   }
@@ -77,6 +81,7 @@ describe.skipIf(why !== undefined)(suite, () => {
   let folder: string
   let resolverFolder: string
   const children: ChildProcess[] = []
+  const guests: StockWireguard[] = []
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'mesh-exit-'))
@@ -116,6 +121,7 @@ describe.skipIf(why !== undefined)(suite, () => {
   }, 60_000)
   afterAll(async () => {
     for (const child of children) child.kill()
+    for (const guest of guests) await guest.stop()
     await vpn?.close()
     for (const path of [folder, resolverFolder]) rmSync(path, { recursive: true, force: true })
   })
@@ -126,7 +132,13 @@ describe.skipIf(why !== undefined)(suite, () => {
   }
 
   function startExit(): Promise<Machine> {
-    const args = ['--name=gate', '--address=10.1.0.1/24', '--advertise-exit', '--mdns=false']
+    const args = [
+      '--name=gate',
+      '--address=10.1.0.1/24',
+      '--address=fd00:1::1/64',
+      '--advertise-exit',
+      '--mdns=false',
+    ]
     return vpn.start('exit', [...args, '--listen-maddrs=/ip4/0.0.0.0/tcp/4001'], {
       stateDir: join(folder, 'exit'),
     })
@@ -138,6 +150,7 @@ describe.skipIf(why !== undefined)(suite, () => {
       'user',
       [
         '--address=10.1.0.2/24',
+        '--address=fd00:1::2/64',
         '--mdns=false',
         `--discovery-bootstrap-peers=${bootstrap.join(',')}`,
         ...args,
@@ -189,6 +202,8 @@ describe.skipIf(why !== undefined)(suite, () => {
     for (const far of [FAR4, FAR6]) inside('user', ['ping', '-n', '-q', '-i', '0.1', far])
     user = await starting
     await expectInternet()
+    // a normal start is no error
+    expect(user.lines.filter((line) => line['code'] === 'vpn.exit_gone')).toEqual([])
     expect(counted('byExit')).toBeGreaterThan(1)
     await Promise.all([ping(lab, 'user', LAN_DNS), ping(lab, 'user', FAR_LAN)])
     expect(await runIn(lab, 'user', ['dig', `@${LAN_DNS}`, 'example.org', '+time=3', '+tries=2'])).toContain(
@@ -219,6 +234,44 @@ describe.skipIf(why !== undefined)(suite, () => {
     expect(Problems.map(({ Code }) => Code)).toContain('exit.inbound')
   }, 120_000)
 
+  /** A stock app on `host` that sends what is for the Internet, and no more, to the node that gave the configuration. */
+  async function startGuest(host: string, configuration: string): Promise<void> {
+    const file = 'file' in wireguardGo ? wireguardGo.file : ''
+    const [device, routes] = [`wg${host}`, [`${FAR4}/32`, `${FAR6}/128`]]
+    guests.push(await startStockWireguard({ lab, host, file, device, configuration, routes }))
+  }
+
+  async function expectInternetOfGuest(host: string): Promise<void> {
+    await Promise.all([pingSoon(lab, host, FAR4, 30_000), pingSoon(lab, host, FAR6, 30_000)])
+    const fetched = await runIn(lab, host, ['curl', '-sS', '--max-time', '10', `http://${FAR4}/`])
+    expect(fetched).toBe(`from ${EXIT}`)
+  }
+
+  /** Where there is a guest on `lan`. */
+  async function expectGuestDropped(): Promise<void> {
+    if (guests.length === 0) return
+    await expect(ping(lab, 'lan', FAR4, { count: 1, withinS: 1 })).rejects.toThrow('ping')
+  }
+
+  /** A stock app on the user's machine, whose own node has ended, is a guest of the exit itself. */
+  async function expectGuestOfExit(): Promise<void> {
+    if ('skipped' in wireguardGo) return
+    const body = { Name: 'laptop', FullTunnel: true }
+    await startGuest('user', (await exit.control.createGuest({ body })).Configuration)
+    await expectInternetOfGuest('user')
+  }
+
+  test.skipIf('skipped' in wireguardGo)(
+    'a guest with a full tunnel goes by the exit of its node, and never past it',
+    async () => {
+      const body = { Name: 'tablet', FullTunnel: true, Endpoint: '192.168.7.1' }
+      await startGuest('lan', (await user.control.createGuest({ body })).Configuration)
+      await expectInternetOfGuest('lan')
+      expect(counted('past')).toBe(0)
+    },
+    60_000,
+  )
+
   test('what a firewall and a network manager flush is set again, and nothing passes meanwhile', async () => {
     lab.run('exit', ['nft', 'flush', 'ruleset'])
     for (const family of ['-4', '-6'])
@@ -245,6 +298,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     )
     await expectSetAgain()
     await expectDropped()
+    await expectGuestDropped()
     exit = await startExit()
     await expectInternet()
     expect(lab.run('exit', ['nft', 'list', 'tables'])).toContain('mesh_exit_mesh0')
@@ -270,6 +324,8 @@ describe.skipIf(why !== undefined)(suite, () => {
     const flags = ['--exit-node=10.1.0.1', '--exit-node-block-lan']
     const { ExitNode } = await user.control.putExitNode({ body: { Exit: 'nobody' } })
     expect(ExitNode).toMatchObject({ Wanted: 'nobody', State: 'searching' })
+    const codes = (await user.control.getHealth()).Problems.map(({ Code }) => Code)
+    expect([codes.includes('vpn.exit_searching'), codes.includes('vpn.exit_gone')]).toEqual([true, false])
     await expectDropped()
     await user.control.putExitNode({ body: { Exit: 'gate' } })
     await expectInternet()
@@ -306,7 +362,13 @@ describe.skipIf(why !== undefined)(suite, () => {
     user = await startUser([])
     expect([rules('-4'), rules('-6')].join()).not.toContain('51')
     expect(lab.run('user', ['nft', 'list', 'tables'])).not.toContain('mesh_exit')
-    await Promise.all([exit.stop(), user.stop()])
+    const full = user.control.createGuest({ body: { Name: 'other', FullTunnel: true } })
+    await expect(full).rejects.toMatchObject({ code: 'vpn.no_exit' })
+    const { Problems } = await user.control.getHealth()
+    expect(Problems.some(({ Code }) => Code === 'vpn.guest_no_exit')).toBe(guests.length > 0)
+    await user.stop()
+    await expectGuestOfExit()
+    await exit.stop()
     expect(lab.run('exit', ['nft', 'list', 'tables'])).not.toContain('mesh_exit')
   }, 120_000)
 

@@ -2,14 +2,13 @@
  * A stock WireGuard app as a guest: wireguard-go, set up by nothing but the configuration that `mesh guest add` prints,
  * reaches a second machine of the VPN through the node, and is reached from it.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { engineSupport } from '@mesh/engine'
-import { bridge, createLab, eventually, findWireguardGo, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { bridge, createLab, findWireguardGo, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startStockWireguard, type StockWireguard, valueOf } from './stock-wireguard.ts'
 import {
   createVpnLab,
   iperf,
@@ -42,9 +41,8 @@ describe.skipIf(why !== undefined)(suite, () => {
   let vpn: VpnLab
   let node: Machine
   let member: Machine
-  let app: ChildProcess
+  let app: StockWireguard | undefined
   let stateDir: string
-  const device = `wg${process.pid}`
   let configuration = ''
 
   beforeAll(async () => {
@@ -67,38 +65,10 @@ describe.skipIf(why !== undefined)(suite, () => {
     await pingSoon(lab, 'member', node.v4)
   }, 120_000)
   afterAll(async () => {
-    if (app !== undefined && app.exitCode === null) {
-      const gone = once(app, 'exit')
-      app.kill()
-      await gone
-    }
+    await app?.stop()
     await vpn?.close()
     rmSync(stateDir, { recursive: true, force: true })
   })
-
-  /** Begins anew with the configuration, as an app does that is switched on. */
-  function configure(text: string): void {
-    const stripped = text.replaceAll(/^(Address|DNS|MTU) = .*\n/gm, '')
-    lab.run('phone', ['sh', '-c', `printf %s '${stripped}' | wg setconf ${device} /dev/stdin`])
-  }
-
-  /** Does what wg-quick does. */
-  async function setUp(text: string): Promise<void> {
-    const [file, ...words] = lab.inside('phone', [
-      'file' in wireguardGo ? wireguardGo.file : '',
-      '-f',
-      device,
-    ])
-    const environment = { ...process.env, WG_I_PREFER_BUGGY_USERSPACE_TO_POLISHED_KMOD: '1' }
-    app = spawn(file, words, { stdio: 'ignore', env: environment })
-    await eventually(() => lab.run('phone', ['wg', 'show', device]))
-    configure(text)
-    for (const address of valueOf(text, 'Address').split(', '))
-      lab.run('phone', ['ip', 'addr', 'add', address, 'dev', device])
-    lab.run('phone', ['ip', 'link', 'set', device, 'mtu', valueOf(text, 'MTU'), 'up'])
-    for (const range of valueOf(text, 'AllowedIPs').split(', '))
-      lab.run('phone', ['ip', 'route', 'replace', range, 'dev', device])
-  }
 
   test('a configuration is told once, and all that is kept is public', async () => {
     const guest = await node.control.createGuest({ body: { Name: 'phone' } })
@@ -121,7 +91,13 @@ describe.skipIf(why !== undefined)(suite, () => {
   })
 
   test('it reaches the node and another machine, and is reached', async () => {
-    await setUp(configuration)
+    app = await startStockWireguard({
+      lab,
+      host: 'phone',
+      file: 'file' in wireguardGo ? wireguardGo.file : '',
+      device: `wg${process.pid}`,
+      configuration,
+    })
     const [address = '', address6 = ''] = valueOf(configuration, 'Address').split(/\/\d+(?:, )?/)
     await pingSoon(lab, 'phone', node.v4)
     await pingSoon(lab, 'phone', member.v4)
@@ -164,10 +140,34 @@ describe.skipIf(why !== undefined)(suite, () => {
     node = await vpn.start('node', [...NODE_ARGS, ...listenOf(node)], { stateDir })
     expect((await node.control.listGuests()).map(({ Name }) => Name)).toEqual(['phone'])
     // its app would find that out by itself, after WireGuard's 15 seconds
-    configure(configuration)
+    app?.configure()
     await pingSoon(lab, 'phone', node.v4, 60_000)
     await pingSoon(lab, 'phone', member.v4, 60_000)
   }, 120_000)
+
+  test('after the node moved new guests are told where it is, and those who look elsewhere are named', async () => {
+    // the first goes before: with it all others of its network would
+    lab.run('node', ['ip', 'addr', 'del', '192.168.9.1/24', 'dev', 'eth0'])
+    lab.run('node', ['ip', 'addr', 'add', '192.168.9.77/24', 'dev', 'eth0'])
+    const tablet = await node.control.createGuest({ body: { Name: 'tablet' } })
+    expect(valueOf(tablet.Configuration, 'Endpoint')).toMatch(/^192\.168\.9\.77:\d+$/)
+    const router = await node.control.createGuest({ body: { Name: 'router', Endpoint: 'vpn.example.org' } })
+    expect(router.Endpoint).toMatch(/^vpn\.example\.org:\d+$/)
+    const guests = await node.control.listGuests()
+    expect(guests.map(({ Name, NodeEndpoint, NodeMoved }) => [Name, NodeEndpoint, NodeMoved])).toEqual([
+      ['phone', valueOf(configuration, 'Endpoint'), true],
+      ['tablet', tablet.Endpoint, false],
+      ['router', router.Endpoint, false],
+    ])
+    const { Problems } = await node.control.getHealth()
+    const told = Problems.find(({ Code }) => Code === 'vpn.guest_endpoint')
+    expect(`${told?.Title} ${told?.Hint}`).toMatch(/phone at 192\.168\.9\.1:.* 192\.168\.9\.77:/)
+    const full = node.control.createGuest({ body: { Name: 'full', FullTunnel: true } })
+    await expect(full).rejects.toMatchObject({ code: 'vpn.no_exit' })
+    for (const name of ['tablet', 'router']) await node.control.deleteGuest({ name })
+    lab.run('node', ['ip', 'addr', 'del', '192.168.9.77/24', 'dev', 'eth0'])
+    lab.run('node', ['ip', 'addr', 'add', '192.168.9.1/24', 'dev', 'eth0'])
+  }, 30_000)
 
   test('it is silent at once when it is removed', async () => {
     await node.control.deleteGuest({ name: 'phone' })
@@ -177,10 +177,6 @@ describe.skipIf(why !== undefined)(suite, () => {
     expect(await node.control.listGuests()).toEqual([])
   }, 30_000)
 })
-
-function valueOf(text: string, field: string): string {
-  return new RegExp(`^${field} = (.*)$`, 'm').exec(text)?.[1] ?? ''
-}
 
 /** The same port, so that members find it again. */
 function listenOf({ addresses }: Machine): readonly string[] {

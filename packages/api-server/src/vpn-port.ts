@@ -102,6 +102,12 @@ export interface VpnGuest {
   readonly publicKey: string
   /** When the guest was added, in unix ms. */
   readonly addedAt: number
+  /** It sends all to this node, what is for the Internet too. */
+  readonly fullTunnel: boolean
+  /** Where its configuration finds this node; undefined: that is not known. */
+  readonly findsNodeAt: string | undefined
+  /** This node is not there any more. */
+  readonly isLost: boolean
   /** Unix ms of the last handshake. */
   readonly sessionSince: number | undefined
   readonly endpoint: string | undefined
@@ -123,7 +129,11 @@ export interface VpnPort {
   status(): VpnStatus
   guests(): readonly VpnGuest[]
   /** @throws MeshError with a code of the catalogue */
-  addGuest(request: { readonly name: string; readonly endpoint: string | undefined }): Promise<AddedVpnGuest>
+  addGuest(request: {
+    readonly name: string
+    readonly endpoint: string | undefined
+    readonly fullTunnel: boolean | undefined
+  }): Promise<AddedVpnGuest>
   /** @throws MeshError with a code of the catalogue */
   removeGuest(name: string): void
   /**

@@ -161,11 +161,13 @@ export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
       exit = wanted === undefined ? undefined : wanted === 'nas' ? nas : { ...unknownExit, wanted }
     },
     guests: () => guests,
-    async addGuest({ name, endpoint = '192.0.2.7:51820' }) {
+    async addGuest({ name, endpoint = '192.0.2.7:51820', fullTunnel = false }) {
       if (guests.some((guest) => guest.name === name))
         throw new MeshError('vpn.guest_exists', `there is a guest called ${name} already`)
       const guest = { name, address: '10.1.0.20', publicKey: 'cHVibGlj' }
-      guests.push({ ...guest, addedAt: 0, sessionSince: undefined, endpoint: undefined, counters: COUNTERS })
+      const config = { fullTunnel, findsNodeAt: endpoint, isLost: false }
+      const seen = { sessionSince: undefined, endpoint: undefined, counters: COUNTERS }
+      guests.push({ ...guest, ...config, ...seen, addedAt: 0 })
       return { ...guest, endpoint, configuration: '[Interface]' }
     },
     removeGuest(name) {

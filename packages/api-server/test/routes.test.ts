@@ -210,13 +210,16 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     })
   },
   async listGuests({ client, bucket }) {
-    await client.createGuest({ body: { Name: bucket } })
+    await client.createGuest({ body: { Name: bucket, FullTunnel: true } })
     expect(await client.listGuests()).toContainEqual({
       Name: bucket,
       Address: '10.1.0.20',
       Address6: null,
       PublicKey: 'cHVibGlj',
       AddedAt: '1970-01-01T00:00:00.000Z',
+      FullTunnel: true,
+      NodeEndpoint: '192.0.2.7:51820',
+      NodeMoved: false,
       Handshake: null,
       Endpoint: null,
       PacketsIn: 3,

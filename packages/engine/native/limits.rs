@@ -7,6 +7,10 @@ pub const MAX_PACKET_BYTES: usize = 65_535;
 pub const SEAL_BYTES: usize = 32;
 /// Length of the big-endian number before each frame that says how many bytes it has.
 pub const FRAME_PREFIX_BYTES: usize = 2;
+/// Length of a handshake's first message.
+pub const INITIATION_BYTES: usize = 148;
+/// How long after the last handshake a peer's keys are kept. WireGuard fixes it: three times as long as they may be used.
+pub const KEYS_KEPT: Duration = Duration::from_secs(540);
 /// The most bytes of frames that wait for one peer's stream: 40 ms at 50 Mbit/s. More would only be delay.
 pub const MAX_OUTBOUND_BYTES: usize = 256 * 1024;
 /// The bytes that handshakes and keepalives may use beyond `MAX_OUTBOUND_BYTES`: a full queue must not end a session.

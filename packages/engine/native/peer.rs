@@ -3,7 +3,7 @@
 use crate::counters::Counters;
 use crate::limits::*;
 use crate::queues::{Incoming, Outgoing, frames};
-use crate::sessions::{Identity, Key, Sessions};
+use crate::sessions::{Identity, Initiation, Key, Sessions, Tick};
 use crate::waiting::Waiting;
 use parking_lot::{Mutex, MutexGuard};
 use std::net::SocketAddr;
@@ -43,6 +43,8 @@ pub struct Peer {
 #[derive(Default)]
 pub struct TunnelState {
     sessions: Option<Box<Sessions>>,
+    /// The peer's last initiation, while there are no sessions.
+    last_initiation: Option<Box<Initiation>>,
     preshared: Option<Zeroizing<Key>>,
     waiting: Waiting,
     /// When the application was told that a path is needed.
@@ -99,14 +101,25 @@ impl TunnelState {
             if self.retired {
                 return None;
             }
-            self.sessions =
-                Some(Box::new(Sessions::new(identity, peer.id, public, self.preshared.as_deref().copied())));
+            let sessions = Sessions::new(identity, peer.id, public, self.preshared.as_deref().copied());
+            self.sessions = Some(Box::new(sessions.refusing(self.last_initiation.take())));
         }
         self.sessions.as_deref_mut()
     }
 
     pub fn existing(&mut self) -> Option<&mut Sessions> {
         self.sessions.as_deref_mut()
+    }
+
+    /// Does what is due in the sessions. True: they expired, and their keys are overwritten; the next packet makes others.
+    pub fn tick(&mut self, now: Instant, batch: &mut Vec<u8>) -> bool {
+        let Some(sessions) = &mut self.sessions else { return false };
+        if sessions.tick(now, batch) == Tick::Fine {
+            return false;
+        }
+        self.last_initiation = sessions.take_last_initiation();
+        self.sessions = None;
+        true
     }
 
     /// The secret both ends have besides: for the next handshake.
@@ -162,5 +175,86 @@ impl TunnelState {
     pub fn retire(&mut self) -> Vec<u8> {
         (self.retired, self.sessions) = (true, None);
         self.waiting.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counters::Reason;
+    use crate::test_packets::{Spec, build};
+    use std::time::Duration;
+
+    /// A peer's state here, and its own sessions with this end.
+    fn ends() -> (Identity, Peer, Sessions) {
+        let (here, there) = (Identity::new([1; 32]), Identity::new([2; 32]));
+        let tunnel = Tunnel::WireGuard(there.public_key());
+        let theirs = Sessions::new(&there, 1, here.public_key(), None);
+        (here, Peer::new(2, tunnel, Waiting::default()), theirs)
+    }
+
+    /// The peer begins a handshake: its initiation, after this end has answered.
+    fn shake_hands(here: &Identity, peer: &Peer, theirs: &mut Sessions) -> Vec<u8> {
+        let (mut initiation, mut answer, mut confirmation) = (Vec::new(), Vec::new(), Vec::new());
+        theirs.initiate(true, &mut initiation);
+        let message = frames(&initiation).next().unwrap().to_vec();
+        let mut state = peer.state();
+        state.sessions(peer, here).unwrap().handshake(&message, &mut answer).unwrap();
+        theirs.handshake(frames(&answer).next().unwrap(), &mut confirmation).unwrap();
+        let sealed = frames(&confirmation).next().unwrap();
+        assert_eq!(state.existing().unwrap().open(sealed, &mut [0; 100]), Ok(0));
+        message
+    }
+
+    #[test]
+    fn keys_go_nine_minutes_after_the_last_handshake_though_the_peer_stays() {
+        let (here, peer, mut theirs) = ends();
+        let recorded = [shake_hands(&here, &peer, &mut theirs), shake_hands(&here, &peer, &mut theirs)];
+        let (now, mut batch) = (Instant::now(), Vec::new());
+        let sealed = {
+            assert!(theirs.seal(&build(&Spec::default()), 1280, &mut batch));
+            frames(&batch).next().unwrap().to_vec()
+        };
+        assert!(!peer.state().tick(now + KEYS_KEPT - Duration::from_secs(1), &mut batch));
+        assert!(peer.state().existing().is_some());
+        assert!(peer.state().tick(now + KEYS_KEPT, &mut batch));
+        assert!(peer.state().existing().is_none());
+        let mut state = peer.state();
+        let sessions = state.sessions(&peer, &here).unwrap();
+        assert_eq!(sessions.open(&sealed, &mut [0; 2000]), Err(Reason::UnknownSession));
+        for message in recorded {
+            assert_eq!(sessions.handshake(&message, &mut Vec::new()), Err(Reason::HandshakeRefused));
+        }
+    }
+
+    #[test]
+    fn after_that_a_new_handshake_begins_and_recorded_ones_stay_refused_for_good() {
+        let (here, peer, mut theirs) = ends();
+        let mut recorded = Vec::new();
+        for round in 0..3 {
+            recorded.push(shake_hands(&here, &peer, &mut theirs));
+            let mut batch = Vec::new();
+            assert!(peer.state().sessions(&peer, &here).unwrap().seal(&[0x45; 60], 1280, &mut batch));
+            let sealed = frames(&batch).next().unwrap();
+            assert!(theirs.open(sealed, &mut [0; 100]).is_ok(), "round {round}");
+            // twice: between two expiries the peer need not have been heard
+            for _ in 0..2 {
+                assert!(peer.state().sessions(&peer, &here).is_some());
+                assert!(peer.state().tick(Instant::now() + KEYS_KEPT, &mut Vec::new()));
+            }
+            let mut state = peer.state();
+            let sessions = state.sessions(&peer, &here).unwrap();
+            for message in &recorded {
+                assert_eq!(sessions.handshake(message, &mut Vec::new()), Err(Reason::HandshakeRefused));
+            }
+        }
+    }
+
+    #[test]
+    fn a_handshake_that_is_under_way_is_not_forgotten() {
+        let (here, peer, _theirs) = ends();
+        let mut batch = Vec::new();
+        peer.state().sessions(&peer, &here).unwrap().initiate(false, &mut batch);
+        assert!(!peer.state().tick(Instant::now() + KEYS_KEPT, &mut batch));
     }
 }

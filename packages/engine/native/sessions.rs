@@ -20,6 +20,9 @@ use std::time::Instant;
 
 pub type Key = [u8; 32];
 
+/// A handshake's first message.
+pub type Initiation = [u8; INITIATION_BYTES];
+
 /// The kind of a datagram of WireGuard, by its type and length alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
@@ -106,7 +109,7 @@ pub enum Handshake {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Tick {
     Fine,
-    /// No answer for 90 seconds, or no use for nine minutes: the sessions are forgotten.
+    /// No answer for 90 seconds, or no handshake for nine minutes: these sessions have to go, with their keys.
     Expired,
 }
 
@@ -127,6 +130,10 @@ pub struct Sessions {
     unconfirmed: bool,
     /// It has to be repeated, but not yet.
     again: bool,
+    /// When the last handshake ended well; before the first, when this was made.
+    keyed: Instant,
+    /// The last initiation of the peer that was taken; none: there was none, or it is refused already.
+    last_initiation: Option<Box<Initiation>>,
 }
 
 impl Sessions {
@@ -146,7 +153,27 @@ impl Sessions {
             unanswered: false,
             unconfirmed: false,
             again: false,
+            keyed: Instant::now(),
+            last_initiation: None,
         }
+    }
+
+    /// The same, that refuses this initiation of the peer and all older ones, as those that took it would: somebody may
+    /// have recorded them.
+    pub fn refusing(mut self, last: Option<Box<Initiation>>) -> Sessions {
+        if let Some(Ok(initiation)) = last.as_ref().map(|last| copy_of(&last[..]).try_into_wg()) {
+            // takes the time that it names for the latest; the session that it begins is not the peer's, and ends at once
+            let _ = self.tunn.handle_incoming_packet(initiation);
+            self.tunn.reset();
+        }
+        self.last_initiation = last;
+        self
+    }
+
+    /// The last initiation of the peer that was taken: for those that come after these. They are not moved for it, as what
+    /// is moved leaves a copy of its keys behind.
+    pub fn take_last_initiation(&mut self) -> Option<Box<Initiation>> {
+        self.last_initiation.take()
     }
 
     /// Sets it for the next handshake; sessions go on.
@@ -208,7 +235,11 @@ impl Sessions {
                 self.push(&Packet::from(reply), batch);
                 // gotatun keeps packets of its own only for keepalives without a session
                 self.tunn.get_queued_packets(&mut MtuWatcher::new(u16::MAX)).for_each(drop);
-                (self.unanswered, self.unconfirmed) = (false, answers);
+                (self.unanswered, self.unconfirmed, self.keyed) = (false, answers, Instant::now());
+                if answers {
+                    self.last_initiation =
+                        datagram.try_into().ok().map(|message: &Initiation| Box::new(*message));
+                }
                 Ok(Handshake::Established)
             }
             TunnResult::Done => Ok(Handshake::Taken),
@@ -243,8 +274,12 @@ impl Sessions {
         }
     }
 
-    /// Does what is due: keepalives, new handshakes, forgetting.
-    pub fn tick(&mut self, batch: &mut Vec<u8>) -> Tick {
+    /// Does what is due: keepalives, new handshakes, forgetting. By `now` goes how long keys are kept; all else goes by
+    /// gotatun's own clock.
+    pub fn tick(&mut self, now: Instant, batch: &mut Vec<u8>) -> Tick {
+        if now.saturating_duration_since(self.keyed) >= KEYS_KEPT && !self.unanswered {
+            return Tick::Expired;
+        }
         match self.tunn.update_timers() {
             Ok(Some(message)) => {
                 if matches!(message, WgKind::HandshakeInit(_)) {
@@ -259,10 +294,7 @@ impl Sessions {
                 }
                 Tick::Fine
             }
-            Err(_) => {
-                (self.unanswered, self.unconfirmed, self.again) = (false, false, false);
-                Tick::Expired
-            }
+            Err(_) => Tick::Expired,
         }
     }
 

@@ -4,7 +4,6 @@ use crate::counters::Reason;
 use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::TICK;
-use crate::sessions::Tick;
 use crate::table::{Entry, View};
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::Ordering::Relaxed;
@@ -45,15 +44,13 @@ fn tick(shared: &Shared, entry: &Entry, frames: &mut Vec<u8>) {
     let peer = &entry.peer;
     let mut state = peer.state();
     let (mut unsent, mut stale, mut silent) = (0, 0, false);
-    if let Some(sessions) = state.existing() {
-        if sessions.tick(frames) == Tick::Expired {
-            unsent = state.give_up();
-            silent = unsent > 0;
-            // nobody has the keys for these any more
-            stale = peer.outgoing.clear();
-            peer.live.store(false, Relaxed);
-        }
-    } else if state.is_overdue(Instant::now()) {
+    let now = Instant::now();
+    if state.tick(now, frames) {
+        unsent = state.give_up();
+        silent = unsent > 0;
+        // nobody has the keys for these any more
+        stale = peer.outgoing.clear();
+    } else if state.existing().is_none() && state.is_overdue(now) {
         unsent = state.give_up();
     }
     if state.existing().is_none() && !state.is_waiting() {

@@ -127,7 +127,7 @@ impl Member {
         }
         if self.has_session && is_due(self.echoed, ECHO_EVERY) {
             self.echoed = Some(Instant::now());
-            self.sessions.tick(&mut batch);
+            self.sessions.tick(Instant::now(), &mut batch);
             let echo = echo_request(self.address, target, self.sent as u16);
             self.sent += self.sessions.seal(&echo, MTU, &mut batch) as u64;
         }

@@ -34,11 +34,10 @@ import { ClockCheck, type ClockOffset } from './rules/clock-check.ts'
 import type { Verdict } from './rules/judge.ts'
 import { isLiveAt } from './rules/liveness.ts'
 import { FutureEntries } from './writes/future-entries.ts'
-import type { Tree } from './state/tree-node.ts'
 import { createLocalWriter, type LocalWriter, signEntry } from './writes/local-write.ts'
 import { createLocalWrites, type LocalWrites } from './writes/local-writes.ts'
 import { type BucketPolicy, defaultPolicies, holderOf } from './rules/policy.ts'
-import { createEntryMerger, type EntryMerger } from './merging/entry-merger.ts'
+import { createEntryMerger, type EntryMerger, type MergeSource } from './merging/entry-merger.ts'
 import { findReapable, reapingLeader } from './rules/reap.ts'
 import { createRetractions } from './merging/retractions.ts'
 import { createOwnershipRaces, type OwnershipRaces } from './merging/ownership-races.ts'
@@ -84,7 +83,7 @@ class MeshLedger implements Ledger {
   readonly #policies: ReadonlyMap<string, BucketPolicy>
   readonly #livenessMs: number
   readonly #tombstoneTtlMs: number
-  readonly #admits: (owner: string, bucket?: string) => boolean
+  readonly #admits: (owner: string, bucket?: string, version?: bigint) => boolean
   readonly #stopping = new AbortController()
   readonly #policyOf = (bucket: string): BucketPolicy | undefined =>
     this.mode === 'off' ? undefined : this.#policies.get(bucket)
@@ -159,7 +158,7 @@ class MeshLedger implements Ledger {
 
   merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined): MergeResult {
     if (this.mode === 'off' || this.#stopping.signal.aborted) return NOTHING
-    return this.#merge(entries, author, this.#state.tree)
+    return this.#merge(entries, { author, health: this.#state.tree, isHeldBySender: true })
   }
 
   async receiveBlock(json: Uint8Array, author: PeerId | undefined): Promise<MergeResult> {
@@ -218,13 +217,14 @@ class MeshLedger implements Ledger {
     return { collected, ended: ended.length }
   }
 
-  withdraw(owner: PeerId, above: bigint): number {
+  withdraw(above: ReadonlyMap<PeerId, bigint>): number {
     if (this.mode === 'off' || this.#stopping.signal.aborted) return 0
     const edit = this.#state.edit()
     let count = 0
     for (const row of edit.rows()) {
-      const { bucket, entry } = row
-      if (entry.owner !== owner || entry.version <= above || this.#admits(owner, bucket)) continue
+      const { owner, version } = row.entry
+      const last = above.get(owner as PeerId)
+      if (last === undefined || version <= last || this.#admits(owner, row.bucket)) continue
       edit.forget(row)
       count++
     }
@@ -304,15 +304,15 @@ class MeshLedger implements Ledger {
       clock: this.#clock,
       signal: this.#stopping.signal,
       begin: (author) => {
-        const health = this.#state.tree
-        return (entries) => this.#merge(entries, toAuthor(author), health)
+        const source = { author: toAuthor(author), health: this.#state.tree, isHeldBySender: false }
+        return (entries) => this.#merge(entries, source)
       },
       refuse: (refused, author) => this.#refuseUnread(refused, toAuthor(author)),
     })
   }
 
-  #merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined, health: Tree): MergeResult {
-    const result = this.#merger.merge(entries, author, health)
+  #merge(entries: Iterable<KeyedEntry>, source: MergeSource): MergeResult {
+    const result = this.#merger.merge(entries, source)
     if (this.mode === 'enforce') this.#futureEntries.replace()
     return result
   }

@@ -39,6 +39,7 @@ export { defaultLedgerLimits, type LedgerLimits } from './limits.ts'
 export { createOwners, type Owners, type OwnersInit } from './rules/owners.ts'
 export {
   type BucketPolicy,
+  type EntryGroup,
   defaultPolicies,
   ownedByKey,
   ownedBySigner,

@@ -30,7 +30,9 @@ export interface LedgerComponents {
   readonly logger?: Logger
   /**
    * False for owners whose entries are refused (`GATED`), and who count as not alive in snapshots. `bucket` is
-   * undefined where it is asked about the owner as such. `Ledger.admissionChanged` says that answers changed.
+   * undefined where it is asked about the owner as such. `version` is given where a member shows that it holds an entry
+   * of that version, in a comparison: what was written while its owner was let in may be taken from it.
+   * `Ledger.admissionChanged` says that answers changed.
    */
-  readonly admits?: (owner: string, bucket?: string) => boolean
+  readonly admits?: (owner: string, bucket?: string, version?: bigint) => boolean
 }

@@ -24,6 +24,8 @@ export type RejectionCode =
   | 'QUOTA'
   | 'REPLAYED'
   | 'GATED'
+  /** It needs another entry, which is not held yet. */
+  | 'NOT_YET'
 
 export type LedgerErrorCode =
   | 'ledger.not_owner'
@@ -168,10 +170,10 @@ export interface Ledger {
    */
   reap(): ReapResult
   /**
-   * Takes out what an owner that is not admitted wrote above a version, as if it had never come: for what was taken before
-   * this node heard that nobody may take it. What it stood over comes back from other members. Gives the number.
+   * Takes out what owners that are not admitted wrote above a version of each, as if it had never come: for what was taken
+   * before this node heard that nobody may take it. What it stood over comes back from other members. Gives the number.
    */
-  withdraw(owner: PeerId, above: bigint): number
+  withdraw(above: ReadonlyMap<PeerId, bigint>): number
   /**
    * Holds the writes of this node into owned buckets from now on: they wait, and are judged again after
    * `releaseClaims`: for while it may have missed whose a key is by now. What the rules refuse already is

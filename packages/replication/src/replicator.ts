@@ -178,7 +178,7 @@ class LedgerReplicator implements Replicator {
       this.#ends.push(startWholeBlocks({ ...this.#components, publisher: this.#publisher }))
       return
     }
-    this.#ends.push(ledger.subscribe((event) => this.#publishOwn(event)))
+    this.#ends.push(ledger.subscribe((event) => this.#hear(event)))
     this.#legacy.start()
     await this.#reconciler.start()
     if (this.#isRunning()) this.#catchUp.start()
@@ -257,11 +257,17 @@ class LedgerReplicator implements Replicator {
     return this.#state === 'started'
   }
 
-  #publishOwn(event: LedgerEvent): void {
+  #hear(event: LedgerEvent): void {
     if (event.type === 'retracted') return this.#publisher.publish(event.entries)
+    if (event.type === 'admission') return this.#admissionChanged()
     if (event.type !== 'committed') return
     const own = event.changes.filter(({ origin }) => origin === 'local')
     if (own.length > 0) this.#publisher.publish(own)
+  }
+
+  #admissionChanged(): void {
+    this.#reconciler.admissionChanged()
+    this.#catchUp.admissionChanged()
   }
 
   #legacyHeard(isFirst: boolean): void {

@@ -58,9 +58,10 @@ export interface Trust {
   /** Calls the listener after answers may have changed; the returned function ends it. */
   onChange(listener: () => void): () => void
   /**
-   * Tells for `LedgerComponents.admits` what anybody may show whatever its owner is, is taken from everybody.
+   * Tells for `LedgerComponents.admits` whose entries are taken: statements from everybody, and what members show of a
+   * peer that was shut out after it wrote that.
    */
-  admits(owner: string, bucket?: string): boolean
+  admits(owner: string, bucket?: string, version?: bigint): boolean
   /** The rules of buckets of this package's. */
   readonly policies: PolicyTable
   readonly gate: GateSwitch | undefined
@@ -116,9 +117,11 @@ class NodeTrust implements Trust {
     return () => this.#listeners.delete(listener)
   }
 
-  admits(owner: string, bucket?: string): boolean {
+  admits(owner: string, bucket?: string, version?: bigint): boolean {
     if (bucket === BUCKETS.admission && this.administration !== undefined) return true
-    return this.mayUse(owner)
+    if (this.mayUse(owner)) return true
+    if (version === undefined || this.administration?.wroteBefore(owner, version) !== true) return false
+    return this.#gate?.mayPass(owner) ?? true
   }
 
   get policies(): PolicyTable {

@@ -15,7 +15,7 @@
  *   { signer, readAdminSeed: () => undefined, clock: systemClock, random: systemRandom, log: silentLogger },
  * )
  * const policies = { ...defaultPolicies, ...trust.policies }
- * const ledger = createLedger({ policies }, { signer, admits: (owner, bucket) => trust.admits(owner, bucket) })
+ * const ledger = createLedger({ policies }, { signer, admits: (...asked) => trust.admits(...asked) })
  * trust.attachLedger(ledger)
  * console.log(trust.mayUse(admin.peerId))
  * trust.stop()

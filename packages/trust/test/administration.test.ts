@@ -1,14 +1,16 @@
 /** Administrators over real ledgers: what nodes believe, whatever others write into the bucket `admission`. */
-import { silentLogger, systemRandom } from '@mesh/core'
+import { type PeerId, silentLogger, systemRandom } from '@mesh/core'
 import {
   canonicalBytes,
   createLedger,
   createSigner,
   defaultPolicies,
+  encodeBlock,
   type KeyedEntry,
   type Ledger,
   type Signer,
 } from '@mesh/ledger'
+import { createNodeVerifier } from '@mesh/ledger/node'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
@@ -19,6 +21,7 @@ const NETWORK = '00112233445566778899'
 const HOUR = 3_600_000
 const adminSeed = systemRandom.bytes(32)
 const admin = createSigner(adminSeed)
+const verify = createNodeVerifier()
 
 interface TestNode {
   readonly trust: Trust
@@ -63,7 +66,7 @@ function openNode(
   )
   const ledger = createLedger(
     { policies: { ...defaultPolicies, ...trust.policies } },
-    { signer, clock, admits: (owner, bucket) => trust.admits(owner, bucket) },
+    { signer, verify, clock, admits: (...asked) => trust.admits(...asked) },
   )
   trust.attachLedger(ledger)
   const node = { trust, ledger, signer }
@@ -227,6 +230,181 @@ test('an invite that two use before it is confirmed lets nobody in until a perso
   administrationOf(home).setMember(second.signer.peerId, 'admitted')
   tell(home, far)
   expect([first, second].map(({ signer }) => far.trust.mayUse(signer.peerId))).toEqual([false, true])
+})
+
+test.each<[string, (home: TestNode, invite: PeerId, clock: ManualClock) => Promise<unknown>]>([
+  ['ended', (_home, _invite, clock) => clock.advance(2 * HOUR)],
+  ['was cancelled', async (home, invite) => administrationOf(home).cancelInvite(invite)],
+  [
+    'was given to a third',
+    async (home) => administrationOf(home).setMember(required(nodes.at(-1)).signer.peerId, 'admitted'),
+  ],
+])('a claim that one node heard before its invite %s, and one after, is held by both', async (_what, end) => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  const { code, invite } = administrationOf(home).invite({ lifeMs: HOUR })
+  const [early, late, claimant] = [openNode(clock), openNode(clock), openNode(clock, { invite: code })]
+  for (const each of [early, late, claimant]) tell(home, each)
+  await clock.advance(1)
+  tell(claimant, early)
+  await end(home, invite, clock)
+  tell(home, late)
+  tell(late, early)
+  tell(early, late)
+  await clock.advance(1)
+  expect(digestOf(late)).toBe(digestOf(early))
+  expect(late.trust.mayUse(claimant.signer.peerId)).toBe(early.trust.mayUse(claimant.signer.peerId))
+})
+
+test('of many claims of one invite all nodes hold the same few, whatever they heard first', async () => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  const { code } = administrationOf(home).invite({ lifeMs: HOUR })
+  const observers = [openNode(clock), openNode(clock)] as const
+  const claimants = Array.from({ length: 9 }, () => openNode(clock, { invite: code }))
+  for (const each of [...observers, ...claimants]) tell(home, each)
+  await clock.advance(1)
+  for (const [at, claimant] of claimants.entries()) tell(claimant, required(observers[at % 2]))
+  const [one, two] = observers
+  tell(one, two)
+  tell(two, one)
+  const claims = administrationOf(one).roster.invites[0]?.claims
+  const least = claimants
+    .map(({ signer }) => signer.peerId)
+    .sort()
+    .slice(0, 4)
+  expect(claims).toEqual(least)
+  expect(digestOf(two)).toBe(digestOf(one))
+})
+
+test('a claim that comes in one block with its invite is taken', async () => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  const { code } = administrationOf(home).invite({ lifeMs: HOUR })
+  const claimant = openNode(clock, { invite: code })
+  tell(home, claimant)
+  await clock.advance(1)
+  const [far, early] = [openNode(clock), openNode(clock)]
+  expect(tell(claimant, far).rejected).toEqual([])
+  expect(far.trust.mayUse(claimant.signer.peerId)).toBe(true)
+  const claim = [...claimant.ledger.snapshot().entries('admission')].filter(({ key }) =>
+    key.startsWith('claim/'),
+  )
+  expect(early.ledger.merge(claim, undefined).rejected).toMatchObject([{ code: 'NOT_YET' }])
+})
+
+test('of two that one invite let in, each by an administrator in its part, the first one is in everywhere', async () => {
+  const clock = createManualClock()
+  const otherSeed = systemRandom.bytes(32)
+  const administrators = [admin, createSigner(otherSeed)]
+  const home = openNode(clock, { administrators, holdsKey: true })
+  const other = openNode(clock, { administrators, holdsKey: true, seed: otherSeed })
+  const { code } = administrationOf(home).invite({ lifeMs: HOUR })
+  const [first, second] = [
+    openNode(clock, { administrators, invite: code }),
+    openNode(clock, { administrators, invite: code }),
+  ]
+  for (const each of [other, first, second]) tell(home, each)
+  await clock.advance(1)
+  tell(second, other)
+  await clock.advance(1_000)
+  tell(first, home)
+  await clock.advance(1)
+  expect(other.trust.mayUse(second.signer.peerId)).toBe(true)
+  expect(home.trust.mayUse(first.signer.peerId)).toBe(true)
+  await settle(clock, first.ledger.put('notes', 'first', '1'))
+  await settle(clock, second.ledger.put('notes', 'second', '2'))
+  tellAll(first, home)
+  tellAll(second, other)
+  await meet(clock, [home, other])
+  for (const each of [home, other]) {
+    const isIn = [first, second].map(({ signer }) => each.trust.mayUse(signer.peerId))
+    expect(isIn).toEqual([false, true])
+    expect([...each.ledger.snapshot().entries('notes')].map(({ key }) => key)).toEqual(['second'])
+  }
+  // a person's own word stands beside the invite
+  administrationOf(home).setMember(first.signer.peerId, 'admitted')
+  await meet(clock, [home, other])
+  tellAll(first, other)
+  expect(other.trust.mayUse(first.signer.peerId)).toBe(true)
+  expect(other.trust.mayUse(second.signer.peerId)).toBe(true)
+  // and who is shut out does not leave its invite to the other
+  administrationOf(other).setMember(second.signer.peerId, 'revoked')
+  await meet(clock, [home, other])
+  expect(home.trust.mayUse(second.signer.peerId)).toBe(false)
+  expect(home.trust.mayUse(first.signer.peerId)).toBe(true)
+})
+
+test('what a peer wrote in a part that heard late of its revocation is held by all or by none', async () => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  const [far, bad] = [openNode(clock), openNode(clock)]
+  await clock.advance(1)
+  for (const each of [far, bad]) administrationOf(home).setMember(each.signer.peerId, 'admitted')
+  for (const each of [far, bad]) tell(home, each)
+  // from here on two parts
+  await clock.advance(1_000)
+  await settle(clock, bad.ledger.put('notes', 'before', '1'))
+  await clock.advance(1_000)
+  administrationOf(home).setMember(bad.signer.peerId, 'revoked')
+  await clock.advance(1_000)
+  await settle(clock, bad.ledger.put('notes', 'after', '2'))
+  tellAll(bad, far)
+  expect(far.ledger.snapshot().count('notes')).toBe(2)
+  // over the topic nothing of it is taken, whatever its version says
+  const block = encodeBlock([...bad.ledger.snapshot().entries('notes')])
+  expect((await home.ledger.receiveBlock(block, far.signer.peerId)).accepted).toBe(0)
+  await meet(clock, [home, far])
+  for (const each of [home, far, openFresh(clock, home)]) {
+    expect([...each.ledger.snapshot().entries('notes')].map(({ key }) => key)).toEqual(['before'])
+  }
+})
+
+test('whatever was claimed, said and heard in whichever order, nodes that meet hold the same', async () => {
+  const order = fc.array(fc.tuple(fc.nat(99), fc.nat(99), fc.nat(11)), { minLength: 40, maxLength: 60 })
+  await fc.assert(
+    fc.asyncProperty(order, async (steps) => {
+      const clock = createManualClock()
+      const otherSeed = systemRandom.bytes(32)
+      const administrators = [admin, createSigner(otherSeed)]
+      const open = (init: Parameters<typeof openNode>[1]) => openNode(clock, { administrators, ...init })
+      const members = [
+        open({ holdsKey: true }),
+        open({ holdsKey: true, seed: otherSeed }),
+        open({}),
+        open({}),
+      ]
+      const [home, other] = [required(members[0]), required(members[1])]
+      await clock.advance(1)
+      for (const { signer } of members.slice(2)) administrationOf(home).setMember(signer.peerId, 'admitted')
+      const { code, invite } = administrationOf(home).invite({ lifeMs: 20_000 })
+      const claimants = Array.from({ length: 6 }, () => open({ invite: code }))
+      await meet(clock, members)
+      for (const each of claimants) tell(home, each)
+      const all = [...members, ...claimants]
+      for (const [a, b, what] of steps) {
+        // administrators' nodes are met seldom, or they would confirm each claim before there is another
+        const to = required(members[what === 11 ? b % 2 : 2 + (b % 2)])
+        const from = required(all[a % all.length])
+        const [claimant, key] = [required(claimants[a % claimants.length]), b % 2 === 0 ? home : other]
+        if (what === 0) await clock.advance(a * 100)
+        else if (what === 1) administrationOf(key).setMember(claimant.signer.peerId, 'revoked')
+        else if (what === 2) administrationOf(key).setMember(claimant.signer.peerId, 'admitted')
+        else if (what === 3 && a % 8 === 0) administrationOf(home).cancelInvite(invite)
+        else if (what < 6) await settle(clock, from.ledger.put('notes', `k${b % 5}`, `${a}`))
+        else tellAll(from, to)
+        await clock.advance(1)
+      }
+      await meet(clock, members)
+      const views = members.map(({ trust, ledger }) => ({
+        buckets: ledger.snapshot().digest().buckets,
+        isIn: claimants.map(({ signer }) => trust.mayUse(signer.peerId)),
+      }))
+      for (const each of views) expect(each).toEqual(views[0])
+      for (const each of nodes.splice(0)) each.trust.stop()
+    }),
+    { numRuns: 8 },
+  )
 })
 
 test('an invite that ended or was cancelled lets nobody in, and what was not confirmed ends with it', async () => {
@@ -427,6 +605,31 @@ test('whatever stands in a key and a value, reading it throws nothing', () => {
     }),
   )
 })
+
+function digestOf({ ledger }: TestNode) {
+  return ledger.snapshot().digest().buckets['admission']
+}
+
+/** Gives everything that one node holds to another, as in a comparison. */
+function tellAll(from: TestNode, to: TestNode) {
+  return to.ledger.merge([...from.ledger.snapshot().entries()], from.signer.peerId)
+}
+
+/** Lets nodes compare until all have heard of everything. */
+async function meet(clock: ManualClock, members: readonly TestNode[]): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    for (const from of members) for (const to of members) if (from !== to) tellAll(from, to)
+    await clock.advance(1)
+  }
+}
+
+/** A node that joins late and compares with one. */
+function openFresh(clock: ManualClock, from: TestNode): TestNode {
+  const fresh = openNode(clock)
+  tell(from, fresh)
+  tellAll(from, fresh)
+  return fresh
+}
 
 async function settle(clock: ManualClock, { settled }: { readonly settled: Promise<unknown> }) {
   await clock.advance(50)

@@ -11,13 +11,13 @@ import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
 import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'
 import { unknownPeer, vpnError } from './errors.ts'
-import { ExitPin, exitStatus } from './exit.ts'
+import { OwnExit } from './exit.ts'
 import { countNeighbours, findProblems } from './find-problems.ts'
 import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
 import { DEFAULT_MTU, PROBE_MS } from './limits.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
-import { announceRoutes, receivedRanges, routedRanges } from './own-routes.ts'
-import { peerStatuses } from './status.ts'
+import { announceRoutes, hasExit, receivedRanges, routedRanges } from './own-routes.ts'
+import { vpnStatus } from './status.ts'
 import { interfaceLost } from './vpn-problems.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { TableInputs } from './table/table-inputs.ts'
@@ -34,7 +34,6 @@ import type {
   Vpn,
   VpnComponents,
   VpnEvent,
-  VpnExitStatus,
   VpnInit,
   VpnProbe,
   VpnProblem,
@@ -60,7 +59,7 @@ class MeshVpn implements Vpn {
   readonly #ranges: readonly Cidr[]
   readonly #own: OwnAddresses
   readonly #guests: Guests
-  readonly #exit: ExitPin
+  readonly #exit: OwnExit
   readonly #inputs: TableInputs
   readonly #listeners: VpnListeners
   readonly #stopping = new AbortController()
@@ -117,7 +116,12 @@ class MeshVpn implements Vpn {
       },
     )
     this.#guests = this.#createGuests()
-    this.#exit = new ExitPin(init.exitNode, components.exitStore ?? NO_STORE)
+    this.#exit = new OwnExit(init.exitNode, {
+      ...components,
+      store: components.exitStore ?? NO_STORE,
+      tunnels: () => this.#parts?.tunnels,
+      onChange: () => this.#tellProblems(),
+    })
   }
 
   guests(): readonly GuestStatus[] {
@@ -137,7 +141,6 @@ class MeshVpn implements Vpn {
   setExitNode(wanted: string | undefined): void {
     this.#exit.change(wanted)
     this.#watch?.rebuild()
-    this.#tellProblems()
   }
 
   announceAgain(): void {
@@ -155,6 +158,7 @@ class MeshVpn implements Vpn {
         accepted: () => this.#table?.accepted ?? [],
         udpPort: () => this.#parts?.supervisor.engine.udpPort,
         candidates: () => this.#parts?.tunnels.candidates() ?? [],
+        hasExit: () => hasExit(this.#init, this.#table),
         counters: () => this.#parts?.supervisor.stats().guests ?? new Map(),
         neighbours: () => countNeighbours(this.#components),
         onChange: () => this.#watch?.rebuild(),
@@ -185,21 +189,16 @@ class MeshVpn implements Vpn {
   }
 
   status(): VpnStatus {
-    const table = this.#table
-    const stats = this.#parts?.supervisor.stats()
-    const tunnels = this.#parts?.tunnels
-    return {
+    return vpnStatus({
       state: this.#state,
       interface: this.interface,
       addresses: this.addresses(),
-      peers: table && tunnels && stats ? peerStatuses(table, tunnels, stats) : [],
-      device: stats?.device ?? { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} },
-      routes: { advertised: this.#init.advertiseRoutes ?? [], accepted: table?.accepted ?? [] },
-      exit: this.#exitStatus(),
-      offersExit: this.#init.machine.Exit,
-      ignored: table?.ignored ?? {},
-      refusals: tunnels?.refusals() ?? {},
-    }
+      exit: this.#exit.status(),
+      init: this.#init,
+      table: this.#table,
+      tunnels: this.#parts?.tunnels,
+      stats: this.#parts?.supervisor.stats(),
+    })
   }
 
   problems(): readonly VpnProblem[] {
@@ -212,7 +211,7 @@ class MeshVpn implements Vpn {
       tunnels: this.#parts?.tunnels,
       init: this.#init,
       guests: this.#guests,
-      exit: this.#exitStatus(),
+      exit: this.#exit.status(),
       table: this.#table,
     })
   }
@@ -239,10 +238,6 @@ class MeshVpn implements Vpn {
   #untilStopped(given: AbortSignal | undefined): AbortSignal {
     const { signal } = this.#stopping
     return given === undefined ? signal : AbortSignal.any([given, signal])
-  }
-
-  #exitStatus(): VpnExitStatus | undefined {
-    return exitStatus(this.#exit.wish(), this.#table?.exit, this.#parts?.tunnels)
   }
 
   async #stop(): Promise<void> {
@@ -282,6 +277,7 @@ class MeshVpn implements Vpn {
     this.#ends.push(() => this.#guests.stop())
     this.#ends.push(announceRoutes(advertiseRoutes, this.#components))
     this.#isUp = true
+    this.#ends.push(this.#exit.begin())
     this.#enter(this.#own.leasing ? 'leasing' : 'running')
     this.#tellProblems()
   }
@@ -323,8 +319,12 @@ class MeshVpn implements Vpn {
       {
         network,
         engine: supervisor.engine,
-        onTunnels: () => this.#applier?.setEngineTable(),
+        onTunnels: () => {
+          this.#applier?.setEngineTable()
+          this.#exit.follow()
+        },
         onUdpPath: (peer) => {
+          this.#exit.follow()
           const udp = this.#parts?.tunnels.status(peer).udp
           if (udp !== undefined) this.#listeners.emit({ type: 'path', peer, udp })
         },
@@ -351,9 +351,9 @@ class MeshVpn implements Vpn {
 
   #apply(table: VpnTable): void {
     this.#table = table
-    this.#exit.learn(table.exit)
     if (this.#parts === undefined) return
     this.#applier?.apply(table)
+    this.#exit.learn(table.exit)
     this.#tellProblems()
   }
 

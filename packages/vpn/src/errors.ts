@@ -34,6 +34,8 @@ export type VpnErrorCode =
   | 'vpn.no_udp'
   /** It is not known where a guest finds this node. */
   | 'vpn.no_endpoint'
+  /** A guest was to send all to this node, which has no exit and is none. */
+  | 'vpn.no_exit'
   | TunnelErrorCode
 
 export function vpnError(

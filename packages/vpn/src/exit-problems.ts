@@ -23,6 +23,16 @@ export function exitProblems(
     }))
   }
   const { why, hint } = reasonOf(status, choice)
+  if (status.state === 'searching') {
+    return [
+      {
+        code: 'vpn.exit_searching',
+        severity: 'warning',
+        title: `Looking for the exit node ${nameOf(status)}: until it is reached packets to the Internet are dropped`,
+        hint: `${why} so far. ${hint}`,
+      },
+    ]
+  }
   return [
     {
       code: 'vpn.exit_gone',

@@ -1,60 +1,114 @@
-/** The exit of this node: which member it is, remembered over restarts, and what of it people are told. */
-import { type PeerId, tryParsePeerId } from '@mesh/core'
+/**
+ * The exit of this node: which member it is, remembered over restarts, and what of it people are told. It is looked for
+ * until it was reached once, or for `EXIT_SEARCH_MS`: only then is it gone.
+ */
+import { type Clock, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { LeaseStore } from './addresses/lease-store.ts'
+import { EXIT_SEARCH_MS } from './limits.ts'
+import type { VpnNetwork } from './ports.ts'
 import type { ExitChoice, ExitWish } from './table/choose-exit.ts'
 import type { Tunnels } from './tunnels/tunnels.ts'
 import type { VpnExitStatus } from './vpn.ts'
 
-/** Remembers the peer that a name or address stood for, so that nobody else can take it over. */
-export class ExitPin {
-  #wanted: string | undefined
-  readonly #store: LeaseStore
-  #peer: PeerId | undefined
+interface OwnExitComponents {
+  readonly store: LeaseStore
+  readonly network: Pick<VpnNetwork, 'onPath'>
+  readonly clock: Clock
+  /** Undefined: there is no interface. */
+  readonly tunnels: () => Pick<Tunnels, 'status'> | undefined
+  /** Called when the state of the exit is another than before. */
+  readonly onChange: () => void
+}
 
-  constructor(wanted: string | undefined, store: LeaseStore) {
+export class OwnExit {
+  readonly #components: OwnExitComponents
+  #wanted: string | undefined
+  /** The peer that a name or address stood for, so that nobody else can take it over. */
+  #pinned: PeerId | undefined
+  /** It was reached since it was chosen. */
+  #wasUp = false
+  /** It was looked for long enough. */
+  #isOverdue = false
+  /** Who it is, by the table; undefined: none was built since it was chosen. */
+  #choice: ExitChoice | undefined
+  #told: VpnExitStatus['state'] | undefined
+  #life: 'starting' | 'running' | 'ended' = 'starting'
+  #cancelSearch = () => {}
+
+  /** @param wanted the name, address or id by which the person named it; undefined: none is wanted */
+  constructor(wanted: string | undefined, components: OwnExitComponents) {
+    this.#components = components
     this.#wanted = wanted
-    this.#store = store
-    const [kept, peer] = store.read()?.split('\n') ?? []
-    if (wanted !== undefined && kept === wanted) this.#peer = tryParsePeerId(peer ?? '')
+    const [kept, peer] = components.store.read()?.split('\n') ?? []
+    if (wanted !== undefined && kept === wanted) this.#pinned = tryParsePeerId(peer ?? '')
   }
 
   wish(): ExitWish | undefined {
-    return this.#wanted === undefined ? undefined : { wanted: this.#wanted, pinned: this.#peer }
+    return this.#wanted === undefined ? undefined : { wanted: this.#wanted, pinned: this.#pinned }
   }
 
-  /** Another exit, or none, is wanted from now on. */
+  /** The VPN runs: from here on it can be found. The returned function ends that, and nothing is told any more. */
+  begin(): () => void {
+    this.#life = 'running'
+    const unwatch = this.#components.network.onPath(() => this.follow())
+    this.#search()
+    return () => {
+      this.#life = 'ended'
+      this.#cancelSearch()
+      unwatch()
+    }
+  }
+
+  /** Another exit, or none, is wanted from now on; the next table says who that is. */
   change(wanted: string | undefined): void {
     if (wanted === this.#wanted) return
     this.#wanted = wanted
-    this.#peer = undefined
+    this.#pinned = this.#choice = undefined
+    this.#search()
   }
 
+  /** Takes the table's word for who it is. */
   learn(choice: ExitChoice | undefined): void {
-    if (choice?.state !== 'chosen' || this.#peer === choice.offer.peer) return
-    this.#peer = choice.offer.peer
-    this.#store.write(`${this.#wanted}\n${this.#peer}\n`)
-  }
-}
-
-/** How the exit is; undefined where none was asked for. */
-export function exitStatus(
-  wish: ExitWish | undefined,
-  choice: ExitChoice | undefined,
-  tunnels: Pick<Tunnels, 'status'> | undefined,
-): VpnExitStatus | undefined {
-  if (wish === undefined) return undefined
-  const { wanted, pinned } = wish
-  if (choice?.state !== 'chosen' || tunnels === undefined) {
-    return {
-      wanted,
-      peer: pinned,
-      hostname: '',
-      state: pinned === undefined ? 'searching' : 'gone',
-      families: [],
+    this.#choice = choice
+    if (choice?.state === 'chosen' && this.#pinned !== choice.offer.peer) {
+      this.#pinned = choice.offer.peer
+      this.#components.store.write(`${this.#wanted}\n${this.#pinned}\n`)
     }
+    this.follow()
   }
-  const { peer, hostname, families } = choice.offer
-  const { kind, udp, path } = tunnels.status(peer)
-  const isUp = kind === 'wireguard' && (udp.state !== 'none' || path !== undefined)
-  return { wanted, peer, hostname, state: isUp ? 'up' : 'gone', families }
+
+  /** Must be called when a tunnel or a connection is another than before. */
+  follow(): void {
+    if (this.#life === 'ended') return
+    const state = this.status()?.state
+    if (state === 'up') this.#wasUp = true
+    if (state === this.#told) return
+    this.#told = state
+    this.#components.onChange()
+  }
+
+  /** How the exit is; undefined where none is wanted. */
+  status(): VpnExitStatus | undefined {
+    if (this.#wanted === undefined) return undefined
+    const [wanted, choice, tunnels] = [this.#wanted, this.#choice, this.#components.tunnels()]
+    const isSought = !this.#wasUp && !this.#isOverdue && choice?.state !== 'ambiguous'
+    const away = isSought ? 'searching' : 'gone'
+    if (choice?.state !== 'chosen' || tunnels === undefined)
+      return { wanted, peer: this.#pinned, hostname: '', state: away, families: [] }
+    const { peer, hostname, families } = choice.offer
+    const { kind, udp, path } = tunnels.status(peer)
+    const isUp = kind === 'wireguard' && (udp.state !== 'none' || path !== undefined)
+    return { wanted, peer, hostname, state: isUp ? 'up' : away, families }
+  }
+
+  #search(): void {
+    this.#cancelSearch()
+    this.#wasUp = this.#isOverdue = false
+    if (this.#wanted === undefined || this.#life !== 'running') return this.follow()
+    this.#cancelSearch = this.#components.clock.after(EXIT_SEARCH_MS, () => {
+      this.#isOverdue = true
+      this.follow()
+    })
+    this.follow()
+  }
 }

@@ -52,6 +52,11 @@ export const REOPEN_AFTER_MS = 1_000
 /** The time, in ms, within which an interface that is taken away a second time is not made anew. */
 export const REOPEN_AGAIN_MS = 60_000
 
+// Exit
+
+/** How long an exit that was not reached so far is looked for, in ms, before that is an error. */
+export const EXIT_SEARCH_MS = 60_000
+
 // Life
 
 /** How long after a lease that could not be taken, as in a full range, it is tried again, in ms. */

@@ -3,12 +3,25 @@ import { type Cidr, delay } from '@mesh/core'
 import { WITHDRAW_MS } from './limits.ts'
 import type { VpnLedger } from './ports.ts'
 import { readRoute } from './table/read-entry.ts'
+import type { VpnTable } from './table/build-table.ts'
 import { DEFAULT_ROUTES } from './table/prefix.ts'
 import type { VpnComponents, VpnInit } from './vpn.ts'
 
 /** Gives the networks behind this node from which it takes packets: an exit takes all that members have for the Internet. */
 export function receivedRanges({ advertiseRoutes = [], advertiseExit }: VpnInit): readonly Cidr[] {
   return advertiseExit === true ? [...advertiseRoutes, ...DEFAULT_ROUTES] : advertiseRoutes
+}
+
+/** True when what is for the Internet has a way from here: through a member that was chosen, or out of this machine. */
+export function hasExit(
+  { advertiseExit }: Pick<VpnInit, 'advertiseExit'>,
+  table: Pick<VpnTable, 'peers' | 'exit'> | undefined,
+): boolean {
+  // before there is a table nobody can say that there is none
+  if (advertiseExit === true || table === undefined || table.exit !== undefined) return true
+  return [...table.peers.values()].some(({ allowed }) =>
+    allowed.some((range) => DEFAULT_ROUTES.includes(range)),
+  )
 }
 
 /** Gives what the kernel routes into the VPN; a default route is a matter of marks, and hides nobody. */

@@ -4,11 +4,31 @@ import type { EngineStats } from '@mesh/engine'
 import type { Tunnels } from './tunnels/tunnels.ts'
 import type { VpnTable } from './table/build-table.ts'
 import type { TablePeer } from './table/table-build.ts'
-import type { VpnPeerStatus } from './vpn.ts'
+import type { VpnInit, VpnPeerStatus, VpnStatus } from './vpn.ts'
 
 const NO_COUNTERS = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
 
-export function peerStatuses(
+interface VpnStatusInput extends Pick<VpnStatus, 'state' | 'interface' | 'addresses' | 'exit'> {
+  readonly init: Pick<VpnInit, 'advertiseRoutes' | 'machine'>
+  readonly table: VpnTable | undefined
+  /** Both are undefined while there is no interface. */
+  readonly tunnels: Pick<Tunnels, 'status' | 'refusals'> | undefined
+  readonly stats: EngineStats | undefined
+}
+
+export function vpnStatus({ init, table, tunnels, stats, ...own }: VpnStatusInput): VpnStatus {
+  return {
+    ...own,
+    peers: table && tunnels && stats ? peerStatuses(table, tunnels, stats) : [],
+    device: stats?.device ?? NO_COUNTERS,
+    routes: { advertised: init.advertiseRoutes ?? [], accepted: table?.accepted ?? [] },
+    offersExit: init.machine.Exit,
+    ignored: table?.ignored ?? {},
+    refusals: tunnels?.refusals() ?? {},
+  }
+}
+
+function peerStatuses(
   { peers }: Pick<VpnTable, 'peers'>,
   tunnels: Pick<Tunnels, 'status'>,
   stats: EngineStats,

@@ -112,8 +112,10 @@ export interface GuestStore {
 export interface GuestRequest {
   /** A DNS label, which no other guest of this node has. */
   readonly name: string
-  /** Where it finds this node, `HOST` or `HOST:PORT`. */
+  /** Where it finds this node, `HOST` or `HOST:PORT`; default: the address that most probably works now. */
   readonly endpoint?: string | undefined
+  /** True to have it send all to this node, what is for the Internet too: that goes through the node's exit. */
+  readonly fullTunnel?: boolean | undefined
 }
 
 /** A guest that was made: its private key stands in the configuration, and nowhere else. */
@@ -135,6 +137,12 @@ export interface GuestStatus {
   readonly publicKey: string
   /** When the guest was added, in unix ms. */
   readonly addedAt: number
+  /** Its configuration sends all to this node, what is for the Internet too. */
+  readonly fullTunnel: boolean
+  /** Where its configuration finds this node; undefined: it was added when that was not kept. */
+  readonly findsNodeAt: string | undefined
+  /** This node is not there any more, and its app has to be told where it is. */
+  readonly isLost: boolean
   /** Unix ms of the last handshake since this node started; undefined: none. */
   readonly sessionSince: number | undefined
   /** Where it was heard from last; undefined: not since this node started. */
@@ -193,7 +201,7 @@ export interface Vpn {
   /**
    * Makes a guest: keys, an address, and the configuration for it.
    * @throws MeshError `vpn.guest_exists`, `vpn.bad_guest_name`, `vpn.too_many_guests`, `vpn.no_udp`, `vpn.no_endpoint`,
-   *   `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.guests_need_engine`, `vpn.not_running`; the signal's reason
+   *   `vpn.no_exit`, `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.guests_need_engine`, `vpn.not_running`; the signal's reason
    */
   addGuest(request: GuestRequest, signal?: AbortSignal): Promise<AddedGuest>
   /** Cuts a guest off, at once. @throws MeshError `vpn.unknown_guest`, `vpn.guest_not_kept`, `vpn.not_running` */
@@ -242,7 +250,10 @@ export interface VpnStatus {
   readonly refusals: Readonly<Record<string, number>>
 }
 
-/** `up`: it is reached. While it is not, packets to the Internet are dropped. */
+/**
+ * `up`: it is reached. `searching`: it was not reached since it was chosen or the node started, a minute ago at most.
+ * `gone`: it was reached, or should have been by now. While it is not reached packets to the Internet are dropped.
+ */
 export interface VpnExitStatus {
   /** The name, address or id by which the person named it. */
   readonly wanted: string

@@ -64,6 +64,8 @@ export class PathNetwork {
   wireBytes = 1_472
   /** The most further sockets of a member. */
   maxSockets = 2
+  /** The members whose processes are too busy to hear that datagrams came; their engines have them. */
+  readonly busy = new Set<SimMember>()
   readonly #random: Random
   /** By which address of its own a member was reached from an address last: it answers from there. */
   readonly #reachedAt = new Map<string, IpAddress>()
@@ -201,7 +203,7 @@ export class PathNetwork {
   inject(to: SimMember, from: Endpoint, bytes: Uint8Array, port = PORT): void {
     const socket = port === PORT ? undefined : port
     this.#inboxes.get(to)?.push({ from, socket, length: bytes.length, bytes: bytes.slice(0, 256) })
-    to.paths.datagrams()
+    if (!this.busy.has(to)) to.paths.datagrams()
   }
 
   /** A packet that is sent now reaches the other, by the path or by the stream that helps. */

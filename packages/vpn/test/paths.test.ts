@@ -215,6 +215,58 @@ describe('behind NATs', () => {
   })
 })
 
+test('a first search that was missed is soon repeated, and later ones seldom', async () => {
+  const network = networkOf()
+  const [a, b] = [network.add('a', 'open'), network.add('b', 'open')]
+  network.loss = 1
+  network.join(a, b)
+  await network.run(9_500)
+  network.loss = 0
+  expect(await network.until(() => isDirect(a, b), 3_000)).toBeLessThan(3_000)
+  network.loss = 1
+  const c = network.add('c', 'open')
+  network.join(a, c)
+  await network.run(200_000)
+  const before = network.sent.length
+  b.active.delete(a.id)
+  a.active.delete(b.id)
+  await network.run(60_000)
+  // two searches of both ends
+  expect(network.sent.length - before).toBeLessThan(150)
+})
+
+describe('the addresses that guests are told', () => {
+  const told = ({ paths }: SimMember) =>
+    paths.candidates().map(({ endpoint, kind }) => [kind, endpoint.address])
+
+  test('are the own ones of now, at once after the machine moved', async () => {
+    const { network, a } = await direct()
+    expect(told(a)).toEqual([['own', '5.5.5.1']])
+    a.nat.move('5.5.5.99')
+    expect(told(a)).toEqual([['own', '5.5.5.99']])
+    await network.run(90_000)
+    expect(told(a)).toEqual([['own', '5.5.5.99']])
+  })
+
+  test('are those of the NAT as it is seen now, the latest word first', async () => {
+    const { network, a } = await direct(['port-restricted', 'full-cone'])
+    expect(told(a)).toEqual([
+      ['own', '192.168.1.2'],
+      ['seen', '5.5.5.1'],
+    ])
+    // those hear of the node no more, and would say for ever what they said last
+    for (const open of network.members.slice(2)) network.block(a, open)
+    a.nat.move('5.5.5.0')
+    await network.run(10_000)
+    expect(told(a)[1]).toEqual(['seen', '5.5.5.0'])
+    await network.run(70_000)
+    expect(told(a)).toEqual([
+      ['own', '192.168.1.2'],
+      ['seen', '5.5.5.0'],
+    ])
+  })
+})
+
 describe('a path in use', () => {
   test('is measured when somebody asks, and an answer of before is none', async () => {
     const { network, a, b } = await direct()
@@ -237,6 +289,15 @@ describe('a path in use', () => {
     await network.run(1_000)
     expect(isDirect(a, b)).toBe(true)
     expect((a.changes.get(b.id) ?? []).every(({ path }) => path !== undefined)).toBe(true)
+  })
+
+  test('answers that a busy process has not taken yet are not taken for lost', async () => {
+    const { network, a, b } = await direct()
+    await network.run(5_000)
+    const changes = a.changes.get(b.id)?.length
+    network.busy.add(a)
+    await network.run(20_000)
+    expect(a.changes.get(b.id)?.length).toBe(changes)
   })
 
   test.each(['both directions', 'one direction'])(

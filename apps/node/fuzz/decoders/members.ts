@@ -160,7 +160,14 @@ const RECORDS: readonly Decoder[] = [
     name: 'trust-statement',
     form: 'json',
     seeds: textSeeds(
-      written(writeMember(NETWORK, { admin: PEER, peer: PEER, state: 'admitted', invite: PEER })),
+      written(
+        writeMember(NETWORK, {
+          admin: PEER,
+          peer: PEER,
+          state: 'admitted',
+          use: { invite: PEER, at: 1_790_000_000_000 },
+        }),
+      ),
       written(
         writeInvite(NETWORK, {
           admin: PEER,

@@ -97,6 +97,9 @@ describe('mesh status', () => {
       Address6: null,
       PublicKey: 'k',
       AddedAt: '',
+      FullTunnel: false,
+      NodeEndpoint: '192.0.2.7:4711',
+      NodeMoved: false,
       Handshake: null,
       Endpoint: null,
     }

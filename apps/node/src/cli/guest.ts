@@ -9,10 +9,14 @@ import { formatTable } from './format-table.ts'
 export const runGuestAdd: Run = async (call) => {
   const { positionals, settings, out, note, isTerminal } = call
   const [name = ''] = positionals
-  const { guestEndpoint: endpoint } = settings
+  const { guestEndpoint: endpoint, fullTunnel } = settings
   const client = await findNode(call)
   const guest = await client.createGuest({
-    body: { Name: name, ...(endpoint !== undefined && { Endpoint: endpoint }) },
+    body: {
+      Name: name,
+      ...(endpoint !== undefined && { Endpoint: endpoint }),
+      ...(fullTunnel && { FullTunnel: true }),
+    },
   })
   if (settings.json) {
     out(printableJson(guest, 2))
@@ -26,6 +30,7 @@ export const runGuestAdd: Run = async (call) => {
   note(
     `${guest.Name} has ${guest.Address}. Scan the code with a WireGuard app, or import the text as a file.`,
   )
+  if (fullTunnel && !/^DNS = /m.test(guest.Configuration)) note(NO_DNS)
   note('It holds the private key and is not shown again: `mesh guest remove` and `add` make another.')
   return 0
 }
@@ -45,9 +50,13 @@ export const runGuestRemove: Run = async (call) => {
   return 0
 }
 
-const COLUMNS = ['NAME', 'ADDRESS', 'LAST HANDSHAKE', 'FROM', 'IN', 'OUT']
+const NO_DNS =
+  'This node answers no DNS that the guest could ask: it asks its own servers, and those of its local network past the tunnel. With --dns :53 the node answers.'
 
-function guestRow({ Name, Address, Handshake, Endpoint, BytesIn, BytesOut }: GuestView): readonly string[] {
+const COLUMNS = ['NAME', 'ADDRESS', 'LAST HANDSHAKE', 'FROM', 'IN', 'OUT', 'TUNNEL', 'FINDS NODE AT']
+
+function guestRow(guest: GuestView): readonly string[] {
+  const { Name, Address, Handshake, Endpoint, BytesIn, BytesOut, FullTunnel, NodeEndpoint, NodeMoved } = guest
   return [
     printable(Name),
     Address,
@@ -55,5 +64,7 @@ function guestRow({ Name, Address, Handshake, Endpoint, BytesIn, BytesOut }: Gue
     Endpoint ?? '-',
     formatBytes(BytesIn),
     formatBytes(BytesOut),
+    FullTunnel ? 'full' : 'VPN only',
+    `${printable(NodeEndpoint ?? '-')}${NodeMoved ? ', where it is not any more' : ''}`,
   ]
 }

@@ -77,6 +77,7 @@ export const nodeCommands: readonly Command[] = [
       'Prints the configuration for the app, and on a terminal its QR code. It holds the private key, which is kept nowhere: it is not printed a second time. The running node carries for the guest from now on, also after a restart.',
     examples: [
       'mesh guest add phone',
+      'mesh guest add tablet --full-tunnel',
       'mesh guest add router --guest-endpoint vpn.example.org:51820 > router.conf',
     ],
     load: async () => (await import('./guest.ts')).runGuestAdd,
@@ -84,7 +85,8 @@ export const nodeCommands: readonly Command[] = [
   {
     name: 'guest list',
     arguments: [],
-    summary: 'guests of the running node: last handshake and traffic of each',
+    summary:
+      'guests of the running node: last handshake and traffic of each, and where their apps look for the node',
     examples: ['mesh guest list', 'mesh guest list --json'],
     load: async () => (await import('./guest.ts')).runGuestList,
   },

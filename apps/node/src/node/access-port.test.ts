@@ -29,7 +29,7 @@ function open(seed: Uint8Array | undefined, init: { readonly invite?: string } =
   )
   const ledger = createLedger(
     { policies: { ...defaultPolicies, ...trust.policies } },
-    { signer, clock, admits: (owner, bucket) => trust.admits(owner, bucket) },
+    { signer, clock, admits: (...asked) => trust.admits(...asked) },
   )
   trust.attachLedger(ledger)
   ends.push(

@@ -38,7 +38,11 @@ function describe(administration: Administration, components: AccessComponents):
   const byWeight = roster.members.toSorted(
     (a, b) => Number(a.state === 'revoked') - Number(b.state === 'revoked'),
   )
-  const stated = new Map(byWeight.map(({ peer, admin }) => [peer as string, admin]))
+  const stated = new Map(
+    byWeight
+      .filter(({ peer }) => roster.admitted.has(peer) || roster.revoked.has(peer))
+      .map(({ peer, admin }) => [peer as string, admin]),
+  )
   const members = [...stated].map(([peer, administrator]) => ({
     peer,
     name: nameOf(peer),
@@ -79,18 +83,14 @@ function namesOf(
   const [names, told] = [memberNames(ledger), toldNames()]
   const labels = new Map(invites.map(({ invite, label }) => [invite as string, label]))
   const used = new Map<string, string>()
-  for (const { peer, invite } of [
-    ...members,
-    ...[...provisional].map(([peer, { invite }]) => ({ peer, invite })),
-  ]) {
-    if (invite !== undefined) used.set(peer, invite)
-  }
+  for (const { peer, use } of members) if (use !== undefined) used.set(peer, use.invite)
+  for (const [peer, { invite }] of provisional) used.set(peer, invite)
   return (peer) => names.get(peer) ?? told.get(peer) ?? labels.get(used.get(peer) ?? '') ?? ''
 }
 
 function stateOf({ state, usedBy, claims, expiresAt }: Invite, now: number) {
   if (usedBy !== undefined) return 'used'
   if (state === 'cancelled') return 'cancelled'
-  if (claims.length > 1) return 'disputed'
-  return now < expiresAt ? 'open' : 'expired'
+  if (now >= expiresAt) return 'expired'
+  return claims.length > 1 ? 'disputed' : 'open'
 }

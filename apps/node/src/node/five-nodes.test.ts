@@ -59,7 +59,7 @@ async function startNode({
   ends.push(() => trust?.stop())
   const ledger = createLedger(
     { policies: { ...defaultPolicies, ...trust?.policies } },
-    { signer, ...(trust !== undefined && { admits: (owner, bucket) => trust.admits(owner, bucket) }) },
+    { signer, ...(trust !== undefined && { admits: (...asked) => trust.admits(...asked) }) },
   )
   ledger.holdClaims()
   trust?.attachLedger(ledger)

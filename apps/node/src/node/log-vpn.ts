@@ -2,12 +2,11 @@
 import { formatAddressInRange, type Logger, type PeerId, shortPeerId } from '@mesh/core'
 import type { Vpn, VpnEvent } from '@mesh/vpn'
 
-export function logVpn(
-  vpn: Pick<Vpn, 'interface' | 'addresses' | 'status' | 'problems' | 'subscribe'>,
-  log: Logger,
-): () => void {
+type LoggedVpn = Pick<Vpn, 'interface' | 'addresses' | 'status' | 'problems' | 'subscribe'>
+
+export function logVpn(vpn: LoggedVpn, log: Logger): () => void {
   const reached = new Set<PeerId>()
-  let told = new Set<string>()
+  const problems = new ProblemLog(vpn, log)
 
   const tellState = (state: Extract<VpnEvent, { type: 'state' }>['state']) => {
     const { interface: device } = vpn
@@ -19,13 +18,6 @@ export function logVpn(
         mtu: device?.mtu,
       })
     }
-  }
-  const tellProblems = () => {
-    const problems = vpn.problems()
-    for (const { code, severity, title, hint } of problems) {
-      if (!told.has(code)) log[severity === 'error' ? 'error' : 'warn'](title, { code, hint })
-    }
-    told = new Set(problems.map(({ code }) => code))
   }
   const tellMachine = (peer: PeerId) => {
     if (reached.has(peer)) return log.debug('session renewed', { peer })
@@ -44,7 +36,7 @@ export function logVpn(
       case 'addresses':
         return log.info('addresses changed', { addresses: vpn.addresses().map(formatAddressInRange) })
       case 'problems':
-        return tellProblems()
+        return problems.tell()
       case 'session':
         return tellMachine(event.peer)
       case 'path': {
@@ -56,4 +48,39 @@ export function logVpn(
         return log.info('machine is silent', { peer: shortPeerId(event.peer) })
     }
   })
+}
+
+/** What belongs to a normal start, and is no warning in a log. */
+const EXPECTED: ReadonlySet<string> = new Set(['vpn.exit_searching'])
+
+/** Each problem once, as long as it lasts; and that the exit is reached, when it was not. */
+class ProblemLog {
+  readonly #vpn: LoggedVpn
+  readonly #log: Logger
+  #told: ReadonlySet<string> = new Set()
+  #isExitUp = false
+
+  constructor(vpn: LoggedVpn, log: Logger) {
+    this.#vpn = vpn
+    this.#log = log
+  }
+
+  tell(): void {
+    const problems = this.#vpn.problems()
+    for (const { code, severity, title, hint } of problems) {
+      const level = severity === 'error' ? 'error' : EXPECTED.has(code) ? 'info' : 'warn'
+      if (!this.#told.has(code)) this.#log[level](title, { code, hint })
+    }
+    this.#told = new Set(problems.map(({ code }) => code))
+    this.#tellExit()
+  }
+
+  #tellExit(): void {
+    const { exit } = this.#vpn.status()
+    const wasUp = this.#isExitUp
+    this.#isExitUp = exit?.state === 'up'
+    if (exit === undefined || wasUp || !this.#isExitUp) return
+    const { peer, hostname: name, families } = exit
+    this.#log.info('exit node reached', { peer, name, families })
+  }
 }

@@ -96,7 +96,7 @@ function openOver(
       clock,
       store,
       logger: log,
-      ...(trust !== undefined && { admits: (owner, bucket) => trust.admits(owner, bucket) }),
+      ...(trust !== undefined && { admits: (...asked) => trust.admits(...asked) }),
     },
   )
   // the API takes writes before replication stands, which releases them when it knows what others did meanwhile

@@ -27,7 +27,7 @@ function open(clock: ManualClock, init: Partial<TrustInit> & { readonly holdsKey
   )
   const ledger = createLedger(
     { policies: { ...defaultPolicies, ...trust.policies } },
-    { signer, clock, admits: (owner, bucket) => trust.admits(owner, bucket) },
+    { signer, clock, admits: (...asked) => trust.admits(...asked) },
   )
   trust.attachLedger(ledger)
   ends.push(

@@ -39,21 +39,24 @@ function ownProblems(administration: Administration, self: string): readonly Hea
     ]
   }
   if (administration.mayUse(self)) return []
+  const reason = administration.whyNoInvite
   return [
     {
       code: 'trust.not_admitted',
       severity: 'warning',
-      title: 'This node is not let into the network yet',
-      hint: `An administrator lets it in with \`mesh admin admit ${self}\`, or gives it an invite: --invite CODE.`,
+      title:
+        reason === undefined
+          ? 'This node is not let into the network yet'
+          : `This node is not let into the network by its invite: ${reason}`,
+      hint: `An administrator lets it in with \`mesh admin admit ${self}\`, or gives it ${reason === undefined ? 'an' : 'a new'} invite: --invite CODE.`,
     },
   ]
 }
 
 function administratorProblems({ roster }: Administration, trust: Trust): readonly HealthProblem[] {
   const waiting = trust.waiting().length
-  const disputed = roster.invites.filter(({ usedBy, claims }) => usedBy === undefined && claims.length > 1)
   return [
-    ...disputed.map(
+    ...roster.disputed.map(
       ({ label, invite, claims }): HealthProblem => ({
         code: 'trust.disputed_invite',
         severity: 'warning',

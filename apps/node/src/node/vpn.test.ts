@@ -187,10 +187,11 @@ test('the log tells the interface, a machine once until it is silent, and each p
   }
   let tell = (_event: VpnEvent): void => {}
   let problems: ReturnType<Vpn['problems']> = []
+  let exit: ReturnType<Vpn['status']>['exit']
   const vpn: Pick<Vpn, 'interface' | 'addresses' | 'status' | 'problems' | 'subscribe'> = {
     interface: { name: 'mesh0', mtu: 1280, offload: true, offloadUdp: true },
     addresses: () => [{ address: '10.1.0.1', range: '10.1.0.0/24', prefixLength: 24 } as never],
-    status: () => vpnStatus([peerStatus(PEER, { path: 'direct' })]),
+    status: () => ({ ...vpnStatus([peerStatus(PEER, { path: 'direct' })]), exit }),
     problems: () => problems,
     subscribe(listener) {
       tell = listener
@@ -204,6 +205,12 @@ test('the log tells the interface, a machine once until it is silent, and each p
   problems = [{ code: 'vpn.x', severity: 'warning', title: 'Something', hint: 'Do.' }]
   tell({ type: 'problems' })
   tell({ type: 'problems' })
+  problems = [{ code: 'vpn.exit_searching', severity: 'warning', title: 'Looking', hint: 'Wait.' }]
+  tell({ type: 'problems' })
+  problems = []
+  exit = { wanted: 'gate', peer: PEER as PeerId, hostname: 'gate', state: 'up', families: ['ipv4'] }
+  tell({ type: 'problems' })
+  tell({ type: 'problems' })
   const reached = ['info', 'machine reached', { peer: PEER, name: 'nas', addresses: [], path: 'direct' }]
   expect(told).toEqual([
     ['info', 'interface up', { interface: 'mesh0', addresses: ['10.1.0.1/24'], mtu: 1280 }],
@@ -211,5 +218,8 @@ test('the log tells the interface, a machine once until it is silent, and each p
     ['info', 'machine is silent', { peer: expect.any(String) as string }],
     reached,
     ['warn', 'Something', { code: 'vpn.x', hint: 'Do.' }],
+    // each normal start with an exit has this one
+    ['info', 'Looking', { code: 'vpn.exit_searching', hint: 'Wait.' }],
+    ['info', 'exit node reached', { peer: PEER, name: 'gate', families: ['ipv4'] }],
   ])
 })

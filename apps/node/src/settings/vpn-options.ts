@@ -93,6 +93,13 @@ export const vpnOptions = {
     check: checkGuestEndpoint,
     help: 'Where guests (stock WireGuard apps) find this node; of `mesh guest add`, where this one does.',
   }),
+  fullTunnel: toggle({
+    group: 'VPN',
+    commands: ['guest add'],
+    default: false,
+    environment: false,
+    help: "The guest sends all to this node, what is for the Internet too: that goes through the node's exit node, or out of it where it is one.",
+  }),
   router: text({
     group: 'VPN',
     commands: VPN,

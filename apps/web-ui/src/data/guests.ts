@@ -25,6 +25,8 @@ export interface GuestRequest {
   readonly name: string
   /** Where it finds the node; '' leaves that to the node. */
   readonly endpoint: string
+  /** It sends all to the node, what is for the Internet too. */
+  readonly fullTunnel: boolean
 }
 
 /** Makes a guest; the answer is the only place where its private key stands. */
@@ -32,8 +34,14 @@ export function useAddGuest(): UseMutationResult<GuestConfigurationView, Error, 
   const client = useClient()
   const queryClient = useQueryClient()
   return useMutation<GuestConfigurationView, Error, GuestRequest>({
-    mutationFn: ({ name, endpoint }) =>
-      client.createGuest({ body: { Name: name, ...(endpoint !== '' && { Endpoint: endpoint }) } }),
+    mutationFn: ({ name, endpoint, fullTunnel }) =>
+      client.createGuest({
+        body: {
+          Name: name,
+          ...(endpoint !== '' && { Endpoint: endpoint }),
+          ...(fullTunnel && { FullTunnel: true }),
+        },
+      }),
     // no cache keeps the private key
     gcTime: 0,
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['listGuests'] }),

@@ -21,4 +21,5 @@ const WORDS: Record<RejectionCode, string> = {
   QUOTA: 'its signer has no room left',
   REPLAYED: 'was deleted before',
   GATED: 'its author is not let in',
+  NOT_YET: 'needs what is not known yet',
 }

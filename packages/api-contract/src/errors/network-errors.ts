@@ -120,6 +120,13 @@ export const networkErrors = {
     hint: 'Name the address or host name that others reach this machine by: Endpoint, or --guest-endpoint.',
     commandHint: 'Name the address or host name that others reach this machine by: --guest-endpoint.',
   },
+  'vpn.no_exit': {
+    status: 409,
+    title: 'This node has no exit node and is none, so what a guest has for the Internet would be dropped',
+    hint: 'Choose an exit node (PUT /api/vpn/exit-node, or start with --exit-node), or offer one (--advertise-exit).',
+    commandHint:
+      'Choose an exit node (`mesh exit-node PEER`, or start with --exit-node), or offer one (--advertise-exit).',
+  },
   'peer.unknown': {
     status: 404,
     title: 'This node knows no such peer',

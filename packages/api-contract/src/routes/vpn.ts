@@ -47,6 +47,10 @@ export const vpnRoutes = {
           description:
             'Where it finds this node, HOST or HOST:PORT; else the address that most probably works.',
         }),
+        FullTunnel: z.boolean().optional().meta({
+          description:
+            "It sends all to this node, what is for the Internet too: that goes through the node's exit.",
+        }),
       })
       .meta({ id: 'GuestRequest' }),
     answer: json(guestConfigurationView, 'What the guest is given.'),
@@ -61,6 +65,7 @@ export const vpnRoutes = {
       'vpn.guests_need_engine',
       'vpn.no_udp',
       'vpn.no_endpoint',
+      'vpn.no_exit',
     ],
   }),
   deleteGuest: defineRoute({

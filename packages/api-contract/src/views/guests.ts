@@ -18,6 +18,15 @@ export const guestView = later(() =>
     .object({
       ...named(),
       AddedAt: z.string().meta({ description: 'RFC 3339 UTC.' }),
+      FullTunnel: z
+        .boolean()
+        .meta({ description: 'Its configuration sends all to this node, what is for the Internet too.' }),
+      NodeEndpoint: z.string().nullable().meta({
+        description: 'Where its configuration finds this node; null: it was added before that was kept.',
+      }),
+      NodeMoved: z
+        .boolean()
+        .meta({ description: 'This node is not there any more: change `Endpoint` in the app.' }),
       Handshake: z
         .string()
         .nullable()

@@ -107,7 +107,8 @@ export const vpnView = later(() =>
           PeerID: peerId().nullable(),
           Hostname: z.string(),
           State: z.enum(['searching', 'up', 'gone']).meta({
-            description: 'searching, gone: what leaves for the Internet is dropped.',
+            description:
+              'searching: not reached since it was chosen or the node started, a minute ago at most; gone: it was reached, or should have been by now. In both what leaves for the Internet is dropped.',
           }),
           Families: z.array(z.enum(['ipv4', 'ipv6'])).meta({ description: 'That it forwards.' }),
         })

@@ -35,6 +35,7 @@ export function createVpnReads({
       const { name, address, address6, publicKey, endpoint, configuration } = await running().addGuest({
         name: body.Name,
         endpoint: body.Endpoint,
+        fullTunnel: body.FullTunnel,
       })
       return {
         Name: name,

@@ -93,12 +93,16 @@ function endpointText({ address, port }: { readonly address: string; readonly po
 
 export function guestView(guest: VpnGuest): GuestView {
   const { name, address, address6, publicKey, addedAt, sessionSince, endpoint, counters } = guest
+  const { fullTunnel, findsNodeAt, isLost } = guest
   return {
     Name: name,
     Address: address,
     Address6: address6 ?? null,
     PublicKey: publicKey,
     AddedAt: new Date(addedAt).toISOString(),
+    FullTunnel: fullTunnel,
+    NodeEndpoint: findsNodeAt ?? null,
+    NodeMoved: isLost,
     Handshake: sessionSince === undefined ? null : new Date(sessionSince).toISOString(),
     Endpoint: endpoint ?? null,
     PacketsIn: counters.packetsIn,

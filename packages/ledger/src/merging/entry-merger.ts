@@ -35,9 +35,17 @@ export interface EntryMergerInit {
   readonly onHeartbeat: (heartbeat: KeyedEntry, verdict: Verdict) => void
 }
 
+/** Where entries come from. */
+export interface MergeSource {
+  readonly author: PeerId | undefined
+  /** The ledger whose heartbeats decide: the one before the block began. */
+  readonly health: Tree
+  /** True in a comparison with a member, which shows what it holds. */
+  readonly isHeldBySender: boolean
+}
+
 export interface EntryMerger {
-  /** @param health the ledger whose heartbeats decide: the one before the block began */
-  merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined, health: Tree): MergeResult
+  merge(entries: Iterable<KeyedEntry>, source: MergeSource): MergeResult
 }
 
 export function createEntryMerger(init: EntryMergerInit): EntryMerger {
@@ -51,14 +59,14 @@ class JudgingMerger implements EntryMerger {
     this.#init = init
   }
 
-  merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined, health: Tree): MergeResult {
+  merge(entries: Iterable<KeyedEntry>, { author, health, isHeldBySender }: MergeSource): MergeResult {
     const { state, events, admit, commit, retract, now } = this.#init
     const edit = state.edit()
     const refusals: StaleEntry[] = []
     let unchanged = 0
     for (const keyed of entries) {
       const before = edit.get(keyed)
-      const verdict = admit(keyed, { edit, health, nowMs: now() })
+      const verdict = admit(keyed, { edit, isHeldBySender, health, nowMs: now() })
       if (keyed.bucket === BUCKETS.healthcheck && author !== undefined && keyed.entry.owner === author) {
         this.#init.onHeartbeat(keyed, verdict)
       }

@@ -8,6 +8,7 @@ import type { OwnershipMode, RejectionCode } from '../ledger.ts'
 import type { LedgerState, StateEdit } from '../state/ledger-state.ts'
 import { putWithinQuota } from '../state/put-within-quota.ts'
 import { MAX_CACHED_KEYS, SIGNATURE_BYTES } from '../limits.ts'
+import { isFounded, surplusOf } from './entry-groups.ts'
 import { isLiveAt } from './liveness.ts'
 import type { BucketPolicy } from './policy.ts'
 import type { Verify } from '../entries/signer.ts'
@@ -20,12 +21,14 @@ export interface AdmissionInit {
   readonly policyOf: (bucket: string) => BucketPolicy | undefined
   readonly livenessMs: number
   readonly verify: Verify
-  readonly admits: (owner: string, bucket: string) => boolean
+  readonly admits: (owner: string, bucket: string, version?: bigint) => boolean
 }
 
 /** Where and when an entry is judged. */
 interface Occasion {
   readonly edit: StateEdit
+  /** True in a comparison with a member, which shows what it holds; else the entry came from whoever speaks. */
+  readonly isHeldBySender: boolean
   /** The ledger before this block: its heartbeats decide who is alive. */
   readonly health: Tree
   readonly nowMs: number
@@ -47,11 +50,13 @@ export function createAdmission(init: AdmissionInit): Admit {
   const { state, livenessMs } = init
   const peerOf = createPeerCache()
   const verify = (keyed: KeyedEntry) => verifyEntry(keyed, init.verify, peerOf)
-  return (incoming, { edit, health, nowMs }) => {
+  return (incoming, { edit, isHeldBySender, health, nowMs }) => {
     const unfit = checkBounds(incoming)
     if (unfit !== undefined) return unfit
     const before = edit.get(incoming)
     const policy = init.policyOf(incoming.bucket)
+    const group = before === undefined ? policy?.groupOf?.(incoming.key) : undefined
+    if (group !== undefined && !isFounded(edit, incoming, group)) return 'NOT_YET'
     const isVoid = before !== undefined && policy?.isValid?.(before) === false
     const claim: Claim = { incoming, existing: isVoid ? undefined : before?.entry, policy }
     const verdict = judge(claim, {
@@ -59,12 +64,17 @@ export function createAdmission(init: AdmissionInit): Admit {
       livenessMs,
       isLive: (owner) => isLiveAt(health, owner, nowMs, livenessMs),
       verify: () => verify(incoming),
-      admits: (owner) => init.admits(owner, incoming.bucket),
+      admits: (owner) =>
+        init.admits(owner, incoming.bucket, isHeldBySender ? incoming.entry.version : undefined),
       prunedVersion: () => state.pruned.versionOf(incoming),
     })
     const stores = verdict === 'accept' || (init.mode === 'observe' && isObserved(verdict, claim))
     if (!stores) return verdict
-    return putWithinQuota(edit, incoming, { quota: state.quota, self: init.self }) ? verdict : 'QUOTA'
+    const surplus = group === undefined ? [] : surplusOf(edit, incoming, group)
+    if (surplus.includes(incoming)) return 'QUOTA'
+    if (!putWithinQuota(edit, incoming, { quota: state.quota, self: init.self })) return 'QUOTA'
+    for (const row of surplus) edit.forget(row)
+    return verdict
   }
 }
 

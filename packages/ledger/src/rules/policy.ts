@@ -26,6 +26,21 @@ export interface BucketPolicy {
    * stands in nobody's way.
    */
   readonly isValid?: (keyed: KeyedEntry) => boolean
+  /** The group that a key belongs to; undefined for a key that stands for itself, as all do without this. */
+  readonly groupOf?: (key: string) => EntryGroup | undefined
+}
+
+/**
+ * Keys of one bucket of which only so many are held, as anybody can make more. Which ones depends on the keys alone and
+ * never on what came first, so that all nodes hold the same.
+ */
+export interface EntryGroup {
+  /** What the keys of the group begin with, and no others. */
+  readonly prefix: string
+  /** The number of entries that are held: those with the least keys. */
+  readonly most: number
+  /** Keys of the bucket of which one must be held; until then nothing of the group is taken. */
+  readonly needs: readonly string[]
 }
 
 /** Bucket name to rule. */

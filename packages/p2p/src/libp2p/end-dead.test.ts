@@ -1,6 +1,6 @@
 import type { Connection } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
-import { peerIdFromPublicKey } from '@mesh/core'
+import { type Clock, peerIdFromPublicKey, silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { DEAD_AFTER_MS } from '../limits.ts'
@@ -34,7 +34,8 @@ async function judged(isSureAgain: boolean) {
   const tcp = connection('/ip4/5.5.5.5/tcp/4001', 'never')
   const doubt = new AbortController()
   const host = { getConnections: () => [dead, alive, tcp].map(({ open }) => open) }
-  const ending = endDead(host, PEER, { clock, random: createSeededRandom(1), signal: doubt.signal })
+  const options = { clock, random: createSeededRandom(1), logger: silentLogger, signal: doubt.signal }
+  const ending = endDead(host, PEER, options)
   await clock.advance(DEAD_AFTER_MS / 2)
   if (isSureAgain) doubt.abort()
   await clock.advance(DEAD_AFTER_MS)
@@ -48,4 +49,20 @@ test('of the connections over UDP those that do not answer end, and no others', 
 
 test('none ends once there is no doubt any more', async () => {
   expect(await judged(true)).toEqual([false, false, false])
+})
+
+test('the time in which this process was held up does not count', async () => {
+  const clock = createManualClock()
+  let late = 3
+  const busy: Clock = { ...clock, after: (ms, run) => clock.after(ms * late, run) }
+  const { open, wasAborted } = connection('/ip4/5.5.5.5/udp/4000/webrtc', 'never')
+  const { signal } = new AbortController()
+  const options = { clock: busy, random: createSeededRandom(1), logger: silentLogger, signal }
+  const ending = endDead({ getConnections: () => [open] }, PEER, options)
+  await clock.advance(10 * DEAD_AFTER_MS)
+  expect(wasAborted()).toBe(false)
+  late = 1
+  await clock.advance(2 * DEAD_AFTER_MS)
+  await ending
+  expect(wasAborted()).toBe(true)
 })

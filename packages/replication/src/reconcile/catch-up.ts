@@ -24,6 +24,8 @@ export interface CatchUp {
   start(): void
   /** Must be told of every session that ended, ours and theirs. */
   sessionEnded(result: SessionResult): void
+  /** Must be told when this node lets others in, or out, than before: what was refused may be taken. */
+  admissionChanged(): void
   stop(): void
 }
 
@@ -77,9 +79,11 @@ class ScheduledCatchUp implements CatchUp {
     if (outcome === 'failed') return this.#retry(peer)
     this.#failures.delete(peer)
     this.#cancel(peer)
-    if (news && !this.#waiting.has(NEWS)) {
-      this.#later(NEWS, SPREAD_DELAY_MS, () => this.#askSome(SPREAD_PEERS, peer))
-    }
+    if (news) this.#askSoon(peer)
+  }
+
+  admissionChanged(): void {
+    if (!this.#stopping.signal.aborted) this.#askSoon()
   }
 
   stop(): void {
@@ -110,6 +114,11 @@ class ScheduledCatchUp implements CatchUp {
     this.#failures.set(peer, failures)
     failures.failed()
     this.#schedule(peer, failures.remainingMs(), () => this.#ask(peer))
+  }
+
+  #askSoon(but?: PeerId): void {
+    if (this.#waiting.has(NEWS)) return
+    this.#later(NEWS, SPREAD_DELAY_MS, () => this.#askSome(SPREAD_PEERS, but))
   }
 
   /** Random peers, `but` excluded. */

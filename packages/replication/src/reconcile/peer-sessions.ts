@@ -28,6 +28,8 @@ export interface PeerSessions {
   of(peer: PeerId): PeerSync
   /** Takes one of the calls that the peer has in a minute; false when none is left. */
   mayCall(peer: PeerId): boolean
+  /** Lets the next session with each peer compare again what an earlier one left unequal. */
+  forgetDifferences(): void
   all(): ReadonlyMap<PeerId, Readonly<PeerSync>>
 }
 
@@ -38,7 +40,10 @@ export function createPeerSessions(clock: Clock): PeerSessions {
     peers.set(peer, sync)
     return sync
   }
-  return { of, mayCall: (peer) => of(peer).calls.take(), all: () => peers }
+  const forgetDifferences = () => {
+    for (const [, sync] of peers) sync.knownDifference = undefined
+  }
+  return { of, mayCall: (peer) => of(peer).calls.take(), forgetDifferences, all: () => peers }
 }
 
 function unknownPeer(clock: Clock): PeerSync {

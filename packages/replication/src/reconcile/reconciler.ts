@@ -46,6 +46,8 @@ export interface Reconciler {
   reconcile(peer: PeerId, signal?: AbortSignal): Promise<SessionResult>
   /** True when the peer is not to be asked now, as it broke the protocol. */
   isPaused(peer: PeerId): boolean
+  /** Forgets who was refused for not being let in, and which differences that left. */
+  admissionChanged(): void
   /** Sessions that run now. */
   readonly running: number
   readonly peers: PeerSessions
@@ -124,6 +126,11 @@ class ChannelReconciler implements Reconciler {
     return this.peers.of(peer).pausedUntil > this.#components.clock.monotonic()
   }
 
+  admissionChanged(): void {
+    for (const memory of [this.#ours, this.#theirs]) memory.forget('GATED')
+    this.peers.forgetDifferences()
+  }
+
   stop(): void {
     this.#stopping.abort(replicationError('replication.timeout', 'this node stops'))
     for (const channel of this.#channels) channel.abort(new Error('this node stops'))
@@ -185,7 +192,8 @@ class ChannelReconciler implements Reconciler {
       this.#channels.delete(channel)
     }
     const outcome = session.theirs === undefined ? undefined : outcomeOf(session, tally, ledger.snapshot())
-    if (failure === undefined && session.theirs !== undefined) {
+    // what was refused at first may be taken after what the session brought
+    if (failure === undefined && session.theirs !== undefined && !tally.news) {
       this.#rememberDifference(peer, stateKey(helloOf(ledger.snapshot())) + stateKey(session.theirs))
     }
     return this.#finish({ peer, role }, tally, { failure, outcome, messages: session.messages })

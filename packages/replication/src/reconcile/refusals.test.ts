@@ -14,16 +14,26 @@ it('forgets a refusal for the future soon, and one for a bad signature late', ()
 
 it.each([480_000, 80_000])('forgets what hangs on a lease of %i ms before that has ended', (livenessMs) => {
   const memory = createRefusalMemory({ livenessMs })
-  for (const code of ['NOT_OWNER', 'TOMB_NOT_OWNER', 'QUOTA', 'GATED']) {
+  for (const code of ['NOT_OWNER', 'TOMB_NOT_OWNER', 'QUOTA']) {
     memory.add(code, code, 0)
     expect([memory.has(code, livenessMs / 2), memory.has(code, livenessMs)]).toEqual([true, false])
   }
 })
 
-it('does not hold back a tombstone that came before what it ends', () => {
+it('does not hold back what came before the entry that it needs', () => {
   const memory = createRefusalMemory()
-  memory.add('tombstone', 'TOMB_UNKNOWN', 0)
-  expect(memory.has('tombstone', 0)).toBe(false)
+  for (const code of ['TOMB_UNKNOWN', 'NOT_YET']) {
+    memory.add(code, code, 0)
+    expect(memory.has(code, 0)).toBe(false)
+  }
+})
+
+it('forgets what was refused for a reason that does not hold any more', () => {
+  const memory = createRefusalMemory()
+  memory.add('gated', 'GATED', 0)
+  memory.add('forged', 'BAD_SIG', 0)
+  memory.forget('GATED')
+  expect(['gated', 'forged'].map((id) => memory.has(id, 0))).toEqual([false, true])
 })
 
 it('forgets the oldest first when it is full', () => {

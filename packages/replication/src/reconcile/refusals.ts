@@ -15,6 +15,8 @@ export interface RefusalMemory {
   has(id: string, nowMs: number): boolean
   /** @param code a ledger's RejectionCode, or whatever word a remote used for it */
   add(id: string, code: string, nowMs: number): void
+  /** Forgets what was refused for this reason: it does not hold any more. */
+  forget(code: string): void
   readonly size: number
 }
 
@@ -28,22 +30,25 @@ export function createRefusalMemory({
   capacity = REFUSALS_REMEMBERED,
   livenessMs = LIVENESS_MS,
 }: RefusalMemoryInit = {}): RefusalMemory {
-  const until = new BoundedMap<string, number>(capacity)
+  const refusals = new BoundedMap<string, { readonly code: string; readonly until: number }>(capacity)
   return {
     has(id, nowMs) {
-      const end = until.get(id)
-      if (end === undefined) return false
-      if (end > nowMs) return true
-      until.delete(id)
+      const refusal = refusals.get(id)
+      if (refusal === undefined) return false
+      if (refusal.until > nowMs) return true
+      refusals.delete(id)
       return false
     },
     add(id, code, nowMs) {
       const keptMs = refusalKeptMs(code, livenessMs)
       if (keptMs === 0) return
-      until.set(id, nowMs + keptMs)
+      refusals.set(id, { code, until: nowMs + keptMs })
+    },
+    forget(code) {
+      for (const [id, refusal] of refusals) if (refusal.code === code) refusals.delete(id)
     },
     get size() {
-      return until.size
+      return refusals.size
     },
   }
 }
@@ -51,15 +56,16 @@ export function createRefusalMemory({
 /** How long a refusal for this reason stands. */
 function refusalKeptMs(code: string, livenessMs: number): number {
   switch (code) {
-    // It is wanted as soon as the entry arrives that it ends; until then lists leave it out by themselves.
+    // It is wanted as soon as the entry arrives that it ends, or needs.
     case 'TOMB_UNKNOWN':
+    case 'NOT_YET':
       return 0
     case 'FUTURE':
+    case 'GATED':
       return REFUSAL_RETRY_MS
     case 'NOT_OWNER':
     case 'TOMB_NOT_OWNER':
     case 'QUOTA':
-    case 'GATED':
       return livenessMs * REFUSAL_LEASE_SHARE
     default:
       return REFUSAL_KEPT_MS

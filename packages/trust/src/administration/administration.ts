@@ -4,25 +4,26 @@
  * and confirms the claims of invites.
  */
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
-import { type BucketPolicy, type Entry, type KeyedEntry, type Signer } from '@mesh/ledger'
+import { type BucketPolicy, type Entry, type EntryGroup, type KeyedEntry, type Signer } from '@mesh/ledger'
 import { createNodeSigner } from '@mesh/ledger/node'
 import { trustError } from '../errors.ts'
 import { INVITE_LIFE_MS, MAX_CLAIMS_PER_INVITE, MAX_INVITE_LIFE_MS } from '../limits.ts'
 import type { PublishEntries, TrustLedger } from '../ports.ts'
-import { formatInviteCode, parseInviteCode } from './invite-code.ts'
-import { buildRoster, type Invite, type Roster } from './roster.ts'
+import { buildClaim, type InviteClaim, whyNoUse } from './invite-claim.ts'
+import { formatInviteCode } from './invite-code.ts'
+import { buildRoster, type Roster } from './roster.ts'
 import { signStatement } from './sign-statement.ts'
 import {
-  claimBytes,
+  type InviteUse,
   type MemberState,
   ownerOf,
   readStatement,
   type Statement,
-  writeClaim,
   writeInvite,
   writeMember,
   type Writing,
 } from './statements.ts'
+import { Withdrawals } from './withdrawals.ts'
 
 export interface AdministrationInit {
   /** The network's id, 20 hexadecimal digits. */
@@ -63,14 +64,23 @@ export class Administration {
   #publish: PublishEntries = () => {}
   #roster: Roster = EMPTY
   #cancelExpiry = () => {}
-  /** The version of the revocation from which on nothing of a peer counts, as far as that was carried out. */
-  readonly #withdrawn = new Map<PeerId, bigint>()
+  /** The version of each peer's first revocation that stands. */
+  readonly #revokedSince = new Map<PeerId, bigint>()
+  readonly #withdrawals: Withdrawals
+  #ownInvite: PeerId | undefined
+  /** Waits until this node has heard of its invite. */
+  #pendingClaim: InviteClaim | undefined
   #unsubscribe = () => {}
 
   constructor(init: AdministrationInit, components: AdministrationComponents) {
     this.#init = init
     this.#components = components
     this.#administrators = new Set(init.administrators)
+    this.#withdrawals = new Withdrawals({
+      self: init.self,
+      mayUse: (peer) => this.mayUse(peer),
+      revokedSince: (peer) => this.#revokedSince.get(peer),
+    })
   }
 
   /** The rule of the bucket `admission`: each statement belongs to whose signature it needs, for good. */
@@ -78,6 +88,7 @@ export class Administration {
     expiry: 'never',
     ownerOf: (key, valueText) => this.#requiredOwner(readStatement(this.#init.network, key, valueText)),
     isValid: ({ key, entry }) => entry.owner === ownerByKey(key),
+    groupOf: (key) => this.#claimsOf(key),
   }
 
   get roster(): Roster {
@@ -125,6 +136,20 @@ export class Administration {
     return this.#roster.revoked.has(peer)
   }
 
+  /** True for what a peer wrote before it was shut out: members keep that, and may show it to others. */
+  wroteBefore(peer: string, version: bigint): boolean {
+    const since = this.#revokedSince.get(peer as PeerId)
+    return since !== undefined && version <= since
+  }
+
+  /** Says why the invite that this node was given does not let it in; undefined while it may, or nobody told of it yet. */
+  get whyNoInvite(): string | undefined {
+    const invite = this.#roster.invites.find((each) => each.invite === this.#ownInvite)
+    if (invite === undefined) return undefined
+    if (this.#roster.disputed.includes(invite)) return 'several peers used it'
+    return whyNoUse(invite, { peer: this.#init.self, now: this.#components.clock.now() })
+  }
+
   /** Calls the listener after the roster changed. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener)
@@ -146,11 +171,8 @@ export class Administration {
         },
       )
     }
-    const before = this.#roster.members.find((each) => each.peer === peer && each.admin === signer.peerId)
-    const claimed = this.#roster.provisional.get(peer)
-    const own = claimed?.admin === signer.peerId ? claimed.invite : this.#disputedInvite(peer, signer.peerId)
-    const statement = { admin: signer.peerId, peer, state, invite: before?.invite ?? own }
-    this.#state(signer, writeMember(this.#init.network, statement))
+    const use = this.#useOf(peer, signer.peerId)
+    this.#state(signer, writeMember(this.#init.network, { admin: signer.peerId, peer, state, use }))
   }
 
   /** @throws MeshError as `setMember` */
@@ -185,40 +207,34 @@ export class Administration {
     const { clock } = this.#components
     const now = clock.now()
     this.#roster = buildRoster(this.#statements(), now)
+    this.#readRevocations()
+    this.#withdrawals.note(this.#roster)
     this.#cancelExpiry()
     const { changesAt } = this.#roster
     this.#cancelExpiry =
       changesAt === undefined ? () => {} : clock.after(changesAt - now, () => this.#changed())
     for (const listener of this.#listeners) listener()
     // an event of the ledger's has led here, in which it is not written to
-    if (this.#roster.revoked.size > 0) clock.after(0, () => this.#withdrawLater())
+    clock.after(0, () => this.#withdraw())
     if (this.#tryAdminSigner() !== undefined) this.#serve()
   }
 
-  /** Takes out what a peer wrote after it was shut out: a node that heard of that late has taken some of it. */
-  #withdrawLater(): void {
-    const { log } = this.#components
-    const since = this.#revokedSince()
-    for (const peer of this.#withdrawn.keys()) if (!since.has(peer)) this.#withdrawn.delete(peer)
-    for (const [peer, version] of since) {
-      if (peer === this.#init.self || this.#withdrawn.get(peer) === version) continue
-      this.#withdrawn.set(peer, version)
-      const entries = this.#ledger?.withdraw(peer, version) ?? 0
-      if (entries > 0)
-        log.info('entries withdrawn that a peer wrote after it was shut out', { peer, entries })
-    }
+  #withdraw(): void {
+    const due = this.#withdrawals.takeDue(this.#roster)
+    const entries = due.size === 0 ? 0 : (this.#ledger?.withdraw(due) ?? 0)
+    if (entries === 0) return
+    this.#components.log.info('entries withdrawn that peers wrote while they were not let in', { entries })
   }
 
-  /** The version of the first revocation that stands, by peer. */
-  #revokedSince(): ReadonlyMap<PeerId, bigint> {
-    const since = new Map<PeerId, bigint>()
+  /** Reads the version of the first revocation of each peer that stands. */
+  #readRevocations(): void {
+    this.#revokedSince.clear()
     for (const { entry } of this.#ledger?.snapshot().entries(BUCKETS.admission) ?? []) {
       const statement = this.#read.get(entry)
       if (entry.deleted || statement?.kind !== 'member' || statement.state !== 'revoked') continue
-      const known = since.get(statement.peer)
-      if (known === undefined || entry.version < known) since.set(statement.peer, entry.version)
+      const known = this.#revokedSince.get(statement.peer)
+      if (known === undefined || entry.version < known) this.#revokedSince.set(statement.peer, entry.version)
     }
-    return since
   }
 
   *#statements(): Iterable<Statement> {
@@ -245,11 +261,15 @@ export class Administration {
   #requiredOwner(statement: Statement | undefined): string {
     if (statement === undefined) return ''
     if (statement.kind !== 'claim') return this.#administrators.has(statement.admin) ? statement.admin : ''
-    const invite = this.#roster.invites.find((each) => each.invite === statement.invite)
-    const isOpen = invite?.state === 'open' && this.#components.clock.now() < invite.expiresAt
-    if (invite === undefined || !(isOpen || invite.usedBy === statement.peer)) return ''
-    const isFull = invite.claims.length >= MAX_CLAIMS_PER_INVITE && !invite.claims.includes(statement.peer)
-    return isFull ? '' : statement.peer
+    return statement.peer
+  }
+
+  /** The claims of one invite, which are held whatever has become of it, so that all nodes hold the same. */
+  #claimsOf(key: string): EntryGroup | undefined {
+    const [first, invite = ''] = key.split('/')
+    if (first !== 'claim') return undefined
+    const needs = this.#init.administrators.map((admin) => `${admin}/invite/${invite}`)
+    return { prefix: `claim/${invite}/`, most: MAX_CLAIMS_PER_INVITE, needs }
   }
 
   // what an administrator's node does by itself
@@ -275,40 +295,47 @@ export class Administration {
     })
   }
 
-  /** The invite that a peer claimed together with others: a person decided for this one, or against it. */
-  #disputedInvite(peer: PeerId, admin: PeerId): PeerId | undefined {
-    const isOf = (invite: Invite) =>
-      invite.admin === admin && invite.usedBy === undefined && invite.claims.includes(peer)
-    return this.#roster.invites.find(isOf)?.invite
+  /** The invite that a statement on the peer uses up, or has; none where another peer used it first. */
+  #useOf(peer: PeerId, admin: PeerId): InviteUse | undefined {
+    const { members, invites } = this.#roster
+    const before = members.find((each) => each.peer === peer && each.admin === admin)?.use
+    const used = invites.find((each) => each.usedBy === peer && each.invite === before?.invite)
+    if (used !== undefined) return before
+    // of one that several claimed a person decided for this peer, or against it
+    const claimed = invites.find(({ usedBy, claims }) => usedBy === undefined && claims.includes(peer))
+    return claimed && { invite: claimed.invite, at: Math.floor(this.#components.clock.now()) }
   }
 
   // writing
 
   #claim(code: string): void {
-    const seed = parseInviteCode(code)
-    const { network, self } = this.#init
-    if (this.#roster.admitted.has(self)) return
-    const inviteSigner = createNodeSigner(seed)
-    const invite = inviteSigner.peerId
-    const sig = inviteSigner.sign(claimBytes(network, { invite, peer: self }))
-    this.#pendingClaim = writeClaim(network, { invite, peer: self, sig })
-    this.#components.log.info('invite claimed', { invite })
+    const claim = buildClaim(code, this.#init)
+    this.#ownInvite = claim.invite
+    if (this.#roster.admitted.has(this.#init.self)) return
+    this.#pendingClaim = claim
     this.onChange(() => this.#putClaim())
     this.#putClaim()
   }
 
-  #pendingClaim: Writing | undefined
-
-  /** The claim is taken as soon as this node has heard of the invite. */
   #putClaim(): void {
     const claim = this.#pendingClaim
-    if (claim === undefined || this.#requiredOwner(this.#readWriting(claim)) === '') return
+    const invite = this.#roster.invites.find((each) => each.invite === claim?.invite)
+    if (claim === undefined || invite === undefined) return
     this.#pendingClaim = undefined
-    this.#components.clock.after(0, () => this.#state(this.#components.signer, claim))
+    const { clock, log } = this.#components
+    const reason = whyNoUse(invite, { peer: this.#init.self, now: clock.now() })
+    if (reason === undefined) clock.after(0, () => this.#sayClaim(claim))
+    else log.warn('invite not claimed', { invite: claim.invite, reason })
   }
 
-  #readWriting({ key, valueText }: Writing): Statement | undefined {
-    return readStatement(this.#init.network, key, valueText)
+  #sayClaim({ invite, writing }: InviteClaim): void {
+    const { signer, log } = this.#components
+    try {
+      this.#state(signer, writing)
+      log.info('invite claimed', { invite })
+    } catch (error) {
+      log.warn('invite not claimed', { invite, reason: String(error) })
+    }
   }
 
   /** @throws MeshError `trust.not_stated` */

@@ -1,8 +1,8 @@
 /**
  * Who is in: pure, from the statements and the time. 1 who any administrator revoked is out, whatever else is said;
- * 2 who an administrator admitted is in; 3 who claimed an invite is in until the invite ends, when the invite is open,
- * nobody else claimed it, and no administrator has given it to somebody. An administrator's node makes the third the
- * second; what two claimed, a person decides.
+ * 2 who an administrator admitted is in, unless that was by an invite which another peer used before it; 3 who claimed an
+ * invite is in until the invite ends, when the invite is open, nobody else claimed it, and no administrator has given it
+ * to somebody. An administrator's node makes the third the second; what two claimed, a person decides.
  */
 import type { PeerId } from '@mesh/core'
 import type { ClaimStatement, InviteStatement, MemberStatement, Statement } from './statements.ts'
@@ -21,7 +21,9 @@ export interface Roster {
   readonly provisional: ReadonlyMap<PeerId, Invite>
   readonly members: readonly MemberStatement[]
   readonly invites: readonly Invite[]
-  /** When the first of the provisional ones is out unless it was confirmed, in Unix ms. */
+  /** The open invites that several claimed, and that nobody is in by. */
+  readonly disputed: readonly Invite[]
+  /** When the first of the provisional or disputed invites ends, in Unix ms. */
   readonly changesAt: number | undefined
 }
 
@@ -34,29 +36,53 @@ export function buildRoster(statements: Iterable<Statement>, now: number): Roste
     else if (statement.kind === 'invite') offered.push(statement)
     else claims.push(statement)
   }
-  const inState = (wanted: string) =>
-    new Set<string>(members.filter(({ state }) => state === wanted).map(({ peer }) => peer))
-  const revoked = inState('revoked')
-  const admitted = inState('admitted').difference(revoked)
-  const invites = offered.map((invite) => withClaims(invite, claims, members))
+  const users = firstUsers(members)
+  const counts = ({ peer, use }: MemberStatement) => use === undefined || users.get(use.invite)?.peer === peer
+  const inState = (wanted: string) => members.filter((each) => each.state === wanted)
+  const revoked = new Set<string>(inState('revoked').map(({ peer }) => peer))
+  const admitted = new Set<string>(
+    inState('admitted')
+      .filter(counts)
+      .map(({ peer }) => peer),
+  ).difference(revoked)
+  const invites = offered.map((invite) => withClaims(invite, claims, users))
+  const open = invites.filter(
+    ({ state, expiresAt, usedBy }) => state === 'open' && now < expiresAt && usedBy === undefined,
+  )
   const provisional = new Map<PeerId, Invite>()
-  for (const invite of invites) {
+  for (const invite of open) {
     const [peer, ...others] = invite.claims
-    const isOpen = invite.state === 'open' && now < invite.expiresAt && invite.usedBy === undefined
-    if (!isOpen || peer === undefined || others.length > 0) continue
+    if (peer === undefined || others.length > 0) continue
     if (!revoked.has(peer) && !admitted.has(peer)) provisional.set(peer, invite)
   }
-  const ends = [...provisional.values()].map(({ expiresAt }) => expiresAt)
+  const disputed = open.filter((invite) => invite.claims.length > 1)
+  const ends = [...provisional.values(), ...disputed].map(({ expiresAt }) => expiresAt)
   const changesAt = ends.length === 0 ? undefined : Math.min(...ends)
-  return { admitted, revoked, provisional, members, invites, changesAt }
+  return { admitted, revoked, provisional, members, invites, disputed, changesAt }
+}
+
+/** Who used each invite first, by the time of use and then by peer id: two administrators may have let in one each. */
+function firstUsers(members: readonly MemberStatement[]): ReadonlyMap<PeerId, Use> {
+  const first = new Map<PeerId, Use>()
+  for (const { peer, use } of members) {
+    if (use === undefined) continue
+    const known = first.get(use.invite)
+    const isEarlier = known === undefined || use.at < known.at || (use.at === known.at && peer < known.peer)
+    if (isEarlier) first.set(use.invite, { peer, at: use.at })
+  }
+  return first
+}
+
+interface Use {
+  readonly peer: PeerId
+  readonly at: number
 }
 
 function withClaims(
   invite: InviteStatement,
   claims: readonly ClaimStatement[],
-  members: readonly MemberStatement[],
+  users: ReadonlyMap<PeerId, Use>,
 ): Invite {
-  const given = members.find((member) => member.invite === invite.invite && member.admin === invite.admin)
   const claimants = claims.flatMap((claim) => (claim.invite === invite.invite ? [claim.peer] : []))
-  return { ...invite, claims: claimants.sort(), usedBy: given?.peer }
+  return { ...invite, claims: claimants.sort(), usedBy: users.get(invite.invite)?.peer }
 }

@@ -16,8 +16,15 @@ export interface MemberStatement {
   readonly admin: PeerId
   readonly peer: PeerId
   readonly state: MemberState
-  /** The invite that this statement uses up. */
-  readonly invite: PeerId | undefined
+  /** The invite that let the peer in. */
+  readonly use: InviteUse | undefined
+}
+
+/** An administrator's node gave an invite to the peer that claimed it. */
+export interface InviteUse {
+  readonly invite: PeerId
+  /** The time, in Unix ms, which later statements on the peer keep: of several uses of one invite the first one counts. */
+  readonly at: number
 }
 
 export interface InviteStatement {
@@ -46,12 +53,12 @@ export interface Writing {
 }
 
 export function writeMember(network: string, statement: Omit<MemberStatement, 'kind'>): Writing {
-  const { admin, peer, state, invite } = statement
+  const { admin, peer, state, use } = statement
   const value = {
     Network: network,
     Peer: peer,
     State: state,
-    ...(invite !== undefined && { Invite: invite }),
+    ...(use !== undefined && { Invite: use.invite, UsedAt: new Date(use.at).toISOString() }),
   }
   return { key: `${admin}/member/${peer}`, valueText: JSON.stringify(value) }
 }
@@ -105,11 +112,13 @@ export function ownerOf(statement: Statement): PeerId {
 type Fields = Readonly<Record<string, unknown>>
 
 function readMember(admin: PeerId, peer: PeerId, value: Fields): MemberStatement | undefined {
-  const { Peer, State, Invite } = value
+  const { Peer, State, Invite, UsedAt } = value
   if (Peer !== peer || (State !== 'admitted' && State !== 'revoked')) return undefined
+  if (Invite === undefined) return { kind: 'member', admin, peer, state: State, use: undefined }
   const invite = typeof Invite === 'string' ? tryParsePeerId(Invite) : undefined
-  if (Invite !== undefined && invite === undefined) return undefined
-  return { kind: 'member', admin, peer, state: State, invite }
+  if (invite === undefined) return undefined
+  const at = typeof UsedAt === 'string' ? Date.parse(UsedAt) : Number.NaN
+  return { kind: 'member', admin, peer, state: State, use: { invite, at: Number.isNaN(at) ? 0 : at } }
 }
 
 function readInvite(admin: PeerId, invite: PeerId, value: Fields): InviteStatement | undefined {

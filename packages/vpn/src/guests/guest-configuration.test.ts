@@ -92,8 +92,15 @@ test('what is kept is read again, and what is no such file is not written over',
     presharedKey: KEY,
     addedAt: 5,
   }
-  const found = { address: '192.0.2.7' as IpAddress, isOwn: true }
-  const both = { ...guest, name: 'router', address6: 'fd00:1::9' as IpAddress, found }
+  const found = { address: '192.0.2.7' as IpAddress, port: 4000, isOwn: false }
+  const place = { endpoint: '192.0.2.7:4000', found }
+  const both = {
+    ...guest,
+    ...place,
+    name: 'router',
+    address6: 'fd00:1::9' as IpAddress,
+    fullTunnel: true as const,
+  }
   const file = { privateKey: KEY, port: 4711, guests: [guest, both] }
   expect(parseGuestFile(encodeGuestFile(file))).toEqual(file)
   for (const text of [

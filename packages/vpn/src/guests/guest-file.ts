@@ -11,14 +11,20 @@ export interface Guest {
   /** Base64, as WireGuard's tools write it. */
   readonly publicKey: string
   readonly presharedKey: string
-  /** The address at which its configuration finds this node, where no person named it. */
+  /** Where its configuration finds this node, `HOST:PORT`; unknown of those that were added long ago. */
+  readonly endpoint?: string
+  /** The same place, where no person named it. */
   readonly found?: FoundAddress
+  /** Its configuration sends all to this node, what is for the Internet too. */
+  readonly fullTunnel?: true
   /** When the guest was added, in unix ms. */
   readonly addedAt: number
 }
 
 export interface FoundAddress {
   readonly address: IpAddress
+  /** The port there, where it is a router's; an interface's own address has the node's port. */
+  readonly port?: number
   /** True for an interface's own address; others are told by whoever sees the node from outside. */
   readonly isOwn: boolean
 }
@@ -35,6 +41,9 @@ export function encodeGuestFile(file: GuestFile): string {
   return `${JSON.stringify(file, undefined, 2)}\n`
 }
 
+/** The longest endpoint that is kept, in characters: a host name and a port. */
+const MAX_ENDPOINT_LENGTH = 262
+
 /** @throws MeshError `vpn.bad_guest_file`: writing another in its place would cut all guests off */
 export function parseGuestFile(text: string): GuestFile {
   const file = tryParse(text)
@@ -50,7 +59,8 @@ export function parseGuestFile(text: string): GuestFile {
 
 function readGuest(value: unknown): Guest | undefined {
   if (!isObject(value)) return undefined
-  const { name, address: text, address6: text6, publicKey, presharedKey, found, addedAt } = value
+  const { name, address: text, address6: text6, publicKey, presharedKey, addedAt } = value
+  const { endpoint, found, fullTunnel } = value
   const address = typeof text === 'string' ? tryParseIp(text) : undefined
   const address6 = typeof text6 === 'string' ? tryParseIp(text6) : undefined
   if (typeof name !== 'string' || address === undefined || typeof addedAt !== 'number') return undefined
@@ -61,7 +71,9 @@ function readGuest(value: unknown): Guest | undefined {
     ...(address6 !== undefined && { address6 }),
     publicKey,
     presharedKey,
+    ...(typeof endpoint === 'string' && endpoint.length <= MAX_ENDPOINT_LENGTH && { endpoint }),
     ...readFound(found),
+    ...(fullTunnel === true && { fullTunnel }),
     addedAt,
   }
 }
@@ -69,7 +81,9 @@ function readGuest(value: unknown): Guest | undefined {
 function readFound(value: unknown): Pick<Guest, 'found'> {
   if (!isObject(value) || typeof value['address'] !== 'string') return {}
   const address = tryParseIp(value['address'])
-  return address === undefined ? {} : { found: { address, isOwn: value['isOwn'] === true } }
+  const { port } = value
+  if (address === undefined) return {}
+  return { found: { address, ...(isPort(port) && { port }), isOwn: value['isOwn'] === true } }
 }
 
 /** All addresses of a guest, the one of IPv4 first. */

@@ -1,8 +1,10 @@
 /** The problems of guests whose configurations do not fit the node any more. Pure. */
 import type { Cidr } from '@mesh/core'
+import { endpointText } from '@mesh/engine'
 import type { Candidate } from '../paths/path-state.ts'
 import { covers, hostPrefix, prefixOf } from '../table/prefix.ts'
 import type { VpnProblem } from '../vpn.ts'
+import { bestEndpoint } from './guest-endpoint.ts'
 import type { FoundAddress, Guest } from './guest-file.ts'
 
 interface GuestProblemsInput {
@@ -14,12 +16,15 @@ interface GuestProblemsInput {
   readonly candidates: () => readonly Candidate[]
   /** The node's VPN ranges. */
   readonly ranges: readonly Cidr[]
+  /** This node has an exit, or is one. */
+  readonly hasExit: boolean
 }
 
 export function guestProblems(input: GuestProblemsInput): readonly VpnProblem[] {
   if (input.guests.length === 0) return []
   const cutOff = otherPort(input)
-  return [...cutOff, ...(cutOff.length > 0 ? [] : otherPlace(input)), ...outsideRanges(input)]
+  const lost = cutOff.length > 0 ? [] : otherPlace(input)
+  return [...cutOff, ...lost, ...outsideRanges(input), ...withoutExit(input)]
 }
 
 function otherPort({ guests: { length }, known, port }: GuestProblemsInput): VpnProblem[] {
@@ -35,21 +40,48 @@ function otherPort({ guests: { length }, known, port }: GuestProblemsInput): Vpn
   ]
 }
 
-/** Where a node is seen from outside is not known before somebody has told it. */
+/**
+ * The guests whose configurations name a place at which this node is not any more. Where it is seen from outside is not
+ * known before somebody has told it.
+ */
+export function findLost(guests: readonly Guest[], candidates: readonly Candidate[]): readonly Guest[] {
+  const isTold = candidates.some(({ kind }) => kind !== 'own')
+  const isAt = ({ address, port }: FoundAddress) =>
+    candidates.some(
+      ({ endpoint, kind }) =>
+        endpoint.address === address && (kind === 'own' || port === undefined || port === endpoint.port),
+    )
+  const isLost = (found: FoundAddress) => (found.isOwn || isTold) && !isAt(found)
+  return candidates.length === 0 ? [] : guests.filter(({ found }) => found !== undefined && isLost(found))
+}
+
 function otherPlace({ guests, candidates }: GuestProblemsInput): VpnProblem[] {
   const all = candidates()
-  const places = new Set(all.map(({ endpoint }) => endpoint.address))
-  const isTold = all.some(({ kind }) => kind !== 'own')
-  const isLost = ({ address, isOwn }: FoundAddress) => (isOwn || isTold) && !places.has(address)
-  const lost = all.length === 0 ? [] : guests.filter(({ found }) => found !== undefined && isLost(found))
-  if (lost.length === 0) return []
-  const at = [...new Set(lost.map(({ found }) => found?.address))].slice(0, 3).join(', ')
+  const lost = findLost(guests, all)
+  const best = bestEndpoint(all)
+  if (lost.length === 0 || best === undefined) return []
+  const places = lost.map(({ endpoint, found }) => endpoint ?? found?.address)
+  const at = [...new Set(places)].slice(0, 3).join(', ')
   return [
     {
       code: 'vpn.guest_endpoint',
       severity: 'warning',
       title: `Guests look for this node where it is not any more: ${namesOf(lost)} at ${at}`,
-      hint: 'Change `Endpoint` in their apps, or add them anew; a host name that follows the machine lasts: --guest-endpoint.',
+      hint: `Change \`Endpoint\` in their apps to ${endpointText(best.endpoint)}, or add them anew; a host name that follows the machine lasts: --guest-endpoint.`,
+    },
+  ]
+}
+
+/** Their packets for the Internet are dropped here: they have no other way. */
+function withoutExit({ guests, hasExit }: GuestProblemsInput): VpnProblem[] {
+  const cutOff = hasExit ? [] : guests.filter(({ fullTunnel }) => fullTunnel)
+  if (cutOff.length === 0) return []
+  return [
+    {
+      code: 'vpn.guest_no_exit',
+      severity: 'warning',
+      title: `Guests send all to this node, which has no exit for what is for the Internet: ${namesOf(cutOff)}`,
+      hint: 'Choose an exit node (`mesh exit-node PEER`, or start with --exit-node), offer one (--advertise-exit), or add them anew without --full-tunnel.',
     },
   ]
 }

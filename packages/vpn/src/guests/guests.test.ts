@@ -1,4 +1,4 @@
-import { heartbeatValue, parseCidr, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { heartbeatValue, parseCidr, parseIp, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import { expect, test } from 'vitest'
 import { encodeGuestFile } from './guest-file.ts'
@@ -22,6 +22,7 @@ function guestsOf(text: string | undefined): Guests {
       accepted: unused,
       udpPort: unused,
       candidates: unused,
+      hasExit: unused,
       counters: unused,
       neighbours: unused,
       onChange: unused,
@@ -48,7 +49,13 @@ test("a node with the kernel's WireGuard takes no guests, and does not start wit
 })
 
 /** A node that is connected to nobody unless told so, with a ledger of its own. */
-async function added({ neighbours = 0, ranges = ['10.1.0.0/24'] } = {}) {
+async function added({
+  neighbours = 0,
+  ranges = ['10.1.0.0/24'],
+  hasExit = false,
+  endpoint = 'vpn.example.org',
+} = {}) {
+  let address = '5.5.5.5'
   const ledger = createLedger(
     { mode: 'enforce' },
     { signer: createSigner(new Uint8Array(32).fill(7)), clock: systemClock },
@@ -57,13 +64,14 @@ async function added({ neighbours = 0, ranges = ['10.1.0.0/24'] } = {}) {
   const machine = { Hostname: 'edge', OS: 'linux', Arch: 'amd64', Version: '1' }
   const guests = new Guests(
     {
-      options: { machine, guestEndpoint: 'vpn.example.org' },
+      options: { machine, ...(endpoint !== '' && { guestEndpoint: endpoint }) },
       ranges: ranges.map(parseCidr),
       derivedRange: parseCidr('fd00::/64'),
       own: { all: () => [], pastOthers: () => [] },
       accepted: () => [],
       udpPort: () => 4711,
-      candidates: () => [],
+      candidates: () => [{ endpoint: { address: parseIp(address), port: 4711 }, kind: 'own' }],
+      hasExit: () => hasExit,
       counters: () => new Map(),
       neighbours: () => neighbours,
       onChange: () => {},
@@ -77,7 +85,7 @@ async function added({ neighbours = 0, ranges = ['10.1.0.0/24'] } = {}) {
       log: silentLogger,
     },
   )
-  return { guests, ledger }
+  return { guests, ledger, moveTo: (to: string) => void (address = to) }
 }
 
 function claimed(ledger: Ledger): readonly string[] {
@@ -106,4 +114,43 @@ test('the bound holds for guests that are added at the same time, and the first 
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MAX_GUESTS)
   expect(new Set(guests.addresses()).size).toBe(MAX_GUESTS + MAX_GUESTS_WITH_IPV6)
   expect(claimed(ledger)).toHaveLength(MAX_GUESTS + MAX_GUESTS_WITH_IPV6)
+})
+
+test('a full tunnel takes all, IPv6 too, and is refused where it would end here', async () => {
+  const signal = AbortSignal.timeout(20_000)
+  const without = await added()
+  await expect(without.guests.add({ name: 'phone', fullTunnel: true }, signal)).rejects.toMatchObject({
+    code: 'vpn.no_exit',
+  })
+  const { guests } = await added({ hasExit: true })
+  const { configuration } = await guests.add({ name: 'phone', fullTunnel: true }, signal)
+  expect(configuration).toContain('\nAllowedIPs = 0.0.0.0/0, ::/0\n')
+  const { configuration: other } = await guests.add({ name: 'other' }, signal)
+  expect(other).toContain('\nAllowedIPs = 10.1.0.0/24\n')
+  expect(guests.list().map(({ name, fullTunnel }) => [name, fullTunnel])).toEqual([
+    ['phone', true],
+    ['other', false],
+  ])
+})
+
+test('each guest is told where the node is when it is added, and who was told another place is named', async () => {
+  const signal = AbortSignal.timeout(20_000)
+  const { guests, moveTo } = await added({ endpoint: '' })
+  const { endpoint } = await guests.add({ name: 'old' }, signal)
+  expect(endpoint).toBe('5.5.5.5:4711')
+  await guests.add({ name: 'named', endpoint: 'vpn.example.org:5000' }, signal)
+  moveTo('5.5.5.99')
+  const { configuration } = await guests.add({ name: 'new' }, signal)
+  expect(configuration).toContain('\nEndpoint = 5.5.5.99:4711\n')
+  expect(guests.list().map(({ name, findsNodeAt, isLost }) => [name, findsNodeAt, isLost])).toEqual([
+    ['old', '5.5.5.5:4711', true],
+    ['named', 'vpn.example.org:5000', false],
+    ['new', '5.5.5.99:4711', false],
+  ])
+  expect(guests.problems()).toEqual([
+    expect.objectContaining({
+      code: 'vpn.guest_endpoint',
+      title: expect.stringContaining('old at 5.5.5.5:4711') as string,
+    }),
+  ])
 })

@@ -12,6 +12,7 @@ import { DEFAULT_MTU } from '../limits.ts'
 import type { OwnAddresses } from '../own-addresses.ts'
 import type { Candidate } from '../paths/path-state.ts'
 import type { VpnLedger } from '../ports.ts'
+import { DEFAULT_ROUTES } from '../table/prefix.ts'
 import { publicKeyOf } from '../tunnels/x25519.ts'
 import type {
   AcceptedRoute,
@@ -25,7 +26,7 @@ import type {
 } from '../vpn.ts'
 import { GuestClaims } from './guest-claims.ts'
 import { guestConfiguration, guestDns } from './guest-configuration.ts'
-import { guestProblems } from './guest-problems.ts'
+import { findLost, guestProblems } from './guest-problems.ts'
 import { bestEndpoint, withPort } from './guest-endpoint.ts'
 import {
   encodeGuestFile,
@@ -52,6 +53,8 @@ interface GuestsInit {
   readonly accepted: () => readonly AcceptedRoute[]
   readonly udpPort: () => number | undefined
   readonly candidates: () => readonly Candidate[]
+  /** What guests have for the Internet goes on from here: this node has an exit, or is one. */
+  readonly hasExit: () => boolean
   readonly counters: () => ReadonlyMap<string, GuestCounters>
   /** The number of members that this node is connected to now. */
   readonly neighbours: () => number
@@ -137,6 +140,7 @@ export class Guests {
 
   list(): readonly GuestStatus[] {
     const counters = this.#init.counters()
+    const lost = findLost(this.#guests, this.#init.candidates())
     return this.#guests.map((guest) => {
       const { name, address, address6, publicKey, addedAt } = guest
       const counted = counters.get(publicKey)
@@ -146,6 +150,9 @@ export class Guests {
         address6,
         publicKey,
         addedAt,
+        fullTunnel: guest.fullTunnel === true,
+        findsNodeAt: guest.endpoint ?? guest.found?.address,
+        isLost: lost.includes(guest),
         sessionSince: this.#sessions.get(publicKey),
         endpoint: counted?.endpoint,
         counters: counted ?? { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} },
@@ -154,29 +161,33 @@ export class Guests {
   }
 
   problems(): readonly VpnProblem[] {
-    const { udpPort, candidates, ranges } = this.#init
-    const input = { guests: this.#guests, known: this.port, port: udpPort(), candidates, ranges }
-    return guestProblems(input)
+    const { udpPort, candidates, ranges, hasExit } = this.#init
+    const own = { known: this.port, port: udpPort(), candidates, ranges, hasExit: hasExit() }
+    return guestProblems({ ...own, guests: this.#guests })
   }
 
   /**
    * @throws MeshError `vpn.guest_exists`, `vpn.bad_guest_name`, `vpn.too_many_guests`, `vpn.no_udp`, `vpn.no_endpoint`,
-   *   `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.guests_need_engine`; the signal's reason
+   *   `vpn.no_exit`, `vpn.no_guest_address`, `vpn.guest_not_kept`, `vpn.guests_need_engine`; the signal's reason
    */
-  async add({ name, endpoint: given }: GuestRequest, signal: AbortSignal): Promise<AddedGuest> {
+  async add(request: GuestRequest, signal: AbortSignal): Promise<AddedGuest> {
+    const { name, endpoint: given, fullTunnel = false } = request
     this.#checkEngine()
     this.#checkName(name)
-    const { endpoint, ...found } = this.#placeFor(given)
+    if (fullTunnel) this.#checkExit()
+    const place = this.#placeFor(given)
     const adding = name.toLowerCase()
     const privateKey = this.#components.random.bytes(32)
     this.#adding.add(adding)
     try {
-      const guest = { ...(await this.#make(name, privateKey, signal)), ...found }
+      const made = await this.#make(name, privateKey, signal)
+      const guest: Guest = { ...made, ...place, ...(fullTunnel && { fullTunnel }) }
       this.#keep([...this.#guests, guest], guestAddresses(guest))
       this.#announce(guest)
       this.#init.onChange()
       const { address, address6, publicKey } = guest
       this.#components.log.info('guest added', { name, address, address6 })
+      const { endpoint } = place
       const configuration = this.#configurationOf(guest, privateKey, endpoint)
       return { name, address, address6, publicKey, endpoint, configuration }
     } finally {
@@ -231,9 +242,12 @@ export class Guests {
         publicKey: publicKeyOf(this.privateKey).toString('base64'),
         endpoint,
       },
-      reaches: [...new Set([...ranges, ...routes])].filter(
-        (range) => guest.address6 !== undefined || isIpv4(range),
-      ),
+      // a full tunnel takes what it cannot carry along: nothing goes past it
+      reaches: guest.fullTunnel
+        ? DEFAULT_ROUTES
+        : [...new Set([...ranges, ...routes])].filter(
+            (range) => guest.address6 !== undefined || isIpv4(range),
+          ),
     })
   }
 
@@ -247,6 +261,12 @@ export class Guests {
           ? 'Start it with --wireguard engine, or add the guest at another node.'
           : `This node has ${length}: start it with --wireguard engine, and remove them first if the kernel is to carry (\`mesh guest remove\`).`,
     })
+  }
+
+  /** A guest without a way on would be told that it has one. */
+  #checkExit(): void {
+    if (this.#init.hasExit()) return
+    throw vpnError('vpn.no_exit', 'this node has no exit node, and is none')
   }
 
   #checkName(name: string): void {
@@ -269,10 +289,9 @@ export class Guests {
     const best = bestEndpoint(this.#init.candidates())
     if (best === undefined) throw vpnError('vpn.no_endpoint', 'this machine has no address of its own')
     const { endpoint, kind } = best
-    return {
-      endpoint: endpointText(endpoint),
-      found: { address: endpoint.address, isOwn: kind === 'own' },
-    }
+    const isOwn = kind === 'own'
+    const found = { address: endpoint.address, ...(!isOwn && { port: endpoint.port }), isOwn }
+    return { endpoint: endpointText(endpoint), found }
   }
 
   #keep(guests: readonly Guest[], claimed: readonly IpAddress[]): void {

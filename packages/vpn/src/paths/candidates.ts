@@ -22,7 +22,7 @@ export function isCandidateAddress(address: IpAddress, vpnRanges: readonly Cidr[
   )
 }
 
-interface OwnInput {
+export interface OwnInput {
   readonly networks: readonly HostNetwork[]
   /** The VPN's interface, whose addresses are no way. */
   readonly interfaceName: string

@@ -11,6 +11,7 @@ interface PathStateInit {
 export function createPathState({ wantedMtu, current }: PathStateInit, now: number): PathState {
   return {
     wantedMtu,
+    metAt: now,
     current,
     measureAt: now,
     paths: new Map(),

@@ -80,6 +80,7 @@ class UdpPaths implements Paths {
       sockets: this.#sockets,
       onChange: () => {
         for (const { teller } of this.#all()) teller.tellSoon()
+        this.#askWitnesses()
       },
     })
     this.#budget = createTokenBucket(
@@ -253,9 +254,13 @@ class UdpPaths implements Paths {
     member.cancelTick?.()
     const now = clock.monotonic()
     const at = wakeAt(member.state, now)
-    member.cancelTick = Number.isFinite(at)
-      ? clock.after(at - now, () => this.#step(member, { type: 'tick' }))
-      : undefined
+    member.cancelTick = Number.isFinite(at) ? clock.after(at - now, () => this.#tick(member)) : undefined
+  }
+
+  /** A probe is not lost whose answer is there and was not taken, as this process was held up. */
+  #tick(member: Member): void {
+    this.datagrams()
+    if (this.#members.get(member.peer) === member) this.#step(member, { type: 'tick' })
   }
 
   /** Tells once why a search found nothing. */
@@ -305,8 +310,11 @@ class UdpPaths implements Paths {
     }
   }
 
-  /** A path is in doubt: those who are kept are asked how they see this node, as its NAT may have another mapping now. */
-  #askWitnesses(member: Member): void {
+  /**
+   * A path is in doubt, or this node has other addresses: those who are kept are asked how they see it, as its NAT may have
+   * another mapping now, or be another one.
+   */
+  #askWitnesses(member?: Member): void {
     const { clock } = this.#components
     const now = clock.monotonic()
     if (now - this.#askedAt < ASK_WITNESSES_MS) return
@@ -350,7 +358,7 @@ class UdpPaths implements Paths {
   }
 
   candidates(): readonly Candidate[] {
-    return this.#own.read()
+    return this.#own.readOwn()
   }
 
   #tell({ peer, secret, token }: Member): void {

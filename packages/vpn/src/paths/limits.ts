@@ -28,6 +28,8 @@ export const SEARCH_AGAIN_MS = 30_000
 export const SEARCH_LOST_MS = 10_000
 /** How long a path counts as lost lately, in ms. */
 export const LATELY_LOST_MS = 120_000
+/** How long a peer counts as new, in ms: a search that a busy machine missed is repeated as soon as one for a lost path. */
+export const LATELY_MET_MS = 45_000
 /** The most searches of one peer that its own messages begin in a minute. */
 export const TOLD_SEARCHES_PER_MINUTE = 12
 /** How often other addresses than the one in use are probed, in ms. */
@@ -99,6 +101,8 @@ export const BETTER_PROBES = 3
 export const ACTIVITY_MS = 500
 /** How often this machine's own addresses are looked at, in ms. */
 export const OWN_ADDRESSES_MS = 3_000
+/** How old a word of where the socket was seen may be, in ms, for a guest to be told it: those who are kept tell often. */
+export const SEEN_LATELY_MS = 60_000
 /** How many addresses at which others saw this socket are told. */
 export const MAX_SEEN = 4
 /** How many ports of routers that lead to this socket are told. */

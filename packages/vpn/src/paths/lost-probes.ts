@@ -13,13 +13,17 @@ import { withBreak } from './periodic-breaks.ts'
 import type { Path, PathState } from './path-state.ts'
 import { search } from './send-probes.ts'
 
-/** Takes probes for lost whose answer did not come in time. */
+/** Takes probes for lost whose answer did not come in time: when all that came was taken, as answers wait for one another. */
 export function expire(state: PathState, now: number): void {
   for (const path of state.paths.values()) {
     const waitMs = answerMs(path)
     lose(state, path, ({ at }) => now - at >= waitMs)
     if (isGone(path, now) && path !== state.chosen) state.paths.delete(path.key)
   }
+}
+
+/** Leaves the path in use where it is dead, or nobody needs it. */
+export function leave(state: PathState, now: number): void {
   const { chosen } = state
   if (chosen !== undefined && chosen.lost >= LOST_PROBES) {
     state.brokeAt = withBreak(state.brokeAt, now)

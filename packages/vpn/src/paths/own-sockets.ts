@@ -73,9 +73,14 @@ export class OwnSockets {
     return current.latest(1).length > 0 ? current : this.#seenOf(undefined)
   }
 
+  /** Where the engine's own socket was seen, whichever is in use. */
+  get ownSeen(): SeenAddresses {
+    return this.#seenOf(undefined)
+  }
+
   learn({ witness, socket, endpoint, isOwn }: Sight): Word {
     const now = this.#components.clock.monotonic()
-    const word = this.#seenOf(socket).learn(witness, endpoint, now)
+    const word = this.#seenOf(socket).learn(witness, endpoint, { now, isOwn })
     if (isOwn) return word
     if (word.is === 'other') this.#ended(word.livedMs, now)
     const lastsNow = socket === undefined && word.is === 'same' && word.sinceMs > MOST_BREAK_MS

@@ -61,6 +61,8 @@ export interface Path {
 export interface PathState {
   /** The longest packet that both interfaces take. */
   readonly wantedMtu: number
+  /** When both ends met. */
+  readonly metAt: number
   /** The socket that new paths leave by. */
   current: SocketTurn
   /** The engine's own socket, while another is in use, is probed next: to see how long the NAT keeps its mapping. */

@@ -16,6 +16,8 @@ export type Word =
 
 interface Witnessed {
   readonly endpoint: Endpoint
+  /** No NAT is between: it was an address of this machine. */
+  readonly isOwn: boolean
   /** When it was told first, and last. */
   readonly bornAt: number
   readonly toldAt: number
@@ -25,12 +27,16 @@ export class SeenAddresses {
   /** The address that each witness told, the latest word last. */
   readonly #words = new Map<PeerId, Witnessed>()
 
-  /** Takes a peer's word. */
-  learn(witness: PeerId, endpoint: Endpoint, now: number): Word {
+  /** Takes a peer's word. @param isOwn no NAT is between: it is an address of this machine */
+  learn(
+    witness: PeerId,
+    endpoint: Endpoint,
+    { now, isOwn }: { readonly now: number; readonly isOwn: boolean },
+  ): Word {
     const before = this.#words.get(witness)
     const isSame = before !== undefined && endpointText(before.endpoint) === endpointText(endpoint)
     this.#words.delete(witness)
-    this.#words.set(witness, { endpoint, bornAt: isSame ? before.bornAt : now, toldAt: now })
+    this.#words.set(witness, { endpoint, isOwn, bornAt: isSame ? before.bornAt : now, toldAt: now })
     const [oldest] = this.#words.keys()
     if (this.#words.size > MAX_WITNESSES && oldest !== undefined) this.#words.delete(oldest)
     if (before === undefined) return { is: 'first' }
@@ -60,6 +66,15 @@ export class SeenAddresses {
       if (byText.size < count) byText.set(endpointText(endpoint), endpoint)
     }
     return [...byText].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, endpoint]) => endpoint)
+  }
+
+  /** Where a NAT was seen since then, each address once, the one that was told last first. */
+  natsSince(from: number): readonly Endpoint[] {
+    const byText = new Map<string, Endpoint>()
+    for (const { endpoint, isOwn, toldAt } of [...this.#words.values()].reverse()) {
+      if (!isOwn && toldAt >= from) byText.set(endpointText(endpoint), endpoint)
+    }
+    return [...byText.values()]
   }
 
   /** One address was seen with different ports: the NAT chooses one for each peer, and none can be told beforehand. */

@@ -3,6 +3,7 @@ import { alternativesMs, isActive, isProven } from './known-paths.ts'
 import {
   KEEPALIVE_MS,
   LATELY_LOST_MS,
+  LATELY_MET_MS,
   LEAST_PATH_MTU,
   MEASURE_MS,
   PROBE_EVERY_MS,
@@ -48,8 +49,9 @@ export function probe(state: PathState, now: number, effects: PathEffect[]): voi
 }
 
 /** When a search that found nothing is repeated, while packets pass. */
-export function searchAgainAt({ searchAt, lostAt }: PathState): number {
-  return searchAt + (searchAt - lostAt < LATELY_LOST_MS ? SEARCH_LOST_MS : SEARCH_AGAIN_MS)
+export function searchAgainAt({ searchAt, lostAt, metAt }: PathState): number {
+  const isSoon = searchAt - lostAt < LATELY_LOST_MS || searchAt - metAt < LATELY_MET_MS
+  return searchAt + (isSoon ? SEARCH_LOST_MS : SEARCH_AGAIN_MS)
 }
 
 /** Begins the rounds of probes to all addresses. */

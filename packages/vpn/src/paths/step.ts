@@ -18,7 +18,7 @@ import {
   SEAL_BYTES,
   TOLD_SEARCHES_PER_MINUTE,
 } from './limits.ts'
-import { answerMs, expire, lose, suspect } from './lost-probes.ts'
+import { answerMs, expire, leave, lose, suspect } from './lost-probes.ts'
 import { takeSocket, takeSocketClosed } from './own-turn.ts'
 import { expectedBreak, withBreak } from './periodic-breaks.ts'
 import type { Candidate, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
@@ -30,7 +30,8 @@ export function step(state: PathState, input: PathInput, now: number): readonly 
   const effects: PathEffect[] = []
   const before = usedPath(state)
   take(state, input, now, effects)
-  expire(state, now)
+  if (input.type === 'tick') expire(state, now)
+  leave(state, now)
   choose(state, now)
   expectBreak(state, now)
   probe(state, now, effects)

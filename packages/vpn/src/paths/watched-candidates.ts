@@ -5,8 +5,8 @@
 import type { Cidr, Clock, Logger } from '@mesh/core'
 import type { Endpoint, Engine } from '@mesh/engine'
 import type { HostNetwork } from '../vpn.ts'
-import { ownCandidates } from './candidates.ts'
-import { MAX_SEEN, OWN_ADDRESSES_MS } from './limits.ts'
+import { isCandidateAddress, type OwnInput, ownCandidates } from './candidates.ts'
+import { MAX_SEEN, OWN_ADDRESSES_MS, SEEN_LATELY_MS } from './limits.ts'
 import type { Candidate } from './path-state.ts'
 import type { OwnSockets } from './own-sockets.ts'
 
@@ -35,7 +35,11 @@ export class WatchedCandidates {
   #text = ''
   /** This machine's own addresses, as text; undefined: they were not looked at yet. */
   #ownText: string | undefined
+  /** When they were others than before, in monotonic ms. */
+  #movedAt = Number.NEGATIVE_INFINITY
   #mapped: readonly Endpoint[] = []
+  /** When a router told that last, in monotonic ms. */
+  #mappedAt = Number.NEGATIVE_INFINITY
   #endMapping: (() => void) | undefined
   #cancelLook: (() => void) | undefined
 
@@ -72,8 +76,24 @@ export class WatchedCandidates {
     this.#cancelLook = undefined
   }
 
-  /** Gives the candidates as they are now. */
-  read(): readonly Candidate[] {
+  /**
+   * Gives those of the engine's own socket as they are now: where others see it by what they said lately, and since this
+   * machine has the addresses that it has, the latest word first. A router's port counts at an address that is seen; while
+   * nobody has said a word, as the router told it.
+   */
+  readOwn(): readonly Candidate[] {
+    this.look()
+    const { sockets, clock } = this.#components
+    const from = Math.max(clock.monotonic() - SEEN_LATELY_MS, this.#movedAt)
+    const seen = sockets.ownSeen.natsSince(from)
+    const isRouters = seen.length === 0 && this.#mappedAt >= this.#movedAt
+    const mapped = this.#mapped.filter(
+      ({ address }) => isRouters || seen.some((each) => each.address === address),
+    )
+    return this.#candidates({ seen, mapped })
+  }
+
+  #candidates({ seen, mapped }: Pick<OwnInput, 'seen' | 'mapped'>): readonly Candidate[] {
     const port = this.#components.engine.udpPort
     if (port === undefined) return []
     const { networks, interfaceName, vpnRanges } = this.#init
@@ -82,8 +102,8 @@ export class WatchedCandidates {
       interfaceName: interfaceName(),
       vpnRanges: vpnRanges(),
       port,
-      mapped: this.#mapped,
-      seen: this.#components.sockets.seen.latest(MAX_SEEN),
+      mapped,
+      seen,
     })
   }
 
@@ -91,7 +111,7 @@ export class WatchedCandidates {
   look(): void {
     if (this.#components.engine.udpPort === undefined) return
     const { log, onChange, sockets } = this.#components
-    this.#latest = this.read()
+    this.#latest = this.#candidates({ seen: sockets.seen.latest(MAX_SEEN), mapped: this.#mapped })
     this.#lookForNetwork()
     const { varies } = sockets.seen
     const text = JSON.stringify([this.#latest, varies])
@@ -103,11 +123,16 @@ export class WatchedCandidates {
 
   /** Begins anew in another network, where another NAT is, or none. */
   #lookForNetwork(): void {
-    const own = this.#init.networks().filter((each) => each.interface !== this.#init.interfaceName())
-    const text = own.map(({ address }) => address.address).join()
+    const { networks, interfaceName, vpnRanges } = this.#init
+    const own = networks().filter((each) => each.interface !== interfaceName())
+    const addresses = own.map(({ address }) => address.address)
+    const text = addresses.filter((address) => isCandidateAddress(address, vpnRanges())).join()
     const isOther = this.#ownText !== undefined && this.#ownText !== text
     this.#ownText = text
-    if (isOther) this.#components.sockets.returnToOwn()
+    if (!isOther) return
+    const { sockets, clock } = this.#components
+    this.#movedAt = clock.monotonic()
+    sockets.returnToOwn()
   }
 
   #map(): void {
@@ -116,6 +141,7 @@ export class WatchedCandidates {
     if (port === undefined) return
     this.#endMapping ??= mapPort?.(port, (mapped) => {
       this.#mapped = mapped
+      this.#mappedAt = this.#components.clock.monotonic()
       this.look()
     })
   }

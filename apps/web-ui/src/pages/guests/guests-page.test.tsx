@@ -12,6 +12,9 @@ const PHONE = {
   Address6: 'fd00:1::9',
   PublicKey: 'AAAA',
   AddedAt: '2026-01-01T00:00:00.000Z',
+  FullTunnel: true,
+  NodeEndpoint: '192.0.2.7:51820',
+  NodeMoved: true,
   Handshake: null,
   Endpoint: null,
   PacketsIn: 0,
@@ -39,6 +42,7 @@ test('a guest is added, its code is shown once, and it is removed', async () => 
   open(node, '/guests')
   expect(await text('No guests.')).toBeDefined()
   type('Name', 'phone')
+  fireEvent.click(screen.getByRole('checkbox', { name: /Full tunnel/ }))
   fireEvent.click(screen.getByRole('button', { name: 'Add guest' }))
   const shown = await screen.findByRole('region', { name: 'Configuration of phone' })
   within(shown).getByRole('img', { name: 'QR code of the configuration of phone' })
@@ -47,6 +51,8 @@ test('a guest is added, its code is shown once, and it is removed', async () => 
   const list = await screen.findByRole('region', { name: 'Guests of this node' })
   expect(await within(list).findByText('never seen')).toBeDefined()
   within(list).getByText('fd00:1::9')
+  within(list).getByText('full tunnel')
+  within(list).getByText(/looks for this node at 192\.0\.2\.7:51820/)
   within(list).getByText('2.4 kB')
   expect(screen.queryByText(/PrivateKey/)).toBeNull()
   fireEvent.click(within(list).getByRole('button', { name: 'Remove phone' }))

@@ -53,6 +53,12 @@ export function GuestsPage() {
   )
 }
 
+const EXIT_WORDS = {
+  up: 'all that leaves for the Internet goes through it.',
+  searching: 'looked for; until it is reached what leaves for the Internet is dropped.',
+  gone: 'not reached; what leaves for the Internet is dropped.',
+}
+
 function ExitLine() {
   const { data } = useRead('getVpn', {}, { everyMs: 5_000 })
   if (data === undefined) return null
@@ -61,10 +67,7 @@ function ExitLine() {
     <>
       {ExitNode !== null && (
         <p role="status">
-          Exit node {ExitNode.Hostname || ExitNode.Wanted}:{' '}
-          {ExitNode.State === 'up'
-            ? 'all that leaves for the Internet goes through it.'
-            : 'not reached; what leaves for the Internet is dropped.'}
+          Exit node {ExitNode.Hostname || ExitNode.Wanted}: {EXIT_WORDS[ExitNode.State]}
         </p>
       )}
       {OffersExit !== null && <p>This node is an exit node for members.</p>}
@@ -79,7 +82,7 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
     <section className={page.section} aria-label="Guests of this node">
       {guests.length === 0 && <p className={css.faint}>No guests.</p>}
       <ul>
-        {guests.map(({ Name, Address, Address6, Handshake, BytesIn, BytesOut }) => (
+        {guests.map(({ Name, Address, Address6, Handshake, BytesIn, BytesOut, ...config }) => (
           <li key={Name} className={css.row}>
             <span>{Name}</span>
             <Copy text={Address} what="address" mono />
@@ -91,6 +94,7 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
                 <Age at={Date.parse(Handshake)} />
               )}
             </span>
+            <ConfigRemarks {...config} />
             <span title="From the guest">{bytesInWords(BytesIn)}</span>
             <span title="To the guest">{bytesInWords(BytesOut)}</span>
             <Button
@@ -123,9 +127,29 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
   )
 }
 
+/** What is to be known of the configuration that a guest has. */
+function ConfigRemarks({
+  FullTunnel,
+  NodeEndpoint,
+  NodeMoved,
+}: Pick<GuestView, 'FullTunnel' | 'NodeEndpoint' | 'NodeMoved'>) {
+  return (
+    <>
+      {FullTunnel && <span title="All that it sends goes through this node">full tunnel</span>}
+      {NodeMoved && (
+        <span role="status">
+          looks for this node at {NodeEndpoint ?? 'another address'}, where it is not any more: change
+          Endpoint in its app
+        </span>
+      )}
+    </>
+  )
+}
+
 function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => void }) {
   const [name, setName] = useState('')
   const [endpoint, setEndpoint] = useState('')
+  const [fullTunnel, setFullTunnel] = useState(false)
   const add = useAddGuest()
   return (
     <form
@@ -133,7 +157,7 @@ function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => voi
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        if (name !== '' && !add.isPending) add.mutate({ name, endpoint }, { onSuccess: onAdded })
+        if (name !== '' && !add.isPending) add.mutate({ name, endpoint, fullTunnel }, { onSuccess: onAdded })
       }}
     >
       <TextField label="Name" value={name} onChange={setName} placeholder="phone" />
@@ -144,6 +168,14 @@ function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => voi
         placeholder="vpn.example.org:51820"
         hint="Empty: the address at which this node is most probably found."
       />
+      <label>
+        <input
+          type="checkbox"
+          checked={fullTunnel}
+          onChange={(event) => setFullTunnel(event.target.checked)}
+        />{' '}
+        Full tunnel: what it has for the Internet goes through this node's exit
+      </label>
       {add.error !== null && <WriteErrorNote error={add.error} />}
       <div className={fieldClasses.actions}>
         <Button type="submit" tone="primary" disabled={name === '' || add.isPending}>
