@@ -60,6 +60,7 @@ export default defineConfig({
             'examples/**/*.test.ts',
           ],
           testTimeout: 30_000,
+          isolate: false,
           maxWorkers,
           sequence: { groupOrder: 1 },
         },
@@ -69,6 +70,7 @@ export default defineConfig({
         test: {
           name: 'ui',
           environment: 'jsdom',
+          isolate: false,
           include: ['apps/web-ui/src/**/*.test.{ts,tsx}'],
           maxWorkers,
           sequence: { groupOrder: 1 },

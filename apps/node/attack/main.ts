@@ -11,6 +11,9 @@ import { runAttack } from './run-attack.ts'
 import { type Measured, SUITE_BOUNDS } from './scenario.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { runSiege } from './siege.ts'
+import { cleanUpWhenInterrupted } from '../test/interruption.ts'
+
+cleanUpWhenInterrupted()
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -19,6 +19,9 @@ import { measureOrbitDb } from './orbitdb.ts'
 import { measureServices } from './services.ts'
 import { measureStartup } from './startup.ts'
 import { measureVpn, VPN_PARTS } from './vpn/measure-vpn.ts'
+import { cleanUpWhenInterrupted } from '../test/interruption.ts'
+
+cleanUpWhenInterrupted()
 
 const MEASURES: Readonly<Record<string, (parts: readonly string[]) => unknown>> = {
   crypto: () => measureCrypto(),

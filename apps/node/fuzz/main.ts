@@ -7,6 +7,9 @@ import { parseArgs } from 'node:util'
 import { stopDecoders } from './decoder.ts'
 import { openDecoders } from './decoders.ts'
 import { runFuzz } from './run-fuzz.ts'
+import { cleanUpWhenInterrupted } from '../test/interruption.ts'
+
+cleanUpWhenInterrupted()
 
 const RUNS_PER_ROUND = 1_000
 

@@ -1,5 +1,5 @@
 /** The verdict on a soak: nobody failed, nothing grew, no write was lost, and all ledgers are equal. */
-import { untilTrue } from '../attack/until-true.ts'
+import { pause } from '../attack/until-true.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import type { SoakNodes } from './soak-nodes.ts'
 import type { SoakWriter } from './soak-writer.ts'
@@ -15,6 +15,8 @@ export interface SoakResult {
   readonly ledgers: number
   /** The buckets in which they differ, each with how many forms it has. */
   readonly unequal: readonly string[]
+  /** The buckets that were the last to become equal. */
+  readonly equalLast: readonly string[]
   /** How long the ledgers took to be equal after the calm, in s. */
   readonly equalAfterS: number
   /** Errors that nobody caught, and nodes that ended by themselves. */
@@ -29,20 +31,21 @@ export interface SoakResult {
 const MAX_GROWTH_MB = 40
 /** How long the ledgers may take to be equal after the last attack, in ms: its claims last as long as a lease. */
 const EQUAL_MS = 300_000
+/** How often the ledgers are compared, and how often is told what differs, in ms. */
+const LOOK_EVERY_MS = 500
+const TELL_EVERY_MS = 10_000
 
 interface Soaked {
   readonly minutes: number
   readonly nodes: SoakNodes
   readonly memory: MemoryWatch
   readonly writer: SoakWriter
+  /** Hears what is waited for. */
+  readonly tell: (line: string) => void
 }
 
-export async function judgeSoak({ minutes, nodes, memory, writer }: Soaked): Promise<SoakResult> {
-  const digests = () => Promise.all(nodes.running().map(({ process }) => process.client.getDigest()))
-  const forms = async () => new Set((await digests()).map(({ Digest }) => Digest)).size
-  const began = performance.now()
-  const equal = await untilTrue(EQUAL_MS, async () => (await forms()) === 1).catch(() => false)
-  const equalAfterS = Math.round((performance.now() - began) / 1_000)
+export async function judgeSoak({ minutes, nodes, memory, writer, tell }: Soaked): Promise<SoakResult> {
+  const { ledgers, unequal, equalLast, equalAfterS } = await untilEqual(nodes, tell)
   const failures = nodes.failures()
   const result = {
     minutes,
@@ -50,14 +53,35 @@ export async function judgeSoak({ minutes, nodes, memory, writer }: Soaked): Pro
     restarts: nodes.churned(),
     writes: writer.made(),
     wrong: await countWrong(nodes, writer),
-    ledgers: equal ? 1 : await forms(),
-    unequal: equal ? [] : unequalBuckets((await digests()).map(({ Buckets }) => Buckets)),
+    ledgers,
+    unequal,
+    equalLast,
     equalAfterS,
     failures: failures.length,
     grownMb: Math.round(Math.max(0, ...memory.grownMb())),
     peakMb: Math.round(memory.peakMb()),
   }
   return { ...result, broke: failures[0] ?? brokenOf(result) }
+}
+
+type Equality = Pick<SoakResult, 'ledgers' | 'unequal' | 'equalLast' | 'equalAfterS'>
+
+/** Waits until all ledgers are equal, and tells meanwhile which buckets are not. */
+async function untilEqual(nodes: SoakNodes, tell: (line: string) => void): Promise<Equality> {
+  const began = performance.now()
+  const waitedMs = () => performance.now() - began
+  let equalLast: readonly string[] = []
+  for (let toldMs = 0; ; await pause(LOOK_EVERY_MS)) {
+    const digests = await Promise.all(nodes.running().map(({ process }) => process.client.getDigest()))
+    const ledgers = new Set(digests.map(({ Digest }) => Digest)).size
+    const unequal = unequalBuckets(digests.map(({ Buckets }) => Buckets))
+    const equalAfterS = Math.round(waitedMs() / 1_000)
+    if (ledgers === 1 || waitedMs() > EQUAL_MS) return { ledgers, unequal, equalLast, equalAfterS }
+    equalLast = unequal
+    if (waitedMs() - toldMs < TELL_EVERY_MS) continue
+    toldMs = waitedMs()
+    tell(`${ledgers} different ledgers after ${equalAfterS} s; forms by bucket: ${unequal.join(', ')}`)
+  }
 }
 
 function unequalBuckets(digests: readonly Readonly<Record<string, string>>[]): readonly string[] {

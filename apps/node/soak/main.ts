@@ -1,11 +1,17 @@
 /**
- * `npm run soak -- [--minutes N] [--nodes N] [--json]`: a network of real nodes under churn, writes and hostile traffic;
- * ends with 1 when memory grew, a node failed, a write was lost or the ledgers differ. See docs/OPERATION.md.
+ * `npm run soak -- [ATTACK...] [--minutes N] [--nodes N] [--json]`: a network of real nodes under churn, writes and
+ * hostile traffic, which is all attacks in turn or those named; ends with 1 when memory grew, a node failed, a write was
+ * lost or the ledgers differ. See docs/OPERATION.md.
  */
 import { parseArgs } from 'node:util'
+import { SCENARIOS } from '../attack/scenarios.ts'
 import { runSoak } from './run-soak.ts'
+import { cleanUpWhenInterrupted } from '../test/interruption.ts'
 
-const { values } = parseArgs({
+cleanUpWhenInterrupted()
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     minutes: { type: 'string', default: '10' },
     nodes: { type: 'string', default: '20' },
@@ -17,9 +23,15 @@ if (!(minutes > 0 && minutes <= 1_440 && Number.isInteger(nodes) && nodes >= 4 &
   console.error('--minutes takes up to 1440, --nodes 4 to 100')
   process.exit(2)
 }
+const unknown = positionals.find((name) => !SCENARIOS.some((scenario) => scenario.name === name))
+if (unknown !== undefined) {
+  console.error(`no attack ${unknown}; \`npm run attack -- --list\` names them`)
+  process.exit(2)
+}
 const result = await runSoak({
   minutes,
   nodes,
+  ...(positionals.length > 0 && { attacks: positionals }),
   onProgress: (line) => process.stderr.write(`${line}\n`),
 })
 if (values.json) console.log(JSON.stringify(result, null, 2))

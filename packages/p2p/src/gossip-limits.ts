@@ -70,9 +70,11 @@ export const FEW_PEERS = 3
 export const MESH_FILL_DELAY_MS = 250
 /** How many bytes of gossip may wait for a slow peer, besides one message of the greatest size. */
 export const OUTBOUND_SPARE_BYTES = 1024 * 1024
+/** How many bytes of gossip may wait for all slow peers together; a frame may be 20 MiB long. */
+export const MAX_WAITING_GOSSIP_BYTES = 22 * 1024 * 1024
 
 /** How many bytes of messages are kept for peers that ask for them later. */
-export const MAX_CACHED_MESSAGE_BYTES = 8 * 1024 * 1024
+export const MAX_CACHED_MESSAGE_BYTES = 4 * 1024 * 1024
 /** The time that handling the messages of all peers may take at once, in ms: 10 ms go by, as half comes back meanwhile. */
 export const GOSSIP_BURST_MS = 5
 /** Handling them gets at most one part in this many of the time after that. */

@@ -30,6 +30,7 @@ test('a peer that a person named lets into the DHT while its own doors do not an
   onTestFinished(() => stranger.stop())
   const knocked: string[] = []
   let dht: RendezvousDht | undefined
+  let waiting: Promise<number> | undefined
   const platform: Platform = {
     transports: [tcp()],
     listen: ['/ip4/127.0.0.1/tcp/0'],
@@ -41,6 +42,8 @@ test('a peer that a person named lets into the DHT while its own doors do not an
         })
       }
       dht = await joinDht({ ...context, dialOne }, { isPrivate: false })
+      // before anybody is connected
+      waiting = dht.join(new AbortController().signal)
       return async () => {}
     },
   }
@@ -55,8 +58,6 @@ test('a peer that a person named lets into the DHT while its own doors do not an
   )
   onTestFinished(() => node.stop())
   await eventually(() => expect(dht).toBeDefined())
-  const { signal } = new AbortController()
-  const waiting = dht?.join(signal)
   // each look takes in who is connected by now; on loopback nothing else does, as the DHT keeps no private addresses
   await eventually(() => expect(node.peers().some(({ connected }) => connected)).toBe(true))
   const looks = eventually(async () => expect(await dht?.join(AbortSignal.timeout(500))).toBe(1), {

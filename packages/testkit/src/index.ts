@@ -2,7 +2,7 @@
 export { eventually } from './eventually.ts'
 export { forgetMappings } from './forgetful-nat.ts'
 export { freePort } from './free-port.ts'
-export { bridge, createLab, type Lab, type LabEnd, whyNoNamespaces } from './namespaces.ts'
+export { bridge, createLab, type Lab, type LabEnd, removeLabs, whyNoNamespaces } from './namespaces.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { createNatLab, createNatsLab, type LabNatKind, NAT_UDP_PORT } from './nat-lab.ts'
 export { Nat, NAT_KINDS, type NatKind, type NatEndpoint, punches } from './nat-model.ts'

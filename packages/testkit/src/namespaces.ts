@@ -108,6 +108,15 @@ export function createLab(hosts: readonly string[]): Lab {
   return lab
 }
 
+/** Removes the namespaces of all labs of this process and of its threads, also of those that nobody closes any more. */
+export function removeLabs(): void {
+  const { stdout } = spawnSync('ip', ['netns', 'list'], { encoding: 'utf8' })
+  for (const line of (stdout ?? '').split('\n')) {
+    const [namespace = ''] = line.split(' ')
+    if (namespace.startsWith(`mesh${process.pid}t`)) spawnSync('ip', ['netns', 'del', namespace])
+  }
+}
+
 /** Joins hosts by a bridge in one that must exist already: `eth0` in each gets its addresses. */
 export function bridge(
   lab: Lab,

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { RPC } from '@libp2p/gossipsub/message'
+import type { Connection, Stream } from '@libp2p/interface'
 import type { Attack, Scenario } from '../scenario.ts'
 import { dialTarget, onFrames, overAndOver, sendAll, together } from '../attackers.ts'
 import {
@@ -47,6 +48,38 @@ async function sendPacked({ target, signal, tally, config, peer }: Attack): Prom
   }
 }
 
+/** Takes part in the topic, and reads nothing of what it is sent, until the connection ends. */
+async function readNothing(attack: Attack): Promise<void> {
+  const { target, signal, tally, config } = attack
+  const reader = await attack.peer()
+  await reader.handle(GOSSIP_PROTOCOL, (stream) => stream.pause(), { runOnLimitedConnection: true })
+  const connection = await dialTarget(reader, target, signal)
+  if (target.kind === 'mesh') await proveMembership({ connection, self: reader.peerId }, config, signal)
+  await graft(attack, connection)
+  tally.count('streams unread')
+  while (!signal.aborted && connection.status === 'open') await pause(100, signal)
+}
+
+/** Joins the topic's mesh at the victim. */
+async function graft({ config, signal }: Attack, connection: Connection): Promise<Stream> {
+  const topic = createSealing(config).topic()
+  const stream = await openGossip(connection, [topic], signal)
+  const control = { graft: [{ topicID: topic }], ihave: [], iwant: [], prune: [], idontwant: [] }
+  stream.send(gossipFrame({ control }))
+  return stream
+}
+
+/** A block full of entries that nobody signed, which make a message of about 320 KiB as gzip packs them little. */
+function createLargeBlock(): Uint8Array {
+  const entries = Array.from({ length: 2_000 }, (_, at) => {
+    const noise = randomBytes(75).toString('base64')
+    return `"k${at}":{"Value":"\\"${noise}\\""}`
+  })
+  return gzipSync(
+    `{"Index":0,"Timestamp":"","Storage":{"notes":{${entries.join(',')}}},"Hash":"","PrevHash":""}`,
+  )
+}
+
 /** Listens on the topic as who sits beside a member may: what it heard gets into the set until the connection ends. */
 async function overhear(attack: Attack, heard: Set<RPC.Message>): Promise<void> {
   const { target, signal, config } = attack
@@ -58,10 +91,7 @@ async function overhear(attack: Attack, heard: Set<RPC.Message>): Promise<void> 
   )
   const connection = await dialTarget(listener, target, signal)
   if (target.kind === 'mesh') await proveMembership({ connection, self: listener.peerId }, config, signal)
-  const topic = createSealing(config).topic()
-  const out = await openGossip(connection, [topic], signal)
-  const control = { graft: [{ topicID: topic }], ihave: [], iwant: [], prune: [], idontwant: [] }
-  out.send(gossipFrame({ control }))
+  const out = await graft(attack, connection)
   while (!signal.aborted && out.status === 'open') await pause(100, signal)
 }
 
@@ -94,13 +124,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     aim: MESSAGES,
     async run(attack) {
       const { signal, tally } = attack
-      const padding = Array.from(
-        { length: 3_000 },
-        (_, at) => `"k${at}":{"Value":"\\"${'v'.repeat(2_000)}\\""}`,
-      )
-      const plaintext = gzipSync(
-        `{"Index":0,"Timestamp":"","Storage":{"notes":{${padding.join(',')}}},"Hash":"","PrevHash":""}`,
-      )
+      const plaintext = createLargeBlock()
       await overAndOver(attack, async () => {
         const voice = await openVoice(attack)
         while (await voice.say(plaintext)) {
@@ -108,6 +132,28 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
           await pause(20, signal)
         }
       })
+    },
+  },
+  {
+    name: 'unread-gossip',
+    who: 'member',
+    does: '24 members who read nothing of the topic, and messages of 320 KiB that are to be passed on to them',
+    boundedBy: 'MAX_WAITING_GOSSIP_BYTES',
+    appliesToLegacy: true,
+    aim: 'streams unread',
+    async run(attack) {
+      const { signal, tally } = attack
+      const plaintext = createLargeBlock()
+      await Promise.all([
+        together(24, () => overAndOver(attack, () => readNothing(attack), 1_000)),
+        overAndOver(attack, async () => {
+          const voice = await openVoice(attack)
+          while (await voice.say(plaintext)) {
+            tally.count(MESSAGES)
+            await pause(20, signal)
+          }
+        }),
+      ])
     },
   },
   {

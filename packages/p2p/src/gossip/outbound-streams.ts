@@ -1,10 +1,12 @@
 /** The gossip streams that we open: one to each connected peer, opened again with growing waits when it ends. */
 import type { Connection, Libp2p, PeerId } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import { STREAM_REPAIR_BACKOFF_MS, STREAM_REPAIR_MS, STREAM_REPLACE_MIN_MS } from '../gossip-limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 import type { TimerSet } from './timers.ts'
+import { WaitingFrames } from './waiting-frames.ts'
 
 /** The state of our outbound stream to one peer. */
 interface Outbound {
@@ -31,10 +33,12 @@ export class OutboundStreams {
   readonly #components: OutboundStreamsComponents
   readonly #createStream: GossipInternals['createOutboundStream']
   readonly #byPeer = new Map<string, Outbound>()
+  readonly #waiting: WaitingFrames
 
   /** Made before gossipsub's own way of opening streams is replaced by `open`. */
   constructor(components: OutboundStreamsComponents) {
     this.#components = components
+    this.#waiting = new WaitingFrames(components.logger)
     this.#createStream = components.pubsub.createOutboundStream.bind(components.pubsub)
   }
 
@@ -130,8 +134,10 @@ export class OutboundStreams {
       return timers.later(waitMs, () => this.check(peerId))
     }
     state.connection = connection
+    this.#waiting.watch(opened, addressGroupOf(connection))
     const openedAtMs = clock.monotonic()
     const onClose = () => {
+      this.#waiting.leave(opened)
       // a stream that lived for a while is opened again at once, one that died young after a wait
       if (clock.monotonic() - openedAtMs > STREAM_REPAIR_MS * 4) state.failures = 0
       this.#waitAfter(state, 'closed')

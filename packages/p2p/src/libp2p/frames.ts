@@ -145,7 +145,7 @@ function openInput(stream: Stream): Input {
   }
 }
 
-function encodePrefix(length: number): Uint8Array {
+export function encodePrefix(length: number): Uint8Array {
   const bytes: number[] = []
   let rest = length
   while (rest >= CONTINUES) {

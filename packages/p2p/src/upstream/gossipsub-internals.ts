@@ -13,11 +13,15 @@
 import type { GossipSub } from '@libp2p/gossipsub'
 import type { Connection, PeerId, Stream } from '@libp2p/interface'
 import { MeshError } from '@mesh/core'
+import type { Uint8ArrayList } from 'uint8arraylist'
 
 export interface GossipInternals extends Omit<GossipSub, 'publish'> {
   readonly peers: Map<string, PeerId>
   readonly streamsInbound: Map<string, { close(): Promise<void> }>
-  readonly streamsOutbound: Map<string, { readonly rawStream: Stream }>
+  readonly streamsOutbound: Map<
+    string,
+    { readonly rawStream: Stream; pushPrefixed(frame: Uint8ArrayList): void }
+  >
   readonly outboundInflightQueue: {
     push(item: { readonly peerId: PeerId; readonly connection: Connection }): void
   }
