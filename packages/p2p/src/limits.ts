@@ -97,6 +97,8 @@ export const PING_INTERVAL_MS = 60_000
 export const PING_TIMEOUT_MS = 10_000
 /** How long a connection over UDP that is in doubt may take to answer a ping, in ms. */
 export const DEAD_AFTER_MS = 2_000
+/** How long any other connection in doubt may take, in ms, behind what waits on a slow link: as long as two pings. */
+export const DEAD_STREAM_AFTER_MS = 20_000
 /** The most protocols whose bandwidth is counted one by one. */
 export const MAX_METERED_PROTOCOLS = 256
 /** The most peers whose bandwidth is counted one by one. */

@@ -299,8 +299,8 @@ export interface P2pNode {
   /** Measures a round trip now, in milliseconds. */
   ping(peer: PeerId, signal?: AbortSignal): Promise<number>
   /**
-   * Ends the peer's connections over UDP that do not answer within 2 s, when there is a reason to doubt them; by
-   * themselves they end after up to half a minute. Never rejects; once the signal is aborted none is ended any more.
+   * Ends the peer's connections that do not answer within 2 s over UDP and 20 s over TCP, when there is a reason to doubt
+   * them; by themselves they end after half a minute, and after minutes. Never rejects; once the signal is aborted none is ended any more.
    */
   endDead(peer: PeerId, signal: AbortSignal): Promise<void>
   stop(): Promise<void>

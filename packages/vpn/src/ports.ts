@@ -126,8 +126,8 @@ export interface VpnNetwork {
   /** Measures a round trip, in milliseconds. */
   ping(peer: PeerId, signal?: AbortSignal): Promise<number>
   /**
-   * Ends the peer's connections over UDP that do not answer now. Must not reject; once the signal is aborted none is
-   * ended any more. Absent where there are no such connections.
+   * Ends the peer's connections that do not answer now. Must not reject; once the signal is aborted none is ended any
+   * more. Absent where connections end by themselves.
    */
   endDead?(peer: PeerId, signal: AbortSignal): Promise<void>
 }

@@ -3,7 +3,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { type Clock, peerIdFromPublicKey, silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { DEAD_AFTER_MS } from '../limits.ts'
+import { DEAD_AFTER_MS, DEAD_STREAM_AFTER_MS } from '../limits.ts'
 import { endDead } from './end-dead.ts'
 
 const PEER = peerIdFromPublicKey(new Uint8Array(32).fill(1))
@@ -27,7 +27,7 @@ function connection(address: string, answer: 'never' | 'refusal') {
   return { open: open as unknown as Connection, wasAborted: () => aborted }
 }
 
-async function judged(isSureAgain: boolean) {
+async function judged(isSureAgain: boolean, afterMs = DEAD_AFTER_MS) {
   const clock = createManualClock()
   const dead = connection('/ip4/5.5.5.5/udp/4000/webrtc', 'never')
   const alive = connection('/ip4/5.5.5.5/udp/4001/quic-v1', 'refusal')
@@ -38,17 +38,23 @@ async function judged(isSureAgain: boolean) {
   const ending = endDead(host, PEER, options)
   await clock.advance(DEAD_AFTER_MS / 2)
   if (isSureAgain) doubt.abort()
-  await clock.advance(DEAD_AFTER_MS)
+  await clock.advance(afterMs)
+  const outcome = [dead, alive, tcp].map(({ wasAborted }) => wasAborted())
+  await clock.advance(DEAD_STREAM_AFTER_MS)
   await ending
-  return [dead, alive, tcp].map(({ wasAborted }) => wasAborted())
+  return outcome
 }
 
-test('of the connections over UDP those that do not answer end, and no others', async () => {
+test('of the connections over UDP those that do not answer end first, and no others', async () => {
   expect(await judged(false)).toEqual([true, false, false])
 })
 
+test('those over TCP end later', async () => {
+  expect(await judged(false, DEAD_STREAM_AFTER_MS)).toEqual([true, false, true])
+})
+
 test('none ends once there is no doubt any more', async () => {
-  expect(await judged(true)).toEqual([false, false, false])
+  expect(await judged(true, DEAD_STREAM_AFTER_MS)).toEqual([false, false, false])
 })
 
 test('the time in which this process was held up does not count', async () => {

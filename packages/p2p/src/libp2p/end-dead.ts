@@ -1,15 +1,15 @@
 /**
- * Ends connections over UDP that carry nothing any more. WebRTC itself notices only after 10 to 30 seconds that the NAT
- * between forgot its mapping, and until then streams on it hang.
+ * Ends connections that carry nothing any more. WebRTC itself notices only after 10 to 30 seconds that the NAT between
+ * forgot its mapping, and TCP after a minute and more that a machine lost its power or its link; until then streams hang.
  */
 import type { Libp2p } from '@libp2p/interface'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import { transportOf } from '../addresses/address-rules.ts'
-import { DEAD_AFTER_MS } from '../limits.ts'
+import { DEAD_AFTER_MS, DEAD_STREAM_AFTER_MS } from '../limits.ts'
 import { connectionsTo } from './connections.ts'
 import { pingConnection } from './ping.ts'
 
-/** Transports over UDP; those over TCP end with what carries them. */
+/** Transports over UDP, on which what is lost is sent again soon. */
 const OVER_UDP: ReadonlySet<string> = new Set(['webrtc', 'webrtc-direct', 'webtransport', 'quic-v1'])
 
 interface EndDeadOptions {
@@ -20,7 +20,7 @@ interface EndDeadOptions {
 }
 
 /**
- * Pings the peer's connections over UDP and aborts those that do not answer. Resolves when all are judged; once the signal
+ * Pings the peer's connections and aborts those that do not answer. Resolves when all are judged; once the signal
  * is aborted none is ended any more.
  */
 export async function endDead(
@@ -28,13 +28,12 @@ export async function endDead(
   peer: PeerId,
   { clock, random, signal, logger }: EndDeadOptions,
 ): Promise<void> {
-  const doubted = connectionsTo(host, peer).filter(({ remoteAddr }) =>
-    OVER_UDP.has(transportOf(remoteAddr) ?? ''),
-  )
   await Promise.all(
-    doubted.map(async (connection) => {
+    connectionsTo(host, peer).map(async (connection) => {
       const limit = new AbortController()
-      const cancel = afterRunning(clock, DEAD_AFTER_MS, () => limit.abort(new Error('no answer')))
+      const isOverUdp = OVER_UDP.has(transportOf(connection.remoteAddr) ?? '')
+      const limitMs = isOverUdp ? DEAD_AFTER_MS : DEAD_STREAM_AFTER_MS
+      const cancel = afterRunning(clock, limitMs, () => limit.abort(new Error('no answer')))
       try {
         await pingConnection(connection, { clock, random, signal: AbortSignal.any([limit.signal, signal]) })
       } catch {
