@@ -38,6 +38,7 @@ const [USER, EXIT] = ['203.0.113.10', '203.0.113.20']
 const COUNTERS = `table inet count {
   counter past { }
   counter byExit { }
+  counter unchanged { }
   chain in {
     type filter hook prerouting priority -300; policy accept;
     icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, mld2-listener-report } accept
@@ -45,6 +46,8 @@ const COUNTERS = `table inet count {
     iifname user ip6 saddr 2001:db8:a::10 ip6 daddr != 2001:db8:b::20 counter name past
     iifname user ip saddr 10.1.0.0/24 counter name past
     iifname user ip6 saddr fd00:1::/64 counter name past
+    iifname exit ip saddr 10.1.0.0/24 counter name unchanged
+    iifname exit ip6 saddr fd00:1::/64 counter name unchanged
     ip saddr ${EXIT} ip daddr ${FAR4} counter name byExit
     ip6 saddr 2001:db8:b::20 ip6 daddr ${FAR6} counter name byExit
   }
@@ -159,7 +162,8 @@ describe.skipIf(why !== undefined)(suite, () => {
     )
   }
 
-  function counted(name: 'past' | 'byExit'): number {
+  /** `unchanged`: the exit sent packets of members on with their own addresses. */
+  function counted(name: 'past' | 'byExit' | 'unchanged'): number {
     const text = lab.run('net', ['nft', 'list', 'counter', 'inet', 'count', name])
     return Number(/packets (\d+)/.exec(text)?.[1])
   }
@@ -299,8 +303,11 @@ describe.skipIf(why !== undefined)(suite, () => {
     await expectSetAgain()
     await expectDropped()
     await expectGuestDropped()
+    const before = counted('unchanged')
     exit = await startExit()
     await expectInternet()
+    // members that knew it sent to it at once
+    expect(counted('unchanged')).toBe(before)
     expect(lab.run('exit', ['nft', 'list', 'tables'])).toContain('mesh_exit_mesh0')
   }, 120_000)
 

@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { ApiClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
-import { MeshError } from '@mesh/core'
+import { MeshError, systemClock } from '@mesh/core'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
 import { findControlSockets } from '../state/instance-folder.ts'
@@ -12,30 +12,49 @@ import type { Call } from './command.ts'
 /** A node on this machine answers at once, or not at all. */
 const PROBE_TIMEOUT_MS = 2_000
 
+interface Patience {
+  /** In ms. */
+  readonly timeoutMs?: number
+  readonly retries?: number
+}
+
 /**
  * A token goes to `--api-url` alone: the control socket asks for none.
+ * @param patience how long each question may take, and how often it is tried again; as the client has it unless given
  * @throws MeshError `node.not_running`, `node.several_running`, `node.bad_token_file`
  */
-export async function findNode(call: Call): Promise<ApiClient> {
+export async function findNode(call: Call, patience: Patience = {}): Promise<ApiClient> {
   const { settings, sources, surroundings, base } = call
   if (settings.apiUrl !== undefined) {
     const token = await tokenToSend(settings)
     return createNodeClient({
+      ...patience,
       baseUrl: absoluteUrl(settings.apiUrl, base),
       ...(token !== undefined && { token }),
     })
   }
   const isNamed = sources.instance.level !== 'default'
-  const running = await findRunning(call, (instance) => !isNamed || instance === settings.instance)
+  const found = await askInstances(call, (instance) => !isNamed || instance === settings.instance)
+  const running = found.filter(({ state }) => state === 'answers')
   const stateDir = stateFolder(settings, surroundings)
   const preferred = running.filter(({ instance }) => instance === settings.instance)
   const [node, second] = running.length > 1 && preferred.length === 1 ? preferred : running
+  const silent = found.find(({ state }) => state === 'silent')
+  if (node === undefined && silent !== undefined) {
+    throw new MeshError(
+      'node.not_running',
+      `a node is there (instance ${silent.instance}) and does not answer`,
+      {
+        hint: 'It is suspended, or too busy: look at its log, and restart it if that goes on.',
+      },
+    )
+  }
   if (node === undefined) {
     throw new MeshError('node.not_running', 'no node is running here', {
       hint: `Start one with \`mesh\`, \`mesh api\` or \`mesh start\`, or ask another with --api-url (looked in ${stateDir}; root's nodes answer root).`,
     })
   }
-  if (second === undefined) return createNodeClient({ baseUrl: `unix://${node.socket}` })
+  if (second === undefined) return createNodeClient({ ...patience, baseUrl: `unix://${node.socket}` })
   throw new MeshError('node.several_running', `${running.length} nodes are running here`, {
     hint: [
       'Say which one:',
@@ -53,7 +72,8 @@ export async function findCommonNode(
   call: Call,
 ): Promise<{ readonly client: ApiClient; readonly networkId: string } | undefined> {
   const { settings } = call
-  const running = await findRunning(call, (instance) => instance === settings.instance)
+  const found = await askInstances(call, (instance) => instance === settings.instance)
+  const running = found.filter(({ state }) => state === 'answers')
   const [node, second] = running
   if (node === undefined) return undefined
   if (second === undefined) {
@@ -71,23 +91,30 @@ async function tokenToSend({ apiToken, apiTokenFile }: Settings): Promise<string
   return readTokenToSend(apiTokenFile)
 }
 
-async function findRunning(
+type Found = ReturnType<typeof findControlSockets>[number] & {
+  /** `silent`: something took the connection and said nothing; `gone`: nobody is there any more. */
+  readonly state: 'answers' | 'silent' | 'gone'
+}
+
+async function askInstances(
   { settings, surroundings }: Call,
   isMeant: (instance: string) => boolean,
-): Promise<ReturnType<typeof findControlSockets>> {
+): Promise<readonly Found[]> {
   const network = readNetwork(settings)
   const candidates = findControlSockets(stateFolder(settings, surroundings)).filter(
     (found) => (network === undefined || found.networkId === network.id) && isMeant(found.instance),
   )
-  const answers = await Promise.all(candidates.map(({ socket }) => doesAnswer(socket)))
-  return candidates.filter((_, index) => answers[index])
+  return await Promise.all(
+    candidates.map(async (found) => ({ ...found, state: await stateOf(found.socket) })),
+  )
 }
 
-async function doesAnswer(socket: string): Promise<boolean> {
+async function stateOf(socket: string): Promise<Found['state']> {
   const client = createNodeClient({ baseUrl: `unix://${socket}`, timeoutMs: PROBE_TIMEOUT_MS, retries: 0 })
+  const began = systemClock.monotonic()
   return client.getLiveness().then(
-    () => true,
-    () => false,
+    () => 'answers',
+    () => (systemClock.monotonic() - began >= PROBE_TIMEOUT_MS ? 'silent' : 'gone'),
   )
 }
 

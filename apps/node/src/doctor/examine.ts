@@ -11,7 +11,7 @@ export function examine({ machine, node }: DoctorFacts): readonly Check[] {
       warn(
         'node',
         node.missing,
-        'Start one with `mesh`, `mesh api` or `mesh start`: the rest is asked of it.',
+        node.next ?? 'Start one with `mesh`, `mesh api` or `mesh start`: the rest is asked of it.',
       ),
     ]
   }

@@ -72,5 +72,5 @@ export interface NodeFacts {
 export interface DoctorFacts {
   readonly machine: MachineFacts
   /** The running node, or why there is none to ask. */
-  readonly node: NodeFacts | { readonly missing: string }
+  readonly node: NodeFacts | { readonly missing: string; readonly next?: string | undefined }
 }

@@ -11,7 +11,7 @@ import { readOpenFiles } from '../node/open-files.ts'
 import { describeExposedNetwork, readNetwork } from '../state/network.ts'
 import { version } from '../version.ts'
 import type { MachineFacts, NameServer } from './facts.ts'
-import { gatherNameServers } from './gather-name-servers.ts'
+import { areSilent } from './gather-name-servers.ts'
 import { bindUdp, gatherPlaces, listenTcp } from './gather-places.ts'
 import { type Tried, tried } from './tried.ts'
 
@@ -20,10 +20,9 @@ const ANY_FREE = { host: '127.0.0.1', port: 0 } as const
 export async function gatherMachine(
   settings: Settings,
   stateDir: string,
-  clock: Clock,
+  { clock, nameServers }: { readonly clock: Clock; readonly nameServers: Promise<readonly NameServer[]> },
 ): Promise<MachineFacts> {
   const interfaces = Object.entries(networkInterfaces())
-  const nameServers = gatherNameServers(clock)
   const [tcp, udp, places, ownName] = await Promise.all([
     tried(() => listenTcp(ANY_FREE), clock),
     tried(() => bindUdp(ANY_FREE), clock),
@@ -52,8 +51,7 @@ export async function gatherMachine(
 
 /** Servers that are all silent are not waited for: the system's own resolver takes many seconds then, and cannot be stopped. */
 function findOwnName(servers: readonly NameServer[], clock: Clock): Promise<Tried> | Tried {
-  const isHopeless = servers.length > 0 && servers.every((server) => !server.tried.works)
-  return isHopeless
+  return areSilent(servers)
     ? { works: false, reason: 'no DNS server answers' }
     : tried(() => lookup(hostname()), clock)
 }

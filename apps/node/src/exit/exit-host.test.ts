@@ -151,14 +151,14 @@ test('without nftables an exit is used all the same, and people are told what is
 test('without nftables there is no exit for members', () => {
   rmSync(join(programs, 'nft'))
   const { host } = opened({ advertiseExit: true })
-  expect(() => host.attach(vpn, ['10.1.0.0/24'])).toThrow(
+  expect(() => host.offer(['10.1.0.0/24'])).toThrow(
     expect.objectContaining({ code: 'exit.no_nftables', hint: expect.stringContaining('Install nftables') }),
   )
 })
 
 test('what another program takes away is set again, and people are told', async () => {
   const { host, ends } = opened({ exitNode: 'gate' })
-  host.attach(vpn, [])
+  host.attach(vpn)
   const stood = kernel()
   expect(stood).toEqual(['route-4', 'route-6', 'rules-4', 'rules-6', 'table-mesh_exit_guard'])
   const rules = readFileSync(join(state, 'rules-4'), 'utf8')
@@ -187,7 +187,7 @@ test('when no exit is wanted any more, who hears of it leads nothing into the VP
     tell = () => listener({ type: 'problems' })
     return () => {}
   }
-  host.attach({ ...vpn, subscribe }, [])
+  host.attach({ ...vpn, subscribe })
   expect(host.problems()).toHaveLength(1)
   // as the VPN does, which tells of problems that have changed
   host.watchProblems(() => {
@@ -213,7 +213,7 @@ test('a family that the exit does not forward is refused at once, and is led aga
     tell()
     return kernel().filter((name) => name.startsWith('route'))
   }
-  host.attach({ ...vpn, subscribe, status: () => ({ exit }) as VpnStatus }, [])
+  host.attach({ ...vpn, subscribe, status: () => ({ exit }) as VpnStatus })
   expect(routesWith({})).toEqual(['route-4'])
   expect(routesWith({ state: 'gone' })).toEqual(['route-4', 'route-6'])
   expect(routesWith({ state: 'up', families: ['ipv4', 'ipv6'] })).toEqual(['route-4', 'route-6'])
@@ -230,7 +230,7 @@ test('a route that the kernel refused, as the interface was down, is there soon 
   )
   writeFileSync(join(state, 'down'), '')
   const { host } = opened({ exitNode: 'gate' })
-  host.attach(vpn, [])
+  host.attach(vpn)
   const routes = () => kernel().filter((name) => name.startsWith('route'))
   expect(routes()).toEqual([])
   rmSync(join(state, 'down'))
@@ -240,7 +240,10 @@ test('a route that the kernel refused, as the interface was down, is there soon 
 
 test('the table of an exit is set again as well', async () => {
   const { host, ends } = opened({ advertiseExit: true })
-  host.attach(vpn, ['10.1.0.0/24'])
+  host.offer(['10.1.0.0/24'])
+  // before the VPN stands, as members may send at once
+  expect(kernel()).toEqual(['table-mesh_exit_mesh0'])
+  host.attach(vpn)
   rmSync(join(state, 'table-mesh_exit_mesh0'))
   await clock.advance(MEND_MS)
   await expect.poll(() => kernel(), { timeout: 30_000 }).toEqual(['table-mesh_exit_mesh0'])
@@ -251,7 +254,7 @@ test('the table of an exit is set again as well', async () => {
 
 test('what begins to disturb an exit while the node runs is told within half a minute', async () => {
   const { host } = opened({ exitNode: 'gate' })
-  host.attach(vpn, [])
+  host.attach(vpn)
   expect(host.problems()).toEqual([])
   let told = 0
   host.watchProblems(() => told++)

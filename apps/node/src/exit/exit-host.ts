@@ -19,8 +19,14 @@ import { CHECK_MS, MEND_MS, MENDED_TOLD_MS } from './limits.ts'
 import { trySystem } from './system-command.ts'
 
 export interface ExitHost {
-  /** The VPN stands: what leaves goes into its interface, or what members have for the Internet goes on from it. */
-  attach(vpn: ExitVpn, ranges: readonly string[]): void
+  /**
+   * Has this machine, where it is an exit, send on what members of the ranges have for the Internet. To be called before
+   * members can hear of it: those who knew it before send at once.
+   * @throws MeshError `exit.no_nftables`
+   */
+  offer(ranges: readonly string[]): void
+  /** The VPN stands: what leaves goes into its interface. */
+  attach(vpn: ExitVpn): void
   problems(): readonly VpnProblem[]
   /** Calls the listener whenever `problems()` has changed; the returned function unsubscribes. */
   watchProblems(listener: () => void): () => void
@@ -89,8 +95,17 @@ class KernelExitHost implements ExitHost {
     this.#use = new ExitUse({ settings, stateDir, facts, log })
   }
 
-  attach(vpn: ExitVpn, ranges: readonly string[]): void {
+  offer(ranges: readonly string[]): void {
     const { settings, stateDir, log } = this.#init
+    if (!settings.advertiseExit) return
+    const { interface: name } = settings
+    const families = () => forwardedFamilies({ interface: name })
+    this.#families = families().join()
+    this.#offer = new ExitOffer({ settings, stateDir, interface: name, ranges, families, log })
+    this.#offer.begin()
+  }
+
+  attach(vpn: ExitVpn): void {
     this.#vpn = vpn
     this.#lead()
     // an interface that was taken away and made again has no route
@@ -99,14 +114,7 @@ class KernelExitHost implements ExitHost {
     })
     // what can be told once there is an interface
     this.#checkedAt = Number.NEGATIVE_INFINITY
-    if (this.#exit !== undefined) this.#watch()
-    if (!settings.advertiseExit) return
-    const name = vpn.interface?.name ?? settings.interface
-    const families = () => forwardedFamilies({ interface: name })
-    this.#families = families().join()
-    this.#offer = new ExitOffer({ settings, stateDir, interface: name, ranges, families, log })
-    this.#offer.begin()
-    this.#watch()
+    if (this.#exit !== undefined || this.#offer !== undefined) this.#watch()
   }
 
   problems(): readonly VpnProblem[] {

@@ -13,14 +13,7 @@ import {
 import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
-import {
-  deriveIpv6Range,
-  type LeaseInit,
-  type Vpn,
-  type VpnComponents,
-  type VpnInit,
-  type VpnNetwork,
-} from '@mesh/vpn'
+import { deriveIpv6Range, type LeaseInit, type VpnComponents, type VpnInit, type VpnNetwork } from '@mesh/vpn'
 import { type ExitHost, forwardedFamilies } from '../exit/exit-host.ts'
 import { createLocalFilter, restoreKernel } from '../kernel/local-filter.ts'
 import type { KeptExit } from '../exit/kept-exit.ts'
@@ -65,7 +58,8 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
   const { settings, network, folder, ledger, p2p, replicator, api, exit, keptExit } = init
   const { clock, random, log, signal } = init
   const [{ createVpn }, openEngine] = await Promise.all([import('@mesh/vpn'), engineOf(init)])
-  const vpn = createVpn(vpnInit(settings, network, folder), {
+  const given = vpnInit(settings, network, folder)
+  const vpn = createVpn(given, {
     ledger,
     network: vpnNetwork(p2p, blacklistedRanges(settings)),
     host: createVpnHost(p2p, exit),
@@ -87,8 +81,9 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
     keptExit.keep(wanted)
   })
   ends.add(logVpn(vpn, log.child('vpn')))
+  exit.offer(rangesOf(given, network))
   await vpn.start(signal)
-  exit.attach(vpn, rangesOf(vpn, network))
+  exit.attach(vpn)
   init.onInterface(vpn.interface?.name ?? settings.interface, vpn.addresses().map(formatAddressInRange))
 }
 
@@ -151,9 +146,10 @@ function udpOf({ udpPort, fwmark }: Settings): NonNullable<VpnInit['udp']> {
 }
 
 /** The ranges that members have addresses in: those of this node's, and the one that follows from the network. */
-function rangesOf(vpn: Vpn, { config }: Network): readonly Cidr[] {
+function rangesOf({ addresses, lease }: VpnInit, { config }: Network): readonly Cidr[] {
   const derived = deriveIpv6Range({ key: config.crypto.key, room: config.room })
-  return [...new Set([...vpn.addresses().map(({ range }) => range), derived])]
+  const own = [...addresses, ...(lease === undefined ? [] : [lease.range])]
+  return [...new Set([...own.map(({ range }) => range), derived])]
 }
 
 function leaseOf(given: AddressInRange | undefined, folder: string | undefined): LeaseInit {

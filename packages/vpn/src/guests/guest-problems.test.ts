@@ -25,14 +25,14 @@ function codesOf(
 ) {
   const guests = [{ ...GUEST, ...given }]
   const own = { known: 4711, port, candidates: () => candidates, ranges: [range as Cidr] }
-  const input = { ...own, guests, hasExit: false }
+  const input = { ...own, guests, hasExit: () => false }
   return guestProblems(input).map(({ code }) => code)
 }
 
 test('guests that find the node are no problem', () => {
   expect(codesOf({}, [at('192.0.2.7')])).toEqual([])
   const none = { guests: [], known: undefined, candidates: () => [], ranges: [] }
-  expect(guestProblems({ ...none, port: 9, hasExit: false })).toEqual([])
+  expect(guestProblems({ ...none, port: 9, hasExit: () => false })).toEqual([])
 })
 
 test('another port of the node cuts them off', () => {
@@ -57,14 +57,14 @@ test("another port of the router's is told, and of the node's own addresses none
 })
 
 test('the place at which the node is now stands in the hint', () => {
-  const own = { known: 4711, port: 4711, ranges: ['10.1.0.0/24' as Cidr], hasExit: false }
+  const own = { known: 4711, port: 4711, ranges: ['10.1.0.0/24' as Cidr], hasExit: () => false }
   const [problem] = guestProblems({ ...own, guests: [GUEST], candidates: () => [at('192.0.2.8')] })
   expect(problem?.hint).toContain('192.0.2.8:4711')
 })
 
 test('a full tunnel to a node without an exit is told', () => {
   expect(codesOf({ fullTunnel: true }, [at('192.0.2.7')])).toEqual(['vpn.guest_no_exit'])
-  const own = { known: 4711, port: 4711, ranges: ['10.1.0.0/24' as Cidr], hasExit: true }
+  const own = { known: 4711, port: 4711, ranges: ['10.1.0.0/24' as Cidr], hasExit: () => true }
   const guests = [{ ...GUEST, fullTunnel: true as const }]
   expect(guestProblems({ ...own, guests, candidates: () => [at('192.0.2.7')] })).toEqual([])
 })

@@ -17,7 +17,7 @@ interface GuestProblemsInput {
   /** The node's VPN ranges. */
   readonly ranges: readonly Cidr[]
   /** This node has an exit, or is one. */
-  readonly hasExit: boolean
+  readonly hasExit: () => boolean
 }
 
 export function guestProblems(input: GuestProblemsInput): readonly VpnProblem[] {
@@ -74,8 +74,8 @@ function otherPlace({ guests, candidates }: GuestProblemsInput): VpnProblem[] {
 
 /** Their packets for the Internet are dropped here: they have no other way. */
 function withoutExit({ guests, hasExit }: GuestProblemsInput): VpnProblem[] {
-  const cutOff = hasExit ? [] : guests.filter(({ fullTunnel }) => fullTunnel)
-  if (cutOff.length === 0) return []
+  const cutOff = guests.filter(({ fullTunnel }) => fullTunnel)
+  if (cutOff.length === 0 || hasExit()) return []
   return [
     {
       code: 'vpn.guest_no_exit',

@@ -140,7 +140,7 @@ export class Guests {
 
   list(): readonly GuestStatus[] {
     const counters = this.#init.counters()
-    const lost = findLost(this.#guests, this.#init.candidates())
+    const lost = this.#guests.length === 0 ? [] : findLost(this.#guests, this.#init.candidates())
     return this.#guests.map((guest) => {
       const { name, address, address6, publicKey, addedAt } = guest
       const counted = counters.get(publicKey)
@@ -162,7 +162,7 @@ export class Guests {
 
   problems(): readonly VpnProblem[] {
     const { udpPort, candidates, ranges, hasExit } = this.#init
-    const own = { known: this.port, port: udpPort(), candidates, ranges, hasExit: hasExit() }
+    const own = { known: this.port, port: udpPort(), candidates, ranges, hasExit }
     return guestProblems({ ...own, guests: this.#guests })
   }
 
