@@ -62,6 +62,7 @@ test.skipIf(!hasAddon)('the port is free when the server is closed', async () =>
   onTestFinished(() => void next.close())
   next.listen(port, '127.0.0.1')
   await once(next, 'listening')
+  expect(next.listening).toBe(true)
 })
 
 test('without the addon a server goes on as it did', async () => {
