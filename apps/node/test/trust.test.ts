@@ -76,14 +76,56 @@ test('an administrator invites and shuts out by the command line, and that outli
   expect([failed, stderr]).toEqual([2, expect.stringContaining('no member is called')])
 })
 
+test('a gate that is on from the start keeps strangers out, and who proves itself gets in', async () => {
+  const mesh = newMesh()
+  const token = makeToken()
+  const { PrivateKey, PublicKey } = await generateKey(mesh)
+  const guard = ['--peerguard', '--peergate', '--peergate-strict', '--peergate-interval=2s']
+  const auth = `--peergate-auth=${JSON.stringify({ ecdsa: { private_key: PrivateKey } })}`
+  const node = await mesh.start({ token, args: [...guard, auth] })
+  expect(await node.client.getPeergate()).toBe(true)
+  await node.client.putText({ bucket: 'trustzoneAuth', key: 'ecdsa_1', value: PublicKey, wait: '5s' })
+  const [friend, stranger] = await Promise.all([
+    mesh.start({ token, args: [bootstrapOf(node), ...guard, auth] }),
+    mesh.start({ token, args: [bootstrapOf(node)] }),
+  ])
+  await friend.client.putText({ bucket: 'trustzoneAuth', key: 'ecdsa_1', value: PublicKey }).catch(() => {})
+  await stranger.client.putText({ bucket: 'notes', key: 'strange', value: '1', wait: '5s' })
+  await friend.client.putText({ bucket: 'notes', key: 'friendly', value: '2', wait: '5s' })
+  const notes = async () => Object.keys((await node.client.getBucket({ bucket: 'notes' })) as object).sort()
+  await eventually(async () => expect(await notes()).toEqual(['friendly']), SOON)
+  await eventually(
+    async () => expect(await node.client.getMetrics()).toMatch(/not_admitted"\} [1-9]|"GATED"\} [1-9]/),
+    SOON,
+  )
+  expect(await notes()).toEqual(['friendly'])
+
+  // what was refused is compared anew as soon as the gate is off
+  expect(await node.client.putPeergate({ state: 'disable' })).toBe(false)
+  await eventually(async () => expect(await notes()).toEqual(['friendly', 'strange']), {
+    withinMs: 20_000,
+    everyMs: 100,
+  })
+  expect(await node.client.putPeergate({ state: 'enable' })).toBe(true)
+  await stranger.client.putText({ bucket: 'notes', key: 'stranger', value: '3', wait: '5s' })
+  await friend.client.putText({ bucket: 'notes', key: 'zone', value: '4', wait: '5s' })
+  await eventually(async () => expect(await notes()).toContain('zone'), SOON)
+  expect(await notes()).not.toContain('stranger')
+})
+
+async function generateKey(mesh: Mesh) {
+  const text = await print(mesh, 'peergater', 'ecdsa-genkey')
+  const [, PrivateKey = '', PublicKey = ''] = /^Private key: (\S+)\nPublic key: (\S+)$/.exec(text) ?? []
+  return { PrivateKey, PublicKey }
+}
+
 describe.skipIf(why !== undefined)(suiteName('with EdgeVPN', why), () => {
   test('challenge and gate work both ways', async () => {
     const mesh = newMesh()
     const token = makeToken()
     const genkey = async () => {
-      const text = await print(mesh, 'peergater', 'ecdsa-genkey')
-      const [, privateKey = '', publicKey = ''] = /^Private key: (\S+)\nPublic key: (\S+)$/.exec(text) ?? []
-      return { publicKey, auth: JSON.stringify({ ecdsa: { private_key: privateKey } }) }
+      const { PrivateKey, PublicKey } = await generateKey(mesh)
+      return { publicKey: PublicKey, auth: JSON.stringify({ ecdsa: { private_key: PrivateKey } }) }
     }
     const [ours, theirs] = await Promise.all([genkey(), genkey()])
     const node = await mesh.start({

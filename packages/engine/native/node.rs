@@ -295,6 +295,12 @@ pub fn mark_socket(fd: i32, mark: u32) -> Result<()> {
     socket::mark_socket(fd, mark).map_err(system)
 }
 
+/// A further descriptor of an open file or socket of this process, which whoever asks has to close.
+#[napi]
+pub fn duplicate_descriptor(fd: i32) -> Result<i32> {
+    socket::duplicate_descriptor(fd).map_err(system)
+}
+
 /// Gives the system back what the C library keeps of freed memory.
 #[napi]
 pub fn trim_memory() -> bool {

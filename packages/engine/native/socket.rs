@@ -126,6 +126,13 @@ pub fn mark_socket(fd: RawFd, mark: u32) -> io::Result<()> {
     set_option(fd, libc::SO_MARK, mark)
 }
 
+/// A further descriptor of the same open file; programs that this process starts do not get it.
+pub fn duplicate_descriptor(fd: RawFd) -> io::Result<RawFd> {
+    // SAFETY: the call takes numbers alone, and fails for what is no descriptor.
+    let further = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
+    if further < 0 { Err(io::Error::last_os_error()) } else { Ok(further) }
+}
+
 fn set_option(fd: RawFd, option: libc::c_int, value: u32) -> io::Result<()> {
     let length = size_of_val(&value) as libc::socklen_t;
     // SAFETY: the value is valid for its length.

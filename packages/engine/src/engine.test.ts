@@ -32,6 +32,7 @@ it('has these public names', () => {
     'DROP_REASONS',
     'MAX_BATCH_BYTES',
     'MAX_OUTBOUND_BYTES',
+    'duplicateDescriptor',
     'endpointText',
     'engineSupport',
     'framesOf',

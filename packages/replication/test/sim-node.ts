@@ -84,6 +84,8 @@ export interface SimNodeInit {
   readonly neighbours?: (peer: PeerId) => boolean
   readonly compression?: Compression
   readonly prospect?: () => Prospect
+  /** False for owners whose entries this node refuses. */
+  readonly admits?: (owner: string) => boolean
 }
 
 export interface SimSurroundings {
@@ -105,6 +107,7 @@ export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Prom
     verify: verifySim,
     clock,
     ...(init.store === undefined ? {} : { store: init.store }),
+    ...(init.admits !== undefined && { admits: init.admits }),
   })
   const events: LedgerEvent[] = []
   ledger.subscribe((event) => {

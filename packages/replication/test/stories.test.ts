@@ -52,6 +52,24 @@ describe('two members', () => {
     await Promise.all([anna, bert].map((node) => node.kill()))
   })
 
+  it('bring what a gate refused within a minute after it was opened', async () => {
+    const { clock, start } = createStage()
+    const shut = new Set<string>()
+    const anna = await start(0, { admits: (owner) => !shut.has(owner) })
+    const bert = await start(1)
+    shut.add(bert.id)
+    await clock.advance(10 * SECOND)
+    bert.ledger.put('notes', 'b', '"from bert"')
+    await clock.advance(3 * MINUTE)
+    expect(anna.ledger.snapshot().get('notes', 'b')).toBeUndefined()
+    expect(anna.ledger.rejections().GATED).toBeGreaterThan(0)
+    shut.clear()
+    anna.ledger.admissionChanged()
+    await clock.advance(70 * SECOND)
+    expect(anna.ledger.snapshot().getLive('notes', 'b')?.value).toBe('"from bert"')
+    await Promise.all([anna, bert].map((node) => node.kill()))
+  })
+
   it('leave nothing waiting when they stop', async () => {
     const { clock, start } = createStage()
     const nodes = [await start(0), await start(1)]

@@ -9,7 +9,7 @@ export const READER_ATTACKS: readonly Scenario[] = [
     name: 'idle-readers',
     who: 'stranger',
     does: '200 readers of events that never read, and 40 of the whole ledger',
-    boundedBy: 'MAX_EVENT_READERS, MAX_TCP_EVENT_READERS, LARGE_ANSWER_SEATS',
+    boundedBy: 'MAX_EVENT_READERS, MAX_TCP_EVENT_READERS, LARGE_ANSWER_SEATS, FURTHER_DESCRIPTORS',
     appliesToLegacy: false,
     aim: 'answers held',
     async run(attack) {

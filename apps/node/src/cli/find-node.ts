@@ -13,7 +13,7 @@ import type { Call } from './command.ts'
 const PROBE_TIMEOUT_MS = 2_000
 
 interface Patience {
-  /** In ms. */
+  /** How long a question may take with all its tries, in ms. */
   readonly timeoutMs?: number
   readonly retries?: number
 }

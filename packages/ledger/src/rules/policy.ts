@@ -35,7 +35,7 @@ export interface BucketPolicy {
  * never on what came first, so that all nodes hold the same.
  */
 export interface EntryGroup {
-  /** What the keys of the group begin with, and no others. */
+  /** The beginning of the keys of the group, which no other key has. */
   readonly prefix: string
   /** The number of entries that are held: those with the least keys. */
   readonly most: number

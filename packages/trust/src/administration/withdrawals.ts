@@ -1,6 +1,6 @@
 /**
- * What of a peer counts nowhere: what it wrote after it was shut out, and all that it wrote where it was only in by a
- * claim, or by an invite that another peer used first. A node that hears late that a peer is out has taken some of that,
+ * Takes back what of a peer counts nowhere: what it wrote after it was shut out, and all that it wrote where it was only in
+ * by a claim, or by an invite that another peer used first. A node that hears late that a peer is out has taken some of that,
  * and takes it out again, so that all members hold the same.
  */
 import type { PeerId } from '@mesh/core'
