@@ -36,7 +36,7 @@ const BUSY_TURNS = 8
 /** The further descriptors of a server: a connection that comes alone costs as many calls that find nothing. */
 const FURTHER_DESCRIPTORS = 31
 const BACKLOG = 4_096
-/** What the constructor of handles takes for one that listens. */
+/** The type of a handle that listens, for its constructor. */
 const SERVER = 1
 
 /** Does so for all TCP servers of this process that listen from now on; the returned function ends that. */

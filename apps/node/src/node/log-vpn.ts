@@ -50,7 +50,7 @@ export function logVpn(vpn: LoggedVpn, log: Logger): () => void {
   })
 }
 
-/** What belongs to a normal start, and is no warning in a log. */
+/** Reasons that belong to a normal start, and are no warnings in a log. */
 const EXPECTED: ReadonlySet<string> = new Set(['vpn.exit_searching'])
 
 /** Each problem once, as long as it lasts; and that the exit is reached, when it was not. */

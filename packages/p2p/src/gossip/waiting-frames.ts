@@ -111,7 +111,7 @@ function sumOf(queues: readonly Queue[]): number {
   return queues.reduce((sum, { left }) => sum + left, 0)
 }
 
-/** What waits on one stream, oldest first. */
+/** The frames that wait on one stream, oldest first. */
 class Queue {
   readonly sender: GossipSender
   readonly address: string

@@ -12,7 +12,7 @@ import { encodePrefix } from '../libp2p/frames.ts'
 
 interface Sending {
   readonly streamsOutbound: ReadonlyMap<string, { pushPrefixed(frame: Uint8ArrayList): void }>
-  /** What rides along with the next message to a peer. */
+  /** Waits to ride along with the next message to a peer. */
   readonly control?: ReadonlyMap<string, unknown>
   readonly gossip?: ReadonlyMap<string, unknown>
   sendRpc?(peer: string, rpc: RPC): boolean

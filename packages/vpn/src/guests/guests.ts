@@ -53,7 +53,7 @@ interface GuestsInit {
   readonly accepted: () => readonly AcceptedRoute[]
   readonly udpPort: () => number | undefined
   readonly candidates: () => readonly Candidate[]
-  /** What guests have for the Internet goes on from here: this node has an exit, or is one. */
+  /** The Internet traffic of guests goes on from here: this node has an exit, or is one. */
   readonly hasExit: () => boolean
   readonly counters: () => ReadonlyMap<string, GuestCounters>
   /** The number of members that this node is connected to now. */

@@ -127,7 +127,7 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
   )
 }
 
-/** What is to be known of the configuration that a guest has. */
+/** Tells of the configuration that a guest has. */
 function ConfigRemarks({
   FullTunnel,
   NodeEndpoint,
