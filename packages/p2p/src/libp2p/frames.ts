@@ -6,16 +6,13 @@
  */
 import type { Stream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
+import { encodePrefix, MAX_PREFIX_BYTES, PREFIX_CONTINUES } from '../length-prefix.ts'
 import { READ_HIGH_WATER_BYTES, SEND_LOW_WATER_BYTES } from '../limits.ts'
 
 /** A frame's announced length is over the bound, or its prefix is no length. */
 export class FrameTooLongError extends Error {
   override readonly name = 'FrameTooLongError'
 }
-
-const CONTINUES = 0x80
-/** Lengths up to 2^28 - 1, more than any bound here. */
-const MAX_PREFIX_BYTES = 4
 
 /**
  * @param onHeld is told how many bytes of an unfinished frame wait for the rest; what it throws ends the reading
@@ -65,11 +62,11 @@ function cutFrame(queue: Uint8ArrayList, maxFrameBytes: number): Uint8Array | un
   for (;;) {
     if (at === queue.byteLength) return undefined
     const byte = queue.get(at)
-    length |= (byte & ~CONTINUES) << (7 * at)
+    length |= (byte & ~PREFIX_CONTINUES) << (7 * at)
     at++
     if (length > maxFrameBytes)
       throw new FrameTooLongError(`a frame of ${length} bytes, over ${maxFrameBytes}`)
-    if ((byte & CONTINUES) === 0) break
+    if ((byte & PREFIX_CONTINUES) === 0) break
     if (at === MAX_PREFIX_BYTES) throw new FrameTooLongError('a length prefix of more than 4 bytes')
   }
   if (queue.byteLength < at + length) return undefined
@@ -143,17 +140,6 @@ function openInput(stream: Stream): Input {
       stream.removeEventListener('close', onClose)
     },
   }
-}
-
-export function encodePrefix(length: number): Uint8Array {
-  const bytes: number[] = []
-  let rest = length
-  while (rest >= CONTINUES) {
-    bytes.push((rest & ~CONTINUES & 0xff) | CONTINUES)
-    rest >>>= 7
-  }
-  bytes.push(rest)
-  return Uint8Array.from(bytes)
 }
 
 function nextEvent(stream: Stream, types: readonly ('drain' | 'idle' | 'close')[]): Promise<void> {

@@ -8,7 +8,7 @@
  */
 import { RPC } from '@libp2p/gossipsub/message'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { encodePrefix } from '../libp2p/frames.ts'
+import { encodePrefix } from '../length-prefix.ts'
 
 interface Sending {
   readonly streamsOutbound: ReadonlyMap<string, { pushPrefixed(frame: Uint8ArrayList): void }>
