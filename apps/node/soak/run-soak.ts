@@ -106,9 +106,10 @@ function attacksOf({ attacks }: Pick<SoakInit, 'attacks'>): readonly Scenario[] 
   return SCENARIOS.filter(({ name }) => name !== 'calm' && attacks?.includes(name) !== false)
 }
 
+/** As long as an attack goes on, the network is left to come to itself. */
 function paceOf(durationMs: number, attacks: number): Pace {
-  const attackMs = Math.min(MAX_ATTACK_MS, (durationMs * ROUND_SHARE) / Math.max(1, attacks))
-  return { churnEveryMs: CHURN_EVERY_MS, writeEveryMs: WRITE_EVERY_MS, attackMs, restMs: 0 }
+  const attackMs = Math.min(MAX_ATTACK_MS, (durationMs * ROUND_SHARE) / Math.max(1, attacks) / 2)
+  return { churnEveryMs: CHURN_EVERY_MS, writeEveryMs: WRITE_EVERY_MS, attackMs, restMs: attackMs }
 }
 
 /** Calls `work` again and again until the signal aborts; what it throws is told by the verdict, not here. */

@@ -144,14 +144,16 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
           attack,
           async () => {
             const socket = connect({ host: '127.0.0.1', port })
+            const end = () => socket.destroy()
+            signal.addEventListener('abort', end)
             await new Promise<void>((resolve, reject) => {
               socket.once('connect', () => tally.count('silent connections'))
               socket.once('error', reject)
               socket.once('close', () => resolve())
-              signal.addEventListener('abort', () => socket.destroy(), { once: true })
-            })
+            }).finally(() => signal.removeEventListener('abort', end))
           },
-          100,
+          // sooner, and its process would have no time for the attacks beside it
+          500,
         ),
       )
       const halfOpen = together(8, () =>
