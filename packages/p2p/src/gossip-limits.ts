@@ -70,7 +70,7 @@ export const FEW_PEERS = 3
 export const MESH_FILL_DELAY_MS = 250
 /** How many bytes of gossip may wait for a slow peer, besides one message of the greatest size. */
 export const OUTBOUND_SPARE_BYTES = 1024 * 1024
-/** How many bytes of gossip may wait for all slow peers together; a frame may be 20 MiB long. */
+/** How many bytes of gossip may wait for all slow peers together; more where a network has frames of more than 20 MiB. */
 export const MAX_WAITING_GOSSIP_BYTES = 22 * 1024 * 1024
 
 /** How many bytes of messages are kept for peers that ask for them later. */

@@ -75,7 +75,6 @@ class MeshVpn implements Vpn {
   #watch: TableWatch | undefined
   #table: VpnTable | undefined
   #engineProblem: VpnProblem | undefined
-  #toldProblems = ''
 
   constructor(init: VpnInit, components: VpnComponents) {
     const { ledger, network, host, openLeaseFile } = components
@@ -371,8 +370,7 @@ class MeshVpn implements Vpn {
   }
 
   #interfaceLost(error: Error | undefined): void {
-    const { clock } = this.#components
-    this.#engineProblem = interfaceLost(this.#init.interface, error, clock.now())
+    this.#engineProblem = interfaceLost(this.#init.interface, error, this.#components.clock.now())
     if (error !== undefined) this.#enter('failed')
     this.#tellProblems()
   }
@@ -397,9 +395,6 @@ class MeshVpn implements Vpn {
   }
 
   #tellProblems(): void {
-    const text = JSON.stringify(this.problems())
-    if (text === this.#toldProblems) return
-    this.#toldProblems = text
-    this.#listeners.emit({ type: 'problems' })
+    this.#listeners.tellProblems(this.problems())
   }
 }

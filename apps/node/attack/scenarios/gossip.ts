@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { RPC } from '@libp2p/gossipsub/message'
-import type { Connection, Stream } from '@libp2p/interface'
+import type { Stream } from '@libp2p/interface'
 import type { Attack, Scenario } from '../scenario.ts'
 import { dialTarget, onFrames, overAndOver, sendAll, together } from '../attackers.ts'
 import {
@@ -48,25 +48,39 @@ async function sendPacked({ target, signal, tally, config, peer }: Attack): Prom
   }
 }
 
-/** Takes part in the topic, and reads nothing of what it is sent, until the connection ends. */
-async function readNothing(attack: Attack): Promise<void> {
-  const { target, signal, tally, config } = attack
-  const reader = await attack.peer()
-  await reader.handle(GOSSIP_PROTOCOL, (stream) => stream.pause(), { runOnLimitedConnection: true })
-  const connection = await dialTarget(reader, target, signal)
-  if (target.kind === 'mesh') await proveMembership({ connection, self: reader.peerId }, config, signal)
-  await graft(attack, connection)
-  tally.count('streams unread')
-  while (!signal.aborted && connection.status === 'open') await pause(100, signal)
-}
-
-/** Joins the topic's mesh at the victim. */
-async function graft({ config, signal }: Attack, connection: Connection): Promise<Stream> {
+/** Takes part in the topic's mesh at the victim; what the victim sends comes on the stream that `onStream` gets. */
+async function joinMesh(attack: Attack, onStream: (stream: Stream) => void): Promise<Stream> {
+  const { target, signal, config } = attack
+  const member = await attack.peer()
+  await member.handle(GOSSIP_PROTOCOL, onStream, { runOnLimitedConnection: true })
+  const connection = await dialTarget(member, target, signal)
+  if (target.kind === 'mesh') await proveMembership({ connection, self: member.peerId }, config, signal)
   const topic = createSealing(config).topic()
   const stream = await openGossip(connection, [topic], signal)
   const control = { graft: [{ topicID: topic }], ihave: [], iwant: [], prune: [], idontwant: [] }
   stream.send(gossipFrame({ control }))
   return stream
+}
+
+async function untilEnd({ signal }: Attack, stream: Stream): Promise<void> {
+  while (!signal.aborted && stream.status === 'open') await pause(100, signal)
+}
+
+/** Takes part in the topic, and reads nothing of what it is sent, until the stream ends. */
+async function readNothing(attack: Attack): Promise<void> {
+  const stream = await joinMesh(attack, (inbound) => inbound.pause())
+  attack.tally.count('streams unread')
+  await untilEnd(attack, stream)
+}
+
+/** Says the same block under fresh authors, as fast as it is taken. */
+async function sayAgain(attack: Attack, plaintext: Uint8Array): Promise<void> {
+  const { signal, tally } = attack
+  const voice = await openVoice(attack)
+  while (await voice.say(plaintext)) {
+    tally.count(MESSAGES)
+    await pause(20, signal)
+  }
 }
 
 /** A block full of entries that nobody signed, which make a message of about 320 KiB as gzip packs them little. */
@@ -80,19 +94,12 @@ function createLargeBlock(): Uint8Array {
   )
 }
 
-/** Listens on the topic as who sits beside a member may: what it heard gets into the set until the connection ends. */
+/** Listens on the topic as who sits beside a member may: what it heard gets into the set until the stream ends. */
 async function overhear(attack: Attack, heard: Set<RPC.Message>): Promise<void> {
-  const { target, signal, config } = attack
-  const listener = await attack.peer()
-  await listener.handle(
-    GOSSIP_PROTOCOL,
-    (stream) => onFrames(stream, (frame) => RPC.decode(frame).messages.forEach((each) => heard.add(each))),
-    { runOnLimitedConnection: true },
+  const stream = await joinMesh(attack, (inbound) =>
+    onFrames(inbound, (frame) => RPC.decode(frame).messages.forEach((each) => heard.add(each))),
   )
-  const connection = await dialTarget(listener, target, signal)
-  if (target.kind === 'mesh') await proveMembership({ connection, self: listener.peerId }, config, signal)
-  const out = await graft(attack, connection)
-  while (!signal.aborted && out.status === 'open') await pause(100, signal)
+  await untilEnd(attack, stream)
 }
 
 export const GOSSIP_ATTACKS: readonly Scenario[] = [
@@ -123,15 +130,8 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: true,
     aim: MESSAGES,
     async run(attack) {
-      const { signal, tally } = attack
       const plaintext = createLargeBlock()
-      await overAndOver(attack, async () => {
-        const voice = await openVoice(attack)
-        while (await voice.say(plaintext)) {
-          tally.count(MESSAGES)
-          await pause(20, signal)
-        }
-      })
+      await overAndOver(attack, () => sayAgain(attack, plaintext))
     },
   },
   {
@@ -142,17 +142,10 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: true,
     aim: 'streams unread',
     async run(attack) {
-      const { signal, tally } = attack
       const plaintext = createLargeBlock()
       await Promise.all([
         together(24, () => overAndOver(attack, () => readNothing(attack), 1_000)),
-        overAndOver(attack, async () => {
-          const voice = await openVoice(attack)
-          while (await voice.say(plaintext)) {
-            tally.count(MESSAGES)
-            await pause(20, signal)
-          }
-        }),
+        overAndOver(attack, () => sayAgain(attack, plaintext)),
       ])
     },
   },

@@ -35,6 +35,7 @@ const LISTENING = 'tracing:net.server.listen:asyncEnd'
 const BUSY_TURNS = 8
 /** The further descriptors of a server: a connection that comes alone costs as many calls that find nothing. */
 const FURTHER_DESCRIPTORS = 31
+/** The most connections that may wait: of the shared queue, so that it is never less than the server asked for. */
 const BACKLOG = 4_096
 /** The type of a handle that listens, for its constructor. */
 const SERVER = 1
@@ -55,26 +56,22 @@ export async function loadEngineDuplicate(): Promise<Duplicate> {
   return (fd) => duplicateDescriptor(fd)
 }
 
-/** Counts the turns on end in which the server accepts. */
+/** Counts the turns on end in which the server accepts: one connection each. */
 function watch(server: Server, loadDuplicate: () => Promise<Duplicate>): void {
   const handle = handleOf(server)
   if (handle === undefined) return
   let turns = 0
-  let isCounted = false
-  let isQuiet = true
-  const nextTurn = () => {
-    isCounted = false
-    if (isQuiet) turns = 0
-    isQuiet = true
-  }
+  let quiet: NodeJS.Immediate | undefined
   const onConnection = () => {
-    isQuiet = false
-    if (isCounted) return
-    isCounted = true
+    clearImmediate(quiet)
     turns++
-    if (turns >= BUSY_TURNS || handleOf(server) !== handle) server.off('connection', onConnection)
-    if (turns >= BUSY_TURNS) void widen(server, handle, loadDuplicate)
-    else setImmediate(() => setImmediate(nextTurn))
+    if (turns < BUSY_TURNS) {
+      // the second is that of the next turn
+      quiet = setImmediate(() => (quiet = setImmediate(() => (turns = 0))))
+      return
+    }
+    server.off('connection', onConnection)
+    void widen(server, handle, loadDuplicate)
   }
   server.on('connection', onConnection)
 }

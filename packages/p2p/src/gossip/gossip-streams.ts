@@ -21,6 +21,13 @@ import { InboundStreams } from './inbound-streams.ts'
 import { OutboundStreams } from './outbound-streams.ts'
 import { TimerSet } from './timers.ts'
 
+interface GossipStreamsInit {
+  /** The longest gossip frame, in bytes. */
+  readonly maxFrameBytes: number
+  /** The number of bytes that may wait for all slow peers together. */
+  readonly maxWaitingBytes: number
+}
+
 interface GossipStreamsComponents {
   readonly libp2p: Libp2p
   readonly pubsub: GossipInternals
@@ -40,13 +47,13 @@ export class GossipStreams {
   readonly #removePeer: GossipInternals['removePeer']
   #isStopped = false
 
-  constructor(init: { readonly maxFrameBytes: number }, components: GossipStreamsComponents) {
+  constructor(init: GossipStreamsInit, components: GossipStreamsComponents) {
     const { pubsub, clock } = components
     this.#components = components
     this.#timers = new TimerSet(clock)
     this.#inbound = new InboundStreams(init, components)
     const logger = components.logger.child('gossip')
-    this.#outbound = new OutboundStreams({ ...components, logger, timers: this.#timers })
+    this.#outbound = new OutboundStreams(init, { ...components, logger, timers: this.#timers })
     this.#restarts = new LegacyGossipRestarts({
       timers: this.#timers,
       replaceOutbound: (connection) => this.#outbound.replace(connection),

@@ -36,9 +36,12 @@ export class OutboundStreams {
   readonly #waiting: WaitingFrames
 
   /** Made before gossipsub's own way of opening streams is replaced by `open`. */
-  constructor(components: OutboundStreamsComponents) {
+  constructor(
+    { maxWaitingBytes }: { readonly maxWaitingBytes: number },
+    components: OutboundStreamsComponents,
+  ) {
     this.#components = components
-    this.#waiting = new WaitingFrames(components.logger)
+    this.#waiting = new WaitingFrames(maxWaitingBytes, components.logger)
     this.#createStream = components.pubsub.createOutboundStream.bind(components.pubsub)
   }
 

@@ -37,7 +37,7 @@ import { boundMessageCache } from '../upstream/message-cache.ts'
 import { shareFrames } from '../upstream/shared-frames.ts'
 import { encodeEnvelope, encodePublicEnvelope } from './envelope.ts'
 import { GossipStreams } from './gossip-streams.ts'
-import { maxFrameBytes } from './gossipsub-settings.ts'
+import { maxFrameBytes, maxWaitingBytes } from './gossipsub-settings.ts'
 import { KeptOutPeers } from './kept-out.ts'
 import { MessageValidator } from './message-validator.ts'
 import { PublicTopicReader } from './public-topic.ts'
@@ -118,7 +118,8 @@ class SealedTopic implements GossipTopicService {
     const parts = { ...components, self, pubsub: this.#pubsub, sealer: this.#sealer }
     this.#validator = new MessageValidator({ self, maxMessageBytes, tell: this.#tell }, parts)
     this.#republications = createRepublications(intervalMs, overlapOf(intervalMs).republish)
-    this.#streams = new GossipStreams({ maxFrameBytes: maxFrameBytes(config) }, parts)
+    const bounds = { maxFrameBytes: maxFrameBytes(config), maxWaitingBytes: maxWaitingBytes(config) }
+    this.#streams = new GossipStreams(bounds, parts)
     this.#topology = new GossipTopology(parts)
     const mayUse = (peer: string) => components.membership.mayUse(peer)
     this.#keptOut = new KeptOutPeers({ pubsub: this.#pubsub, mayUse })

@@ -1,6 +1,8 @@
-import { silentLogger } from '@mesh/core'
+import { silentLogger, systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { describe, expect, test } from 'vitest'
 import { MAX_WAITING_GOSSIP_BYTES } from '../gossip-limits.ts'
+import { maxWaitingBytes } from './gossipsub-settings.ts'
 import { type GossipSender, WaitingFrames } from './waiting-frames.ts'
 
 const MB = 2 ** 20
@@ -38,7 +40,7 @@ function createPeer(): Peer {
 }
 
 function setUp(addresses: readonly string[]) {
-  const waiting = new WaitingFrames(silentLogger)
+  const waiting = new WaitingFrames(MAX_WAITING_GOSSIP_BYTES, silentLogger)
   const peers = addresses.map((address) => {
     const peer = createPeer()
     waiting.watch(peer, address)
@@ -87,6 +89,12 @@ describe('frames that wait for slow peers', () => {
     slow?.reads(10 * MB)
     for (const peer of peers) peer.pushPrefixed(frameOf(0))
     expect(waiting.bytes).toBe(0)
+  })
+
+  test('are never less than the longest frame of the network', () => {
+    const config = generateNetworkConfig({}, systemRandom)
+    expect(maxWaitingBytes(config)).toBe(MAX_WAITING_GOSSIP_BYTES)
+    expect(maxWaitingBytes({ ...config, maxMessageBytes: 64 * MB })).toBeGreaterThan(64 * MB)
   })
 
   test('a stream that is watched twice counts once, and a closed one no more', () => {

@@ -6,7 +6,6 @@
  */
 import type { Stream } from '@libp2p/interface'
 import type { Logger } from '@mesh/core'
-import { MAX_WAITING_GOSSIP_BYTES } from '../gossip-limits.ts'
 
 /** A stream to a peer, as gossipsub holds it: it keeps what the peer has not taken yet. */
 export interface GossipSender {
@@ -29,12 +28,15 @@ interface Waiting {
 const MAX_NOTED_FRAMES = 1_024
 
 export class WaitingFrames {
+  readonly #mostBytes: number
   readonly #logger: Logger
   readonly #queues = new Map<GossipSender, Queue>()
   readonly #byFrame = new WeakMap<Frame, Waiting>()
   #bytes = 0
 
-  constructor(logger: Logger) {
+  /** @param mostBytes how many bytes may wait on all streams together, no less than the longest frame has */
+  constructor(mostBytes: number, logger: Logger) {
+    this.#mostBytes = mostBytes
     this.#logger = logger
   }
 
@@ -76,7 +78,7 @@ export class WaitingFrames {
     if (waiting.streams++ === 0) this.#bytes += waiting.bytes
     queue.add(waiting)
     if (queue.length > MAX_NOTED_FRAMES) this.#release(queue, left)
-    if (this.#bytes > MAX_WAITING_GOSSIP_BYTES) this.#enforce()
+    if (this.#bytes > this.#mostBytes) this.#enforce()
   }
 
   /** Lets go of the frames that were sent: all but the last `left` bytes. */
@@ -89,7 +91,7 @@ export class WaitingFrames {
 
   #enforce(): void {
     for (const queue of this.#queues.values()) this.#release(queue, queue.left)
-    while (this.#bytes > MAX_WAITING_GOSSIP_BYTES) {
+    while (this.#bytes > this.#mostBytes) {
       const slowest = this.#slowest()
       if (slowest === undefined) return
       const { sender, left } = slowest
