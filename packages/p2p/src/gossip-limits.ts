@@ -96,6 +96,12 @@ export const FREE_STREAM_BYTES = 16 * 1024
 export const FRAME_BASE_MS = 15_000
 /** How many bytes of a longer frame have to come in a second, on average, or its stream ends. */
 export const MIN_FRAME_BYTES_PER_S = 32 * 1024
+/** How many fields one frame may have: a thousand messages with six each, and as many names of messages as are looked at. */
+export const MAX_RPC_FIELDS = 16_384
+/** The longest id of a message or an author, and the longest name of a topic. */
+export const MAX_GOSSIP_ID_BYTES = 256
+/** The longest key, and the longest signature, of a message. */
+export const MAX_SIGNER_BYTES = 2_048
 /** How many bytes of topics one peer may be subscribed to, about one topic for each KiB. */
 export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024
 /** How long a peer that was shut out keeps a connection on which it can only be told so, in ms. */

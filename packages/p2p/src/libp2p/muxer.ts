@@ -4,7 +4,10 @@ import { yamux } from '@libp2p/yamux'
 import type { Clock } from '@mesh/core'
 import { MAX_EARLY_STREAMS, STREAM_WINDOW_BYTES, STREAM_WRITE_BUFFER_BYTES } from '../limits.ts'
 import { beginLazily } from '../upstream/lazy-negotiation.ts'
+import { boundMessages } from '../upstream/message-bounds.ts'
+import { readInPieces } from '../upstream/muxer-frames.ts'
 import { boundMuxerPings } from '../upstream/muxer-pings.ts'
+import { boundAnswers } from '../upstream/negotiation-answers.ts'
 import {
   keepLeastRoundTrip,
   updateByHalfWindows,
@@ -28,6 +31,7 @@ export function muxer(clock: Clock): () => StreamMuxerFactory {
     factory.createStreamMuxer = (connection) => {
       const made = createMuxer(connection)
       boundMuxerPings(made, clock)
+      readInPieces(made)
       return prepare(made)
     }
     return factory
@@ -39,6 +43,7 @@ function prepare(made: YamuxMuxer): YamuxMuxer {
   const ping = keepLeastRoundTrip(made)
   const watch = (stream: YamuxStream) => {
     updateByHalfWindows(stream)
+    boundMessages(stream)
     ping(stream)
   }
   const createStream = made.createStream.bind(made)
@@ -51,6 +56,7 @@ function prepare(made: YamuxMuxer): YamuxMuxer {
   const onRemoteStream = made.onRemoteStream.bind(made)
   made.onRemoteStream = (stream) => {
     watch(stream)
+    boundAnswers(stream, () => stream.protocol !== '')
     onRemoteStream(stream)
   }
   return made
