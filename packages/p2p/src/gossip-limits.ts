@@ -82,12 +82,14 @@ export const GOSSIP_TIME_SHARE = 2
 
 // Unfinished frames, of gossip and of all own protocols
 
-/** How many bytes the unfinished frames of all peers may hold together; one frame may be 20 MiB long. */
+/** How many bytes the unfinished frames of all peers may hold together; more where a network has frames of more than 20 MiB. */
 export const MAX_HELD_BYTES = 32 * 1024 * 1024
-/** How many of these bytes peers may hold that are not known as members, all of them together. */
+/** How many of these bytes peers may hold that are not known as members, all of them together; more in such a network. */
 export const MAX_STRANGERS_HELD_BYTES = 21 * 1024 * 1024
-/** How many of these bytes one peer may hold: a frame of the greatest size, and a little. */
+/** How many of these bytes one peer may hold: a frame of the greatest size, and a little; more in such a network. */
 export const MAX_HELD_BYTES_PER_PEER = 21 * 1024 * 1024
+/** How many bytes one peer may hold besides one frame of the greatest size. */
+export const HELD_SPARE_BYTES = 1024 * 1024
 /** Bytes that a stream of a peer that is no known member may bring before it counts among these. */
 export const FREE_STREAM_BYTES = 16 * 1024
 /** How long a frame may take however short it is, in ms. */
