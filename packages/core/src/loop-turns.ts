@@ -36,7 +36,7 @@ export class LoopTurns {
 
   #next(): void {
     this.#startMs = undefined
-    for (const work of [...this.#waiting]) {
+    for (const work of this.#waiting) {
       if (!this.isTimeLeft()) return
       this.#waiting.delete(work)
       work()
