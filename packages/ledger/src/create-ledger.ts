@@ -336,6 +336,7 @@ class MeshLedger implements Ledger {
   /** Makes the edit a block and tells of it; the failure when the store would not take it. */
   #commit(edit: StateEdit, changes: readonly Change[]): MeshError<LedgerErrorCode> | undefined {
     if (edit.size === 0) return undefined
+    this.#futureEntries.noteTime()
     try {
       const head = edit.commit()
       this.#events.emit({ type: 'committed', head, changes })

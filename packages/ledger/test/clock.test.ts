@@ -66,6 +66,31 @@ describe('a clock that is set back by an hour', () => {
   })
 })
 
+test('between two members of which one clock is wrong, a clock that the other one has is right', async () => {
+  const clocks = [0, 0, HOUR_MS, -HOUR_MS].map((stepMs) => {
+    const clock = createManualClock()
+    clock.stepWall(stepMs)
+    return clock
+  })
+  const members = clocks.map((clock, at) => createMember(at + 1, clock))
+  const aheadOf = async (asked: number, others: readonly number[]) => {
+    const asking = createMember(asked + 1, clocks[asked] ?? createManualClock())
+    for (const member of others.map((at) => members[at])) {
+      if (member === undefined) throw new Error('there is no such member')
+      await member.beat()
+      exchange(asking, member)
+    }
+    return (asking.ledger.clockOffset()?.aheadMs ?? Number.NaN) / HOUR_MS
+  }
+  const [right, alsoRight, ahead, behind] = [0, 1, 2, 3] as const
+  expect(await aheadOf(right, [alsoRight, ahead])).toBeCloseTo(0)
+  expect(await aheadOf(right, [alsoRight, behind])).toBeCloseTo(0)
+  expect(await aheadOf(right, [ahead, behind])).toBeCloseTo(0)
+  expect(await aheadOf(ahead, [right, alsoRight])).toBeCloseTo(1)
+  expect(await aheadOf(ahead, [right, behind])).toBeCloseTo(1)
+  expect(await aheadOf(behind, [right, ahead])).toBeCloseTo(-1)
+})
+
 describe('a clock that was an hour ahead and is right again', () => {
   async function meetAhead() {
     const [ours, theirs] = [createManualClock(), createManualClock()]
@@ -112,6 +137,21 @@ describe('a clock that was an hour ahead and is right again', () => {
     exchange(b, asMember(second))
     expect(b.ledger.snapshot().getLive('dns', 'name')?.owner).toBe(first.self)
     expect(b.ledger.snapshot().isOwnerLive(first.self, ours.now())).toBe(true)
+  })
+
+  test('replaces what it wrote while nothing came from others', async () => {
+    const [ours, theirs] = [createManualClock(), createManualClock()]
+    const [a, b] = [createMember(1, ours), createMember(2, theirs)]
+    await b.beat()
+    exchange(a, b)
+    ours.stepWall(HOUR_MS)
+    await a.beat()
+    await write(a.ledger, ours, ['dns', 'name', '{"1":"10.1.0.1"}'])
+    ours.stepWall(-HOUR_MS)
+    exchange(a, b)
+    await ours.advance(20)
+    exchange(a, b)
+    expect(b.ledger.snapshot().getLive('dns', 'name')?.owner).toBe(a.ledger.self)
   })
 
   test('replaces nothing while its clock is ahead, or nobody was heard', async () => {

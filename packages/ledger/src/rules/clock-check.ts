@@ -7,7 +7,10 @@ import { CLOCK_SAMPLE_MS, MAX_CLOCK_SAMPLES, MAX_FUTURE_MS } from '../limits.ts'
 
 /** Judges this machine's clock by those of other members. */
 export interface ClockOffset {
-  /** Milliseconds that this machine's clock is ahead of the members' median; less than zero: behind. */
+  /**
+   * Milliseconds that this machine's clock is ahead of the members' median; less than zero: behind. Of an even number of
+   * members the two in the middle may differ: between them this clock is held to be right, and outside the nearer one counts.
+   */
   readonly aheadMs: number
   /** How many members were heard. */
   readonly members: number
@@ -41,10 +44,11 @@ export class ClockCheck {
   offset(): ClockOffset | undefined {
     const nowMs = this.#clock.monotonic()
     const recent = [...this.#samples.values()].filter(({ atMs }) => nowMs - atMs < CLOCK_SAMPLE_MS)
-    const offsets = recent.map(({ offsetMs }) => offsetMs).sort((a, b) => a - b)
-    const median = offsets[(offsets.length - 1) >> 1]
-    if (median === undefined) return undefined
-    return { aheadMs: Math.round(this.#clock.now() - nowMs - median), members: offsets.length }
+    const ownOffsetMs = this.#clock.now() - nowMs
+    const aheads = recent.map(({ offsetMs }) => Math.round(ownOffsetMs - offsetMs)).sort((a, b) => a - b)
+    const [least, most] = [aheads[(aheads.length - 1) >> 1], aheads[aheads.length >> 1]]
+    if (least === undefined || most === undefined) return undefined
+    return { aheadMs: Math.max(least, Math.min(most, 0)), members: aheads.length }
   }
 
   /** Is this machine's clock known to be near those of others? */

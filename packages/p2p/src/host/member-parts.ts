@@ -11,6 +11,7 @@ import {
   type DiscoveryMethods,
 } from '../discovery/discovery-methods.ts'
 import type { Find } from '../discovery/find.ts'
+import { maxFrameBytes } from '../gossip/gossipsub-settings.ts'
 import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
@@ -90,7 +91,11 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   }
   const shared = { ...components, libp2p: host, spoken, refusals }
   const membership = createMembership(network, shared)
-  const held = new HeldBytes({ isMember: (peer) => membership.isMember(peer), clock })
+  const held = new HeldBytes({
+    isMember: (peer) => membership.isMember(peer),
+    maxFrameBytes: maxFrameBytes(init.network),
+    clock,
+  })
   const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
   const reached = createReachParts({ ...given, book, methods, self, membership, spoken }, components)
