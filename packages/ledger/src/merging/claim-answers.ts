@@ -4,7 +4,6 @@
  * together after a pause.
  */
 import { BUCKETS, type Clock, type PeerId, positionId } from '@mesh/core'
-import type { KeyedEntry } from '../entries/entry.ts'
 import type { LedgerEvents } from '../ledger-events.ts'
 import { ANNOUNCE_PAUSE_MS, MAX_CONFLICTS } from '../limits.ts'
 import type { LedgerState } from '../state/ledger-state.ts'
