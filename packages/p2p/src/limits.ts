@@ -316,6 +316,8 @@ export const MAX_STUN_SERVERS = 2
 
 /** How long the sockets of all peers are read in one turn of the event loop, in ms, until other work has its turn. */
 export const READ_TURN_MS = 10
+/** The time that the frames of all connections are handled in one turn of the event loop, in ms. */
+export const FRAMES_TURN_MS = 8
 /** How many bytes may wait for a slow reader before the stream is paused; one frame may be longer. */
 export const READ_HIGH_WATER_BYTES = 256 * 1024
 /** How many bytes may still wait to go out when a writer is told to go on. */

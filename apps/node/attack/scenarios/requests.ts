@@ -13,13 +13,13 @@ async function sendRequests(
   const end = () => socket.destroy()
   signal.addEventListener('abort', end)
   const send = () => {
-    while (!socket.destroyed && socket.write(bytes)) tally.count('requests', counts)
+    for (let mayFollow = true; mayFollow && !socket.destroyed; tally.count('requests', counts))
+      mayFollow = socket.write(bytes)
   }
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', () => {
-      tally.count('requests', counts)
-      socket.write(bytes)
       socket.on('drain', send).resume()
+      send()
     })
     socket.once('error', reject)
     socket.once('close', () => resolve())
@@ -33,7 +33,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'pipelined-requests',
     who: 'stranger',
     does: 'thousands of requests in each block of bytes, on 8 connections to the API',
-    boundedBy: 'REQUESTS_TIME_SHARE',
+    boundedBy: 'REQUESTS_TURN_MS, MAX_WAITING_REQUESTS',
     appliesToLegacy: false,
     aim: 'requests',
     run(attack) {

@@ -1,12 +1,18 @@
 /** The yamux muxer as this package runs it. */
 import type { StreamMuxerFactory } from '@libp2p/interface'
 import { yamux } from '@libp2p/yamux'
-import type { Clock } from '@mesh/core'
-import { MAX_EARLY_STREAMS, STREAM_WINDOW_BYTES, STREAM_WRITE_BUFFER_BYTES } from '../limits.ts'
+import { type Clock, LoopTurns } from '@mesh/core'
+import {
+  FRAMES_TURN_MS,
+  MAX_EARLY_STREAMS,
+  STREAM_WINDOW_BYTES,
+  STREAM_WRITE_BUFFER_BYTES,
+} from '../limits.ts'
 import { beginLazily } from '../upstream/lazy-negotiation.ts'
 import { boundMessages } from '../upstream/message-bounds.ts'
 import { readInPieces } from '../upstream/muxer-frames.ts'
 import { boundMuxerPings } from '../upstream/muxer-pings.ts'
+import { handleInTurns } from '../upstream/muxer-turns.ts'
 import { boundAnswers } from '../upstream/negotiation-answers.ts'
 import {
   keepLeastRoundTrip,
@@ -25,6 +31,7 @@ export function muxer(clock: Clock): () => StreamMuxerFactory {
       maxWriteBufferLength: STREAM_WRITE_BUFFER_BYTES,
     },
   })
+  const turns = new LoopTurns(FRAMES_TURN_MS, clock)
   return () => {
     const factory = build()
     const createMuxer = factory.createStreamMuxer.bind(factory)
@@ -32,6 +39,7 @@ export function muxer(clock: Clock): () => StreamMuxerFactory {
       const made = createMuxer(connection)
       boundMuxerPings(made, clock)
       readInPieces(made)
+      handleInTurns(made, turns)
       return prepare(made)
     }
     return factory

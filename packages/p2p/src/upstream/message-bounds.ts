@@ -9,8 +9,8 @@
  * sends such messages.
  */
 import type { Uint8ArrayList } from 'uint8arraylist'
-import { MessageBuffer } from '../channels/message-buffer.ts'
-import { hasShape, type MessageShape } from '../libp2p/message-shape.ts'
+import { MessageBuffer } from '../message-buffer.ts'
+import { hasShape, type MessageShape } from '../message-shape.ts'
 import {
   MAX_DHT_ANSWER_BYTES,
   MAX_DHT_QUESTION_BYTES,

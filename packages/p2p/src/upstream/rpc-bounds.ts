@@ -9,7 +9,7 @@
  * attack -- gossip-fields gossip-names long-authors` sends such frames.
  */
 import { MAX_GOSSIP_ID_BYTES, MAX_RPC_FIELDS, MAX_SIGNER_BYTES } from '../gossip-limits.ts'
-import { hasShape, type MessageShape } from '../libp2p/message-shape.ts'
+import { hasShape, type MessageShape } from '../message-shape.ts'
 
 const ID = { maxBytes: MAX_GOSSIP_ID_BYTES }
 const SIGNER = { maxBytes: MAX_SIGNER_BYTES }
