@@ -1,9 +1,10 @@
 /** Attacks by messages that cost more to read than to send: thousands of fields, and ids as long as a message. */
+import { randomBytes } from 'node:crypto'
 import { generateKeyPair, publicKeyToProtobuf } from '@libp2p/crypto/keys'
 import type { PublicKey } from '@libp2p/interface'
 import type { Attack, Scenario } from '../scenario.ts'
 import { dialTarget, framed, openStream, overAndOver, sendAll, together, varint } from '../attackers.ts'
-import { createSealing, GOSSIP_PROTOCOL, gossipFrame, openGossip, signAs } from '../gossip.ts'
+import { createSealing, GOSSIP_PROTOCOL, gossipFrame, openGossip, signAs, signMessage } from '../gossip.ts'
 import { pause } from '../until-true.ts'
 
 const IDENTIFY_PUSH = '/ipfs/id/push/1.0.0'
@@ -123,6 +124,29 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
           if (!(await sendAll(stream, gossipFrame({ messages: [message] }), signal))) break
           tally.count('messages')
           await pause(200, signal)
+        }
+      })
+    },
+  },
+  {
+    name: 'listed-envelopes',
+    who: 'member',
+    does: 'messages on the topic of 14 MB whose envelope is a list of millions of empty lists',
+    boundedBy: 'MAX_ENVELOPE_PARTS',
+    appliesToLegacy: true,
+    aim: 'messages',
+    async run(attack) {
+      const { signal, target, tally, config } = attack
+      const sealing = createSealing(config)
+      const data = Buffer.from(`{"a":[${'[],'.repeat(4_600_000)}[]]}`)
+      await overAndOver(attack, async () => {
+        const connection = await dialTarget(await attack.peer(), target, signal)
+        const stream = await openGossip(connection, [sealing.topic()], signal)
+        while (stream.status === 'open' && !signal.aborted) {
+          const message = await signMessage(randomBytes(32), sealing.topic(), data)
+          if (!(await sendAll(stream, gossipFrame({ messages: [message] }), signal))) break
+          tally.count('messages')
+          await pause(100, signal)
         }
       })
     },
