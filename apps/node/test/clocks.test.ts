@@ -5,7 +5,7 @@ import { eventually, freePort } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type NodeProcess } from './harness.ts'
 import { suiteName } from './suite.ts'
-import { createSetClock, findFakeTime } from './wrong-clocks.ts'
+import { createSetClock, findFakeTime, type SetClock } from './wrong-clocks.ts'
 
 const SOON = { withinMs: 20_000, everyMs: 100 }
 /** A write is committed in milliseconds; the rest is for a machine that is busy. */
@@ -39,9 +39,9 @@ describe.skipIf(why !== undefined)(suiteName('clocks that are wrong', why), () =
 
   async function begin(): Promise<void> {
     const args = [`--discovery-bootstrap-peers=${home.addresses[0]}`]
-    const start = (at: 0 | 1) =>
-      mesh.start({ token, args, stateDir: folders[at + 1], environment: clocks[at].environment })
-    ;[left, right] = await Promise.all([start(0), start(1)])
+    const start = ({ environment }: SetClock, stateDir: string) =>
+      mesh.start({ token, args, stateDir, environment })
+    ;[left, right] = await Promise.all([start(clocks[0], folders[1]), start(clocks[1], folders[2])])
   }
 
   /** Each node writes, and waits for none of its neighbours' clocks. */
