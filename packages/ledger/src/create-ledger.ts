@@ -244,6 +244,12 @@ class MeshLedger implements Ledger {
     return this.#store.failure
   }
 
+  clockTold(member: PeerId, nowMs: number): void {
+    if (this.#stopping.signal.aborted) return
+    this.#clockCheck.told(member, nowMs)
+    if (this.mode === 'enforce') this.#futureEntries.replace()
+  }
+
   clockOffset(): ClockOffset | undefined {
     return this.#clockCheck.offset()
   }

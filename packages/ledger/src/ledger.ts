@@ -159,6 +159,8 @@ export interface Ledger {
   }[]
   /** Why nothing is stored now, as with a full disk; undefined when the last block was. Writes are refused meanwhile. */
   storeFailure(): StoreFailure | undefined
+  /** Must be told the time of a member, Unix ms, when it told it itself, just now. */
+  clockTold(member: PeerId, nowMs: number): void
   /** How far this machine's clock is from the other members'; undefined while none was heard for ten minutes. */
   clockOffset(): ClockOffset | undefined
   /**
