@@ -53,6 +53,31 @@ describe('a clock that is set back by an hour', () => {
       expect(versionOf(ledger, bucket, key)).toBeGreaterThan(version)
   })
 
+  test('is followed by others at once, by what it tells itself or by its heartbeats', async () => {
+    const [ours, theirs] = [createManualClock(), createManualClock()]
+    const [a, b] = [createMember(1, ours), createMember(2, theirs)]
+    const ahead = () => (a.ledger.clockOffset()?.aheadMs ?? Number.NaN) / HOUR_MS
+    theirs.stepWall(HOUR_MS)
+    const beat = async () => {
+      await b.beat()
+      exchange(a, b)
+    }
+    await beat()
+    expect(ahead()).toBeCloseTo(-1, 2)
+    theirs.stepWall(-HOUR_MS)
+    b.ledger.clockTold(a.ledger.self, ours.now())
+    await beat()
+    expect(ahead()).toBeCloseTo(0, 2)
+    expect(a.ledger.clockOffset()?.differing).toEqual([])
+    theirs.stepWall(-HOUR_MS)
+    a.ledger.clockTold(b.ledger.self, theirs.now())
+    expect(ahead()).toBeCloseTo(1, 2)
+    // a heartbeat that was under way for long says less than what was told
+    await b.beat()
+    exchange(a, b)
+    expect(ahead()).toBeCloseTo(1, 2)
+  })
+
   test('says so, as soon as another member was heard', async () => {
     const [ours, theirs] = [createManualClock(), createManualClock()]
     const [a, b] = [createMember(1, ours), createMember(2, theirs)]
@@ -60,7 +85,11 @@ describe('a clock that is set back by an hour', () => {
     ours.stepWall(-HOUR_MS)
     await b.beat()
     exchange(a, b)
-    expect(a.ledger.clockOffset()).toEqual({ aheadMs: expect.closeTo(-HOUR_MS, -2), members: 1 })
+    expect(a.ledger.clockOffset()).toEqual({
+      aheadMs: expect.closeTo(-HOUR_MS, -2),
+      members: 1,
+      differing: [{ member: b.ledger.self, aheadMs: expect.closeTo(HOUR_MS, -2) }],
+    })
     await ours.advance(11 * 60_000)
     expect(a.ledger.clockOffset()).toBeUndefined()
   })
