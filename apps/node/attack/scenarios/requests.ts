@@ -33,7 +33,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'pipelined-requests',
     who: 'stranger',
     does: 'thousands of requests in each block of bytes, on 8 connections to the API',
-    boundedBy: 'REQUESTS_TURN_MS, MAX_WAITING_REQUESTS',
+    boundedBy: 'REQUESTS_TURN_MS',
     appliesToLegacy: false,
     aim: 'requests',
     run(attack) {
