@@ -20,7 +20,7 @@ test('a ping and a new stream that come while the connection closes are no error
   const uncaught = vi.fn<(error: unknown) => void>()
   process.on('uncaughtException', uncaught)
   onTestFinished(() => void process.off('uncaughtException', uncaught))
-  inbound.writeStatus = 'closing'
+  Object.assign(inbound, { writeStatus: 'closing' })
   far.send(ping())
   const opened = Buffer.alloc(12)
   opened.writeUInt16BE(SYN, 2)
