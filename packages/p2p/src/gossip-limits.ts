@@ -2,6 +2,8 @@
 
 /** The bytes that an envelope and its signed pubsub frame add to the sealed hex, generously. */
 export const GOSSIP_OVERHEAD_BYTES = 1024
+/** How long a message is whose checks do not all fit into one turn of the event loop, in bytes. */
+export const LONG_MESSAGE_BYTES = 1024 * 1024
 /** How many values an envelope may have that is not written as legacy nodes write it. */
 export const MAX_ENVELOPE_PARTS = 256
 /** The longest message on the public topic; a challenge has about 600 bytes. */
