@@ -37,6 +37,7 @@ import { FutureEntries } from './writes/future-entries.ts'
 import { createLocalWriter, type LocalWriter, signEntry } from './writes/local-write.ts'
 import { createLocalWrites, type LocalWrites } from './writes/local-writes.ts'
 import { type BucketPolicy, defaultPolicies, holderOf } from './rules/policy.ts'
+import { ClaimAnswers } from './merging/claim-answers.ts'
 import { createEntryMerger, type EntryMerger, type MergeSource } from './merging/entry-merger.ts'
 import { findReapable, reapingLeader } from './rules/reap.ts'
 import { createRetractions } from './merging/retractions.ts'
@@ -294,6 +295,13 @@ class MeshLedger implements Ledger {
       commit: (edit, changes) => this.#commit(edit, changes) === undefined,
       events: this.#events,
       queue: this.#queue,
+      answers: new ClaimAnswers({
+        self: this.self,
+        clock: this.#clock,
+        state: this.#state,
+        events: this.#events,
+        signal: this.#stopping.signal,
+      }),
       onHeartbeat: (heartbeat, verdict) => this.#hearClock(heartbeat, verdict, verify),
       retract: createRetractions({
         self: this.self,

@@ -70,6 +70,8 @@ export type LedgerEvent =
    * them. To be published.
    */
   | { readonly type: 'retracted'; readonly entries: readonly KeyedEntry[] }
+  /** Another claims what this node holds, and may not know that: its own entry as it stands. To be published. */
+  | { readonly type: 'contested'; readonly entries: readonly KeyedEntry[] }
 
 /** The fate of one local write. */
 export type WriteOutcome =

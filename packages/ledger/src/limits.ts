@@ -115,9 +115,9 @@ export const MAX_WAITING_BLOCK_BYTES = 2 * MAX_BLOCK_BYTES
 const MAX_REMEMBERED_TOMBSTONES = 65_536
 /** Tombstones that one call of `reap` collects: about 50 ms of work. */
 export const MAX_COLLECTED_AT_ONCE = 10_000
-/** Least time between two announcements of one key above others' tombstones, in ms, whatever they send. */
+/** Least time between two announcements of one key against others' tombstones or claims, in ms, whatever they send. */
 export const ANNOUNCE_PAUSE_MS = 1_000
-/** Announcements above others' tombstones that this node signs in a second, whatever keys they are about. */
+/** Announcements against others' tombstones, and as many against claims, in a second, whatever keys they are about. */
 export const ANNOUNCES_PER_SECOND = 20
 /** The same at once, after a rest: what a node holds, and others ended while it was away. */
 export const ANNOUNCE_BURST = 512

@@ -260,7 +260,8 @@ class LedgerReplicator implements Replicator {
   }
 
   #hear(event: LedgerEvent): void {
-    if (event.type === 'retracted') return this.#publisher.publish(event.entries)
+    if (event.type === 'retracted' || event.type === 'contested')
+      return this.#publisher.publish(event.entries)
     if (event.type === 'admission') return this.#admissionChanged()
     if (event.type !== 'committed') return
     const own = event.changes.filter(({ origin }) => origin === 'local')

@@ -33,7 +33,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'pipelined-requests',
     who: 'stranger',
     does: 'thousands of requests in each block of bytes, on 8 connections to the API',
-    boundedBy: 'REQUESTS_TURN_MS, MAX_WAITING_REQUESTS',
+    boundedBy: 'REQUESTS_TURN_MS',
     appliesToLegacy: false,
     aim: 'requests',
     run(attack) {
@@ -45,7 +45,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'long-headers',
     who: 'stranger',
     does: 'requests with 900 headers of 700 bytes each, on 16 connections to the API',
-    boundedBy: 'MAX_REQUEST_HEAD_BYTES, MAX_HEADER_LINES',
+    boundedBy: 'MAX_REQUEST_HEAD_BYTES, REQUESTS_TURN_MS',
     appliesToLegacy: false,
     aim: 'requests',
     run(attack) {

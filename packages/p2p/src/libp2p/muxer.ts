@@ -10,6 +10,7 @@ import {
 } from '../limits.ts'
 import { beginLazily } from '../upstream/lazy-negotiation.ts'
 import { boundMessages } from '../upstream/message-bounds.ts'
+import { sendWhileOpen } from '../upstream/muxer-closed-sends.ts'
 import { readInPieces } from '../upstream/muxer-frames.ts'
 import { boundMuxerPings } from '../upstream/muxer-pings.ts'
 import { handleInTurns } from '../upstream/muxer-turns.ts'
@@ -37,6 +38,7 @@ export function muxer(clock: Clock): () => StreamMuxerFactory {
     const createMuxer = factory.createStreamMuxer.bind(factory)
     factory.createStreamMuxer = (connection) => {
       const made = createMuxer(connection)
+      sendWhileOpen(made)
       boundMuxerPings(made, clock)
       readInPieces(made)
       handleInTurns(made, turns)
