@@ -2,6 +2,8 @@
 
 /** The bytes that an envelope and its signed pubsub frame add to the sealed hex, generously. */
 export const GOSSIP_OVERHEAD_BYTES = 1024
+/** How long a message is whose checks do not all fit into one turn of the event loop, in bytes. */
+export const LONG_MESSAGE_BYTES = 1024 * 1024
 /** How many values an envelope may have that is not written as legacy nodes write it. */
 export const MAX_ENVELOPE_PARTS = 256
 /** The longest message on the public topic; a challenge has about 600 bytes. */
@@ -92,6 +94,8 @@ export const MAX_STRANGERS_HELD_BYTES = 21 * 1024 * 1024
 export const MAX_HELD_BYTES_PER_PEER = 21 * 1024 * 1024
 /** How many bytes one peer may hold besides one frame of the greatest size. */
 export const HELD_SPARE_BYTES = 1024 * 1024
+/** How many bytes such peers may hold together on streams of other protocols, whose messages are short. */
+export const MAX_STRANGERS_STREAM_BYTES = 4 * 1024 * 1024
 /** Bytes that a stream of a peer that is no known member may bring before it counts among these. */
 export const FREE_STREAM_BYTES = 16 * 1024
 /** How long a frame may take however short it is, in ms. */

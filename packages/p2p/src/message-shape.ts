@@ -1,5 +1,5 @@
 /**
- * What a protobuf message looks like, seen before it is decoded: decoders make an object of each field, and what they
+ * Looks at a protobuf message before it is decoded: decoders make an object of each field, and what they
  * make is gone through, so that a few megabytes of fields without content, or one id as long as a message, would keep a
  * node busy for seconds or for hours (base58 of an id takes time by the square of its length).
  */
@@ -10,7 +10,7 @@ export interface MessageShape {
   readonly [field: number]: {
     /** How many bytes the field may have. */
     readonly maxBytes?: number
-    /** What it consists of, where it is a message itself. */
+    /** The fields of the field itself, where it is a message. */
     readonly shape?: MessageShape
   }
 }

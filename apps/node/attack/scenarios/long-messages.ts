@@ -90,7 +90,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     name: 'gossip-names',
     who: 'stranger',
     does: 'names of messages of 32 KiB each that are not wanted, in frames of 32, from 8 connections',
-    boundedBy: 'MAX_MESSAGE_ID_BYTES',
+    boundedBy: 'MAX_GOSSIP_ID_BYTES',
     appliesToLegacy: true,
     aim: 'messages',
     run: (attack) =>
@@ -107,7 +107,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     name: 'long-authors',
     who: 'member',
     does: 'messages on the topic whose author has an id of 128 KiB',
-    boundedBy: 'MAX_AUTHOR_BYTES',
+    boundedBy: 'MAX_GOSSIP_ID_BYTES',
     appliesToLegacy: true,
     aim: 'messages',
     async run(attack) {
@@ -155,7 +155,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     name: 'relay-messages',
     who: 'stranger',
     does: 'asks for circuits to peers whose ids have 64 KiB, or that have 100,000 addresses',
-    boundedBy: 'MAX_RELAY_MESSAGE_BYTES',
+    boundedBy: 'MAX_RELAY_MESSAGE_BYTES, MAX_PEER_ID_BYTES',
     appliesToLegacy: false,
     aim: 'messages',
     async run(attack) {
@@ -174,7 +174,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     name: 'identify-lists',
     who: 'stranger',
     does: 'pushes identify messages with hundreds of addresses, or with one that ends with an id of 8 KB, ten in a stream',
-    boundedBy: 'MAX_IDENTIFY_BYTES, IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL',
+    boundedBy: 'MAX_IDENTIFY_BYTES, MAX_PEER_ID_BYTES, IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL',
     appliesToLegacy: true,
     aim: 'messages',
     async run(attack) {

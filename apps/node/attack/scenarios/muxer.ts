@@ -120,7 +120,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     name: 'stranger-resets',
     who: 'stranger',
     does: 'streams that begin and end in one frame, thousands in each block of bytes, on 4 connections',
-    boundedBy: 'UNPROVEN_STREAMS_PER_S, MAX_REFUSED_STREAMS',
+    boundedBy: 'FRAMES_TURN_MS, UNPROVEN_STREAMS_PER_S, MAX_REFUSED_STREAMS',
     appliesToLegacy: true,
     aim: 'blocks',
     run: (attack) => together(4, () => overConnections(attack, strangerOf(attack), shortStreams)),

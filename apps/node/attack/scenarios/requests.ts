@@ -45,7 +45,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'long-headers',
     who: 'stranger',
     does: 'requests with 900 headers of 700 bytes each, on 16 connections to the API',
-    boundedBy: 'MAX_REQUEST_HEAD_BYTES, MAX_HEADER_LINES',
+    boundedBy: 'MAX_REQUEST_HEAD_BYTES, REQUESTS_TURN_MS',
     appliesToLegacy: false,
     aim: 'requests',
     run(attack) {

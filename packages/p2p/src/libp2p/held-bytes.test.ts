@@ -88,3 +88,21 @@ function tryTo(hold: () => void): void {
     if (!(error instanceof TooMuchHeldError)) throw error
   }
 }
+
+test('strangers may have a bound of their own, less than that of a longest frame', () => {
+  const isMember = (peer: string) => peer === 'member'
+  const held = new HeldBytes({
+    isMember,
+    maxFrameBytes: 20 * MIB,
+    maxStrangersBytes: MIB,
+    clock: createManualClock(),
+  })
+  const ended: string[] = []
+  const hold = (peer: string) => held.track({ peer, address: peer, abort: () => ended.push(peer) })
+  hold('member')(10 * MIB)
+  hold('first')(600 * 1024)
+  hold('second')(300 * 1024)
+  tryTo(() => hold('third')(400 * 1024))
+  expect(ended).toEqual(['first'])
+  expect(held.bytes).toBe(10 * MIB + 700 * 1024)
+})

@@ -30,6 +30,8 @@ interface HeldBytesInit {
   readonly isMember: (peer: string) => boolean
   /** The network's longest gossip frame: each of the bounds has room for one. */
   readonly maxFrameBytes: number
+  /** How many bytes all strangers may hold together, where none of them has to have room for such a frame. */
+  readonly maxStrangersBytes?: number
   readonly clock: Clock
 }
 
@@ -40,7 +42,9 @@ export class HeldBytes {
 
   constructor(init: HeldBytesInit) {
     this.#init = init
-    this.#bounds = heldBounds(init.maxFrameBytes)
+    const { maxFrameBytes, maxStrangersBytes } = init
+    const bounds = heldBounds(maxFrameBytes)
+    this.#bounds = { ...bounds, strangers: maxStrangersBytes ?? bounds.strangers }
   }
 
   /** Gives the function that is told what one stream holds; 0 ends the frame. @throws TooMuchHeldError */

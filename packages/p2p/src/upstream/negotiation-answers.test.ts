@@ -1,16 +1,18 @@
-import type { MultiaddrConnection } from '@libp2p/interface'
+import type { MultiaddrConnection, Stream } from '@libp2p/interface'
 import { lpStream, multiaddrConnectionPair } from '@libp2p/utils'
+import { systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { MAX_NEGOTIATION_ANSWERS } from '../limits.ts'
+import { muxer } from '../libp2p/muxer.ts'
 import { boundAnswers } from './negotiation-answers.ts'
 
 const line = (text: string) => Uint8Array.from([text.length + 1, ...Buffer.from(`${text}\n`)])
 const lines = (...texts: readonly string[]) => Buffer.concat(texts.map(line))
 
 /** Answers each line. Rejects when the connection ends. */
-async function negotiate(connection: MultiaddrConnection): Promise<void> {
-  const stream = lpStream(connection)
+async function negotiate(side: MultiaddrConnection | Stream): Promise<void> {
+  const stream = lpStream(side)
   for (;;) {
     const asked = Buffer.from((await stream.read()).subarray()).toString()
     await stream.write(Buffer.from(asked === '/b\n' ? asked : 'na\n'))
@@ -49,4 +51,20 @@ test('who asks for a few protocols gets the one that is spoken, and as many answ
   expect([await outcome, count()]).toEqual([true, 4])
   for (let at = 0; at < 2 * MAX_NEGOTIATION_ANSWERS; at++) answering.send(Uint8Array.of(1))
   expect(answering.status).toBe('open')
+})
+
+test('so it is on each stream that comes in', async () => {
+  const [outbound, inbound] = multiaddrConnectionPair({ delay: 0 })
+  const build = muxer(systemClock)
+  const far = build().createStreamMuxer(outbound)
+  const near = build().createStreamMuxer(inbound)
+  onTestFinished(() => near.abort(new Error('the test is over')))
+  const came = new Promise<Stream>((resolve) => {
+    near.addEventListener('stream', ({ detail }) => resolve(detail), { once: true })
+  })
+  const asking = await far.createStream()
+  asking.send(lines('/multistream/1.0.0', ...Array<string>(1_000).fill('ls')))
+  const stream = await came
+  await negotiate(stream).catch(() => {})
+  expect([stream.status, near.status]).toEqual(['aborted', 'open'])
 })
