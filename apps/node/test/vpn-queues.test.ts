@@ -28,16 +28,18 @@ describe.skipIf(why !== undefined)(suiteName('interfaces with several queues', w
     lab = createLab(['switch', ...HOSTS])
     vpn = createVpnLab(lab)
     bridge(lab, 'switch', Object.fromEntries(HOSTS.map((host, at) => [host, [`192.168.90.${at + 1}/24`]])))
-    const start = (host: keyof typeof QUEUES) =>
+    const start = (host: keyof typeof QUEUES, ...args: readonly string[]) =>
       vpn.start(host, [
         `--address=10.1.0.${HOSTS.indexOf(host) + 1}/24`,
         `--udp-port=${PORT}`,
         `--tun-queues=${QUEUES[host]}`,
+        ...args,
       ])
-    machines = await Promise.all(HOSTS.map(start))
-    const [first, ...rest] = machines
-    if (first === undefined) throw new Error('no machine')
-    ;[hub, others] = [first, rest]
+    hub = await start('hub')
+    const known = hub.addresses.filter((address) => address.includes('/192.168.90.1/tcp/'))
+    const bootstrap = `--discovery-bootstrap-peers=${known.join(',')}`
+    others = await Promise.all((['a', 'b', 'c'] as const).map((host) => start(host, bootstrap)))
+    machines = [hub, ...others]
   }, 120_000)
   afterAll(() => vpn.close())
 
