@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { generateKeyPairFromSeed, publicKeyToProtobuf } from '@libp2p/crypto/keys'
 import { RPC } from '@libp2p/gossipsub/message'
-import type { Connection, Stream } from '@libp2p/interface'
+import type { Connection, PrivateKey, Stream } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import {
   canonicalBytes,
@@ -22,14 +22,19 @@ export const GOSSIP_PROTOCOL = '/meshsub/1.1.0'
 /** Signs data as a message of one author on a topic. */
 export async function signMessage(seed: Uint8Array, topic: string, data: Uint8Array): Promise<RPC.Message> {
   const key = await generateKeyPairFromSeed('Ed25519', seed)
-  const unsigned = {
-    from: peerIdFromPrivateKey(key).toMultihash().bytes,
-    data,
-    seqno: randomBytes(8),
-    topic,
-  }
+  const message = await signAs(key, peerIdFromPrivateKey(key).toMultihash().bytes, { topic, data })
+  return { ...message, key: publicKeyToProtobuf(key.publicKey) }
+}
+
+/** Signs a message whose author is whatever holds the key's public half; the key itself is not sent along. */
+export async function signAs(
+  key: PrivateKey,
+  from: Uint8Array,
+  { topic, data }: { readonly topic: string; readonly data: Uint8Array },
+): Promise<RPC.Message> {
+  const unsigned = { from, data, seqno: randomBytes(8), topic }
   const signed = Buffer.concat([Buffer.from('libp2p-pubsub:'), RPC.Message.encode(unsigned as RPC.Message)])
-  return { ...unsigned, signature: await key.sign(signed), key: publicKeyToProtobuf(key.publicKey) }
+  return { ...unsigned, signature: await key.sign(signed) }
 }
 
 /** A frame as gossip streams carry it. */

@@ -7,7 +7,10 @@ import { FRAME_ATTACKS } from './scenarios/frames.ts'
 import { GOSSIP_ATTACKS } from './scenarios/gossip.ts'
 import { LEDGER_ATTACKS } from './scenarios/ledger.ts'
 import { LIBP2P_ATTACKS } from './scenarios/libp2p.ts'
+import { MESSAGE_ATTACKS } from './scenarios/long-messages.ts'
+import { MUXER_ATTACKS } from './scenarios/muxer.ts'
 import { READER_ATTACKS } from './scenarios/readers.ts'
+import { REQUEST_ATTACKS } from './scenarios/requests.ts'
 import { SESSION_ATTACKS } from './scenarios/sessions.ts'
 import { TEXT_ATTACKS } from './scenarios/texts.ts'
 
@@ -33,6 +36,9 @@ export const SCENARIOS: readonly Scenario[] = [
   ...READER_ATTACKS,
   ...LIBP2P_ATTACKS,
   ...FLOOD_ATTACKS,
+  ...MESSAGE_ATTACKS,
+  ...MUXER_ATTACKS,
+  ...REQUEST_ATTACKS,
   ...TEXT_ATTACKS,
 ]
 

@@ -23,7 +23,10 @@ export const EXIT = {
       '`mesh ledger get`: there is no such entry; `mesh ping`: no such machine; `mesh service-remove`, `mesh guest remove`, `mesh admin cancel` and the like: nothing of that name; `mesh dns resolve`: nobody answers.',
   },
   refused: { code: 4, meaning: 'A write was refused: the key belongs to another live member.' },
-  notRunning: { code: 5, meaning: 'No node answers at the control socket or at --api-url.' },
+  notRunning: {
+    code: 5,
+    meaning: 'No node answers at the control socket or at --api-url, or not in time.',
+  },
   noInterface: {
     code: 6,
     meaning:
@@ -46,6 +49,7 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'p2p.bad_bootstrap_peer': EXIT.badInput.code,
   'p2p.bad_listen_address': EXIT.badInput.code,
   'node.not_running': EXIT.notRunning.code,
+  'client.timeout': EXIT.notRunning.code,
   'client.unreachable': EXIT.notRunning.code,
   'client.bad_name': EXIT.badInput.code,
   'engine.address_in_use': EXIT.noInterface.code,

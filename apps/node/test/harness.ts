@@ -110,6 +110,8 @@ export interface CommandResult {
 }
 
 interface RunOptions {
+  /** Words before the process: `['ip', 'netns', 'exec', 'a']`. */
+  readonly prefix?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly cwd?: string
   readonly input?: string
@@ -282,7 +284,7 @@ function runToEnd(
   home: string,
   track: (child: ChildProcess) => ChildProcess,
 ): Promise<CommandResult> {
-  const [file, ...words] = commandWords(options.built)
+  const [file = '', ...words] = [...(options.prefix ?? []), ...commandWords(options.built)]
   const child = track(
     spawn(file, [...words, ...args], {
       env: cleanEnvironment(home, options.environment),

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { systemClock } from '@mesh/core'
 import { decodeEntries } from '@mesh/ledger'
+import { eventually } from '@mesh/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestNode, type TestNode } from './fixture.ts'
 import { ask } from './raw-http.ts'
@@ -112,7 +113,11 @@ test('every signed entry stands in the block as it was recorded', async () => {
 test.each(recorded)('$method $path has its recorded status, or the decided one', async (each) => {
   const id = `${each.method} ${each.path}`
   const decided = DECIDED.get(each.method === 'POST' ? `${id} ${each.requestBody ?? ''}` : id)
-  const { status, headers } = await send(each)
-  expect(status).toBe(decided?.status ?? each.status)
-  expect(headers.has('allow')).toBe(status === 405 || each.method === 'OPTIONS')
+  const check = async () => {
+    const { status, headers } = await send(each)
+    expect(status).toBe(decided?.status ?? each.status)
+    expect(headers.has('allow')).toBe(status === 405 || each.method === 'OPTIONS')
+  }
+  // what was written just before may not be committed yet
+  await (each.method === 'GET' ? eventually(check) : check())
 })

@@ -319,6 +319,22 @@ test('a body that is not UTF-8, or is compressed, is refused', async () => {
   )
 })
 
+test('what is too long or empty is told in words for people', async () => {
+  const say = async (body: object) => {
+    const json = { 'Content-Type': 'application/json' }
+    const answer = await ask(node.listener.port, 'POST /api/admission/invites', json, JSON.stringify(body))
+    const { Code, Issues } = JSON.parse(answer.body) as {
+      Code: string
+      Issues: readonly { Field: string; Expected: string }[]
+    }
+    return [Code, ...Issues.map(({ Field, Expected }) => `${Field}: ${Expected}`)]
+  }
+  expect(await say({ LifeSeconds: 3600, Label: 'x'.repeat(65) })).toEqual([
+    'http.bad_body',
+    'Label: at most 64 characters',
+  ])
+})
+
 test.each([
   ['{"Regex":5,"Records":{"A":"1.2.3.4"}}', 'http.bad_body', 'Regex'],
   ['{"Regex":"","Records":{"A":"1.2.3.4"}}', 'http.bad_body', 'Regex'],

@@ -24,6 +24,7 @@ test('has these public names', () => {
     'BoundedMap',
     'Heap',
     'KeyedCounts',
+    'LoopTurns',
     'MeshError',
     'TimeShare',
     'addressGroup',

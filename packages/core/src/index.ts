@@ -31,6 +31,7 @@ export {
   tryParseIp,
 } from './ip.ts'
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
+export { LoopTurns } from './loop-turns.ts'
 export { type Issue, MeshError, type MeshErrorInit } from './mesh-error.ts'
 export { isNodeName } from './node-name.ts'
 export {

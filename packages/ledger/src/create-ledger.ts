@@ -37,6 +37,7 @@ import { FutureEntries } from './writes/future-entries.ts'
 import { createLocalWriter, type LocalWriter, signEntry } from './writes/local-write.ts'
 import { createLocalWrites, type LocalWrites } from './writes/local-writes.ts'
 import { type BucketPolicy, defaultPolicies, holderOf } from './rules/policy.ts'
+import { ClaimAnswers } from './merging/claim-answers.ts'
 import { createEntryMerger, type EntryMerger, type MergeSource } from './merging/entry-merger.ts'
 import { findReapable, reapingLeader } from './rules/reap.ts'
 import { createRetractions } from './merging/retractions.ts'
@@ -243,6 +244,12 @@ class MeshLedger implements Ledger {
     return this.#store.failure
   }
 
+  clockTold(member: PeerId, nowMs: number): void {
+    if (this.#stopping.signal.aborted) return
+    this.#clockCheck.told(member, nowMs)
+    if (this.mode === 'enforce') this.#futureEntries.replace()
+  }
+
   clockOffset(): ClockOffset | undefined {
     return this.#clockCheck.offset()
   }
@@ -288,6 +295,13 @@ class MeshLedger implements Ledger {
       commit: (edit, changes) => this.#commit(edit, changes) === undefined,
       events: this.#events,
       queue: this.#queue,
+      answers: new ClaimAnswers({
+        self: this.self,
+        clock: this.#clock,
+        state: this.#state,
+        events: this.#events,
+        signal: this.#stopping.signal,
+      }),
       onHeartbeat: (heartbeat, verdict) => this.#hearClock(heartbeat, verdict, verify),
       retract: createRetractions({
         self: this.self,
@@ -328,6 +342,7 @@ class MeshLedger implements Ledger {
   /** Makes the edit a block and tells of it; the failure when the store would not take it. */
   #commit(edit: StateEdit, changes: readonly Change[]): MeshError<LedgerErrorCode> | undefined {
     if (edit.size === 0) return undefined
+    this.#futureEntries.noteTime()
     try {
       const head = edit.commit()
       this.#events.emit({ type: 'committed', head, changes })

@@ -70,6 +70,8 @@ export type LedgerEvent =
    * them. To be published.
    */
   | { readonly type: 'retracted'; readonly entries: readonly KeyedEntry[] }
+  /** Another claims what this node holds, and may not know that: its own entry as it stands. To be published. */
+  | { readonly type: 'contested'; readonly entries: readonly KeyedEntry[] }
 
 /** The fate of one local write. */
 export type WriteOutcome =
@@ -157,6 +159,8 @@ export interface Ledger {
   }[]
   /** Why nothing is stored now, as with a full disk; undefined when the last block was. Writes are refused meanwhile. */
   storeFailure(): StoreFailure | undefined
+  /** Must be told the time of a member, Unix ms, when it told it itself, just now. */
+  clockTold(member: PeerId, nowMs: number): void
   /** How far this machine's clock is from the other members'; undefined while none was heard for ten minutes. */
   clockOffset(): ClockOffset | undefined
   /**

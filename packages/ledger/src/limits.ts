@@ -115,9 +115,9 @@ export const MAX_WAITING_BLOCK_BYTES = 2 * MAX_BLOCK_BYTES
 const MAX_REMEMBERED_TOMBSTONES = 65_536
 /** Tombstones that one call of `reap` collects: about 50 ms of work. */
 export const MAX_COLLECTED_AT_ONCE = 10_000
-/** Least time between two announcements of one key above others' tombstones, in ms, whatever they send. */
+/** Least time between two announcements of one key against others' tombstones or claims, in ms, whatever they send. */
 export const ANNOUNCE_PAUSE_MS = 1_000
-/** Announcements above others' tombstones that this node signs in a second, whatever keys they are about. */
+/** Announcements against others' tombstones, and as many against claims, in a second, whatever keys they are about. */
 export const ANNOUNCES_PER_SECOND = 20
 /** The same at once, after a rest: what a node holds, and others ended while it was away. */
 export const ANNOUNCE_BURST = 512
@@ -150,8 +150,10 @@ export const STORE_FAILURE_LOG_INTERVAL_MS = 60_000
 export const FIRST_COPY_MS = 30_000
 /** How often the file is copied while it changes, in ms; what a copy misses, the other members have. */
 export const COPY_INTERVAL_MS = 3_600_000
-/** The largest file that is copied once more at the end, in bytes: a node that ends must not wait for more than a second. */
+/** The largest file that is copied at the end where there is no fresh copy, in bytes. */
 export const MAX_LAST_COPY_BYTES = 4 * 1024 * 1024
+/** How long that may take, in ms: a node that ends must not be waited for. */
+export const LAST_COPY_MS = 500
 /** Damaged files that are kept for whoever wants to look; the oldest goes first. */
 export const MAX_FILES_SET_ASIDE = 2
 

@@ -53,6 +53,31 @@ describe('a clock that is set back by an hour', () => {
       expect(versionOf(ledger, bucket, key)).toBeGreaterThan(version)
   })
 
+  test('is followed by others at once, by what it tells itself or by its heartbeats', async () => {
+    const [ours, theirs] = [createManualClock(), createManualClock()]
+    const [a, b] = [createMember(1, ours), createMember(2, theirs)]
+    const ahead = () => (a.ledger.clockOffset()?.aheadMs ?? Number.NaN) / HOUR_MS
+    theirs.stepWall(HOUR_MS)
+    const beat = async () => {
+      await b.beat()
+      exchange(a, b)
+    }
+    await beat()
+    expect(ahead()).toBeCloseTo(-1, 2)
+    theirs.stepWall(-HOUR_MS)
+    b.ledger.clockTold(a.ledger.self, ours.now())
+    await beat()
+    expect(ahead()).toBeCloseTo(0, 2)
+    expect(a.ledger.clockOffset()?.differing).toEqual([])
+    theirs.stepWall(-HOUR_MS)
+    a.ledger.clockTold(b.ledger.self, theirs.now())
+    expect(ahead()).toBeCloseTo(1, 2)
+    // a heartbeat that was under way for long says less than what was told
+    await b.beat()
+    exchange(a, b)
+    expect(ahead()).toBeCloseTo(1, 2)
+  })
+
   test('says so, as soon as another member was heard', async () => {
     const [ours, theirs] = [createManualClock(), createManualClock()]
     const [a, b] = [createMember(1, ours), createMember(2, theirs)]
@@ -60,10 +85,39 @@ describe('a clock that is set back by an hour', () => {
     ours.stepWall(-HOUR_MS)
     await b.beat()
     exchange(a, b)
-    expect(a.ledger.clockOffset()).toEqual({ aheadMs: expect.closeTo(-HOUR_MS, -2), members: 1 })
+    expect(a.ledger.clockOffset()).toEqual({
+      aheadMs: expect.closeTo(-HOUR_MS, -2),
+      members: 1,
+      differing: [{ member: b.ledger.self, aheadMs: expect.closeTo(HOUR_MS, -2) }],
+    })
     await ours.advance(11 * 60_000)
     expect(a.ledger.clockOffset()).toBeUndefined()
   })
+})
+
+test('between two members of which one clock is wrong, a clock that the other one has is right', async () => {
+  const clocks = [0, 0, HOUR_MS, -HOUR_MS].map((stepMs) => {
+    const clock = createManualClock()
+    clock.stepWall(stepMs)
+    return clock
+  })
+  const members = clocks.map((clock, at) => createMember(at + 1, clock))
+  const aheadOf = async (asked: number, others: readonly number[]) => {
+    const asking = createMember(asked + 1, clocks[asked] ?? createManualClock())
+    for (const member of others.map((at) => members[at])) {
+      if (member === undefined) throw new Error('there is no such member')
+      await member.beat()
+      exchange(asking, member)
+    }
+    return (asking.ledger.clockOffset()?.aheadMs ?? Number.NaN) / HOUR_MS
+  }
+  const [right, alsoRight, ahead, behind] = [0, 1, 2, 3] as const
+  expect(await aheadOf(right, [alsoRight, ahead])).toBeCloseTo(0)
+  expect(await aheadOf(right, [alsoRight, behind])).toBeCloseTo(0)
+  expect(await aheadOf(right, [ahead, behind])).toBeCloseTo(0)
+  expect(await aheadOf(ahead, [right, alsoRight])).toBeCloseTo(1)
+  expect(await aheadOf(ahead, [right, behind])).toBeCloseTo(1)
+  expect(await aheadOf(behind, [right, ahead])).toBeCloseTo(-1)
 })
 
 describe('a clock that was an hour ahead and is right again', () => {
@@ -112,6 +166,21 @@ describe('a clock that was an hour ahead and is right again', () => {
     exchange(b, asMember(second))
     expect(b.ledger.snapshot().getLive('dns', 'name')?.owner).toBe(first.self)
     expect(b.ledger.snapshot().isOwnerLive(first.self, ours.now())).toBe(true)
+  })
+
+  test('replaces what it wrote while nothing came from others', async () => {
+    const [ours, theirs] = [createManualClock(), createManualClock()]
+    const [a, b] = [createMember(1, ours), createMember(2, theirs)]
+    await b.beat()
+    exchange(a, b)
+    ours.stepWall(HOUR_MS)
+    await a.beat()
+    await write(a.ledger, ours, ['dns', 'name', '{"1":"10.1.0.1"}'])
+    ours.stepWall(-HOUR_MS)
+    exchange(a, b)
+    await ours.advance(20)
+    exchange(a, b)
+    expect(b.ledger.snapshot().getLive('dns', 'name')?.owner).toBe(a.ledger.self)
   })
 
   test('replaces nothing while its clock is ahead, or nobody was heard', async () => {

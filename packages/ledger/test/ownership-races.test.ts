@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createManualClock } from '@mesh/testkit'
-import { createMember, createPair, exchange, forge, nanos, send } from './members.ts'
+import { createMember, createPair, exchange, forge, type Member, nanos, send } from './members.ts'
 
 const KEY = ['machines', '10.1.0.1'] as const
 const claimBy = (peerId: string) => JSON.stringify({ PeerID: peerId })
@@ -258,4 +258,45 @@ test('tombstones on many keys make their owner sign at a bounded rate', async ()
   expect(announced() - before).toBeLessThanOrEqual(512 + 6 * 20)
   expect(announced() - before).toBeGreaterThan(500)
   expect(a.ledger.snapshot().count('dns')).toBe(3000)
+})
+
+test('a claim is answered with what its maker may not have heard: at once, then together after a pause', async () => {
+  const { clock, a, b } = await race(60_000)
+  const claim = () => send(b, a, ...KEY)
+  claim()
+  for (let again = 0; again < 5; again++) claim()
+  const answers = () => a.told('contested').map(({ entries }) => entries)
+  expect(answers()).toHaveLength(1)
+  const [heartbeat, own] = answers()[0] ?? []
+  expect([heartbeat?.bucket, heartbeat?.key]).toEqual(['healthcheck', a.ledger.self])
+  expect(own).toMatchObject({ bucket: KEY[0], key: KEY[1], entry: { owner: a.ledger.self } })
+  await clock.advance(999)
+  expect(answers()).toHaveLength(1)
+  await clock.advance(1)
+  expect(answers()).toHaveLength(2)
+  await clock.advance(60_000)
+  expect(answers()).toHaveLength(2)
+  claim()
+  claim()
+  await a.ledger.stop()
+  expect(clock.pending).toBe(0)
+})
+
+test('a claimant that does not know that the holder lives hears so with the answer', async () => {
+  const clock = createManualClock()
+  const [early, late] = [createMember(1, clock), createMember(2, clock)]
+  await early.beat()
+  early.ledger.put(...KEY, claimBy(early.ledger.self))
+  await clock.advance(3_000)
+  await late.beat()
+  late.ledger.put(...KEY, claimBy(late.ledger.self))
+  await clock.advance(25)
+  const answer = (from: Member) => from.told('contested').at(-1)?.entries ?? []
+  // without a heartbeat the claim is that of a member that is gone
+  send(early, late, ...KEY)
+  expect(late.told('yielded')).toEqual([])
+  early.ledger.merge(answer(late), late.ledger.self)
+  late.ledger.merge(answer(early), early.ledger.self)
+  expect(late.told('yielded')).toMatchObject([{ to: early.ledger.self }])
+  expect(early.told('yielded')).toEqual([])
 })

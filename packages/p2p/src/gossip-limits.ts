@@ -2,6 +2,10 @@
 
 /** The bytes that an envelope and its signed pubsub frame add to the sealed hex, generously. */
 export const GOSSIP_OVERHEAD_BYTES = 1024
+/** How long a message is whose checks do not all fit into one turn of the event loop, in bytes. */
+export const LONG_MESSAGE_BYTES = 1024 * 1024
+/** How many values an envelope may have that is not written as legacy nodes write it. */
+export const MAX_ENVELOPE_PARTS = 256
 /** The longest message on the public topic; a challenge has about 600 bytes. */
 export const MAX_PUBLIC_MESSAGE_BYTES = 4_096
 /** How many messages of one author on the public topic are passed on: legacy nodes send one in two minutes. */
@@ -82,18 +86,28 @@ export const GOSSIP_TIME_SHARE = 2
 
 // Unfinished frames, of gossip and of all own protocols
 
-/** How many bytes the unfinished frames of all peers may hold together; one frame may be 20 MiB long. */
+/** How many bytes the unfinished frames of all peers may hold together; more where a network has frames of more than 20 MiB. */
 export const MAX_HELD_BYTES = 32 * 1024 * 1024
-/** How many of these bytes peers may hold that are not known as members, all of them together. */
+/** How many of these bytes peers may hold that are not known as members, all of them together; more in such a network. */
 export const MAX_STRANGERS_HELD_BYTES = 21 * 1024 * 1024
-/** How many of these bytes one peer may hold: a frame of the greatest size, and a little. */
+/** How many of these bytes one peer may hold: a frame of the greatest size, and a little; more in such a network. */
 export const MAX_HELD_BYTES_PER_PEER = 21 * 1024 * 1024
+/** How many bytes one peer may hold besides one frame of the greatest size. */
+export const HELD_SPARE_BYTES = 1024 * 1024
+/** How many bytes such peers may hold together on streams of other protocols, whose messages are short. */
+export const MAX_STRANGERS_STREAM_BYTES = 4 * 1024 * 1024
 /** Bytes that a stream of a peer that is no known member may bring before it counts among these. */
 export const FREE_STREAM_BYTES = 16 * 1024
 /** How long a frame may take however short it is, in ms. */
 export const FRAME_BASE_MS = 15_000
 /** How many bytes of a longer frame have to come in a second, on average, or its stream ends. */
 export const MIN_FRAME_BYTES_PER_S = 32 * 1024
+/** How many fields one frame may have: a thousand messages with six each, and as many names of messages as are looked at. */
+export const MAX_RPC_FIELDS = 16_384
+/** The longest id of a message or an author, and the longest name of a topic. */
+export const MAX_GOSSIP_ID_BYTES = 256
+/** The longest key, and the longest signature, of a message. */
+export const MAX_SIGNER_BYTES = 2_048
 /** How many bytes of topics one peer may be subscribed to, about one topic for each KiB. */
 export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024
 /** How long a peer that was shut out keeps a connection on which it can only be told so, in ms. */

@@ -67,6 +67,22 @@ export const DHT_TIME_SHARE = 3
 export const MAX_DHT_RECORDS = 4_096
 /** Addresses whose streams are counted; of more, the one heard longest ago begins anew. */
 export const MAX_RATED_ADDRESSES = 4_096
+/** The longest id of a peer, in bytes: those that hold a key have 38 or 39, and others the 34 of a hash. */
+export const MAX_PEER_ID_BYTES = 64
+/** The longest message of a relay, which its specification fixes. */
+export const MAX_RELAY_MESSAGE_BYTES = 4_096
+/** How many bytes a peer may say of itself on one stream. */
+export const MAX_IDENTIFY_BYTES = 8_192
+/** The longest question to this node's DHT: a record of a key has 10 KiB. */
+export const MAX_DHT_QUESTION_BYTES = 16 * 1024
+/** The longest answer of a DHT: twenty peers, each with its addresses. */
+export const MAX_DHT_ANSWER_BYTES = 64 * 1024
+/** The longest message by which two peers agree on a WebRTC connection. */
+export const MAX_SIGNALLING_BYTES = 16 * 1024
+/** How many fields one of these messages may have. */
+export const MAX_MESSAGE_FIELDS = 2_048
+/** How many lines are answered while a protocol is agreed on: a peer asks for one after the other that it speaks. */
+export const MAX_NEGOTIATION_ANSWERS = 32
 /** Pings a second that are answered on one connection in the long run; the library's echo has no bound. */
 export const PINGS_PER_S = 5
 /** The same at once: who measures a path sends a few in a row. */
@@ -300,6 +316,8 @@ export const MAX_STUN_SERVERS = 2
 
 /** How long the sockets of all peers are read in one turn of the event loop, in ms, until other work has its turn. */
 export const READ_TURN_MS = 10
+/** The time that the frames of all connections are handled in one turn of the event loop, in ms. */
+export const FRAMES_TURN_MS = 8
 /** How many bytes may wait for a slow reader before the stream is paused; one frame may be longer. */
 export const READ_HIGH_WATER_BYTES = 256 * 1024
 /** How many bytes may still wait to go out when a writer is told to go on. */

@@ -25,3 +25,11 @@ export const AUTONAT_REQUEST_PROTOCOL = '/libp2p/autonat/2/dial-request'
 export const RELAY_HOP = '/libp2p/circuit/relay/0.2.0/hop'
 /** The stream on which a relay brings a circuit to its destination. */
 export const RELAY_STOP = '/libp2p/circuit/relay/0.2.0/stop'
+/** The streams on which a peer says what it is, asked and unasked. */
+export const IDENTIFY_PROTOCOLS: readonly string[] = ['/ipfs/id/1.0.0', '/ipfs/id/push/1.0.0']
+/** The id of the public DHT. */
+export const PUBLIC_DHT_PROTOCOL = '/ipfs/kad/1.0.0'
+/** The id of the DHT of private networks, which is made as the public one is. */
+export const PRIVATE_DHT_PROTOCOL = '/mesh/kad/1.0.0'
+/** The stream by which two peers agree on a WebRTC connection. */
+export const WEBRTC_SIGNALLING_PROTOCOL = '/webrtc-signaling/0.0.1'

@@ -84,6 +84,20 @@ test('a message longer than the network allows is refused to its sender', async 
   await small.stop()
 })
 
+test('a message of a network whose messages may be long arrives, however long others may be', async () => {
+  const config = { ...network.config, maxMessageBytes: 64 * 2 ** 20 }
+  const [a, b] = await Promise.all([network.member(config), network.member(config)])
+  const heard: number[] = []
+  b.topic.onMessage(({ plaintext }) => heard.push(plaintext.length))
+  await a.connect(b)
+  await onTopic(a, b)
+  // hex doubles it: more than a peer may hold where messages are as long as usual
+  const length = 16 * 2 ** 20
+  await a.topic.publish(new Uint8Array(length))
+  await eventually(() => expect(heard).toEqual([length]), { withinMs: 30_000 })
+  expect(b.refusals.counts()).toEqual({})
+})
+
 test('a stopped topic publishes nothing and says so', async () => {
   const a = await network.member()
   await a.topic.stop()

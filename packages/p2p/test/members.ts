@@ -11,7 +11,7 @@ import { generateNetworkConfig, type NetworkConfig } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { createLibp2p } from 'libp2p'
 import { type ChannelService, createChannels } from '../src/channels/channels.ts'
-import { gossipsubSettings } from '../src/gossip/gossipsub-settings.ts'
+import { gossipsubSettings, maxFrameBytes } from '../src/gossip/gossipsub-settings.ts'
 import { createGossipTopic, type GossipTopicService } from '../src/gossip/topic.ts'
 import { muxer } from '../src/libp2p/muxer.ts'
 import { HeldBytes } from '../src/libp2p/held-bytes.ts'
@@ -98,7 +98,11 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
   const spoken = createSpokenProtocols({ libp2p })
   const parts = { libp2p, spoken, clock: systemClock, random: systemRandom, refusals, logger: silentLogger }
   const membership = createMembership({ config, self: id }, parts)
-  const held = new HeldBytes({ isMember: (peer) => membership.isMember(peer), clock: systemClock })
+  const held = new HeldBytes({
+    isMember: (peer) => membership.isMember(peer),
+    maxFrameBytes: maxFrameBytes(config),
+    clock: systemClock,
+  })
   const streams = createMemberStreams({
     ...parts,
     membership,

@@ -143,6 +143,12 @@ export const SECOND_CALLER_MS = 3_000
  * clocks differ by more than a window of the topic neither hears the other there.
  */
 export const UNHEARD_CHECK_INTERVAL_MS = 5_000
+/** How often a node looks whether its clock was set, in ms. */
+export const CLOCK_LOOK_MS = 2_000
+/** A step of this machine's time of day by more than this, in ms, is no drift. */
+export const CLOCK_STEP_MS = 1_000
+/** The same of a peer's, as told over the network. */
+export const PEER_CLOCK_STEP_MS = 10_000
 /** Peers that are asked soon after a session that brought news, so that a healed partition heals everywhere. */
 export const SPREAD_PEERS = 3
 /** How long after such a session they are asked, in ms. */

@@ -6,6 +6,7 @@
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { KeyedEntry, Ledger, LedgerEvent } from '@mesh/ledger'
 import { type InitialSync, createInitialSync, type Prospect } from './presence/initial-sync.ts'
+import { watchClockSteps } from './clock-steps.ts'
 import { type CatchUp, createCatchUp } from './reconcile/catch-up.ts'
 import { type Compression, createCompression } from './gossip/compression.ts'
 import { replicationError } from './errors.ts'
@@ -179,6 +180,7 @@ class LedgerReplicator implements Replicator {
       return
     }
     this.#ends.push(ledger.subscribe((event) => this.#hear(event)))
+    this.#ends.push(watchClockSteps(() => this.#clockSet(), this.#components))
     this.#legacy.start()
     await this.#reconciler.start()
     if (this.#isRunning()) this.#catchUp.start()
@@ -258,7 +260,8 @@ class LedgerReplicator implements Replicator {
   }
 
   #hear(event: LedgerEvent): void {
-    if (event.type === 'retracted') return this.#publisher.publish(event.entries)
+    if (event.type === 'retracted' || event.type === 'contested')
+      return this.#publisher.publish(event.entries)
     if (event.type === 'admission') return this.#admissionChanged()
     if (event.type !== 'committed') return
     const own = event.changes.filter(({ origin }) => origin === 'local')
@@ -267,7 +270,13 @@ class LedgerReplicator implements Replicator {
 
   #admissionChanged(): void {
     this.#reconciler.admissionChanged()
-    this.#catchUp.admissionChanged()
+    this.#catchUp.rulesChanged()
+  }
+
+  #clockSet(): void {
+    this.#heartbeat.clockSet()
+    this.#reconciler.clockSet()
+    this.#catchUp.rulesChanged()
   }
 
   #legacyHeard(isFirst: boolean): void {

@@ -44,6 +44,27 @@ describe('nodes of ours', () => {
     await lab.stop()
   })
 
+  it('thirty started together take an address each in one turn', { timeout: 300_000 }, async () => {
+    const lab = createLeaseLab(12, 30, { latencyMs: [5, 100] })
+    const nodes = await Promise.all(lab.ids.map((_, number) => lab.vpn(number)))
+    expect(await lab.until(() => areDistinct(nodes), 3 * MINUTE)).toBeLessThanOrEqual(10 * SECOND)
+    await lab.clock.advance(MINUTE)
+    expect(areDistinct(nodes)).toBe(true)
+    expect(sorted(nodes)).toEqual(Array.from({ length: 30 }, (_, n) => `10.1.0.${n + 1}`).toSorted())
+    await lab.stop()
+  })
+
+  it('thirty that met after each took the first address are soon apart', { timeout: 300_000 }, async () => {
+    const lab = createLeaseLab(13, 30, { latencyMs: [5, 100] })
+    lab.network.partition((peer) => lab.ids.indexOf(peer))
+    const nodes = await Promise.all(lab.ids.map((_, number) => lab.vpn(number)))
+    await lab.until(() => nodes.every(isPlaced), MINUTE)
+    expect(new Set(nodes.map(({ address }) => address))).toEqual(new Set(['10.1.0.1']))
+    lab.network.partition(undefined)
+    expect(await lab.until(() => areDistinct(nodes), 5 * MINUTE)).toBeLessThanOrEqual(20 * SECOND)
+    await lab.stop()
+  })
+
   it('use gaps, and no address of a machine that is gone before it is reaped', async () => {
     const lab = createLeaseLab(2, 3)
     const anna = await lab.vpn(0)

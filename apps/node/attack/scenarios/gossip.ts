@@ -135,6 +135,18 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     },
   },
   {
+    name: 'long-messages',
+    who: 'member',
+    does: 'messages about as long as a network allows, 14 MB of hex each, under fresh authors from 3 connections',
+    boundedBy: 'MAX_HELD_BYTES, --gossip-max-memory, GOSSIP_TIME_SHARE',
+    appliesToLegacy: true,
+    aim: MESSAGES,
+    async run(attack) {
+      const plaintext = randomBytes(7 * MB - 1_024)
+      await together(3, () => overAndOver(attack, () => sayAgain(attack, plaintext)))
+    },
+  },
+  {
     name: 'unread-gossip',
     who: 'member',
     does: '24 members who read nothing of the topic, and messages of 320 KiB that are to be passed on to them',

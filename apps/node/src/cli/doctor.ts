@@ -1,11 +1,9 @@
 /** `mesh doctor`: looks at this machine and its running node, and says what to do. Ends with 1 when something fails. */
-import { readFileSync } from 'node:fs'
 import { MeshError, systemClock } from '@mesh/core'
 import type { Check, Verdict } from '../doctor/check.ts'
 import { examine } from '../doctor/examine.ts'
-import type { DoctorFacts, NameServer } from '../doctor/facts.ts'
+import type { DoctorFacts } from '../doctor/facts.ts'
 import { gatherMachine } from '../doctor/gather-machine.ts'
-import { gatherNameServers, whyNotFound } from '../doctor/gather-name-servers.ts'
 import { gatherNode } from '../doctor/gather-node.ts'
 import { EXIT } from '../errors.ts'
 import { printable, printableJson } from '../log/printable.ts'
@@ -13,16 +11,15 @@ import { stateFolder } from '../settings/load-settings.ts'
 import type { Call, Run } from './command.ts'
 import { findNode } from './find-node.ts'
 
-/** A node that takes longer for an answer is a finding. A look-up that the first of two servers leaves open takes 5 s. */
+/** A node that takes longer for an answer is a finding. */
 const PATIENCE = { timeoutMs: 10_000, retries: 0 } as const
 
 export const runDoctor: Run = async (call) => {
   const { settings, surroundings, out } = call
   const stateDir = stateFolder(settings, surroundings)
-  const nameServers = gatherNameServers(systemClock)
   const [machine, node] = await Promise.all([
-    gatherMachine(settings, stateDir, { clock: systemClock, nameServers }),
-    nameServers.then((servers) => gatherRunningNode(call, servers)),
+    gatherMachine(settings, stateDir, systemClock),
+    gatherRunningNode(call),
   ])
   const checks = examine({ machine, node })
   out(settings.json ? printableJson(checks.map(checkView), 2) : formatChecks(checks))
@@ -30,31 +27,15 @@ export const runDoctor: Run = async (call) => {
 }
 
 /** Whatever keeps it from being asked is a finding, and no end of the examination. */
-async function gatherRunningNode(call: Call, servers: readonly NameServer[]): Promise<DoctorFacts['node']> {
+async function gatherRunningNode(call: Call): Promise<DoctorFacts['node']> {
   try {
     const { apiUrl } = call.settings
     const isHere = apiUrl === undefined || apiUrl.startsWith('unix://')
-    const why = isHere ? undefined : whyNotFound(apiUrl, { servers, hosts: readHosts() })
-    if (why !== undefined) {
-      const next = 'Name the node by its IP address, or mend /etc/resolv.conf first.'
-      return { missing: `No node could be asked: ${why}.`, next }
-    }
-    const client = await findNode(call, PATIENCE)
-    // one question first: the name of a host that is slow to find would be looked up for each at the same time
-    await client.getLiveness()
-    return await gatherNode(client, isHere, systemClock)
+    return await gatherNode(await findNode(call, PATIENCE), isHere, systemClock)
   } catch (error) {
     if (!(error instanceof MeshError)) throw error
     if (error.code === 'node.bad_input') throw error
     return { missing: `No node could be asked: ${error.message}.`, next: error.hint }
-  }
-}
-
-function readHosts(): string {
-  try {
-    return readFileSync('/etc/hosts', 'utf8')
-  } catch {
-    return ''
   }
 }
 

@@ -1,8 +1,9 @@
 /** Finds the running node that a command asks: by --api-url, or by the control sockets of this machine. */
 import { isAbsolute, resolve } from 'node:path'
-import type { ApiClient } from '@mesh/api-client'
+import { type ApiClient, ApiError, type ClientOptions } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
-import { MeshError, systemClock } from '@mesh/core'
+import { MeshError, systemClock, toError } from '@mesh/core'
+import { lookUpHost } from '../look-up-host.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
 import { findControlSockets } from '../state/instance-folder.ts'
@@ -11,27 +12,24 @@ import type { Call } from './command.ts'
 
 /** A node on this machine answers at once, or not at all. */
 const PROBE_TIMEOUT_MS = 2_000
+/** How long the host that --api-url names may take to be found, and then to say that it is there, in ms each. */
+const REMOTE_PROBE_TIMEOUT_MS = 10_000
 
-interface Patience {
-  /** How long a question may take with all its tries, in ms. */
-  readonly timeoutMs?: number
-  readonly retries?: number
-}
+/** How long each question may take with all its tries, and how many there are. */
+type Patience = Pick<ClientOptions, 'timeoutMs' | 'retries'>
 
 /**
- * A token goes to `--api-url` alone: the control socket asks for none.
- * @param patience how long each question may take, and how often it is tried again; as the client has it unless given
- * @throws MeshError `node.not_running`, `node.several_running`, `node.bad_token_file`
+ * Gives a node that has answered. A token goes to `--api-url` alone: the control socket asks for none.
+ * @param patience as the client has it unless given
+ * @throws MeshError `node.not_running`, `node.several_running`, `node.bad_token_file`, `client.unreachable`
  */
 export async function findNode(call: Call, patience: Patience = {}): Promise<ApiClient> {
   const { settings, sources, surroundings, base } = call
   if (settings.apiUrl !== undefined) {
     const token = await tokenToSend(settings)
-    return createNodeClient({
-      ...patience,
-      baseUrl: absoluteUrl(settings.apiUrl, base),
-      ...(token !== undefined && { token }),
-    })
+    const baseUrl = absoluteUrl(settings.apiUrl, base)
+    await checkAnswering(baseUrl)
+    return createNodeClient({ ...patience, baseUrl, ...(token !== undefined && { token }) })
   }
   const isNamed = sources.instance.level !== 'default'
   const found = await askInstances(call, (instance) => !isNamed || instance === settings.instance)
@@ -82,6 +80,35 @@ export async function findCommonNode(
   throw new MeshError('node.several_running', `nodes of ${running.length} networks are running here`, {
     hint: 'Say which network is meant, with --token-file or --config; or --own-node, for a node of its own.',
   })
+}
+
+/** @throws MeshError `node.not_running` where nobody answers in time, ApiError `client.unreachable` where nobody can */
+async function checkAnswering(baseUrl: string): Promise<void> {
+  const { protocol, hostname } = URL.canParse(baseUrl) ? new URL(baseUrl) : { protocol: '', hostname: '' }
+  if (protocol === 'http:' || protocol === 'https:') await checkHost(hostname)
+  try {
+    await createNodeClient({ baseUrl, timeoutMs: REMOTE_PROBE_TIMEOUT_MS }).getLiveness()
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    if (error.code === 'client.timeout') {
+      const message = `nothing answers at ${baseUrl} within ${REMOTE_PROBE_TIMEOUT_MS / 1_000} s`
+      const hint =
+        'The node is suspended or too busy, or a firewall drops what is sent to it: look at its log, and check the address.'
+      throw new MeshError('node.not_running', message, { hint })
+    }
+    // whatever it answers, somebody is there: the question itself is told what is wrong
+    if (error.status === 0) throw error
+  }
+}
+
+async function checkHost(hostname: string): Promise<void> {
+  try {
+    await lookUpHost(hostname, REMOTE_PROBE_TIMEOUT_MS)
+  } catch (error) {
+    throw new MeshError('node.not_running', toError(error).message, {
+      hint: 'Name the node by its IP address, or mend the DNS of this machine first: `mesh doctor` looks at it.',
+    })
+  }
 }
 
 /** The commands that need no file of tokens do without the code that reads one. */

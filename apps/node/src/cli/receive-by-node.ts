@@ -2,7 +2,7 @@
 import { normalize } from 'node:path'
 import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { NodeDownloadView } from '@mesh/api-contract'
-import { type Clock, delay, MeshError, parsePeerId, shortPeerId, toError } from '@mesh/core'
+import { type Clock, createDeadline, delay, MeshError, parsePeerId, shortPeerId, toError } from '@mesh/core'
 import type { ReceivedFile, ReceiveState } from '@mesh/services'
 import { EXIT } from '../errors.ts'
 import type { Call } from './command.ts'
@@ -11,6 +11,8 @@ import { createTransferDisplay, type TransferDisplay } from './show-transfer.ts'
 
 /** How often the node is asked how far it is. */
 const ASK_EVERY_MS = 250
+/** How long Ctrl-C waits for the node to give it up, in ms. */
+const GIVE_UP_MS = 1_000
 
 interface ReceiveByNodeInit {
   readonly name: string
@@ -24,18 +26,12 @@ export async function receiveByNode(
   init: ReceiveByNodeInit,
   { call, client, clock }: { readonly call: Call; readonly client: ApiClient; readonly clock: Clock },
 ): Promise<number> {
-  const { name, destination, signal } = init
-  const { Name: node } = await client.getNode()
-  if (!call.settings.json) {
-    call.note(
-      `${node === '' ? 'The node that runs here' : `The node ${node}, which runs here,`} receives it.`,
-    )
-  }
+  const { name, signal } = init
   const now = () => clock.now()
   const display = createTransferDisplay({ name, nameOf: shortPeerId }, { call, now })
   const began = now()
-  await client.putNodeDownload({ name, body: { Destination: destination } })
   try {
+    await begin(init, { call, client })
     const received = await follow(init, { client, clock, display })
     display.end()
     call.out(
@@ -49,10 +45,36 @@ export async function receiveByNode(
       if (error instanceof ApiError && error.code === 'client.unreachable') call.note(KEPT_NOTE)
       throw toError(error)
     }
-    await client.deleteNodeDownload({ name }).catch(unlessGone)
+    await giveUp(name, { client, clock })
     call.note(KEPT_NOTE)
     return EXIT.interrupted.code
   }
+}
+
+async function begin(
+  { name, destination, signal }: ReceiveByNodeInit,
+  { call, client }: { readonly call: Call; readonly client: ApiClient },
+): Promise<void> {
+  const { Name: node } = await client.getNode({}, { signal })
+  if (!call.settings.json) {
+    call.note(
+      `${node === '' ? 'The node that runs here' : `The node ${node}, which runs here,`} receives it.`,
+    )
+  }
+  await client.putNodeDownload({ name, body: { Destination: destination } }, { signal })
+}
+
+/** A node that does not answer is not waited for: whoever pressed Ctrl-C wants to go. */
+async function giveUp(
+  name: string,
+  { client, clock }: { readonly client: ApiClient; readonly clock: Clock },
+): Promise<void> {
+  const reason = () => new Error('the node does not answer')
+  const deadline = createDeadline({ clock, ms: GIVE_UP_MS, reason })
+  await client.deleteNodeDownload({ name }, deadline).catch((error: unknown) => {
+    if (!deadline.signal.aborted) unlessGone(error)
+  })
+  deadline.stop()
 }
 
 interface Followed {
@@ -86,10 +108,10 @@ async function follow(init: ReceiveByNodeInit, { client, clock, display }: Follo
 
 /** @throws MeshError `files.ended` where somebody else ended it, or asked for the name to another place */
 async function viewOf(
-  { name, destination }: ReceiveByNodeInit,
+  { name, destination, signal }: ReceiveByNodeInit,
   client: ApiClient,
 ): Promise<NodeDownloadView> {
-  const view = await client.getNodeDownload({ name }).catch(unlessGone)
+  const view = await client.getNodeDownload({ name }, { signal }).catch(unlessGone)
   if (view?.Destination === normalize(destination)) return view
   const how = view === undefined ? 'it was ended at the node' : `it goes to ${view.Destination} now`
   throw new MeshError('files.ended', `${how}, as somebody else asked`, { hint: KEPT_NOTE })

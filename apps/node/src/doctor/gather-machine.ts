@@ -1,5 +1,4 @@
 /** Looks at this machine for the doctor: files, sockets, interfaces. Changes nothing that stays. */
-import { lookup } from 'node:dns/promises'
 import { existsSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,25 +8,27 @@ import type { Settings } from '../settings/options.ts'
 import { examineExit } from '../exit/examine-exit.ts'
 import { readOpenFiles } from '../node/open-files.ts'
 import { describeExposedNetwork, readNetwork } from '../state/network.ts'
+import { lookUpHost } from '../look-up-host.ts'
 import { version } from '../version.ts'
-import type { MachineFacts, NameServer } from './facts.ts'
-import { areSilent } from './gather-name-servers.ts'
+import type { MachineFacts } from './facts.ts'
+import { gatherNameServers } from './gather-name-servers.ts'
 import { bindUdp, gatherPlaces, listenTcp } from './gather-places.ts'
-import { type Tried, tried } from './tried.ts'
+import { LOOK_MS, type Tried, tried } from './tried.ts'
 
 const ANY_FREE = { host: '127.0.0.1', port: 0 } as const
 
 export async function gatherMachine(
   settings: Settings,
   stateDir: string,
-  { clock, nameServers }: { readonly clock: Clock; readonly nameServers: Promise<readonly NameServer[]> },
+  clock: Clock,
 ): Promise<MachineFacts> {
   const interfaces = Object.entries(networkInterfaces())
-  const [tcp, udp, places, ownName] = await Promise.all([
+  const [tcp, udp, places, ownName, nameServers] = await Promise.all([
     tried(() => listenTcp(ANY_FREE), clock),
     tried(() => bindUdp(ANY_FREE), clock),
     gatherPlaces(settings, clock),
-    nameServers.then((servers) => findOwnName(servers, clock)),
+    tried(() => lookUpHost(hostname(), LOOK_MS), clock),
+    gatherNameServers(clock),
   ])
   return {
     version,
@@ -44,16 +45,9 @@ export async function gatherMachine(
     addresses: interfaces.flatMap(([, addresses]) => addresses?.map(({ address }) => address) ?? []),
     ownName,
     exit: examineExit(settings),
-    nameServers: await nameServers,
+    nameServers,
     maxFiles: readOpenFiles()?.allowed,
   }
-}
-
-/** Servers that are all silent are not waited for: the system's own resolver takes many seconds then, and cannot be stopped. */
-function findOwnName(servers: readonly NameServer[], clock: Clock): Promise<Tried> | Tried {
-  return areSilent(servers)
-    ? { works: false, reason: 'no DNS server answers' }
-    : tried(() => lookup(hostname()), clock)
 }
 
 function networkOf(settings: Settings): MachineFacts['network'] {

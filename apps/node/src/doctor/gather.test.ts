@@ -6,9 +6,8 @@ import { join } from 'node:path'
 import { systemClock } from '@mesh/core'
 import { freePort } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import type { NameServer } from './facts.ts'
 import { writing } from './gather-machine.ts'
-import { gatherNameServers, whyNotFound } from './gather-name-servers.ts'
+import { gatherNameServers } from './gather-name-servers.ts'
 import { gatherPlaces } from './gather-places.ts'
 
 const ends: (() => unknown)[] = []
@@ -83,16 +82,4 @@ test('a DNS server that refuses answers, and one that is not there does not', as
     { address: answering, tried: { works: true } },
     { address: missing, tried: { works: false, reason: 'refused' } },
   ])
-})
-
-test('the host of a URL is not looked up while no DNS server answers, unless the machine knows it', () => {
-  const silent = { address: '192.0.2.53', tried: { works: false, reason: 'silent' } } as const
-  const answers = { address: '192.0.2.54', tried: { works: true } } as const
-  const why = (url: string, servers: readonly NameServer[] = [silent, silent]) =>
-    whyNotFound(url, { servers, hosts: '127.0.0.1 localhost\n192.0.2.7\trouter # at home\n' })
-  expect(why('http://node.example:8080')).toContain('node.example')
-  expect(why('https://node.example', [silent, answers])).toBeUndefined()
-  expect(why('http://node.example', [])).toBeUndefined()
-  for (const host of ['127.0.0.1', '[::1]', 'localhost', 'a.localhost', 'printer.local', 'router'])
-    expect(why(`http://${host}:8080`)).toBeUndefined()
 })

@@ -5,7 +5,7 @@ import { type Clock, toError, untilAborted, withDeadline } from '@mesh/core'
 export type Tried = { readonly works: true } | { readonly works: false; readonly reason: string }
 
 /** How long one look may take, in ms. */
-const LOOK_MS = 3_000
+export const LOOK_MS = 3_000
 
 /** Never rejects: what was thrown becomes the reason. */
 export async function tried(look: () => Promise<unknown>, clock: Clock): Promise<Tried> {

@@ -92,9 +92,11 @@ const CLOCK_DIFFERENCE_MS = 120_000
 
 function clockProblems({ ledger }: HealthView): HealthProblem[] {
   const offset = ledger.clockOffset()
-  if (offset === undefined || Math.abs(offset.aheadMs) <= CLOCK_DIFFERENCE_MS) return []
-  const isAhead = offset.aheadMs > 0
-  const others = offset.members === 1 ? "the other member's" : `the median of ${offset.members} members'`
+  if (offset === undefined) return refusedFutures(ledger)
+  const { aheadMs, members } = offset
+  if (Math.abs(aheadMs) <= CLOCK_DIFFERENCE_MS) return differingClocks(offset)
+  const isAhead = aheadMs > 0
+  const others = members === 1 ? "the other member's" : `the median of ${members} members'`
   const refuses = isAhead
     ? 'Others refuse what this node writes as coming from the future, and take it for gone.'
     : 'This node refuses what others write as coming from the future.'
@@ -102,8 +104,45 @@ function clockProblems({ ledger }: HealthView): HealthProblem[] {
     {
       code: 'ledger.clock_wrong',
       severity: 'error',
-      title: `This machine's clock is ${roundDuration(Math.abs(offset.aheadMs))} ${isAhead ? 'ahead of' : 'behind'} ${others}`,
+      title: `This machine's clock is ${roundDuration(Math.abs(aheadMs))} ${isAhead ? 'ahead of' : 'behind'} ${others}`,
       hint: `${refuses} Set the clock, or let NTP set it; the node goes on by itself.`,
+    },
+  ]
+}
+
+type ClockOffset = NonNullable<ReturnType<Ledger['clockOffset']>>
+
+/** More clocks are counted only. */
+const MAX_LISTED_CLOCKS = 5
+
+/** This clock is right: whose is not? */
+function differingClocks({ differing, members }: ClockOffset): HealthProblem[] {
+  if (differing.length === 0) return []
+  const listed = differing.slice(0, MAX_LISTED_CLOCKS).map(({ member, aheadMs }) => {
+    const way = aheadMs > 0 ? 'ahead' : 'behind'
+    return `${shortPeerId(member)} is ${roundDuration(Math.abs(aheadMs))} ${way}`
+  })
+  const more = differing.length - listed.length
+  return [
+    {
+      code: 'ledger.clocks_differ',
+      severity: 'warning',
+      title: `The clocks of ${differing.length} of ${members} members differ from this machine's: ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+      hint: 'What is dated ahead is refused, and who is behind refuses what others write: set their clocks, or let NTP set them.',
+    },
+  ]
+}
+
+/** Of whoever is not heard at all only what was refused is known. */
+function refusedFutures(ledger: HealthView['ledger']): HealthProblem[] {
+  const count = ledger.rejections().FUTURE ?? 0
+  if (count === 0) return []
+  return [
+    {
+      code: 'ledger.clocks_differ',
+      severity: 'warning',
+      title: `Entries from the future were refused (${count} times)`,
+      hint: "A member's clock, or this machine's, is more than two minutes off; let NTP set it.",
     },
   ]
 }
@@ -129,11 +168,6 @@ function conflictProblems({ ledger }: HealthView): HealthProblem[] {
 }
 
 const REJECTION_PROBLEMS: Partial<Record<RejectionCode, Omit<HealthProblem, 'severity'>>> = {
-  FUTURE: {
-    code: 'ledger.clocks_differ',
-    title: 'Entries from the future were refused',
-    hint: "A member's clock, or this machine's, is more than two minutes off; let NTP set it.",
-  },
   QUOTA: {
     code: 'ledger.over_quota',
     title: 'The ledger is full, or one member wrote more than its share',

@@ -127,7 +127,7 @@ describe('health', () => {
     })
   })
   test('a clock that differs from the other members’ is an error that says how far it is off', () => {
-    const clockOffset = (aheadMs: number) => () => ({ aheadMs, members: 3 })
+    const clockOffset = (aheadMs: number) => () => ({ aheadMs, members: 3, differing: [] })
     const quiet = { conflicts: () => [], rejections: () => ({}), storeFailure: () => undefined }
     const of = (aheadMs: number) =>
       findProblems(view({ upMs: 5_000, ledger: { ...quiet, clockOffset: clockOffset(aheadMs) } }))
@@ -138,6 +138,24 @@ describe('health', () => {
       title: "This machine's clock is 61 minutes ahead of the median of 3 members'",
     })
     expect(of(-90_000_000)[0]?.title).toBe("This machine's clock is 25 hours behind the median of 3 members'")
+  })
+  test('clocks of others that are wrong are named while they are, and what was refused then is over with them', () => {
+    const quiet = { conflicts: () => [], rejections: () => ({ FUTURE: 9 }), storeFailure: () => undefined }
+    const of = (...aheadMs: number[]) => {
+      const differing = aheadMs.map((ms, at) => ({ member: `12D3KooWMember${at}`, aheadMs: ms }))
+      const clockOffset = () => ({ aheadMs: 0, members: 9, differing })
+      return findProblems(view({ upMs: 5_000, ledger: { ...quiet, clockOffset } }))
+    }
+    expect(of()).toEqual([])
+    expect(of(3_600_000, -300_000)).toMatchObject([
+      {
+        code: 'ledger.clocks_differ',
+        severity: 'warning',
+        title:
+          "The clocks of 2 of 9 members differ from this machine's: WMember0 is 60 minutes ahead, WMember1 is 5 minutes behind",
+      },
+    ])
+    expect(of(1e9, 1e9, 1e9, 1e9, 1e9, 1e9, 1e9)[0]?.title).toMatch(/ and 2 more$/)
   })
   test('a node that just started, or has a member, has no problem', () => {
     expect(codes({ upMs: 5_000 })).toEqual([])
@@ -170,8 +188,8 @@ describe('health', () => {
       clockOffset: () => undefined,
     }
     expect(codes({ upMs: 5_000, ledger })).toEqual([
-      'ledger.conflict',
       'ledger.clocks_differ',
+      'ledger.conflict',
       'ledger.over_quota',
       'ledger.forged',
     ])

@@ -1,7 +1,7 @@
 import { Button } from './button.tsx'
 import css from './command-list.module.css'
 import { Copy } from './copy.tsx'
-import { Dialog } from './dialog.tsx'
+import { Dialog, FOCUS_FIRST } from './dialog.tsx'
 import { fieldClasses } from './field.tsx'
 
 interface ConfirmProps {
@@ -34,7 +34,7 @@ export function Confirm({ title, action, onClose, onConfirm, children, ...more }
       <div className={fieldClasses.actions}>
         <Button
           tone="danger"
-          autoFocus
+          {...FOCUS_FIRST}
           onClick={() => {
             onClose()
             onConfirm()

@@ -13,12 +13,20 @@ interface CopyProps {
   readonly mono?: boolean
   /** Long text on several lines instead of being cut. */
   readonly wrap?: boolean
+  readonly autoFocus?: boolean
   /** The content that is seen; the text itself by default. */
   readonly children?: React.ReactNode
 }
 
 /** Text that copies itself on a click, and says so in place. */
-export function Copy({ text, what, mono = false, wrap = false, children = text }: CopyProps) {
+export function Copy({
+  text,
+  what,
+  mono = false,
+  wrap = false,
+  autoFocus = false,
+  children = text,
+}: CopyProps) {
   const [outcome, setOutcome] = useState<'copied' | 'not copied'>()
   const clock = useClock()
   const copy = async () => {
@@ -28,6 +36,7 @@ export function Copy({ text, what, mono = false, wrap = false, children = text }
   return (
     <button
       type="button"
+      autoFocus={autoFocus}
       className={cx(css.copy, mono && css.mono, wrap && css.wrap)}
       title={`Copy ${what}`}
       aria-label={`Copy ${what} ${text}`}

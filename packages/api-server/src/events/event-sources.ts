@@ -58,6 +58,7 @@ export function publishLedgerEvents(ledger: Ledger, hub: EventHub, clock: Clock)
         return
       case 'admission':
       case 'retracted':
+      case 'contested':
       // for other members; nothing changed here
     }
   })

@@ -62,5 +62,11 @@ function toIssue(wrong: SchemaIssue, value: unknown): Issue {
 function expectation(wrong: SchemaIssue): string {
   if (wrong.code === 'invalid_type') return wrong.expected
   if (wrong.code === 'invalid_value') return wrong.values.map(String).join(' or ')
+  // a schema may have words of its own
+  const isZods = /^Too (big|small)/.test(wrong.message)
+  if (isZods && wrong.code === 'too_big' && wrong.origin === 'string')
+    return `at most ${wrong.maximum} characters`
+  if (isZods && wrong.code === 'too_small' && wrong.origin === 'string')
+    return wrong.minimum === 1 ? 'not empty' : `at least ${wrong.minimum} characters`
   return wrong.message
 }

@@ -14,6 +14,7 @@ import { Problem, problemBody, toProblem } from '../http/problem.ts'
 import { createRequestId } from '../http/request-id.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
+import { RequestTurns } from './request-turns.ts'
 import {
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_TIMEOUT_MS,
@@ -45,18 +46,21 @@ export function createHttpServer(
   timeouts = DEFAULT_TIMEOUTS,
 ): Server {
   const inFlight = new WeakMap<Duplex, Set<ServerResponse>>()
+  const turns = new RequestTurns(clock)
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     remember(inFlight, req.socket, res)
     res.on('finish', () => {
       if (!req.complete) cutOff(req.socket, clock)
     })
-    try {
-      readHead(req)
-    } catch (error) {
-      sendProblem(res, toProblem(error), createRequestId(random))
-      return
-    }
-    app(req, res)
+    turns.take(req, res, () => {
+      try {
+        readHead(req)
+      } catch (error) {
+        sendProblem(res, toProblem(error), createRequestId(random))
+        return
+      }
+      app(req, res)
+    })
   }
   const server = createServer(
     {

@@ -11,6 +11,7 @@ import type { LedgerEvents } from '../ledger-events.ts'
 import type { LedgerState, StateEdit } from '../state/ledger-state.ts'
 import { isLiveAt } from '../rules/liveness.ts'
 import { type BucketPolicy, holderOf } from '../rules/policy.ts'
+import type { ClaimAnswers } from './claim-answers.ts'
 import type { Conflict } from './conflicts.ts'
 import type { Retract, StaleEntry } from './retractions.ts'
 import type { Reaction, OwnershipRaces } from './ownership-races.ts'
@@ -29,6 +30,7 @@ export interface EntryMergerInit {
   readonly commit: (edit: StateEdit, changes: readonly Change[]) => boolean
   readonly events: LedgerEvents
   readonly races: OwnershipRaces
+  readonly answers: Pick<ClaimAnswers, 'answer'>
   readonly queue: WriteQueue
   readonly retract: Retract
   /** Told of every heartbeat that its owner sent itself. */
@@ -131,7 +133,10 @@ class JudgingMerger implements EntryMerger {
         if (reaction.resolved !== undefined) this.#tellConflict(reaction.resolved, true)
         return
       }
+      case 'answer':
+        return this.#init.answers.answer(position)
       case 'conflict':
+        if (reaction.answers) this.#init.answers.answer(position)
         return this.#tellConflict(reaction.conflict, false)
       case 'resolved':
         return this.#tellConflict(reaction.conflict, true)

@@ -4,18 +4,11 @@
  * made its own no longer ago than that, by its own monotonic time. Anybody can date a claim back: so nobody gives way
  * twice to one claimant, nor often to many. Any other claim is a conflict that is told until one lets go.
  */
-import { BoundedMap, type Clock, createTokenBucket, positionId, type TokenBucket } from '@mesh/core'
+import { BoundedMap, type Clock, positionId } from '@mesh/core'
+import { AnnounceRate } from './announce-rate.ts'
 import { type Conflict, type Conflicts, createConflicts } from './conflicts.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import {
-  ANNOUNCE_BURST,
-  ANNOUNCE_PAUSE_MS,
-  ANNOUNCES_PER_SECOND,
-  MAX_CONFLICTS,
-  MAX_YIELDS,
-  RACE_WINDOW_MS,
-  YIELD_MEMORY_MS,
-} from '../limits.ts'
+import { MAX_CONFLICTS, MAX_YIELDS, RACE_WINDOW_MS, YIELD_MEMORY_MS } from '../limits.ts'
 import type { Position } from '../state/snapshot.ts'
 
 const RACE_WINDOW_NS = BigInt(RACE_WINDOW_MS) * 1_000_000n
@@ -39,7 +32,9 @@ export type Reaction =
   | { readonly type: 'yield'; readonly above: bigint }
   /** The other let go: this node writes its entry again above that tombstone. */
   | { readonly type: 'announce'; readonly above: bigint; readonly resolved: Conflict | undefined }
-  | { readonly type: 'conflict'; readonly conflict: Conflict }
+  /** The other may not know that this node holds the key: its entry is published as it stands. */
+  | { readonly type: 'answer' }
+  | { readonly type: 'conflict'; readonly conflict: Conflict; readonly answers: boolean }
   | { readonly type: 'resolved'; readonly conflict: Conflict }
 
 export interface OwnershipRaces {
@@ -59,18 +54,16 @@ class Races implements OwnershipRaces {
   readonly #clock: Clock
   /** Claims of this node not older than the window, in order of time; monotonic ms. */
   readonly #fresh = new Map<string, { version: bigint; atMs: number }>()
-  /** When keys were announced again last, in monotonic ms. */
-  readonly #announced = new BoundedMap<string, number>(MAX_CONFLICTS)
-  /** The announcements that all keys together may make. */
-  readonly #announces: TokenBucket
+  readonly #announces: AnnounceRate
+  /** The versions of the tombstones by which others gave keys of this node up, by key and peer: an older claim is ended. */
+  readonly #givenUp = new BoundedMap<string, bigint>(MAX_CONFLICTS)
   /** The peers to whom this node gave a claim up, and when, in monotonic ms; the oldest first. */
   readonly #yieldedTo = new BoundedMap<string, number>(MAX_YIELDS)
 
   constructor(self: string, clock: Clock) {
     this.#self = self
     this.#clock = clock
-    const rate = { perSecond: ANNOUNCES_PER_SECOND, burst: ANNOUNCE_BURST }
-    this.#announces = createTokenBucket(rate, clock)
+    this.#announces = new AnnounceRate(clock)
   }
 
   claimed(position: Position, version: bigint): void {
@@ -100,8 +93,9 @@ class Races implements OwnershipRaces {
   #reactToTombstone({ incoming, existing, holder }: ForeignClaim): Reaction {
     const { owner, version } = incoming.entry
     const resolved = this.conflicts.letGo(incoming, owner)
+    if (holder === this.#self) this.#givenUp.set(claimId(incoming, owner), version)
     const isAbove = holder === this.#self && !existing.deleted && version > existing.version
-    if (isAbove && this.#mayAnnounce(incoming)) {
+    if (isAbove && this.#announces.take(incoming)) {
       return { type: 'announce', above: version, resolved }
     }
     return resolved === undefined ? { type: 'none' } : { type: 'resolved', conflict: resolved }
@@ -111,28 +105,40 @@ class Races implements OwnershipRaces {
     const { incoming, existing, holder, nowMs } = claim
     const { owner, version } = incoming.entry
     const self = this.#self
-    // What this node once claimed and has given up does not race with who holds it now.
-    if (owner === self || !claim.holderIsLive) return { type: 'none' }
+    // What this node, or another, once claimed and has given up does not race with who holds it now.
+    if (owner === self || !claim.holderIsLive || this.#isGivenUp(incoming)) return { type: 'none' }
     if (!claim.claimantIsLive) return this.#answerStaleClaim(claim)
     const own = holder === self ? this.#fresh.get(positionId(incoming)) : undefined
     if (own !== undefined && isWithinWindow(own.version, version)) {
-      if (!givesWay(claim, own.version, self)) return { type: 'none' }
+      if (!givesWay(claim, own.version, self)) return { type: 'answer' }
       if (this.#mayYieldTo(owner)) {
         return { type: 'yield', above: version > existing.version ? version : existing.version }
       }
     }
     if (holder !== self && isFreshRace(claim)) return { type: 'none' }
     const conflict = this.conflicts.add(incoming, holder, owner, nowMs)
-    return conflict === undefined ? { type: 'none' } : { type: 'conflict', conflict }
+    const answers = holder === self
+    if (conflict !== undefined) return { type: 'conflict', conflict, answers }
+    return { type: answers ? 'answer' : 'none' }
   }
 
-  /** Whoever holds such a claim took this node for gone; its own entry counts there again only above the claim. */
+  /**
+   * Whoever holds such a claim took this node for gone; its own entry counts there again only above the claim. Below it
+   * the claimant may live all the same, and neither has heard of the other.
+   */
   #answerStaleClaim({ incoming, existing, holder }: ForeignClaim): Reaction {
     const { version } = incoming.entry
-    const isAbove = holder === this.#self && !existing.deleted && version >= existing.version
-    return isAbove && this.#mayAnnounce(incoming)
+    if (holder !== this.#self || existing.deleted) return { type: 'none' }
+    if (version < existing.version) return { type: 'answer' }
+    return this.#announces.take(incoming)
       ? { type: 'announce', above: version, resolved: undefined }
       : { type: 'none' }
+  }
+
+  #isGivenUp(incoming: KeyedEntry): boolean {
+    const { owner, version } = incoming.entry
+    const givenUp = this.#givenUp.get(claimId(incoming, owner))
+    return givenUp !== undefined && version <= givenUp
   }
 
   /** Notes it where it may. */
@@ -148,16 +154,10 @@ class Races implements OwnershipRaces {
     this.#yieldedTo.set(claimant, nowMs)
     return true
   }
+}
 
-  #mayAnnounce(position: Position): boolean {
-    const nowMs = this.#clock.monotonic()
-    const id = positionId(position)
-    const last = this.#announced.get(id)
-    if (last !== undefined && nowMs - last < ANNOUNCE_PAUSE_MS) return false
-    if (!this.#announces.take()) return false
-    this.#announced.set(id, nowMs)
-    return true
-  }
+function claimId(position: Position, owner: string): string {
+  return `${positionId(position)} ${owner}`
 }
 
 /** Is this a race of two others that began just now? They end it between themselves. */
@@ -167,11 +167,17 @@ function isFreshRace({ incoming, existing, nowMs }: ForeignClaim): boolean {
   return isWithinWindow(version, existing.version) && nowNs - version <= RACE_WINDOW_NS
 }
 
-/** Is this node's claim the one to be given up? */
+/**
+ * Is this node's claim the one to be given up? A version that was raised, to answer a third one's tombstone, does not tell
+ * any more which claim was first: of two such the greater peer id goes.
+ * @param version of this node's claim when it made it
+ */
 function givesWay({ incoming, existing, yields }: ForeignClaim, version: bigint, self: string): boolean {
   const [ours, theirs] = [yields?.(existing.value) === true, yields?.(incoming.entry.value) === true]
   if (ours !== theirs) return ours
-  return isGreater(version, self, incoming.entry.version, incoming.entry.owner)
+  const { entry } = incoming
+  if (isGreater(version, self, entry.version, entry.owner)) return true
+  return existing.version > version && self > entry.owner
 }
 
 function isWithinWindow(a: bigint, b: bigint): boolean {

@@ -36,15 +36,20 @@ export class FutureEntries {
     return entry.owner === self && entry.version > most && clockCheck.agrees
   }
 
+  /** Must be called with each block: a clock that was ahead for one of them only is known to have stepped back. */
+  noteTime(): void {
+    const offsetMs = this.#wallOffset()
+    if (offsetMs < this.#offsetMs - CLOCK_STEP_MS) this.#isDue = true
+    this.#offsetMs = offsetMs
+  }
+
   /**
    * Must be called now and then: looks at the whole ledger once after the start, and once after each step
    * back.
    */
   replace(): void {
     const { state, clock, clockCheck, submit } = this.#init
-    const offsetMs = this.#wallOffset()
-    if (offsetMs < this.#offsetMs - CLOCK_STEP_MS) this.#isDue = true
-    this.#offsetMs = offsetMs
+    this.noteTime()
     if (!this.#isDue || !clockCheck.agrees) return
     this.#isDue = false
     for (const rows of leavesFrom(state.tree, undefined)) {

@@ -16,7 +16,7 @@ const PREFIX = Uint8Array.from([0x80, 0x80, 0x80, 0x0f])
 
 test('an unfinished message that holds too much ends its channel', async () => {
   const clock = createManualClock()
-  const held = new HeldBytes({ isMember: () => true, clock })
+  const held = new HeldBytes({ isMember: () => true, maxFrameBytes: 0, clock })
   let come = (_bytes: Uint8Array): void => {}
   let aborted: Error | undefined
   const stream = {

@@ -3,7 +3,7 @@ import { type Clock, MeshError, toError } from '@mesh/core'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { CHANNEL_CLOSE_MS, READ_HIGH_WATER_BYTES, SEND_STALL_MS } from '../limits.ts'
 import type { ByteStream, Channel } from '../p2p-node.ts'
-import { MessageBuffer } from './message-buffer.ts'
+import { MessageBuffer } from '../message-buffer.ts'
 
 export interface ByteChannelInit {
   /** The stream of bytes, which was opened with `halfClose`. */

@@ -15,12 +15,10 @@ import { create as createDigest } from 'multiformats/hashes/digest'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
 import { MAX_DHT_RECORDS, MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
+import { PRIVATE_DHT_PROTOCOL, PUBLIC_DHT_PROTOCOL } from '../protocols.ts'
 import { boundQuestions, boundRecords } from '../upstream/dht-bounds.ts'
 import type { RendezvousDht } from './rendezvous.ts'
 
-/** The public DHT's protocol. */
-const PUBLIC_PROTOCOL = '/ipfs/kad/1.0.0'
-const PRIVATE_PROTOCOL = '/mesh/kad/1.0.0'
 /** The peers that let newcomers into the public DHT (docs/WIRE.md 2.1). */
 const PUBLIC_BOOTSTRAP = [
   'QmNnooDu7bfjPFoTZYxMNLWUQJyrVwtbZg5gBMjTezGAJN',
@@ -41,7 +39,7 @@ export async function joinDht(
   { isPrivate }: { readonly isPrivate: boolean },
 ): Promise<RendezvousDht> {
   const { host, spoken, dialOne, clock } = context
-  const protocol = isPrivate ? PRIVATE_PROTOCOL : PUBLIC_PROTOCOL
+  const protocol = isPrivate ? PRIVATE_DHT_PROTOCOL : PUBLIC_DHT_PROTOCOL
   const build = kadDHT({
     protocol,
     allowQueryWithZeroPeers: true,

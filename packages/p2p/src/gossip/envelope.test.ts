@@ -13,6 +13,7 @@ import {
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { MAX_ENVELOPE_PARTS } from '../gossip-limits.ts'
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts'
 import { buildMessageId } from './gossipsub-settings.ts'
 
@@ -132,4 +133,10 @@ test('what is no envelope is none, whatever it is', () => {
       decodeEnvelope(bytes(json))
     }),
   )
+})
+
+test('an envelope of more values than legacy nodes may write is not parsed', () => {
+  const withLists = (count: number) => bytes(`{"message":"ab","a":[${Array(count).fill('[]').join(',')}]}`)
+  expect(decodeEnvelope(withLists(100))).toBe('ab')
+  expect(decodeEnvelope(withLists(MAX_ENVELOPE_PARTS))).toBeUndefined()
 })

@@ -1,4 +1,5 @@
 /** The envelope of a gossip message: JSON with the sealed text in it (docs/WIRE.md 3.2). */
+import { MAX_ENVELOPE_PARTS } from '../gossip-limits.ts'
 
 const [START, END] = ['{"Message":"', '","SenderID":"","Annotations":null}'] as const
 
@@ -61,11 +62,25 @@ export function decodePublicEnvelope(
 }
 
 function parseEnvelope(bytes: Uint8Array): unknown {
+  if (!hasFewParts(bytes)) return undefined
   try {
     return JSON.parse(decoder.decode(bytes))
   } catch {
     return undefined
   }
+}
+
+const [LIST, OBJECT, NEXT] = [0x5b, 0x7b, 0x2c]
+
+/** False for what would make more values than an envelope has, however short each is: 14 MB hold millions of lists. */
+function hasFewParts(bytes: Uint8Array): boolean {
+  let parts = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte !== LIST && byte !== OBJECT && byte !== NEXT) continue
+    if (++parts > MAX_ENVELOPE_PARTS) return false
+  }
+  return true
 }
 
 function fieldOf(envelope: unknown, field: string): unknown {

@@ -43,7 +43,7 @@ test('a gossip stream on which nothing more comes does not keep its last frame',
     { maxFrameBytes: 2 ** 20 },
     {
       pubsub: pubsub as unknown as GossipInternals,
-      held: new HeldBytes({ isMember: () => false, clock }),
+      held: new HeldBytes({ isMember: () => false, maxFrameBytes: 0, clock }),
       refusals: { refuse: (code: string) => refused.push(code) } as unknown as Refusals,
       clock,
     },
@@ -79,7 +79,7 @@ test('messages of one frame are handled one by one, in a share of the time', asy
     { maxFrameBytes: 2 ** 20 },
     {
       pubsub: pubsub as unknown as GossipInternals,
-      held: new HeldBytes({ isMember: () => true, clock }),
+      held: new HeldBytes({ isMember: () => true, maxFrameBytes: 0, clock }),
       refusals: { refuse() {} } as unknown as Refusals,
       clock: { ...clock, after: clock.after.bind(clock), monotonic: () => clock.monotonic() + worked },
     },

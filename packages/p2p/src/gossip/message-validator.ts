@@ -6,7 +6,7 @@ import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import type { PeerId as Libp2pPeerId } from '@libp2p/interface'
 import { BoundedMap, type Clock, type PeerId, tryParsePeerId } from '@mesh/core'
 import { SEAL_NONCE_BYTES, SEAL_TAG_BYTES, type Sealer } from '@mesh/network'
-import { MAX_REMEMBERED_ENVELOPES } from '../gossip-limits.ts'
+import { LONG_MESSAGE_BYTES, MAX_REMEMBERED_ENVELOPES } from '../gossip-limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import type { TopicMessage } from '../p2p-node.ts'
@@ -42,8 +42,18 @@ export class MessageValidator {
     this.#components = components
   }
 
-  /** Opens a message that a peer passed on and tells it; what does not open is counted against that peer. */
-  judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult {
+  /**
+   * Opens a message that a peer passed on and tells it; what does not open is counted against that peer. A long message
+   * waits for the next turn of the event loop: its signature was checked in this one, which takes as long.
+   */
+  judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult | Promise<TopicValidatorResult> {
+    if (message.data.length < LONG_MESSAGE_BYTES) return this.#judge(hop, message)
+    return new Promise((resolve) => {
+      this.#components.clock.after(0, () => resolve(this.#judge(hop, message)))
+    })
+  }
+
+  #judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult {
     const { sealer, clock, refusals } = this.#components
     const { self, maxMessageBytes, tell } = this.#init
     const refuse = (code: RefusalCode) => {

@@ -34,6 +34,7 @@ import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { type GossipInternals, openInternals } from '../upstream/gossipsub-internals.ts'
 import { boundMessageCache } from '../upstream/message-cache.ts'
+import { boundRpc } from '../upstream/rpc-bounds.ts'
 import { shareFrames } from '../upstream/shared-frames.ts'
 import { encodeEnvelope, encodePublicEnvelope } from './envelope.ts'
 import { GossipStreams } from './gossip-streams.ts'
@@ -111,6 +112,7 @@ class SealedTopic implements GossipTopicService {
     this.#pubsub = openInternals(components.libp2p.services.pubsub)
     boundMessageCache(this.#pubsub, MAX_CACHED_MESSAGE_BYTES)
     shareFrames(this.#pubsub)
+    boundRpc(this.#pubsub)
     this.#secrets = createNetworkSecrets(config)
     this.#sealer = createSealer(this.#secrets, components.cipher ?? portableSealCipher)
     const { intervalMs } = this.#secrets

@@ -18,6 +18,8 @@ import {
 import type { Membership } from '../membership/membership.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { boundInboundStreams } from '../upstream/inbound-stream-rate.ts'
+import { boundMuxedMessages } from '../upstream/message-bounds.ts'
+import { boundAnswers } from '../upstream/negotiation-answers.ts'
 import { chooseSurplus, type ConnectionBounds, type OpenConnection } from './connection-shares.ts'
 import { PendingConnections } from './pending-connections.ts'
 
@@ -48,6 +50,8 @@ export class ConnectionGuard {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #pending = new PendingConnections()
+  /** Those whose handshake is done. */
+  readonly #upgraded = new WeakSet<MultiaddrConnection>()
   readonly #openedAt = new WeakMap<Connection, number>()
   /** The times since when peers are known as members. */
   readonly #knownSince = new BoundedMap<string, number>(4 * MAX_KNOWN_PEERS)
@@ -85,11 +89,13 @@ export class ConnectionGuard {
   /** A connection came in, and nothing is known of it. */
   accepted(raw: MultiaddrConnection): void {
     this.#pending.add(raw)
+    boundAnswers(raw, () => this.#upgraded.has(raw))
   }
 
   /** Its handshake is done, and its peer is known. */
   upgraded(raw: MultiaddrConnection): void {
     this.#pending.done(raw)
+    this.#upgraded.add(raw)
   }
 
   /** The peer had to make way several times, and is back too soon. */
@@ -105,6 +111,7 @@ export class ConnectionGuard {
     if (this.#guarded === undefined) return
     const { held, isCounted } = this.#guarded
     const isTrusted = () => this.#isMember(peer)
+    boundMuxedMessages(detail)
     boundInboundStreams(detail, { isTrusted, isCounted, held, clock: this.#clock })
     this.#closeSurplus(detail)
   }

@@ -11,7 +11,9 @@ import {
   type DiscoveryMethods,
 } from '../discovery/discovery-methods.ts'
 import type { Find } from '../discovery/find.ts'
+import { maxFrameBytes } from '../gossip/gossipsub-settings.ts'
 import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
+import { MAX_STRANGERS_STREAM_BYTES } from '../gossip-limits.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
@@ -54,8 +56,10 @@ export interface MemberParts extends ReachParts {
   readonly self: PeerId
   readonly spoken: SpokenProtocols
   readonly membership: Membership
-  /** Bounds what unfinished frames, and strangers' streams, hold. */
+  /** Bounds what unfinished frames of gossip and of own protocols hold. */
   readonly held: HeldBytes
+  /** Bounds what strangers bring on streams of other protocols. */
+  readonly heldOnStreams: HeldBytes
   readonly book: PeerBook
   readonly methods: DiscoveryMethods
   readonly streams: MemberStreams
@@ -90,7 +94,13 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   }
   const shared = { ...components, libp2p: host, spoken, refusals }
   const membership = createMembership(network, shared)
-  const held = new HeldBytes({ isMember: (peer) => membership.isMember(peer), clock })
+  const bounds = {
+    isMember: (peer: string) => membership.isMember(peer),
+    maxFrameBytes: maxFrameBytes(init.network),
+    clock,
+  }
+  const held = new HeldBytes(bounds)
+  const heldOnStreams = new HeldBytes({ ...bounds, maxStrangersBytes: MAX_STRANGERS_STREAM_BYTES })
   const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
   const reached = createReachParts({ ...given, book, methods, self, membership, spoken }, components)
@@ -108,6 +118,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     spoken,
     membership,
     held,
+    heldOnStreams,
     book,
     methods,
     streams,

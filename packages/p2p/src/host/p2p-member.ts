@@ -58,7 +58,8 @@ export async function createP2pMember(
   const { host } = hostParts
   const { protocols } = host.services.pubsub
   const isCounted = (protocol: string) => protocols.includes(protocol)
-  hostParts.guard.start({ host, membership: parts.membership, held: parts.held, isCounted })
+  const { membership, heldOnStreams } = parts
+  hostParts.guard.start({ host, membership, held: heldOnStreams, isCounted })
   const running = await startParts({ init, platform, bootstrap, ...hostParts, ...parts }, components)
   const mapUdpPort: P2pMember['mapUdpPort'] = platform.mapUdpPort ?? (() => () => {})
   return buildMember({ ...hostParts, ...parts, ...running, mapUdpPort }, components)

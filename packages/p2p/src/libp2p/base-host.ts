@@ -23,6 +23,7 @@ import type { Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND, SPARE_CONNECTIONS } from '../limits.ts'
+import { boundPeerIds } from '../upstream/peer-id-lengths.ts'
 import { muxer } from './muxer.ts'
 
 /** The inner parts of libp2p, which transports and services that join later are made of. */
@@ -60,6 +61,7 @@ interface BaseHostInit {
 
 /** Creates the host; its `start()` makes it listen. */
 export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
+  boundPeerIds()
   const host = await createLibp2p({
     start: false,
     privateKey: init.privateKey,

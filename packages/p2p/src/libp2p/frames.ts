@@ -6,6 +6,7 @@
  */
 import type { Stream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
+import { FrameQueue } from './frame-queue.ts'
 import { encodePrefix, MAX_PREFIX_BYTES, PREFIX_CONTINUES } from '../length-prefix.ts'
 import { READ_HIGH_WATER_BYTES, SEND_LOW_WATER_BYTES } from '../limits.ts'
 
@@ -56,7 +57,7 @@ export async function writeFrame(stream: Stream, message: Uint8Array): Promise<v
 }
 
 /** Undefined while the queue holds no whole frame. */
-function cutFrame(queue: Uint8ArrayList, maxFrameBytes: number): Uint8Array | undefined {
+function cutFrame(queue: FrameQueue, maxFrameBytes: number): Uint8Array | undefined {
   let length = 0
   let at = 0
   for (;;) {
@@ -70,20 +71,18 @@ function cutFrame(queue: Uint8ArrayList, maxFrameBytes: number): Uint8Array | un
     if (at === MAX_PREFIX_BYTES) throw new FrameTooLongError('a length prefix of more than 4 bytes')
   }
   if (queue.byteLength < at + length) return undefined
-  const frame = queue.slice(at, at + length)
-  queue.consume(at + length)
-  return frame
+  return queue.take(at, at + length)
 }
 
 interface Input {
-  readonly queue: Uint8ArrayList
+  readonly queue: FrameQueue
   /** Resolves true when bytes came, false at the end; rejects when the stream broke. */
   more(): Promise<boolean>
   release(): void
 }
 
 function openInput(stream: Stream): Input {
-  const queue = new Uint8ArrayList()
+  const queue = new FrameQueue()
   let broken: Error | undefined
   let ended = false
   let waiting: (() => void) | undefined
@@ -135,6 +134,7 @@ function openInput(stream: Stream): Input {
       }
     },
     release() {
+      queue.clear()
       stream.removeEventListener('message', onMessage)
       stream.removeEventListener('end', onEnd)
       stream.removeEventListener('close', onClose)

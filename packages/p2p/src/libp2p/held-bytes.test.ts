@@ -11,9 +11,9 @@ import { HeldBytes, TooMuchHeldError } from './held-bytes.ts'
 
 const MIB = 1024 * 1024
 
-function build(isMember: (peer: string) => boolean = () => true) {
+function build(isMember: (peer: string) => boolean = () => true, maxFrameBytes = 20 * MIB) {
   const clock = createManualClock()
-  const held = new HeldBytes({ isMember, clock })
+  const held = new HeldBytes({ isMember, maxFrameBytes, clock })
   const ended: string[] = []
   const hold = (peer: string, address: string) => {
     const track = held.track({ peer, address, abort: () => ended.push(peer) })
@@ -49,6 +49,24 @@ test('strangers hold a part of it, and members the rest', () => {
   expect(held.bytes).toBeGreaterThan(MAX_STRANGERS_HELD_BYTES)
 })
 
+test("each bound has room for one of the network's longest frames, and no more than a little", () => {
+  const { held, ended, hold } = build((peer) => peer === 'member', 256 * MIB)
+  hold('member', '198.51.100.1')(256 * MIB)
+  for (let at = 0; at < 30; at++) {
+    tryTo(() => hold(`stranger${at}`, `192.0.2.${at}`)(5 * MIB))
+    expect(held.bytes).toBeLessThanOrEqual(268 * MIB)
+  }
+  expect(ended).not.toContain('member')
+  hold('member', '198.51.100.1')(2 * MIB)
+  expect(ended).toContain('member')
+
+  const alone = build(() => false, 256 * MIB)
+  alone.hold('legacy', '192.0.2.1')(256 * MIB)
+  expect(alone.held.bytes).toBe(256 * MIB)
+  alone.hold('other', '192.0.2.2')(2 * MIB)
+  expect(alone.held.bytes).toBe(2 * MIB)
+})
+
 test('a frame that does not come on ends, and a slow one that does may take its time', async () => {
   const { clock, ended, hold } = build()
   hold('silent', '192.0.2.1')(1)
@@ -70,3 +88,21 @@ function tryTo(hold: () => void): void {
     if (!(error instanceof TooMuchHeldError)) throw error
   }
 }
+
+test('strangers may have a bound of their own, less than that of a longest frame', () => {
+  const isMember = (peer: string) => peer === 'member'
+  const held = new HeldBytes({
+    isMember,
+    maxFrameBytes: 20 * MIB,
+    maxStrangersBytes: MIB,
+    clock: createManualClock(),
+  })
+  const ended: string[] = []
+  const hold = (peer: string) => held.track({ peer, address: peer, abort: () => ended.push(peer) })
+  hold('member')(10 * MIB)
+  hold('first')(600 * 1024)
+  hold('second')(300 * 1024)
+  tryTo(() => hold('third')(400 * 1024))
+  expect(ended).toEqual(['first'])
+  expect(held.bytes).toBe(10 * MIB + 700 * 1024)
+})

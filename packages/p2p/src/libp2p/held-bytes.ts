@@ -6,6 +6,7 @@
 import type { Clock } from '@mesh/core'
 import {
   FRAME_BASE_MS,
+  HELD_SPARE_BYTES,
   MAX_HELD_BYTES,
   MAX_HELD_BYTES_PER_PEER,
   MAX_STRANGERS_HELD_BYTES,
@@ -27,15 +28,23 @@ interface HolderInit {
 
 interface HeldBytesInit {
   readonly isMember: (peer: string) => boolean
+  /** The network's longest gossip frame: each of the bounds has room for one. */
+  readonly maxFrameBytes: number
+  /** How many bytes all strangers may hold together, where none of them has to have room for such a frame. */
+  readonly maxStrangersBytes?: number
   readonly clock: Clock
 }
 
 export class HeldBytes {
   readonly #init: HeldBytesInit
+  readonly #bounds: HeldBounds
   readonly #holders = new Set<Holder>()
 
   constructor(init: HeldBytesInit) {
     this.#init = init
+    const { maxFrameBytes, maxStrangersBytes } = init
+    const bounds = heldBounds(maxFrameBytes)
+    this.#bounds = { ...bounds, strangers: maxStrangersBytes ?? bounds.strangers }
   }
 
   /** Gives the function that is told what one stream holds; 0 ends the frame. @throws TooMuchHeldError */
@@ -56,7 +65,9 @@ export class HeldBytes {
   }
 
   #enforce(grown: Holder): void {
-    while (this.bytes > LEAST_BOUND) {
+    // below it no bound can be passed
+    const least = Math.min(this.#bounds.strangers, this.#bounds.perPeer)
+    while (this.bytes > least) {
       const surplus = this.#surplus(grown)
       if (surplus === undefined) return
       this.#end(surplus, grown)
@@ -65,12 +76,13 @@ export class HeldBytes {
 
   /** The holders of which one has to end now; undefined when nobody holds too much. Strangers go before members. */
   #surplus(grown: Holder): readonly Holder[] | undefined {
+    const { perPeer, strangers: ofStrangers, all } = this.#bounds
     const holders = [...this.#holders]
     const own = holders.filter(({ peer }) => peer === grown.peer)
-    if (sum(own) > MAX_HELD_BYTES_PER_PEER) return own
+    if (sum(own) > perPeer) return own
     const strangers = holders.filter(({ peer }) => !this.#init.isMember(peer))
-    const isTooMuch = sum(holders) > MAX_HELD_BYTES
-    if (sum(strangers) > MAX_STRANGERS_HELD_BYTES || (isTooMuch && strangers.length > 0))
+    const isTooMuch = sum(holders) > all
+    if (sum(strangers) > ofStrangers || (isTooMuch && strangers.length > 0))
       return ofGreatestAddress(strangers)
     return isTooMuch ? ofGreatestAddress(holders) : undefined
   }
@@ -86,8 +98,23 @@ export class HeldBytes {
   }
 }
 
-/** Below it no bound can be passed. */
-const LEAST_BOUND = Math.min(MAX_STRANGERS_HELD_BYTES, MAX_HELD_BYTES_PER_PEER)
+/** How many bytes may be held: by one peer, by all strangers together, by everybody. */
+interface HeldBounds {
+  readonly perPeer: number
+  readonly strangers: number
+  readonly all: number
+}
+
+/** Strangers have room for a longest frame, too: it may be the first by which a legacy member shows that it is one. */
+function heldBounds(maxFrameBytes: number): HeldBounds {
+  const longest = maxFrameBytes + HELD_SPARE_BYTES
+  const perPeer = Math.max(MAX_HELD_BYTES_PER_PEER, longest)
+  return {
+    perPeer,
+    strangers: Math.max(MAX_STRANGERS_HELD_BYTES, longest),
+    all: MAX_HELD_BYTES + perPeer - MAX_HELD_BYTES_PER_PEER,
+  }
+}
 
 function ofGreatestAddress(holders: readonly Holder[]): readonly Holder[] {
   const byAddress = Map.groupBy(holders, ({ address }) => address)

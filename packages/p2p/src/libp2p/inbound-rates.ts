@@ -15,15 +15,13 @@ import {
   RELAY_REQUESTS_BY_ADDRESS,
   RELAY_REQUESTS_IN_ALL,
 } from '../limits.ts'
-import { RELAY_HOP } from '../protocols.ts'
+import { IDENTIFY_PROTOCOLS, RELAY_HOP } from '../protocols.ts'
 import { createAddressRate, type IsAllowed } from '../addresses/address-rate.ts'
-
-/** The protocols by which a peer says what it is when it is asked, and unasked. */
-const PROTOCOLS = ['/ipfs/id/1.0.0', '/ipfs/id/push/1.0.0']
 
 /** Bounds who may say what it is to a host that has started. */
 export async function boundIdentify(registrar: Registrar, clock: Clock): Promise<void> {
-  for (const protocol of PROTOCOLS) await boundStreams(registrar, protocol, createIdentifyRate(clock))
+  for (const protocol of IDENTIFY_PROTOCOLS)
+    await boundStreams(registrar, protocol, createIdentifyRate(clock))
 }
 
 /** Bounds who may ask a host that relays for reservations and circuits; what is refused then costs a negotiation, too. */

@@ -1,10 +1,20 @@
 /** The yamux muxer as this package runs it. */
 import type { StreamMuxerFactory } from '@libp2p/interface'
 import { yamux } from '@libp2p/yamux'
-import type { Clock } from '@mesh/core'
-import { MAX_EARLY_STREAMS, STREAM_WINDOW_BYTES, STREAM_WRITE_BUFFER_BYTES } from '../limits.ts'
+import { type Clock, LoopTurns } from '@mesh/core'
+import {
+  FRAMES_TURN_MS,
+  MAX_EARLY_STREAMS,
+  STREAM_WINDOW_BYTES,
+  STREAM_WRITE_BUFFER_BYTES,
+} from '../limits.ts'
 import { beginLazily } from '../upstream/lazy-negotiation.ts'
+import { boundMessages } from '../upstream/message-bounds.ts'
+import { sendWhileOpen } from '../upstream/muxer-closed-sends.ts'
+import { readInPieces } from '../upstream/muxer-frames.ts'
 import { boundMuxerPings } from '../upstream/muxer-pings.ts'
+import { handleInTurns } from '../upstream/muxer-turns.ts'
+import { boundAnswers } from '../upstream/negotiation-answers.ts'
 import {
   keepLeastRoundTrip,
   updateByHalfWindows,
@@ -22,12 +32,16 @@ export function muxer(clock: Clock): () => StreamMuxerFactory {
       maxWriteBufferLength: STREAM_WRITE_BUFFER_BYTES,
     },
   })
+  const turns = new LoopTurns(FRAMES_TURN_MS, clock)
   return () => {
     const factory = build()
     const createMuxer = factory.createStreamMuxer.bind(factory)
     factory.createStreamMuxer = (connection) => {
       const made = createMuxer(connection)
+      sendWhileOpen(made)
       boundMuxerPings(made, clock)
+      readInPieces(made)
+      handleInTurns(made, turns)
       return prepare(made)
     }
     return factory
@@ -39,6 +53,7 @@ function prepare(made: YamuxMuxer): YamuxMuxer {
   const ping = keepLeastRoundTrip(made)
   const watch = (stream: YamuxStream) => {
     updateByHalfWindows(stream)
+    boundMessages(stream)
     ping(stream)
   }
   const createStream = made.createStream.bind(made)
@@ -51,6 +66,7 @@ function prepare(made: YamuxMuxer): YamuxMuxer {
   const onRemoteStream = made.onRemoteStream.bind(made)
   made.onRemoteStream = (stream) => {
     watch(stream)
+    boundAnswers(stream, () => stream.protocol !== '')
     onRemoteStream(stream)
   }
   return made

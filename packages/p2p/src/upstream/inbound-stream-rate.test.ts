@@ -22,7 +22,7 @@ function connect(isTrusted: () => boolean) {
     seen.aborted = true
   }
   const connection = { muxer: near, abort, remotePeer: 'far', remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1') }
-  const held = new HeldBytes({ isMember: isTrusted, clock })
+  const held = new HeldBytes({ isMember: isTrusted, maxFrameBytes: 0, clock })
   const bounds = { isTrusted, isCounted: () => false, held, clock }
   boundInboundStreams(connection as unknown as Connection, bounds)
   onTestFinished(async () => {

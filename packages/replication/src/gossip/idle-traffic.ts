@@ -48,6 +48,7 @@ export function estimateIdleTraffic(init: IdleTrafficInit): IdleTraffic {
     size: 1e5,
     digest: new Uint8Array(SHORT_HASH_BYTES),
     heartbeats: new Uint8Array(SHORT_HASH_BYTES),
+    nowMs: 2 ** 41,
   }
   const hello = encodeSyncMessage({
     hello: greeting,

@@ -82,3 +82,18 @@ it('goes on after a nap, but after a sleep that outlasted the lease it arrives a
   expect(beats).toHaveLength(3)
   heartbeat.stop()
 })
+
+it.each([-60 * MINUTE, 60 * MINUTE])('beats anew when the clock is set by %i ms', async (stepMs) => {
+  const { clock, beats, heartbeat, arrive } = createNode()
+  heartbeat.clockSet()
+  arrive()
+  await clock.advance(0)
+  expect(beats).toHaveLength(1)
+  clock.stepWall(stepMs)
+  heartbeat.clockSet()
+  arrive()
+  await clock.advance(0)
+  expect(beats.map(({ at }) => at).at(-1)).toBe(clock.now())
+  expect(beats).toHaveLength(2)
+  heartbeat.stop()
+})

@@ -23,6 +23,8 @@ export interface Heartbeat {
   start(): void
   /** A legacy member was heard: the next beat is due within its interval. */
   legacyHeard(): void
+  /** The clock was set: the last beat is dated wrong, and the next one is due. */
+  clockSet(): void
   /** The time of the last beat, in unix ms. */
   readonly lastAt: number | undefined
   stop(): void
@@ -52,6 +54,12 @@ class LedgerHeartbeat implements Heartbeat {
   legacyHeard(): void {
     if (this.lastAt === undefined || this.#stopped) return
     this.#waitFor(Math.max(0, this.#intervalMs() - this.#silentMs()))
+  }
+
+  clockSet(): void {
+    if (this.lastAt === undefined || this.#stopped) return
+    this.#cancel()
+    this.#due()
   }
 
   stop(): void {

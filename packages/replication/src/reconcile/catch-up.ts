@@ -24,8 +24,8 @@ export interface CatchUp {
   start(): void
   /** Must be told of every session that ended, ours and theirs. */
   sessionEnded(result: SessionResult): void
-  /** Must be told when this node lets others in, or out, than before: what was refused may be taken. */
-  admissionChanged(): void
+  /** Must be told when what was refused may be taken: this node lets others in than before, or its clock was set. */
+  rulesChanged(): void
   stop(): void
 }
 
@@ -82,7 +82,7 @@ class ScheduledCatchUp implements CatchUp {
     if (news) this.#askSoon(peer)
   }
 
-  admissionChanged(): void {
+  rulesChanged(): void {
     if (!this.#stopping.signal.aborted) this.#askSoon()
   }
 

@@ -20,6 +20,8 @@ export interface PeerSync {
   pausedUntil: number
   /** A state of the two that a session could not make equal; until then, monotonic ms. */
   knownDifference: { readonly state: string; readonly until: number } | undefined
+  /** Its clock less this node's monotonic time, in ms, as it told it last. */
+  clockOffsetMs: number | undefined
   /** Sessions that the peer may open. */
   readonly calls: TokenBucket
 }
@@ -58,6 +60,7 @@ function unknownPeer(clock: Clock): PeerSync {
     bytesOut: 0,
     pausedUntil: Number.NEGATIVE_INFINITY,
     knownDifference: undefined,
+    clockOffsetMs: undefined,
     calls: createTokenBucket({ perSecond: SESSIONS_PER_MINUTE / 60, burst: SESSIONS_PER_MINUTE }, clock),
   }
 }

@@ -16,6 +16,7 @@ import {
   KNOWN_DIFFERENCE_MS,
   SHORT_HASH_BYTES,
   MESSAGE_TIMEOUT_MS,
+  PEER_CLOCK_STEP_MS,
 } from '../limits.ts'
 import { mergeBatch } from './merge-batch.ts'
 import { createPeerSessions, type PeerSessions } from './peer-sessions.ts'
@@ -48,6 +49,8 @@ export interface Reconciler {
   isPaused(peer: PeerId): boolean
   /** Forgets who was refused for not being let in, and which differences that left. */
   admissionChanged(): void
+  /** Forgets what was refused as coming from the future: this node's clock was set. */
+  clockSet(): void
   /** Sessions that run now. */
   readonly running: number
   readonly peers: PeerSessions
@@ -69,7 +72,7 @@ export interface ReconcilerInit {
 }
 
 export interface ReconcilerComponents {
-  readonly ledger: Pick<Ledger, 'merge' | 'snapshot'>
+  readonly ledger: Pick<Ledger, 'merge' | 'snapshot' | 'clockTold'>
   readonly channels: ReplicationChannels
   readonly clock: Clock
   readonly logger: Logger
@@ -128,6 +131,11 @@ class ChannelReconciler implements Reconciler {
 
   admissionChanged(): void {
     for (const memory of [this.#ours, this.#theirs]) memory.forget('GATED')
+    this.peers.forgetDifferences()
+  }
+
+  clockSet(): void {
+    this.#ours.forget('FUTURE')
     this.peers.forgetDifferences()
   }
 
@@ -205,7 +213,7 @@ class ChannelReconciler implements Reconciler {
     { snapshot, tally }: { snapshot: Snapshot; tally: Tally },
   ): Session {
     const now = () => this.#components.clock.monotonic()
-    const hello = helloOf(snapshot)
+    const hello = { ...helloOf(snapshot), nowMs: Math.round(this.#components.clock.now()) }
     return createSession({
       role,
       maxEntries: this.#init.maxEntries,
@@ -243,6 +251,7 @@ class ChannelReconciler implements Reconciler {
         tally.bytesIn += next.value.length
         const message = await this.#turns.run(() => decodeSyncMessage(next.value))
         if (message === undefined) throw new ReconcileError('malformed')
+        if (session.messages === 0) this.#hearClock(channel.peer, message.hello?.nowMs)
         const { entries, refused } = await this.#turns.run(() => session.receive(message))
         this.#bound(channel, session.pending + entries.length)
         if (refused.length > 0) {
@@ -263,6 +272,20 @@ class ChannelReconciler implements Reconciler {
       // Not awaited: a reader that waits for a message ends only with its channel.
       messages.return?.().catch(() => {})
     }
+  }
+
+  /** A peer whose clock was set may take what it refused as coming from the future. */
+  #hearClock(peer: PeerId, nowMs: number | undefined): void {
+    if (nowMs === undefined) return
+    const { ledger, clock } = this.#components
+    const known = this.peers.of(peer)
+    const offsetMs = nowMs - clock.monotonic()
+    if (known.clockOffsetMs !== undefined && Math.abs(offsetMs - known.clockOffsetMs) > PEER_CLOCK_STEP_MS) {
+      this.#theirs.forget('FUTURE', peer)
+      known.knownDifference = undefined
+    }
+    known.clockOffsetMs = offsetMs
+    ledger.clockTold(peer, nowMs)
   }
 
   /** Ends a session when all of them leave too much waiting. @throws ReconcileError when it is this one */

@@ -34,6 +34,9 @@ it('forgets what was refused for a reason that does not hold any more', () => {
   memory.add('forged', 'BAD_SIG', 0)
   memory.forget('GATED')
   expect(['gated', 'forged'].map((id) => memory.has(id, 0))).toEqual([false, true])
+  for (const id of ['peer a', 'peer b']) memory.add(id, 'FUTURE', 0)
+  memory.forget('FUTURE', 'peer a')
+  expect(['peer a', 'peer b', 'forged'].map((id) => memory.has(id, 0))).toEqual([false, true, true])
 })
 
 it('forgets the oldest first when it is full', () => {

@@ -15,8 +15,8 @@ export interface RefusalMemory {
   has(id: string, nowMs: number): boolean
   /** @param code a ledger's RejectionCode, or whatever word a remote used for it */
   add(id: string, code: string, nowMs: number): void
-  /** Forgets what was refused for this reason: it does not hold any more. */
-  forget(code: string): void
+  /** Forgets what was refused for this reason, of ids that begin so: it does not hold any more. */
+  forget(code: string, prefix?: string): void
   readonly size: number
 }
 
@@ -44,8 +44,10 @@ export function createRefusalMemory({
       if (keptMs === 0) return
       refusals.set(id, { code, until: nowMs + keptMs })
     },
-    forget(code) {
-      for (const [id, refusal] of refusals) if (refusal.code === code) refusals.delete(id)
+    forget(code, prefix = '') {
+      for (const [id, refusal] of refusals) {
+        if (refusal.code === code && id.startsWith(prefix)) refusals.delete(id)
+      }
     },
     get size() {
       return refusals.size

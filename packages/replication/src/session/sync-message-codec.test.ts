@@ -15,7 +15,12 @@ const item = (key: string) => ({
 })
 
 const full: SyncMessage = {
-  hello: { size: 5, digest: new Uint8Array(16).fill(1), heartbeats: new Uint8Array(16).fill(2) },
+  hello: {
+    size: 5,
+    digest: new Uint8Array(16).fill(1),
+    heartbeats: new Uint8Array(16).fill(2),
+    nowMs: 1_795_228_706_793,
+  },
   ranges: [
     { from: undefined, to: { bucket: 'a', key: 'm' }, count: 3, fingerprint: new Uint8Array(32).fill(3) },
     {
@@ -53,7 +58,12 @@ const questions: SyncMessage = {
 }
 const greeting: SyncMessage = {
   ...silent,
-  hello: { size: 0, digest: new Uint8Array(16).fill(1), heartbeats: new Uint8Array(16).fill(2) },
+  hello: {
+    size: 0,
+    digest: new Uint8Array(16).fill(1),
+    heartbeats: new Uint8Array(16).fill(2),
+    nowMs: 1_795_228_706_793,
+  },
 }
 
 describe('the encoding of messages', () => {

@@ -13,7 +13,7 @@ export const MESSAGE = {
   refused: tag(6, 2),
   more: tag(7, 0),
 }
-export const HELLO = { size: tag(1, 0), digest: tag(2, 2), heartbeats: tag(3, 2) }
+export const HELLO = { size: tag(1, 0), digest: tag(2, 2), heartbeats: tag(3, 2), nowMs: tag(4, 0) }
 export const RANGE = {
   from: tag(1, 2),
   to: tag(2, 2),

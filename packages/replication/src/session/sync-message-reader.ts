@@ -40,14 +40,16 @@ function readHello(reader: Reader): Hello {
   let size = 0
   let digest: Uint8Array = new Uint8Array()
   let heartbeats: Uint8Array = new Uint8Array()
+  let nowMs: number | undefined
   readFields(reader, endOf(reader), (id) => {
     if (id === HELLO.size) size = reader.uint32()
     else if (id === HELLO.digest) digest = reader.bytes()
     else if (id === HELLO.heartbeats) heartbeats = reader.bytes()
+    else if (id === HELLO.nowMs) nowMs = reader.uint64Number()
     else return false
     return true
   })
-  return { size, digest, heartbeats }
+  return { size, digest, heartbeats, ...(nowMs === undefined ? {} : { nowMs }) }
 }
 
 function readPosition(reader: Reader, context: Context): Position {

@@ -29,6 +29,7 @@ function writeHello(hello: Hello, writer: Writer): void {
   writer.uint32(HELLO.size).uint32(hello.size)
   writer.uint32(HELLO.digest).bytes(hello.digest)
   writer.uint32(HELLO.heartbeats).bytes(hello.heartbeats)
+  if (hello.nowMs !== undefined) writer.uint32(HELLO.nowMs).uint64Number(hello.nowMs)
 }
 
 function writePosition(position: Position, writer: Writer, context: Context): void {

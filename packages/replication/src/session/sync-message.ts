@@ -37,6 +37,8 @@ export interface Hello {
   readonly digest: Uint8Array
   /** 16 bytes: exclusive or of the live heartbeats' hashes. */
   readonly heartbeats: Uint8Array
+  /** The sender's clock as it sends, Unix ms; members of earlier versions do not tell it. */
+  readonly nowMs?: number
 }
 
 /** One message. A message without content and `more` says: nothing from me; two such in a row end the session. */

@@ -53,8 +53,10 @@ describe('freeAddress', () => {
     expect(countLeasable(range)).toBe(254 * 65_536)
   })
 
-  it('gives the last one where fewer are free than should be skipped', () => {
-    expect(free('10.1.0.0/29', used('10.1.0.6'), 40)).toBe('10.1.0.5')
+  it('counts round and round where fewer are free than should be skipped', () => {
+    expect(free('10.1.0.0/29', used('10.1.0.6'), 4)).toBe('10.1.0.5')
+    expect(free('10.1.0.0/29', used('10.1.0.6'), 42)).toBe('10.1.0.3')
+    expect(free('10.1.0.0/30', used('10.1.0.1', '10.1.0.2'), 3)).toBeUndefined()
   })
 })
 

@@ -14,22 +14,19 @@ export function isLeasable(range: Cidr, address: IpAddress): boolean {
 }
 
 /**
- * The free address after `skip` others, or the last one there is; undefined when all are used. Takes time for the
- * used and skipped ones only.
+ * The free address after `skip` others, counted round and round where there are not so many; undefined when all are
+ * used. Takes time for the used and skipped ones only.
  * @param range IPv4
  */
 export function freeAddress(range: Cidr, used: ReadonlySet<IpAddress>, skip = 0): IpAddress | undefined {
+  const free: IpAddress[] = []
   const { first, last } = hostsOf(range)
-  let found: IpAddress | undefined
-  let left = skip
-  for (let number = first; number <= last; number++) {
+  for (let number = first; number <= last && free.length <= skip; number++) {
     if (isEdge(range, number)) continue
     const address = ipv4Of(number)
-    if (used.has(address)) continue
-    found = address
-    if (left-- <= 0) break
+    if (!used.has(address)) free.push(address)
   }
-  return found
+  return free[skip % free.length]
 }
 
 /** The number of addresses of the range that can be leased. */

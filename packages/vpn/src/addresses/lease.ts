@@ -3,7 +3,8 @@
  *
  * 1. wait until this node knows what others hold;
  * 2. the address of the last run, or one that the ledger still has for this node, when no other live member has it;
- * 3. else wait until the election gives it to this node, and take the first free address;
+ * 3. else ask for one in the ledger, wait until the election lets this node take one, and pick the first free address,
+ *    leaving out one for each that asks, too, and comes before it;
  * 4. claim it; should another have claimed it in the same moment, begin again at 3;
  * 5. remember it for the next run.
  */
@@ -25,6 +26,7 @@ import {
 import { vpnError } from '../errors.ts'
 import type { VpnLedger } from '../ports.ts'
 import { awaitElection } from '../legacy/await-election.ts'
+import { endRequest, writeRequest } from '../legacy/dhcp-bucket.ts'
 import { countLeasable, freeAddress, isLeasable } from './free-address.ts'
 import { isIpv4, prefixLengthOf } from './ip-math.ts'
 import { CLAIM_RACE_MS, JOIN_MS } from './limits.ts'
@@ -101,7 +103,7 @@ class Lease {
   readonly #lost: Set<IpAddress>
   /** About how many nodes may try for an address at the same moment as this one. */
   #racers = 0
-  /** How many addresses others may have taken without this node having heard. */
+  /** How many of the lowest free addresses others may have taken unheard, or take now. */
   #unheard = 0
   #told = ''
 
@@ -119,13 +121,33 @@ class Lease {
     await untilAborted(initialSync(), this.#signal)
     const known = this.#remembered() ?? this.#heldBefore()
     if (known !== undefined && (await this.#claim(known))) return this.#keep(known, true)
-    if (neighbours() > 0) await delay(clock, JOIN_MS, this.#signal)
+    if (neighbours() > 0) {
+      this.#ask()
+      await delay(clock, JOIN_MS, this.#signal)
+    }
     for (;;) {
       await this.#waitForElection()
       const address = this.#pick()
+      if (address === undefined) {
+        // who won the lost ones is not known yet
+        this.#lost.clear()
+        await delay(clock, CLAIM_RACE_MS, this.#signal)
+        continue
+      }
       if (await this.#claim(address)) return this.#keep(address, false)
       this.#lost.add(address)
       this.#racers += RACERS_PER_LOSS
+    }
+  }
+
+  /** Tells others that this node takes an address, too. Without that it takes one all the same, after more races. */
+  #ask(): void {
+    const { ledger, log } = this.#components
+    try {
+      writeRequest(ledger, this.#request.range)
+    } catch (error) {
+      if (error instanceof MeshError && error.code === 'ledger.stopped') throw error
+      log.debug('request for an address not written', { error })
     }
   }
 
@@ -164,6 +186,7 @@ class Lease {
   async #waitForElection(): Promise<void> {
     const outcome = await awaitElection(
       {
+        range: this.#request.range,
         signal: this.#signal,
         check: () => this.#checkRoom(),
         onWaiting: (peer) => this.#tell({ state: 'waiting', for: peer }),
@@ -174,18 +197,19 @@ class Lease {
     this.#racers += outcome.racers
   }
 
-  /** Picks the lowest free address; where others may try at the same moment, one of the lowest. */
-  #pick(): IpAddress {
-    const { random } = this.#components
+  /**
+   * Picks the lowest free address; where others may try at the same moment, one of the lowest. Undefined while only those
+   * are left that were lost in a race.
+   */
+  #pick(): IpAddress | undefined {
+    const { random, pastAddresses } = this.#components
     const { range } = this.#request
-    const used = this.#used()
     const skip = this.#unheard + Math.floor(random.float() * this.#racers)
-    const address =
-      freeAddress(range, new Set([...used, ...this.#lost]), skip) ??
-      freeAddress(range, used, skip) ??
-      // nobody counts on what was another's for a moment only
-      freeAddress(range, this.#held(this.#components.pastAddresses.lasting()), skip)
-    if (address === undefined) throw this.#full()
+    const free = (past: readonly IpAddress[]) =>
+      freeAddress(range, new Set([...this.#held(past), ...this.#lost]), skip)
+    // nobody counts on what was another's for a moment only
+    const address = free(pastAddresses.ofOthers()) ?? free(pastAddresses.lasting())
+    if (address === undefined && this.#lost.size === 0) throw this.#full()
     return address
   }
 
@@ -195,11 +219,6 @@ class Lease {
     const most = 2 * ledger.snapshot().count(BUCKETS.machines) + pastAddresses.ofOthers().length
     if (most < countLeasable(range)) return
     if (freeAddress(range, this.#held(pastAddresses.lasting())) === undefined) throw this.#full()
-  }
-
-  /** The addresses that others have, or had lately. */
-  #used(): Set<IpAddress> {
-    return this.#held(this.#components.pastAddresses.ofOthers())
   }
 
   /** The addresses that others have, and the given ones that they had. */
@@ -253,12 +272,17 @@ class Lease {
   }
 
   #keep(address: IpAddress, isKept: boolean): TakenLease {
-    const { store, log } = this.#components
+    const { ledger, store, log } = this.#components
     const { range } = this.#request
     try {
       store.write(address)
     } catch (error) {
       log.warn('lease not remembered', { address, error })
+    }
+    try {
+      endRequest(ledger)
+    } catch (error) {
+      log.debug('request for an address not ended', { error })
     }
     log.info('address leased', { address, range })
     return { address, range, prefixLength: prefixLengthOf(range), isKept }

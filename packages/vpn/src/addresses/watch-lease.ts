@@ -81,7 +81,7 @@ export function watchLease(
     } else if (event.type === 'yielded' || event.type === 'conflict') {
       if (event.bucket !== BUCKETS.machines || event.key !== address) return
       if (event.type === 'yielded') return lose(event.to)
-      const other = event.owners.find((owner) => owner !== ledger.self)
+      const [other] = event.owners.filter((owner) => owner !== ledger.self).toSorted()
       if (event.resolved) cancel()
       else if (other !== undefined) giveUp(other)
     }

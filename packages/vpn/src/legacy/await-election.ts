@@ -1,11 +1,13 @@
 /** Waits until this node may take an address: the election over the ledger, with the writes and waits that it takes. */
-import { type Clock, type Logger, MeshError, type Random, untilAborted } from '@mesh/core'
+import { type Cidr, type Clock, type Logger, MeshError, type Random, untilAborted } from '@mesh/core'
 import type { VpnLedger } from '../ports.ts'
-import { concernsLeases, readLeader, readWaiting, writeLeader } from './dhcp-bucket.ts'
+import { concernsLeases, readLeader, readRequests, readWaiting, writeLeader } from './dhcp-bucket.ts'
 import { createLeaseElection, type ElectionStep } from './lease-election.ts'
 import { ELECTION_DEADLINE_MS, GATHER_MS, REWRITE_MS } from './limits.ts'
 
 interface AwaitElectionInit {
+  /** Where this node leases; those who ask for an address of it share its turn. */
+  readonly range: Cidr
   readonly signal: AbortSignal
   /** Called before each look at the ledger; it throws when there is no use in waiting. */
   readonly check: () => void
@@ -23,7 +25,7 @@ interface AwaitElectionComponents {
 }
 
 interface ElectionOutcome {
-  /** Number of addresses that others may have taken without this node having heard. */
+  /** Number of the lowest free addresses that others may have taken unheard, or take now, each its own. */
   readonly unheard: number
   /** Number of nodes that may try for an address at the same moment: the election did not end in time. */
   readonly racers: number
@@ -31,7 +33,7 @@ interface ElectionOutcome {
 
 /** @throws MeshError `ledger.stopped`; what `check` throws; the signal's reason */
 export async function awaitElection(
-  { signal, check, onWaiting }: AwaitElectionInit,
+  { range, signal, check, onWaiting }: AwaitElectionInit,
   components: AwaitElectionComponents,
 ): Promise<ElectionOutcome> {
   const { ledger, clock, random, isOurs } = components
@@ -44,9 +46,11 @@ export async function awaitElection(
     const snapshot = ledger.snapshot()
     const isLive = (peer: string) => snapshot.isOwnerLive(peer, wallNow)
     const waiting = readWaiting(snapshot, wallNow)
-    const step = election.next({ waiting, leader: readLeader(snapshot)?.leader, isLive, isOurs }, now)
-    if (step.type === 'take') return { unheard: election.unheard, racers: 0 }
-    if (now >= deadline) return { unheard: election.unheard, racers: waiting.length }
+    const asking = readRequests(snapshot, range, wallNow)
+    const step = election.next({ waiting, asking, leader: readLeader(snapshot)?.leader, isLive, isOurs }, now)
+    const unheard = election.unheard + asking.filter((peer) => peer < ledger.self).length
+    if (step.type === 'take') return { unheard, racers: 0 }
+    if (now >= deadline) return { unheard, racers: waiting.length }
     if (step.type === 'lead') lead(components)
     onWaiting(step.type === 'lead' ? ledger.self : step.for)
     await leaseChange(Math.min(dueAt(step, now), deadline) - now, { ledger, clock, signal })

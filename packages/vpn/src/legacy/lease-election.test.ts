@@ -11,6 +11,7 @@ const order = (waiting: readonly string[]): string[] => {
 const [first = '', second = '', third = ''] = order(ids)
 const view = (waiting: readonly string[], leader?: string, ours: readonly string[] = []): ElectionView => ({
   waiting,
+  asking: [],
   leader,
   isLive: () => true,
   isOurs: (peer) => ours.includes(peer),
@@ -54,6 +55,17 @@ describe('a turn', () => {
     turn.next(view(ids, first), 20_000)
     turn.next(view(ids, second), 20_100)
     expect(turn.next(view(ids, first), 20_200)).toEqual({ type: 'wait', for: first, untilMs: 40_200 })
+  })
+
+  it('is shared by those who ask: at once among themselves, and as soon as one of them leads beside others', () => {
+    const asking = { ...view(ids), asking: ids }
+    expect(createLeaseElection(third).next(asking, 0)).toEqual({ type: 'take' })
+    const turn = createLeaseElection(third)
+    const beside = { ...asking, waiting: [...ids, 'legacy'] }
+    const leads = { ...beside, leader: first }
+    expect(turn.next(leads, 0)).toEqual({ type: 'wait', for: first, untilMs: 500 })
+    expect(turn.next(leads, 500)).toEqual({ type: 'take' })
+    expect(turn.next({ ...beside, leader: 'legacy' }, 600)).toMatchObject({ type: 'wait', for: 'legacy' })
   })
 
   it('skips those that are gone', () => {

@@ -1,6 +1,7 @@
 /**
  * Who takes the next address (docs/WIRE.md 6.1), so that nodes of all kinds take one after another. Legacy nodes wait
- * for whoever leads, for ever; this one passes over those who do nothing. Pure: it is asked with what the ledger shows.
+ * for whoever leads, for ever; this one passes over those who do nothing. Nodes that ask for an address in the ledger
+ * know who else does, and take theirs in one turn. Pure: it is asked with what the ledger shows.
  */
 import { leaderOf } from '@mesh/ledger'
 import {
@@ -16,6 +17,8 @@ import {
 export interface ElectionView {
   /** Nodes without a machine; this node may be missing. */
   readonly waiting: readonly string[]
+  /** Nodes that ask for an address, this one among them: they share its turn. */
+  readonly asking: readonly string[]
   readonly leader: string | undefined
   readonly isLive: (peer: string) => boolean
   /** True for a peer that is known to be of our kind, which acts within a second. */
@@ -67,18 +70,20 @@ class Election implements LeaseElection {
 
   next(view: ElectionView, nowMs: number): ElectionStep {
     const self = this.#self
+    const group = new Set([...view.asking, self])
     this.#noteLeader(view.leader, nowMs)
-    this.#forgetPlaced(view.waiting)
-    const others = view.waiting.filter((peer) => peer !== self && view.isLive(peer))
+    this.#forgetPlaced(view.waiting, group)
+    const others = view.waiting.filter((peer) => !group.has(peer) && view.isLive(peer))
     if (others.length === 0) return { type: 'take' }
-    if (this.#leader === self) {
+    const leader = this.#leader
+    if (leader !== undefined && group.has(leader)) {
       const untilMs = this.#leaderSince + LEADER_RACE_MS
-      return nowMs >= untilMs ? { type: 'take' } : { type: 'wait', for: self, untilMs }
+      return nowMs >= untilMs ? { type: 'take' } : { type: 'wait', for: leader, untilMs }
     }
     for (;;) {
       const active = others.filter((peer) => !this.#passed.has(peer))
-      const leads = this.#leader !== undefined && active.includes(this.#leader)
-      const peer = leads ? this.#leader : leaderOf([...active, self])
+      const leads = leader !== undefined && active.includes(leader)
+      const peer = leads ? leader : leaderOf([...active, ...group].filter((each) => !this.#passed.has(each)))
       if (peer === undefined || peer === self) return { type: 'lead' }
       const untilMs = this.#await(peer, leads ? 'leader' : 'next', view.isOurs(peer), nowMs)
       if (untilMs !== undefined) return { type: 'wait', for: peer, untilMs }
@@ -95,11 +100,11 @@ class Election implements LeaseElection {
     if (leader !== undefined) this.#passed.delete(leader)
   }
 
-  #forgetPlaced(stillWaiting: readonly string[]): void {
+  /** Those of the group take an address of their own beside this node's: none of theirs is unheard. */
+  #forgetPlaced(stillWaiting: readonly string[], group: ReadonlySet<string>): void {
     const waiting = new Set(stillWaiting)
-    for (const known of [this.#passed, this.#led]) {
-      for (const peer of known) if (!waiting.has(peer) || peer === this.#self) known.delete(peer)
-    }
+    for (const peer of this.#led) if (!waiting.has(peer) || group.has(peer)) this.#led.delete(peer)
+    for (const peer of this.#passed) if (!waiting.has(peer) || peer === this.#self) this.#passed.delete(peer)
   }
 
   /** Gives the time until when the peer may take its time, in the clock's ms; undefined when that is over. */

@@ -32,6 +32,8 @@ export const GATHER_MS = 50
  * How long after this node named itself leader, in ms, another's word of the same moment has come; EdgeVPN waits 5 s.
  */
 export const LEADER_RACE_MS = 500
+/** The most nodes that ask for an address and are counted; keys cost nothing. */
+export const MAX_ASKING = 4096
 /** How long a node that names itself leader without effect waits, in ms, before it does so again. */
 export const REWRITE_MS = 1_000
 /** How long a leader of ours may take for its address, in ms; it acts within a second. */

@@ -220,11 +220,14 @@ describe.skipIf(whyNoAddon !== undefined)(`machines in memory${because(whyNoAddo
     const toB = network.opened.findLast(({ to, protocol }) => to === b.peer && protocol === PACKETS_PROTOCOL)
     toB?.pair.far.onBytes(() => {})
     toB?.pair.far.pause()
-    for (let sent = 0; sent < 2000; sent++) {
-      a.engine.device.send(packet(addressOf(1), addressOf(2), 1200))
-      if (sent % 50 === 0) await turn()
-    }
-    await eventually(() => expect(drops(a, b)).toMatchObject({ outboundFull: expect.any(Number) }))
+    await eventually(async () => {
+      // on a busy machine the memory device takes only a part of them at a time
+      for (let sent = 0; sent < 2000; sent++) {
+        a.engine.device.send(packet(addressOf(1), addressOf(2), 1200))
+        if (sent % 50 === 0) await turn()
+      }
+      expect(drops(a, b)).toMatchObject({ outboundFull: expect.any(Number) })
+    })
     expect(toB?.pair.mostBytes).toBeLessThan(256 * 1024 + 69 * 1024)
     // the memory device may still be full of what the machine could not send
     await untilReceived(c, 2, () => send(a, c, 2))

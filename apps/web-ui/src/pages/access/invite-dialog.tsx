@@ -21,7 +21,7 @@ const LIVES = [
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const create = useCreateInvite()
   return (
-    <Dialog title="Invite a machine" onClose={onClose}>
+    <Dialog title="Invite a machine" onClose={onClose} stays>
       {create.data === undefined ? (
         <InviteForm create={create} onClose={onClose} />
       ) : (
@@ -85,7 +85,7 @@ function InviteCode({ invite, onClose }: { invite: NewInvite; onClose: () => voi
       <div className={css.invite}>
         <QrCode text={invite.Code} label="QR code of the invite" />
         <div className={css.code}>
-          <Copy text={invite.Code} what="invite code" mono wrap />
+          <Copy text={invite.Code} what="invite code" mono wrap autoFocus />
         </div>
       </div>
       <div className={css.commands}>

@@ -1,7 +1,7 @@
 import { ApiError } from '@mesh/api-client'
 import type { GuestConfigurationView, GuestView } from '@mesh/api-contract'
 import { useSearch } from '@tanstack/react-router'
-import { useDeferredValue, useState } from 'react'
+import { useDeferredValue, useEffect, useRef, useState } from 'react'
 import { useAddGuest, useGuests, useRemoveGuest } from '../../data/guests.ts'
 import { useRead } from '../../data/reads.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
@@ -84,19 +84,25 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
       <ul>
         {guests.map(({ Name, Address, Address6, Handshake, BytesIn, BytesOut, ...config }) => (
           <li key={Name} className={css.row}>
-            <span>{Name}</span>
-            <Copy text={Address} what="address" mono />
-            {Address6 !== null && <Copy text={Address6} what="address" mono />}
-            <span>
+            <span className={css.name}>{Name}</span>
+            <span className={css.facts}>
+              <Copy text={Address} what="address" mono />
+              {Address6 !== null && <Copy text={Address6} what="address" mono />}
+            </span>
+            <span className={css.facts}>
               {Handshake === null ? (
                 <span className={css.faint}>never seen</span>
               ) : (
                 <Age at={Date.parse(Handshake)} />
               )}
+              <ConfigRemarks {...config} />
             </span>
-            <ConfigRemarks {...config} />
-            <span title="From the guest">{bytesInWords(BytesIn)}</span>
-            <span title="To the guest">{bytesInWords(BytesOut)}</span>
+            <span className={css.traffic}>
+              <span title="From the guest">{bytesInWords(BytesIn)}</span>
+              <span className={css.faint}> from it, </span>
+              <span title="To the guest">{bytesInWords(BytesOut)}</span>
+              <span className={css.faint}> to it</span>
+            </span>
             <Button
               tone="danger"
               disabled={remove.isPending}
@@ -154,12 +160,14 @@ function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => voi
   return (
     <form
       className={`${fieldClasses.form} ${css.form}`}
+      aria-label="Add a guest"
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
         if (name !== '' && !add.isPending) add.mutate({ name, endpoint, fullTunnel }, { onSuccess: onAdded })
       }}
     >
+      <h2>Add a guest</h2>
       <TextField label="Name" value={name} onChange={setName} placeholder="phone" />
       <TextField
         label="Where it finds this node (may be empty)"
@@ -168,12 +176,12 @@ function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => voi
         placeholder="vpn.example.org:51820"
         hint="Empty: the address at which this node is most probably found."
       />
-      <label>
+      <label className={css.choice}>
         <input
           type="checkbox"
           checked={fullTunnel}
           onChange={(event) => setFullTunnel(event.target.checked)}
-        />{' '}
+        />
         Full tunnel: what it has for the Internet goes through this node's exit
       </label>
       {add.error !== null && <WriteErrorNote error={add.error} />}
@@ -189,9 +197,14 @@ function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => voi
 /** Shown once: the node does not know the private key. */
 function Configuration({ guest, onClose }: { guest: GuestConfigurationView; onClose: () => void }) {
   const { Name, Configuration: text } = guest
+  const title = useRef<HTMLHeadingElement>(null)
+  // the form that was sent is gone
+  useEffect(() => title.current?.focus(), [])
   return (
-    <section className={page.section} aria-label={`Configuration of ${Name}`}>
-      <h2>{Name}</h2>
+    <section className={`${page.section} ${css.configuration}`} aria-label={`Configuration of ${Name}`}>
+      <h2 ref={title} tabIndex={-1} className={css.title}>
+        {Name}
+      </h2>
       <p>
         Scan this with the WireGuard app, or import the text as a file. It holds the private key and is not
         shown again.

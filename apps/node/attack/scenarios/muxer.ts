@@ -1,0 +1,171 @@
+/** Attacks by what the multiplexer of a connection, and the negotiation of protocols, take from anybody. */
+import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
+import type { Connection } from '@libp2p/interface'
+import type { Attack, Scenario } from '../scenario.ts'
+import { dialTarget, framed, overAndOver, together } from '../attackers.ts'
+import { connectMember } from '../membership.ts'
+import { pause } from '../until-true.ts'
+
+/** The part of a connection that sends bytes as they are, and opens streams without negotiating anything on them. */
+interface Muxed {
+  readonly muxer?: {
+    send(bytes: Uint8Array): boolean
+    createStream(): Promise<MuxedStream>
+  }
+}
+
+interface MuxedStream {
+  readonly status: string
+  send(bytes: Uint8Array): boolean
+  addEventListener(type: 'message', listener: () => void): void
+}
+
+/** Types and flags of yamux's frames. */
+const [DATA, WINDOW_UPDATE] = [0, 1]
+const [SYN, RST] = [1, 8]
+const MB = 1024 * 1024
+/** As much as one message of the encryption below carries. */
+const BLOCK_BYTES = 60 * 1024
+
+function frameHead(type: number, flags: number, stream: number, length: number): Uint8Array {
+  const head = Buffer.alloc(12)
+  head.writeUInt8(type, 1)
+  head.writeUInt16BE(flags, 2)
+  head.writeUInt32BE(stream, 4)
+  head.writeUInt32BE(length, 8)
+  return head
+}
+
+const line = (text: string) => framed(Buffer.from(`${text}\n`))
+
+/** As many lines as a stream's first window takes: questions for the list of protocols, and names of none. */
+const askedLines = () =>
+  Buffer.concat([
+    line('/multistream/1.0.0'),
+    ...Array.from({ length: 20_000 }, (_, at) => line(at % 2 === 0 ? 'ls' : 'x')),
+  ])
+
+/** Sends without minding what the library would hold back. */
+async function sendRaw(connection: Connection, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+  const { muxer } = connection as unknown as Muxed
+  muxer?.send(bytes)
+  const { maConn } = connection as unknown as { readonly maConn?: { readonly writeBufferLength: number } }
+  while (!signal.aborted && connection.status === 'open' && (maConn?.writeBufferLength ?? 0) > 4 * MB)
+    await pause(2, signal)
+}
+
+/** Sends blocks of bytes for as long as the connection lasts, and again on another one. */
+async function overConnections(
+  attack: Attack,
+  open: () => Promise<Connection>,
+  block: (at: number) => Uint8Array,
+): Promise<void> {
+  const { signal, tally } = attack
+  await overAndOver(
+    attack,
+    async () => {
+      const connection = await open()
+      for (let at = 0; !signal.aborted && connection.status === 'open'; at++) {
+        await sendRaw(connection, block(at), signal)
+        tally.count('blocks')
+        await pause(1, signal)
+      }
+    },
+    20,
+  )
+}
+
+const strangerOf = (attack: Attack) => async () =>
+  await dialTarget(await attack.peer(), attack.target, attack.signal)
+
+/** Streams that begin and end in one frame; their numbers are those that the dialling side gives. */
+function shortStreams(at: number): Uint8Array {
+  const count = BLOCK_BYTES / 12
+  return Buffer.concat(
+    Array.from({ length: count }, (_, n) =>
+      frameHead(WINDOW_UPDATE, SYN | RST, 2 * (at * count + n) + 1_001, 0),
+    ),
+  )
+}
+
+export const MUXER_ATTACKS: readonly Scenario[] = [
+  {
+    name: 'muxer-frames',
+    who: 'stranger',
+    does: 'frames of the muxer that say to be 2 GiB long, and go on, on 4 connections',
+    boundedBy: 'the receive window of the stream that a frame is for',
+    appliesToLegacy: true,
+    aim: 'blocks',
+    run: (attack) =>
+      together(4, () =>
+        overConnections(attack, strangerOf(attack), (at) =>
+          at === 0 ? frameHead(DATA, SYN, 1_001, 2 ** 31) : randomBytes(MB / 4),
+        ),
+      ),
+  },
+  {
+    name: 'muxer-resets',
+    who: 'member',
+    does: 'streams that begin and end in one frame, thousands in each block of bytes, on 4 connections of members',
+    boundedBy: 'FRAMES_TURN_MS',
+    appliesToLegacy: false,
+    aim: 'blocks',
+    run: (attack) =>
+      together(4, () =>
+        overConnections(attack, async () => (await connectMember(attack)).connection, shortStreams),
+      ),
+  },
+  {
+    name: 'stranger-resets',
+    who: 'stranger',
+    does: 'streams that begin and end in one frame, thousands in each block of bytes, on 4 connections',
+    boundedBy: 'FRAMES_TURN_MS, UNPROVEN_STREAMS_PER_S, MAX_REFUSED_STREAMS',
+    appliesToLegacy: true,
+    aim: 'blocks',
+    run: (attack) => together(4, () => overConnections(attack, strangerOf(attack), shortStreams)),
+  },
+  {
+    name: 'negotiations',
+    who: 'stranger',
+    does: 'asks for the list of protocols, and for protocols that there are not, thousands of times on each stream, and before the handshake',
+    boundedBy: 'MAX_NEGOTIATION_ANSWERS',
+    appliesToLegacy: true,
+    aim: 'lines asked',
+    async run(attack) {
+      const lines = askedLines()
+      await Promise.all([
+        together(4, () => overAndOver(attack, () => askOnStreams(attack, lines), 20)),
+        together(4, () => overAndOver(attack, () => askOnSocket(attack, lines), 20)),
+      ])
+    },
+  },
+]
+
+async function askOnStreams(attack: Attack, lines: Uint8Array): Promise<void> {
+  const { signal, tally } = attack
+  const connection = await strangerOf(attack)()
+  const { muxer } = connection as unknown as Muxed
+  while (!signal.aborted && connection.status === 'open') {
+    const stream = await muxer?.createStream()
+    stream?.addEventListener('message', () => {})
+    stream?.send(lines)
+    tally.count('lines asked', 20_000)
+    for (let waited = 0; stream?.status === 'open' && waited < 40; waited++) await pause(50, signal)
+  }
+}
+
+async function askOnSocket({ target, signal, tally }: Attack, lines: Uint8Array): Promise<void> {
+  const port = Number(/\/tcp\/(\d+)/.exec(target.address)?.[1])
+  const socket = connect({ host: '127.0.0.1', port })
+  const end = () => socket.destroy()
+  signal.addEventListener('abort', end)
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', () => {
+      socket.resume().write(lines)
+      tally.count('lines asked', 20_000)
+    })
+    socket.once('error', reject)
+    socket.once('close', () => resolve())
+  }).finally(() => signal.removeEventListener('abort', end))
+}

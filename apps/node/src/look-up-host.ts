@@ -1,0 +1,29 @@
+/**
+ * Looks a host's name up as this machine does. The system's resolver takes half a minute where no DNS server answers, cannot
+ * be stopped, and keeps its process from ending: so it is asked in a process of its own, which can be ended.
+ */
+import { execFile } from 'node:child_process'
+import { isIP } from 'node:net'
+
+/** Prints the error's code, or nothing. */
+const LOOK_UP =
+  "require('node:dns').lookup(process.argv[1], (error) => process.stdout.write(error === null ? '' : error.code))"
+
+/**
+ * Resolves when the host has an address; rejects when it has none, or when nobody has answered for so many ms. IP addresses
+ * and names of this machine itself are asked of nobody.
+ */
+export function lookUpHost(host: string, timeoutMs: number): Promise<void> {
+  const name = host.replace(/^\[(.*)\]$/, '$1')
+  if (isIP(name) !== 0 || /(^|\.)localhost$/.test(name)) return Promise.resolve()
+  return new Promise((resolve, reject) => {
+    const init = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const
+    execFile(process.execPath, ['-e', LOOK_UP, '--', name], init, (error, code) => {
+      if (error?.killed === true) {
+        reject(new Error(`nobody told within ${timeoutMs / 1_000} s which address ${name} has`))
+      } else if (code !== '') reject(new Error(`no address of ${name} was found (${code})`))
+      // a process that could not be made says nothing about the name
+      else resolve()
+    })
+  })
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { LoopTurns } from './loop-turns.ts'
+
+/** A clock that stands still but for what works take, and what is to be done in the next turn. */
+function createTurns() {
+  let now = 0
+  let next: (() => void)[] = []
+  const turns = new LoopTurns(10, {
+    monotonic: () => now,
+    after: (_ms, work) => {
+      next.push(work)
+      return () => {}
+    },
+  })
+  const turn = () => {
+    const due = next
+    next = []
+    for (const work of due) work()
+  }
+  return { turns, turn, take: (ms: number) => void (now += ms), isIdle: () => next.length === 0 }
+}
+
+test('the time of one turn is used up by all together, and the next one has as much', () => {
+  const { turns, turn, take } = createTurns()
+  expect(turns.isTimeLeft()).toBe(true)
+  take(9)
+  expect(turns.isTimeLeft()).toBe(true)
+  take(1)
+  expect(turns.isTimeLeft()).toBe(false)
+  turn()
+  expect(turns.isTimeLeft()).toBe(true)
+})
+
+test('works have their turns in the order in which they asked, as many in each as there is time for', () => {
+  const { turns, turn, take, isIdle } = createTurns()
+  const done: number[] = []
+  const work = (n: number) => () => {
+    done.push(n)
+    take(4)
+  }
+  for (let n = 1; n <= 5; n++) turns.later(work(n))
+  expect(done).toEqual([])
+  turn()
+  expect(done).toEqual([1, 2, 3])
+  turn()
+  expect(done).toEqual([1, 2, 3, 4, 5])
+  turn()
+  expect(isIdle()).toBe(true)
+})
+
+test('what asks while others work waits behind them', () => {
+  const { turns, turn, take } = createTurns()
+  const done: string[] = []
+  turns.later(() => {
+    done.push('first')
+    turns.later(() => done.push('again'))
+    take(10)
+  })
+  turns.later(() => done.push('second'))
+  turn()
+  turn()
+  expect(done).toEqual(['first', 'second', 'again'])
+})

@@ -1,0 +1,75 @@
+import { multiaddrConnectionPair } from '@libp2p/utils'
+import { eventually } from '@mesh/testkit'
+import type { Clock } from '@mesh/core'
+import { expect, onTestFinished, test } from 'vitest'
+import { muxer } from '../libp2p/muxer.ts'
+import { FRAMES_TURN_MS } from '../limits.ts'
+
+const [WINDOW_UPDATE, DATA, SYN, RST] = [1, 0, 1, 8]
+const STREAMS = 2_000
+
+function frame(type: number, flags: number, stream: number, data = Buffer.alloc(0)): Uint8Array {
+  const bytes = Buffer.alloc(12)
+  bytes.writeUInt8(type, 1)
+  bytes.writeUInt16BE(flags, 2)
+  bytes.writeUInt32BE(stream, 4)
+  bytes.writeUInt32BE(data.length, 8)
+  return Buffer.concat([bytes, data])
+}
+
+/** A muxer whose streams take a tenth of a turn each, and the most that it took of one turn. */
+function createEnd() {
+  let now = 0
+  const [far, inbound] = multiaddrConnectionPair({ delay: 0 })
+  const after = (ms: number, work: () => void) => {
+    if (ms === 0) setImmediate(work)
+    return () => {}
+  }
+  const clock = { monotonic: () => now, now: () => now, after } as unknown as Clock
+  const near = muxer(clock)().createStreamMuxer(inbound)
+  onTestFinished(() => near.abort(new Error('the test is over')))
+  const seen = { streams: 0, inTurn: 0, most: 0, text: '' }
+  const beginTurn = () => {
+    seen.inTurn = 0
+  }
+  near.addEventListener('stream', ({ detail: stream }) => {
+    seen.streams++
+    seen.most = Math.max(seen.most, ++seen.inTurn)
+    now += FRAMES_TURN_MS / 10
+    if (seen.inTurn === 1) setImmediate(beginTurn)
+    stream.addEventListener('message', ({ data }) => (seen.text += Buffer.from(data.subarray()).toString()))
+  })
+  return { far, inbound, near, seen }
+}
+
+const shortStreams = () =>
+  Buffer.concat(Array.from({ length: STREAMS }, (_, at) => frame(WINDOW_UPDATE, SYN | RST, 2 * at + 1)))
+
+test('what one block of bytes holds is handled in many turns, and nothing of it is lost', async () => {
+  const { far, near, seen } = createEnd()
+  far.send(shortStreams())
+  await eventually(() => expect(seen.streams).toBe(STREAMS))
+  // two turns at most, as the one of this test begins elsewhere
+  expect(seen.most).toBeLessThan(STREAMS / 40)
+  expect(near.status).toBe('open')
+})
+
+test('what comes while a connection waits follows in its order, and its end comes last', async () => {
+  const { far, near, seen } = createEnd()
+  far.send(shortStreams())
+  far.send(frame(DATA, SYN, 2 * STREAMS + 1, Buffer.from('said ')))
+  far.send(frame(DATA, 0, 2 * STREAMS + 1, Buffer.from('before the end')))
+  await eventually(() => expect(seen.streams).toBeGreaterThan(0))
+  expect(seen.streams).toBeLessThan(STREAMS)
+  await far.close()
+  await eventually(() => expect(near.status).toBe('closed'))
+  expect([seen.streams, seen.text]).toEqual([STREAMS + 1, 'said before the end'])
+})
+
+test('a frame that cannot be handled ends the connection later as it does at once', async () => {
+  const { far, inbound, seen } = createEnd()
+  far.send(shortStreams())
+  far.send(Buffer.alloc(12, 9))
+  await eventually(() => expect(inbound.status).not.toBe('open'))
+  expect(seen.streams).toBe(STREAMS)
+})

@@ -1,0 +1,86 @@
+/**
+ * How long the frames of all connections are handled in one turn of the event loop. @libp2p/yamux 8.0.3 handles all that
+ * one block of bytes holds at once: 64 KiB hold five thousand frames, each of which may begin a stream and end it.
+ * When the time is over, all connections with frames left wait for the next turn, and are not read meanwhile.
+ *
+ * Reaches into yamux's `onData`, `handleFrame`, `decoder` and `onTransportClosed`, and the connection's `pause`; where one
+ * is missing nothing waits. Without it `muxer-turns.test.ts` fails; `npm run attack -- muxer-resets` sends such blocks.
+ */
+import { type LoopTurns, toError } from '@mesh/core'
+
+/** A muxer of the library, as far as its inner parts are used here. */
+interface TurningMuxer {
+  readonly status: string
+  readonly decoder: {
+    readonly buffer: {
+      append(bytes: unknown): void
+      consume(count: number): void
+      readonly byteLength: number
+    }
+    readFrame(): unknown
+  }
+  readonly maConn: { readonly readStatus?: string; pause(): void; resume(): void; abort(error: Error): void }
+  onData(bytes: unknown): void
+  handleFrame(frame: unknown): void
+  onTransportClosed(error?: Error): void
+  abort(error: Error): void
+}
+
+/** How many frames are handled between two looks at the clock. */
+const FRAMES_AT_ONCE = 8
+
+/** Has a muxer share the time of a turn with all others. */
+export function handleInTurns(made: object, turns: LoopTurns): void {
+  if (!isTurning(made)) return
+  const muxer = made
+  const onTransportClosed = muxer.onTransportClosed.bind(muxer)
+  let isWaiting = false
+  let end: (() => void) | undefined
+  const goOn = () => {
+    isWaiting = false
+    try {
+      handleFrames()
+      if (!isWaiting) resume(muxer)
+    } catch (error) {
+      muxer.abort(toError(error))
+      muxer.maConn.abort(toError(error))
+    }
+    if (!isWaiting) end?.()
+  }
+  const handleFrames = () => {
+    for (let count = 0; muxer.status !== 'closed'; count++) {
+      if (count % FRAMES_AT_ONCE === 0 && !turns.isTimeLeft()) {
+        isWaiting = true
+        turns.later(goOn)
+        pause(muxer)
+        return
+      }
+      const frame = muxer.decoder.readFrame()
+      if (frame === undefined) return
+      muxer.handleFrame(frame)
+    }
+  }
+  muxer.onData = (bytes) => {
+    muxer.decoder.buffer.append(bytes)
+    if (!isWaiting) handleFrames()
+  }
+  // what came before the end belongs to the streams
+  muxer.onTransportClosed = (error) => {
+    if (isWaiting) end = () => onTransportClosed(error)
+    else onTransportClosed(error)
+  }
+}
+
+function pause({ maConn }: TurningMuxer): void {
+  if (maConn.readStatus === 'readable') maConn.pause()
+}
+
+function resume({ maConn }: TurningMuxer): void {
+  if (maConn.readStatus === 'paused') maConn.resume()
+}
+
+function isTurning(made: object): made is TurningMuxer {
+  const { decoder, maConn, handleFrame, onTransportClosed } = made as Partial<TurningMuxer>
+  const methods = [decoder?.readFrame, decoder?.buffer?.append, maConn?.pause, handleFrame, onTransportClosed]
+  return methods.every((method) => typeof method === 'function')
+}
