@@ -46,12 +46,13 @@ describe.skipIf(why !== undefined)(suiteName('interfaces with several queues', w
   test('each has as many queues, sockets on its port and threads each way as it was told', () => {
     for (const [host, count] of Object.entries(QUEUES)) {
       const machine = machines.find((each) => each.host === host)
-      const queues = lab.run(host, ['ls', '/sys/class/net/mesh0/queues']).match(/tx-\d+/g)
-      expect(queues, host).toHaveLength(count)
-      expect(lab.run(host, ['ss', '-Hunl', 'sport', '=', PORT]).trim().split('\n'), host).toHaveLength(count)
+      const queues = lab.run(host, ['ls', '/sys/class/net/mesh0/queues']).match(/tx-\d+/g)?.length
+      const sockets = lab.run(host, ['ss', '-Hunl', 'sport', '=', PORT]).trim().split('\n').length
       const threads = threadsOf(machine?.pid ?? 0)
       const named = (name: string) => threads.filter((thread) => thread === name).length
-      expect([named('mesh-out'), named('mesh-udp'), named('mesh-in')], host).toEqual([count, count, 1])
+      const [out, udp, streams] = [named('mesh-out'), named('mesh-udp'), named('mesh-in')]
+      const expected = { host, queues: count, sockets: count, out: count, udp: count, streams: 1 }
+      expect({ host, queues, sockets, out, udp, streams }).toEqual(expected)
     }
   })
 
