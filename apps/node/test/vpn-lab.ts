@@ -41,8 +41,13 @@ const IPERF_BYTES = '16M'
 /** How long that may take, in s. */
 const LONGEST_BYTES_S = 20
 /** No public infrastructure, and nothing outside the namespaces to find. */
-const VPN_ARGS = ['--private', '--dht=false']
+const VPN_ARGS = ['--private', '--dht=false', ...queuesArgs(process.env['MESH_TEST_QUEUES'])]
 const UP_WITHIN_MS = 40_000
+
+/** By hand any suite may be run with several queues: `MESH_TEST_QUEUES=2`. */
+function queuesArgs(queues: string | undefined): readonly string[] {
+  return queues === undefined ? [] : [`--tun-queues=${queues}`]
+}
 
 export function createVpnLab(lab: Lab, intervalS = 360): VpnLab {
   const mesh = createMesh()

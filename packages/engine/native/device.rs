@@ -1,16 +1,27 @@
-//! The kernel's end: a TUN device with super-segments where the system grants them, or a memory device (a pair of
-//! sockets that keep message boundaries) whose other end a test holds. Both are one file descriptor here.
+//! The kernel's end: a TUN device with super-segments where the system grants them, or a memory device (pairs of
+//! sockets that keep message boundaries) whose other end a test holds. Each queue of either is one file descriptor here.
 use crate::segments::HEADER;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixListener;
 use tun_rs::SyncDevice;
 
 pub struct Device {
-    end: End,
-    /// True when a header for super-segments stands before each packet.
+    /// At least one. The kernel keeps a flow on one of them: the one by which what answers it was written last.
+    queues: Vec<DeviceQueue>,
     offload: bool,
     /// True when joined UDP is taken too (Linux 6.2).
     offload_udp: bool,
+    /// Held while the device is open, where the kernel would let others add queues to it.
+    _claim: Option<UnixListener>,
+}
+
+/// A way to and from the kernel that one thread may use beside those of the others.
+pub struct DeviceQueue {
+    end: End,
+    /// True when a header for super-segments stands before each packet.
+    offload: bool,
 }
 
 enum End {
@@ -29,30 +40,41 @@ pub enum Read {
 }
 
 impl Device {
-    pub fn tun(device: SyncDevice) -> Device {
-        let (offload, offload_udp) = (device.tcp_gso(), device.udp_gso());
-        Device { end: End::Tun(device), offload, offload_udp }
+    /// All queues of one TUN device, at least one.
+    pub fn tun(queues: Vec<SyncDevice>, claim: Option<UnixListener>) -> Device {
+        let offload = queues.iter().all(|queue| queue.tcp_gso());
+        let offload_udp = queues.iter().all(|queue| queue.udp_gso());
+        let queues = queues.into_iter().map(|device| DeviceQueue { end: End::Tun(device), offload });
+        Device { queues: queues.collect(), offload, offload_udp, _claim: claim }
     }
 
-    /// A memory device and its other end.
-    pub fn memory(offload: bool) -> io::Result<(Device, MemoryEnd)> {
-        let mut ends = [0; 2];
-        let kind = libc::SOCK_SEQPACKET | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: `ends` has place for the two descriptors.
-        if unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) } < 0 {
-            return Err(io::Error::last_os_error());
+    /// A memory device with at least one queue, and its other end.
+    pub fn memory(offload: bool, queues: usize) -> io::Result<(Device, MemoryEnd)> {
+        let (mut near, mut far) = (Vec::new(), Vec::new());
+        for _ in 0..queues.max(1) {
+            let [one, other] = create_pair()?;
+            near.push(DeviceQueue { end: End::Memory(one), offload });
+            far.push(other);
         }
-        // SAFETY: both were just made and belong to nobody else.
-        let [near, far] = ends.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
-        let device = Device { end: End::Memory(near), offload, offload_udp: offload };
-        Ok((device, MemoryEnd { far, offload }))
+        Ok((Device { queues: near, offload, offload_udp: offload, _claim: None }, MemoryEnd { far, offload }))
     }
 
+    /// The TUN device, for all that is the interface's and not a queue's.
     pub fn interface(&self) -> Option<&SyncDevice> {
-        match &self.end {
+        match &self.queue(0).end {
             End::Tun(device) => Some(device),
             End::Memory(_) => None,
         }
+    }
+
+    pub fn queue_count(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// The queue with this number; numbers beyond the last one begin anew with the first.
+    #[inline]
+    pub fn queue(&self, number: usize) -> &DeviceQueue {
+        &self.queues[number % self.queues.len()]
     }
 
     pub fn offload(&self) -> bool {
@@ -62,7 +84,9 @@ impl Device {
     pub fn offload_udp(&self) -> bool {
         self.offload_udp
     }
+}
 
+impl DeviceQueue {
     /// The number of bytes before each packet.
     pub fn header_len(&self) -> usize {
         if self.offload { HEADER } else { 0 }
@@ -94,15 +118,15 @@ impl Device {
 
 /// The other end of a memory device.
 pub struct MemoryEnd {
-    far: OwnedFd,
+    far: Vec<OwnedFd>,
     offload: bool,
 }
 
 impl MemoryEnd {
-    /// Sends a packet as the kernel would. False: the engine has too much to read already.
+    /// Sends a packet as the kernel would, each flow by one queue. False: the engine has too much to read already.
     pub fn send(&self, packet: &[u8]) -> bool {
         if !self.offload {
-            return write(self.far.as_raw_fd(), packet).is_ok();
+            return write(self.queue_of(packet), packet).is_ok();
         }
         let mut piece = vec![0; HEADER];
         piece.extend_from_slice(packet);
@@ -111,16 +135,44 @@ impl MemoryEnd {
 
     /// Sends a super-segment with its header.
     pub fn send_piece(&self, piece: &[u8]) -> bool {
-        write(self.far.as_raw_fd(), piece).is_ok()
+        write(self.queue_of(piece.get(HEADER..).unwrap_or_default()), piece).is_ok()
     }
 
-    /// The next thing that the kernel would have got: a packet, or with offload a piece with its header.
+    /// The next thing that the kernel would have got, by any queue: a packet, or with offload a piece with its header.
     pub fn receive(&self) -> Option<Vec<u8>> {
+        (0..self.far.len()).find_map(|queue| self.receive_by(queue))
+    }
+
+    /// The same, by one queue.
+    pub fn receive_by(&self, queue: usize) -> Option<Vec<u8>> {
         let mut buffer = vec![0; HEADER + crate::limits::MAX_PACKET_BYTES];
-        let len = read(self.far.as_raw_fd(), &mut buffer).ok().filter(|len| *len > 0)?;
+        let len = read(self.far.get(queue)?.as_raw_fd(), &mut buffer).ok().filter(|len| *len > 0)?;
         buffer.truncate(len);
         Some(buffer)
     }
+
+    /// The number of the queue that a packet goes by: that of its addresses and ports.
+    pub fn number_of(&self, packet: &[u8]) -> usize {
+        let mut hasher = DefaultHasher::new();
+        let from = if packet.first().is_some_and(|first| first >> 4 == 6) { 8..44 } else { 12..24 };
+        packet.get(from).unwrap_or_default().hash(&mut hasher);
+        hasher.finish() as usize % self.far.len()
+    }
+
+    fn queue_of(&self, packet: &[u8]) -> RawFd {
+        self.far[self.number_of(packet)].as_raw_fd()
+    }
+}
+
+fn create_pair() -> io::Result<[OwnedFd; 2]> {
+    let mut ends = [0; 2];
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: `ends` has place for the two descriptors.
+    if unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: both were just made and belong to nobody else.
+    Ok(ends.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }))
 }
 
 /// True when there is nothing now, but later: no data, a signal, or the interface is down.
@@ -140,7 +192,7 @@ fn write(fd: RawFd, bytes: &[u8]) -> io::Result<usize> {
     usize::try_from(len).map_err(|_| io::Error::last_os_error())
 }
 
-/// Wakes a thread that waits for the device.
+/// Wakes all threads that wait for the device or a socket.
 pub struct Waker(OwnedFd);
 
 impl Waker {
@@ -154,7 +206,7 @@ impl Waker {
         Ok(Waker(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Wakes the thread for good: this is only for stopping.
+    /// Wakes them for good: this is only for stopping.
     pub fn wake(&self) {
         let _ = write(self.0.as_raw_fd(), &1u64.to_ne_bytes());
     }

@@ -14,6 +14,7 @@ use crate::segments::HEADER;
 use crate::sessions::{Identity, Key};
 use crate::socket::SocketConfig;
 use crate::sockets::{Sockets, Source};
+use crate::source_limits::SocketLimits;
 use crate::table::{Current, Entry, Path, Prefix, Table};
 use crate::timers::{self, TickPause};
 use crate::waiting::Waiting;
@@ -36,6 +37,7 @@ pub struct Shared {
     pub work: Work,
     /// None: all goes over streams.
     pub sockets: Option<Sockets>,
+    pub source_limits: SocketLimits,
     pub datagrams: Datagrams,
     pub tick_pause: TickPause,
     pub waker: Waker,
@@ -84,7 +86,7 @@ impl Shared {
                 if each.len() > entry.socket_mtu + limits::SEAL_BYTES {
                     queues::push_frame(&mut long, each);
                 } else {
-                    refused += sockets.with(socket, |socket| socket.send(to, each)).is_err() as usize;
+                    refused += sockets.with(socket, 0, |socket| socket.send(to, each)).is_err() as usize;
                 }
             }
             entry.peer.counters.drop_many(Reason::NotSent, refused);
@@ -99,7 +101,7 @@ impl Shared {
     pub fn reply(&self, to: Source, frames: &mut Vec<u8>) {
         if let Some(sockets) = &self.sockets {
             let send =
-                |each: &&[u8]| sockets.with(to.socket, |socket| socket.send(to.address, each)).is_err();
+                |each: &&[u8]| sockets.with(to.socket, 0, |socket| socket.send(to.address, each)).is_err();
             let refused = queues::frames(frames).filter(send).count();
             self.counters.drop_many(Reason::NotSent, refused);
         }
@@ -112,7 +114,7 @@ impl Shared {
         if let Some(len) = too_big(packet, ip, mtu, &mut message) {
             let mut piece = [0; HEADER + MAX_TOO_BIG];
             piece[HEADER..].copy_from_slice(&message);
-            self.device.write(&piece[..HEADER + len]);
+            self.device.queue(0).write(&piece[..HEADER + len]);
         }
     }
 
@@ -136,7 +138,7 @@ pub struct Engine {
 
 impl Engine {
     /// `wake` is called from any thread when `poll` has something; it must not block. Without `socket` all goes over
-    /// streams.
+    /// streams; with it there are as many sockets on its port as the device has queues, each with a thread each way.
     pub fn start(
         device: Device,
         mut private_key: Key,
@@ -145,13 +147,15 @@ impl Engine {
     ) -> io::Result<Engine> {
         let identity = Identity::new(private_key);
         private_key.zeroize();
+        let queues = device.queue_count();
         let shared = Arc::new(Shared {
             device,
             identity,
             table: Current::default(),
             events: Events::new(wake),
             work: Work::default(),
-            sockets: socket.map(open_sockets).transpose()?,
+            sockets: socket.map(|config| open_sockets(config, queues)).transpose()?,
+            source_limits: SocketLimits::default(),
             datagrams: Datagrams::default(),
             tick_pause: TickPause::default(),
             waker: Waker::new()?,
@@ -159,12 +163,14 @@ impl Engine {
             counters: Counters::default(),
             stop: AtomicBool::new(false),
         });
-        let mut engine = Engine { shared, threads: Vec::with_capacity(4) };
-        engine.thread("mesh-out", |shared| Outbound::new(shared).run())?;
+        let mut engine = Engine { shared, threads: Vec::new() };
+        for queue in 0..queues {
+            engine.thread("mesh-out", move |shared| Outbound::new(shared, queue).run())?;
+        }
         engine.thread("mesh-in", |shared| Inbound::new(shared).run())?;
-        if engine.shared.sockets.is_some() {
-            engine.thread("mesh-udp", |shared| match &shared.sockets {
-                Some(sockets) => FromSocket::new(shared, sockets).run(),
+        for queue in 0..engine.shared.sockets.as_ref().map_or(0, Sockets::own_count) {
+            engine.thread("mesh-udp", move |shared| match &shared.sockets {
+                Some(sockets) => FromSocket::new(shared, sockets, queue).run(),
                 None => Ok(()),
             })?;
         }
@@ -172,7 +178,10 @@ impl Engine {
         Ok(engine)
     }
 
-    fn thread(&mut self, name: &str, work: fn(&Shared) -> Result<(), String>) -> io::Result<()> {
+    fn thread<Work>(&mut self, name: &str, work: Work) -> io::Result<()>
+    where
+        Work: FnOnce(&Shared) -> Result<(), String> + Send + 'static,
+    {
         let shared = self.shared.clone();
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || shared.guard(work))?;
         self.threads.push(thread);
@@ -197,7 +206,7 @@ impl Engine {
 
     /// The port of the engine's own socket, if there is one.
     pub fn port(&self) -> Option<u16> {
-        self.shared.sockets.as_ref().map(|sockets| sockets.own().port())
+        self.shared.sockets.as_ref().map(|sockets| sockets.own(0).port())
     }
 
     /// Opens a socket beside the engine's own, and gives its port.
@@ -215,7 +224,7 @@ impl Engine {
     /// Sends a datagram that is no WireGuard, by `socket`. False: there is none, or the way does not take it.
     pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8], socket: u16) -> bool {
         let sockets = self.shared.sockets.as_ref();
-        sockets.is_some_and(|sockets| sockets.with(socket, |socket| socket.send(to, datagram)).is_ok())
+        sockets.is_some_and(|sockets| sockets.with(socket, 0, |socket| socket.send(to, datagram)).is_ok())
     }
 
     /// Datagrams with one of these words behind their first four bytes go before all others that are no WireGuard.
@@ -354,8 +363,9 @@ impl Engine {
     }
 }
 
-fn open_sockets(config: SocketConfig) -> io::Result<Sockets> {
-    Sockets::open(config).map_err(|error| io::Error::other(format!("UDP port {}: {error}", config.port)))
+fn open_sockets(config: SocketConfig, count: usize) -> io::Result<Sockets> {
+    Sockets::open(config, count)
+        .map_err(|error| io::Error::other(format!("UDP port {}: {error}", config.port)))
 }
 
 fn wrong_tunnel(peer: &Peer) -> Reason {

@@ -20,6 +20,7 @@ use tun_rs::VirtioNetHdr;
 mod further_sockets;
 mod guests;
 mod hostile;
+mod several_queues;
 mod sockets;
 mod tunnels;
 
@@ -36,8 +37,14 @@ struct End {
 }
 
 impl End {
+    /// With as many queues as `MESH_TEST_QUEUES` says.
     fn new(secret: u8, offload: bool) -> End {
-        let (device, kernel) = Device::memory(offload).unwrap();
+        let queues = std::env::var("MESH_TEST_QUEUES").ok().and_then(|text| text.parse().ok());
+        End::with_queues(secret, offload, queues.unwrap_or(1))
+    }
+
+    fn with_queues(secret: u8, offload: bool, queues: usize) -> End {
+        let (device, kernel) = Device::memory(offload, queues).unwrap();
         let engine =
             Engine::start(device, [secret; 32], Some(SocketConfig::default()), Box::new(|| {})).unwrap();
         End { engine, kernel, handed: 0, events: Vec::new() }

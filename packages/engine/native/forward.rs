@@ -12,8 +12,9 @@ use crate::table::Table;
 use tun_rs::VirtioNetHdr;
 
 /// One thread's own; its memory is used again.
-#[derive(Default)]
 pub struct Forward {
+    /// The number of the thread's queue.
+    queue: usize,
     /// Packets as frames.
     packets: Vec<u8>,
     /// What their senders have to be told, packets too.
@@ -24,6 +25,10 @@ pub struct Forward {
 }
 
 impl Forward {
+    pub fn new(queue: usize) -> Forward {
+        Forward { queue, packets: Vec::new(), too_big: Vec::new(), frames: Vec::new(), outbox: None }
+    }
+
     #[inline]
     pub fn push(&mut self, packet: &[u8]) {
         push_frame(&mut self.packets, packet);
@@ -56,8 +61,8 @@ impl Forward {
 
     /// True: the application has to be woken. `packets` is empty afterwards.
     fn pass(&mut self, shared: &Shared, table: &Table) -> bool {
-        let Forward { packets, too_big, frames, outbox } = self;
-        let outbox = outbox.get_or_insert_default();
+        let Forward { queue, packets, too_big, frames, outbox } = self;
+        let outbox = outbox.get_or_insert_with(|| Outbox::new(*queue));
         let (mut rest, mut wakes) = (packets.as_mut_slice(), false);
         while let Some((prefix, behind)) = rest.split_first_chunk_mut::<FRAME_PREFIX_BYTES>() {
             let Some((packet, next)) = behind.split_at_mut_checked(u16::from_be_bytes(*prefix) as usize)

@@ -1,4 +1,5 @@
-//! From the socket to the device. One turn:
+//! From a socket to the device. Each of the engine's own sockets has a thread of its own; the kernel gives what one sender
+//! sends to one of them, so that its order stays. The first reads the further sockets too. One turn:
 //!
 //! 1. Receive what is there: super-segments of datagrams, each of one sender.
 //! 2. Find the peer: by the index that WireGuard's message names; of an initiation, by the key inside.
@@ -18,7 +19,7 @@ use crate::receivers::index_at;
 use crate::sessions::{Message, message_of};
 use crate::socket::UdpSocket;
 use crate::sockets::{OWN, Sockets, Source};
-use crate::source_limits::SourceLimits;
+use crate::source_limits::SocketLimits;
 use crate::table::{Entry, Table, View};
 use quinn_udp::RecvMeta;
 use std::io::IoSliceMut;
@@ -29,48 +30,30 @@ const BUFFER_BYTES: usize = 65_536;
 pub struct FromSocket<'a> {
     shared: &'a Shared,
     sockets: &'a Sockets,
+    /// The number of its queue, and of its socket.
+    queue: usize,
     view: View,
     opener: Opener<'a>,
-    handshakes: SourceLimits,
-    /// Handshake messages under load, whose senders say that they proved their address: to look costs something.
-    claims: SourceLimits,
-    /// Those who did.
-    proven: SourceLimits,
-    /// Cookies, by which senders prove their address.
-    cookies: SourceLimits,
-    datagrams: SourceLimits,
-    /// Datagrams that the application expects.
-    expected: SourceLimits,
 }
 
 impl<'a> FromSocket<'a> {
-    pub fn new(shared: &'a Shared, sockets: &'a Sockets) -> FromSocket<'a> {
-        FromSocket {
-            shared,
-            sockets,
-            view: View::new(&shared.table),
-            opener: Opener::new(shared),
-            handshakes: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
-            claims: SourceLimits::new(HANDSHAKES_PER_SOURCE, CLAIMS_PER_SECOND),
-            proven: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
-            cookies: SourceLimits::new(HANDSHAKES_PER_SOURCE, COOKIES_PER_SECOND),
-            datagrams: SourceLimits::new(DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND),
-            expected: SourceLimits::new(EXPECTED_PER_SOURCE, DATAGRAMS_PER_SECOND),
-        }
+    pub fn new(shared: &'a Shared, sockets: &'a Sockets, queue: usize) -> FromSocket<'a> {
+        let (view, opener) = (View::new(&shared.table), Opener::new(shared, Some(queue)));
+        FromSocket { shared, sockets, queue, view, opener }
     }
 
     /// Runs until the engine stops.
     pub fn run(&mut self) -> Result<(), String> {
         let mut memory = vec![0; RECEIVE_BUFFERS * BUFFER_BYTES];
         let mut metas = [RecvMeta::default(); RECEIVE_BUFFERS];
-        let sockets = self.sockets;
+        let (sockets, queue) = (self.sockets, self.queue);
         while !self.shared.stopping() {
-            let mut count = self.turn(sockets.own(), OWN, (&mut memory[..], &mut metas[..]));
-            for socket in sockets.further() {
+            let mut count = self.turn(sockets.own(queue), OWN, (&mut memory[..], &mut metas[..]));
+            for socket in sockets.further(queue) {
                 count += self.turn(&socket, socket.port(), (&mut memory[..], &mut metas[..]));
             }
             if count == 0 {
-                self.shared.waker.wait_for(sockets.fd());
+                self.shared.waker.wait_for(sockets.fd(queue));
             }
         }
         Ok(())
@@ -160,10 +143,13 @@ impl<'a> FromSocket<'a> {
 
     fn handshake(&mut self, table: &Table, from: Source, message: &[u8]) {
         let identity = &self.shared.identity;
-        let counters = &self.shared.counters;
+        let Shared { counters, source_limits, .. } = self.shared;
         // a cookie's reply is for a handshake of ours, and its receiver checks it
         let is_cookie = message.first() == Some(&3);
-        if !is_cookie && !claims_proof(message) && self.cookies.all(Instant::now()) >= COOKIES_PER_SECOND {
+        if !is_cookie
+            && !claims_proof(message)
+            && source_limits.cookies.all(Instant::now()) >= COOKIES_PER_SECOND
+        {
             return counters.drop_one(Reason::HandshakeLimit);
         }
         if !is_cookie && !identity.is_for_us(message) {
@@ -186,32 +172,34 @@ impl<'a> FromSocket<'a> {
 
     /// Whether a handshake message is looked at. Under load its sender has to prove its address, and is told how; those
     /// that did are counted apart, so that no flood from addresses of others holds them up.
-    fn admits(&mut self, from: Source, message: &[u8], is_cookie: bool) -> bool {
+    fn admits(&self, from: Source, message: &[u8], is_cookie: bool) -> bool {
+        let SocketLimits { handshakes, claims, proven, cookies, .. } = &self.shared.source_limits;
         let (now, Source { address, socket }) = (Instant::now(), from);
-        if is_cookie || self.handshakes.all(now) < HANDSHAKES_UNDER_LOAD {
-            return self.handshakes.take(address, now);
+        if is_cookie || handshakes.all(now) < HANDSHAKES_UNDER_LOAD {
+            return handshakes.take(address, now);
         }
         // to look costs something: what a second has room for is counted before, and the rest of a flood costs nothing
-        let share = if claims_proof(message) { &mut self.claims } else { &mut self.cookies };
+        let share = if claims_proof(message) { claims } else { cookies };
         if !share.take(address, now) {
             return false;
         }
         match self.shared.identity.cookie(address, message) {
-            Ok(()) => self.proven.take(address, now),
+            Ok(()) => proven.take(address, now),
             Err(cookie) => {
                 if let Some(cookie) = cookie {
                     // one that is not sent is asked for again
-                    let _ = self.sockets.with(socket, |socket| socket.send(address, &cookie));
+                    let _ = self.sockets.with(socket, self.queue, |socket| socket.send(address, &cookie));
                 }
                 false
             }
         }
     }
 
-    fn other(&mut self, from: Source, datagram: &[u8]) {
+    fn other(&self, from: Source, datagram: &[u8]) {
         let shared = self.shared;
         let expected = shared.datagrams.is_expected(datagram);
-        let limit = if expected { &mut self.expected } else { &mut self.datagrams };
+        let SocketLimits { datagrams, expected: of_expected, .. } = &shared.source_limits;
+        let limit = if expected { of_expected } else { datagrams };
         if limit.take(from.address, Instant::now()) && shared.datagrams.push(from, datagram, expected) {
             shared.events.tell(Event::Datagrams, 0);
         } else {

@@ -62,7 +62,7 @@ pub struct Inbound<'a> {
 impl<'a> Inbound<'a> {
     pub fn new(shared: &'a Shared) -> Inbound<'a> {
         let batch = Vec::with_capacity(MAX_INBOUND_BYTES);
-        Inbound { shared, view: View::new(&shared.table), batch, opener: Opener::new(shared) }
+        Inbound { shared, view: View::new(&shared.table), batch, opener: Opener::new(shared, None) }
     }
 
     /// Runs until the engine stops.

@@ -3,10 +3,12 @@
 //! (made persistent by somebody) something can be left over, and that is cleared when it is opened.
 use crate::device::Device;
 use crate::table::Prefix;
+use crate::tun_queues;
 use route_manager::{Route, RouteManager};
 use std::io;
 use std::net::IpAddr;
-use tun_rs::{DeviceBuilder, SyncDevice};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 
 /// An error with a code that `@mesh/engine` knows.
 #[derive(Debug)]
@@ -19,13 +21,12 @@ pub struct OpenError {
 const MAX_NAME_BYTES: usize = 15;
 /// The kernel's routing table for all that has no other one (RT_TABLE_MAIN).
 const MAIN_TABLE: u8 = 254;
-/// How many packets the kernel keeps for us; more would only be delay.
-const QUEUE_PACKETS: u32 = 500;
-
-/// Opens (or makes) the interface, gives it its addresses and MTU, and sets it up.
-pub fn open(name: &str, addresses: &[Prefix], mtu: u16) -> Result<Device, OpenError> {
+/// Opens (or makes) the interface, gives it its addresses and MTU, and sets it up. `queues`: how many it has; none: by the
+/// number of cores.
+pub fn open(name: &str, addresses: &[Prefix], mtu: u16, queues: Option<usize>) -> Result<Device, OpenError> {
     check_name(name)?;
-    let device = build(name, mtu).map_err(|error| match error.raw_os_error() {
+    let queues = queues.unwrap_or_else(tun_queues::default_count);
+    let device = tun_queues::open(name, mtu, queues).map_err(|error| match error.raw_os_error() {
         // the name is good, so the kernel means that another kind of interface has it
         Some(libc::EINVAL) => OpenError {
             code: "engine.name_in_use",
@@ -33,14 +34,22 @@ pub fn open(name: &str, addresses: &[Prefix], mtu: u16) -> Result<Device, OpenEr
         },
         _ => explain(error, "could not open", name),
     })?;
-    device.set_nonblocking(true).map_err(|error| explain(error, "could not open", name))?;
-    let device = Device::tun(device);
     set_addresses(&device, addresses)
         .map_err(|error| explain(error, "could not give its addresses to", name))?;
     if let Some(interface) = device.interface() {
         interface.enabled(true).map_err(|error| explain(error, "could not set up", name))?;
     }
     Ok(device)
+}
+
+/// Takes the name that stands for a living owner of the interface of this kind: one of the network namespace, which ends
+/// with the process. EBUSY: another process has it.
+pub fn claim(kind: &str, name: &str) -> io::Result<UnixListener> {
+    let address = SocketAddr::from_abstract_name(format!("mesh-{kind}-{name}"))?;
+    UnixListener::bind_addr(&address).map_err(|error| match error.raw_os_error() {
+        Some(libc::EADDRINUSE) => io::Error::from_raw_os_error(libc::EBUSY),
+        _ => error,
+    })
 }
 
 pub fn check_name(name: &str) -> Result<(), OpenError> {
@@ -50,23 +59,6 @@ pub fn check_name(name: &str) -> Result<(), OpenError> {
     }
     let message = format!("{name:?} cannot be an interface's name");
     Err(OpenError { code: "engine.bad_name", message })
-}
-
-/// Opens the device, with super-segments where the kernel grants them.
-fn build(name: &str, mtu: u16) -> io::Result<SyncDevice> {
-    let builder = |offload: bool| {
-        let builder = DeviceBuilder::new().name(name).mtu(mtu).enable(false);
-        builder.with(|options| {
-            options.offload(offload).tx_queue_len(QUEUE_PACKETS);
-        })
-    };
-    match builder(true).build_sync() {
-        // busy or forbidden will be so without offloads too
-        Err(error) if !matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EPERM | libc::ENOENT)) => {
-            builder(false).build_sync().map_err(|_| error)
-        }
-        result => result,
-    }
 }
 
 pub fn explain(error: io::Error, what: &str, name: &str) -> OpenError {

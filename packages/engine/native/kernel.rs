@@ -2,7 +2,7 @@
 //! carries the packets; this tells it of peers and where they are (`wireguard`, `link`), passes sealed datagrams between
 //! it and streams (`relay`), and carries the probes that find where peers are (`probes`).
 mod link;
-mod netlink;
+pub(crate) mod netlink;
 mod poll;
 mod probes;
 mod relay;

@@ -5,6 +5,7 @@
 //! application's stream.
 //! In: `socket` -> `from_socket`, or the stream -> `queues` -> `inbound`, then both -> `opener` (`sessions`, `packet`,
 //! `table`, `segments`) -> `device`.
+//! Each queue of the device (`tun_queues`) and each socket on the engine's port (`port_group`) has a thread of its own.
 mod change;
 mod checksum;
 mod clamp;
@@ -27,12 +28,15 @@ mod memory;
 mod node;
 #[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
 mod node_kernel;
+#[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
+mod node_table;
 mod opener;
 mod outbound;
 mod outbox;
 pub mod packet;
 pub mod peer;
 pub mod peer_config;
+mod port_group;
 pub mod queues;
 mod receivers;
 mod segments;
@@ -42,6 +46,7 @@ mod sockets;
 mod source_limits;
 pub mod table;
 mod timers;
+mod tun_queues;
 mod waiting;
 mod wiped;
 

@@ -85,3 +85,5 @@ pub const HANDSHAKES_UNDER_LOAD: u32 = 100;
 pub const CLAIMS_PER_SECOND: u32 = 10_000;
 /// The most cookies a second that are sent to those who have not proved their address: each costs 6 us.
 pub const COOKIES_PER_SECOND: u32 = 20_000;
+/// The most queues of the interface that are asked for where nobody says how many, as a half of the cores may be many.
+pub const MAX_DEFAULT_QUEUES: usize = 4;

@@ -6,20 +6,16 @@ use crate::engine::Engine;
 use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
 use crate::memory;
-use crate::peer_config::{PeerConfig, TunnelConfig};
-use crate::sessions::Key;
+use crate::node_table::{key, peer_configs, prefixes, ranges, socket_address};
 use crate::socket::{self, SocketConfig};
-use crate::table::{Path, Prefix};
 use napi::bindgen_prelude::{Buffer, Float64Array, Uint8Array, Uint32Array};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Error, Result, Status};
 use napi_derive::napi;
-use std::net::SocketAddr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The length in bytes below which a batch is copied: memory of its own would cost more.
 const COPY_BELOW_BYTES: usize = 4096;
-const KEY_BYTES: usize = size_of::<Key>();
 
 #[napi(object)]
 pub struct NativeInit {
@@ -31,6 +27,8 @@ pub struct NativeInit {
     /// The UDP port, 0 for any; none: no socket.
     pub udp_port: Option<u16>,
     pub udp_mark: Option<u32>,
+    /// How many queues the interface has; none: by the number of cores. A memory device has one.
+    pub queues: Option<u32>,
     /// The kernel's engine alone: the socket of a program that stands in for the kernel's netlink.
     pub netlink: Option<String>,
 }
@@ -105,9 +103,11 @@ impl NativeEngine {
         let private_key = key(&init.private_key)?;
         let (device, memory) = match init.name {
             Some(name) => {
-                (interface::open(&name, &prefixes(&init.addresses)?, init.mtu).map_err(failed)?, None)
+                let (addresses, queues) =
+                    (prefixes(&init.addresses)?, init.queues.map(|queues| queues as usize));
+                (interface::open(&name, &addresses, init.mtu, queues).map_err(failed)?, None)
             }
-            None => Device::memory(false).map(|(device, end)| (device, Some(end))).map_err(system)?,
+            None => Device::memory(false, 1).map(|(device, end)| (device, Some(end))).map_err(system)?,
         };
         let wake = move || {
             // its queue has room for one call at least, and one is enough
@@ -339,59 +339,6 @@ pub fn system(error: std::io::Error) -> Error {
 
 pub fn closed() -> Error {
     failed(OpenError { code: "engine.closed", message: "the engine is closed".into() })
-}
-
-fn bad_input(message: String) -> Error {
-    failed(OpenError { code: "engine.bad_table", message })
-}
-
-pub fn key(bytes: &[u8]) -> Result<Key> {
-    bytes.try_into().map_err(|_| bad_input("a key has 32 bytes".into()))
-}
-
-pub fn prefixes(texts: &[String]) -> Result<Vec<Prefix>> {
-    let parse =
-        |text: &String| Prefix::parse(text).ok_or_else(|| bad_input(format!("not a range: {text:?}")));
-    texts.iter().map(parse).collect()
-}
-
-pub fn socket_address(text: &str) -> Result<SocketAddr> {
-    text.parse().map_err(|_| bad_input(format!("not an address with a port: {text:?}")))
-}
-
-/// Ranges as text, a space between two.
-fn ranges(text: &str) -> impl Iterator<Item = Result<Prefix>> {
-    text.split_ascii_whitespace()
-        .map(|text| Prefix::parse(text).ok_or_else(|| bad_input(format!("not a range: {text:?}"))))
-}
-
-pub fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
-    let short = || bad_input("a table whose parts do not fit together".into());
-    let (mut keys, mut ranges) = (table.keys.chunks_exact(2 * KEY_BYTES), ranges(&table.ranges));
-    let mut endpoints = table.endpoints.split_ascii_whitespace();
-    let mut peers = Vec::with_capacity(table.peers.len() / 7);
-    for row in table.peers.chunks_exact(7) {
-        let tunnel = match row[1] {
-            0 => TunnelConfig::None,
-            1 => {
-                let (public, preshared) = keys.next().ok_or_else(short)?.split_at(KEY_BYTES);
-                TunnelConfig::WireGuard { public: key(public)?, preshared: Some(key(preshared)?) }
-            }
-            _ => TunnelConfig::Legacy,
-        };
-        let allowed = ranges.by_ref().take(row[3] as usize).collect::<Result<Vec<_>>>()?;
-        let mtu = u16::try_from(row[2]).map_err(|_| short())?;
-        let socket_mtu = u16::try_from(row[5]).map_err(|_| short())?;
-        let socket = u16::try_from(row[6]).map_err(|_| short())?;
-        let endpoint = match row[4] {
-            0 => None,
-            3 => None,
-            _ => Some(socket_address(endpoints.next().ok_or_else(short)?)?),
-        };
-        let path = Path { endpoint, stream: matches!(row[4], 0 | 2), socket };
-        peers.push(PeerConfig { id: row[0], tunnel, allowed, mtu, socket_mtu, path });
-    }
-    Ok(peers)
 }
 
 pub fn push_row(rows: &mut Vec<f64>, id: u32, counters: &Counters) {

@@ -1,6 +1,7 @@
 //! The addon's face to JavaScript for the kernel's WireGuard: the same calls as `NativeEngine` has.
 use crate::kernel::{KernelEngine, KernelInit};
 use crate::node::*;
+use crate::node_table::*;
 use crate::socket::SocketConfig;
 use napi::Result;
 use napi::bindgen_prelude::{Buffer, BufferSlice};

@@ -23,6 +23,9 @@ use std::sync::atomic::Ordering::Relaxed;
 /// One thread's own.
 pub struct Opener<'a> {
     shared: &'a Shared,
+    /// The number of the thread's queue; none: it writes to the one of the thread that the peer's datagrams reach. So the
+    /// kernel sends each flow by one queue, however its answers come.
+    queue: Option<usize>,
     joiner: Joiner,
     answers: Vec<u8>,
     /// The packets that had waited for a session.
@@ -32,10 +35,11 @@ pub struct Opener<'a> {
 }
 
 impl<'a> Opener<'a> {
-    pub fn new(shared: &'a Shared) -> Opener<'a> {
+    pub fn new(shared: &'a Shared, queue: Option<usize>) -> Opener<'a> {
         let device = &shared.device;
         let joiner = Joiner::new(8 * 64 * 1024, device.offload(), device.offload_udp());
-        Opener { shared, joiner, answers: Vec::new(), released: Vec::new(), forward: Forward::default() }
+        let forward = Forward::new(queue.unwrap_or(0));
+        Opener { shared, queue, joiner, answers: Vec::new(), released: Vec::new(), forward }
     }
 
     /// Opens a run of sealed packets under one lock, as long as the next one `belongs` to it.
@@ -146,9 +150,19 @@ impl<'a> Opener<'a> {
     }
 
     fn drain(&mut self, entry: &Entry, all: bool) {
-        let mut refused = 0;
-        self.joiner.drain(all, |piece| refused += !self.shared.device.write(piece) as usize);
-        entry.peer.counters.drop_many(Reason::DeviceRefused, refused);
+        let Entry { peer, .. } = entry;
+        let before = peer.queue.load(Relaxed);
+        let number = self.queue.unwrap_or(before);
+        let queue = self.shared.device.queue(number);
+        let (mut written, mut refused) = (false, 0);
+        self.joiner.drain(all, |piece| {
+            written = true;
+            refused += !queue.write(piece) as usize;
+        });
+        if written && number != before {
+            peer.queue.store(number, Relaxed);
+        }
+        peer.counters.drop_many(Reason::DeviceRefused, refused);
     }
 }
 

@@ -1,4 +1,5 @@
-//! From the device to a peer: to the socket, or to the peer's stream. One turn:
+//! From the device to a peer: to the socket, or to the peer's stream. Each queue of the device has a thread of its own.
+//! One turn:
 //!
 //! 1. Read one super-segment.
 //! 2. Look its destination up.
@@ -10,7 +11,7 @@
 //! All buffers are this thread's own and used again; a peer's lock is held only while sealing.
 use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
 use crate::counters::{Counters, Reason};
-use crate::device::Read;
+use crate::device::{DeviceQueue, Read};
 use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::*;
@@ -28,6 +29,7 @@ use tun_rs::VirtioNetHdr;
 
 pub struct Outbound<'a> {
     shared: &'a Shared,
+    queue: &'a DeviceQueue,
     view: View,
     input: Vec<u8>,
     frames: Vec<u8>,
@@ -39,23 +41,23 @@ pub struct Outbound<'a> {
 }
 
 impl<'a> Outbound<'a> {
-    pub fn new(shared: &'a Shared) -> Outbound<'a> {
-        let view = View::new(&shared.table);
-        let input = vec![0; HEADER + MAX_PACKET_BYTES];
-        let (frames, outbox) = (Vec::with_capacity(MAX_BATCH_BYTES), Outbox::default());
-        Outbound { shared, view, input, frames, outbox, reads: 0, gathered: None }
+    pub fn new(shared: &'a Shared, queue: usize) -> Outbound<'a> {
+        let (view, input) = (View::new(&shared.table), vec![0; HEADER + MAX_PACKET_BYTES]);
+        let (frames, outbox) = (Vec::with_capacity(MAX_BATCH_BYTES), Outbox::new(queue));
+        let queue = shared.device.queue(queue);
+        Outbound { shared, queue, view, input, frames, outbox, reads: 0, gathered: None }
     }
 
     /// Runs until the engine stops or the device is gone.
     pub fn run(&mut self) -> Result<(), String> {
         let shared = self.shared;
         while !shared.stopping() {
-            match shared.device.read(&mut self.input) {
+            match self.queue.read(&mut self.input) {
                 Read::Bytes(len) => self.packet(len),
                 Read::Empty => {
                     self.flush(true);
                     self.wake();
-                    shared.waker.wait_for(shared.device.fd());
+                    shared.waker.wait_for(self.queue.fd());
                 }
                 Read::Gone(error) if shared.stopping() => return Err(error.to_string()),
                 Read::Gone(error) => return Err(format!("the interface is gone: {error}")),
@@ -66,7 +68,7 @@ impl<'a> Outbound<'a> {
 
     fn packet(&mut self, len: usize) {
         self.view.refresh(&self.shared.table);
-        let (header, bytes) = self.input[..len].split_at_mut(self.shared.device.header_len().min(len));
+        let (header, bytes) = self.input[..len].split_at_mut(self.queue.header_len().min(len));
         let header =
             if header.is_empty() { Ok(VirtioNetHdr::default()) } else { VirtioNetHdr::decode(header) };
         let (Ok(header), Ok(ip)) = (header, parse(bytes)) else {

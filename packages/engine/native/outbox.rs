@@ -19,15 +19,15 @@ struct Batch {
 pub struct Outbox {
     buffer: Vec<u8>,
     batches: Vec<Batch>,
-}
-
-impl Default for Outbox {
-    fn default() -> Outbox {
-        Outbox { buffer: Vec::with_capacity(4 * OUTBOX_BYTES), batches: Vec::with_capacity(256) }
-    }
+    /// The number of its thread's queue, and so which of the engine's own sockets it sends by.
+    queue: usize,
 }
 
 impl Outbox {
+    pub fn new(queue: usize) -> Outbox {
+        Outbox { buffer: Vec::with_capacity(4 * OUTBOX_BYTES), batches: Vec::with_capacity(256), queue }
+    }
+
     /// Appends a datagram for `to`, which leaves by `socket`.
     #[inline]
     pub fn push(&mut self, to: SocketAddr, socket: u16, datagram: &[u8]) {
@@ -59,7 +59,7 @@ impl Outbox {
         let mut refused = 0;
         for Batch { to, socket, at, len, segment, .. } in self.batches.drain(..) {
             let datagrams = &self.buffer[at..at + len];
-            refused += sockets.with(socket, |socket| socket.send_batch(to, datagrams, segment));
+            refused += sockets.with(socket, self.queue, |socket| socket.send_batch(to, datagrams, segment));
         }
         match kept {
             Some(batch) => {
@@ -114,11 +114,11 @@ mod tests {
     #[test]
     fn datagrams_arrive_one_by_one_in_their_order_whatever_their_lengths() {
         let (near, far) = (SocketConfig::default(), SocketConfig::default());
-        let (near, far) = (Sockets::open(near).unwrap(), UdpSocket::open(far).unwrap());
+        let (near, far) = (Sockets::open(near, 1).unwrap(), UdpSocket::open(far).unwrap());
         let to: SocketAddr = format!("127.0.0.1:{}", far.port()).parse().unwrap();
         let lengths = [1300, 1300, 700, 1300, 1300, 1300, 90, 90, 2000, 1300, 1300];
         let sent: Vec<Vec<u8>> = lengths.iter().enumerate().map(|(n, len)| vec![n as u8; *len]).collect();
-        let mut outbox = Outbox::default();
+        let mut outbox = Outbox::new(0);
         for datagram in &sent {
             outbox.push(to, OWN, datagram);
         }
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn a_batch_that_stayed_is_continued() {
         let (near, far) = (SocketConfig::default(), SocketConfig::default());
-        let (near, far) = (Sockets::open(near).unwrap(), UdpSocket::open(far).unwrap());
+        let (near, far) = (Sockets::open(near, 1).unwrap(), UdpSocket::open(far).unwrap());
         let to: SocketAddr = format!("[::1]:{}", far.port()).parse().unwrap();
-        let mut outbox = Outbox::default();
+        let mut outbox = Outbox::new(0);
         for n in 0..100u8 {
             outbox.push(to, OWN, &[n; 1000]);
             if n % 7 == 0 {

@@ -228,8 +228,9 @@ proptest! {
         streams in vec(vec(any::<u8>(), 0..400), 1..30),
         packets in vec(bytes(), 1..30),
         datagrams in vec(datagram(), 1..60),
+        queues in 1..4usize,
     ) {
-        let (device, kernel) = Device::memory(true).unwrap();
+        let (device, kernel) = Device::memory(true, queues).unwrap();
         let socket = Some(Default::default());
         let engine = Engine::start(device, [1; 32], socket, Box::new(|| {})).unwrap();
         let sealed = TunnelConfig::WireGuard { public: Identity::new([2; 32]).public_key(), preshared: None };

@@ -8,7 +8,7 @@ use crate::waiting::Waiting;
 use parking_lot::{Mutex, MutexGuard};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::time::Instant;
 use zeroize::Zeroizing;
 
@@ -34,6 +34,8 @@ pub struct Peer {
     pub live: AtomicBool,
     /// How many packets had passed when somebody asked last whether any do.
     pub seen: AtomicU64,
+    /// The number of the device's queue that what came from it by a socket was written to last.
+    pub queue: AtomicUsize,
     state: Mutex<TunnelState>,
     /// Of a guest: the address that its last authentic datagram came from.
     heard: Mutex<Option<SocketAddr>>,
@@ -63,6 +65,7 @@ impl Peer {
             incoming: Arc::default(),
             live: AtomicBool::new(false),
             seen: AtomicU64::new(0),
+            queue: AtomicUsize::new(0),
             state: Mutex::new(TunnelState { waiting, ..TunnelState::default() }),
             heard: Mutex::default(),
         }

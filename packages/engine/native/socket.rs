@@ -1,4 +1,4 @@
-//! The UDP socket that all peers share: both families, super-segments each way (GSO and GRO, by quinn-udp). Datagrams
+//! The UDP sockets that all peers share: both families, super-segments each way (GSO and GRO, by quinn-udp). Datagrams
 //! are never fragmented: what is too long for the way is refused or lost, and found out by probes.
 use crate::limits::{MAX_DATAGRAM_BYTES, SOCKET_BUFFER_BYTES, SOCKET_PATIENCE_MS};
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
@@ -27,13 +27,23 @@ pub struct SocketConfig {
 impl UdpSocket {
     /// Listens on all addresses of both families, or of IPv4 where the host has no IPv6.
     pub fn open(config: SocketConfig) -> io::Result<UdpSocket> {
-        match Self::bind(config, true) {
-            Err(error) if error.kind() != io::ErrorKind::AddrInUse => Self::bind(config, false),
+        match Self::bind(config, true, false) {
+            Err(error) if error.kind() != io::ErrorKind::AddrInUse => Self::bind(config, false, false),
             result => result,
         }
     }
 
-    fn bind(config: SocketConfig, dual: bool) -> io::Result<UdpSocket> {
+    /// Lets further sockets of the same user be bound to its port, that say the same of themselves (SO_REUSEPORT).
+    pub fn share_port(&self, shares: bool) -> io::Result<()> {
+        set_option(self.fd(), libc::SO_REUSEPORT, shares.into())
+    }
+
+    /// Opens another one on the same port, which this one has to share.
+    pub fn open_beside(&self, mark: Option<u32>) -> io::Result<UdpSocket> {
+        Self::bind(SocketConfig { port: self.port, mark }, self.dual, true)
+    }
+
+    fn bind(config: SocketConfig, dual: bool, shares: bool) -> io::Result<UdpSocket> {
         let domain = if dual { Domain::IPV6 } else { Domain::IPV4 };
         let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
         let any = if dual { IpAddr::from(Ipv6Addr::UNSPECIFIED) } else { Ipv4Addr::UNSPECIFIED.into() };
@@ -42,6 +52,9 @@ impl UdpSocket {
         }
         if let Some(mark) = config.mark {
             mark_socket(socket.as_raw_fd(), mark)?;
+        }
+        if shares {
+            set_option(socket.as_raw_fd(), libc::SO_REUSEPORT, 1)?;
         }
         socket.bind(&SocketAddr::new(any, config.port).into())?;
         for option in [libc::SO_RCVBUFFORCE, libc::SO_SNDBUFFORCE] {

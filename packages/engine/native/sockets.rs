@@ -1,6 +1,8 @@
-//! The engine's UDP sockets: its own, which stays, and further ones that come and go. Each has a port of its own, and so a
-//! mapping of its own at a NAT: where a NAT forgets them, the next one is there before.
+//! The engine's UDP sockets: its own, which stay and share one port, one for each thread that receives; and further ones
+//! that come and go. Each of those has a port of its own, and so a mapping of its own at a NAT: where a NAT forgets them,
+//! the next one is there before.
 use crate::limits::MAX_FURTHER_SOCKETS;
+use crate::port_group;
 use crate::socket::{SocketConfig, UdpSocket};
 use parking_lot::RwLock;
 use std::io;
@@ -20,41 +22,51 @@ pub struct Source {
 }
 
 pub struct Sockets {
-    own: UdpSocket,
+    /// At least one; which one sends makes no difference to who receives.
+    own: Vec<UdpSocket>,
     mark: Option<u32>,
     further: RwLock<Vec<Arc<UdpSocket>>>,
     /// How many those are: nobody asks for the lock while there are none.
     count: AtomicUsize,
-    /// Has something to read whenever one of the sockets has.
+    /// Has something to read whenever the first one of its own or a further one has.
     any: OwnedFd,
 }
 
 impl Sockets {
-    pub fn open(config: SocketConfig) -> io::Result<Sockets> {
+    /// `count`: how many of its own there should be; fewer where the kernel lets none share a port.
+    pub fn open(config: SocketConfig, count: usize) -> io::Result<Sockets> {
         let sockets = Sockets {
-            own: UdpSocket::open(config)?,
+            own: port_group::open(config, count)?,
             mark: config.mark,
             further: RwLock::default(),
             count: AtomicUsize::new(0),
             any: create_epoll()?,
         };
-        sockets.watch(&sockets.own)?;
+        sockets.watch(sockets.own(0))?;
         Ok(sockets)
     }
 
-    pub fn own(&self) -> &UdpSocket {
-        &self.own
+    /// How many of its own there are.
+    pub fn own_count(&self) -> usize {
+        self.own.len()
     }
 
-    /// The further ones. Holding them keeps them open.
+    /// The one of its own with this number; numbers beyond the last one begin anew with the first.
     #[inline]
-    pub fn further(&self) -> Vec<Arc<UdpSocket>> {
-        if self.count.load(Acquire) == 0 { Vec::new() } else { self.further.read().clone() }
+    pub fn own(&self, number: usize) -> &UdpSocket {
+        &self.own[number % self.own.len()]
     }
 
-    /// A descriptor to wait for: readable when a socket is, one that is opened meanwhile too.
-    pub fn fd(&self) -> RawFd {
-        self.any.as_raw_fd()
+    /// The further ones, which the thread of the first one reads. Holding them keeps them open.
+    #[inline]
+    pub fn further(&self, number: usize) -> Vec<Arc<UdpSocket>> {
+        if number > 0 || self.count.load(Acquire) == 0 { Vec::new() } else { self.further.read().clone() }
+    }
+
+    /// A descriptor to wait for: readable when a socket is that the thread with this number reads, also one that is
+    /// opened meanwhile.
+    pub fn fd(&self, number: usize) -> RawFd {
+        if number == 0 { self.any.as_raw_fd() } else { self.own(number).fd() }
     }
 
     /// Opens a further one, on a port that the kernel chooses, and gives the port.
@@ -78,12 +90,13 @@ impl Sockets {
         self.count.store(further.len(), Release);
     }
 
-    /// Gives `each` the socket with this port, or the engine's own where there is none any more.
+    /// Gives `each` the socket with this port, or where there is none any more that of the engine's own which has this
+    /// number.
     #[inline]
-    pub fn with<T>(&self, port: u16, each: impl FnOnce(&UdpSocket) -> T) -> T {
+    pub fn with<T>(&self, port: u16, number: usize, each: impl FnOnce(&UdpSocket) -> T) -> T {
         match self.find(port) {
             Some(socket) => each(&socket),
-            None => each(&self.own),
+            None => each(self.own(number)),
         }
     }
 
@@ -123,29 +136,29 @@ mod tests {
 
     #[test]
     fn further_sockets_have_ports_of_their_own_and_come_and_go() {
-        let sockets = Sockets::open(SocketConfig::default()).unwrap();
+        let sockets = Sockets::open(SocketConfig::default(), 1).unwrap();
         let ports: Vec<u16> = (0..MAX_FURTHER_SOCKETS).map(|_| sockets.open_further().unwrap()).collect();
         assert!(sockets.open_further().is_err(), "they are bounded");
         for port in &ports {
-            assert_eq!(sockets.with(*port, UdpSocket::port), *port);
-            assert_ne!(*port, sockets.own().port());
+            assert_eq!(sockets.with(*port, 0, UdpSocket::port), *port);
+            assert_ne!(*port, sockets.own(0).port());
         }
         sockets.close_further(ports[0]);
-        assert_eq!(sockets.with(ports[0], UdpSocket::port), sockets.own().port());
-        assert_eq!(sockets.further().len(), MAX_FURTHER_SOCKETS - 1);
-        assert_eq!(sockets.with(OWN, UdpSocket::port), sockets.own().port());
+        assert_eq!(sockets.with(ports[0], 0, UdpSocket::port), sockets.own(0).port());
+        assert_eq!(sockets.further(0).len(), MAX_FURTHER_SOCKETS - 1);
+        assert_eq!(sockets.with(OWN, 0, UdpSocket::port), sockets.own(0).port());
     }
 
     /// Is there something to read within this time?
     fn tells(sockets: &Sockets, within_ms: i32) -> bool {
-        let mut entry = libc::pollfd { fd: sockets.fd(), events: libc::POLLIN, revents: 0 };
+        let mut entry = libc::pollfd { fd: sockets.fd(0), events: libc::POLLIN, revents: 0 };
         // SAFETY: one valid entry.
         unsafe { libc::poll(&raw mut entry, 1, within_ms) == 1 }
     }
 
     #[test]
     fn the_descriptor_tells_of_a_socket_that_was_opened_later_and_no_more_of_one_that_is_closed() {
-        let sockets = Sockets::open(SocketConfig::default()).unwrap();
+        let sockets = Sockets::open(SocketConfig::default(), 1).unwrap();
         assert!(!tells(&sockets, 0));
         let port = sockets.open_further().unwrap();
         let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();

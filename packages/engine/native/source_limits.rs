@@ -1,5 +1,7 @@
-//! How much of one kind may come from one address a second, and from all together. A fixed size: spoofed sources cost
-//! no memory. Sources share a count where their hashes meet.
+//! How much of one kind may come from one address a second, and from all together, by all sockets: the threads that read
+//! them share each count. A fixed size: spoofed sources cost no memory. Sources share a count where their hashes meet.
+use crate::limits::*;
+use parking_lot::{Mutex, MutexGuard};
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -7,51 +9,79 @@ use std::time::{Duration, Instant};
 const SLOTS: usize = 1024;
 const PERIOD: Duration = Duration::from_secs(1);
 
+/// The bounds of what strangers may send to the engine's sockets.
+pub struct SocketLimits {
+    pub handshakes: SourceLimits,
+    /// Handshake messages under load, whose senders say that they proved their address: to look costs something.
+    pub claims: SourceLimits,
+    /// Those who did.
+    pub proven: SourceLimits,
+    /// Cookies, by which senders prove their address.
+    pub cookies: SourceLimits,
+    /// Datagrams that are no WireGuard.
+    pub datagrams: SourceLimits,
+    /// Those of them that the application expects.
+    pub expected: SourceLimits,
+}
+
+impl Default for SocketLimits {
+    fn default() -> SocketLimits {
+        SocketLimits {
+            handshakes: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
+            claims: SourceLimits::new(HANDSHAKES_PER_SOURCE, CLAIMS_PER_SECOND),
+            proven: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
+            cookies: SourceLimits::new(HANDSHAKES_PER_SOURCE, COOKIES_PER_SECOND),
+            datagrams: SourceLimits::new(DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND),
+            expected: SourceLimits::new(EXPECTED_PER_SOURCE, DATAGRAMS_PER_SECOND),
+        }
+    }
+}
+
+/// One of them. Its lock is held for a count, never over what is counted.
 pub struct SourceLimits {
     hasher: RandomState,
-    counts: Box<[u32; SLOTS]>,
-    all: u32,
-    since: Instant,
+    counts: Mutex<Counts>,
     each_limit: u32,
     all_limit: u32,
 }
 
+struct Counts {
+    each: Box<[u32; SLOTS]>,
+    all: u32,
+    since: Instant,
+}
+
 impl SourceLimits {
     pub fn new(each_limit: u32, all_limit: u32) -> SourceLimits {
-        let counts = Box::new([0; SLOTS]);
-        SourceLimits {
-            hasher: RandomState::new(),
-            counts,
-            all: 0,
-            since: Instant::now(),
-            each_limit,
-            all_limit,
-        }
+        let counts = Counts { each: Box::new([0; SLOTS]), all: 0, since: Instant::now() };
+        SourceLimits { hasher: RandomState::new(), counts: Mutex::new(counts), each_limit, all_limit }
     }
 
     /// Counts one more; false: the source, or all of them, had their share of this second.
-    pub fn take(&mut self, from: SocketAddr, now: Instant) -> bool {
-        self.renew(now);
+    pub fn take(&self, from: SocketAddr, now: Instant) -> bool {
         let slot = self.hasher.hash_one(group(from.ip())) as usize % SLOTS;
-        let count = &mut self.counts[slot];
-        if *count >= self.each_limit || self.all >= self.all_limit {
+        let mut counts = self.counts_of(now);
+        if counts.each[slot] >= self.each_limit || counts.all >= self.all_limit {
             return false;
         }
-        (*count, self.all) = (*count + 1, self.all + 1);
+        counts.each[slot] += 1;
+        counts.all += 1;
         true
     }
 
     /// How many were taken in this second.
-    pub fn all(&mut self, now: Instant) -> u32 {
-        self.renew(now);
-        self.all
+    pub fn all(&self, now: Instant) -> u32 {
+        self.counts_of(now).all
     }
 
-    fn renew(&mut self, now: Instant) {
-        if now.saturating_duration_since(self.since) >= PERIOD {
-            (self.since, self.all) = (now, 0);
-            self.counts.fill(0);
+    /// The counts of this second.
+    fn counts_of(&self, now: Instant) -> MutexGuard<'_, Counts> {
+        let mut counts = self.counts.lock();
+        if now.saturating_duration_since(counts.since) >= PERIOD {
+            (counts.since, counts.all) = (now, 0);
+            counts.each.fill(0);
         }
+        counts
     }
 }
 
@@ -69,7 +99,7 @@ mod tests {
 
     #[test]
     fn one_source_is_limited_by_itself_and_all_together() {
-        let mut limits = SourceLimits::new(3, 100);
+        let limits = SourceLimits::new(3, 100);
         let now = Instant::now();
         let address = |n: u8| SocketAddr::new([10, 0, n, 1].into(), 1000 + n as u16);
         let taken = (0..9).filter(|_| limits.take(address(1), now)).count();
@@ -81,9 +111,28 @@ mod tests {
 
     #[test]
     fn neighbours_in_one_network_of_ipv6_are_one_source() {
-        let mut limits = SourceLimits::new(3, 100);
+        let limits = SourceLimits::new(3, 100);
         let now = Instant::now();
         let from = |n: u16| SocketAddr::new(Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, n).into(), 5);
         assert_eq!((0..50).filter(|n| limits.take(from(*n), now)).count(), 3);
+    }
+    #[test]
+    fn threads_that_share_it_get_no_more_together_than_one() {
+        let limits = SourceLimits::new(300, 1000);
+        let now = Instant::now();
+        let taken = |of: u8| {
+            let from = SocketAddr::new([10, 0, of, 1].into(), 7);
+            (0..1000).filter(|_| limits.take(from, now)).count()
+        };
+        let same: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| taken(1))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(same, 300);
+        let others: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (2..10).map(|of| scope.spawn(move || taken(of))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(same + others, 1000);
     }
 }

@@ -40,9 +40,13 @@ function check() {
   const lints = isThere('clippy-driver')
   if (!lints) console.log('skipped: clippy is not installed')
   const flags = ['--release', '--locked', ...tools, ...checked]
-  const isFine = succeeds(['test', ...flags, '--all-targets'], lints ? clippy : {})
+  const linted = lints ? clippy : {}
+  const isFine =
+    succeeds(['test', ...flags, '--all-targets'], linted) &&
+    // the same engines with several queues
+    succeeds(['test', ...flags, '--lib', 'engine_tests'], { ...linted, MESH_TEST_QUEUES: '4' })
   // the program that tests of the node start
-  if (isFine) succeeds(['build', ...flags, '--bin', 'wire-tool'], lints ? clippy : {})
+  if (isFine) succeeds(['build', ...flags, '--bin', 'wire-tool'], linted)
 }
 
 function succeeds(words, more = {}) {

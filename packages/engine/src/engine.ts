@@ -37,6 +37,11 @@ export interface EngineInit {
   readonly privateKey: Uint8Array
   /** The engine's UDP socket; without it everything goes over streams. */
   readonly udp?: UdpInit
+  /**
+   * How many queues the interface has, each with a thread each way, and sockets the UDP port; default: one up to three
+   * cores, and then a half of them, four at most.
+   */
+  readonly queues?: number
   /** Called with each event, never again after `close`. It must not throw. */
   readonly onEvent: (event: EngineEvent) => void
   /** The addon's file, where it is not in its platform package. */
@@ -173,9 +178,11 @@ export interface Engine {
  * @throws MeshError with an `EngineErrorCode`
  */
 export function openEngine(init: EngineInit, components: EngineComponents = {}): Engine {
-  const { name, mtu, privateKey, udp } = init
+  const { name, mtu, privateKey, udp, queues } = init
   const addresses = init.addresses.map(formatAddressInRange)
-  return startEngine({ name, mtu, privateKey, addresses, ...nativeUdp(udp) }, init, components).engine
+  const several = queues === undefined ? {} : { queues }
+  const native = { name, mtu, privateKey, addresses, ...nativeUdp(udp), ...several }
+  return startEngine(native, init, components).engine
 }
 
 /** Wraps an addon's engine, also for `./testing`, which opens a memory device. */

@@ -12,7 +12,7 @@ import { type Engine, type EngineComponents, type EngineInit, startKernel } from
 import { nativeUdp } from './native-init.ts'
 import type { EngineTable } from './table.ts'
 
-export interface KernelEngineInit extends EngineInit {
+export interface KernelEngineInit extends Omit<EngineInit, 'queues'> {
   /** The socket of a program that stands in for the kernel's netlink. */
   readonly netlink?: string
 }

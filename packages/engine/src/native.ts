@@ -21,6 +21,8 @@ export interface NativeInit {
   /** The UDP port, 0 for any; undefined when there is no socket. */
   readonly udpPort?: number
   readonly udpMark?: number
+  /** How many queues the interface has; undefined: by the number of cores. A memory device has one. */
+  readonly queues?: number
   /** `NativeKernel` alone: the socket of a program that stands in for the kernel's netlink. */
   readonly netlink?: string
 }

@@ -32,6 +32,8 @@ export interface HostInit {
   /** `10.9.0.1/24` */
   readonly addresses: readonly string[]
   readonly mtu: number
+  /** How many queues the interface has. */
+  readonly queues?: number
   /** What the other one owns. */
   readonly allowed: readonly string[]
   /** One of the two waits at this path or `IP:PORT`, the other one comes. Neither: it stays alone. */
@@ -83,6 +85,7 @@ function openOrExit(): Engine {
       name: init.name,
       addresses: init.addresses.map(inRange),
       mtu: init.mtu,
+      ...(init.queues !== undefined && { queues: init.queues }),
       privateKey: randomBytes(32),
       udp: {},
       onEvent(event) {

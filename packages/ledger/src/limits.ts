@@ -150,8 +150,10 @@ export const STORE_FAILURE_LOG_INTERVAL_MS = 60_000
 export const FIRST_COPY_MS = 30_000
 /** How often the file is copied while it changes, in ms; what a copy misses, the other members have. */
 export const COPY_INTERVAL_MS = 3_600_000
-/** The largest file that is copied once more at the end, in bytes: a node that ends must not wait for more than a second. */
+/** The largest file that is copied at the end where there is no fresh copy, in bytes. */
 export const MAX_LAST_COPY_BYTES = 4 * 1024 * 1024
+/** How long that may take, in ms: a node that ends must not be waited for. */
+export const LAST_COPY_MS = 500
 /** Damaged files that are kept for whoever wants to look; the oldest goes first. */
 export const MAX_FILES_SET_ASIDE = 2
 

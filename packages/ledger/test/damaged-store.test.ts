@@ -1,5 +1,14 @@
 /** Files of a ledger with flipped bytes, cut short, or gone: noticed, set aside, and replaced by the copy. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, MeshError, silentLogger, systemClock } from '@mesh/core'
@@ -93,11 +102,13 @@ describe('a file that is not what was written', () => {
 
 describe('a copy', () => {
   /** Hours pass when the test says so; the pauses within the work are real. */
-  const copied = (ledger: Ledger, store: DiskStore) => {
+  /** Copies of which a clock by hand keeps the times from `byHandMs` on. */
+  const copied = (ledger: Ledger, store: DiskStore, byHandMs = 1_000) => {
     const hours = createManualClock()
     const clock: Clock = {
       ...systemClock,
-      after: (delayMs, run, options) => (delayMs < 1_000 ? systemClock : hours).after(delayMs, run, options),
+      after: (delayMs, run, options) =>
+        (delayMs < byHandMs ? systemClock : hours).after(delayMs, run, options),
     }
     const version = () => ledger.snapshot().head.hash
     const copies = new StoreCopies({ store, version }, { clock, log: silentLogger })
@@ -115,7 +126,9 @@ describe('a copy', () => {
     await writeSome(ledger, 5, 'later')
     const atEnd = keysOf(ledger)
     await ledger.stop()
-    // it is copied once more as it was left
+    // it is copied once more as it was left, as the copy is of two hours ago
+    const longAgo = (systemClock.now() - 2 * 3_600_000) / 1_000
+    utimesSync(`${file()}.copy`, longAgo, longAgo)
     await copies.stop()
     expect(readdirSync(folder).toSorted()).toEqual(['ledger.db', 'ledger.db.copy'])
 
@@ -127,6 +140,26 @@ describe('a copy', () => {
     const back = open()
     expect(keysOf(back)).toEqual(atEnd)
     await back.stop()
+  })
+
+  test('that is fresh is not made again at the end, nor one that would take long', async () => {
+    const store = openDiskStore({ path: file() })
+    const ledger = createLedger({}, { signer, store })
+    await writeSome(ledger, 50)
+    const first = copied(ledger, store).copies
+    await ledger.stop()
+    await first.stop()
+    const before = statSync(`${file()}.copy`)
+    const again = copied(ledger, store).copies
+    await again.stop()
+    expect(statSync(`${file()}.copy`).ino).toBe(before.ino)
+
+    rmSync(`${file()}.copy`)
+    const { copies: late, hours } = copied(ledger, store, 100)
+    const stopping = late.stop()
+    await hours.advance(500)
+    await stopping
+    expect(readdirSync(folder)).toEqual(['ledger.db'])
   })
 
   test('that is damaged, too, goes aside as well, and the ledger begins empty', async () => {

@@ -79,6 +79,8 @@ export const MAX_DHT_QUESTION_BYTES = 16 * 1024
 export const MAX_DHT_ANSWER_BYTES = 64 * 1024
 /** The longest message by which two peers agree on a WebRTC connection. */
 export const MAX_SIGNALLING_BYTES = 16 * 1024
+/** The longest message on a WebSocket: the encryption's have 64 KiB at most. */
+export const MAX_WEBSOCKET_MESSAGE_BYTES = 256 * 1024
 /** How many fields one of these messages may have. */
 export const MAX_MESSAGE_FIELDS = 2_048
 /** How many lines are answered while a protocol is agreed on: a peer asks for one after the other that it speaks. */

@@ -1,4 +1,4 @@
-/** Attacks by requests to the API: as many as one block of bytes holds, and such as never end. */
+/** Attacks by requests to the API, as many as one block of bytes holds or as long as may be, and on WebSockets of peers. */
 import { connect } from 'node:net'
 import { overAndOver, together } from '../attackers.ts'
 import type { Attack, Scenario } from '../scenario.ts'
@@ -26,9 +26,61 @@ async function sendRequests(
   }).finally(() => signal.removeEventListener('abort', end))
 }
 
+const MB = 1024 * 1024
+const MESSAGE_MB = 90
+const UPGRADE = [
+  'GET / HTTP/1.1',
+  'Host: localhost',
+  'Upgrade: websocket',
+  'Connection: Upgrade',
+  'Sec-WebSocket-Version: 13',
+  `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`,
+  '',
+  '',
+].join('\r\n')
+
 const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
 
+/** Opens a WebSocket and sends a message of 90 MiB, of which one byte never comes, or bytes that are no frame. */
+async function beginMessage({ target, signal, tally }: Attack, isFrame: boolean): Promise<void> {
+  if (target.webSocketPort === undefined) throw new Error('there are no WebSockets')
+  const socket = connect({ host: '127.0.0.1', port: target.webSocketPort })
+  const end = () => socket.destroy()
+  signal.addEventListener('abort', end)
+  const block = Buffer.alloc(MB)
+  const head = Buffer.alloc(14)
+  // binary and whole; masked by zeros, with a length of 64 bits
+  head.writeUInt16BE(0x82ff, 0)
+  head.writeBigUInt64BE(BigInt(MESSAGE_MB * MB), 2)
+  let left = MESSAGE_MB
+  const send = () => {
+    for (let mayFollow = true; mayFollow && left > 1 && !socket.destroyed; left--) {
+      mayFollow = socket.write(block)
+      tally.count('MiB of messages')
+    }
+  }
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', () => socket.write(UPGRADE))
+    socket.once('data', () => {
+      socket.write(isFrame ? head : Buffer.alloc(64, 0xff))
+      socket.on('drain', send).resume()
+      send()
+    })
+    socket.once('error', reject)
+    socket.once('close', () => resolve())
+  }).finally(() => signal.removeEventListener('abort', end))
+}
+
 export const REQUEST_ATTACKS: readonly Scenario[] = [
+  {
+    name: 'websocket-messages',
+    who: 'stranger',
+    does: `messages of ${MESSAGE_MB} MiB on 16 WebSockets, before any handshake, none of which ends, and bytes that are no frame`,
+    boundedBy: 'MAX_WEBSOCKET_MESSAGE_BYTES, MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS',
+    appliesToLegacy: false,
+    aim: 'MiB of messages',
+    run: (attack) => together(16, (at) => overAndOver(attack, () => beginMessage(attack, at % 4 !== 0))),
+  },
   {
     name: 'pipelined-requests',
     who: 'stranger',
@@ -44,12 +96,12 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
   {
     name: 'long-headers',
     who: 'stranger',
-    does: 'requests with 900 headers of 700 bytes each, on 16 connections to the API',
+    does: 'requests with 350 headers of 700 bytes each, which are just taken, on 16 connections to the API',
     boundedBy: 'MAX_REQUEST_HEAD_BYTES, REQUESTS_TURN_MS',
     appliesToLegacy: false,
     aim: 'requests',
     run(attack) {
-      const headers = Array.from({ length: 900 }, (_, at) => `X-${at}: ${'h'.repeat(700)}\r\n`).join('')
+      const headers = Array.from({ length: 350 }, (_, at) => `X-${at}: ${'h'.repeat(700)}\r\n`).join('')
       const bytes = Buffer.from(request('/api/summary', headers))
       return together(16, () => overAndOver(attack, () => sendRequests(attack, { bytes, counts: 1 })))
     },

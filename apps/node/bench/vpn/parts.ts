@@ -92,6 +92,12 @@ export const PARTS: Readonly<Record<string, Part>> = {
       return { kpps: round(arrived / 2 / 1000, 1) }
     },
   },
+  queues: {
+    does: 'one queue and two: TCP, one and four streams (only when it is asked for)',
+    tunnels: ['ours', 'twoQueues'],
+    targets: [],
+    measure: bothTcp,
+  },
   streams: {
     does: 'the same node over streams of libp2p alone: TCP, one stream (only when it is asked for)',
     tunnels: ['streams', 'ours'],

@@ -21,7 +21,7 @@ export interface Tunnel {
   close(): Promise<void>
 }
 
-export type TunnelName = 'wire' | 'wireguardGo' | 'ours' | 'streams' | 'edgevpn'
+export type TunnelName = 'wire' | 'wireguardGo' | 'ours' | 'twoQueues' | 'streams' | 'edgevpn'
 
 export const TUNNELS: Readonly<
   Record<TunnelName, { readonly why: () => string | undefined; readonly open: () => Promise<Tunnel> }>
@@ -29,6 +29,7 @@ export const TUNNELS: Readonly<
   wire: { why: () => undefined, open: openWire },
   wireguardGo: { why: whyNoWireguardGo, open: openWireguardGo },
   ours: { why: () => undefined, open: () => openOurs(['--mtu=1420']) },
+  twoQueues: { why: () => undefined, open: () => openOurs(['--mtu=1420', '--tun-queues=2']) },
   streams: { why: () => undefined, open: () => openOurs(['--no-udp']) },
   edgevpn: { why: whyNoEdgevpn, open: openEdgevpn },
 }

@@ -97,7 +97,9 @@ async function engineOf({
   const { openEngine, openKernelEngine } = await import('@mesh/engine')
   const log = given.child('engine')
   restoreKernel(stateDir, log)
-  if (settings.wireguard === 'engine') return (engineInit) => openEngine(engineInit, { log })
+  const queues = settings.tunQueues === 0 ? {} : { queues: settings.tunQueues }
+  if (settings.wireguard === 'engine')
+    return (engineInit) => openEngine({ ...engineInit, ...queues }, { log })
   const filter = createLocalFilter(stateDir, { clock, log })
   return (engineInit) => openKernelEngine(engineInit, { log, filter })
 }

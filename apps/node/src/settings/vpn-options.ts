@@ -75,6 +75,16 @@ export const vpnOptions = {
     max: 65_535,
     help: 'The UDP port of the VPN; a fixed one can be opened in a firewall.',
   }),
+  tunQueues: integer({
+    group: 'VPN',
+    commands: VPN,
+    placeholder: 'NUMBER',
+    default: 0,
+    defaultText: '1 up to three cores, then a half of them, 4 at most',
+    min: 0,
+    max: 16,
+    help: 'How many queues the interface has: each lets one more core send packets, and one more receive them, for other peers.',
+  }),
   fwmark: integer({
     group: 'VPN',
     commands: VPN,

@@ -56,7 +56,10 @@ export function createHttpServer(
       try {
         readHead(req)
       } catch (error) {
-        sendProblem(res, toProblem(error), createRequestId(random))
+        const problem = toProblem(error)
+        // who sends heads of half a megabyte needs a connection for each of them
+        if (TOO_LONG.has(problem.code)) res.setHeader('Connection', 'close')
+        sendProblem(res, problem, createRequestId(random))
         return
       }
       app(req, res)
@@ -114,6 +117,8 @@ function problemOf(error: NodeJS.ErrnoException): Problem {
   const code = CODES.get(error.code ?? '') ?? 'http.bad_request'
   return new Problem(code, undefined, { cause: error })
 }
+
+const TOO_LONG: ReadonlySet<ErrorCode> = new Set(['http.headers_too_large', 'http.path_too_long'])
 
 const CODES = new Map<string, ErrorCode>([
   ['HPE_HEADER_OVERFLOW', 'http.headers_too_large'],

@@ -1,7 +1,7 @@
 //! The interface of kind `wireguard`, by rtnetlink. Unlike a TUN device it outlives the process that made it: it bears
 //! a mark by which the next one knows it, and a name of the host's network namespace says whether that process lives.
 use super::netlink::{Wipe, Wire};
-use crate::interface::{OpenError, check_name, explain};
+use crate::interface::{OpenError, check_name, claim, explain};
 use crate::table::Prefix;
 use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
@@ -9,8 +9,7 @@ use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkFlags, LinkInfo, L
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::io;
 use std::net::IpAddr;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::net::UnixListener;
 
 /// The mark of an interface that a node made (IFLA_IFALIAS, `ip link show`).
 const ALIAS: &str = "mesh";
@@ -32,7 +31,7 @@ impl Link {
     pub fn create(wire: Wire, name: &str, mtu: u16) -> Result<Link, OpenError> {
         check_name(name)?;
         let failed = |error| refusal(error, name);
-        let claim = claim(name).map_err(failed)?;
+        let claim = claim("wireguard", name).map_err(failed)?;
         let mut link = Link { wire, name: name.into(), index: 0, mtu, addresses: Vec::new(), _claim: claim };
         match link.add() {
             Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {
@@ -145,15 +144,6 @@ impl Link {
     fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<RouteNetlinkMessage>> {
         self.wire.ask(message, NLM_F_ACK | flags)
     }
-}
-
-/// Takes the name that stands for a living owner: one of the network namespace, which ends with the process.
-fn claim(name: &str) -> io::Result<UnixListener> {
-    let address = SocketAddr::from_abstract_name(format!("mesh-wireguard-{name}"))?;
-    UnixListener::bind_addr(&address).map_err(|error| match error.raw_os_error() {
-        Some(libc::EADDRINUSE) => io::Error::from_raw_os_error(libc::EBUSY),
-        _ => error,
-    })
 }
 
 fn index_of(name: &str) -> io::Result<u32> {

@@ -6,7 +6,7 @@
 import { open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Clock, type Logger, MeshError } from '@mesh/core'
-import { COPY_INTERVAL_MS, FIRST_COPY_MS, MAX_LAST_COPY_BYTES } from '../limits.ts'
+import { COPY_INTERVAL_MS, FIRST_COPY_MS, LAST_COPY_MS, MAX_LAST_COPY_BYTES } from '../limits.ts'
 import { copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
 import type { DiskStore } from './disk-store.ts'
 import { verifyCopy } from './verify-copy.ts'
@@ -27,7 +27,7 @@ export interface StoreCopiesInit {
   readonly version: () => string
 }
 
-/** Copies the file soon after the start, then from time to time, and at the end. */
+/** Copies the file soon after the start, then from time to time, and at the end where the last copy is old. */
 export class StoreCopies {
   readonly #init: StoreCopiesInit
   readonly #clock: Clock
@@ -50,7 +50,10 @@ export class StoreCopies {
     return this.#problem
   }
 
-  /** Resolves when nothing of it runs any more. A small file is copied as it was left: call it when the store is closed. */
+  /**
+   * Resolves when nothing of it runs any more. A small file without a fresh copy is copied as it was left: call it when the
+   * store is closed.
+   */
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return await this.#running
     this.#cancel()
@@ -64,12 +67,22 @@ export class StoreCopies {
   async #copyLast(): Promise<void> {
     const { store, version } = this.#init
     if (version() === this.#copied || this.#problem?.isDamaged === true) return
+    const time = new AbortController()
+    const cancel = this.#clock.after(LAST_COPY_MS, () => time.abort(new Error('it took too long')))
     try {
-      if ((await stat(store.location)).size > MAX_LAST_COPY_BYTES) return
-      await makeCopy(store, this.#clock, new AbortController().signal)
+      if ((await stat(store.location)).size > MAX_LAST_COPY_BYTES || (await this.#isFresh())) return
+      await makeCopy(store, this.#clock, time.signal)
     } catch (error) {
       this.#log.debug('the ledger was not copied at the end', { error })
+    } finally {
+      cancel()
     }
+  }
+
+  /** True when the copy that there is, perhaps of an earlier run, is not older than copies become while a node runs. */
+  async #isFresh(): Promise<boolean> {
+    const copy = await stat(copyPathOf(this.#init.store.location)).catch(() => undefined)
+    return copy !== undefined && this.#clock.now() - copy.mtimeMs < COPY_INTERVAL_MS
   }
 
   #plan(delayMs: number): void {

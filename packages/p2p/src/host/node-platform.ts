@@ -31,6 +31,7 @@ import type { P2pComponents } from '../p2p-components.ts'
 import { createSocketMarker, type SocketMarker } from '../upstream/marked-sockets.ts'
 import { ReadTurns } from '../upstream/read-turns.ts'
 import { interceptSockets, type SocketInterceptor, watchAccepted } from '../upstream/tcp-sockets.ts'
+import { boundWebSocketMessages } from '../upstream/websocket-messages.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { loadOptional } from './optional-package.ts'
 import type { RelayLimits } from './member-init.ts'
@@ -259,7 +260,9 @@ async function joinWebSockets(
 ): Promise<undefined> {
   const { webSockets } = await import('@libp2p/websockets')
   const watched = (components: Parameters<ReturnType<typeof webSockets>>[0]) =>
-    watchAccepted(marked(webSockets()(components), marker), (socket) => turns.watch(socket))
+    watchAccepted(boundWebSocketMessages(marked(webSockets()(components), marker)), (socket) =>
+      turns.watch(socket),
+    )
   await joinTransport(host, watched, plan.ws)
 }
 

@@ -1,0 +1,63 @@
+//! Values from JavaScript, checked: the table, addresses and keys.
+use crate::interface::OpenError;
+use crate::node::{NativeTable, failed};
+use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::sessions::Key;
+use crate::table::{Path, Prefix};
+use napi::{Error, Result};
+use std::net::SocketAddr;
+
+const KEY_BYTES: usize = size_of::<Key>();
+
+fn bad_input(message: String) -> Error {
+    failed(OpenError { code: "engine.bad_table", message })
+}
+
+pub fn key(bytes: &[u8]) -> Result<Key> {
+    bytes.try_into().map_err(|_| bad_input("a key has 32 bytes".into()))
+}
+
+pub fn prefixes(texts: &[String]) -> Result<Vec<Prefix>> {
+    let parse =
+        |text: &String| Prefix::parse(text).ok_or_else(|| bad_input(format!("not a range: {text:?}")));
+    texts.iter().map(parse).collect()
+}
+
+pub fn socket_address(text: &str) -> Result<SocketAddr> {
+    text.parse().map_err(|_| bad_input(format!("not an address with a port: {text:?}")))
+}
+
+/// Ranges as text, a space between two.
+pub fn ranges(text: &str) -> impl Iterator<Item = Result<Prefix>> {
+    text.split_ascii_whitespace()
+        .map(|text| Prefix::parse(text).ok_or_else(|| bad_input(format!("not a range: {text:?}"))))
+}
+
+pub fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
+    let short = || bad_input("a table whose parts do not fit together".into());
+    let (mut keys, mut ranges) = (table.keys.chunks_exact(2 * KEY_BYTES), ranges(&table.ranges));
+    let mut endpoints = table.endpoints.split_ascii_whitespace();
+    let mut peers = Vec::with_capacity(table.peers.len() / 7);
+    for row in table.peers.chunks_exact(7) {
+        let tunnel = match row[1] {
+            0 => TunnelConfig::None,
+            1 => {
+                let (public, preshared) = keys.next().ok_or_else(short)?.split_at(KEY_BYTES);
+                TunnelConfig::WireGuard { public: key(public)?, preshared: Some(key(preshared)?) }
+            }
+            _ => TunnelConfig::Legacy,
+        };
+        let allowed = ranges.by_ref().take(row[3] as usize).collect::<Result<Vec<_>>>()?;
+        let mtu = u16::try_from(row[2]).map_err(|_| short())?;
+        let socket_mtu = u16::try_from(row[5]).map_err(|_| short())?;
+        let socket = u16::try_from(row[6]).map_err(|_| short())?;
+        let endpoint = match row[4] {
+            0 => None,
+            3 => None,
+            _ => Some(socket_address(endpoints.next().ok_or_else(short)?)?),
+        };
+        let path = Path { endpoint, stream: matches!(row[4], 0 | 2), socket };
+        peers.push(PeerConfig { id: row[0], tunnel, allowed, mtu, socket_mtu, path });
+    }
+    Ok(peers)
+}
