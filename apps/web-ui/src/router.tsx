@@ -13,7 +13,8 @@ import {
   validateLedgerSearch,
   validateListSearch,
   validateNamesSearch,
-  validateOffersSearch,
+  validateFilesSearch,
+  validateServicesSearch,
 } from './frame/search-params.ts'
 import { GuestsPage } from './pages/guests/guests-page.tsx'
 import { AccessPage } from './pages/access/access-page.tsx'
@@ -53,13 +54,13 @@ const names = createRoute({
 const services = createRoute({
   getParentRoute: () => root,
   path: '/services',
-  validateSearch: validateOffersSearch,
+  validateSearch: validateServicesSearch,
   component: ServicesPage,
 })
 const files = createRoute({
   getParentRoute: () => root,
   path: '/files',
-  validateSearch: validateOffersSearch,
+  validateSearch: validateFilesSearch,
   component: FilesPage,
 })
 const guests = createRoute({

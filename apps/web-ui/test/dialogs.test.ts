@@ -127,6 +127,43 @@ describe.skipIf(browserPath === undefined)(`dialogs in a browser${skipped}`, () 
     await page.close()
   })
 
+  test('what was refused leaves the focus at the button, and the reason beside it', async () => {
+    const { page } = await open('/access')
+    await page.route('**/api/admission/invites', async (route) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      const body = {
+        Code: 'http.bad_body',
+        Message: 'no',
+        Hint: 'Choose another.',
+        RequestID: '1',
+        Issues: [],
+      }
+      return route.fulfill({ status: 400, json: body })
+    })
+    await page.getByRole('button', { name: 'Invite a machine' }).click(SEEN)
+    const submit = page.getByRole('button', { name: 'Make an invite' })
+    await submit.press('Enter')
+    await page.getByRole('dialog').getByRole('alert').getByText('Choose another.').waitFor(SEEN)
+    expect(await focused(page)).toBe('Make an invite')
+    await page.close()
+  })
+
+  test('an address that names no panel shows the list on a phone', async () => {
+    const { page } = await open('/more', PHONE)
+    for (const [path, heading] of [
+      ['/files?view=nothing', 'Files'],
+      ['/files?view=service', 'Files'],
+      ['/services?view=file', 'Services'],
+      ['/names?view=x', 'Names'],
+      ['/ledger?view=x', 'Ledger'],
+    ] as const) {
+      await page.goto(node.url + path)
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor(SEEN)
+      expect([path, await page.getByRole('heading', { level: 1 }).isVisible()]).toEqual([path, true])
+    }
+    await page.close()
+  })
+
   test.each([
     ['a phone', PHONE],
     ['a desk', { viewport: { width: 1280, height: 800 } }],

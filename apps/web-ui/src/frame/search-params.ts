@@ -29,23 +29,33 @@ export function validateListSearch(search: Record<string, unknown>): ListSearch 
 /** The state that the pages of services and files keep in the address. */
 export interface OffersSearch extends ListSearch {
   /** The panel that is open: a form (`offer`, `connect`) or one service, connection, file or download of this node. */
-  readonly view?: OffersView
+  readonly view?: OffersView | undefined
   /** The subject of the panel. */
   readonly name?: string
 }
 
-const OFFERS_VIEWS = ['offer', 'connect', 'service', 'connection', 'file', 'download'] as const
-type OffersView = (typeof OFFERS_VIEWS)[number]
+const SERVICES_VIEWS = ['offer', 'connect', 'service', 'connection'] as const
+const FILES_VIEWS = ['offer', 'file', 'download'] as const
+type OffersView = (typeof SERVICES_VIEWS)[number] | (typeof FILES_VIEWS)[number]
 
-export function validateOffersSearch(search: Record<string, unknown>): OffersSearch {
-  const view = OFFERS_VIEWS.find((known) => known === search.view)
-  return { ...validateListSearch(search), ...textOf(search, 'name'), ...(view !== undefined && { view }) }
+export function validateServicesSearch(search: Record<string, unknown>): OffersSearch {
+  return validateOffersSearch(search, SERVICES_VIEWS)
+}
+
+export function validateFilesSearch(search: Record<string, unknown>): OffersSearch {
+  return validateOffersSearch(search, FILES_VIEWS)
+}
+
+/** A view that the page does not have is told as none: what is left out here the router would add as it was typed. */
+function validateOffersSearch(search: Record<string, unknown>, views: readonly OffersView[]): OffersSearch {
+  const view = views.find((known) => known === search.view)
+  return { ...validateListSearch(search), ...textOf(search, 'name'), view }
 }
 
 /** The state that the page of names keeps in the address. */
 export interface NamesSearch extends ListSearch {
   /** `new`: the form for a new name is open. `test`: the one that asks who answers for a name. */
-  readonly view?: 'new' | 'test'
+  readonly view?: 'new' | 'test' | undefined
   /** The name that is tested. */
   readonly name?: string
   /** The record type that it is tested for; A without one. */
@@ -60,7 +70,7 @@ export function validateNamesSearch(search: Record<string, unknown>): NamesSearc
     ...validateListSearch(search),
     ...textOf(search, 'pattern'),
     ...(view === 'test' && { ...textOf(search, 'name'), ...textOf(search, 'type') }),
-    ...(view === 'new' || view === 'test' ? { view } : {}),
+    view: view === 'new' || view === 'test' ? view : undefined,
   }
 }
 
@@ -70,7 +80,7 @@ export interface LedgerSearch extends ListSearch {
   /** The key whose panel is open. */
   readonly key?: string
   /** `new`: the form for a new key is open. `refused`: the entries that were refused. */
-  readonly view?: 'new' | 'refused'
+  readonly view?: 'new' | 'refused' | undefined
 }
 
 export function validateLedgerSearch(search: Record<string, unknown>): LedgerSearch {
@@ -79,7 +89,7 @@ export function validateLedgerSearch(search: Record<string, unknown>): LedgerSea
     ...validateListSearch(search),
     ...textOf(search, 'bucket'),
     ...textOf(search, 'key'),
-    ...(view === 'new' || view === 'refused' ? { view } : {}),
+    view: view === 'new' || view === 'refused' ? view : undefined,
   }
 }
 

@@ -3,11 +3,22 @@ import css from './button.module.css'
 
 type ButtonProps = React.ComponentProps<'button'> & {
   readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet'
+  /** What it began is under way. It looks disabled and keeps the focus, which a disabled one would lose. */
+  readonly busy?: boolean
 }
 
 /** One action. `quiet` has no line until it is pointed at. */
-export function Button({ tone = 'plain', className, ...props }: ButtonProps) {
-  return <button type="button" {...props} className={cx(css.button, css[tone], className)} />
+export function Button({ tone = 'plain', busy = false, className, ...props }: ButtonProps) {
+  const look = cx(css.button, css[tone], busy && css.busy, className)
+  return (
+    <button
+      type="button"
+      aria-disabled={busy || undefined}
+      aria-busy={busy || undefined}
+      {...props}
+      className={look}
+    />
+  )
 }
 
 /** The classes of a button, for links that look like one. */

@@ -119,7 +119,7 @@ fn keeps_the_order_of_each_flow(queues: usize) {
     assert_eq!(ways.len(), queues, "all queues are used");
     let (mut at_hub, mut at_members) = (InOrder::new(), Vec::new());
     at_members.resize_with(members.len(), InOrder::new);
-    // few at a time, as the memory device holds some hundred packets; the last ones of one round wait while the next comes
+    // few at a time, as the memory device holds some hundred packets
     let (rounds, burst) = (30, 3);
     for round in 0..rounds {
         for sequence in (1..=burst).map(|n| round * burst + n) {

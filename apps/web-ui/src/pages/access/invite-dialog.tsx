@@ -67,7 +67,7 @@ function InviteForm({ create, onClose }: InviteFormProps) {
       </fieldset>
       {create.error !== null && <WriteErrorNote error={create.error} />}
       <div className={fieldClasses.actions}>
-        <Button type="submit" tone="primary" disabled={create.isPending}>
+        <Button type="submit" tone="primary" busy={create.isPending}>
           {create.isPending ? 'Making it' : 'Make an invite'}
         </Button>
         <Button tone="quiet" onClick={onClose}>

@@ -186,7 +186,7 @@ function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => voi
       </label>
       {add.error !== null && <WriteErrorNote error={add.error} />}
       <div className={fieldClasses.actions}>
-        <Button type="submit" tone="primary" disabled={name === '' || add.isPending}>
+        <Button type="submit" tone="primary" disabled={name === ''} busy={add.isPending}>
           {add.isPending ? 'Adding' : 'Add guest'}
         </Button>
       </div>

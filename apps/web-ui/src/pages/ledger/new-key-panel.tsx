@@ -68,7 +68,7 @@ export function NewKeyPanel({ bucket: given }: { bucket: string | undefined }) {
         )}
         {write.error !== null && <WriteErrorNote error={write.error} />}
         <div className={css.actions}>
-          <Button type="submit" tone="primary" disabled={!complete || write.isPending}>
+          <Button type="submit" tone="primary" disabled={!complete} busy={write.isPending}>
             {write.isPending ? 'Announcing' : 'Write'}
           </Button>
         </div>

@@ -70,7 +70,7 @@ export function OfferForm({ kind, texts, given, onDone }: OfferFormProps) {
       {texts.remark?.(place)}
       {put.error !== null && wrong.isElsewhere && <WriteErrorNote error={put.error} />}
       <div className={fieldClasses.actions}>
-        <Button type="submit" tone="primary" disabled={!complete || put.isPending}>
+        <Button type="submit" tone="primary" disabled={!complete} busy={put.isPending}>
           {put.isPending ? texts.submitting : texts.submit}
         </Button>
       </div>
