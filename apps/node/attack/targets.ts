@@ -12,8 +12,6 @@ export interface AttackTarget {
   readonly id: string
   /** Where it listens, ending with `/p2p/ID`. */
   readonly address: string
-  /** The port of its WebSockets, where it has them. */
-  readonly webSocketPort?: number
   /** Where its HTTP API answers, without a slash at the end. */
   readonly url: string
   /** Path of the cheapest answer that it gives. */
@@ -48,16 +46,7 @@ async function startMesh(mesh: Mesh, token: string, args: readonly string[]): Pr
   const node = await mesh.start({ token, args })
   const address = node.addresses.find((each) => !each.includes('/ws'))
   if (address === undefined) throw new Error('the node listens nowhere')
-  const webSocketPort = Number(/\/tcp\/(\d+)\/ws/.exec(node.addresses.join(' '))?.[1])
-  return {
-    kind: 'mesh',
-    pid: node.pid,
-    id: node.id,
-    address,
-    ...(Number.isNaN(webSocketPort) ? {} : { webSocketPort }),
-    url: node.url,
-    healthPath: '/healthz',
-  }
+  return { kind: 'mesh', pid: node.pid, id: node.id, address, url: node.url, healthPath: '/healthz' }
 }
 
 function createLegacyStage(token: string): Stage {

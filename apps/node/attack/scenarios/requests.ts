@@ -28,6 +28,8 @@ async function sendRequests(
 
 const MB = 1024 * 1024
 const MESSAGE_MB = 90
+/** Where the victim has its WebSockets: they stand a moment after its other addresses, and are told nobody in time. */
+const WEB_SOCKET_PORT = 47_931
 const UPGRADE = [
   'GET / HTTP/1.1',
   'Host: localhost',
@@ -42,9 +44,8 @@ const UPGRADE = [
 const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
 
 /** Opens a WebSocket and sends a message of 90 MiB, of which one byte never comes, or bytes that are no frame. */
-async function beginMessage({ target, signal, tally }: Attack, isFrame: boolean): Promise<void> {
-  if (target.webSocketPort === undefined) throw new Error('there are no WebSockets')
-  const socket = connect({ host: '127.0.0.1', port: target.webSocketPort })
+async function beginMessage({ signal, tally }: Attack, isFrame: boolean): Promise<void> {
+  const socket = connect({ host: '127.0.0.1', port: WEB_SOCKET_PORT })
   const end = () => socket.destroy()
   signal.addEventListener('abort', end)
   const block = Buffer.alloc(MB)
@@ -79,6 +80,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     boundedBy: 'MAX_WEBSOCKET_MESSAGE_BYTES, MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS',
     appliesToLegacy: false,
     aim: 'MiB of messages',
+    needs: [`--listen-maddrs=/ip4/127.0.0.1/tcp/${WEB_SOCKET_PORT}/ws`],
     run: (attack) => together(16, (at) => overAndOver(attack, () => beginMessage(attack, at % 4 !== 0))),
   },
   {

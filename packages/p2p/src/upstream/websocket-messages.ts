@@ -1,7 +1,7 @@
 /**
- * What a WebSocket takes of others, and how long a message on it may be. @libp2p/websockets 10.1.21 leaves it at the 100 MiB of `ws`, which keeps what
- * has come of a message until it is whole, of anybody and before any handshake.
- * Nor does it listen to the errors of a WebSocket, so that one frame that is none ends the process of a node.
+ * Bounds what a WebSocket takes of others. @libp2p/websockets 10.1.21 leaves the length of a message at the 100 MiB of
+ * `ws`, which keeps what has come of one until it is whole, of anybody and before any handshake. Nor does it listen to the
+ * errors of a WebSocket, so that one frame that is none ends the process of a node.
  * Report to send: 'an accepted WebSocket has no error listener: a malformed frame of anybody is an uncaught exception. And
  * the listener sets no maxPayload; a libp2p message on it has at most 64 KiB and its length'.
  *
