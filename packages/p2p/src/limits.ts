@@ -111,6 +111,16 @@ export const MAX_EARLY_STREAMS = 32
 export const STREAM_WRITE_BUFFER_BYTES = 8 << 20
 /** The time between two pings of one connection, in ms: every 10 s they would cost more than gossip. */
 export const PING_INTERVAL_MS = 60_000
+/** How long a peer may take to say what it speaks, in ms; libp2p's own 5 s are short for a busy machine. */
+export const IDENTIFY_TIMEOUT_MS = 10_000
+/** How often this node looks which peers have not said what they speak, in ms. */
+export const IDENTIFY_LOOK_MS = 5_000
+/** How long after its connection opened such a peer is asked again, in ms; each time after twice as long. */
+export const IDENTIFY_AGAIN_MS = 10_000
+/** The longest time between two such questions, in ms. */
+export const IDENTIFY_AGAIN_MOST_MS = 120_000
+/** The most peers that are asked at a time. */
+export const MAX_IDENTIFIED_AT_ONCE = 16
 /** How long a ping may be unanswered, in ms; two such in a row end the connection. */
 export const PING_TIMEOUT_MS = 10_000
 /** How long a connection over UDP that is in doubt may take to answer a ping, in ms. */

@@ -6,6 +6,7 @@ import { boundIdentify } from '../libp2p/inbound-rates.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { startPingMonitor } from '../libp2p/ping-monitor.ts'
 import type { P2pComponents } from '../p2p-components.ts'
+import { identifyAgain } from '../peers/identify-again.ts'
 import { watchConnections } from '../peers/watch-connections.ts'
 import { stopHost } from '../upstream/stop-host.ts'
 import { MemberExchange } from './member-exchange.ts'
@@ -30,6 +31,7 @@ export async function startParts(
   await given.bulk?.start()
   const onRtt = (peer: string, rttMs: number) => book.noteRtt(peer, rttMs)
   const stopPings = startPingMonitor({ host, onRtt }, components)
+  const stopIdentifying = identifyAgain({ host, spoken: given.spoken, ...components })
   for (const find of bootstrap) reach.found(configured, find)
   const isExchanging = init.peerExchange !== false
   const method = given.methods.open('members', isExchanging)
@@ -50,6 +52,7 @@ export async function startParts(
     stopWatching()
     stopGate()
     stopPings()
+    stopIdentifying()
     await (await joined)()
     await stopMember(given, components)
   }

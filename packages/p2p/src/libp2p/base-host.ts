@@ -1,6 +1,6 @@
 /** The libp2p host at its smallest: what must stand before anything else can join it. */
 import { gossipsub, type GossipSub, type GossipsubOpts } from '@libp2p/gossipsub'
-import { identify, identifyPush } from '@libp2p/identify'
+import { type Identify, identify, identifyPush } from '@libp2p/identify'
 import type {
   Connection,
   ConnectionGater,
@@ -22,7 +22,12 @@ import { ping } from '@libp2p/ping'
 import type { Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
-import { MAX_INBOUND_PER_SECOND, MAX_PENDING_INBOUND, SPARE_CONNECTIONS } from '../limits.ts'
+import {
+  IDENTIFY_TIMEOUT_MS,
+  MAX_INBOUND_PER_SECOND,
+  MAX_PENDING_INBOUND,
+  SPARE_CONNECTIONS,
+} from '../limits.ts'
 import { boundPeerIds } from '../upstream/peer-id-lengths.ts'
 import { muxer } from './muxer.ts'
 
@@ -38,6 +43,7 @@ export interface HostComponents
 }
 
 export type MeshHost = Libp2p<{
+  readonly identify: Identify
   readonly pubsub: GossipSub
   readonly parts: { readonly components: HostComponents }
 }>
@@ -86,7 +92,7 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
     metrics: (components: { readonly connectionManager: ConnectionManager }) =>
       init.metrics(() => components.connectionManager.getConnections()),
     services: {
-      identify: identify(),
+      identify: identify({ timeout: IDENTIFY_TIMEOUT_MS }),
       identifyPush: identifyPush(),
       // the DHT pings by it; who answers pings is bounded (`answer-pings.ts`)
       ping: ping(),
