@@ -133,7 +133,7 @@ function differingClocks({ differing, members }: ClockOffset): HealthProblem[] {
   ]
 }
 
-/** Of whoever is not heard at all only what was refused is known. */
+/** Says what was refused: nothing else is known of a member that is not heard at all. */
 function refusedFutures(ledger: HealthView['ledger']): HealthProblem[] {
   const count = ledger.rejections().FUTURE ?? 0
   if (count === 0) return []

@@ -3,7 +3,7 @@ import css from './button.module.css'
 
 type ButtonProps = React.ComponentProps<'button'> & {
   readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet'
-  /** What it began is under way. It looks disabled and keeps the focus, which a disabled one would lose. */
+  /** True while the work that it began is under way. It looks disabled and keeps the focus, which a disabled one would lose. */
   readonly busy?: boolean
 }
 

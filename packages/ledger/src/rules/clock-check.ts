@@ -23,7 +23,7 @@ export interface ClockOffset {
 }
 
 interface Sample {
-  /** That of the heartbeat; undefined when the member told its time itself. */
+  /** The heartbeat's version; undefined when the member told its time itself. */
   readonly version: bigint | undefined
   /** The member's time less this node's monotonic time, in ms: stays right when this machine's clock is set. */
   readonly offsetMs: number

@@ -1,6 +1,6 @@
 /**
- * What a muxer has to say to a connection that takes nothing any more: the answer to a ping, the end of a stream, its own
- * end. @libp2p/yamux 8.0.3 lets the connection's refusal escape from where it handles what came before the end, and then
+ * Leaves unsaid what a muxer has for a connection that takes nothing any more: the answer to a ping, the end of a stream,
+ * its own end. @libp2p/yamux 8.0.3 lets the connection's refusal escape from where it handles what came before the end, and then
  * a second time from where it ends for that: an error that nobody catches, which ends the process.
  * Report to send: 'a ping that arrives while its connection closes is an uncaught exception'.
  *
