@@ -261,7 +261,7 @@ test('tombstones on many keys make their owner sign at a bounded rate', async ()
 })
 
 test('a claim is answered with what its maker may not have heard: at once, then together after a pause', async () => {
-  const { clock, a, b } = await race(60_000)
+  const { clock, a, b } = await race(1_000)
   const claim = () => send(b, a, ...KEY)
   claim()
   for (let again = 0; again < 5; again++) claim()
@@ -276,8 +276,18 @@ test('a claim is answered with what its maker may not have heard: at once, then 
   expect(answers()).toHaveLength(2)
   await clock.advance(60_000)
   expect(answers()).toHaveLength(2)
+  // by now both keep what they hold, and tell each other once
   claim()
   claim()
+  await clock.advance(60_000)
+  expect(answers()).toHaveLength(3)
+})
+
+test('an answer that is owed ends with its ledger', async () => {
+  const { clock, a, b } = await race(1_000)
+  send(b, a, ...KEY)
+  send(b, a, ...KEY)
+  expect(clock.pending).toBe(1)
   await a.ledger.stop()
   expect(clock.pending).toBe(0)
 })

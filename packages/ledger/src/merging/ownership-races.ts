@@ -117,9 +117,10 @@ class Races implements OwnershipRaces {
     }
     if (holder !== self && isFreshRace(claim)) return { type: 'none' }
     const conflict = this.conflicts.add(incoming, holder, owner, nowMs)
-    const answers = holder === self
-    if (conflict !== undefined) return { type: 'conflict', conflict, answers }
-    return { type: answers ? 'answer' : 'none' }
+    // one that is known was answered: two that keep what they hold must not tell each other so for ever
+    return conflict === undefined
+      ? { type: 'none' }
+      : { type: 'conflict', conflict, answers: holder === self }
   }
 
   /**
