@@ -289,19 +289,14 @@ class MeshLedger implements Ledger {
 
   #createMerger({ signer, verify, admits }: MergerParts): EntryMerger {
     const rules = this.#rules()
+    const events = this.#events
     return createEntryMerger({
       ...rules,
       admit: createAdmission({ ...rules, verify, admits }),
       commit: (edit, changes) => this.#commit(edit, changes) === undefined,
-      events: this.#events,
+      events,
       queue: this.#queue,
-      answers: new ClaimAnswers({
-        self: this.self,
-        clock: this.#clock,
-        state: this.#state,
-        events: this.#events,
-        signal: this.#stopping.signal,
-      }),
+      answers: new ClaimAnswers({ ...rules, clock: this.#clock, events, signal: this.#stopping.signal }),
       onHeartbeat: (heartbeat, verdict) => this.#hearClock(heartbeat, verdict, verify),
       retract: createRetractions({
         self: this.self,
