@@ -50,7 +50,11 @@ const node = await createP2pNode(
     logger: process.env['MEMBER_LOG'] === undefined ? silentLogger : stderrLogger,
   },
 )
-node.topic.onMessage(({ author, plaintext }) => say({ heard: Buffer.from(plaintext).toString(), author }))
+node.topic.onMessage(({ author, plaintext }) => {
+  // a replicator does so for whoever signed an entry of the block
+  node.topic.noteMember(author)
+  say({ heard: Buffer.from(plaintext).toString(), author })
+})
 node.subscribe((event) => say({ event }))
 if (mapsUdp !== undefined) node.mapUdpPort(mapsUdp, (mapped) => say({ mapped }))
 const ECHO = '/mesh/test-echo/1'
