@@ -1,8 +1,8 @@
 /** The page's dialogs in a browser, where focus, Escape and layout are real; what the node says of access and guests is played. */
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { browserPath, launchBrowser } from './support/browser.ts'
-import { type BuiltPage, buildPage, type ServedPage, servePage } from './support/served-page.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { browserPath } from './support/browser.ts'
+import { browseBuiltPage } from './support/built-page.ts'
 
 const SEEN = { timeout: 10_000 }
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
@@ -40,22 +40,11 @@ const configuration = `[Interface]\nPrivateKey = ${'x'.repeat(44)}\nAddress = 10
 const skipped = browserPath === undefined ? ' (skipped: no Chromium is installed)' : ''
 
 describe.skipIf(browserPath === undefined)(`dialogs in a browser${skipped}`, () => {
-  let built: BuiltPage
-  let node: ServedPage
-  let browser: Browser
-  beforeAll(async () => {
-    built = await buildPage()
-    node = await servePage(built.assets)
-    browser = await launchBrowser(browserPath ?? '')
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await node?.stop()
-    built?.remove()
-  })
+  const browsed = browseBuiltPage()
 
   /** Opens the page, with answers of a node that decides who is in and has guests; gives what was asked for by writing. */
   async function open(path: string, options = {}) {
+    const { node, browser } = browsed()
     const page = await browser.newPage(options)
     const written: string[] = []
     const play = (pattern: string, answer: (method: string) => unknown) =>
@@ -149,6 +138,7 @@ describe.skipIf(browserPath === undefined)(`dialogs in a browser${skipped}`, () 
   })
 
   test('an address that names no panel shows the list on a phone', async () => {
+    const { node } = browsed()
     const { page } = await open('/more', PHONE)
     for (const [path, heading] of [
       ['/files?view=nothing', 'Files'],

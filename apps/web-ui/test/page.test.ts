@@ -1,9 +1,9 @@
 import { eventually } from '@mesh/testkit'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { browserPath, launchBrowser, watchPage } from './support/browser.ts'
+import { describe, expect, test } from 'vitest'
+import { browserPath, watchPage } from './support/browser.ts'
 import { createRelay } from './support/relay.ts'
-import { type BuiltPage, buildPage, type ServedPage, servePage } from './support/served-page.ts'
+import { browseBuiltPage } from './support/built-page.ts'
+import { servePage } from './support/served-page.ts'
 
 /** What the node carries, and what a phone loads. */
 const MAX_SCRIPT_BYTES = 250_000
@@ -12,26 +12,16 @@ const SEEN = { timeout: 10_000 }
 const skipped = browserPath === undefined ? ' (skipped: no Chromium is installed)' : ''
 
 describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped}`, () => {
-  let built: BuiltPage
-  let node: ServedPage
-  let browser: Browser
-  beforeAll(async () => {
-    built = await buildPage()
-    node = await servePage(built.assets)
-    browser = await launchBrowser(browserPath ?? '')
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await node?.stop()
-    built?.remove()
-  })
+  const browsed = browseBuiltPage()
 
   test('is a few files, and not too many bytes', () => {
+    const { built } = browsed()
     expect(built.files.length).toBeLessThanOrEqual(8)
     expect(built.scriptBytes).toBeLessThan(MAX_SCRIPT_BYTES)
   })
 
   test('reads the summary, sees a write appear, writes a key, and loads nothing from elsewhere', async () => {
+    const { node, browser } = browsed()
     const page = await browser.newPage()
     const misdeeds = await watchPage(page, node.url)
     const answer = await page.goto(node.url)
@@ -71,6 +61,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
   })
 
   test('says how old it is when the node is gone, and keeps what it knows', async () => {
+    const { built, browser } = browsed()
     const leaving = await servePage(built.assets)
     await leaving.ledger.put('notes', 'greeting', '"hello"').settled
     const page = await browser.newPage()
@@ -85,6 +76,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
   })
 
   test('a node that takes connections and answers nothing is noticed within ten seconds', async () => {
+    const { node, browser } = browsed()
     const relay = await createRelay(node.url)
     const page = await browser.newPage()
     await page.goto(relay.url)
@@ -102,6 +94,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
   }, 90_000)
 
   test('shows what happened before it was opened, and keeps its files', async () => {
+    const { node, browser } = browsed()
     await fetch(`${node.url}/api/ledger/notes/before/hello`, { method: 'PUT' })
     const page = await browser.newPage()
     const caching = new Map<string, string | undefined>()
@@ -120,6 +113,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
   })
 
   test('fits a narrow phone without scrolling sideways', async () => {
+    const { node, browser } = browsed()
     const page = await browser.newPage({
       viewport: { width: 360, height: 740 },
       hasTouch: true,

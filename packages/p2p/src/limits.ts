@@ -71,18 +71,20 @@ export const MAX_RATED_ADDRESSES = 4_096
 export const MAX_PEER_ID_BYTES = 64
 /** The longest message of a relay, which its specification fixes. */
 export const MAX_RELAY_MESSAGE_BYTES = 4_096
-/** How many bytes a peer may say of itself on one stream. */
+/** The longest message by which a peer says what it is. */
 export const MAX_IDENTIFY_BYTES = 8_192
+/** How many bytes of these may come on one stream: go-libp2p sends the addresses in one and their signed record in another. */
+export const MAX_IDENTIFY_STREAM_BYTES = 2 * MAX_IDENTIFY_BYTES
 /** The longest question to this node's DHT: a record of a key has 10 KiB. */
 export const MAX_DHT_QUESTION_BYTES = 16 * 1024
-/** The longest answer of a DHT: twenty peers, each with its addresses. */
-export const MAX_DHT_ANSWER_BYTES = 64 * 1024
+/** The longest answer of a DHT: twenty peers that are near and as many that provide, each with some fifty addresses. */
+export const MAX_DHT_ANSWER_BYTES = 256 * 1024
 /** The longest message by which two peers agree on a WebRTC connection. */
 export const MAX_SIGNALLING_BYTES = 16 * 1024
 /** The longest message on a WebSocket: the encryption's have 64 KiB at most. */
 export const MAX_WEBSOCKET_MESSAGE_BYTES = 256 * 1024
 /** How many fields one of these messages may have. */
-export const MAX_MESSAGE_FIELDS = 2_048
+export const MAX_MESSAGE_FIELDS = 4_096
 /** How many lines are answered while a protocol is agreed on: a peer asks for one after the other that it speaks. */
 export const MAX_NEGOTIATION_ANSWERS = 32
 /** Pings a second that are answered on one connection in the long run; the library's echo has no bound. */

@@ -1,6 +1,7 @@
 /** Attacks by messages that cost more to read than to send: thousands of fields, and ids as long as a message. */
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair, publicKeyToProtobuf } from '@libp2p/crypto/keys'
+import type { RPC } from '@libp2p/gossipsub/message'
 import type { PublicKey } from '@libp2p/interface'
 import type { Attack, Scenario } from '../scenario.ts'
 import { dialTarget, framed, openStream, overAndOver, sendAll, together, varint } from '../attackers.ts'
@@ -69,6 +70,28 @@ async function overStreams(
   )
 }
 
+/** Says what `make` gives on the topic, one message after the other on each of a member's streams, with a pause after each. */
+async function sayOverAndOver(
+  attack: Attack,
+  pauseMs: number,
+  make: (sealing: Sealing) => Promise<RPC.Message>,
+): Promise<void> {
+  const { signal, target, tally, config } = attack
+  const sealing = createSealing(config)
+  await overAndOver(attack, async () => {
+    const connection = await dialTarget(await attack.peer(), target, signal)
+    const stream = await openGossip(connection, [sealing.topic()], signal)
+    while (stream.status === 'open' && !signal.aborted) {
+      const frame = gossipFrame({ messages: [await make(sealing)] })
+      if (!(await sendAll(stream, frame, signal))) break
+      tally.count('messages')
+      await pause(pauseMs, signal)
+    }
+  })
+}
+
+type Sealing = ReturnType<typeof createSealing>
+
 export const MESSAGE_ATTACKS: readonly Scenario[] = [
   {
     name: 'gossip-fields',
@@ -111,20 +134,11 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: true,
     aim: 'messages',
     async run(attack) {
-      const { signal, target, tally, config } = attack
-      const sealing = createSealing(config)
       const key = await generateKeyPair('Ed25519')
       const author = longId(key.publicKey, 128 * KIB)
-      await overAndOver(attack, async () => {
-        const connection = await dialTarget(await attack.peer(), target, signal)
-        const stream = await openGossip(connection, [sealing.topic()], signal)
-        while (stream.status === 'open' && !signal.aborted) {
-          const said = { topic: sealing.topic(), data: sealing.envelope(Buffer.from('{}')) }
-          const message = await signAs(key, author, said)
-          if (!(await sendAll(stream, gossipFrame({ messages: [message] }), signal))) break
-          tally.count('messages')
-          await pause(200, signal)
-        }
+      await sayOverAndOver(attack, 200, (sealing) => {
+        const said = { topic: sealing.topic(), data: sealing.envelope(Buffer.from('{}')) }
+        return signAs(key, author, said)
       })
     },
   },
@@ -136,19 +150,8 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: true,
     aim: 'messages',
     async run(attack) {
-      const { signal, target, tally, config } = attack
-      const sealing = createSealing(config)
       const data = Buffer.from(`{"a":[${'[],'.repeat(4_600_000)}[]]}`)
-      await overAndOver(attack, async () => {
-        const connection = await dialTarget(await attack.peer(), target, signal)
-        const stream = await openGossip(connection, [sealing.topic()], signal)
-        while (stream.status === 'open' && !signal.aborted) {
-          const message = await signMessage(randomBytes(32), sealing.topic(), data)
-          if (!(await sendAll(stream, gossipFrame({ messages: [message] }), signal))) break
-          tally.count('messages')
-          await pause(100, signal)
-        }
-      })
+      await sayOverAndOver(attack, 100, (sealing) => signMessage(randomBytes(32), sealing.topic(), data))
     },
   },
   {
@@ -174,7 +177,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     name: 'identify-lists',
     who: 'stranger',
     does: 'pushes identify messages with hundreds of addresses, or with one that ends with an id of 8 KB, ten in a stream',
-    boundedBy: 'MAX_IDENTIFY_BYTES, MAX_PEER_ID_BYTES, IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL',
+    boundedBy: 'MAX_IDENTIFY_STREAM_BYTES, MAX_PEER_ID_BYTES, IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL',
     appliesToLegacy: true,
     aim: 'messages',
     async run(attack) {

@@ -49,26 +49,17 @@ impl Star {
 
 /// A packet of member `n` to the hub, of one of its flows.
 fn up(n: u8, flow: u8, sequence: u32) -> Vec<u8> {
-    let (source, destination) = (format!("10.2.{n}.{flow}"), format!("10.3.{n}.{flow}"));
-    build(&Spec {
-        source: &source,
-        destination: &destination,
-        sequence,
-        payload: 50 + flow as usize,
-        ..Spec::default()
-    })
+    between([format!("10.2.{n}.{flow}"), format!("10.3.{n}.{flow}")], flow, sequence)
 }
 
 /// A packet of the hub to member `n`.
 fn down(n: u8, flow: u8, sequence: u32) -> Vec<u8> {
-    let (source, destination) = (format!("10.3.{n}.{flow}"), format!("10.2.{n}.{flow}"));
-    build(&Spec {
-        source: &source,
-        destination: &destination,
-        sequence,
-        payload: 50 + flow as usize,
-        ..Spec::default()
-    })
+    between([format!("10.3.{n}.{flow}"), format!("10.2.{n}.{flow}")], flow, sequence)
+}
+
+fn between([source, destination]: [String; 2], flow: u8, sequence: u32) -> Vec<u8> {
+    let payload = 50 + flow as usize;
+    build(&Spec { source: &source, destination: &destination, sequence, payload, ..Spec::default() })
 }
 
 /// The flow that a packet belongs to, by its addresses, and its number in it.

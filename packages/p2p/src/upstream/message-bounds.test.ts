@@ -79,8 +79,13 @@ test('what follows the question of a relay is what it carries, and has no bound 
 })
 
 test('what a peer says of itself is bounded for the stream, in however many messages', async () => {
-  const { near, far } = await createStream('/ipfs/id/push/1.0.0')
-  for (let at = 0; at < 9; at++) far.send(long(1_000))
+  const { near, far, read } = await createStream('/ipfs/id/push/1.0.0')
+  // the addresses, and their signed record
+  const message = long(MAX_IDENTIFY_BYTES - 16)
+  for (let sent = 0; sent < 2; sent++) far.send(message)
+  await eventually(() => expect(read().length).toBe(2 * message.length))
+  expect(near.status).toBe('open')
+  far.send(long(1_000))
   await eventually(() => expect(near.status).toBe('aborted'))
 })
 

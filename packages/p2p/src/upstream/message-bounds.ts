@@ -15,6 +15,7 @@ import {
   MAX_DHT_ANSWER_BYTES,
   MAX_DHT_QUESTION_BYTES,
   MAX_IDENTIFY_BYTES,
+  MAX_IDENTIFY_STREAM_BYTES,
   MAX_MESSAGE_FIELDS,
   MAX_PEER_ID_BYTES,
   MAX_RELAY_MESSAGE_BYTES,
@@ -44,7 +45,7 @@ interface Bounds {
 const PEER: MessageShape = { 1: { maxBytes: MAX_PEER_ID_BYTES } }
 /** Both messages of a relay name a peer in their second field. */
 const RELAY: Bounds = { maxBytes: MAX_RELAY_MESSAGE_BYTES, isFirstOnly: true, shape: { 2: { shape: PEER } } }
-const IDENTIFY: Bounds = { maxBytes: MAX_IDENTIFY_BYTES, maxStreamBytes: MAX_IDENTIFY_BYTES }
+const IDENTIFY: Bounds = { maxBytes: MAX_IDENTIFY_BYTES, maxStreamBytes: MAX_IDENTIFY_STREAM_BYTES }
 /** Those that are closer stand in the eighth field, and those that provide in the ninth. */
 const DHT: Bounds = {
   maxBytes: MAX_DHT_QUESTION_BYTES,

@@ -2,16 +2,8 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import { systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { YAMUX, yamuxHead } from '../../test/yamux-frame.ts'
 import { muxer } from '../libp2p/muxer.ts'
-
-const [PING, SYN] = [2, 1]
-
-function ping(): Uint8Array {
-  const bytes = Buffer.alloc(12)
-  bytes.writeUInt8(PING, 1)
-  bytes.writeUInt16BE(SYN, 2)
-  return bytes
-}
 
 test('a ping and a new stream that come while the connection closes are no error', async () => {
   const [far, inbound] = multiaddrConnectionPair({ delay: 0 })
@@ -21,11 +13,8 @@ test('a ping and a new stream that come while the connection closes are no error
   process.on('uncaughtException', uncaught)
   onTestFinished(() => void process.off('uncaughtException', uncaught))
   Object.assign(inbound, { writeStatus: 'closing' })
-  far.send(ping())
-  const opened = Buffer.alloc(12)
-  opened.writeUInt16BE(SYN, 2)
-  opened.writeUInt32BE(1, 4)
-  far.send(opened)
+  far.send(yamuxHead({ type: YAMUX.PING, flags: YAMUX.SYN, stream: 0 }))
+  far.send(yamuxHead({ type: YAMUX.DATA, flags: YAMUX.SYN, stream: 1 }))
   await eventually(() => expect(near.streams).toHaveLength(1))
   near.abort(new Error('enough'))
   await new Promise((resolve) => setImmediate(resolve))

@@ -2,20 +2,15 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import { systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
+import { YAMUX, yamuxHead } from '../../test/yamux-frame.ts'
 import { muxer } from '../libp2p/muxer.ts'
 
-const [DATA, SYN, FIN] = [0, 1, 4]
+const { SYN, FIN } = YAMUX
 /** The window that a stream begins with, which yamux fixes. */
 const FIRST_WINDOW_BYTES = 256 * 1024
 
-function head(flags: number, stream: number, length: number): Uint8Array {
-  const bytes = Buffer.alloc(12)
-  bytes.writeUInt8(DATA, 1)
-  bytes.writeUInt16BE(flags, 2)
-  bytes.writeUInt32BE(stream, 4)
-  bytes.writeUInt32BE(length, 8)
-  return bytes
-}
+const head = (flags: number, stream: number, length: number) =>
+  yamuxHead({ type: YAMUX.DATA, flags, stream, length })
 
 /** A muxer, what came on its streams, and the other end of its connection, which says what it likes. */
 function createEnd({ isRead = true } = {}) {

@@ -2,19 +2,15 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import { eventually } from '@mesh/testkit'
 import type { Clock } from '@mesh/core'
 import { expect, onTestFinished, test } from 'vitest'
+import { YAMUX, yamuxHead } from '../../test/yamux-frame.ts'
 import { muxer } from '../libp2p/muxer.ts'
 import { FRAMES_TURN_MS } from '../limits.ts'
 
-const [WINDOW_UPDATE, DATA, SYN, RST] = [1, 0, 1, 8]
+const { WINDOW_UPDATE, DATA, SYN, RST } = YAMUX
 const STREAMS = 2_000
 
 function frame(type: number, flags: number, stream: number, data = Buffer.alloc(0)): Uint8Array {
-  const bytes = Buffer.alloc(12)
-  bytes.writeUInt8(type, 1)
-  bytes.writeUInt16BE(flags, 2)
-  bytes.writeUInt32BE(stream, 4)
-  bytes.writeUInt32BE(data.length, 8)
-  return Buffer.concat([bytes, data])
+  return Buffer.concat([yamuxHead({ type, flags, stream, length: data.length }), data])
 }
 
 /** A muxer whose streams take a tenth of a turn each, and the most that it took of one turn. */
