@@ -24,6 +24,14 @@ export const REQUESTS_TURN_MS = 8
 export const MAX_CONNECTIONS = 16_384
 /** How many connections one other machine may have: an IPv4 address, or a /64 of IPv6. */
 export const MAX_CONNECTIONS_PER_ADDRESS = 256
+/** How many bytes all connections to one listener may have sent of requests that are not read in whole. */
+export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
+/** How many of Node's parsers wait to be used again, each with the head that it was in when its connection ended. */
+export const MAX_IDLE_PARSERS = 16
+/** How many new connections to one listener are read for the first time in one turn of the event loop. */
+export const NEW_CONNECTIONS_AT_ONCE = 64
+/** How often what they have sent is looked at, in ms. */
+export const UNREAD_CHECK_MS = 20
 /** How many connections wait to be taken; the system may have a lower bound. */
 export const LISTEN_BACKLOG = 4_096
 /** How long the sender of a request that was answered early may go on, in ms, before its connection is cut. */

@@ -72,6 +72,19 @@ async function beginMessage({ signal, tally }: Attack, isFrame: boolean): Promis
   }).finally(() => signal.removeEventListener('abort', end))
 }
 
+/** Sends the first 700 KB of a head, and then nothing, until the connection ends. */
+async function beginHead({ target, signal, tally }: Attack, head: Uint8Array): Promise<void> {
+  const { hostname, port } = new URL(target.url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  const end = () => socket.destroy()
+  signal.addEventListener('abort', end)
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', () => socket.resume().write(head, () => tally.count('heads begun')))
+    socket.once('error', reject)
+    socket.once('close', () => resolve())
+  }).finally(() => signal.removeEventListener('abort', end))
+}
+
 export const REQUEST_ATTACKS: readonly Scenario[] = [
   {
     name: 'websocket-messages',
@@ -82,6 +95,18 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     aim: 'MiB of messages',
     needs: [`--listen-maddrs=/ip4/127.0.0.1/tcp/${WEB_SOCKET_PORT}/ws`],
     run: (attack) => together(16, (at) => overAndOver(attack, () => beginMessage(attack, at % 4 !== 0))),
+  },
+  {
+    name: 'unfinished-heads',
+    who: 'stranger',
+    does: 'the first 700 KB of a request, of which no more comes, on 1,000 connections to the API',
+    boundedBy: 'MAX_UNREAD_BYTES, HEADERS_TIMEOUT_MS',
+    appliesToLegacy: true,
+    aim: 'heads begun',
+    run(attack) {
+      const head = Buffer.from(`GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'h'.repeat(700 * 1024)}`)
+      return together(1_000, () => overAndOver(attack, () => beginHead(attack, head), 1_000))
+    },
   },
   {
     name: 'pipelined-requests',

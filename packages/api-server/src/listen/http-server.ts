@@ -5,6 +5,7 @@ import {
   type RequestListener,
   type Server,
   type ServerResponse,
+  setMaxIdleHTTPParsers,
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -15,6 +16,7 @@ import { createRequestId } from '../http/request-id.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
 import { RequestTurns } from './request-turns.ts'
+import { UnreadBytes } from './unread-bytes.ts'
 import {
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_TIMEOUT_MS,
@@ -22,6 +24,7 @@ import {
   MAX_CONNECTIONS,
   MAX_CONNECTIONS_PER_ADDRESS,
   MAX_HEADER_LINES,
+  MAX_IDLE_PARSERS,
   MAX_REQUEST_HEAD_BYTES,
   REQUEST_TIMEOUT_MS,
   SOCKET_IDLE_TIMEOUT_MS,
@@ -45,10 +48,13 @@ export function createHttpServer(
   { clock, random }: { clock: Clock; random: Random },
   timeouts = DEFAULT_TIMEOUTS,
 ): Server {
+  setMaxIdleHTTPParsers(MAX_IDLE_PARSERS)
   const inFlight = new WeakMap<Duplex, Set<ServerResponse>>()
   const turns = new RequestTurns(clock)
+  const unread = new UnreadBytes(clock)
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     remember(inFlight, req.socket, res)
+    unread.begins(req, res)
     res.on('finish', () => {
       if (!req.complete) cutOff(req.socket, clock)
     })
@@ -81,6 +87,7 @@ export function createHttpServer(
   server.maxConnections = MAX_CONNECTIONS
   server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
   server.on('connection', limitConnections())
+  server.on('connection', (socket: Socket) => unread.watch(socket))
   // who expects `100-continue` gets it when the body is read; another expectation may be ignored
   server.on('checkContinue', handle)
   server.on('checkExpectation', handle)

@@ -6,33 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Clock, LoopTurns } from '@mesh/core'
 import { REQUESTS_TURN_MS } from '../limits.ts'
-
-/**
- * A socket of Node's HTTP server: 26.10 does not read one on which `_paused` stands, whatever the requests on it ask for.
- * Without it each answer has the socket read again.
- */
-interface PausedSocket {
-  _paused?: boolean
-  /** It is paused with the socket. */
-  readonly parser?: { resume?(): void } | null
-}
-
-function stopReading(socket: Socket): void {
-  ;(socket as PausedSocket)._paused = true
-  socket.pause()
-}
-
-function isStopped(socket: Socket): boolean {
-  return (socket as PausedSocket)._paused === true
-}
-
-function readOn(socket: Socket): void {
-  if (socket.destroyed) return
-  const paused: PausedSocket = socket as PausedSocket
-  paused._paused = false
-  paused.parser?.resume?.()
-  socket.resume()
-}
+import { isStopped, readOn, stopReading } from './socket-reading.ts'
 
 /** The requests of one connection. */
 interface Queue {
