@@ -37,6 +37,8 @@ const NOTIFIED = [
 ].join('\n')
 
 const why = ['python3', 'systemd-notify'].find((name) => spawnSync(name, ['--version']).status !== 0)
+/** The limit of a process that runs may be raised. */
+const raisesLimits = process.getuid?.() === 0 && spawnSync('prlimit', ['--version']).status === 0
 const mesh = createMesh()
 afterAll(() => mesh.cleanUp())
 
@@ -80,6 +82,10 @@ describe.skipIf(why !== undefined)(suiteName('as a service', why && `${why} is n
       held.push(connect(Number(port), hostname).on('error', () => {}))
     }
     await eventually(async () => expect(await problems()).toContain('node.few_files'), { withinMs: 30_000 })
+    if (raisesLimits) {
+      spawnSync('prlimit', [`--pid=${node.pid}`, '--nofile=4096:4096'])
+      await eventually(async () => expect(await problems()).not.toContain('node.few_files'))
+    }
     for (const socket of held) socket.destroy()
     await eventually(async () => expect(await problems()).not.toContain('node.few_files'), {
       withinMs: 30_000,

@@ -25,6 +25,8 @@ export async function runUntilSignal(
 ): Promise<number> {
   const asked = new AbortController()
   let failure: { readonly error: unknown } | undefined
+  // whoever read what it prints is gone, or the disk is full: that ends a command, but no node
+  process.stdout.removeAllListeners('error').on('error', () => {})
   const end = waitForEnd(log, asked)
   const starting = start(asked.signal)
   const first = await Promise.race([starting, end])
