@@ -1,6 +1,7 @@
 /** Bad days of a machine that a node lives on: output that nobody takes, files that are removed underneath, a terminal that closes. */
-import { spawn } from 'node:child_process'
-import { existsSync, renameSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '@mesh/testkit'
 import { afterAll, expect, test } from 'vitest'
@@ -62,3 +63,42 @@ test('a state folder that is moved away underneath is told by health and readine
   expect(await readiness()).toBe(200)
   expect((await node.stop()).code).toBe(0)
 })
+
+/** Runs its words on a terminal of their own, which closes when this program ends; prints their process. */
+const TERMINAL = [
+  'import os, pty, sys',
+  'pid, master = pty.fork()',
+  'if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])',
+  'print(pid, flush=True)',
+  'while os.read(master, 65536): pass',
+].join('\n')
+const noPython = spawnSync('python3', ['--version']).status === 0 ? undefined : 'python3 is not installed'
+
+test.skipIf(noPython !== undefined)(suiteName('a node ends with its terminal', noPython), async () => {
+  const stateDir = mesh.makeFolder()
+  const args = ['api', '--listen=127.0.0.1:0', `--state-dir=${stateDir}`, ...LOOPBACK_ARGS]
+  const terminal = spawn('python3', ['-c', TERMINAL, ...commandWords(), ...args], {
+    env: { PATH: process.env['PATH'], HOME: mesh.folder, MESHTOKEN: makeToken() },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(terminal.stdout, 'data')) as [Buffer]
+  const pid = Number(line.toString())
+  const status = async () => (await mesh.run(['status', `--state-dir=${stateDir}`])).code
+  try {
+    await eventually(async () => expect(await status()).toBe(0), { withinMs: 30_000 })
+    terminal.kill('SIGKILL')
+    await eventually(() => expect(isThere(pid)).toBe(false), { withinMs: 10_000 })
+    expect(readdirSync(stateDir, { recursive: true })).not.toContainEqual(expect.stringMatching(/pid$/))
+  } finally {
+    terminal.kill('SIGKILL')
+    if (isThere(pid)) process.kill(pid, 'SIGKILL')
+  }
+})
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -95,7 +95,7 @@ function openFileProblems({ openFiles }: HealthView): HealthProblem[] {
       code: 'node.few_files',
       severity: open >= allowed ? 'error' : 'warning',
       title: `This process has ${open} of ${allowed} files open, connections included`,
-      hint: 'Without free ones nobody can connect: raise LimitNOFILE= in the unit of systemd, or ulimit -n, and restart the node. It goes on by itself when connections end.',
+      hint: 'Without free ones nobody can connect: raise LimitNOFILE= in the unit of systemd, or ulimit -n, and restart the node; or `prlimit --pid PID --nofile=65536` while it runs. It goes on by itself when connections end.',
     },
   ]
 }
