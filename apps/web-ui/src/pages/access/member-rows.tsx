@@ -113,8 +113,8 @@ function Revoke({ name, peer, onClose, onRevoke }: RevokeProps) {
       onConfirm={onRevoke}
     >
       <p>
-        All members close what is open with it within seconds: packets, services, files, relays and names. What
-        it wrote into the ledger ends, but for keys of buckets such as notes that this node holds now.
+        All members close what is open with it within seconds: packets, services, files, relays and names.
+        What it wrote into the ledger ends, but for keys of buckets such as notes that this node holds now.
       </p>
       <p className={css.hint}>
         It keeps the token, and what it has heard until now. Only this administrator can let it in again.
