@@ -6,15 +6,14 @@ import { join } from 'node:path'
 import { eventually } from '@mesh/testkit'
 import { afterAll, expect, test } from 'vitest'
 import { commandWords, createMesh, LOOPBACK_ARGS, makeToken } from './harness.ts'
-import { suiteName } from './suite.ts'
 
 const mesh = createMesh()
 afterAll(() => mesh.cleanUp())
 
-const why = existsSync('/dev/full') ? undefined : 'there is no /dev/full'
+const why = existsSync('/dev/full') ? '' : ' (skipped: there is no /dev/full)'
 
-test.skipIf(why !== undefined)(
-  suiteName('a node whose output goes to a full disk runs on, and ends as asked', why),
+test.skipIf(why !== '')(
+  `a node whose output goes to a full disk runs on, and ends as asked${why}`,
   async () => {
     const stateDir = mesh.makeFolder()
     const args = ['api', '--listen=127.0.0.1:0', `--state-dir=${stateDir}`, ...LOOPBACK_ARGS]
@@ -39,14 +38,11 @@ test.skipIf(why !== undefined)(
   },
 )
 
-test.skipIf(why !== undefined)(
-  suiteName('a command whose output goes to a full disk says so', why),
-  async () => {
-    const prefix = ['sh', '-c', 'exec "$@" >/dev/full', 'sh']
-    const { code, stderr } = await mesh.run(['help', '--all'], { prefix })
-    expect([code, stderr]).toEqual([1, expect.stringContaining('the output could not be written: ENOSPC')])
-  },
-)
+test.skipIf(why !== '')(`a command whose output goes to a full disk says so${why}`, async () => {
+  const prefix = ['sh', '-c', 'exec "$@" >/dev/full', 'sh']
+  const { code, stderr } = await mesh.run(['help', '--all'], { prefix })
+  expect([code, stderr]).toEqual([1, expect.stringContaining('the output could not be written: ENOSPC')])
+})
 
 test('a state folder that is moved away underneath is told by health and readiness until it is back', async () => {
   const node = await mesh.start({ token: makeToken(), until: 'all transports listening' })
@@ -72,9 +68,10 @@ const TERMINAL = [
   'print(pid, flush=True)',
   'while os.read(master, 65536): pass',
 ].join('\n')
-const noPython = spawnSync('python3', ['--version']).status === 0 ? undefined : 'python3 is not installed'
+const noPython =
+  spawnSync('python3', ['--version']).status === 0 ? '' : ' (skipped: python3 is not installed)'
 
-test.skipIf(noPython !== undefined)(suiteName('a node ends with its terminal', noPython), async () => {
+test.skipIf(noPython !== '')(`a node ends with its terminal${noPython}`, async () => {
   const stateDir = mesh.makeFolder()
   const args = ['api', '--listen=127.0.0.1:0', `--state-dir=${stateDir}`, ...LOOPBACK_ARGS]
   const terminal = spawn('python3', ['-c', TERMINAL, ...commandWords(), ...args], {
