@@ -41,6 +41,7 @@ function openSide() {
     isConfirmed: () => false,
     publish: () => {},
     log: silentLogger,
+    clock: systemClock,
   })
   const write = (key: string) => {
     const statement = { key, valueText: '1', existing: undefined, nowMs: systemClock.now() }

@@ -5,8 +5,10 @@
  * names and values.
  */
 import { type PeerId, tryParsePeerId } from '@mesh/core'
-import { verifySignature } from '@mesh/ledger'
+import { createNodeVerifier } from '@mesh/ledger/node'
 import { MAX_LABEL_LENGTH } from '../limits.ts'
+
+const verifySignature = createNodeVerifier()
 
 /** The states of a peer: it may use the network, or may not any more. */
 export type MemberState = 'admitted' | 'revoked'
