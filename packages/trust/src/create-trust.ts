@@ -183,8 +183,8 @@ class NodeTrust implements Trust {
     if (administration === undefined) return []
     const mayUse = (peer: string) => this.mayUse(peer)
     const isConfirmed = () => administration.roster.admitted.has(this.#init.self)
-    const { log } = this.#components
-    return [createStatementSharing({ ledger, mayUse, isConfirmed, publish, log })]
+    const { log, clock } = this.#components
+    return [createStatementSharing({ ledger, mayUse, isConfirmed, publish, log, clock })]
   }
 
   #createGuard(ledger: TrustLedger, network: TrustNetwork): PeerGuard | undefined {

@@ -17,6 +17,10 @@ export const MAX_KEY_TEXT_LENGTH = 2_048
 export const MAX_AUTH_KEYS = 16
 /** How many legacy challenges are verified: one costs some ms of processor time for each public key. */
 export const LEGACY_CHALLENGES = { perSecond: 2, burst: 16 } as const
+/** The time that verifying them may take at once, in ms. */
+export const CHALLENGES_BURST_MS = 10
+/** Verifying them gets at most one part in this many of the time after that. */
+export const CHALLENGES_TIME_SHARE = 4
 /** The most signatures of legacy challenges whose author is remembered. */
 export const MAX_REMEMBERED_CHALLENGES = 4_096
 /** The least time between two challenges of this node on the public topic, in ms. */
@@ -36,6 +40,12 @@ export const ENTRIES_MESSAGE_BYTES = 64 * 1024
 export const ENTRIES_PER_MESSAGE = 64
 /** The most messages with entries of one exchange: 16,384 entries. */
 export const MAX_ENTRY_MESSAGES = 256
+/** The entries of a message that are judged at once; then others have their turn. */
+export const ENTRIES_AT_ONCE = 8
+/** The time that judging entries may take at once, in ms, of all exchanges together. */
+export const STATEMENTS_BURST_MS = 10
+/** Judging them gets at most one part in this many of the time after that. */
+export const STATEMENTS_TIME_SHARE = 3
 /** Exchanges of one peer that are served at a time. */
 export const MAX_EXCHANGES_PER_PEER = 2
 /** How many exchanges one peer may begin. */

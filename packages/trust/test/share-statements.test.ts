@@ -42,6 +42,7 @@ function openSide() {
     isConfirmed: () => false,
     publish: () => {},
     log: silentLogger,
+    clock: systemClock,
   })
   const write = (key: string, valueText = '1') => {
     const statement = { key, valueText, existing: undefined, nowMs: systemClock.now() }

@@ -5,9 +5,11 @@
  * names and values.
  */
 import { type PeerId, tryParsePeerId } from '@mesh/core'
-import { verifySignature } from '@mesh/ledger'
+import { createNodeVerifier } from '@mesh/ledger/node'
 import { MAX_CLAIM_LENGTH, MAX_LABEL_LENGTH } from '../limits.ts'
 import { formatKept, type KeptEntries, parseKept } from './kept-entries.ts'
+
+const verifySignature = createNodeVerifier()
 
 /** The states of a peer: it may use the network, or may not any more. */
 export type MemberState = 'admitted' | 'revoked'
