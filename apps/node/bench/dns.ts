@@ -6,12 +6,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@mesh/testkit'
 import { runTool, startDnsmasq, whyNoDnsTools } from '../test/dns-lab.ts'
 import { createMesh, makeToken, type NodeProcess } from '../test/harness.ts'
 import { median } from './statistics.ts'
 import { until } from './until.ts'
 
-const [OURS, ONE_PATTERN, DNSMASQ, UPSTREAM] = [42_361, 42_362, 42_363, 42_364] as const
 const SECONDS = '3'
 const TURNS = 3
 const PATTERNS = 1_000
@@ -24,19 +24,21 @@ export async function measureDns() {
   const folder = mkdtempSync(join(tmpdir(), 'mesh-bench-dns-'))
   const ends: (() => Promise<void>)[] = []
   try {
-    ends.push(await startDnsmasq(UPSTREAM, ['--address=/example.org/192.0.2.80', '--local-ttl=3600']))
-    const cached = [`--server=127.0.0.1#${UPSTREAM}`, '--cache-size=10000']
-    ends.push(
-      await startDnsmasq(DNSMASQ, [...cached, '--host-record=laptop.mesh,10.1.0.5', ...dnsmasqNames()]),
-    )
+    const upstream = await startDnsmasq(['--address=/example.org/192.0.2.80', '--local-ttl=3600'])
+    ends.push(upstream.stop)
+    const cached = [`--server=127.0.0.1#${upstream.port}`, '--cache-size=10000']
+    const named = [...cached, '--host-record=laptop.mesh,10.1.0.5', ...dnsmasqNames()]
+    const dnsmasq = await startDnsmasq(named)
+    ends.push(dnsmasq.stop)
     const start = (port: number) =>
       mesh.start({
         token: makeToken(),
         built: true,
-        args: [`--dns=127.0.0.1:${port}`, `--dns-forward-server=127.0.0.1:${UPSTREAM}`],
+        args: [`--dns=127.0.0.1:${port}`, `--dns-forward-server=127.0.0.1:${upstream.port}`],
         until: 'dns listening',
       })
-    const [many, one] = [await start(OURS), await start(ONE_PATTERN)]
+    const [ours, onePatternPort] = [await freePort(), await freePort()]
+    const [many, one] = [await start(ours), await start(onePatternPort)]
     await fill(many, PATTERNS)
     await fill(one, 1)
     const files = {
@@ -49,12 +51,12 @@ export async function measureDns() {
         Array.from({ length: NAMES }, (_, at) => `n${at}.example.org`),
       ),
     }
-    const host = await compare(files.host)
-    const patterns = await compare(files.patterns)
-    const forward = await compare(files.forward)
+    const host = await compare([ours, dnsmasq.port], files.host)
+    const patterns = await compare([ours, dnsmasq.port], files.patterns)
+    const forward = await compare([ours, dnsmasq.port], files.forward)
     const { first: onePattern, second: manyPatterns } = await turns([
-      [ONE_PATTERN, files.pattern],
-      [OURS, files.patterns],
+      [onePatternPort, files.pattern],
+      [ours, files.patterns],
     ])
     // how many times as much a question costs with 1,000 patterns
     const cost = ratio(onePattern, manyPatterns)
@@ -98,10 +100,10 @@ function questions(folder: string, name: string, names: readonly string[]): stri
   return file
 }
 
-async function compare(file: string) {
+async function compare([ours, dnsmasq]: readonly [number, number], file: string) {
   const { first, second } = await turns([
-    [OURS, file],
-    [DNSMASQ, file],
+    [ours, file],
+    [dnsmasq, file],
   ])
   return { ours: first, dnsmasq: second, ratio: ratio(first, second) }
 }

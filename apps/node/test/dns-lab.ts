@@ -1,6 +1,6 @@
 /** What DNS is tested and measured with: dig, kdig, dnsperf, and dnsmasq as the server of other names. */
 import { spawn, spawnSync } from 'node:child_process'
-import { eventually } from '@mesh/testkit'
+import { eventually, freePort } from '@mesh/testkit'
 
 /** Undefined when the tools are there, else which is not. */
 export function whyNoDnsTools(tools: readonly string[] = ['dig', 'kdig', 'dnsmasq']): string | undefined {
@@ -27,17 +27,24 @@ export function dig(port: number, ...words: readonly string[]): Promise<string> 
   return runTool('dig', ['@127.0.0.1', '-p', String(port), '+tries=1', '+time=6', ...words])
 }
 
-/** dnsmasq in the foreground, on loopback alone, without the machine's own names. @returns ends it */
-export async function startDnsmasq(port: number, args: readonly string[]): Promise<() => Promise<void>> {
+export interface Dnsmasq {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+/** dnsmasq in the foreground, on a port of loopback alone, without the machine's own names. */
+export async function startDnsmasq(args: readonly string[]): Promise<Dnsmasq> {
+  const port = await freePort()
   const own = ['-k', '-p', String(port), '--listen-address=127.0.0.1', '--bind-interfaces', '--no-resolv']
   const child = spawn('dnsmasq', [...own, '--no-hosts', '--pid-file=', '--conf-file=/dev/null', ...args], {
     stdio: 'ignore',
   })
   await eventually(() => dig(port, '+short', 'probe.invalid'), { withinMs: 10_000 })
-  return async () => {
+  const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const gone = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGKILL')
     await gone
   }
+  return { port, stop }
 }

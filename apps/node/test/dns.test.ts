@@ -39,15 +39,13 @@ function machine(id: string, Hostname: string) {
 
 describe.skipIf(why !== undefined)(suiteName('a node that answers DNS', why), () => {
   test('hosts, patterns, reverse names and other names, over UDP and TCP', async () => {
-    const upstream = 42_353
-    cleanUps.push(
-      await startDnsmasq(upstream, [
-        '--host-record=www.example.org,192.0.2.80,2001:db8::80',
-        '--local=/example.org/',
-      ]),
-    )
+    const upstream = await startDnsmasq([
+      '--host-record=www.example.org,192.0.2.80,2001:db8::80',
+      '--local=/example.org/',
+    ])
+    cleanUps.push(upstream.stop)
     const { mesh, node, port } = await startDns([
-      `--dns-forward-server=127.0.0.1:${upstream}`,
+      `--dns-forward-server=127.0.0.1:${upstream.port}`,
       `--dns-forward-server=dead.example=127.0.0.1:9`,
     ])
     const put = (bucket: string, key: string, body: unknown) =>
@@ -140,11 +138,11 @@ describe.skipIf(why !== undefined)(suiteName('a node that answers DNS', why), ()
   })
 
   test('a port in use is told in health, and taken when it is free', async () => {
-    const stop = await startDnsmasq(42_354, [])
+    const { port, stop } = await startDnsmasq([])
     cleanUps.push(stop)
     const mesh = createMesh()
     cleanUps.push(() => mesh.cleanUp())
-    const node = await mesh.start({ token: makeToken(), args: ['--dns=127.0.0.1:42354'] })
+    const node = await mesh.start({ token: makeToken(), args: [`--dns=127.0.0.1:${port}`] })
     await eventually(async () => {
       const { Problems } = await node.client.getHealth()
       expect(Problems).toMatchObject([{ Code: 'dns.cannot_listen', Severity: 'error' }])

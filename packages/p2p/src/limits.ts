@@ -81,6 +81,16 @@ export const MAX_DHT_QUESTION_BYTES = 16 * 1024
 export const MAX_DHT_ANSWER_BYTES = 256 * 1024
 /** The longest message by which two peers agree on a WebRTC connection. */
 export const MAX_SIGNALLING_BYTES = 16 * 1024
+/** The connections of WebRTC that others have begun and that are none yet: each holds a socket, and ICE's time of 10 s. */
+export const MAX_PENDING_WEBRTC = 32
+/** The same of one address: an IPv4 address, or a /64 of IPv6. */
+export const MAX_PENDING_WEBRTC_PER_ADDRESS = 16
+/** The most addresses that the other side of one WebRTC connection may name. */
+export const MAX_CANDIDATES = 32
+/** How many frames may begin in one message on a data channel: who writes sends one in each. */
+export const MAX_FRAMES_IN_CHANNEL_MESSAGE = 16
+/** How often this node says on one data channel that a stream has ended: each of both ends once, and once that it heard. */
+export const MAX_CHANNEL_FLAGS = 8
 /** The longest message on a WebSocket: the encryption's have 64 KiB at most. */
 export const MAX_WEBSOCKET_MESSAGE_BYTES = 256 * 1024
 /** How many fields one of these messages may have. */
@@ -296,6 +306,21 @@ export const ASKED_RELAY_STAGGER_MS = 250
 export const CONNECT_RETRY_MS = 500
 /** How often new addresses make one wait for a connection try a way again that had failed: anybody can tell new ones. */
 export const MAX_DEMAND_NEWS = 4
+
+// Dialling for others
+
+/** How often the peers of one address may have this node dial them for hole punching, a second and at once. */
+export const HOLE_PUNCHES_BY_ADDRESS = { perSecond: 2, burst: 64 } as const
+/** The same of all addresses together. */
+export const HOLE_PUNCHES_IN_ALL = { perSecond: 5, burst: 128 } as const
+/** How often one address may ask whether this node can dial it, a second in the long run and at once. */
+export const DIAL_BACKS_BY_ADDRESS = { perSecond: 0.5, burst: 16 } as const
+/** The same of all addresses together. */
+export const DIAL_BACKS_IN_ALL = { perSecond: 2, burst: 64 } as const
+/** The longest message of AutoNAT, which its specification fixes. */
+export const MAX_AUTONAT_MESSAGE_BYTES = 8_192
+/** How many fields a question of AutoNAT may have, its addresses among them. */
+export const MAX_AUTONAT_FIELDS = 64
 
 // AutoNAT
 

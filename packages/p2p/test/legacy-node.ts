@@ -1,9 +1,8 @@
 /** LegacyNode nodes as processes of their own, kept to loopback, for tests of living together. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type AddressInfo, createServer } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { encodeToken, type NetworkConfig } from '@mesh/network'
-import { eventually } from '@mesh/testkit'
+import { eventually, freePort } from '@mesh/testkit'
 
 /** Path of EdgeVPN's binary; undefined: the tests that need it are skipped. */
 export const LEGACY_BINARY = process.env.EDGEVPN_BIN
@@ -83,12 +82,4 @@ async function stop(child: ChildProcess): Promise<void> {
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGKILL')
   await gone
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

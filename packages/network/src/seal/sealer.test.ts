@@ -32,9 +32,11 @@ describe.each([
     expect(bytesToHex(secrets.ofWindow(window).sealKey)).toBe(bytesToHex(ascii(vectors.seal.key_ascii)))
     expect(sealer.seal(hexToBytes(plaintext_hex), window, nonce)).toBe(sealed_hex)
     for (const hex of [sealed_hex, sealed_hex.toUpperCase()]) {
-      const unsealed = sealer.unseal(hex, T0)
-      expect(bytesToHex(unsealed?.plaintext ?? new Uint8Array())).toBe(plaintext_hex)
-      expect(unsealed?.window).toBe(window)
+      for (const given of [hex, ascii(hex)]) {
+        const unsealed = sealer.unseal(given, T0)
+        expect(bytesToHex(unsealed?.plaintext ?? new Uint8Array())).toBe(plaintext_hex)
+        expect(unsealed?.window).toBe(window)
+      }
     }
   })
 
@@ -42,6 +44,15 @@ describe.each([
     const sealed = sealer.seal(ascii('x'), window, nonce)
     const opensAt = (ms: number) => sealer.unseal(sealed, T0 + ms) !== undefined
     expect([-720_000, -360_000, 0, 360_000, 720_000].map(opensAt)).toEqual([false, true, true, true, false])
+  })
+
+  test('opens what is longer than is read at once, whole or not at all', () => {
+    const plaintext = new Uint8Array(100_001).fill(7)
+    const sealed = sealer.seal(plaintext, window, nonce)
+    expect(sealer.unseal(ascii(sealed), T0)?.plaintext).toEqual(sealer.unseal(sealed, T0)?.plaintext)
+    expect(sealer.unseal(sealed, T0)?.plaintext).toHaveLength(plaintext.length)
+    for (const at of [65_535, 65_536, sealed.length - 1])
+      expect(sealer.unseal(`${sealed.slice(0, at)}g${sealed.slice(at + 1)}`, T0)).toBeUndefined()
   })
 
   test('refuses every change, cut and foreign text', () => {
@@ -55,6 +66,7 @@ describe.each([
     const lookalike = String.fromCharCode(0x0100 + sealed.charCodeAt(0)) + sealed.slice(1)
     for (const odd of [lookalike, '', 'zz', `${sealed}0`, `${sealed} `, 'é'.repeat(100)]) {
       expect(sealer.unseal(odd, T0)).toBeUndefined()
+      expect(sealer.unseal(ascii(odd), T0)).toBeUndefined()
     }
   })
 })

@@ -9,6 +9,9 @@ export const SEAL_NONCE_BYTES = 12
 export const SEAL_TAG_BYTES = 16
 const SHORTEST_HEX = (SEAL_NONCE_BYTES + SEAL_TAG_BYTES) * 2
 
+/** How many digits are read at once, so that a long message makes no text that outlives a collection of young objects. */
+const DIGITS_AT_ONCE = 16 * 1024
+
 /** The length in characters of a sealed message with so many bytes: sealing adds nonce and tag, and hex doubles all. */
 export function sealedLength(plaintextBytes: number): number {
   return SHORTEST_HEX + plaintextBytes * 2
@@ -21,8 +24,9 @@ export interface Sealer {
   /**
    * Opens what was sealed in the current, the previous or the next window, so that clocks may differ and messages
    * may cross a boundary. Gives undefined when none of their keys fits.
+   * @param sealedHex the text, or its characters as bytes of ASCII, as they stand in an envelope
    */
-  unseal(sealedHex: string, nowMs: number): Unsealed | undefined
+  unseal(sealedHex: string | Uint8Array, nowMs: number): Unsealed | undefined
 }
 
 /** A message that was opened. */
@@ -40,7 +44,7 @@ export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Seale
       return bytesToHex(nonce) + bytesToHex(sealed)
     },
     unseal(sealedHex, nowMs) {
-      const bytes = decodeHex(sealedHex, cipher)
+      const bytes = decodeHex(sealedHex)
       if (bytes === undefined) return undefined
       const nonce = bytes.subarray(0, SEAL_NONCE_BYTES)
       const sealed = bytes.subarray(SEAL_NONCE_BYTES)
@@ -54,12 +58,19 @@ export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Seale
   }
 }
 
-function decodeHex(hex: string, cipher: SealCipher): Uint8Array | undefined {
+function decodeHex(hex: string | Uint8Array): Uint8Array | undefined {
   if (hex.length < SHORTEST_HEX || hex.length % 2 !== 0) return undefined
-  if (cipher.fromHex !== undefined) return cipher.fromHex(hex)
+  const bytes = new Uint8Array(hex.length / 2)
   try {
-    return hexToBytes(hex)
+    for (let at = 0; at < hex.length; at += DIGITS_AT_ONCE) {
+      const end = at + DIGITS_AT_ONCE
+      const digits = typeof hex === 'string' ? hex.slice(at, end) : ascii.decode(hex.subarray(at, end))
+      bytes.set(hexToBytes(digits), at / 2)
+    }
+    return bytes
   } catch {
     return undefined
   }
 }
+
+const ascii = new TextDecoder()

@@ -16,7 +16,7 @@ import { joinService, type MeshHost } from '../libp2p/base-host.ts'
 import { MAX_DHT_RECORDS, MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { PRIVATE_DHT_PROTOCOL, PUBLIC_DHT_PROTOCOL } from '../protocols.ts'
-import { boundQuestions, boundRecords } from '../upstream/dht-bounds.ts'
+import { boundQuestions, boundRecords, releaseEnded } from '../upstream/dht-bounds.ts'
 import type { RendezvousDht } from './rendezvous.ts'
 
 /** The peers that let newcomers into the public DHT (docs/WIRE.md 2.1). */
@@ -50,6 +50,7 @@ export async function joinDht(
     const datastore = boundRecords(components.datastore, MAX_DHT_RECORDS)
     const made = build(Object.create(components, { datastore: { value: datastore } }))
     boundQuestions(made, host, clock)
+    releaseEnded(made)
     return made
   })) as SingleKadDHT &
     TypedEventTarget<PeerDiscoveryEvents> & {

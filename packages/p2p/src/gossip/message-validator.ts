@@ -66,12 +66,13 @@ export class MessageValidator {
     if (message.data.length > maxMessageBytes) return refuse('topic.too_long')
     const sealed = decodeEnvelope(message.data)
     if (sealed === undefined) return refuse('topic.bad_envelope')
-    const id = sealedId(sealed)
+    const { nonce, tag } = partsOf(sealed)
+    const id = nonce + tag
     const first = this.#authors.get(id)
     if (first !== undefined && first !== author) return refuse('topic.replayed')
     const unsealed = sealer.unseal(sealed, clock.now())
     if (unsealed === undefined) return refuse('topic.bad_seal')
-    const envelope = `${author}/${nonceOf(sealed)}`
+    const envelope = `${author}/${nonce}`
     if (author !== self && !this.#told.has(envelope)) {
       if (!tell({ author, plaintext: unsealed.plaintext, from: hop.toString() }))
         return refuse('topic.overload')
@@ -83,12 +84,17 @@ export class MessageValidator {
 
   /** Notes what this node sealed itself, so that nobody brings it back under another name. */
   noteOwn(sealedHex: string): void {
-    this.#authors.set(sealedId(sealedHex), this.#init.self)
+    const { nonce, tag } = partsOf(sealedHex)
+    this.#authors.set(nonce + tag, this.#init.self)
   }
 }
 
-const nonceOf = (sealedHex: string) => sealedHex.slice(0, SEAL_NONCE_BYTES * 2).toLowerCase()
-
-/** Gives what tells two sealed texts apart: nonce and tag. */
-const sealedId = (sealedHex: string) =>
-  nonceOf(sealedHex) + sealedHex.slice(-SEAL_TAG_BYTES * 2).toLowerCase()
+/** Gives the nonce and the tag of a sealed text, which tell two of them apart. */
+function partsOf(sealedHex: string | Uint8Array): { readonly nonce: string; readonly tag: string } {
+  const part = (from: number, to?: number) =>
+    (typeof sealedHex === 'string'
+      ? sealedHex.slice(from, to)
+      : new TextDecoder().decode(sealedHex.subarray(from, to))
+    ).toLowerCase()
+  return { nonce: part(0, SEAL_NONCE_BYTES * 2), tag: part(-SEAL_TAG_BYTES * 2) }
+}

@@ -1,9 +1,11 @@
-import type { Connection, PeerId } from '@libp2p/interface'
-import { createManualClock } from '@mesh/testkit'
+import { setFlagsFromString } from 'node:v8'
+import vm from 'node:vm'
+import type { Connection, PeerId, Stream } from '@libp2p/interface'
+import { createManualClock, eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
 import { DHT_QUESTIONS_BY_ADDRESS, DHT_RECORDS_BY_ADDRESS } from '../limits.ts'
-import { boundQuestions, boundRecords } from './dht-bounds.ts'
+import { boundQuestions, boundRecords, releaseEnded } from './dht-bounds.ts'
 
 const asker = (name: string) => ({ toString: () => name }) as PeerId
 
@@ -64,4 +66,42 @@ test('a DHT keeps the newest of its records', async () => {
   await store.put('e', '1')
   expect([...held.keys()].toSorted()).toEqual(['a', 'd', 'e'])
   expect(store.has('e')).toBe(true)
+})
+
+test('a DHT lets go of a stream that has ended, whoever waits for its time to be over', async () => {
+  const timeout = new AbortController()
+  const asked: (string | undefined)[] = []
+  const rpc = {
+    // as @libp2p/kad-dht does: the listener stays when the stream has ended
+    async onIncomingStream(stream: Stream, _connection: Connection) {
+      timeout.signal.addEventListener('abort', () => stream.abort(new Error('too late')))
+      asked.push(stream.protocol)
+      await stream.close()
+    },
+  }
+  releaseEnded({ rpc })
+  const aborted: string[] = []
+  const openStream = (protocol: string) =>
+    ({
+      protocol,
+      close: async () => {
+        if (protocol === 'broken') throw new Error('reset')
+      },
+      abort: () => aborted.push(protocol),
+    }) as unknown as Stream
+  const take = async (protocol: string) => {
+    const stream = openStream(protocol)
+    await rpc.onIncomingStream(stream, {} as Connection).catch((error: Error) => asked.push(error.message))
+    return new WeakRef(stream)
+  }
+  const refs = [await take('whole'), await take('broken')]
+  expect(asked).toEqual(['whole', 'broken', 'reset'])
+  setFlagsFromString('--expose-gc')
+  const collect = vm.runInNewContext('gc') as () => void
+  await eventually(() => {
+    collect()
+    expect(refs.map((ref) => ref.deref())).toEqual([undefined, undefined])
+  })
+  timeout.abort()
+  expect(aborted).toEqual([])
 })
