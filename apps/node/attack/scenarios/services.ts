@@ -123,7 +123,7 @@ async function askInHeaps(attack: Attack): Promise<void> {
   const gossip = await openGossip(connection, [sealing.topic()], signal)
   const block = sealing.envelope(gzippedBlock(entries))
   gossip.send(gossipFrame({ messages: [await signMessage(seed, sealing.topic(), block)] }))
-  const [, { key = '' } = {}] = entries
+  const key = entries.at(-1)?.key ?? ''
   await untilTrue(
     10_000,
     async () => (await fetch(`${attack.target.url}/api/ledger/users/${key}`)).status === 200,
