@@ -6,6 +6,8 @@
 export const MAX_REQUEST_HEAD_BYTES = 768 * 1024
 /** How many header lines a request may have. */
 export const MAX_HEADER_LINES = 1000
+/** How many parameters the query of a request may have; no route knows more than a few. */
+export const MAX_QUERY_PARAMETERS = 100
 /** How long the headers may take, in ms, from the connection or the end of the last request. */
 export const HEADERS_TIMEOUT_MS = 10_000
 /** How long a whole request may take, in ms, to the end of its body. */
@@ -102,6 +104,8 @@ export const SOCKET_PROBE_TIMEOUT_MS = 250
 export const PING_TIMEOUT_MS = 10_000
 /** The longest time over which a profile is taken, in seconds; a connection without bytes is cut soon after. */
 export const MAX_PROFILE_SECONDS = 100
+/** How many of the things that are wrong with an input an answer names. */
+export const MAX_ISSUES = 32
 /** How many characters of a wrong input an answer shows. */
 export const MAX_SHOWN_VALUE = 80
 /** How many buckets `/metrics` counts by name. */
