@@ -44,6 +44,17 @@ test.skipIf(why !== '')(`a command whose output goes to a full disk says so${why
   expect([code, stderr]).toEqual([1, expect.stringContaining('the output could not be written: ENOSPC')])
 })
 
+test('a token that was changed underneath is told by who asks with it', async () => {
+  const node = await mesh.start({ token: makeToken() })
+  const args = ['status', `--state-dir=${node.stateDir}`]
+  const { code, stderr } = await mesh.run(args, { environment: { MESHTOKEN: makeToken() } })
+  expect([code, stderr]).toEqual([5, expect.stringContaining('leave out the token to ask it')])
+  expect((await mesh.run(args)).code).toBe(0)
+  await node.stop()
+  const none = await mesh.run(args, { environment: { MESHTOKEN: makeToken() } })
+  expect(none.stderr).toContain('no node is running here')
+})
+
 test('a state folder that is moved away underneath is told by health and readiness until it is back', async () => {
   const node = await mesh.start({ token: makeToken(), until: 'all transports listening' })
   const codes = async () => (await node.client.getHealth()).Problems.map(({ Code }) => Code)

@@ -6,7 +6,7 @@ import type { ManualClock } from '@mesh/testkit'
 import { createTrust, type Trust } from '../src/index.ts'
 
 export const NETWORK = '00112233445566778899'
-export const adminSeed = systemRandom.bytes(32)
+const adminSeed = systemRandom.bytes(32)
 export const admin = createSigner(adminSeed)
 const verify = createNodeVerifier()
 

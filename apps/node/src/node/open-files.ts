@@ -19,7 +19,7 @@ export function readOpenFiles(): OpenFiles | undefined {
   }
 }
 
-/** What the limit was when it could be read last. */
+/** The limit as it was when it could be read last. */
 let known: number | undefined
 
 /** The limit of this process, which `prlimit` may raise while it runs. */

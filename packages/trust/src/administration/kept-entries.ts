@@ -1,12 +1,12 @@
 /**
- * What stays of what a peer wrote that was shut out. Versions are dated by who writes them, so a revocation names the
+ * Names what stays of the entries of a peer that was shut out. Versions are dated by who writes them, so a revocation names the
  * entries that stay, by their hashes: what the administrator's node held of the peer at that moment. All else of the peer
  * counts nowhere, whatever its date says and whoever heard it first.
  */
 import { defaultPolicies, entryHash, type KeyedEntry } from '@mesh/ledger'
 import { KEPT_HASH_BYTES, MAX_KEPT_ENTRIES } from '../limits.ts'
 
-/** The entries that a revocation names, in a form to be looked up by `hasEntry`. */
+/** The entries that a revocation names: their hashes, as hexadecimal digits. */
 export type KeptEntries = ReadonlySet<string>
 
 /**

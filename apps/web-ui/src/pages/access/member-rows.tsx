@@ -100,7 +100,7 @@ interface Action {
   readonly tone: 'plain' | 'quiet'
 }
 
-/** What an administrator may do with a member in this state. */
+/** Gives what an administrator may do with a member in this state. */
 function actionsOn(state: Member['State']): readonly Action[] {
   const letIn = (word: string): Action => ({
     word,
