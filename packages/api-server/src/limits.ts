@@ -22,6 +22,8 @@ export const KEEP_ALIVE_TIMEOUT_MS = 15_000
 export const SOCKET_IDLE_TIMEOUT_MS = 120_000
 /** The time that requests get in one turn of the event loop, in ms, of all connections to one listener. */
 export const REQUESTS_TURN_MS = 8
+/** The time that bodies get to be parsed in one turn, in ms, of all listeners together. */
+export const BODIES_TURN_MS = 8
 /** How many connections one listener takes; a program on this machine may open one for each of thousands of calls. */
 export const MAX_CONNECTIONS = 16_384
 /** How many connections one other machine may have: an IPv4 address, or a /64 of IPv6. */

@@ -198,14 +198,14 @@ function longestRun(pieces: readonly Piece[]): string {
   return longest
 }
 
-/** What a category of Unicode such as `\pL` costs to compile, in steps: it has hundreds of ranges. */
+/** The cost of compiling a category of Unicode such as `\pL`, in steps: it has hundreds of ranges. */
 const CATEGORY_STEPS = 50
 /** How many characters of a range cost as much to compile as one step: each is looked up in its other case. */
 const RANGE_PER_STEP = 128
 /** Characters beyond have no other case. */
 const LAST_FOLDED = 0x1e943
 
-/** What the ranges and categories of a class cost to compile, as steps. @param text with its brackets */
+/** Counts as steps the cost of compiling the ranges and categories of a class. @param text with its brackets */
 function classSteps(text: string): number {
   let steps = 0
   for (const [, from, to] of text.matchAll(
