@@ -34,6 +34,8 @@ export const ANSWER_CLOCK_SKEW_MS = 120_000
 export const EXCHANGE_TIMEOUT_MS = 10_000
 /** The longest message of the trust protocol. */
 export const MAX_TRUST_MESSAGE_BYTES = 96 * 1024
+/** The bytes of entries after which another message of the trust protocol begins; the rest is names and a margin. */
+export const ENTRIES_MESSAGE_BYTES = 64 * 1024
 /** The most entries of one message of the trust protocol. */
 export const ENTRIES_PER_MESSAGE = 64
 /** The most messages with entries of one exchange: 16,384 entries. */
@@ -61,8 +63,18 @@ export const EXCHANGE_RETRY_MAX_MS = 60_000
 /** How long after the ledger changed peers that are kept out are told of it, in ms: changes come in groups. */
 export const TELL_DELAY_MS = 100
 
+/**
+ * The most entries that a revocation names to stay: so many hashes fit into the value of one entry, and into one message
+ * of the trust protocol.
+ */
+export const MAX_KEPT_ENTRIES = 1_000
+/** Bytes of a hash by which a revocation names an entry: nobody finds a second entry to it. */
+export const KEPT_HASH_BYTES = 16
+
 /** The longest label of an invite. */
 export const MAX_LABEL_LENGTH = 64
+/** The longest value of a claim, in characters: who was invited writes it, and all members hold and send it. */
+export const MAX_CLAIM_LENGTH = 1_024
 /** The most claims of one invite that are held; two are a dispute already. */
 export const MAX_CLAIMS_PER_INVITE = 4
 /** How long an invite is good unless it is told otherwise, in ms. */

@@ -6,17 +6,17 @@ import { expect, test } from 'vitest'
 import { createStatementSharing } from '../src/administration/share-statements.ts'
 import { signStatement } from '../src/administration/sign-statement.ts'
 import { Conversation } from '../src/exchange/conversation.ts'
-import { ENTRIES_PER_MESSAGE } from '../src/limits.ts'
+import { ENTRIES_PER_MESSAGE, MAX_TRUST_MESSAGE_BYTES } from '../src/limits.ts'
 import type { TrustChannel } from '../src/ports.ts'
 
 /** Two ends of one channel; `onSend` is called before a message of the first end is taken. */
-function createChannels([one, two]: readonly [PeerId, PeerId], onSend: () => void) {
+function createChannels([one, two]: readonly [PeerId, PeerId], onSend: (message: Uint8Array) => void) {
   const ends = [new EventTarget(), new EventTarget()] as const
   const queues: Uint8Array[][] = [[], []]
   const endOf = (index: 0 | 1, peer: PeerId): TrustChannel => ({
     peer,
     async send(message) {
-      if (index === 0) onSend()
+      if (index === 0) onSend(message)
       queues[1 - index]?.push(message)
       ends[1 - index]?.dispatchEvent(new Event('message'))
     },
@@ -44,8 +44,8 @@ function openSide() {
     log: silentLogger,
     clock: systemClock,
   })
-  const write = (key: string) => {
-    const statement = { key, valueText: '1', existing: undefined, nowMs: systemClock.now() }
+  const write = (key: string, valueText = '1') => {
+    const statement = { key, valueText, existing: undefined, nowMs: systemClock.now() }
     ledger.merge([signStatement(statement, signer)], undefined)
   }
   return { peer: signer.peerId, ledger, sharing, write }
@@ -53,7 +53,7 @@ function openSide() {
 
 type Side = ReturnType<typeof openSide>
 
-async function exchange(one: Side, two: Side, onSend = () => {}) {
+async function exchange(one: Side, two: Side, onSend: (message: Uint8Array) => void = () => {}) {
   const [near, far] = createChannels([one.peer, two.peer], onSend)
   const answered = (async () => {
     const conversation = new Conversation(far, systemClock)
@@ -96,5 +96,15 @@ test('a message with more entries than it may have ends the exchange, and none o
   const answered = answering === undefined ? Promise.resolve() : home.sharing.answer(answering, first)
   await expect(answered).rejects.toThrow(/more entries than a message may have/)
   expect(home.ledger.snapshot().getLive('admission', 'k0')).toBeUndefined()
+  for (const { ledger } of [guest, home]) await ledger.stop()
+})
+
+test('statements that are too long for one message together go in several', async () => {
+  const [guest, home] = [openSide(), openSide()]
+  for (let at = 0; at < 12; at++) home.write(`k${at}`, JSON.stringify('x'.repeat(21_500)))
+  let longest = 0
+  await exchange(home, guest, (message) => (longest = Math.max(longest, message.length)))
+  expect(guest.ledger.snapshot().count('admission')).toBe(12)
+  expect(longest).toBeLessThan(MAX_TRUST_MESSAGE_BYTES)
   for (const { ledger } of [guest, home]) await ledger.stop()
 })

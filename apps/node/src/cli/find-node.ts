@@ -48,6 +48,12 @@ export async function findNode(call: Call, patience: Patience = {}): Promise<Api
     )
   }
   if (node === undefined) {
+    const [other] = await findForeign(call)
+    if (other !== undefined) {
+      throw new MeshError('node.not_running', 'no node of the network that is named is running here', {
+        hint: `One of network ${other.networkId} is: leave out the token to ask it; to have it join the one that is named, restart it with that token.`,
+      })
+    }
     throw new MeshError('node.not_running', 'no node is running here', {
       hint: `Start one with \`mesh\`, \`mesh api\` or \`mesh start\`, or ask another with --api-url (looked in ${stateDir}; root's nodes answer root).`,
     })
@@ -59,6 +65,15 @@ export async function findNode(call: Call, patience: Patience = {}): Promise<Api
       ...running.map(({ instance, socket }) => `    --instance ${instance}  or  --api-url unix://${socket}`),
     ].join('\n'),
   })
+}
+
+/** The nodes that run here in other networks than the one that the settings name. */
+async function findForeign({ settings, surroundings }: Call): Promise<readonly Found[]> {
+  const network = readNetwork(settings)
+  if (network === undefined) return []
+  const found = findControlSockets(stateFolder(settings, surroundings))
+  const asked = await askAll(found.filter(({ networkId }) => networkId !== network.id))
+  return asked.filter(({ state }) => state === 'answers')
 }
 
 /**
@@ -131,9 +146,11 @@ async function askInstances(
   const candidates = findControlSockets(stateFolder(settings, surroundings)).filter(
     (found) => (network === undefined || found.networkId === network.id) && isMeant(found.instance),
   )
-  return await Promise.all(
-    candidates.map(async (found) => ({ ...found, state: await stateOf(found.socket) })),
-  )
+  return await askAll(candidates)
+}
+
+async function askAll(sockets: ReturnType<typeof findControlSockets>): Promise<readonly Found[]> {
+  return await Promise.all(sockets.map(async (found) => ({ ...found, state: await stateOf(found.socket) })))
 }
 
 async function stateOf(socket: string): Promise<Found['state']> {

@@ -4,12 +4,20 @@
  * send all they hold; what does not verify is refused by the ledger as always.
  */
 import { BoundedMap, BUCKETS, type Clock, type Logger, type PeerId, TimeShare } from '@mesh/core'
-import { type Change, decodeEntries, encodeBlock, type KeyedEntry, type Snapshot } from '@mesh/ledger'
+import {
+  type Change,
+  decodeEntries,
+  encodeBlock,
+  encodeEntry,
+  type KeyedEntry,
+  type Snapshot,
+} from '@mesh/ledger'
 import type { Conversation } from '../exchange/conversation.ts'
 import type { ExchangeKind } from '../exchange/exchanges.ts'
 import type { TrustMessage } from '../exchange/trust-message.ts'
 import {
   ENTRIES_AT_ONCE,
+  ENTRIES_MESSAGE_BYTES,
   ENTRIES_PER_MESSAGE,
   MAX_COUNTED_PEERS,
   MAX_ENTRY_MESSAGES,
@@ -81,14 +89,9 @@ class StatementSharing implements ExchangeKind {
   }
 
   async #sendAll(conversation: Conversation, snapshot: Snapshot): Promise<void> {
-    let batch: KeyedEntry[] = []
-    for (const keyed of snapshot.entries(BUCKETS.admission)) {
-      batch.push(keyed)
-      if (batch.length < ENTRIES_PER_MESSAGE) continue
+    for (const batch of batchesOf(snapshot.entries(BUCKETS.admission))) {
       await conversation.send({ kind: 'entries', block: encodeBlock(batch) })
-      batch = []
     }
-    if (batch.length > 0) await conversation.send({ kind: 'entries', block: encodeBlock(batch) })
     await conversation.send({ kind: 'done' })
   }
 
@@ -130,6 +133,23 @@ class StatementSharing implements ExchangeKind {
   #digestBytes(): Uint8Array {
     return Buffer.from(this.#digest(), 'hex')
   }
+}
+
+/** Yields the entries in groups of which each fits into a message. */
+function* batchesOf(entries: Iterable<KeyedEntry>): Generator<readonly KeyedEntry[]> {
+  let batch: KeyedEntry[] = []
+  let bytes = 0
+  for (const keyed of entries) {
+    const size = Buffer.byteLength(encodeEntry(keyed.entry)) + Buffer.byteLength(keyed.key)
+    if (batch.length === ENTRIES_PER_MESSAGE || (batch.length > 0 && bytes + size > ENTRIES_MESSAGE_BYTES)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(keyed)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
 }
 
 /** Gives the digest of the bucket `admission`, in hexadecimal digits; '' for none. */
