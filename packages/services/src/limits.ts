@@ -97,8 +97,6 @@ export const MAX_WAITING_DATAGRAM_BYTES = 128 * 1024
 export const UDP_BUFFER_BYTES = 1 << 20
 /** How many bytes the kernel may have left untaken before datagrams are dropped. */
 export const MAX_UDP_SEND_QUEUE_BYTES = 1 << 20
-/** How many datagrams these may be, as one may have no byte. */
-export const MAX_UDP_SEND_QUEUE = 1_024
 
 // Legacy
 

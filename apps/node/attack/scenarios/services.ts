@@ -155,7 +155,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     name: 'service-datagrams',
     who: 'member',
     does: 'datagrams of no byte to a service, 60,000 in each block of bytes, on 4 connections',
-    boundedBy: 'MAX_UDP_SEND_QUEUE, MAX_UDP_SEND_QUEUE_BYTES',
+    boundedBy: 'MAX_DATAGRAMS_AT_ONCE',
     appliesToLegacy: false,
     aim: 'answers',
     needs: [`--service-add=datagrams=udp:127.0.0.1:${PORTS.datagrams}`],

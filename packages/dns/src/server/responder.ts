@@ -222,7 +222,7 @@ function sizeOf(prepared: Prepared): number {
   }
 }
 
-/** What an answer takes beside its records, about. */
+/** About how many bytes an answer takes beside its records. */
 const PREPARED_BYTES = 512
 
 function minimal(name: string): Answer {

@@ -5,7 +5,7 @@
 import type { LoopTurns } from '@mesh/core'
 
 export interface WaitingQuestions {
-  /** How many wait. */
+  /** The number of questions that wait. */
   readonly size: number
   /**
    * Adds a question; the first of its client are answered first.

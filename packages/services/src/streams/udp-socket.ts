@@ -3,7 +3,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { toError } from '@mesh/core'
 import { type ServicesErrorCode, servicesError } from '../errors.ts'
-import { MAX_UDP_SEND_QUEUE, MAX_UDP_SEND_QUEUE_BYTES, UDP_BUFFER_BYTES } from '../limits.ts'
+import { MAX_UDP_SEND_QUEUE_BYTES, UDP_BUFFER_BYTES } from '../limits.ts'
 import { wordsOf } from './dial.ts'
 
 export interface UdpAddress {
@@ -27,7 +27,6 @@ export function bindUdp({ host, port }: UdpAddress): Promise<UdpSocket> {
 /** Drops the datagram when the kernel does not keep up. What goes wrong with one shows as the socket's 'error', if at all. */
 export function sendDatagram(socket: UdpSocket, datagram: Uint8Array, to?: UdpAddress): void {
   if (socket.getSendQueueSize() > MAX_UDP_SEND_QUEUE_BYTES) return
-  if (socket.getSendQueueCount() > MAX_UDP_SEND_QUEUE) return
   if (to === undefined) socket.send(datagram)
   else socket.send(datagram, to.port, to.host)
 }
