@@ -463,6 +463,7 @@ test('whatever stands in a key and a value, reading it throws nothing', () => {
         Invite: id,
         ExpiresAt: fc.string(),
         Sig: fc.string(),
+        Kept: fc.oneof(fc.string(), fc.json()),
       })
       .map((each) => JSON.stringify(each)),
   )
