@@ -45,6 +45,8 @@ export const SPARE_CONNECTIONS = 256
 export const UNPROVEN_STREAMS_PER_S = 20
 /** The same at once. */
 export const UNPROVEN_STREAMS_BURST = 100
+/** How many messages a peer that has not proven anything may send on the data channels of one WebRTC connection, a second and at once. */
+export const UNPROVEN_CHANNEL_MESSAGES = { perSecond: 500, burst: 2_000 } as const
 /** After so many streams that were refused the connection ends. */
 export const MAX_REFUSED_STREAMS = 1_000
 /** Streams of one identify protocol that one address may open, in the long run and at once: many may be behind a NAT. */
@@ -89,6 +91,8 @@ export const MAX_PENDING_WEBRTC_PER_ADDRESS = 16
 export const MAX_CANDIDATES = 32
 /** How many frames may begin in one message on a data channel: who writes sends one in each. */
 export const MAX_FRAMES_IN_CHANNEL_MESSAGE = 16
+/** How many messages of all data channels may wait for a turn; a channel on which one more comes is closed. */
+export const MAX_WAITING_CHANNEL_MESSAGES = 8_192
 /** How often this node says on one data channel that a stream has ended: each of both ends once, and once that it heard. */
 export const MAX_CHANNEL_FLAGS = 8
 /** The longest message on a WebSocket: the encryption's have 64 KiB at most. */
@@ -355,7 +359,7 @@ export const MAX_STUN_SERVERS = 2
 
 /** How long the sockets of all peers are read in one turn of the event loop, in ms, until other work has its turn. */
 export const READ_TURN_MS = 10
-/** The time that the frames of all connections are handled in one turn of the event loop, in ms. */
+/** The time that the frames of all connections are handled in one turn of the event loop, in ms; messages of WebRTC have as much. */
 export const FRAMES_TURN_MS = 8
 /** How many bytes may wait for a slow reader before the stream is paused; one frame may be longer. */
 export const READ_HIGH_WATER_BYTES = 256 * 1024

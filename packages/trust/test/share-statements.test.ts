@@ -1,12 +1,12 @@
 /** What two nodes show each other of the bucket `admission`, while one of them writes. */
 import { once } from 'node:events'
 import { type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
-import { createLedger, createSigner } from '@mesh/ledger'
+import { createLedger, createSigner, encodeBlock } from '@mesh/ledger'
 import { expect, test } from 'vitest'
 import { createStatementSharing } from '../src/administration/share-statements.ts'
 import { signStatement } from '../src/administration/sign-statement.ts'
 import { Conversation } from '../src/exchange/conversation.ts'
-import { MAX_TRUST_MESSAGE_BYTES } from '../src/limits.ts'
+import { ENTRIES_PER_MESSAGE, MAX_TRUST_MESSAGE_BYTES } from '../src/limits.ts'
 import type { TrustChannel } from '../src/ports.ts'
 
 /** Two ends of one channel; `onSend` is called before a message of the first end is taken. */
@@ -79,6 +79,23 @@ test('what is written while an exchange runs is shown in the next one', async ()
   expect(home.ledger.snapshot().getLive('admission', 'late')).toBeDefined()
   await exchange(guest, home)
   expect([guest.sharing.isWanted(home.peer), home.sharing.isWanted(guest.peer)]).toEqual([false, false])
+  for (const { ledger } of [guest, home]) await ledger.stop()
+})
+
+test('a message with more entries than it may have ends the exchange, and none of them is judged', async () => {
+  const [guest, home] = [openSide(), openSide()]
+  for (let at = 0; at <= ENTRIES_PER_MESSAGE; at++) guest.write(`k${at}`)
+  const entries = [...guest.ledger.snapshot().entries('admission')]
+  const [near, far] = createChannels([guest.peer, home.peer], () => {})
+  const [asking, answering] = [near, far].map((channel) => new Conversation(channel, systemClock))
+  const say = async (...messages: Parameters<Conversation['send']>[0][]) => {
+    for (const message of messages) await asking?.send(message)
+  }
+  await say({ kind: 'entries', block: encodeBlock(entries) }, { kind: 'done' })
+  const first = { kind: 'digest', digest: new Uint8Array(32) } as const
+  const answered = answering === undefined ? Promise.resolve() : home.sharing.answer(answering, first)
+  await expect(answered).rejects.toThrow(/more entries than a message may have/)
+  expect(home.ledger.snapshot().getLive('admission', 'k0')).toBeUndefined()
   for (const { ledger } of [guest, home]) await ledger.stop()
 })
 

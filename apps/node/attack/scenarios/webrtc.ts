@@ -221,6 +221,28 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
       ),
   },
   {
+    name: 'channel-messages',
+    who: 'stranger',
+    does: 'messages of one byte, as many as go out, on 4 connections of WebRTC',
+    boundedBy: 'UNPROVEN_CHANNEL_MESSAGES, FRAMES_TURN_MS, MAX_WAITING_CHANNEL_MESSAGES',
+    appliesToLegacy: false,
+    aim: 'messages',
+    needs: listensAt(41_840),
+    run: (attack) =>
+      together(4, () =>
+        overChannels(attack, async (channel) => {
+          const message = Uint8Array.of(0)
+          while (channel.readyState === 'open' && !attack.signal.aborted) {
+            for (let at = 0; at < 500 && channel.readyState === 'open'; at++) {
+              channel.send(message)
+              attack.tally.count('messages')
+            }
+            await pause(channel.bufferedAmount > 20_000 ? 5 : 0, attack.signal)
+          }
+        }),
+      ),
+  },
+  {
     name: 'stranger-signalling',
     who: 'stranger',
     does: 'begins WebRTC connections that never come about, on 8 connections, and names 20 third parties and 20 names as the way to each',

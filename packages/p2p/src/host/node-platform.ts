@@ -286,7 +286,7 @@ async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayPar
       ]),
     )
   const { host, rules, reach, membership } = context
-  boundDataChannels()
+  boundDataChannels(context.clock)
   // after the host has closed its connections
   host.addEventListener('stop', holdWebRtcLibrary(), { once: true })
   host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })

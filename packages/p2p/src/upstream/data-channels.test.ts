@@ -1,16 +1,19 @@
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { webRTCDirect } from '@libp2p/webrtc'
+import { systemClock } from '@mesh/core'
+import { eventually } from '@mesh/testkit'
 import { createLibp2p } from 'libp2p'
+import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { MAX_CHANNEL_FLAGS, MAX_FRAMES_IN_CHANNEL_MESSAGE } from '../limits.ts'
 import { boundDataChannels, FrameWalk } from './data-channels.ts'
 import { holdWebRtcLibrary } from './webrtc-library.ts'
 
 afterAll(holdWebRtcLibrary())
-boundDataChannels()
+boundDataChannels(systemClock)
 
 interface Muxed {
-  readonly muxer: { readonly peerConnection: RTCPeerConnection }
+  readonly muxer: { readonly peerConnection: globalThis.RTCPeerConnection }
 }
 
 async function startHost(listen: readonly string[]) {
@@ -38,7 +41,9 @@ async function openChannel() {
   const { peerConnection } = (connection as unknown as Muxed).muxer
   const channel = peerConnection.createDataChannel('')
   const heard: number[] = []
-  channel.addEventListener('message', ({ data }) => heard.push((data as ArrayBuffer).byteLength))
+  channel.addEventListener('message', ({ data }: { readonly data?: unknown }) =>
+    heard.push((data as ArrayBuffer).byteLength),
+  )
   const closed = new Promise((resolve) => channel.addEventListener('close', resolve))
   await new Promise((resolve) => channel.addEventListener('open', resolve))
   return { channel, closed, heard, uncaught }
@@ -53,6 +58,37 @@ test.each(['-1', '1000000000'])(
     expect(uncaught).toEqual([])
   },
 )
+
+test('messages that come all at once are handed on in order, and in turns', async () => {
+  const connection = new RTCPeerConnection()
+  onTestFinished(() => connection.close())
+  const channel = connection.createDataChannel('')
+  const heard: number[] = []
+  channel.addEventListener('message', (event) => {
+    const { data } = event as MessageEvent<ArrayBuffer>
+    heard.push(new Uint8Array(data)[1] ?? -1)
+  })
+  let turns = 0
+  let lastTurn: NodeJS.Immediate
+  const count = () => {
+    turns++
+    lastTurn = setImmediate(count)
+  }
+  lastTurn = setImmediate(count)
+  onTestFinished(() => clearImmediate(lastTurn))
+  const COUNT = 2_000
+  for (let at = 0; at < COUNT; at++) {
+    const message = new MessageEvent('message', { data: Uint8Array.of(1, at & 0xff).buffer })
+    channel.dispatchEvent(message)
+    // the reader takes its time
+    if (at < 100) for (const until = performance.now() + 0.2; performance.now() < until; ) continue
+  }
+  expect(heard.length).toBeLessThan(COUNT)
+  const before = turns
+  await eventually(() => expect(heard).toHaveLength(COUNT))
+  expect(heard).toEqual(Array.from({ length: COUNT }, (_, at) => at & 0xff))
+  expect(turns - before).toBeGreaterThan(10)
+})
 
 /** A frame that says that a stream has ended. */
 const FIN = [2, 1 << 3, 0]
