@@ -1,7 +1,8 @@
 /** Bad days of a machine that a node lives on: output that nobody takes, files that are removed underneath, a terminal that closes. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { eventually } from '@mesh/testkit'
 import { afterAll, expect, test } from 'vitest'
@@ -42,6 +43,22 @@ test.skipIf(why !== '')(`a command whose output goes to a full disk says so${why
   const prefix = ['sh', '-c', 'exec "$@" >/dev/full', 'sh']
   const { code, stderr } = await mesh.run(['help', '--all'], { prefix })
   expect([code, stderr]).toEqual([1, expect.stringContaining('the output could not be written: ENOSPC')])
+})
+
+test('a node that closes what it took is told apart from none', async () => {
+  const stateDir = mesh.makeFolder()
+  const folder = join(stateDir, 'a'.repeat(20), 'node')
+  mkdirSync(folder, { recursive: true })
+  // as libuv does in a process without a free file descriptor
+  const server = createServer((socket) => socket.destroy())
+  server.listen(join(folder, 'control.sock'))
+  await once(server, 'listening')
+  try {
+    const { code, stderr } = await mesh.run(['status', `--state-dir=${stateDir}`])
+    expect([code, stderr]).toEqual([5, expect.stringMatching(/a node is there[^]*file descriptor/)])
+  } finally {
+    server.close()
+  }
 })
 
 test('a token that was changed underneath is told by who asks with it', async () => {

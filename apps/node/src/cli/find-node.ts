@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { type ApiClient, ApiError, type ClientOptions } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
-import { MeshError, systemClock, toError } from '@mesh/core'
+import { MeshError, toError } from '@mesh/core'
 import { lookUpHost } from '../look-up-host.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
@@ -43,7 +43,7 @@ export async function findNode(call: Call, patience: Patience = {}): Promise<Api
       'node.not_running',
       `a node is there (instance ${silent.instance}) and does not answer`,
       {
-        hint: 'It is suspended, or too busy: look at its log, and restart it if that goes on.',
+        hint: 'It is suspended, just ending, too busy, or has no free file descriptor: look at its log, and restart it if that goes on.',
       },
     )
   }
@@ -134,7 +134,7 @@ async function tokenToSend({ apiToken, apiTokenFile }: Settings): Promise<string
 }
 
 type Found = ReturnType<typeof findControlSockets>[number] & {
-  /** `silent`: something took the connection and said nothing; `gone`: nobody is there any more. */
+  /** `silent`: something took the connection and did not answer; `gone`: nobody is there any more. */
   readonly state: 'answers' | 'silent' | 'gone'
 }
 
@@ -155,11 +155,19 @@ async function askAll(sockets: ReturnType<typeof findControlSockets>): Promise<r
 
 async function stateOf(socket: string): Promise<Found['state']> {
   const client = createNodeClient({ baseUrl: `unix://${socket}`, timeoutMs: PROBE_TIMEOUT_MS, retries: 0 })
-  const began = systemClock.monotonic()
   return client.getLiveness().then(
     () => 'answers',
-    () => (systemClock.monotonic() - began >= PROBE_TIMEOUT_MS ? 'silent' : 'gone'),
+    (error: unknown) => (wasTaken(error) ? 'silent' : 'gone'),
   )
+}
+
+/** Somebody took the connection: it was closed without an answer, or nothing came for long. */
+function wasTaken(error: unknown): boolean {
+  if (error instanceof ApiError && error.code === 'client.timeout') return true
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && (cause.code === 'EPIPE' || cause.code === 'ECONNRESET')) return true
+  }
+  return false
 }
 
 function absoluteUrl(url: string, base: string): string {
