@@ -163,7 +163,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'wrong-bodies',
     who: 'stranger',
     does: 'bodies of 120 KB in which 13,000 things are wrong, each of which an answer could name, on 8 connections',
-    boundedBy: 'MAX_BODY_BYTES, MAX_ISSUES',
+    boundedBy: 'MAX_BODY_BYTES, MAX_ISSUES, BODIES_TURN_MS',
     appliesToLegacy: false,
     aim: 'requests',
     run(attack) {
