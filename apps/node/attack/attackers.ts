@@ -5,6 +5,7 @@ import { identify } from '@libp2p/identify'
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
 import { tcp } from '@libp2p/tcp'
+import { webRTCDirect } from '@libp2p/webrtc'
 import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
@@ -15,12 +16,13 @@ import { pause } from './until-true.ts'
 /** How patient an attacker is, in ms: on a busy machine its own haste must not pass for the victim's defence. */
 const PATIENCE_MS = 30_000
 
-export async function createPeer({ seed = randomBytes(32), from }: PeerInit = {}): Promise<Libp2p> {
+export async function createPeer(init: PeerInit = {}): Promise<Libp2p> {
+  const { seed = randomBytes(32), from, listen, hasWebRtc = false } = init
   const dialOpts = from === undefined ? {} : { dialOpts: { localAddress: from } as never }
   return await createLibp2p({
     privateKey: await generateKeyPairFromSeed('Ed25519', seed),
-    addresses: { listen: [] },
-    transports: [tcp(dialOpts)],
+    addresses: { listen: listen === undefined ? [] : [listen] },
+    transports: [tcp(dialOpts), ...(hasWebRtc ? [webRTCDirect()] : [])],
     connectionEncrypters: [noise()],
     streamMuxers: [yamux({ maxOutboundStreams: 100_000 } as never)],
     connectionMonitor: { enabled: false },

@@ -57,12 +57,15 @@ export async function openGossip(
 export function createSealing(config: NetworkConfig) {
   const secrets = createNetworkSecrets(config)
   const sealer = createSealer(secrets, nativeSealCipher)
+  const now = () => secrets.ofWindow(secrets.windowAt(Date.now()))
+  const seal = (plaintext: Uint8Array) =>
+    sealer.seal(plaintext, secrets.windowAt(Date.now()), randomBytes(12))
   return {
-    topic: () => secrets.ofWindow(secrets.windowAt(Date.now())).topic,
-    envelope(plaintext: Uint8Array): Uint8Array {
-      const sealed = sealer.seal(plaintext, secrets.windowAt(Date.now()), randomBytes(12))
-      return Buffer.from(`{"Message":"${sealed}","SenderID":"","Annotations":null}`)
-    },
+    topic: () => now().topic,
+    publicTopic: () => now().publicTopic,
+    seal,
+    envelope: (plaintext: Uint8Array): Uint8Array =>
+      Buffer.from(`{"Message":"${seal(plaintext)}","SenderID":"","Annotations":null}`),
     unseal: (sealedHex: string) => sealer.unseal(sealedHex, Date.now())?.plaintext,
   }
 }

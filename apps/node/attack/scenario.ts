@@ -23,6 +23,10 @@ export interface PeerInit {
   readonly seed?: Uint8Array
   /** The address that it dials from, such as `127.0.0.7`; the system's choice unless given. */
   readonly from?: string
+  /** Where it listens over TCP; nowhere unless given. */
+  readonly listen?: string
+  /** True for a peer that dials over WebRTC, too. */
+  readonly hasWebRtc?: boolean
 }
 
 export interface Scenario {
@@ -42,8 +46,8 @@ export interface Scenario {
   /** Further arguments of a victim that is attacked alone. */
   readonly victimArgs?: readonly string[]
   /**
-   * True for what is not made in a siege: it fills the ledger that all share, or leaves conflicts there that only end
-   * with the attacker's heartbeats.
+   * True for what is not made in a siege: it fills the ledger that all share, leaves conflicts there that only end with
+   * the attacker's heartbeats, or needs a node that no network on one machine has.
    */
   readonly isApart?: boolean
   /** True where the honest member joins while the attack runs, and not before it. */

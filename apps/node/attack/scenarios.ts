@@ -2,6 +2,7 @@
 import type { Scenario } from './scenario.ts'
 import { CLAIM_ATTACKS } from './scenarios/claims.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
+import { DNS_ATTACKS } from './scenarios/dns.ts'
 import { FLOOD_ATTACKS } from './scenarios/floods.ts'
 import { FRAME_ATTACKS } from './scenarios/frames.ts'
 import { GOSSIP_ATTACKS } from './scenarios/gossip.ts'
@@ -9,10 +10,14 @@ import { LEDGER_ATTACKS } from './scenarios/ledger.ts'
 import { LIBP2P_ATTACKS } from './scenarios/libp2p.ts'
 import { MESSAGE_ATTACKS } from './scenarios/long-messages.ts'
 import { MUXER_ATTACKS } from './scenarios/muxer.ts'
+import { NAT_ATTACKS } from './scenarios/nat.ts'
 import { READER_ATTACKS } from './scenarios/readers.ts'
 import { REQUEST_ATTACKS } from './scenarios/requests.ts'
+import { SERVICE_ATTACKS } from './scenarios/services.ts'
 import { SESSION_ATTACKS } from './scenarios/sessions.ts'
 import { TEXT_ATTACKS } from './scenarios/texts.ts'
+import { TRUST_ATTACKS } from './scenarios/trust.ts'
+import { WEBRTC_ATTACKS } from './scenarios/webrtc.ts'
 
 /** No attack at all: what the machine itself does to the figures. */
 const CALM: Scenario = {
@@ -40,6 +45,11 @@ export const SCENARIOS: readonly Scenario[] = [
   ...MUXER_ATTACKS,
   ...REQUEST_ATTACKS,
   ...TEXT_ATTACKS,
+  ...DNS_ATTACKS,
+  ...SERVICE_ATTACKS,
+  ...WEBRTC_ATTACKS,
+  ...NAT_ATTACKS,
+  ...TRUST_ATTACKS,
 ]
 
 /** Those that a siege makes all at once, each against the node with its number. */

@@ -8,12 +8,19 @@ import { SCENARIOS } from '../attack/scenarios.ts'
 /** Health has more time here than in the suite: the machine is shared. */
 const bounds = { ...SUITE_BOUNDS, healthMs: 1_000, writeMs: 30_000 }
 
-test.each(['replayed-author', 'inflated-gossip'])('%s is held off', async (name) => {
-  const scenario = SCENARIOS.find((each) => each.name === name)
-  if (scenario === undefined) throw new Error(`no attack ${name}`)
-  const { broke, carried, arrived, writes } = await runAttack(scenario, { kind: 'mesh', seconds: 3, bounds })
-  expect([broke, carried, arrived]).toEqual([undefined, 'carried out', writes])
-})
+test.each(['replayed-author', 'inflated-gossip', 'channel-texts', 'stun-questions'])(
+  '%s is held off',
+  async (name) => {
+    const scenario = SCENARIOS.find((each) => each.name === name)
+    if (scenario === undefined) throw new Error(`no attack ${name}`)
+    const { broke, carried, arrived, writes } = await runAttack(scenario, {
+      kind: 'mesh',
+      seconds: 3,
+      bounds,
+    })
+    expect([broke, carried, arrived]).toEqual([undefined, 'carried out', writes])
+  },
+)
 
 const why = whyNoDatagramAttacks()
 

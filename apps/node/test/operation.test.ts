@@ -13,8 +13,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type NodeProcess } from './harness.ts'
 import { suiteName } from './suite.ts'
 
-/** Enough to start, and few enough to be used up by a test. */
+/** Few enough to be used up by a test. */
 const MAX_FILES = 96
+/** The node raises its own limit to this one at its start. */
+const MOST_FILES = 4_096
 /** Hands over a listening socket as descriptor 3, sets the limit, and becomes the node. */
 const PARENT = [
   'import os, resource, socket, sys',
@@ -54,7 +56,7 @@ describe.skipIf(why !== undefined)(suiteName('as a service', why && `${why} is n
     })
     node = await mesh.start({
       token: makeToken(),
-      prefix: ['python3', '-c', PARENT, String(MAX_FILES)],
+      prefix: ['python3', '-c', PARENT, String(MOST_FILES)],
       environment: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '3000000' },
       startWithinMs: 60_000,
     })
@@ -74,12 +76,17 @@ describe.skipIf(why !== undefined)(suiteName('as a service', why && `${why} is n
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const problems = () => healthOver(agent, node.url)
     expect(await problems()).not.toContain('node.few_files')
+    limitFiles(node.pid, MAX_FILES)
     const { hostname, port } = new URL(node.url)
     const held: Socket[] = []
     for (let at = 0; at < MAX_FILES + 20; at++) {
       held.push(connect(Number(port), hostname).on('error', () => {}))
     }
     await eventually(async () => expect(await problems()).toContain('node.few_files'), { withinMs: 30_000 })
+    // whoever raises the limit of a node that runs is told that it is well
+    limitFiles(node.pid, MOST_FILES)
+    expect(await problems()).not.toContain('node.few_files')
+    limitFiles(node.pid, MAX_FILES)
     for (const socket of held) socket.destroy()
     await eventually(async () => expect(await problems()).not.toContain('node.few_files'), {
       withinMs: 30_000,
@@ -121,6 +128,11 @@ test.skipIf(!mayBecome)('starts as a user without a name or a folder', () => {
   expect(run('--version')).toMatchObject({ status: 0, stderr: '' })
   expect(run('api')).toMatchObject({ status: 2, stderr: expect.stringContaining('node.no_network') })
 })
+
+function limitFiles(pid: number, files: number): void {
+  const program = `import resource; resource.prlimit(${pid}, resource.RLIMIT_NOFILE, (${files}, ${MOST_FILES}))`
+  expect(spawnSync('python3', ['-c', program]).status).toBe(0)
+}
 
 /** The codes of the node's problems, asked over one connection that is kept. */
 async function healthOver(agent: Agent, url: string): Promise<readonly string[]> {

@@ -91,6 +91,30 @@ describe.skipIf(browserPath === undefined)(`dialogs in a browser${skipped}`, () 
     await page.close()
   })
 
+  test('who answers by keyboard stays at the button, whatever that says then', async () => {
+    const { page } = await open('/access')
+    const played = { ...admission, Peerguard: true }
+    await page.route('**/api/admission', (route) => route.fulfill({ json: played }))
+    await page.route('**/api/peergate/*', (route) => {
+      played.Gate = true
+      return route.fulfill({ json: true })
+    })
+    await page.route('**/api/admission/members/*', (route) => {
+      played.Members = [{ PeerID: NAS, Name: 'nas', State: 'revoked', Administrator: ADMIN }]
+      return route.fulfill({ json: { State: 'Stated' } })
+    })
+    await page.reload()
+    await page.getByRole('switch', { name: 'Peer gate' }).press('Enter', SEEN)
+    await page.getByRole('dialog', { name: 'Switch the peer gate on?' }).waitFor(SEEN)
+    await page.keyboard.press('Enter')
+    await expect.poll(() => focused(page), SEEN).toBe('Switch off')
+    await page.getByRole('button', { name: 'Shut nas out' }).press('Enter', SEEN)
+    await page.getByRole('dialog', { name: 'Shut nas out?' }).waitFor(SEEN)
+    await page.keyboard.press('Enter')
+    await expect.poll(() => focused(page), SEEN).toBe('Let in again')
+    await page.close()
+  })
+
   test('a press beside a question closes it; one that only ends there, and one beside an invite, do not', async () => {
     const { page } = await open('/access')
     const question = page.getByRole('dialog', { name: 'Shut nas out?' })

@@ -284,6 +284,22 @@ function inTurn(...answers: readonly (() => Response | Error)[]) {
   return made
 }
 
+test('a node that takes a connection and closes it may be out of file descriptors, and is not to be started', async () => {
+  const cause = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
+  for (const [error, hint] of [
+    [new Error('unix:///x: write EPIPE', { cause }), 'file descriptor'],
+    [refused(), 'Start the node'],
+  ] as const) {
+    const { client, clock } = inTurn(() => error)
+    const failed = failure(client.putText({ bucket: 'b', key: 'k', value: 'v' } as never))
+    await clock.advance(60_000)
+    expect(await failed).toMatchObject({
+      code: 'client.unreachable',
+      hint: expect.stringContaining(hint) as unknown,
+    })
+  }
+})
+
 test('what only reads is asked again when the connection breaks, and a write is not, since it may be done', async () => {
   const broken = () => new Error('socket hang up')
   const ok = () => Response.json({ State: 'Announcing' })

@@ -187,8 +187,19 @@ function unreachable(where: string, cause: unknown): ApiError {
   const reason = cause instanceof Error ? rootMessage(cause) : String(cause)
   return new ApiError('client.unreachable', `no node answers at ${where || 'this address'}: ${reason}`, {
     cause,
-    hint: 'Start the node, or check the address.',
+    hint: wasClosed(cause) ? CLOSED_HINT : 'Start the node, or check the address.',
   })
+}
+
+const CLOSED_HINT =
+  'It took the connection and closed it: a node that is just ending, or one without a free file descriptor. `prlimit --pid PID --nofile=65536` allows it more while it runs.'
+
+/** Somebody took the connection and closed it without an answer, as Node tells it; browsers do not tell. */
+function wasClosed(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && (cause.code === 'EPIPE' || cause.code === 'ECONNRESET')) return true
+  }
+  return false
 }
 
 /** Node's fetch says only `fetch failed`; what happened is in its cause. */

@@ -6,6 +6,8 @@
 export const MAX_REQUEST_HEAD_BYTES = 768 * 1024
 /** How many header lines a request may have. */
 export const MAX_HEADER_LINES = 1000
+/** How many parameters the query of a request may have; no route knows more than a few. */
+export const MAX_QUERY_PARAMETERS = 100
 /** How long the headers may take, in ms, from the connection or the end of the last request. */
 export const HEADERS_TIMEOUT_MS = 10_000
 /** How long a whole request may take, in ms, to the end of its body. */
@@ -20,6 +22,8 @@ export const KEEP_ALIVE_TIMEOUT_MS = 15_000
 export const SOCKET_IDLE_TIMEOUT_MS = 120_000
 /** The time that requests get in one turn of the event loop, in ms, of all connections to one listener. */
 export const REQUESTS_TURN_MS = 8
+/** The time that bodies get to be parsed in one turn, in ms, of all listeners together. */
+export const BODIES_TURN_MS = 8
 /** How many connections one listener takes; a program on this machine may open one for each of thousands of calls. */
 export const MAX_CONNECTIONS = 16_384
 /** How many connections one other machine may have: an IPv4 address, or a /64 of IPv6. */
@@ -110,6 +114,8 @@ export const SOCKET_PROBE_TIMEOUT_MS = 250
 export const PING_TIMEOUT_MS = 10_000
 /** The longest time over which a profile is taken, in seconds; a connection without bytes is cut soon after. */
 export const MAX_PROFILE_SECONDS = 100
+/** How many of the things that are wrong with an input an answer names. */
+export const MAX_ISSUES = 32
 /** How many characters of a wrong input an answer shows. */
 export const MAX_SHOWN_VALUE = 80
 /** How many buckets `/metrics` counts by name. */

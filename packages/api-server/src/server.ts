@@ -1,5 +1,5 @@
 import type { NodeFactsView } from '@mesh/api-contract'
-import { createRateLimiter, type Logger, TimeShare } from '@mesh/core'
+import { createRateLimiter, type Logger, LoopTurns, TimeShare } from '@mesh/core'
 import type { Express } from 'express'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { createEventHub, type EventHub } from './events/event-hub.ts'
@@ -27,6 +27,7 @@ import { createApp, type ListenerKind } from './http/app.ts'
 import { createProfiles } from './http/profiles.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
 import {
+  BODIES_TURN_MS,
   LARGE_ANSWER_SEATS,
   LARGE_ANSWERS_TIME_SHARE,
   MAX_RATED_ADDRESSES,
@@ -107,6 +108,7 @@ class ExpressApiServer implements ApiServer {
       hub: this.#hub,
       seats: createReaderSeats(),
       largeSeats: createReaderSeats(LARGE_ANSWER_SEATS),
+      bodyTurns: new LoopTurns(BODIES_TURN_MS, clock),
       largeTime: new TimeShare({ burstMs: LARGE_ANSWERS_BURST_MS, oneIn: LARGE_ANSWERS_TIME_SHARE }, clock),
       clock,
       guard: createGuard(init),

@@ -4,6 +4,7 @@ import { errorBody, errorCatalogue, isErrorCode } from '@mesh/api-contract'
 import { systemClock, systemRandom } from '@mesh/core'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MAX_ISSUES } from '../src/limits.ts'
 import { createHttpServer } from '../src/listen/http-server.ts'
 import { startTestNode, type TestNode } from './fixture.ts'
 import { ask, type RawAnswer, sendRaw } from './raw-http.ts'
@@ -341,4 +342,25 @@ test('a hundred connections that say nothing stop nobody', async () => {
   })
   expect((await node.client.getSummary()).NodeID).toBe(node.ledger.self)
   for (const socket of [...silent, ...half]) socket.destroy()
+})
+
+test.each([
+  ['a path of dots', `/${'.'.repeat(250_000)}/`, 200],
+  ['a path of slashes', `/${'a/'.repeat(120_000)}`, 200],
+  ['a query of parameters that there are not', `/api/ledger?${'a&'.repeat(100_000)}`, 400],
+  ['a path of the API without an end', `/api/ledger/${'a/'.repeat(120_000)}`, 405],
+])('%s is answered in the time of its length', async (_what, path, status) => {
+  const began = performance.now()
+  const answer = await ask(port, `GET ${path}`)
+  expectClean(answer)
+  expect(answer.status).toBe(status)
+  expect(performance.now() - began).toBeLessThan(2_000)
+})
+
+test('of thousands of things that are wrong an answer names some', async () => {
+  const wrong = Array.from({ length: 13_000 }, (_, at) => [`"${at}"`, 1].join(':')).join(',')
+  const body = `{"Regex":"a","Records":{${wrong}}}`
+  const answer = await ask(port, 'POST /api/dns', { 'Content-Type': 'application/json' }, body)
+  expectClean(answer)
+  expect(errorBody.parse(JSON.parse(answer.body)).Issues).toHaveLength(MAX_ISSUES)
 })

@@ -2,7 +2,7 @@
  * Joins the parts: names as the ledger says, the forwarder, and a responder that UDP and TCP listeners share. Nothing
  * listens until `listen`, and `explain` works without.
  */
-import { type Cidr, delay, isLoopback, parseCidr } from '@mesh/core'
+import { type Cidr, delay, isLoopback, LoopTurns, parseCidr } from '@mesh/core'
 import { LRUCache } from 'lru-cache'
 import type {
   BoundAddress,
@@ -18,7 +18,7 @@ import { explainName, type NameExplanation } from './explain.ts'
 import { createForwarder, type Forwarder } from './forwarder/forwarder.ts'
 import type { ForwardServer } from './forwarder/servers.ts'
 import { createKnownNames, type KnownNames } from './known-names.ts'
-import { MAX_FORWARD_SERVERS, MAX_RATED_NETWORKS } from './limits.ts'
+import { MAX_FORWARD_SERVERS, MAX_RATED_NETWORKS, PATTERNS_TURN_MS, TCP_TURN_MS } from './limits.ts'
 import { canonicalName } from './names.ts'
 import { findDnsProblems } from './problems.ts'
 import { type Client, clientOf } from './server/clients.ts'
@@ -50,6 +50,8 @@ class DnsNode implements Dns {
   readonly #outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>
   readonly #connections = createTcpConnections()
   readonly #rates
+  readonly #patternTurns: LoopTurns
+  readonly #tcpTurns: LoopTurns
   readonly #clients = new LRUCache<string, Client>({ max: MAX_RATED_NETWORKS })
   readonly #ownRanges: readonly Cidr[]
   /** Those of `#servers` that are not this server itself. */
@@ -63,6 +65,8 @@ class DnsNode implements Dns {
     this.#ownRanges = init.ownRanges ?? []
     this.#servers = init.forward?.servers.slice(0, MAX_FORWARD_SERVERS) ?? []
     this.#rates = createResponseRates(components.clock)
+    this.#patternTurns = new LoopTurns(PATTERNS_TURN_MS, components.clock)
+    this.#tcpTurns = new LoopTurns(TCP_TURN_MS, components.clock)
     this.#names = createKnownNames(
       {
         zone: init.zone ?? DEFAULT_ZONE,
@@ -70,7 +74,7 @@ class DnsNode implements Dns {
         ownRanges: this.#ownRanges,
         livenessMs: init.livenessMs ?? DEFAULT_LIVENESS_MS,
       },
-      components,
+      { ...components, turns: this.#patternTurns },
     )
     this.#forwarder = this.#makeForwarder(this.#servers)
     this.#responder = this.#makeResponder()
@@ -153,10 +157,10 @@ class DnsNode implements Dns {
     for (let turn = 1; ; turn++) {
       const udp = await openUdpServer({ host, port }, { responder, clientOf, rates: this.#rates, count })
       try {
-        const connections = this.#connections
+        const [connections, turns] = [this.#connections, this.#tcpTurns]
         const tcp = await openTcpServer(
           { host, port: udp.port },
-          { responder, clientOf, clock, count, connections },
+          { responder, clientOf, clock, turns, count, connections },
         )
         return [udp, tcp]
       } catch (error) {
@@ -186,8 +190,12 @@ class DnsNode implements Dns {
   }
 
   #makeResponder(): Responder {
-    const { clock } = this.#components
-    return createResponder({ names: this.#names, forwarder: this.#forwarder, clock, count: this.#count })
+    return createResponder({
+      names: this.#names,
+      forwarder: this.#forwarder,
+      turns: this.#patternTurns,
+      count: this.#count,
+    })
   }
 
   /** A server that is this one would be asked by itself, again and again. */

@@ -4,7 +4,8 @@ import type { Names } from './known-names.ts'
 import type { SkipReason } from './patterns/pattern-matcher.ts'
 import type { Candidate } from './patterns/pattern-set.ts'
 import { type Question, type Resolution, resolve, type Source } from './resolver.ts'
-import { type DnsRecord, encodeRecordData } from './zone/record-data.ts'
+import { recordDataOf } from './zone/read-entries.ts'
+import type { DnsRecord } from './zone/record-data.ts'
 
 export interface NameExplanation {
   readonly name: string
@@ -114,9 +115,9 @@ function losersOf(
     .filter((candidate) => candidate !== winner)
     .map((candidate) => {
       if (source?.from === 'zone') return loser(candidate, 'automatic_name')
-      const text = candidate.entry.records.get(question.type)
-      if (text === undefined) return loser(candidate, 'no_such_type')
-      return loser(candidate, encodeRecordData(question.type, text) === undefined ? 'bad_value' : 'weaker')
+      const { records } = candidate.entry
+      if (!records.has(question.type)) return loser(candidate, 'no_such_type')
+      return loser(candidate, recordDataOf(records, question.type) === undefined ? 'bad_value' : 'weaker')
     })
 }
 

@@ -2,7 +2,7 @@
  * The names of this network as the ledger says now: zone and patterns are built anew when a question comes after a
  * change, several changes at once and for a quarter of the time at most, and when an owner's heartbeat runs out.
  */
-import { BUCKETS, type Clock } from '@mesh/core'
+import { BUCKETS, type Clock, type LoopTurns } from '@mesh/core'
 import type { Ledger, LedgerEvent, Owners } from '@mesh/ledger'
 import { MAX_PATTERNS, MAX_REBUILD_DELAY_MS, REBUILD_DELAY_MS, REBUILD_TIME_SHARE } from './limits.ts'
 import { createPatternMatcher, type NameMatches } from './patterns/pattern-matcher.ts'
@@ -31,10 +31,12 @@ export interface KnownNames {
 export interface KnownNamesComponents {
   readonly ledger: NamesLedger
   readonly clock: Clock
+  /** The time of patterns in one turn of the event loop. */
+  readonly turns: LoopTurns
 }
 
 export function createKnownNames(init: NamesInit, components: KnownNamesComponents): KnownNames {
-  const { ledger, clock } = components
+  const { ledger, clock, turns } = components
   const library = createPatternLibrary()
   let names: Names | undefined
   let owners: Owners | undefined
@@ -60,7 +62,7 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
     const zone = buildZone(input, owners)
     const entries = readPatterns(input, owners)
     library.keep(new Set(entries.used.map(({ source }) => source)))
-    const matcher = createPatternMatcher(createPatternSet(entries.used, library), clock)
+    const matcher = createPatternMatcher(createPatternSet(entries.used, library), turns)
     expiresAt = owners.expiresAt() ?? Number.POSITIVE_INFINITY
     isDirty = false
     const costMs = clock.monotonic() - begunAt

@@ -17,16 +17,22 @@ export const MAX_CNAME_CHAIN = 8
 
 /** How many patterns of all members are used; the oldest stay. */
 export const MAX_PATTERNS = 10_000
-/** How many steps a compiled pattern may have: about 10 ms to compile, and 1 ms for the longest name. */
+/** How many steps a compiled pattern may have: 30 ms at most to compile, and 10 ms for the longest name. */
 export const MAX_PATTERN_STEPS = 2_000
 /** How many bytes of a `dns` entry's value are read. */
 export const MAX_RECORDS_BYTES = 65_536
 /** How many steps of all patterns one name is held against, the strongest first: 0.1 s at most, in slices. */
 export const MAX_NAME_STEPS = 100_000
+/** How many values that cannot be read are tried for one question: each may have 64 KiB. */
+export const MAX_UNREADABLE_VALUES = 4
 /** How many names are remembered with the patterns that match them. */
 export const MAX_MATCHED_NAMES = 2_000
-/** The time, in ms, after which compiling and matching patterns for one question gives way to other work. */
-export const COMPILE_SLICE_MS = 5
+/** How many patterns are remembered in all as tried for names. */
+export const MAX_TRIED_CANDIDATES = 100_000
+/** How many steps compiled patterns have together: those that were not needed for longest are compiled anew. */
+export const MAX_COMPILED_STEPS = 200_000
+/** The time, in ms, of one turn of the event loop in which patterns are compiled and matched, for all questions. */
+export const PATTERNS_TURN_MS = 5
 /** The time, in ms, within which changes of the ledger make one zone. */
 export const REBUILD_DELAY_MS = 20
 /** Building zones takes at most one part in this many of the time, however fast the ledger changes. */
@@ -54,8 +60,12 @@ export const MAX_QUERY_ADDITIONALS = 2
 
 /** How many prepared answers of this network's names are kept. */
 export const MAX_PREPARED_ANSWERS = 10_000
+/** How many bytes they have together: a name that matches a pattern has an answer of 64 KiB where a member wants it. */
+export const MAX_PREPARED_BYTES = 8_388_608
 /** How many questions wait for patterns to be compiled. */
 export const MAX_WAITING_QUESTIONS = 1_000
+/** The time, in ms, that questions over TCP get in one turn of the event loop: 64 KiB hold three thousand of them. */
+export const TCP_TURN_MS = 8
 /** How many TCP connections all clients together may have. */
 export const MAX_TCP_CONNECTIONS = 256
 /** How many TCP connections one address may have. */
@@ -90,6 +100,8 @@ export const MAX_FORWARDS = 1_000
 export const MAX_FORWARDS_PER_CLIENT = 100
 /** How many questions wait for an answer that others have asked for already. */
 export const MAX_FORWARD_WAITERS = 10_000
+/** How many records an answer has that a CNAME of this network is followed by: each may be a name of many pointers. */
+export const MAX_FOLLOWED_RECORDS = 128
 /** How long one server may take to answer over UDP, in ms. */
 export const UDP_TRY_MS = 1_500
 /** How long one server may take to answer over TCP, in ms. */

@@ -7,12 +7,13 @@
  * 5. nobody: refused, so that a client asks its next server.
  */
 import { canonicalName, isUnder } from './names.ts'
-import { MAX_CNAME_CHAIN, RECORD_TTL_S } from './limits.ts'
+import { MAX_CNAME_CHAIN, MAX_UNREADABLE_VALUES, RECORD_TTL_S } from './limits.ts'
 import type { NameMatches } from './patterns/pattern-matcher.ts'
 import type { Candidate } from './patterns/pattern-set.ts'
 import { RCODE, TYPE } from './record-types.ts'
 import { soaOf, type Zone, type ZoneName } from './zone/build-zone.ts'
-import { type DnsRecord, encodeRecordData } from './zone/record-data.ts'
+import { recordDataOf } from './zone/read-entries.ts'
+import type { DnsRecord } from './zone/record-data.ts'
 
 /** The knowledge by which a question is judged. */
 export interface NamesView {
@@ -128,11 +129,17 @@ function lookUp(question: Question, view: NamesView): Found | 'pending' | undefi
 
 /** The strongest pattern with a value that can be read, of the type or as a CNAME; else the name has no such type. */
 function answerByPatterns({ name, type }: Question, matches: readonly Candidate[]): Found | undefined {
+  let unreadable = 0
   for (const winner of matches) {
+    if (unreadable >= MAX_UNREADABLE_VALUES) break
     for (const each of type === TYPE.CNAME ? [type] : [type, TYPE.CNAME]) {
       const text = winner.entry.records.get(each)
-      const data = text === undefined ? undefined : encodeRecordData(each, text)
-      if (text === undefined || data === undefined) continue
+      if (text === undefined) continue
+      const data = recordDataOf(winner.entry.records, each)
+      if (data === undefined) {
+        unreadable++
+        continue
+      }
       return {
         records: [{ name, type: each, ttl: RECORD_TTL_S, data, text }],
         source: { from: 'pattern', winner },

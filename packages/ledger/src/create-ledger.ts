@@ -84,7 +84,7 @@ class MeshLedger implements Ledger {
   readonly #policies: ReadonlyMap<string, BucketPolicy>
   readonly #livenessMs: number
   readonly #tombstoneTtlMs: number
-  readonly #admits: (owner: string, bucket?: string, version?: bigint) => boolean
+  readonly #admits: (owner: string, bucket?: string, held?: KeyedEntry) => boolean
   readonly #stopping = new AbortController()
   readonly #policyOf = (bucket: string): BucketPolicy | undefined =>
     this.mode === 'off' ? undefined : this.#policies.get(bucket)
@@ -218,14 +218,13 @@ class MeshLedger implements Ledger {
     return { collected, ended: ended.length }
   }
 
-  withdraw(above: ReadonlyMap<PeerId, bigint>): number {
+  withdraw(owners: ReadonlySet<PeerId>, keeps: (keyed: KeyedEntry) => boolean): number {
     if (this.mode === 'off' || this.#stopping.signal.aborted) return 0
     const edit = this.#state.edit()
     let count = 0
     for (const row of edit.rows()) {
-      const { owner, version } = row.entry
-      const last = above.get(owner as PeerId)
-      if (last === undefined || version <= last || this.#admits(owner, row.bucket)) continue
+      const { owner } = row.entry
+      if (!owners.has(owner as PeerId) || this.#admits(owner, row.bucket) || keeps(row)) continue
       edit.forget(row)
       count++
     }

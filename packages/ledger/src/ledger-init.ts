@@ -1,5 +1,6 @@
 /** The settings and the parts that a ledger is made of. */
 import type { Clock, Logger } from '@mesh/core'
+import type { KeyedEntry } from './entries/entry.ts'
 import type { Signer, Verify } from './entries/signer.ts'
 import type { OwnershipMode } from './ledger.ts'
 import type { LedgerLimits } from './limits.ts'
@@ -30,9 +31,9 @@ export interface LedgerComponents {
   readonly logger?: Logger
   /**
    * False for owners whose entries are refused (`GATED`), and who count as not alive in snapshots. `bucket` is
-   * undefined where it is asked about the owner as such. `version` is given where a member shows that it holds an entry
-   * of that version, in a comparison: what was written while its owner was let in may be taken from it.
+   * undefined where it is asked about the owner as such. `held` is given where a member shows that it holds this entry,
+   * in a comparison: what was written while its owner was let in may be taken from it.
    * `Ledger.admissionChanged` says that answers changed.
    */
-  readonly admits?: (owner: string, bucket?: string, version?: bigint) => boolean
+  readonly admits?: (owner: string, bucket?: string, held?: KeyedEntry) => boolean
 }

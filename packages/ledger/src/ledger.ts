@@ -174,10 +174,10 @@ export interface Ledger {
    */
   reap(): ReapResult
   /**
-   * Takes out what owners that are not admitted wrote above a version of each, as if it had never come: for what was taken
+   * Takes out what these owners wrote and what is neither admitted nor kept, as if it had never come: for what was taken
    * before this node heard that nobody may take it. What it stood over comes back from other members. Gives the number.
    */
-  withdraw(above: ReadonlyMap<PeerId, bigint>): number
+  withdraw(owners: ReadonlySet<PeerId>, keeps: (keyed: KeyedEntry) => boolean): number
   /**
    * Holds the writes of this node into owned buckets from now on: they wait, and are judged again after
    * `releaseClaims`: for while it may have missed whose a key is by now. What the rules refuse already is

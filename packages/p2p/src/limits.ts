@@ -45,6 +45,8 @@ export const SPARE_CONNECTIONS = 256
 export const UNPROVEN_STREAMS_PER_S = 20
 /** The same at once. */
 export const UNPROVEN_STREAMS_BURST = 100
+/** How many messages a peer that has not proven anything may send on the data channels of one WebRTC connection, a second and at once. */
+export const UNPROVEN_CHANNEL_MESSAGES = { perSecond: 500, burst: 2_000 } as const
 /** After so many streams that were refused the connection ends. */
 export const MAX_REFUSED_STREAMS = 1_000
 /** Streams of one identify protocol that one address may open, in the long run and at once: many may be behind a NAT. */
@@ -81,6 +83,18 @@ export const MAX_DHT_QUESTION_BYTES = 16 * 1024
 export const MAX_DHT_ANSWER_BYTES = 256 * 1024
 /** The longest message by which two peers agree on a WebRTC connection. */
 export const MAX_SIGNALLING_BYTES = 16 * 1024
+/** The connections of WebRTC that others have begun and that are none yet: each holds a socket, and ICE's time of 10 s. */
+export const MAX_PENDING_WEBRTC = 32
+/** The same of one address: an IPv4 address, or a /64 of IPv6. */
+export const MAX_PENDING_WEBRTC_PER_ADDRESS = 16
+/** The most addresses that the other side of one WebRTC connection may name. */
+export const MAX_CANDIDATES = 32
+/** How many frames may begin in one message on a data channel: who writes sends one in each. */
+export const MAX_FRAMES_IN_CHANNEL_MESSAGE = 16
+/** How many messages of all data channels may wait for a turn; a channel on which one more comes is closed. */
+export const MAX_WAITING_CHANNEL_MESSAGES = 8_192
+/** How often this node says on one data channel that a stream has ended: each of both ends once, and once that it heard. */
+export const MAX_CHANNEL_FLAGS = 8
 /** The longest message on a WebSocket: the encryption's have 64 KiB at most. */
 export const MAX_WEBSOCKET_MESSAGE_BYTES = 256 * 1024
 /** How many fields one of these messages may have. */
@@ -297,6 +311,21 @@ export const CONNECT_RETRY_MS = 500
 /** How often new addresses make one wait for a connection try a way again that had failed: anybody can tell new ones. */
 export const MAX_DEMAND_NEWS = 4
 
+// Dialling for others
+
+/** How often the peers of one address may have this node dial them for hole punching, a second and at once. */
+export const HOLE_PUNCHES_BY_ADDRESS = { perSecond: 2, burst: 64 } as const
+/** The same of all addresses together. */
+export const HOLE_PUNCHES_IN_ALL = { perSecond: 5, burst: 128 } as const
+/** How often one address may ask whether this node can dial it, a second in the long run and at once. */
+export const DIAL_BACKS_BY_ADDRESS = { perSecond: 0.5, burst: 16 } as const
+/** The same of all addresses together. */
+export const DIAL_BACKS_IN_ALL = { perSecond: 2, burst: 64 } as const
+/** The longest message of AutoNAT, which its specification fixes. */
+export const MAX_AUTONAT_MESSAGE_BYTES = 8_192
+/** How many fields a question of AutoNAT may have, its addresses among them. */
+export const MAX_AUTONAT_FIELDS = 64
+
 // AutoNAT
 
 /** How often members are asked to dial addresses that nobody has confirmed, in ms. */
@@ -330,7 +359,7 @@ export const MAX_STUN_SERVERS = 2
 
 /** How long the sockets of all peers are read in one turn of the event loop, in ms, until other work has its turn. */
 export const READ_TURN_MS = 10
-/** The time that the frames of all connections are handled in one turn of the event loop, in ms. */
+/** The time that the frames of all connections are handled in one turn of the event loop, in ms; messages of WebRTC have as much. */
 export const FRAMES_TURN_MS = 8
 /** How many bytes may wait for a slow reader before the stream is paused; one frame may be longer. */
 export const READ_HIGH_WATER_BYTES = 256 * 1024

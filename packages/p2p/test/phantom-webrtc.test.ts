@@ -3,7 +3,7 @@ import { generateKeyPair } from '@libp2p/crypto/keys'
 import { noise } from '@libp2p/noise'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
-import { systemRandom } from '@mesh/core'
+import { parsePeerId, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
@@ -11,6 +11,9 @@ import { createLibp2p } from 'libp2p'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { expect, onTestFinished, test } from 'vitest'
 import { writeFrame } from '../src/libp2p/frames.ts'
+import { deriveMemberKey } from '../src/membership/handshake.ts'
+import { proveAsInitiator } from '../src/membership/prove.ts'
+import { MEMBER_PROTOCOL } from '../src/protocols.ts'
 import { startLoopbackNode } from './loopback-node.ts'
 
 const SIGNALING = '/webrtc-signaling/0.0.1'
@@ -31,26 +34,48 @@ async function createOffer(): Promise<string> {
   return sdp
 }
 
-test('a stranger that breaks the signalling off gets no WebRTC connection', async () => {
-  const node = await startLoopbackNode({
-    network: generateNetworkConfig({}, systemRandom),
-    switches: { webrtc: true },
-  })
+/** A node, and a peer that is connected to it over TCP. */
+async function connect() {
+  const network = generateNetworkConfig({}, systemRandom)
+  const node = await startLoopbackNode({ network, switches: { webrtc: true } })
   onTestFinished(() => node.stop())
   await node.allTransportsReady
-  const stranger = await createLibp2p({
+  const peer = await createLibp2p({
     privateKey: await generateKeyPair('Ed25519'),
     transports: [tcp()],
     connectionEncrypters: [noise()],
     streamMuxers: [yamux()],
     connectionMonitor: { enabled: false },
   })
-  onTestFinished(() => stranger.stop())
+  onTestFinished(() => peer.stop())
   const addresses = node
     .addresses()
     .filter((text) => text.includes('/tcp/'))
     .map((text) => multiaddr(text))
-  const stream = await stranger.dialProtocol(addresses, SIGNALING)
+  return { node, network, peer, connection: await peer.dial(addresses) }
+}
+
+test('a stranger that no relay joins to this node signals nothing', async () => {
+  const { connection } = await connect()
+  const stream = await connection.newStream(SIGNALING)
+  let answered = 0
+  stream.addEventListener('message', ({ data }) => {
+    answered += data.byteLength
+  })
+  await writeFrame(stream, signal(SDP_OFFER, await createOffer())).catch(() => {})
+  await eventually(() => expect(stream.status).toBe('reset'))
+  expect(answered).toBe(0)
+})
+
+test('a member that breaks the signalling off gets no WebRTC connection', async () => {
+  const { node, network, peer, connection } = await connect()
+  const proof = await connection.newStream(MEMBER_PROTOCOL)
+  const [self, remote] = [parsePeerId(peer.peerId.toString()), node.self]
+  const proving = { self, remote, memberKey: deriveMemberKey(network), random: systemRandom }
+  expect(await proveAsInitiator({ stream: proof, ...proving })).toBe('proven')
+  const isMember = () => node.peers().some(({ id, member }) => id === self && member)
+  await eventually(() => expect(isMember()).toBe(true))
+  const stream = await connection.newStream(SIGNALING)
   let answered = 0
   stream.addEventListener('message', ({ data }) => {
     answered += data.byteLength
@@ -60,5 +85,5 @@ test('a stranger that breaks the signalling off gets no WebRTC connection', asyn
   // no candidate: the library takes that for the end of the signalling, and the end for success
   await writeFrame(stream, signal(SDP_ANSWER, 'an answer to nothing'))
   await eventually(() => expect(stream.status).toBe('reset'))
-  expect(node.peers()).toMatchObject([{ id: stranger.peerId.toString(), transport: 'tcp' }])
+  expect(node.peers()).toMatchObject([{ id: self, transport: 'tcp' }])
 })

@@ -80,6 +80,8 @@ export const LIVENESS_LOOK_MS = 5_000
 
 /** The longest payload of UDP over IPv4, in bytes, as the protocol fixes it. */
 export const MAX_DATAGRAM_BYTES = 65_507
+/** How many datagrams of those that come in one block of bytes are sent on; of more the rest is dropped. */
+export const MAX_DATAGRAMS_AT_ONCE = 1_024
 /** How many sessions a UDP listener has at a time: one for each local address that sends. */
 export const MAX_UDP_SESSIONS = 512
 /** The time, in ms, after which a session without a datagram ends. */

@@ -5,7 +5,7 @@
  */
 import type { KeyObject } from 'node:crypto'
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
-import type { LedgerEvent, PolicyTable, Signer } from '@mesh/ledger'
+import type { KeyedEntry, LedgerEvent, PolicyTable, Signer } from '@mesh/ledger'
 import { Administration } from './administration/administration.ts'
 import { createStatementSharing } from './administration/share-statements.ts'
 import { type ExchangeKind, Exchanges } from './exchange/exchanges.ts'
@@ -58,10 +58,10 @@ export interface Trust {
   /** Calls the listener after answers may have changed; the returned function ends it. */
   onChange(listener: () => void): () => void
   /**
-   * Tells for `LedgerComponents.admits` whose entries are taken: statements from everybody, and what members show of a
-   * peer that was shut out after it wrote that.
+   * Tells for `LedgerComponents.admits` whose entries are taken: statements from everybody, and what members hold of a
+   * peer that was shut out where its revocation says that it stays.
    */
-  admits(owner: string, bucket?: string, version?: bigint): boolean
+  admits(owner: string, bucket?: string, held?: KeyedEntry): boolean
   /** The rules of buckets of this package's. */
   readonly policies: PolicyTable
   readonly gate: GateSwitch | undefined
@@ -117,10 +117,10 @@ class NodeTrust implements Trust {
     return () => this.#listeners.delete(listener)
   }
 
-  admits(owner: string, bucket?: string, version?: bigint): boolean {
+  admits(owner: string, bucket?: string, held?: KeyedEntry): boolean {
     if (bucket === BUCKETS.admission && this.administration !== undefined) return true
     if (this.mayUse(owner)) return true
-    if (version === undefined || this.administration?.wroteBefore(owner, version) !== true) return false
+    if (held === undefined || this.administration?.keeps(held) !== true) return false
     return this.#gate?.mayPass(owner) ?? true
   }
 
@@ -183,8 +183,8 @@ class NodeTrust implements Trust {
     if (administration === undefined) return []
     const mayUse = (peer: string) => this.mayUse(peer)
     const isConfirmed = () => administration.roster.admitted.has(this.#init.self)
-    const { log } = this.#components
-    return [createStatementSharing({ ledger, mayUse, isConfirmed, publish, log })]
+    const { log, clock } = this.#components
+    return [createStatementSharing({ ledger, mayUse, isConfirmed, publish, log, clock })]
   }
 
   #createGuard(ledger: TrustLedger, network: TrustNetwork): PeerGuard | undefined {

@@ -17,6 +17,10 @@ export const MAX_KEY_TEXT_LENGTH = 2_048
 export const MAX_AUTH_KEYS = 16
 /** How many legacy challenges are verified: one costs some ms of processor time for each public key. */
 export const LEGACY_CHALLENGES = { perSecond: 2, burst: 16 } as const
+/** The time that verifying them may take at once, in ms. */
+export const CHALLENGES_BURST_MS = 10
+/** Verifying them gets at most one part in this many of the time after that. */
+export const CHALLENGES_TIME_SHARE = 4
 /** The most signatures of legacy challenges whose author is remembered. */
 export const MAX_REMEMBERED_CHALLENGES = 4_096
 /** The least time between two challenges of this node on the public topic, in ms. */
@@ -30,10 +34,18 @@ export const ANSWER_CLOCK_SKEW_MS = 120_000
 export const EXCHANGE_TIMEOUT_MS = 10_000
 /** The longest message of the trust protocol. */
 export const MAX_TRUST_MESSAGE_BYTES = 96 * 1024
+/** The bytes of entries after which another message of the trust protocol begins; the rest is names and a margin. */
+export const ENTRIES_MESSAGE_BYTES = 64 * 1024
 /** The most entries of one message of the trust protocol. */
 export const ENTRIES_PER_MESSAGE = 64
 /** The most messages with entries of one exchange: 16,384 entries. */
 export const MAX_ENTRY_MESSAGES = 256
+/** The entries of a message that are judged at once; then others have their turn. */
+export const ENTRIES_AT_ONCE = 8
+/** The time that judging entries may take at once, in ms, of all exchanges together. */
+export const STATEMENTS_BURST_MS = 10
+/** Judging them gets at most one part in this many of the time after that. */
+export const STATEMENTS_TIME_SHARE = 3
 /** Exchanges of one peer that are served at a time. */
 export const MAX_EXCHANGES_PER_PEER = 2
 /** How many exchanges one peer may begin. */
@@ -51,8 +63,18 @@ export const EXCHANGE_RETRY_MAX_MS = 60_000
 /** How long after the ledger changed peers that are kept out are told of it, in ms: changes come in groups. */
 export const TELL_DELAY_MS = 100
 
+/**
+ * The most entries that a revocation names to stay: so many hashes fit into the value of one entry, and into one message
+ * of the trust protocol.
+ */
+export const MAX_KEPT_ENTRIES = 1_000
+/** Bytes of a hash by which a revocation names an entry: nobody finds a second entry to it. */
+export const KEPT_HASH_BYTES = 16
+
 /** The longest label of an invite. */
 export const MAX_LABEL_LENGTH = 64
+/** The longest value of a claim, in characters: who was invited writes it, and all members hold and send it. */
+export const MAX_CLAIM_LENGTH = 1_024
 /** The most claims of one invite that are held; two are a dispute already. */
 export const MAX_CLAIMS_PER_INVITE = 4
 /** How long an invite is good unless it is told otherwise, in ms. */

@@ -1,92 +1,28 @@
 /** Administrators over real ledgers: what nodes believe, whatever others write into the bucket `admission`. */
-import { type PeerId, silentLogger, systemRandom } from '@mesh/core'
-import {
-  canonicalBytes,
-  createLedger,
-  createSigner,
-  defaultPolicies,
-  encodeBlock,
-  type KeyedEntry,
-  type Ledger,
-  type Signer,
-} from '@mesh/ledger'
-import { createNodeVerifier } from '@mesh/ledger/node'
+import { type PeerId, systemRandom } from '@mesh/core'
+import { canonicalBytes, createLedger, createSigner, type KeyedEntry, type Signer } from '@mesh/ledger'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
 import { readStatement } from '../src/administration/statements.ts'
-import { createTrust, type Trust } from '../src/index.ts'
+import {
+  admin,
+  administrationOf,
+  meet,
+  NETWORK,
+  nodes,
+  openNode,
+  required,
+  settle,
+  stopNodes,
+  tell,
+  tellAll,
+  type TestNode,
+} from './members.ts'
 
-const NETWORK = '00112233445566778899'
 const HOUR = 3_600_000
-const adminSeed = systemRandom.bytes(32)
-const admin = createSigner(adminSeed)
-const verify = createNodeVerifier()
 
-interface TestNode {
-  readonly trust: Trust
-  readonly ledger: Ledger
-  readonly signer: Signer
-}
-
-const nodes: TestNode[] = []
-afterEach(async () => {
-  for (const { trust, ledger } of nodes.splice(0)) {
-    trust.stop()
-    await ledger.stop()
-  }
-})
-
-function openNode(
-  clock: ManualClock,
-  {
-    holdsKey = false,
-    seed = adminSeed,
-    administrators = [admin],
-    invite,
-    network = NETWORK,
-  }: {
-    holdsKey?: boolean
-    seed?: Uint8Array
-    administrators?: readonly Signer[]
-    invite?: string
-    network?: string
-  } = {},
-): TestNode {
-  const signer = createSigner(systemRandom.bytes(32))
-  const trust = createTrust(
-    { self: signer.peerId, network, administrators: administrators.map(({ peerId }) => peerId), invite },
-    {
-      signer,
-      readAdminSeed: () => (holdsKey ? seed : undefined),
-      clock,
-      random: systemRandom,
-      log: silentLogger,
-    },
-  )
-  const ledger = createLedger(
-    { policies: { ...defaultPolicies, ...trust.policies } },
-    { signer, verify, clock, admits: (...asked) => trust.admits(...asked) },
-  )
-  trust.attachLedger(ledger)
-  const node = { trust, ledger, signer }
-  nodes.push(node)
-  return node
-}
-
-/** Gives everything that one node holds of the bucket to another. */
-function tell(from: TestNode, to: TestNode) {
-  return to.ledger.merge([...from.ledger.snapshot().entries('admission')], undefined)
-}
-
-function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('is not there')
-  return value
-}
-
-function administrationOf({ trust }: TestNode) {
-  return required(trust.administration)
-}
+afterEach(stopNodes)
 
 test('nobody is in before an administrator says so; the node with the key lets itself in', async () => {
   const clock = createManualClock()
@@ -335,31 +271,6 @@ test('of two that one invite let in, each by an administrator in its part, the f
   expect(home.trust.mayUse(first.signer.peerId)).toBe(true)
 })
 
-test('what a peer wrote in a part that heard late of its revocation is held by all or by none', async () => {
-  const clock = createManualClock()
-  const home = openNode(clock, { holdsKey: true })
-  const [far, bad] = [openNode(clock), openNode(clock)]
-  await clock.advance(1)
-  for (const each of [far, bad]) administrationOf(home).setMember(each.signer.peerId, 'admitted')
-  for (const each of [far, bad]) tell(home, each)
-  // from here on two parts
-  await clock.advance(1_000)
-  await settle(clock, bad.ledger.put('notes', 'before', '1'))
-  await clock.advance(1_000)
-  administrationOf(home).setMember(bad.signer.peerId, 'revoked')
-  await clock.advance(1_000)
-  await settle(clock, bad.ledger.put('notes', 'after', '2'))
-  tellAll(bad, far)
-  expect(far.ledger.snapshot().count('notes')).toBe(2)
-  // over the topic nothing of it is taken, whatever its version says
-  const block = encodeBlock([...bad.ledger.snapshot().entries('notes')])
-  expect((await home.ledger.receiveBlock(block, far.signer.peerId)).accepted).toBe(0)
-  await meet(clock, [home, far])
-  for (const each of [home, far, openFresh(clock, home)]) {
-    expect([...each.ledger.snapshot().entries('notes')].map(({ key }) => key)).toEqual(['before'])
-  }
-})
-
 test('whatever was claimed, said and heard in whichever order, nodes that meet hold the same', async () => {
   const order = fc.array(fc.tuple(fc.nat(99), fc.nat(99), fc.nat(11)), { minLength: 40, maxLength: 60 })
   await fc.assert(
@@ -455,53 +366,9 @@ test('entries of who is out are refused, whoever brings them, and it counts as n
   expect(home.ledger.snapshot().isOwnerLive(bad.signer.peerId, clock.now())).toBe(false)
   await clock.advance(1_000)
   await settle(clock, bad.ledger.put('dns', 'b.mesh', '{"1":"10.1.0.9"}'))
-  const later = [...bad.ledger.snapshot().entries('dns')]
-  expect(home.ledger.merge(later, home.signer.peerId).rejected).toMatchObject([{ code: 'GATED' }])
-})
-
-test('a node that hears late of a revocation ends with the same entries as those that heard at once', async () => {
-  const clock = createManualClock()
-  const [home, bad] = [openNode(clock, { holdsKey: true }), openNode(clock)]
-  const [late, friend] = [openNode(clock), openNode(clock)]
-  const all = [home, late, friend]
-  await clock.advance(1)
-  for (const { signer } of [bad, late, friend]) administrationOf(home).setMember(signer.peerId, 'admitted')
-  for (const node of [bad, late, friend]) tell(home, node)
-  const give = (from: TestNode, to: TestNode) => {
-    const entries = [...from.ledger.snapshot().entries()].filter(({ bucket }) => bucket !== 'admission')
-    return to.ledger.merge(entries, from.signer.peerId)
-  }
-  const put = (node: TestNode, key: string) => settle(clock, node.ledger.put('notes', key, `"${key}"`))
-  await put(bad, 'before')
-  await put(friend, 'changed')
-  await put(friend, 'deleted')
-  for (const node of all) for (const from of [bad, friend]) give(from, node)
-  give(friend, bad)
-  await clock.advance(1_000)
-  administrationOf(home).setMember(bad.signer.peerId, 'revoked')
-  tell(home, friend)
-  await clock.advance(1_000)
-  await put(bad, 'after')
-  await settle(clock, bad.ledger.put('notes', 'changed', '"evil"'))
-  await settle(clock, bad.ledger.delete('notes', 'deleted'))
-  expect(give(bad, friend).accepted).toBe(0)
-  expect(give(bad, late).accepted).toBe(3)
-  tell(home, late)
-  await clock.advance(1)
-  give(friend, late)
-  const digests = all.map(({ ledger }) => ledger.snapshot().digest().buckets['notes'])
-  expect(new Set(digests).size).toBe(1)
-  const keys = [...late.ledger.snapshot().entries('notes')].map(({ key, entry }) => [key, entry.value])
-  expect(keys).toEqual([
-    ['before', '"before"'],
-    ['changed', '"changed"'],
-    ['deleted', '"deleted"'],
-  ])
-  // who is let in again brings what it wrote meanwhile
-  await clock.advance(1_000)
-  administrationOf(home).setMember(bad.signer.peerId, 'admitted')
-  tell(home, late)
-  expect(give(bad, late).accepted).toBe(3)
+  const names = [...bad.ledger.snapshot().entries('dns')]
+  const { rejected } = home.ledger.merge(names, home.signer.peerId)
+  expect(rejected).toMatchObject([{ code: 'GATED' }, { code: 'GATED' }])
 })
 
 test('only a node with the key says who is in', async () => {
@@ -596,6 +463,7 @@ test('whatever stands in a key and a value, reading it throws nothing', () => {
         Invite: id,
         ExpiresAt: fc.string(),
         Sig: fc.string(),
+        Kept: fc.oneof(fc.string(), fc.json()),
       })
       .map((each) => JSON.stringify(each)),
   )
@@ -606,34 +474,23 @@ test('whatever stands in a key and a value, reading it throws nothing', () => {
   )
 })
 
+test('a claim that is longer than any that a node writes is no statement', async () => {
+  const clock = createManualClock()
+  const home = openNode(clock, { holdsKey: true })
+  const guest = openNode(clock, { invite: administrationOf(home).invite({}).code })
+  tell(home, guest)
+  await clock.advance(1)
+  const [claim] = [...guest.ledger.snapshot().entries('admission')].filter(({ key }) =>
+    key.startsWith('claim/'),
+  )
+  const { key, entry } = required(claim)
+  expect(readStatement(NETWORK, key, entry.value)?.kind).toBe('claim')
+  const long = JSON.stringify({ ...JSON.parse(entry.value), More: '<'.repeat(10_000) })
+  expect(readStatement(NETWORK, key, long)).toBeUndefined()
+})
+
 function digestOf({ ledger }: TestNode) {
   return ledger.snapshot().digest().buckets['admission']
-}
-
-/** Gives everything that one node holds to another, as in a comparison. */
-function tellAll(from: TestNode, to: TestNode) {
-  return to.ledger.merge([...from.ledger.snapshot().entries()], from.signer.peerId)
-}
-
-/** Lets nodes compare until all have heard of everything. */
-async function meet(clock: ManualClock, members: readonly TestNode[]): Promise<void> {
-  for (let round = 0; round < 3; round++) {
-    for (const from of members) for (const to of members) if (from !== to) tellAll(from, to)
-    await clock.advance(1)
-  }
-}
-
-/** A node that joins late and compares with one. */
-function openFresh(clock: ManualClock, from: TestNode): TestNode {
-  const fresh = openNode(clock)
-  tell(from, fresh)
-  tellAll(from, fresh)
-  return fresh
-}
-
-async function settle(clock: ManualClock, { settled }: { readonly settled: Promise<unknown> }) {
-  await clock.advance(50)
-  await settled
 }
 
 /** A statement that says that a peer is in, signed by whoever is given. */

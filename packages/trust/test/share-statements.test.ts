@@ -1,21 +1,22 @@
 /** What two nodes show each other of the bucket `admission`, while one of them writes. */
 import { once } from 'node:events'
 import { type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
-import { createLedger, createSigner } from '@mesh/ledger'
+import { createLedger, createSigner, encodeBlock } from '@mesh/ledger'
 import { expect, test } from 'vitest'
 import { createStatementSharing } from '../src/administration/share-statements.ts'
 import { signStatement } from '../src/administration/sign-statement.ts'
 import { Conversation } from '../src/exchange/conversation.ts'
+import { ENTRIES_PER_MESSAGE, MAX_TRUST_MESSAGE_BYTES } from '../src/limits.ts'
 import type { TrustChannel } from '../src/ports.ts'
 
 /** Two ends of one channel; `onSend` is called before a message of the first end is taken. */
-function createChannels([one, two]: readonly [PeerId, PeerId], onSend: () => void) {
+function createChannels([one, two]: readonly [PeerId, PeerId], onSend: (message: Uint8Array) => void) {
   const ends = [new EventTarget(), new EventTarget()] as const
   const queues: Uint8Array[][] = [[], []]
   const endOf = (index: 0 | 1, peer: PeerId): TrustChannel => ({
     peer,
     async send(message) {
-      if (index === 0) onSend()
+      if (index === 0) onSend(message)
       queues[1 - index]?.push(message)
       ends[1 - index]?.dispatchEvent(new Event('message'))
     },
@@ -41,9 +42,10 @@ function openSide() {
     isConfirmed: () => false,
     publish: () => {},
     log: silentLogger,
+    clock: systemClock,
   })
-  const write = (key: string) => {
-    const statement = { key, valueText: '1', existing: undefined, nowMs: systemClock.now() }
+  const write = (key: string, valueText = '1') => {
+    const statement = { key, valueText, existing: undefined, nowMs: systemClock.now() }
     ledger.merge([signStatement(statement, signer)], undefined)
   }
   return { peer: signer.peerId, ledger, sharing, write }
@@ -51,7 +53,7 @@ function openSide() {
 
 type Side = ReturnType<typeof openSide>
 
-async function exchange(one: Side, two: Side, onSend = () => {}) {
+async function exchange(one: Side, two: Side, onSend: (message: Uint8Array) => void = () => {}) {
   const [near, far] = createChannels([one.peer, two.peer], onSend)
   const answered = (async () => {
     const conversation = new Conversation(far, systemClock)
@@ -77,5 +79,32 @@ test('what is written while an exchange runs is shown in the next one', async ()
   expect(home.ledger.snapshot().getLive('admission', 'late')).toBeDefined()
   await exchange(guest, home)
   expect([guest.sharing.isWanted(home.peer), home.sharing.isWanted(guest.peer)]).toEqual([false, false])
+  for (const { ledger } of [guest, home]) await ledger.stop()
+})
+
+test('a message with more entries than it may have ends the exchange, and none of them is judged', async () => {
+  const [guest, home] = [openSide(), openSide()]
+  for (let at = 0; at <= ENTRIES_PER_MESSAGE; at++) guest.write(`k${at}`)
+  const entries = [...guest.ledger.snapshot().entries('admission')]
+  const [near, far] = createChannels([guest.peer, home.peer], () => {})
+  const [asking, answering] = [near, far].map((channel) => new Conversation(channel, systemClock))
+  const say = async (...messages: Parameters<Conversation['send']>[0][]) => {
+    for (const message of messages) await asking?.send(message)
+  }
+  await say({ kind: 'entries', block: encodeBlock(entries) }, { kind: 'done' })
+  const first = { kind: 'digest', digest: new Uint8Array(32) } as const
+  const answered = answering === undefined ? Promise.resolve() : home.sharing.answer(answering, first)
+  await expect(answered).rejects.toThrow(/more entries than a message may have/)
+  expect(home.ledger.snapshot().getLive('admission', 'k0')).toBeUndefined()
+  for (const { ledger } of [guest, home]) await ledger.stop()
+})
+
+test('statements that are too long for one message together go in several', async () => {
+  const [guest, home] = [openSide(), openSide()]
+  for (let at = 0; at < 12; at++) home.write(`k${at}`, JSON.stringify('x'.repeat(21_500)))
+  let longest = 0
+  await exchange(home, guest, (message) => (longest = Math.max(longest, message.length)))
+  expect(guest.ledger.snapshot().count('admission')).toBe(12)
+  expect(longest).toBeLessThan(MAX_TRUST_MESSAGE_BYTES)
   for (const { ledger } of [guest, home]) await ledger.stop()
 })

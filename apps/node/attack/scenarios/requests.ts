@@ -1,7 +1,9 @@
 /** Attacks by requests to the API, as many as one block of bytes holds or as long as may be, and on WebSockets of peers. */
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { overAndOver, together } from '../attackers.ts'
 import type { Attack, Scenario } from '../scenario.ts'
+import { pause } from '../until-true.ts'
 
 /** Sends bytes on a connection to the API again and again, and reads what comes, until the connection ends. */
 async function sendRequests(
@@ -72,6 +74,30 @@ async function beginMessage({ signal, tally }: Attack, isFrame: boolean): Promis
   }).finally(() => signal.removeEventListener('abort', end))
 }
 
+/** Begins requests with a body, of which a byte comes each half second, until the connection ends. */
+async function sendSlowBody({ target, signal, tally }: Attack): Promise<void> {
+  const { hostname, port } = new URL(target.url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  const end = () => socket.destroy()
+  signal.addEventListener('abort', end)
+  try {
+    await once(socket, 'connect', { signal })
+    tally.count('bodies')
+    socket.on('error', () => {}).resume()
+    socket.write(bodyRequest('PUT', '/api/ledger/notes/slow', 'Content-Length: 100000'))
+    while (!socket.destroyed && !signal.aborted) {
+      socket.write(' ')
+      await pause(500, signal)
+    }
+  } finally {
+    signal.removeEventListener('abort', end)
+    socket.destroy()
+  }
+}
+
+const bodyRequest = (method: string, path: string, length: string) =>
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${length}\r\n\r\n`
+
 /** Sends the first 700 KB of a head, and then nothing, until the connection ends. */
 async function beginHead({ target, signal, tally }: Attack, head: Uint8Array): Promise<void> {
   const { hostname, port } = new URL(target.url)
@@ -132,5 +158,53 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
       const bytes = Buffer.from(request('/api/summary', headers))
       return together(16, () => overAndOver(attack, () => sendRequests(attack, { bytes, counts: 1 })))
     },
+  },
+  {
+    name: 'page-paths',
+    who: 'stranger',
+    does: 'asks for pages by paths of 250 KB, all dots and a slash, as a page of others can too, on 8 connections',
+    boundedBy: 'MAX_PATH_BYTES; paths are read by no expression that goes back',
+    appliesToLegacy: false,
+    aim: 'requests',
+    run(attack) {
+      const bytes = Buffer.from(request(`/${'.'.repeat(250_000)}/`))
+      return together(8, () => overAndOver(attack, () => sendRequests(attack, { bytes, counts: 1 })))
+    },
+  },
+  {
+    name: 'long-queries',
+    who: 'stranger',
+    does: 'asks for pages of the ledger with 40,000 parameters that there are not, on 8 connections',
+    boundedBy: 'MAX_PATH_BYTES, MAX_QUERY_PARAMETERS',
+    appliesToLegacy: false,
+    aim: 'requests',
+    run(attack) {
+      const query = Array.from({ length: 40_000 }, (_, at) => `${at.toString(36)}`).join('&')
+      const bytes = Buffer.from(request(`/api/ledger?limit=1&pretty&after=a&${query}`))
+      return together(8, () => overAndOver(attack, () => sendRequests(attack, { bytes, counts: 1 })))
+    },
+  },
+  {
+    name: 'wrong-bodies',
+    who: 'stranger',
+    does: 'bodies of 120 KB in which 13,000 things are wrong, each of which an answer could name, on 8 connections',
+    boundedBy: 'MAX_BODY_BYTES, MAX_ISSUES, BODIES_TURN_MS',
+    appliesToLegacy: false,
+    aim: 'requests',
+    run(attack) {
+      const wrong = Array.from({ length: 13_000 }, (_, at) => `"${at.toString(36)}":1`).join(',')
+      const body = `{"Regex":"a","Records":{${wrong}}}`
+      const bytes = Buffer.from(`${bodyRequest('POST', '/api/dns', `Content-Length: ${body.length}`)}${body}`)
+      return together(8, () => overAndOver(attack, () => sendRequests(attack, { bytes, counts: 1 })))
+    },
+  },
+  {
+    name: 'slow-bodies',
+    who: 'stranger',
+    does: '2,000 requests whose bodies of 100 KB come byte by byte',
+    boundedBy: 'REQUEST_TIMEOUT_MS, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS',
+    appliesToLegacy: false,
+    aim: 'bodies',
+    run: (attack) => together(2_000, () => overAndOver(attack, () => sendSlowBody(attack), 1_000)),
   },
 ]

@@ -308,6 +308,7 @@ const TRUST: readonly Decoder[] = [
       new ChallengeVerifier(systemClock).refusal(
         { author: PEER, text: CHALLENGE_TEXT, signature: textOf(bytes) },
         publicKey === undefined ? [] : [publicKey],
+        AbortSignal.timeout(60_000),
       ),
   },
   {

@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { type ApiClient, ApiError, type ClientOptions } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
-import { MeshError, systemClock, toError } from '@mesh/core'
+import { MeshError, toError } from '@mesh/core'
 import { lookUpHost } from '../look-up-host.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
@@ -43,11 +43,17 @@ export async function findNode(call: Call, patience: Patience = {}): Promise<Api
       'node.not_running',
       `a node is there (instance ${silent.instance}) and does not answer`,
       {
-        hint: 'It is suspended, or too busy: look at its log, and restart it if that goes on.',
+        hint: 'It is suspended, just ending, too busy, or has no free file descriptor: look at its log, and restart it if that goes on.',
       },
     )
   }
   if (node === undefined) {
+    const [other] = await findForeign(call)
+    if (other !== undefined) {
+      throw new MeshError('node.not_running', 'no node of the network that is named is running here', {
+        hint: `One of network ${other.networkId} is: leave out the token to ask it; to have it join the one that is named, restart it with that token.`,
+      })
+    }
     throw new MeshError('node.not_running', 'no node is running here', {
       hint: `Start one with \`mesh\`, \`mesh api\` or \`mesh start\`, or ask another with --api-url (looked in ${stateDir}; root's nodes answer root).`,
     })
@@ -59,6 +65,15 @@ export async function findNode(call: Call, patience: Patience = {}): Promise<Api
       ...running.map(({ instance, socket }) => `    --instance ${instance}  or  --api-url unix://${socket}`),
     ].join('\n'),
   })
+}
+
+/** The nodes that run here in other networks than the one that the settings name. */
+async function findForeign({ settings, surroundings }: Call): Promise<readonly Found[]> {
+  const network = readNetwork(settings)
+  if (network === undefined) return []
+  const found = findControlSockets(stateFolder(settings, surroundings))
+  const asked = await askAll(found.filter(({ networkId }) => networkId !== network.id))
+  return asked.filter(({ state }) => state === 'answers')
 }
 
 /**
@@ -119,7 +134,7 @@ async function tokenToSend({ apiToken, apiTokenFile }: Settings): Promise<string
 }
 
 type Found = ReturnType<typeof findControlSockets>[number] & {
-  /** `silent`: something took the connection and said nothing; `gone`: nobody is there any more. */
+  /** `silent`: something took the connection and did not answer; `gone`: nobody is there any more. */
   readonly state: 'answers' | 'silent' | 'gone'
 }
 
@@ -131,18 +146,28 @@ async function askInstances(
   const candidates = findControlSockets(stateFolder(settings, surroundings)).filter(
     (found) => (network === undefined || found.networkId === network.id) && isMeant(found.instance),
   )
-  return await Promise.all(
-    candidates.map(async (found) => ({ ...found, state: await stateOf(found.socket) })),
-  )
+  return await askAll(candidates)
+}
+
+async function askAll(sockets: ReturnType<typeof findControlSockets>): Promise<readonly Found[]> {
+  return await Promise.all(sockets.map(async (found) => ({ ...found, state: await stateOf(found.socket) })))
 }
 
 async function stateOf(socket: string): Promise<Found['state']> {
   const client = createNodeClient({ baseUrl: `unix://${socket}`, timeoutMs: PROBE_TIMEOUT_MS, retries: 0 })
-  const began = systemClock.monotonic()
   return client.getLiveness().then(
     () => 'answers',
-    () => (systemClock.monotonic() - began >= PROBE_TIMEOUT_MS ? 'silent' : 'gone'),
+    (error: unknown) => (wasTaken(error) ? 'silent' : 'gone'),
   )
+}
+
+/** Somebody took the connection: it was closed without an answer, or nothing came for long. */
+function wasTaken(error: unknown): boolean {
+  if (error instanceof ApiError && error.code === 'client.timeout') return true
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && (cause.code === 'EPIPE' || cause.code === 'ECONNRESET')) return true
+  }
+  return false
 }
 
 function absoluteUrl(url: string, base: string): string {

@@ -6,7 +6,9 @@ import { runCommandLine } from './run-command-line.ts'
 export async function main(): Promise<void> {
   // `mesh ledger list | head` ends our output early, which is no error
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : 1)
+    if (error.code === 'EPIPE') process.exit(0)
+    process.stderr.write(`mesh: the output could not be written: ${error.message}\n`)
+    process.exit(1)
   })
   // whoever read the log is gone: the network must not go with it, and an error told to nobody is told for ever
   process.stderr.on('error', () => {})

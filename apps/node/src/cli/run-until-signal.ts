@@ -1,8 +1,9 @@
 /**
- * Runs something until Ctrl-C, SIGTERM or SIGHUP, and then stops it within two seconds; the second signal ends the
- * process at once. An error that nobody caught is logged, and ends it too.
+ * Runs something until Ctrl-C, SIGTERM or the end of its terminal, and then stops it within two seconds; the second signal
+ * ends the process at once. An error that nobody caught is logged, and ends it too.
  */
 import { constants } from 'node:os'
+import { isatty } from 'node:tty'
 import { type Logger, systemClock } from '@mesh/core'
 import { EXIT } from '../errors.ts'
 
@@ -25,6 +26,8 @@ export async function runUntilSignal(
 ): Promise<number> {
   const asked = new AbortController()
   let failure: { readonly error: unknown } | undefined
+  // whoever read what it prints is gone, or the disk is full: that ends a command, but no node
+  process.stdout.removeAllListeners('error').on('error', () => {})
   const end = waitForEnd(log, asked)
   const starting = start(asked.signal)
   const first = await Promise.race([starting, end])
@@ -44,9 +47,12 @@ export async function runUntilSignal(
 
 /** Resolves with the exit code when the process is asked to end, or must. */
 function waitForEnd(log: Logger, asked: AbortController): Promise<number> {
+  // Node undoes that `nohup` has SIGHUP ignored, which leaves no stream at the terminal
+  const hasTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor))
   return new Promise((resolve) => {
     for (const signal of SIGNALS) {
       process.on(signal, () => {
+        if (signal === 'SIGHUP' && !hasTerminal) return log.info('its terminal is gone, and it goes on')
         if (asked.signal.aborted) process.exit(128 + constants.signals[signal])
         log.info('stopping', { signal })
         asked.abort(new Error(`stopped by ${signal}`))

@@ -46,6 +46,8 @@ export interface NodeApiComponents {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** False when the files that this node keeps were removed underneath. */
+  readonly isStateInPlace: () => boolean
 }
 
 export interface NodeApi {
@@ -115,7 +117,7 @@ class AttachedApi implements NodeApi {
         version: { version, protocols: () => this.#attached.p2p?.protocols() ?? [] },
         node: { name: nameInForce(settings), networkId: network.id, instance: settings.instance, hasVpn },
         health: {
-          ready: () => this.#attached.replicator !== undefined && ledger.storeFailure() === undefined,
+          ready: () => this.#isReady(),
           problems: () => this.#problems(),
         },
         metrics: () => this.#metrics(),
@@ -186,6 +188,12 @@ class AttachedApi implements NodeApi {
     })
   }
 
+  #isReady(): boolean {
+    const { ledger, isStateInPlace } = this.#components
+    const isStored = ledger.storeFailure() === undefined && isStateInPlace()
+    return this.#attached.replicator !== undefined && isStored
+  }
+
   #reachability(): ReachabilityState | undefined {
     const { p2p } = this.#attached
     if (p2p === undefined) return undefined
@@ -197,7 +205,7 @@ class AttachedApi implements NodeApi {
   }
 
   #problems() {
-    const { ledger, keeper, dns, clock } = this.#components
+    const { ledger, keeper, dns, clock, isStateInPlace } = this.#components
     const { p2p, vpn, services, files } = this.#attached
     const bootstrapPeers = this.#init.settings.discoveryBootstrapPeers.length
     const times = { now: clock.now(), upMs: clock.monotonic() - this.#startedAt }
@@ -207,6 +215,7 @@ class AttachedApi implements NodeApi {
       ...findProblems({
         ...times,
         openFiles: readOpenFiles(),
+        isStateInPlace: isStateInPlace(),
         ledger,
         keeper,
         p2p,

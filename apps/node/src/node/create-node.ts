@@ -70,7 +70,9 @@ async function startParts(given: NodeInit & NodeComponents & StartOptions, ends:
   const dns = createNodeDns(parts, { ledger, clock, random, log })
   ends.add(() => dns.stop())
   const debug = settings.debug ? await openDebugPort(clock) : undefined
-  const api = createApi(parts, { ledger, keeper, dns, trust, debug, logPort, clock, random, log })
+  const isStateInPlace = () => folder.isInPlace() && keeper.isInPlace()
+  const served = { ledger, keeper, dns, trust, debug, logPort, isStateInPlace }
+  const api = createApi(parts, { ...served, clock, random, log })
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told
   ends.add(() => ledger.stop())

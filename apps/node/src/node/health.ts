@@ -28,6 +28,8 @@ export interface HealthView {
   readonly dns?: { problems(): readonly HealthProblem[] }
   /** Undefined where the system does not say. */
   readonly openFiles?: OpenFiles | undefined
+  /** False when the files that this node keeps were removed or moved underneath. */
+  readonly isStateInPlace?: boolean
   /** Who this node would wait for: without them it is alone by intention for a while. */
   readonly bootstrapPeers: number
 }
@@ -45,6 +47,7 @@ export function findProblems(view: HealthView): readonly HealthProblem[] {
     ...(view.files?.problems() ?? []),
     ...(view.dns?.problems() ?? []),
     ...storeProblems(view),
+    ...stateProblems(view),
     ...openFileProblems(view),
     ...(view.keeper?.problems() ?? []),
     ...clockProblems(view),
@@ -69,6 +72,18 @@ function storeProblems({ ledger }: HealthView): HealthProblem[] {
   ]
 }
 
+function stateProblems({ isStateInPlace = true }: HealthView): HealthProblem[] {
+  if (isStateInPlace) return []
+  return [
+    {
+      code: 'node.state_gone',
+      severity: 'error',
+      title: 'The files of this node in its state folder were removed, moved or replaced while it runs',
+      hint: 'It goes on with what it has in memory; what it is told from now on is lost when it ends, and without the file `identity` it comes back under another id. If the folder was moved, move it back; else stop the node, put the folder back from a copy, and start it.',
+    },
+  ]
+}
+
 /** The share of the files allowed beyond which the node says that few are left. */
 const FEW_FILES_SHARE = 0.9
 
@@ -80,7 +95,7 @@ function openFileProblems({ openFiles }: HealthView): HealthProblem[] {
       code: 'node.few_files',
       severity: open >= allowed ? 'error' : 'warning',
       title: `This process has ${open} of ${allowed} files open, connections included`,
-      hint: 'Without free ones nobody can connect: raise LimitNOFILE= in the unit of systemd, or ulimit -n, and restart the node. It goes on by itself when connections end.',
+      hint: 'Without free ones nobody can connect: raise LimitNOFILE= in the unit of systemd, or ulimit -n, and restart the node; or `prlimit --pid PID --nofile=65536` while it runs. It goes on by itself when connections end.',
     },
   ]
 }

@@ -1,4 +1,5 @@
 /** Keeps a copy of the ledger's file, and says what is, or was, wrong with the file. */
+import { existsSync } from 'node:fs'
 import type { HealthProblem } from '@mesh/api-server'
 import type { Clock, Logger } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
@@ -6,6 +7,8 @@ import { type CopyProblem, type DiskStore, type SetAside, StoreCopies } from '@m
 
 export interface LedgerKeeper {
   problems(): readonly HealthProblem[]
+  /** False when the file was removed or moved while the ledger has it open. */
+  isInPlace(): boolean
   /** Resolves when no copy is being made any more. */
   stop(): Promise<void>
 }
@@ -22,7 +25,9 @@ export function createLedgerKeeper(
   init?: KeeperInit,
   components?: { readonly clock: Clock; readonly log: Logger },
 ): LedgerKeeper {
-  if (init === undefined || components === undefined) return { problems: () => [], stop: async () => {} }
+  if (init === undefined || components === undefined) {
+    return { problems: () => [], isInPlace: () => true, stop: async () => {} }
+  }
   const { store, ledger, damage } = init
   const copies = new StoreCopies({ store, version: () => ledger.snapshot().head.hash }, components)
   const since = components.clock.now()
@@ -31,6 +36,7 @@ export function createLedgerKeeper(
       ...(damage === undefined ? [] : [restoredProblem(damage, since)]),
       ...(copies.problem === undefined ? [] : [copyProblem(copies.problem, store.location)]),
     ],
+    isInPlace: () => existsSync(store.location),
     stop: () => copies.stop(),
   }
 }

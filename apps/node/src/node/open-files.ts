@@ -19,16 +19,16 @@ export function readOpenFiles(): OpenFiles | undefined {
   }
 }
 
+/** The limit as it was when it could be read last. */
 let known: number | undefined
 
-/** The limit of this process, which does not change while it runs. */
+/** The limit of this process, which `prlimit` may raise while it runs. */
 function allowedFiles(): number | undefined {
-  if (known !== undefined) return known
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    known = soft === undefined ? undefined : Number(soft)
+    if (soft !== undefined) known = Number(soft)
   } catch {
-    // no procfs, or no file left to read it with: asked again next time
+    // no procfs, or no file left to read it with
   }
   return known
 }

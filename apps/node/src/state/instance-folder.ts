@@ -14,6 +14,8 @@ const MAX_SOCKET_PATH_BYTES = 95
 export interface InstanceFolder {
   readonly path: string
   readonly controlSocket: string
+  /** False when the folder was removed or moved while this process has it. */
+  isInPlace(): boolean
   /** Frees the instance for the next process; with `remove` the folder goes where it keeps nothing. Idempotent. */
   release(options?: { readonly remove: boolean }): void
 }
@@ -54,6 +56,7 @@ export function openInstanceFolder(name: InstanceName): InstanceFolder {
   return {
     path,
     controlSocket,
+    isInPlace: () => lock.isInPlace(),
     release({ remove } = { remove: false }) {
       if (remove) lock.remove()
       lock.release()

@@ -8,6 +8,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { MeshError } from '@mesh/core'
 
 export interface InstanceLock {
+  /** False when its files were removed, or another process made them anew: nothing keeps a second node away then. */
+  isInPlace(): boolean
   /** Removes the lock's files while it is still held. */
   remove(): void
   /** Lets the lock go; idempotent. */
@@ -38,6 +40,7 @@ export function acquireInstanceLock(folder: string, instance: string): InstanceL
   }
   let held = true
   return {
+    isInPlace: () => isHolderOrUnknown(pidFile),
     remove() {
       if (!held) return
       for (const name of ['pid', 'lock']) rmSync(join(folder, name), { force: true })
@@ -45,7 +48,7 @@ export function acquireInstanceLock(folder: string, instance: string): InstanceL
     release() {
       if (!held) return
       held = false
-      rmSync(pidFile, { force: true })
+      if (isHolderOrUnknown(pidFile)) rmSync(pidFile, { force: true })
       database.close()
     },
   }
@@ -58,6 +61,15 @@ function readHolder(folder: string): number | undefined {
     return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
   } catch {
     return undefined
+  }
+}
+
+/** A file that cannot be read now, as without free descriptors, tells nothing. */
+function isHolderOrUnknown(pidFile: string): boolean {
+  try {
+    return readFileSync(pidFile, 'utf8').trim() === String(process.pid)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
   }
 }
 

@@ -9,6 +9,9 @@ import { writeView } from '../views/write.ts'
 import { json, list } from './answers.ts'
 import { putErrors, wait } from './ledger-writes.ts'
 
+/** How many of the records that are wrong an answer names. */
+const MAX_NAMED_ISSUES = 32
+
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const dnsRoutes = {
@@ -33,8 +36,10 @@ export const dnsRoutes = {
         Records: z
           .custom<Readonly<Record<string, string>>>(isObject, 'an object of record type to text')
           .superRefine((records, context) => {
-            for (const [type, text] of isObject(records) ? Object.entries(records) : []) {
-              if (typeof text === 'string') continue
+            const wrong = Object.entries(isObject(records) ? records : {}).filter(
+              ([, text]) => typeof text !== 'string',
+            )
+            for (const [type] of wrong.slice(0, MAX_NAMED_ISSUES)) {
               context.addIssue({ code: 'custom', path: [type], message: 'text, like "10.1.0.11"' })
             }
           })

@@ -5,7 +5,15 @@
  * 7 the web page, 8 the error's answer.
  */
 import { levelOf, routes, type RouteDefinition } from '@mesh/api-contract'
-import { type Clock, isLoopback, type Logger, type Random, type TimeShare } from '@mesh/core'
+import {
+  type Clock,
+  isLoopback,
+  type Logger,
+  type LoopTurns,
+  type Random,
+  type TimeShare,
+  toError,
+} from '@mesh/core'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { type Authenticator, openToAll, type StillAllowed } from '../auth/authenticator.ts'
 import type { EventHub } from '../events/event-hub.ts'
@@ -14,7 +22,7 @@ import type { ReaderSeats } from '../events/reader-seats.ts'
 import type { AnsweringRouteId, Handlers, PreparedAnswer } from '../handlers/handler.ts'
 import type { AssetsPort } from '../ports.ts'
 import type { RequestCounts } from '../views/request-counts.ts'
-import { checkAnnouncedSize, readJsonBody } from './body.ts'
+import { checkAnnouncedSize, type JsonBody, parseJsonBody, readBody } from './body.ts'
 import type { Guard } from './guard.ts'
 import { parseInput } from './input.ts'
 import { servePage } from './pages.ts'
@@ -34,6 +42,8 @@ export interface AppComponents {
   readonly seats: ReaderSeats
   /** The requests of those who read large answers; shared by all listeners. */
   readonly largeSeats: ReaderSeats
+  /** The time of bodies in one turn of the event loop; shared by all listeners. */
+  readonly bodyTurns: LoopTurns
   /** The time of this thread that goes to large answers; shared by all listeners. */
   readonly largeTime: TimeShare
   readonly clock: Clock
@@ -135,14 +145,21 @@ interface Served {
 }
 
 async function serveRoute(
-  { handlers, hub, seats, largeSeats, largeTime, clock }: AppComponents,
+  { handlers, hub, seats, largeSeats, largeTime, bodyTurns, clock }: AppComponents,
   { id, route, stillAllowed }: Served,
   req: Request,
   res: Response,
 ): Promise<void> {
   res.locals['route'] = id
-  const body = route.body === undefined ? undefined : await readJsonBody(req, res)
-  const input = parseInput(route, req, body)
+  const { input, body }: ParsedRequest =
+    route.body === undefined
+      ? { input: parseInput(route, req, undefined) }
+      : await readBody(req, res).then((bytes) =>
+          parseInTurn(bodyTurns, () => {
+            const body = parseJsonBody(bytes)
+            return { body, input: parseInput(route, req, body) }
+          }),
+        )
   if (route.answer.kind === 'events') {
     return serveEvents({ hub, seats, stillAllowed }, req, res, input as EventsInput)
   }
@@ -151,6 +168,26 @@ async function serveRoute(
   const answer = await handler(input, { bodyText: body?.text ?? '' })
   if (isPrepared(answer)) await send(req, res, answer, { seats: largeSeats, time: largeTime, clock })
   else sendJson(req, res, answer)
+}
+
+/** Bodies that come to their end together are parsed in turns: one of 128 KiB takes several milliseconds. */
+function parseInTurn(turns: LoopTurns, parse: () => ParsedRequest): Promise<ParsedRequest> {
+  return new Promise((resolve, reject) => {
+    const run = () => {
+      try {
+        resolve(parse())
+      } catch (error) {
+        reject(toError(error))
+      }
+    }
+    if (turns.isTimeLeft()) run()
+    else turns.later(run)
+  })
+}
+
+interface ParsedRequest {
+  readonly input: object
+  readonly body?: JsonBody
 }
 
 function isPrepared(answer: unknown): answer is PreparedAnswer {

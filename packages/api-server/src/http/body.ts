@@ -12,10 +12,17 @@ export interface JsonBody {
   readonly value: unknown
 }
 
-/** @throws Problem `http.unsupported_media`, `http.body_too_large`, `http.bad_body` */
-export async function readJsonBody(req: Request, res: Response): Promise<JsonBody> {
+/**
+ * Reads what should be JSON, whole.
+ * @throws Problem `http.unsupported_media`, `http.body_too_large`, `http.bad_body`
+ */
+export function readBody(req: Request, res: Response): Promise<Buffer> {
   checkMediaType(req)
-  const bytes = await readBytes(req, res)
+  return readBytes(req, res)
+}
+
+/** @throws Problem `http.bad_body` */
+export function parseJsonBody(bytes: Buffer): JsonBody {
   const text = decode(bytes).trim()
   if (text === '') throw badBody('the body is empty', 'a JSON value')
   if (isNestedDeeper(text, MAX_VALUE_DEPTH)) {

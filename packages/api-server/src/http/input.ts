@@ -3,6 +3,7 @@ import type { RouteDefinition } from '@mesh/api-contract'
 import type { Issue } from '@mesh/core'
 import type { Request } from 'express'
 import type { JsonBody } from './body.ts'
+import { MAX_ISSUES } from '../limits.ts'
 import { issue, Problem } from './problem.ts'
 import { splitTarget } from './reply.ts'
 
@@ -43,7 +44,7 @@ function parse<Given extends Schema>(
 ): ReturnType<Given['parse']> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data as ReturnType<Given['parse']>
-  const issues = parsed.error.issues.map((each) => toIssue(each, value))
+  const issues = parsed.error.issues.slice(0, MAX_ISSUES).map((each) => toIssue(each, value))
   const [first] = issues
   throw new Problem(code, `${first?.field ?? 'it'} must be ${first?.expected ?? 'something else'}`, {
     issues,

@@ -14,7 +14,7 @@ const NO_PAGE: Asset = {
 export async function servePage(assets: AssetsPort | undefined, req: Request, res: Response): Promise<void> {
   if (req.method !== 'GET' && req.method !== 'HEAD') throw new Problem('http.not_found')
   const path = decodeURIComponent(splitTarget(req.url).path)
-  const isFile = /\.[^/]*$/.test(path)
+  const isFile = path.lastIndexOf('.') > path.lastIndexOf('/')
   const asset = isFile ? assets?.get(path) : (assets?.get(PAGE) ?? NO_PAGE)
   if (asset === undefined)
     throw new Problem('http.not_found', `there is no file ${JSON.stringify(path.slice(0, 200))}`)

@@ -1,7 +1,7 @@
 /** The head of a request as it came: its target made one form, or refused. Runs before any route sees it. */
 import type { IncomingMessage } from 'node:http'
 import { MAX_HEADER_BYTES, MAX_PATH_BYTES } from '@mesh/api-contract'
-import { MAX_HEADER_LINES } from '../limits.ts'
+import { MAX_HEADER_LINES, MAX_QUERY_PARAMETERS } from '../limits.ts'
 import { issue, Problem } from './problem.ts'
 import { splitTarget } from './reply.ts'
 
@@ -9,7 +9,7 @@ const ABSOLUTE = /^https?:\/\/([^/?#]*)/i
 
 /**
  * Changes `req.url` to path and query, and the Host to that of an absolute target.
- * @throws Problem `http.path_too_long`, `http.headers_too_large`, `http.bad_path`
+ * @throws Problem `http.path_too_long`, `http.headers_too_large`, `http.bad_path`, `http.bad_query`
  */
 export function readHead(req: IncomingMessage): void {
   checkHeaders(req.rawHeaders)
@@ -46,7 +46,9 @@ function parseTarget(raw: string): { readonly url: string; readonly authority: s
   const rest = authority === null ? raw : raw.slice(authority[0].length)
   const url = rest.startsWith('/') ? rest : `/${rest}`
   if (authority === null && !raw.startsWith('/')) throw badPath(raw, 'a path that begins with /')
-  checkPath(splitTarget(url).path)
+  const { path, search } = splitTarget(url)
+  checkQuery(search)
+  checkPath(path)
   return { url, authority: authority?.[1] }
 }
 
@@ -60,6 +62,16 @@ function checkPath(path: string): void {
     throw badPath(path, 'escapes of two hexadecimal digits that stand for UTF-8')
   }
   throw badPath(path, 'no %00')
+}
+
+function checkQuery(search: string): void {
+  let parameters = 1
+  for (let at = search.indexOf('&'); at !== -1; at = search.indexOf('&', at + 1)) parameters++
+  if (parameters <= MAX_QUERY_PARAMETERS) return
+  const expected = `at most ${MAX_QUERY_PARAMETERS} parameters`
+  throw new Problem('http.bad_query', `the query has ${parameters} parameters: expected ${expected}`, {
+    issues: [issue('query', search, expected)],
+  })
 }
 
 /** Thrown where no route takes the path: an empty segment that a name should stand in is said to be that. */

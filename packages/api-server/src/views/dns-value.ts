@@ -3,6 +3,7 @@ import { dnsTypeName, tryParseDnsType } from '@mesh/api-contract'
 import { type Issue, tryParseIp } from '@mesh/core'
 import { tryParsePattern } from '@mesh/core/pattern'
 import { issue, Problem } from '../http/problem.ts'
+import { MAX_ISSUES } from '../limits.ts'
 import { isTextRecord } from './ledger-text.ts'
 
 /** Text of one record at most; the longest that DNS carries. */
@@ -34,7 +35,7 @@ const CHECKS = new Map<string, { readonly expected: string; readonly test: (text
  * @throws Problem `dns.bad_record`, naming all that is wrong
  */
 export function encodeDnsValue(pattern: string, records: unknown): string {
-  const issues = [...patternIssues(pattern), ...recordIssues(records)]
+  const issues = [...patternIssues(pattern), ...recordIssues(records)].slice(0, MAX_ISSUES)
   const first = issues[0]
   if (first !== undefined) {
     throw new Problem('dns.bad_record', `${first.field} must be ${first.expected}`, { issues })
@@ -56,7 +57,8 @@ function recordIssues(records: unknown): readonly Issue[] {
       typeof records === 'object' && records !== null && !Array.isArray(records)
         ? Object.entries(records).filter(([, value]) => typeof value !== 'string')
         : []
-    if (noTexts.length > 0) return noTexts.map(([name, value]) => issue(`Records.${name}`, value, 'text'))
+    if (noTexts.length > 0)
+      return noTexts.slice(0, MAX_ISSUES).map(([name, value]) => issue(`Records.${name}`, value, 'text'))
     return [issue('Records', records, 'an object of record type to text, like {"A":"10.1.0.11"}')]
   }
   const seen = new Set<number>()

@@ -1,13 +1,13 @@
 /** Holds names against the patterns, in slices, and remembers what came of it. */
-import type { Clock } from '@mesh/core'
+import type { LoopTurns } from '@mesh/core'
 import { LRUCache } from 'lru-cache'
-import { COMPILE_SLICE_MS, MAX_MATCHED_NAMES, MAX_NAME_STEPS } from '../limits.ts'
+import { MAX_MATCHED_NAMES, MAX_NAME_STEPS, MAX_TRIED_CANDIDATES } from '../limits.ts'
 import type { Candidate, PatternSet } from './pattern-set.ts'
 
 export interface PatternMatcher {
   /**
-   * The patterns that match, the strongest first. Undefined when the slice of time is over before all were tried:
-   * to be asked again after other work.
+   * The patterns that match, the strongest first. Undefined when the turn has no time left before all were tried: to be
+   * asked again in a later one.
    */
   find(name: string): NameMatches | undefined
 }
@@ -21,29 +21,33 @@ export interface NameMatches {
 export type SkipReason = 'bad_syntax' | 'too_complex' | 'too_many'
 
 interface Search {
-  readonly candidates: readonly Candidate[]
+  /** Those that are still to be tried, from `next` on; empty at the end. */
+  candidates: readonly Candidate[]
   readonly matches: Candidate[]
   readonly skipped: (readonly [Candidate, SkipReason])[]
   next: number
   steps: number
 }
 
-export function createPatternMatcher(set: PatternSet, clock: Pick<Clock, 'monotonic'>): PatternMatcher {
-  const searches = new LRUCache<string, Search>({ max: MAX_MATCHED_NAMES })
+/** @param turns what all searches together may take of one turn of the event loop */
+export function createPatternMatcher(set: PatternSet, turns: LoopTurns): PatternMatcher {
+  const searches = new LRUCache<string, Search>({ max: MAX_MATCHED_NAMES, maxSize: MAX_TRIED_CANDIDATES })
   return {
     find(name) {
       let search = searches.get(name)
+      if (search?.candidates.length === 0) return search
+      if (!turns.isTimeLeft()) return undefined
       if (search === undefined) {
         search = { candidates: set.candidates(name), matches: [], skipped: [], next: 0, steps: 0 }
-        searches.set(name, search)
+        searches.set(name, search, { size: 1 + search.candidates.length })
       }
-      if (search.next === search.candidates.length) return search
-      const end = clock.monotonic() + COMPILE_SLICE_MS
       while (search.next < search.candidates.length) {
         tryNext(search, name)
-        if (clock.monotonic() >= end) break
+        if (!turns.isTimeLeft()) break
       }
-      return search.next === search.candidates.length ? search : undefined
+      if (search.next < search.candidates.length) return undefined
+      search.candidates = []
+      return search
     },
   }
 }

@@ -4,7 +4,8 @@
  * point to. A pattern is compiled when the first name needs it.
  */
 import { type Pattern, tryParsePattern } from '@mesh/core/pattern'
-import { MAX_PATTERN_STEPS } from '../limits.ts'
+import { LRUCache } from 'lru-cache'
+import { MAX_COMPILED_STEPS, MAX_PATTERN_STEPS, MAX_PATTERNS } from '../limits.ts'
 import { type PatternShape, readPatternShape } from './pattern-shape.ts'
 
 /** One pattern and who wrote it. */
@@ -27,8 +28,6 @@ export interface PatternLibrary {
 
 interface KnownPattern {
   readonly shape: PatternShape
-  /** True when the pattern is compiled by now. */
-  readonly isReady: boolean
   /** Compiles at the first call. @param name in lower case, with a trailing dot */
   matches(name: string): boolean
   fault(): PatternFault | undefined
@@ -36,41 +35,49 @@ interface KnownPattern {
 
 export function createPatternLibrary(): PatternLibrary {
   const known = new Map<string, KnownPattern>()
+  const compiled: Compiled = new LRUCache({ max: MAX_PATTERNS, maxSize: MAX_COMPILED_STEPS })
   return {
     get(source) {
       let pattern = known.get(source)
       if (pattern === undefined) {
-        pattern = createPattern(source)
+        pattern = createPattern(source, compiled)
         known.set(source, pattern)
       }
       return pattern
     },
     keep(sources) {
-      for (const source of known.keys()) if (!sources.has(source)) known.delete(source)
+      for (const source of known.keys()) {
+        if (sources.has(source)) continue
+        known.delete(source)
+        compiled.delete(source)
+      }
     },
   }
 }
 
-function createPattern(source: string): KnownPattern {
+/** Those that are compiled by now, by source. */
+type Compiled = LRUCache<string, Pattern>
+
+function createPattern(source: string, compiled: Compiled): KnownPattern {
   const shape = readPatternShape(source)
   const isTooComplex = shape.steps > MAX_PATTERN_STEPS
-  let compiled: Pattern | null | undefined = isTooComplex ? null : undefined
-  const compile = () => (compiled === undefined ? (compiled = parse(source)) : compiled)
+  let isBad = false
+  const compile = () => {
+    let pattern = compiled.get(source)
+    if (pattern !== undefined || isTooComplex || isBad) return pattern
+    pattern = tryParsePattern(source, { ignoreCase: true })
+    if (pattern === undefined) isBad = true
+    else compiled.set(source, pattern, { size: shape.steps + 1 })
+    return pattern
+  }
   return {
     shape,
-    get isReady() {
-      return compiled !== undefined || shape.exact !== undefined
-    },
     matches: (name) => (shape.exact === undefined ? compile()?.test(name) === true : shape.exact === name),
     fault() {
       if (isTooComplex) return 'too_complex'
-      return shape.exact === undefined && compile() === null ? 'bad_syntax' : undefined
+      return shape.exact === undefined && compile() === undefined ? 'bad_syntax' : undefined
     },
   }
-}
-
-function parse(source: string): Pattern | null {
-  return tryParsePattern(source, { ignoreCase: true }) ?? null
 }
 
 export interface PatternSet {
@@ -82,6 +89,8 @@ export interface PatternSet {
 export interface Candidate {
   readonly entry: PatternEntry
   readonly pattern: KnownPattern
+  /** Its place among all patterns, the strongest first. */
+  readonly rank: number
 }
 
 export function createPatternSet(entries: readonly PatternEntry[], library: PatternLibrary): PatternSet {
@@ -89,9 +98,9 @@ export function createPatternSet(entries: readonly PatternEntry[], library: Patt
   const byTrigram = new Map<string, Candidate[]>()
   /** The patterns without a text of three characters that could tell. */
   const always: Candidate[] = []
-  for (const entry of entries) {
-    const pattern = library.get(entry.source)
-    const candidate = { entry, pattern }
+  const known = entries.map((entry) => ({ entry, pattern: library.get(entry.source) }))
+  for (const [rank, { entry, pattern }] of known.sort(byStrength).entries()) {
+    const candidate = { entry, pattern, rank }
     if (pattern.shape.exact !== undefined) push(exact, pattern.shape.exact, candidate)
     else if (pattern.shape.required.length < 3) always.push(candidate)
     else push(byTrigram, rarestTrigram(pattern.shape.required, byTrigram), candidate)
@@ -107,7 +116,7 @@ export function createPatternSet(entries: readonly PatternEntry[], library: Patt
           if (name.includes(candidate.pattern.shape.required)) found.push(candidate)
         }
       }
-      return found.length > 1 ? found.sort(byStrength) : found
+      return found.length > 1 ? found.sort((a, b) => a.rank - b.rank) : found
     },
   }
 }
@@ -116,7 +125,7 @@ export function createPatternSet(entries: readonly PatternEntry[], library: Patt
  * Which of two patterns that match a name wins: a whole name before all else, then the longer pattern, then the one
  * that sorts first. Every node comes to the same, whatever order it heard of them in.
  */
-function byStrength(a: Candidate, b: Candidate): number {
+function byStrength(a: Omit<Candidate, 'rank'>, b: Omit<Candidate, 'rank'>): number {
   const [first, second] = [a.entry.source, b.entry.source]
   const exact = Number(b.pattern.shape.exact !== undefined) - Number(a.pattern.shape.exact !== undefined)
   return exact || second.length - first.length || (first < second ? -1 : 1)

@@ -134,7 +134,8 @@ class ShapeReader {
     this.#at = whole.lastIndex
     const [text] = found
     const character = /^\[([^\\[\]^])\]$/.exec(text)?.[1]
-    return single(character === undefined ? UNKNOWN : literal(character))
+    if (character !== undefined) return single(literal(character))
+    return { pieces: [UNKNOWN], steps: 2 + classSteps(text) }
   }
 
   #readEscape(): Parsed | undefined {
@@ -143,7 +144,8 @@ class ShapeReader {
     property.lastIndex = this.#at
     const found = property.exec(this.#source)
     this.#at += found === null ? 2 : found[0].length
-    if (found !== null || (character !== '' && 'dDwWsSbB'.includes(character))) return single(UNKNOWN)
+    if (found !== null) return { pieces: [UNKNOWN], steps: 2 + CATEGORY_STEPS }
+    if (character !== '' && 'dDwWsSbB'.includes(character)) return single(UNKNOWN)
     if (character === 'A') return single(BEGIN)
     if (character === 'z') return single(END)
     return /^[!-/:-@[-`{-~]$/.test(character) ? single(character) : undefined
@@ -196,9 +198,41 @@ function longestRun(pieces: readonly Piece[]): string {
   return longest
 }
 
+/** The cost of compiling a category of Unicode such as `\pL`, in steps: it has hundreds of ranges. */
+const CATEGORY_STEPS = 50
+/** How many characters of a range cost as much to compile as one step: each is looked up in its other case. */
+const RANGE_PER_STEP = 128
+/** Characters beyond have no other case. */
+const LAST_FOLDED = 0x1e943
+
+/** Counts as steps the cost of compiling the ranges and categories of a class. @param text with its brackets */
+function classSteps(text: string): number {
+  let steps = 0
+  for (const [, from, to] of text.matchAll(
+    /(\\x\{[0-9a-f]{1,8}\}|\\x[0-9a-f]{2}|\\.|[^\\])-(?=(\\x\{[0-9a-f]{1,8}\}|\\x[0-9a-f]{2}|\\.|[^\\\]]))/gisu,
+  ))
+    steps += Math.ceil(Math.max(0, endOfRange(to, LAST_FOLDED) - endOfRange(from, 0)) / RANGE_PER_STEP)
+  return steps + categoriesIn(text)
+}
+
+/** The code point at one end of a range; `unknown` for an escape that is not understood. */
+function endOfRange(text = '', unknown: number): number {
+  const hex = /^\\x\{?([0-9a-f]+)\}?$/i.exec(text)?.[1]
+  if (hex !== undefined) return Math.min(LAST_FOLDED, Number.parseInt(hex, 16))
+  if (/^\\[0-9a-z]/i.test(text)) return unknown
+  return Math.min(LAST_FOLDED, text.codePointAt(text.startsWith('\\') ? 1 : 0) ?? unknown)
+}
+
+function categoriesIn(text: string): number {
+  return CATEGORY_STEPS * (text.match(/\\p|\[:/gi)?.length ?? 0)
+}
+
 /** The steps of a part that is not understood, counted as if all its repetitions stood inside each other. */
 function roughSteps(source: string): number {
-  let steps = 2 * source.length + 2
+  const isWide = /[^\0-\x7f]|\\[x\d]/i.test(source)
+  const ranges = source.split('-').length - 1
+  let steps = 2 * source.length + 2 + categoriesIn(source)
+  if (isWide) steps += Math.ceil((ranges * LAST_FOLDED) / RANGE_PER_STEP)
   for (const [, least, most] of source.matchAll(/\{(\d{1,5})(?:,(\d{0,5}))?\}/g)) {
     steps *= Math.max(1, Number(least), Number(most ?? 0))
   }

@@ -3,13 +3,15 @@
  * names last changed; 3 else finds out who answers it and prepares that; 4 passes it on where nobody here does. The
  * packet must not be written to afterwards: an answer that takes longer is built from it.
  */
-import type { Clock } from '@mesh/core'
+import type { LoopTurns } from '@mesh/core'
 import * as dnsPacket from 'dns-packet'
 import { LRUCache } from 'lru-cache'
 import type { Forwarded, Forwarder } from '../forwarder/forwarder.ts'
 import type { KnownNames, Names } from '../known-names.ts'
 import {
+  MAX_FOLLOWED_RECORDS,
   MAX_PREPARED_ANSWERS,
+  MAX_PREPARED_BYTES,
   MAX_TCP_BYTES,
   MAX_WAITING_QUESTIONS,
   MIN_UDP_BYTES,
@@ -22,6 +24,7 @@ import { CLASS_IN, RCODE, TYPE } from '../record-types.ts'
 import { type Question, type Resolution, resolve } from '../resolver.ts'
 import type { DnsRecord } from '../zone/record-data.ts'
 import type { Client } from './clients.ts'
+import { createWaitingQuestions, type WaitingQuestions } from './waiting-questions.ts'
 
 /** The fates of a packet; metrics use these words. */
 export const OUTCOMES = [
@@ -56,7 +59,8 @@ export interface ResponderComponents {
   readonly names: KnownNames
   /** Undefined: nothing is passed on. */
   readonly forwarder: Forwarder | undefined
-  readonly clock: Clock
+  /** The time of patterns in one turn of the event loop. */
+  readonly turns: LoopTurns
   readonly count: (outcome: Outcome) => void
 }
 
@@ -77,32 +81,41 @@ export function createResponder(components: ResponderComponents): Responder {
 
 class CachingResponder implements Responder {
   readonly #components: ResponderComponents
-  readonly #prepared = new LRUCache<string, Prepared>({ max: MAX_PREPARED_ANSWERS })
+  readonly #prepared = new LRUCache<string, Prepared>({
+    max: MAX_PREPARED_ANSWERS,
+    maxSize: MAX_PREPARED_BYTES,
+    sizeCalculation: sizeOf,
+  })
+  readonly #waiting: WaitingQuestions
   #names: Names | undefined
-  #waiting = 0
 
   constructor(components: ResponderComponents) {
     this.#components = components
+    this.#waiting = createWaitingQuestions(components.turns)
   }
 
   respond(request: Request): void {
     const query = readQuery(request.packet)
     if (query === undefined) return this.#components.count('ignored')
     if (!isQuery(query)) return this.#refuse(request, query)
-    this.#answer(request, query)
+    if (this.#answer(request, query)) return
+    if (this.#waiting.size >= MAX_WAITING_QUESTIONS) return this.#send(request, query, FAILED, 'overloaded')
+    this.#waiting.add(request.client.rated ?? '', () => this.#answer(request, query))
   }
 
-  #answer(request: Request, query: Query): void {
+  /** False: the patterns are not all tried yet. */
+  #answer(request: Request, query: Query): boolean {
     const names = this.#components.names.current()
     if (names !== this.#names) {
       this.#names = names
       this.#prepared.clear()
     }
     const prepared = this.#prepared.get(query.key) ?? this.#prepare(query, names)
-    if (prepared === undefined) this.#answerLater(request, query)
-    else if (prepared.kind === 'answer') this.#send(request, query, prepared, prepared.outcome)
+    if (prepared === undefined) return false
+    if (prepared.kind === 'answer') this.#send(request, query, prepared, prepared.outcome)
     else if (prepared.kind === 'forward') this.#forward(request, query, prepared.domain)
     else this.#follow(request, query, prepared)
+    return true
   }
 
   /** Undefined: the patterns are not all tried yet. */
@@ -114,15 +127,6 @@ class CachingResponder implements Responder {
     const prepared = preparedOf(question, resolution)
     this.#prepared.set(query.key, prepared)
     return prepared
-  }
-
-  #answerLater(request: Request, query: Query): void {
-    if (this.#waiting >= MAX_WAITING_QUESTIONS) return this.#send(request, query, FAILED, 'overloaded')
-    this.#waiting++
-    this.#components.clock.after(0, () => {
-      this.#waiting--
-      this.#answer(request, query)
-    })
   }
 
   #forward(request: Request, query: Query, domain: string): void {
@@ -206,6 +210,21 @@ function preparedOf(question: Question, resolution: Exclude<Resolution, { kind: 
   return { kind: 'answer', answer: buildAnswer({ rcode, name, answers, authority }), outcome }
 }
 
+/** About how many bytes of memory it takes. */
+function sizeOf(prepared: Prepared): number {
+  switch (prepared.kind) {
+    case 'answer':
+      return PREPARED_BYTES + prepared.answer.body.length
+    case 'follow':
+      return prepared.records.reduce((sum, { data }) => sum + data.length, PREPARED_BYTES)
+    case 'forward':
+      return PREPARED_BYTES
+  }
+}
+
+/** About how many bytes an answer takes beside its records. */
+const PREPARED_BYTES = 512
+
 function minimal(name: string): Answer {
   const data = Buffer.from('\u0007RFC8482\u0000', 'latin1')
   const record: DnsRecord = { name, type: TYPE.HINFO, ttl: RECORD_TTL_S, data, text: '"RFC8482" ""' }
@@ -226,6 +245,7 @@ function keyOf({ name, type }: Question): string {
 /** The records of a forwarded answer, with names that point nowhere; undefined when it failed or cannot be read. */
 function recordsOf(key: string, { answer, ageS }: Forwarded): readonly DnsRecord[] | undefined {
   if (answer.rcode !== RCODE.NOERROR && answer.rcode !== RCODE.NXDOMAIN) return undefined
+  if (answer.counts[0] > MAX_FOLLOWED_RECORDS) return undefined
   const header = Buffer.from([0, 0, 0x80, 0, 0, 1, 0, 0, 0, 0, 0, 0])
   header.writeUInt16BE(answer.counts[0], 6)
   try {

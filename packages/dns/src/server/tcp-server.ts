@@ -3,7 +3,7 @@
  * client that does not read, sends too much at once or nothing for a while costs a bounded amount.
  */
 import { createServer, type Server, type Socket } from 'node:net'
-import { type Clock, KeyedCounts } from '@mesh/core'
+import { type Clock, KeyedCounts, type LoopTurns } from '@mesh/core'
 import {
   MAX_TCP_CONNECTIONS,
   MAX_TCP_CONNECTIONS_PER_ADDRESS,
@@ -20,6 +20,8 @@ export interface TcpServerComponents {
   readonly responder: Responder
   readonly clientOf: (address: string) => Client
   readonly clock: Clock
+  /** The time of questions over TCP in one turn of the event loop. */
+  readonly turns: LoopTurns
   readonly count: (outcome: Outcome) => void
   /** Shared by all listeners of a server. */
   readonly connections: TcpConnections
@@ -82,6 +84,8 @@ class Connection {
   #received: Buffer = Buffer.alloc(0)
   #answering = 0
   #hasEnded = false
+  /** There was no time left: it reads on in a later turn. */
+  #isWaiting = false
   #cancelIdle = () => {}
 
   constructor(socket: Socket, client: Client, components: TcpServerComponents) {
@@ -109,6 +113,7 @@ class Connection {
   #readOn(): void {
     const socket = this.#socket
     while (!this.#isFull()) {
+      if (!this.#components.turns.isTimeLeft()) return this.#readLater()
       const length = this.#received.length < 2 ? -1 : this.#received.readUInt16BE(0)
       if (length === -1 || this.#received.length < length + 2) break
       const packet = this.#received.subarray(2, length + 2)
@@ -120,6 +125,16 @@ class Connection {
     if (this.#isFull()) socket.pause()
     else socket.resume()
     this.#endWhenDone()
+  }
+
+  #readLater(): void {
+    this.#socket.pause()
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    this.#components.turns.later(() => {
+      this.#isWaiting = false
+      if (!this.#socket.destroyed) this.#readOn()
+    })
   }
 
   #isFull(): boolean {
@@ -155,7 +170,7 @@ class Connection {
   }
 
   #endWhenDone(): void {
-    if (this.#hasEnded && this.#answering === 0 && !this.#isFull()) this.#socket.end()
+    if (this.#hasEnded && !this.#isWaiting && this.#answering === 0 && !this.#isFull()) this.#socket.end()
   }
 
   /**

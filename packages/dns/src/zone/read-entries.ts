@@ -2,6 +2,7 @@
 import { dnsRecord, type IpAddress, machineRecord, serviceRecord, tryParseIp } from '@mesh/core'
 import type { Entry, OwnershipMode } from '@mesh/ledger'
 import { MAX_RECORDS_BYTES } from '../limits.ts'
+import { encodeRecordData } from './record-data.ts'
 
 export interface NamedMachine {
   readonly peer: string
@@ -41,6 +42,24 @@ export function readRecords(entry: Entry): ReadonlyMap<number, string> | undefin
   })
 }
 
+/** RDATA of one of these texts, made once: any number of names may have it. */
+export function recordDataOf(texts: ReadonlyMap<number, string>, type: number): Uint8Array | undefined {
+  const text = texts.get(type)
+  if (text === undefined) return undefined
+  let made = recordData.get(texts)
+  if (made === undefined) {
+    made = new Map()
+    recordData.set(texts, made)
+  }
+  let data = made.get(type)
+  if (data === undefined) {
+    data = encodeRecordData(type, text) ?? null
+    made.set(type, data)
+  }
+  return data ?? undefined
+}
+
+const recordData = new WeakMap<ReadonlyMap<number, string>, Map<number, Uint8Array | null>>()
 const machines = new WeakMap<Entry, NamedMachine | null>()
 const services = new WeakMap<Entry, string | null>()
 const records = new WeakMap<Entry, ReadonlyMap<number, string> | null>()

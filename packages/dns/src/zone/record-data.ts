@@ -29,7 +29,8 @@ export interface DnsRecord {
  */
 export function encodeRecordData(type: number, text: string): Uint8Array | undefined {
   if (text.length > MAX_RECORDS_BYTES) return undefined
-  const generic = /^\\#\s+(\d{1,5})\s*([\s0-9a-f]*)$/i.exec(text)
+  // no two parts of it may take the same characters: a member wrote the text
+  const generic = /^\\#\s+(\d{1,5})(\s[\s0-9a-f]*)?$/i.exec(text)
   if (generic !== null) return genericData(Number(generic[1]), (generic[2] ?? '').replaceAll(/\s/g, ''))
   switch (type) {
     case TYPE.A:
@@ -109,6 +110,7 @@ function characterStrings(text: string): readonly Buffer[] | undefined {
 }
 
 function unescaped(text: string): Buffer | undefined {
+  if (!text.includes('\\')) return Buffer.from(text)
   let isBad = false
   const parts = [...text.matchAll(/\\(\d{3})|\\(.)|([^\\]+)/gs)].map(([, decimal, escaped, plain]) => {
     if (decimal === undefined) return Buffer.from(escaped ?? plain ?? '')

@@ -21,7 +21,7 @@ export interface AdmissionInit {
   readonly policyOf: (bucket: string) => BucketPolicy | undefined
   readonly livenessMs: number
   readonly verify: Verify
-  readonly admits: (owner: string, bucket: string, version?: bigint) => boolean
+  readonly admits: (owner: string, bucket: string, held?: KeyedEntry) => boolean
 }
 
 /** Where and when an entry is judged. */
@@ -64,8 +64,7 @@ export function createAdmission(init: AdmissionInit): Admit {
       livenessMs,
       isLive: (owner) => isLiveAt(health, owner, nowMs, livenessMs),
       verify: () => verify(incoming),
-      admits: (owner) =>
-        init.admits(owner, incoming.bucket, isHeldBySender ? incoming.entry.version : undefined),
+      admits: (owner) => init.admits(owner, incoming.bucket, isHeldBySender ? incoming : undefined),
       prunedVersion: () => state.pruned.versionOf(incoming),
     })
     const stores = verdict === 'accept' || (init.mode === 'observe' && isObserved(verdict, claim))

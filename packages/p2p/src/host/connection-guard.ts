@@ -53,6 +53,10 @@ export class ConnectionGuard {
   /** Those whose handshake is done. */
   readonly #upgraded = new WeakSet<MultiaddrConnection>()
   readonly #openedAt = new WeakMap<Connection, number>()
+  /** The peers that this node dials because they asked for it, with how many such dials there are. */
+  readonly #dialledFor = new Map<string, number>()
+  /** What it opened so. */
+  readonly #askedFor = new WeakSet<Connection>()
   /** The times since when peers are known as members. */
   readonly #knownSince = new BoundedMap<string, number>(4 * MAX_KNOWN_PEERS)
   readonly #strikes = new BoundedMap<string, Strikes>(4 * MAX_KNOWN_PEERS)
@@ -98,6 +102,18 @@ export class ConnectionGuard {
     this.#upgraded.add(raw)
   }
 
+  /** Does what dials a peer that asked for it: a connection that it opens counts as if the peer had opened it. */
+  async dialFor<T>(peer: string, dial: () => Promise<T>): Promise<T> {
+    this.#dialledFor.set(peer, (this.#dialledFor.get(peer) ?? 0) + 1)
+    try {
+      return await dial()
+    } finally {
+      const left = (this.#dialledFor.get(peer) ?? 1) - 1
+      if (left > 0) this.#dialledFor.set(peer, left)
+      else this.#dialledFor.delete(peer)
+    }
+  }
+
   /** The peer had to make way several times, and is back too soon. */
   isTooSoon(peer: string): boolean {
     const strikes = this.#strikes.get(peer)
@@ -108,6 +124,7 @@ export class ConnectionGuard {
   readonly #onOpen = ({ detail }: CustomEvent<Connection>): void => {
     this.#openedAt.set(detail, this.#clock.monotonic())
     const peer = detail.remotePeer.toString()
+    if (this.#dialledFor.has(peer)) this.#askedFor.add(detail)
     if (this.#guarded === undefined) return
     const { held, isCounted } = this.#guarded
     const isTrusted = () => this.#isMember(peer)
@@ -139,11 +156,15 @@ export class ConnectionGuard {
       id: connection.id,
       peer,
       address: addressGroupOf(connection),
-      isOurs: connection.direction === 'outbound' || this.#init.isConfigured(peer),
+      isOurs: this.#isOurs(connection) || this.#init.isConfigured(peer),
       isMember: this.#isMember(peer),
       openedAt: this.#openedAt.get(connection) ?? now,
       knownSince: this.#knownSince.get(peer) ?? now,
     }
+  }
+
+  #isOurs(connection: Connection): boolean {
+    return connection.direction === 'outbound' && !this.#askedFor.has(connection)
   }
 
   /** The first time costs nothing: a member may have been slow to prove itself. */

@@ -73,6 +73,7 @@ async function joinPlatform(
       book: given.book,
       reach: given.reach,
       dialOne: (address, signal) => given.dials.dialOne(address, signal),
+      dialFor: (peer, dial) => given.guard.dialFor(peer, dial),
       rules: given.rules,
       methods: given.methods,
       bootstrap: given.bootstrap,

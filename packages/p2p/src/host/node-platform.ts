@@ -2,7 +2,7 @@
  * The platform of a machine: sockets, multicast and a router. TCP stands first; all else joins the running
  * host, so that the time until it listens does not grow with what it can do.
  */
-import type { Transport } from '@libp2p/interface'
+import type { Connection, Transport } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
 import { MeshError } from '@mesh/core'
 import { createNetworkSecrets } from '@mesh/network'
@@ -31,6 +31,7 @@ import type { P2pComponents } from '../p2p-components.ts'
 import { createSocketMarker, type SocketMarker } from '../upstream/marked-sockets.ts'
 import { ReadTurns } from '../upstream/read-turns.ts'
 import { interceptSockets, type SocketInterceptor, watchAccepted } from '../upstream/tcp-sockets.ts'
+import { boundDirectBeginnings, boundSignalling, WebRtcBeginnings } from '../upstream/webrtc-beginnings.ts'
 import { boundWebSocketMessages } from '../upstream/websocket-messages.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { loadOptional } from './optional-package.ts'
@@ -236,7 +237,7 @@ async function joinRelay(
   }
   if (switches.holePunch) {
     const { joinHolePunch } = await import('../nat/hole-punch.ts')
-    await joinHolePunch(host)
+    await joinHolePunch(context)
   }
   if (switches.relayClient) reach.startReserving(createRelayReservations({ host }))
   return async () => {
@@ -275,25 +276,35 @@ async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<un
 }
 
 async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayParts): Promise<undefined> {
-  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }, { blockCandidates }] = await loadOptional(
-    { feature: 'WebRTC', packages: ['@libp2p/webrtc', 'node-datachannel'] },
-    () =>
+  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }, { blockCandidates }, { boundDataChannels }] =
+    await loadOptional({ feature: 'WebRTC', packages: ['@libp2p/webrtc', 'node-datachannel'] }, () =>
       Promise.all([
         import('@libp2p/webrtc'),
         import('../upstream/webrtc-library.ts'),
         import('../upstream/webrtc-candidates.ts'),
+        import('../upstream/data-channels.ts'),
       ]),
-  )
-  const { host, rules, reach } = context
+    )
+  const { host, rules, reach, membership } = context
+  boundDataChannels(context.clock)
   // after the host has closed its connections
   host.addEventListener('stop', holdWebRtcLibrary(), { once: true })
   host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
   const rtcConfiguration = () => ({ iceServers: stunServers(context, reach.relays()) })
+  const beginnings = new WebRtcBeginnings()
+  const direct = webRTCDirect({ rtcConfiguration })
   if (switches.webrtcDirect) {
-    await joinTransport(host, webRTCDirect({ rtcConfiguration }), plan.webrtcDirect)
+    const build = (parts: Parameters<typeof direct>[0]) => boundDirectBeginnings(direct(parts), beginnings)
+    await joinTransport(host, build, plan.webrtcDirect)
   }
   if (!switches.webrtc) return
-  await joinTransport(host, webRTC({ rtcConfiguration }), [multiaddr('/webrtc')])
+  // relays serve members alone, whose proof may come later than what they signal
+  const maySignal = ({ remoteAddr, remotePeer }: Connection) =>
+    isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
+  const signalled = webRTC({ rtcConfiguration })
+  const build = (parts: Parameters<typeof signalled>[0]) =>
+    boundSignalling(signalled(parts), { beginnings, maySignal })
+  await joinTransport(host, build, [multiaddr('/webrtc')])
   reach.startUpgrades()
 }
 

@@ -16,6 +16,7 @@ import type { PeerBook } from '../peers/peer-book.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { Dials } from '../reach/dials.ts'
 import type { Reach } from '../reach/reach.ts'
+import type { DialFor } from '../upstream/dials-for-others.ts'
 
 export interface Platform {
   readonly transports: NonNullable<Libp2pOptions['transports']>
@@ -39,6 +40,7 @@ export interface PlatformContext extends P2pComponents {
   readonly book: PeerBook
   readonly reach: Reach
   readonly dialOne: Dials['dialOne']
+  readonly dialFor: DialFor
   readonly rules: AddressRules
   readonly methods: DiscoveryMethods
   readonly bootstrap: readonly Find[]

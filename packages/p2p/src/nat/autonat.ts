@@ -3,26 +3,33 @@
  * unconfirmed, a few members are asked again and again.
  */
 import { autoNATv2 } from '@libp2p/autonat-v2'
+import { createAddressRate } from '../addresses/address-rate.ts'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { AUTONAT_ASK_MS, MAX_AUTONAT_ASKED } from '../limits.ts'
+import { AUTONAT_ASK_MS, DIAL_BACKS_BY_ADDRESS, DIAL_BACKS_IN_ALL, MAX_AUTONAT_ASKED } from '../limits.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { AUTONAT_REQUEST_PROTOCOL } from '../protocols.ts'
 import { askAgain, withoutRelayedCandidates } from '../upstream/autonat-questions.ts'
+import { boundDialBacks, type DialFor } from '../upstream/dials-for-others.ts'
 
 /** Adds the service to the host; gives the function that stops asking, and libp2p stops the service. */
 export async function joinAutoNat(
   context: Pick<P2pComponents, 'clock' | 'random'> & {
     readonly host: MeshHost
     readonly spoken: Pick<SpokenProtocols, 'speaks'>
+    readonly dialFor: DialFor
   },
 ): Promise<() => void> {
-  const { host, spoken, clock, random } = context
+  const { host, spoken, clock, random, dialFor } = context
   const { components } = host.services.parts
   const { peerStore, connectionManager, registrar, randomWalk, logger } = components
   const addressManager = withoutRelayedCandidates(components.addressManager)
   const parts = { peerStore, connectionManager, registrar, randomWalk, logger }
-  await joinService(host, 'autonat', () => autoNATv2()({ ...parts, addressManager }))
+  const rates = { ofAddress: DIAL_BACKS_BY_ADDRESS, ofAll: DIAL_BACKS_IN_ALL }
+  const isAllowed = createAddressRate(rates, clock)
+  await joinService(host, 'autonat', () =>
+    boundDialBacks(autoNATv2()({ ...parts, addressManager }) as object, { isAllowed, dialFor }),
+  )
 
   function check(): void {
     cancel = clock.after(AUTONAT_ASK_MS, check)

@@ -12,6 +12,8 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 import { MessageBuffer } from '../message-buffer.ts'
 import { hasShape, type MessageShape } from '../message-shape.ts'
 import {
+  MAX_AUTONAT_FIELDS,
+  MAX_AUTONAT_MESSAGE_BYTES,
   MAX_DHT_ANSWER_BYTES,
   MAX_DHT_QUESTION_BYTES,
   MAX_IDENTIFY_BYTES,
@@ -22,6 +24,7 @@ import {
   MAX_SIGNALLING_BYTES,
 } from '../limits.ts'
 import {
+  AUTONAT_REQUEST_PROTOCOL,
   IDENTIFY_PROTOCOLS,
   PRIVATE_DHT_PROTOCOL,
   PUBLIC_DHT_PROTOCOL,
@@ -37,6 +40,8 @@ interface Bounds {
   readonly maxAnswerBytes?: number
   /** How many bytes may come on one stream. */
   readonly maxStreamBytes?: number
+  /** How many fields a message may have; `MAX_MESSAGE_FIELDS` unless given. */
+  readonly maxFields?: number
   /** True where the first message is the only one, and the stream carries something else after it. */
   readonly isFirstOnly?: boolean
   readonly shape?: MessageShape
@@ -59,6 +64,11 @@ const BOUNDS: ReadonlyMap<string, Bounds> = new Map([
   ...IDENTIFY_PROTOCOLS.map((protocol) => [protocol, IDENTIFY] as const),
   [PUBLIC_DHT_PROTOCOL, DHT],
   [PRIVATE_DHT_PROTOCOL, DHT],
+  // the question stands in the first field
+  [
+    AUTONAT_REQUEST_PROTOCOL,
+    { maxBytes: MAX_AUTONAT_MESSAGE_BYTES, maxFields: MAX_AUTONAT_FIELDS, shape: { 1: { shape: {} } } },
+  ],
   [WEBRTC_SIGNALLING_PROTOCOL, { maxBytes: MAX_SIGNALLING_BYTES }],
 ])
 
@@ -139,6 +149,7 @@ class MessageWalk {
   /** `over`: nothing after it is looked at. */
   take(bytes: Uint8Array): 'taken' | 'refused' | 'over' {
     const { maxStreamBytes = Number.POSITIVE_INFINITY, isFirstOnly, shape = {} } = this.#bounds
+    const { maxFields = MAX_MESSAGE_FIELDS } = this.#bounds
     this.#bytes += bytes.length
     this.#isRefused ||= this.#bytes > maxStreamBytes
     if (this.#isRefused) return 'refused'
@@ -146,7 +157,7 @@ class MessageWalk {
     for (;;) {
       const message = this.#buffer.take()
       if (message === undefined) return 'taken'
-      if (message === 'too long' || !hasShape(message, { shape, maxFields: MAX_MESSAGE_FIELDS })) {
+      if (message === 'too long' || !hasShape(message, { shape, maxFields })) {
         this.#isRefused = true
         return 'refused'
       }

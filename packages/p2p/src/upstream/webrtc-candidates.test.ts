@@ -16,9 +16,11 @@ test.each([
   ['candidate:1 1 UDP 2122317823 fd25:2bca:696f:0:1::2 50000 typ host', true],
   ['candidate:1 1 UDP 2122317823 FD25:2BCA:696F:0::2 50000 typ host', true],
   ['candidate:1 1 UDP 2122317823 192.168.1.2 50000 typ host', false],
-  ['candidate:1 1 UDP 2122317823 5e0a.local 50000 typ host', false],
+  ['candidate:1 1 UDP 2122317823 5e0a.local 50000 typ host', true],
   ['', false],
-  ['candidate:1', false],
+  ['candidate:1', true],
+  // the native library reads 1 and UDP where a space is missing, and an address that is not the fifth word
+  ['candidate:1 1UDP 2122317823 10.1.0.2 192.168.1.2 50000 typ host', true],
 ])('%s: blocked is %s', (candidate, expected) => {
   expect(isBlockedCandidate(candidate, isBlocked)).toBe(expected)
 })

@@ -35,7 +35,11 @@ export function createLegacyEgress(
   const asked = new WeakSet<object>()
 
   async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    // one request for each stream, as the answer may end with it
+    // one request for each stream, as the answer may end with it; what follows it in the same bytes would not be counted
+    if (asked.has(incoming.socket)) {
+      incoming.socket.destroy(new Error('more than one request'))
+      return
+    }
     response.shouldKeepAlive = false
     asked.add(incoming.socket)
     try {

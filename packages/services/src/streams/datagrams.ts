@@ -1,6 +1,6 @@
 /** Datagrams over a stream, each with its length ahead. What does not go out at once is dropped, as UDP does. */
 import type { Clock } from '@mesh/core'
-import { MAX_DATAGRAM_BYTES, UDP_IDLE_MS } from '../limits.ts'
+import { MAX_DATAGRAM_BYTES, MAX_DATAGRAMS_AT_ONCE, UDP_IDLE_MS } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import { createFrameReader, encodeFrame } from '../wire/frames.ts'
 import type { Traffic } from './splice.ts'
@@ -45,13 +45,17 @@ export function pipeDatagrams(stream: ByteStream, init: DatagramPipeInit): Datag
     else cancel = clock.after(UDP_IDLE_MS - idleMs, look)
   }
 
+  /** The number of datagrams in the bytes that are being read. */
+  let atOnce = 0
   const read = createFrameReader(MAX_DATAGRAM_BYTES, (datagram) => {
-    if (isDone) return
+    // one may have no byte, so that 64 KiB would hold as many system calls
+    if (isDone || ++atOnce > MAX_DATAGRAMS_AT_ONCE) return
     activeAt = clock.monotonic()
     traffic.bytesIn += datagram.byteLength
     init.onDatagram(datagram)
   })
   const take = (bytes: Uint8Array) => {
+    atOnce = 0
     if (!read(bytes)) stream.abort(new Error('a datagram over the bound'))
   }
   stream.onDrain(() => {

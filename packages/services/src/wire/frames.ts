@@ -36,15 +36,16 @@ export function createFrameReader(
   let isBroken = false
   return (bytes) => {
     held = join(held, bytes)
+    let at = 0
     while (!isBroken) {
-      const head = readLength(held)
+      const head = readLength(held, at)
       if (head === undefined) break
       isBroken = head === 'bad' || head.length > maxFrameBytes
       if (head === 'bad' || isBroken || held.byteLength < head.end + head.length) break
-      const frame = held.subarray(head.end, head.end + head.length)
-      held = held.subarray(head.end + head.length)
-      onFrame(frame)
+      at = head.end + head.length
+      onFrame(held.subarray(head.end, at))
     }
+    if (at > 0) held = held.subarray(at)
     return !isBroken
   }
 }
@@ -53,16 +54,17 @@ function join(held: Uint8Array, bytes: Uint8Array): Uint8Array {
   return held.byteLength === 0 ? bytes : Buffer.concat([held, bytes])
 }
 
-/** The length of the frame that the bytes begin with; undefined while the length itself has not all come. */
+/** The length of the frame that begins there; undefined while the length itself has not all come. */
 function readLength(
   bytes: Uint8Array,
+  at = 0,
 ): { readonly length: number; readonly end: number } | 'bad' | undefined {
   let length = 0
   for (let index = 0; index < MAX_LENGTH_BYTES; index++) {
-    const byte = bytes[index]
+    const byte = bytes[at + index]
     if (byte === undefined) return undefined
     length |= (byte & 0x7f) << (7 * index)
-    if (byte < 0x80) return { length, end: index + 1 }
+    if (byte < 0x80) return { length, end: at + index + 1 }
   }
   return 'bad'
 }

@@ -12,6 +12,8 @@ import type { PublishEntries, TrustLedger } from '../ports.ts'
 import { buildClaim, type InviteClaim, whyNoUse } from './invite-claim.ts'
 import { formatInviteCode } from './invite-code.ts'
 import { buildRoster, type Roster } from './roster.ts'
+import { type KeptEntries, pickKept } from './kept-entries.ts'
+import { type Revocation, Revocations } from './revocations.ts'
 import { signStatement } from './sign-statement.ts'
 import {
   type InviteUse,
@@ -64,8 +66,7 @@ export class Administration {
   #publish: PublishEntries = () => {}
   #roster: Roster = EMPTY
   #cancelExpiry = () => {}
-  /** The version of each peer's first revocation that stands. */
-  readonly #revokedSince = new Map<PeerId, bigint>()
+  #revocations = new Revocations()
   readonly #withdrawals: Withdrawals
   #ownInvite: PeerId | undefined
   /** Waits until this node has heard of its invite. */
@@ -79,7 +80,7 @@ export class Administration {
     this.#withdrawals = new Withdrawals({
       self: init.self,
       mayUse: (peer) => this.mayUse(peer),
-      revokedSince: (peer) => this.#revokedSince.get(peer),
+      revocationsOf: (peer) => this.#revocations.idOf(peer),
     })
   }
 
@@ -136,10 +137,9 @@ export class Administration {
     return this.#roster.revoked.has(peer)
   }
 
-  /** True for what a peer wrote before it was shut out: members keep that, and may show it to others. */
-  wroteBefore(peer: string, version: bigint): boolean {
-    const since = this.#revokedSince.get(peer as PeerId)
-    return since !== undefined && version <= since
+  /** True for what stays of a peer's entries that was shut out: members keep that, and may show it to others. */
+  keeps(keyed: KeyedEntry): boolean {
+    return this.#revocations.keeps(keyed)
   }
 
   /** Says why the invite that this node was given does not let it in; undefined while it may, or nobody told of it yet. */
@@ -172,7 +172,8 @@ export class Administration {
       )
     }
     const use = this.#useOf(peer, signer.peerId)
-    this.#state(signer, writeMember(this.#init.network, { admin: signer.peerId, peer, state, use }))
+    const kept = state === 'revoked' ? this.#entriesKeptOf(peer) : undefined
+    this.#state(signer, writeMember(this.#init.network, { admin: signer.peerId, peer, state, use, kept }))
   }
 
   /** @throws MeshError as `setMember` */
@@ -207,7 +208,7 @@ export class Administration {
     const { clock } = this.#components
     const now = clock.now()
     this.#roster = buildRoster(this.#statements(), now)
-    this.#readRevocations()
+    this.#revocations = new Revocations(this.#standingRevocations())
     this.#withdrawals.note(this.#roster)
     this.#cancelExpiry()
     const { changesAt } = this.#roster
@@ -221,19 +222,18 @@ export class Administration {
 
   #withdraw(): void {
     const due = this.#withdrawals.takeDue(this.#roster)
-    const entries = due.size === 0 ? 0 : (this.#ledger?.withdraw(due) ?? 0)
+    const keeps = (keyed: KeyedEntry) => this.keeps(keyed)
+    const entries = due.size === 0 ? 0 : (this.#ledger?.withdraw(due, keeps) ?? 0)
     if (entries === 0) return
     this.#components.log.info('entries withdrawn that peers wrote while they were not let in', { entries })
   }
 
-  /** Reads the version of the first revocation of each peer that stands. */
-  #readRevocations(): void {
-    this.#revokedSince.clear()
+  /** Yields the revocations among what `#statements` has read. */
+  *#standingRevocations(): Iterable<Revocation> {
     for (const { entry } of this.#ledger?.snapshot().entries(BUCKETS.admission) ?? []) {
       const statement = this.#read.get(entry)
       if (entry.deleted || statement?.kind !== 'member' || statement.state !== 'revoked') continue
-      const known = this.#revokedSince.get(statement.peer)
-      if (known === undefined || entry.version < known) this.#revokedSince.set(statement.peer, entry.version)
+      yield { statement, entry }
     }
   }
 
@@ -304,6 +304,13 @@ export class Administration {
     // of one that several claimed a person decided for this peer, or against it
     const claimed = invites.find(({ usedBy, claims }) => usedBy === undefined && claims.includes(peer))
     return claimed && { invite: claimed.invite, at: Math.floor(this.#components.clock.now()) }
+  }
+
+  #entriesKeptOf(peer: PeerId): KeptEntries {
+    const isIn = this.mayUse(peer)
+    // of who is out already only what stays may be named again
+    const counts = (keyed: KeyedEntry) => keyed.entry.owner === peer && (isIn || this.keeps(keyed))
+    return pickKept(this.#ledger?.snapshot().entries() ?? [], counts)
   }
 
   // writing

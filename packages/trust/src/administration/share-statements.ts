@@ -3,12 +3,27 @@
  * else: who is kept out hears nothing over the topic, and must be able to show its claim and to learn who is in. Both
  * send all they hold; what does not verify is refused by the ledger as always.
  */
-import { BoundedMap, BUCKETS, type Logger, type PeerId } from '@mesh/core'
-import { type Change, decodeEntries, encodeBlock, type KeyedEntry, type Snapshot } from '@mesh/ledger'
+import { BoundedMap, BUCKETS, type Clock, type Logger, type PeerId, TimeShare } from '@mesh/core'
+import {
+  type Change,
+  decodeEntries,
+  encodeBlock,
+  encodeEntry,
+  type KeyedEntry,
+  type Snapshot,
+} from '@mesh/ledger'
 import type { Conversation } from '../exchange/conversation.ts'
 import type { ExchangeKind } from '../exchange/exchanges.ts'
 import type { TrustMessage } from '../exchange/trust-message.ts'
-import { ENTRIES_PER_MESSAGE, MAX_COUNTED_PEERS, MAX_ENTRY_MESSAGES } from '../limits.ts'
+import {
+  ENTRIES_AT_ONCE,
+  ENTRIES_MESSAGE_BYTES,
+  ENTRIES_PER_MESSAGE,
+  MAX_COUNTED_PEERS,
+  MAX_ENTRY_MESSAGES,
+  STATEMENTS_BURST_MS,
+  STATEMENTS_TIME_SHARE,
+} from '../limits.ts'
 import type { PublishEntries, TrustLedger } from '../ports.ts'
 
 interface ShareComponents {
@@ -19,6 +34,7 @@ interface ShareComponents {
   /** Passes on to members what came from somebody whom they may not hear. */
   readonly publish: PublishEntries
   readonly log: Logger
+  readonly clock: Clock
 }
 
 export function createStatementSharing(components: ShareComponents): ExchangeKind {
@@ -30,9 +46,13 @@ class StatementSharing implements ExchangeKind {
   readonly #components: ShareComponents
   /** The digest of what each peer was last shown. */
   readonly #shown = new BoundedMap<PeerId, string>(MAX_COUNTED_PEERS)
+  /** The time that judging what peers bring may take, of all of them together: each entry costs a signature's check. */
+  readonly #time: TimeShare
 
   constructor(components: ShareComponents) {
     this.#components = components
+    const share = { burstMs: STATEMENTS_BURST_MS, oneIn: STATEMENTS_TIME_SHARE }
+    this.#time = new TimeShare(share, components.clock)
   }
 
   isWanted(peer: PeerId): boolean {
@@ -69,14 +89,9 @@ class StatementSharing implements ExchangeKind {
   }
 
   async #sendAll(conversation: Conversation, snapshot: Snapshot): Promise<void> {
-    let batch: KeyedEntry[] = []
-    for (const keyed of snapshot.entries(BUCKETS.admission)) {
-      batch.push(keyed)
-      if (batch.length < ENTRIES_PER_MESSAGE) continue
+    for (const batch of batchesOf(snapshot.entries(BUCKETS.admission))) {
       await conversation.send({ kind: 'entries', block: encodeBlock(batch) })
-      batch = []
     }
-    if (batch.length > 0) await conversation.send({ kind: 'entries', block: encodeBlock(batch) })
     await conversation.send({ kind: 'done' })
   }
 
@@ -84,14 +99,23 @@ class StatementSharing implements ExchangeKind {
     for (let messages = 0; messages <= MAX_ENTRY_MESSAGES; messages++) {
       const message = await conversation.next()
       if (message === undefined || message.kind === 'done') return
-      if (message.kind === 'entries') this.#take(message.block, conversation.channel.peer)
+      if (message.kind === 'entries') await this.#takeAll(message.block, conversation)
     }
     throw new Error('more entries than anybody holds')
   }
 
-  #take(block: Uint8Array, peer: PeerId): void {
+  async #takeAll(block: Uint8Array, { channel, ended }: Conversation): Promise<void> {
+    const { entries } = decodeEntries(block)
+    if (entries.length > ENTRIES_PER_MESSAGE) throw new Error('more entries than a message may have')
+    const statements = entries.filter(({ bucket }) => bucket === BUCKETS.admission)
+    for (let at = 0; at < statements.length; at += ENTRIES_AT_ONCE) {
+      const some = statements.slice(at, at + ENTRIES_AT_ONCE)
+      await this.#time.run(STATEMENTS_BURST_MS, ended, () => this.#take(some, channel.peer))
+    }
+  }
+
+  #take(entries: readonly KeyedEntry[], peer: PeerId): void {
     const { ledger, publish, log } = this.#components
-    const entries = decodeEntries(block).entries.filter(({ bucket }) => bucket === BUCKETS.admission)
     const taken: Change[] = []
     const unsubscribe = ledger.subscribe((event) => {
       if (event.type === 'committed') taken.push(...event.changes)
@@ -109,6 +133,23 @@ class StatementSharing implements ExchangeKind {
   #digestBytes(): Uint8Array {
     return Buffer.from(this.#digest(), 'hex')
   }
+}
+
+/** Yields the entries in groups of which each fits into a message. */
+function* batchesOf(entries: Iterable<KeyedEntry>): Generator<readonly KeyedEntry[]> {
+  let batch: KeyedEntry[] = []
+  let bytes = 0
+  for (const keyed of entries) {
+    const size = Buffer.byteLength(encodeEntry(keyed.entry)) + Buffer.byteLength(keyed.key)
+    if (batch.length === ENTRIES_PER_MESSAGE || (batch.length > 0 && bytes + size > ENTRIES_MESSAGE_BYTES)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(keyed)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
 }
 
 /** Gives the digest of the bucket `admission`, in hexadecimal digits; '' for none. */

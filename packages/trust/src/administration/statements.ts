@@ -5,8 +5,11 @@
  * names and values.
  */
 import { type PeerId, tryParsePeerId } from '@mesh/core'
-import { verifySignature } from '@mesh/ledger'
-import { MAX_LABEL_LENGTH } from '../limits.ts'
+import { createNodeVerifier } from '@mesh/ledger/node'
+import { MAX_CLAIM_LENGTH, MAX_LABEL_LENGTH } from '../limits.ts'
+import { formatKept, type KeptEntries, parseKept } from './kept-entries.ts'
+
+const verifySignature = createNodeVerifier()
 
 /** The states of a peer: it may use the network, or may not any more. */
 export type MemberState = 'admitted' | 'revoked'
@@ -18,6 +21,8 @@ export interface MemberStatement {
   readonly state: MemberState
   /** The invite that let the peer in. */
   readonly use: InviteUse | undefined
+  /** The entries of a peer that was shut out which stay; undefined where the statement does not name them. */
+  readonly kept?: KeptEntries | undefined
 }
 
 /** An administrator's node gave an invite to the peer that claimed it. */
@@ -53,12 +58,13 @@ export interface Writing {
 }
 
 export function writeMember(network: string, statement: Omit<MemberStatement, 'kind'>): Writing {
-  const { admin, peer, state, use } = statement
+  const { admin, peer, state, use, kept } = statement
   const value = {
     Network: network,
     Peer: peer,
     State: state,
     ...(use !== undefined && { Invite: use.invite, UsedAt: new Date(use.at).toISOString() }),
+    ...(kept !== undefined && { Kept: formatKept(kept) }),
   }
   return { key: `${admin}/member/${peer}`, valueText: JSON.stringify(value) }
 }
@@ -92,10 +98,10 @@ export function claimBytes(network: string, { invite, peer }: Omit<ClaimStatemen
  * ledger's to check: it must be `ownerOf` the statement.
  */
 export function readStatement(network: string, key: string, valueText: string): Statement | undefined {
+  const [first = '', second = '', third = '', ...more] = key.split('/')
+  if (more.length > 0 || (first === 'claim' && valueText.length > MAX_CLAIM_LENGTH)) return undefined
   const value = readObject(valueText)
   if (value === undefined || value['Network'] !== network) return undefined
-  const [first = '', second = '', third = '', ...more] = key.split('/')
-  if (more.length > 0) return undefined
   if (first === 'claim') return readClaim(network, { invite: second, peer: third, value })
   const admin = tryParsePeerId(first)
   const subject = tryParsePeerId(third)
@@ -112,13 +118,14 @@ export function ownerOf(statement: Statement): PeerId {
 type Fields = Readonly<Record<string, unknown>>
 
 function readMember(admin: PeerId, peer: PeerId, value: Fields): MemberStatement | undefined {
-  const { Peer, State, Invite, UsedAt } = value
+  const { Peer, State, Invite, UsedAt, Kept } = value
   if (Peer !== peer || (State !== 'admitted' && State !== 'revoked')) return undefined
-  if (Invite === undefined) return { kind: 'member', admin, peer, state: State, use: undefined }
+  const member = { kind: 'member', admin, peer, state: State, kept: parseKept(Kept) } as const
+  if (Invite === undefined) return { ...member, use: undefined }
   const invite = typeof Invite === 'string' ? tryParsePeerId(Invite) : undefined
   if (invite === undefined) return undefined
   const at = typeof UsedAt === 'string' ? Date.parse(UsedAt) : Number.NaN
-  return { kind: 'member', admin, peer, state: State, use: { invite, at: Number.isNaN(at) ? 0 : at } }
+  return { ...member, use: { invite, at: Number.isNaN(at) ? 0 : at } }
 }
 
 function readInvite(admin: PeerId, invite: PeerId, value: Fields): InviteStatement | undefined {

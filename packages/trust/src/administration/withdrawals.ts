@@ -1,7 +1,7 @@
 /**
- * Takes back what of a peer counts nowhere: what it wrote after it was shut out, and all that it wrote where it was only in
- * by a claim, or by an invite that another peer used first. A node that hears late that a peer is out has taken some of that,
- * and takes it out again, so that all members hold the same.
+ * Tells of whom entries are to be taken back that count nowhere: all that the revocations of a peer do not name, and all
+ * that it wrote where it was only in by a claim, or by an invite that another peer used first. A node that hears late that a
+ * peer is out has taken some of that, and takes it out again, so that all members hold the same.
  */
 import type { PeerId } from '@mesh/core'
 import type { Roster } from './roster.ts'
@@ -9,16 +9,16 @@ import type { Roster } from './roster.ts'
 interface WithdrawalsInit {
   readonly self: PeerId
   readonly mayUse: (peer: PeerId) => boolean
-  /** The version of a peer's first revocation that stands. */
-  readonly revokedSince: (peer: PeerId) => bigint | undefined
+  /** Names the revocations of a peer that stand; '' for none. */
+  readonly revocationsOf: (peer: PeerId) => string
 }
 
 export class Withdrawals {
   readonly #init: WithdrawalsInit
   /** The peers that statements name, or named before the last withdrawal. */
   #known: ReadonlySet<PeerId> = new Set()
-  /** The versions up to which peers' entries were left, by peers that are out. */
-  readonly #done = new Map<PeerId, bigint>()
+  /** The revocations by which peers' entries were taken back, by peers that are out. */
+  readonly #done = new Map<PeerId, string>()
 
   constructor(init: WithdrawalsInit) {
     this.#init = init
@@ -29,16 +29,18 @@ export class Withdrawals {
     this.#known = this.#known.union(new Set(namedIn(roster)))
   }
 
-  /** Gives the versions above which nothing of a peer counts, for peers of whom that was not said before. */
-  takeDue(roster: Roster): ReadonlyMap<PeerId, bigint> {
-    const { self, mayUse, revokedSince } = this.#init
-    const due = new Map<PeerId, bigint>()
+  /** Gives the peers that are out by other revocations than when they were given before, or were not given yet. */
+  takeDue(roster: Roster): ReadonlySet<PeerId> {
+    const { self, mayUse, revocationsOf } = this.#init
+    const due = new Set<PeerId>()
     for (const peer of this.#known) {
-      const above = revokedSince(peer) ?? -1n
+      const revocations = revocationsOf(peer)
       if (mayUse(peer)) this.#done.delete(peer)
-      else if (peer !== self && this.#done.get(peer) !== above) due.set(peer, above)
+      else if (peer !== self && this.#done.get(peer) !== revocations) {
+        due.add(peer)
+        this.#done.set(peer, revocations)
+      }
     }
-    for (const [peer, above] of due) this.#done.set(peer, above)
     this.#known = new Set(namedIn(roster))
     for (const peer of this.#done.keys()) if (!this.#known.has(peer)) this.#done.delete(peer)
     return due

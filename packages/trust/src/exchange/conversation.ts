@@ -6,11 +6,14 @@ import { decodeTrustMessage, encodeTrustMessage, type TrustMessage } from './tru
 
 export class Conversation {
   readonly channel: TrustChannel
+  /** Aborts when nothing of this exchange is wanted any more. */
+  readonly ended: AbortSignal
   readonly #clock: Clock
   readonly #messages: AsyncIterator<Uint8Array>
 
-  constructor(channel: TrustChannel, clock: Clock) {
+  constructor(channel: TrustChannel, clock: Clock, ended = new AbortController().signal) {
     this.channel = channel
+    this.ended = ended
     this.#clock = clock
     this.#messages = channel.messages()[Symbol.asyncIterator]()
   }

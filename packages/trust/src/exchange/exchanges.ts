@@ -150,7 +150,7 @@ export class Exchanges {
     wish.again = false
     try {
       const channel = await channels.open(peer, TRUST_PROTOCOL, { ...OPTIONS, signal: this.#ended.signal })
-      await endWith(channel, () => kind.begin(new Conversation(channel, clock)))
+      await endWith(channel, () => kind.begin(new Conversation(channel, clock, this.#ended.signal)))
       wish.backoff.succeeded()
     } catch (error) {
       log.debug('trust exchange failed', { peer, kind: kind.first, error: String(error) })
@@ -168,7 +168,7 @@ export class Exchanges {
   async #serve(channel: TrustChannel): Promise<void> {
     const { kinds, clock, log } = this.#components
     if (!this.#mayBegin(channel)) return channel.abort(new Error('too many trust exchanges'))
-    const conversation = new Conversation(channel, clock)
+    const conversation = new Conversation(channel, clock, this.#ended.signal)
     try {
       const first = await conversation.next()
       const kind = kinds.find((each) => each.first === first?.kind)

@@ -45,6 +45,7 @@ export class PeerGuard implements ExchangeKind {
   readonly #verifier: ChallengeVerifier
   /** Peers that were asked and could not answer, with the keys of that time: others may be there by now. */
   readonly #failed = new BoundedMap<PeerId, string>(MAX_COUNTED_PEERS)
+  readonly #ended = new AbortController()
   #challengedAt = Number.NEGATIVE_INFINITY
   #cancelTick = () => {}
   #ends: (() => void)[] = []
@@ -58,12 +59,19 @@ export class PeerGuard implements ExchangeKind {
   start(): void {
     const { publicTopic } = this.#components.network
     if (publicTopic !== undefined && !this.#init.strict) {
-      this.#ends.push(publicTopic.onMessage((message) => this.#challenged(message)))
+      this.#ends.push(
+        publicTopic.onMessage((message) => {
+          this.#challenged(message).catch((error: unknown) =>
+            this.#components.log.debug('challenge not judged', { error: String(error) }),
+          )
+        }),
+      )
     }
     this.#tick()
   }
 
   stop(): void {
+    this.#ended.abort(new Error('trust has stopped'))
     this.#cancelTick()
     for (const end of this.#ends.splice(0)) end()
   }
@@ -117,11 +125,16 @@ export class PeerGuard implements ExchangeKind {
     )
   }
 
-  #challenged(message: { readonly author: PeerId; readonly text: string; readonly signature: string }): void {
+  async #challenged(message: {
+    readonly author: PeerId
+    readonly text: string
+    readonly signature: string
+  }): Promise<void> {
     const { ledger, isListed, log } = this.#components
     const { author, signature } = message
     if (isListed(author) || signature === '') return
-    const refusal = this.#verifier.refusal(message, readAuthKeys(ledger.snapshot()))
+    const keys = readAuthKeys(ledger.snapshot())
+    const refusal = await this.#verifier.refusal(message, keys, this.#ended.signal)
     if (refusal === undefined) this.#admit(author, 'legacy challenge')
     else log.debug('challenge refused', { peer: author, refusal })
   }

@@ -4,9 +4,15 @@
  * which catches the replay of what it has heard itself, and no more than that.
  */
 import { createHash, type KeyObject } from 'node:crypto'
-import { BoundedMap, type Clock, createTokenBucket, type PeerId } from '@mesh/core'
+import { BoundedMap, type Clock, createTokenBucket, type PeerId, TimeShare } from '@mesh/core'
 import { p521 } from '@noble/curves/nist.js'
-import { CHALLENGE_TEXT, LEGACY_CHALLENGES, MAX_REMEMBERED_CHALLENGES } from '../limits.ts'
+import {
+  CHALLENGE_TEXT,
+  CHALLENGES_BURST_MS,
+  CHALLENGES_TIME_SHARE,
+  LEGACY_CHALLENGES,
+  MAX_REMEMBERED_CHALLENGES,
+} from '../limits.ts'
 import { decodePem, encodePem } from './ecdsa-keys.ts'
 
 /** The digest that legacy nodes sign: the 64 ASCII bytes of the hexadecimal SHA-256. */
@@ -29,34 +35,61 @@ function paddedScalar(base64url: string): Uint8Array {
   return Buffer.concat([Buffer.alloc(Math.max(0, 66 - bytes.length)), bytes])
 }
 
+interface Challenge {
+  readonly author: PeerId
+  readonly text: string
+  readonly signature: string
+}
+
 /** Why a challenge does not let its author in. */
 export type ChallengeRefusal = 'not a challenge' | 'no key fits' | 'replayed' | 'too many'
 
-/** Verifies the challenges that come. */
+/** Verifies the challenges that come, one after the other: a signature's check takes some ms for each key. */
 export class ChallengeVerifier {
   readonly #budget
   /** Author by the first number of the signature, which a change of the second one leaves as it is. */
   readonly #authors = new BoundedMap<string, PeerId>(MAX_REMEMBERED_CHALLENGES)
+  readonly #time: TimeShare
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(clock: Clock) {
     this.#budget = createTokenBucket(LEGACY_CHALLENGES, clock)
+    this.#time = new TimeShare({ burstMs: CHALLENGES_BURST_MS, oneIn: CHALLENGES_TIME_SHARE }, clock)
   }
 
-  /** Gives undefined for a challenge that fits one of the keys; never throws for what is in it. */
-  refusal(
-    challenge: { readonly author: PeerId; readonly text: string; readonly signature: string },
+  /** Gives undefined for a challenge that fits one of the keys. Rejects with the signal's reason, and never for what is in it. */
+  async refusal(
+    challenge: Challenge,
     keys: readonly KeyObject[],
-  ): ChallengeRefusal | undefined {
-    const { author, text, signature } = challenge
+    signal: AbortSignal,
+  ): Promise<ChallengeRefusal | undefined> {
+    const { text, signature } = challenge
     const der = text === CHALLENGE_TEXT ? decodePem(signature) : undefined
     const mark = der === undefined ? undefined : firstNumber(der)
     if (der === undefined || mark === undefined) return 'not a challenge'
-    const earlier = this.#authors.get(mark)
-    if (earlier !== undefined && earlier !== author) return 'replayed'
+    if (this.#isReplayed(mark, challenge)) return 'replayed'
     if (!this.#budget.take()) return 'too many'
-    if (!keys.some((key) => isSignature(key, der))) return 'no key fits'
-    this.#authors.set(mark, author)
-    return undefined
+    const judged = this.#last.then(async () => {
+      // another may have sent it while this one waited
+      if (this.#isReplayed(mark, challenge)) return 'replayed'
+      if (!(await this.#fits(der, keys, signal))) return 'no key fits'
+      this.#authors.set(mark, challenge.author)
+      return undefined
+    })
+    this.#last = judged.catch(() => {})
+    return await judged
+  }
+
+  #isReplayed(mark: string, { author }: Challenge): boolean {
+    const earlier = this.#authors.get(mark)
+    return earlier !== undefined && earlier !== author
+  }
+
+  async #fits(der: Uint8Array, keys: readonly KeyObject[], signal: AbortSignal): Promise<boolean> {
+    for (const key of keys) {
+      if (await this.#time.run(CHALLENGES_BURST_MS, signal, () => isSignature(key, der))) return true
+    }
+    return false
   }
 }
 

@@ -40,8 +40,12 @@ export function GateSection({ isOn, name, filter }: GateSectionProps) {
           role="switch"
           aria-checked={isOn}
           aria-label="Peer gate"
-          disabled={change.isPending}
-          onClick={() => (isOn ? change.mutate(false) : setAsking(true))}
+          busy={change.isPending}
+          onClick={() => {
+            if (change.isPending) return
+            if (isOn) change.mutate(false)
+            else setAsking(true)
+          }}
         >
           {isOn ? 'Switch off' : 'Switch on'}
         </Button>

@@ -42,7 +42,6 @@ export function MemberRows({ members, name, canChange }: MemberRowsProps) {
         renderCells={(member) => {
           const { PeerID, State } = member
           const { tone, word, detail } = memberState(member)
-          const isIn = State === 'admitted' || State === 'provisional'
           return (
             <>
               <Cell className={css.name} title={name(PeerID)}>
@@ -60,25 +59,23 @@ export function MemberRows({ members, name, canChange }: MemberRowsProps) {
                 </Copy>
               </Cell>
               <Cell align="end" className={css.action}>
-                {canChange && State !== 'admitted' && (
-                  <Button
-                    disabled={set.isPending}
-                    onClick={() => set.mutate({ peer: PeerID, state: 'admitted' })}
-                    aria-label={`Let ${name(PeerID)} in`}
-                  >
-                    {State === 'provisional' ? 'Confirm' : State === 'revoked' ? 'Let in again' : 'Let in'}
-                  </Button>
-                )}
-                {canChange && isIn && (
-                  <Button
-                    tone="quiet"
-                    disabled={set.isPending}
-                    onClick={() => setRevoking(member)}
-                    aria-label={`Shut ${name(PeerID)} out`}
-                  >
-                    Shut out
-                  </Button>
-                )}
+                {canChange &&
+                  actionsOn(State).map(({ word, label, state, tone }, at) => (
+                    // one button goes on as the next one when the state changes, and keeps the focus
+                    <Button
+                      key={at}
+                      tone={tone}
+                      busy={set.isPending}
+                      aria-label={label(name(PeerID))}
+                      onClick={() => {
+                        if (set.isPending) return
+                        if (state === 'revoked') setRevoking(member)
+                        else set.mutate({ peer: PeerID, state })
+                      }}
+                    >
+                      {word}
+                    </Button>
+                  ))}
               </Cell>
             </>
           )
@@ -94,6 +91,33 @@ export function MemberRows({ members, name, canChange }: MemberRowsProps) {
       )}
     </>
   )
+}
+
+interface Action {
+  readonly word: string
+  readonly label: (name: string) => string
+  readonly state: 'admitted' | 'revoked'
+  readonly tone: 'plain' | 'quiet'
+}
+
+/** Gives what an administrator may do with a member in this state. */
+function actionsOn(state: Member['State']): readonly Action[] {
+  const letIn = (word: string): Action => ({
+    word,
+    label: (name) => `Let ${name} in`,
+    state: 'admitted',
+    tone: 'plain',
+  })
+  if (state === 'admitted') return [SHUT_OUT]
+  if (state === 'provisional') return [letIn('Confirm'), SHUT_OUT]
+  return [letIn(state === 'revoked' ? 'Let in again' : 'Let in')]
+}
+
+const SHUT_OUT: Action = {
+  word: 'Shut out',
+  label: (name) => `Shut ${name} out`,
+  state: 'revoked',
+  tone: 'quiet',
 }
 
 interface RevokeProps {
@@ -113,8 +137,8 @@ function Revoke({ name, peer, onClose, onRevoke }: RevokeProps) {
       onConfirm={onRevoke}
     >
       <p>
-        All members close what is open with it within seconds: packets, services, files, relays and names. Its
-        entries in the ledger end.
+        All members close what is open with it within seconds: packets, services, files, relays and names.
+        What it wrote into the ledger ends, but for keys of buckets such as notes that this node holds now.
       </p>
       <p className={css.hint}>
         It keeps the token, and what it has heard until now. Only this administrator can let it in again.

@@ -29,7 +29,7 @@ test('a guest is added, its code is shown once, and it is removed', async () => 
   node.answer('POST /api/vpn/guests', () => {
     node.answer('/api/vpn/guests', ok([PHONE]))
     const { Name, Address, Address6, PublicKey } = PHONE
-    const Configuration = '[Interface]\nPrivateKey = once\n'
+    const Configuration = '[Interface]\nPrivateKey = once\n[Peer]\nAllowedIPs = 0.0.0.0/0, ::/0\n'
     return {
       status: 200,
       body: { Name, Address, Address6, PublicKey, Endpoint: '192.0.2.7:51820', Configuration },
@@ -47,6 +47,7 @@ test('a guest is added, its code is shown once, and it is removed', async () => 
   const shown = await screen.findByRole('region', { name: 'Configuration of phone' })
   within(shown).getByRole('img', { name: 'QR code of the configuration of phone' })
   within(shown).getByText(/PrivateKey = once/)
+  within(shown).getByText(/answers no DNS that the guest could ask/)
   fireEvent.click(within(shown).getByRole('button', { name: 'Done' }))
   const list = await screen.findByRole('region', { name: 'Guests of this node' })
   expect(await within(list).findByText('never seen')).toBeDefined()

@@ -197,6 +197,7 @@ function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => voi
 /** Shown once: the node does not know the private key. */
 function Configuration({ guest, onClose }: { guest: GuestConfigurationView; onClose: () => void }) {
   const { Name, Configuration: text } = guest
+  const isFullTunnel = /^AllowedIPs = .*\b0\.0\.0\.0\/0/m.test(text)
   const title = useRef<HTMLHeadingElement>(null)
   // the form that was sent is gone
   useEffect(() => title.current?.focus(), [])
@@ -209,6 +210,12 @@ function Configuration({ guest, onClose }: { guest: GuestConfigurationView; onCl
         Scan this with the WireGuard app, or import the text as a file. It holds the private key and is not
         shown again.
       </p>
+      {isFullTunnel && !/^DNS = /m.test(text) && (
+        <p>
+          This node answers no DNS that the guest could ask: it asks its own servers, and those of its local
+          network past the tunnel. A node that was started with <code>--dns :53</code> answers.
+        </p>
+      )}
       <QrCode text={text} label={`QR code of the configuration of ${Name}`} />
       <pre className={css.text}>{text}</pre>
       <div className={fieldClasses.actions}>

@@ -1,0 +1,181 @@
+/** Attacks on services and egress by members that may use them: slow readers, datagrams of no byte, requests in heaps. */
+import { createServer, type Server } from 'node:net'
+import type { Connection, Stream } from '@libp2p/interface'
+import { encodeBlock } from '@mesh/ledger'
+import { createNodeSigner } from '@mesh/ledger/node'
+import { randomBytes } from 'node:crypto'
+import { dialTarget, framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
+import { createSealing, gossipFrame, gzippedBlock, openGossip, signEntry, signMessage } from '../gossip.ts'
+import { proveMembership } from '../membership.ts'
+import type { Attack, Scenario } from '../scenario.ts'
+import { pause, untilTrue } from '../until-true.ts'
+import { heartbeatOf } from '../voice.ts'
+
+const SERVICE = '/mesh/service/1'
+const LEGACY_EGRESS = '/edgevpn/egress/0.1'
+/** Where the targets of the victim's services listen. */
+const PORTS = { endless: 47_941, datagrams: 47_942, destination: 47_943 }
+const [STREAM, DATAGRAM] = [0, 1]
+const READERS = 4
+const STREAMS = 500
+const OF_NO_BYTE = Buffer.alloc(60_000)
+
+/** A peer with the entries by which it may use services. */
+async function connectUser(attack: Attack, from: string) {
+  const { target, signal, config } = attack
+  const seed = Uint8Array.from(randomBytes(32))
+  const peer = await attack.peer({ seed, from })
+  const connection = await dialTarget(peer, target, signal)
+  const signer = createNodeSigner(seed)
+  const user = { PeerID: signer.peerId, Timestamp: new Date().toISOString() }
+  const entries = [heartbeatOf(signer), signEntry(signer, ['users', signer.peerId, user])]
+  return {
+    peer,
+    connection,
+    seed,
+    entries,
+    prove: () => proveMembership({ connection, self: peer.peerId }, config, signal),
+  }
+}
+
+/** A request for a service, as `docs/PROTOCOLS.md` has it. */
+function serviceRequest(name: string, kind: number, entries: Uint8Array): Uint8Array {
+  const field = (number: number, bytes: Uint8Array) =>
+    Buffer.concat([Buffer.of((number << 3) | 2), framed(bytes)])
+  return framed(Buffer.concat([field(1, Buffer.from(name)), Buffer.of(2 << 3, kind), field(3, entries)]))
+}
+
+/** Listens for as long as the attack goes on. */
+async function listen(attack: Attack, port: number, server: Server): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  attack.signal.addEventListener('abort', () => server.close())
+}
+
+/** Sends for ever to whoever connects. */
+function createEndless({ tally }: Attack): Server {
+  const block = Buffer.alloc(1024 * 1024)
+  return createServer((socket) => {
+    tally.count('connections')
+    const send = () => {
+      while (!socket.destroyed && socket.write(block)) tally.count('MiB sent')
+    }
+    socket.on('drain', send).on('error', () => {})
+    send()
+  })
+}
+
+/** Stops to read the connection itself, whatever its streams have room for. */
+function stopReading(connection: Connection): void {
+  const { maConn } = connection as unknown as { readonly maConn?: { pause(): void } }
+  if (maConn === undefined) throw new Error('the connection cannot be paused')
+  maConn.pause()
+}
+
+async function readNothing(attack: Attack, at: number): Promise<void> {
+  const { signal, tally } = attack
+  const { connection, entries, prove } = await connectUser(attack, `127.0.0.${2 + (at % 2)}`)
+  await prove()
+  const request = serviceRequest('endless', STREAM, encodeBlock(entries))
+  const streams: Stream[] = []
+  while (streams.length < STREAMS && !signal.aborted) {
+    const opening = Array.from({ length: 20 }, () => openStream(connection, SERVICE, signal))
+    streams.push(...(await Promise.all(opening)))
+  }
+  for (const stream of streams) {
+    stream.pause()
+    stream.send(request)
+    tally.count('requests')
+  }
+  await pause(20, signal)
+  stopReading(connection)
+  while (!signal.aborted && connection.status === 'open') await pause(200, signal)
+}
+
+async function sendOfNoByte(attack: Attack): Promise<void> {
+  const { signal, tally } = attack
+  const { connection, entries, prove } = await connectUser(attack, '127.0.0.2')
+  await prove()
+  const stream = await openStream(connection, SERVICE, signal)
+  onFrames(stream, () => tally.count('answers'))
+  stream.send(serviceRequest('datagrams', DATAGRAM, encodeBlock(entries)))
+  while (!signal.aborted && stream.status === 'open') {
+    if (!(await sendAll(stream, OF_NO_BYTE, signal))) break
+    tally.count('datagrams', OF_NO_BYTE.length)
+  }
+}
+
+/** Counts who connects, and answers nobody. */
+function createSilent({ tally }: Attack): Server {
+  return createServer((socket) => {
+    tally.count('connections')
+    socket.on('error', () => {})
+  })
+}
+
+/** Becomes a legacy member that may use egress, and asks for a thousand things in each block of bytes. */
+async function askInHeaps(attack: Attack): Promise<void> {
+  const { signal, tally, config } = attack
+  const { connection, entries, seed } = await connectUser(attack, '127.0.0.2')
+  const sealing = createSealing(config)
+  const gossip = await openGossip(connection, [sealing.topic()], signal)
+  const block = sealing.envelope(gzippedBlock(entries))
+  gossip.send(gossipFrame({ messages: [await signMessage(seed, sealing.topic(), block)] }))
+  const key = entries.at(-1)?.key ?? ''
+  await untilTrue(
+    10_000,
+    async () => (await fetch(`${attack.target.url}/api/ledger/users/${key}`)).status === 200,
+  )
+  const requests = Buffer.from(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${PORTS.destination}\r\n\r\n`.repeat(1_000))
+  while (!signal.aborted && connection.status === 'open') {
+    const stream = await openStream(connection, LEGACY_EGRESS, signal)
+    tally.count('streams')
+    if (await sendAll(stream, requests, signal)) tally.count('requests', 1_000)
+    await pause(100, signal)
+  }
+}
+
+export const SERVICE_ATTACKS: readonly Scenario[] = [
+  {
+    name: 'service-readers',
+    who: 'member',
+    does: `${READERS} keys connect to a service ${STREAMS} times each, from two addresses, and read nothing of what it sends for ever`,
+    boundedBy: 'MAX_PEER_CONNECTIONS, MAX_ADDRESS_CONNECTIONS, MAX_SERVED_CONNECTIONS',
+    appliesToLegacy: false,
+    aim: 'connections',
+    needs: [`--service-add=endless=127.0.0.1:${PORTS.endless}`],
+    async run(attack) {
+      await listen(attack, PORTS.endless, createEndless(attack))
+      await together(READERS, (at) => overAndOver(attack, () => readNothing(attack, at)))
+    },
+  },
+  {
+    name: 'service-datagrams',
+    who: 'member',
+    does: 'datagrams of no byte to a service, 60,000 in each block of bytes, on 4 connections',
+    boundedBy: 'MAX_DATAGRAMS_AT_ONCE',
+    appliesToLegacy: false,
+    aim: 'answers',
+    needs: [`--service-add=datagrams=udp:127.0.0.1:${PORTS.datagrams}`],
+    run: (attack) => together(4, () => overAndOver(attack, () => sendOfNoByte(attack))),
+  },
+  {
+    name: 'egress-requests',
+    who: 'member',
+    does: 'a thousand requests in each stream to egress as legacy members have it, for what answers nothing',
+    boundedBy: 'one request for each stream; MAX_PEER_CONNECTIONS, MAX_ADDRESS_CONNECTIONS',
+    appliesToLegacy: false,
+    aim: 'requests',
+    needs: ['--egress', '--egress-allow=127.0.0.0/8'],
+    async run(attack) {
+      await listen(attack, PORTS.destination, createSilent(attack))
+      await together(4, () => overAndOver(attack, () => askInHeaps(attack)))
+    },
+    async reached({ tally }) {
+      const [streams, connections] = [tally.of('streams'), tally.of('connections')]
+      return connections <= 2 * streams ? undefined : `${connections} connections by ${streams} streams`
+    },
+  },
+]

@@ -1,0 +1,264 @@
+/** Attacks by what WebRTC takes from anybody: packets before any connection, what is signalled, and data channels. */
+import { randomBytes } from 'node:crypto'
+import { createSocket, type Socket } from 'node:dgram'
+import type { Connection } from '@libp2p/interface'
+import { multiaddr } from '@multiformats/multiaddr'
+import { dialTarget, framed, openStream, overAndOver, sendAll, together } from '../attackers.ts'
+import { connectMember } from '../membership.ts'
+import type { Attack, Scenario } from '../scenario.ts'
+import { pause, untilTrue } from '../until-true.ts'
+
+/** Has a victim listen for WebRTC; on one machine each attack needs a port of its own. */
+const listensAt = (port: number) => [`--listen-maddrs=/ip4/127.0.0.1/udp/${port}/webrtc-direct`]
+const SIGNALLING = '/webrtc-signaling/0.0.1'
+/** Types of the signalling's messages. */
+const [OFFER, CANDIDATE] = [0, 2]
+const READY_MS = 30_000
+
+/** A question of STUN under a user name that nobody has used before. */
+function stunQuestion(): Uint8Array {
+  const name = randomBytes(16).toString('hex')
+  const user = Buffer.from(`${name}:${name}`)
+  const padded = Buffer.concat([user, Buffer.alloc((4 - (user.length % 4)) % 4)])
+  // nobody checks it before a connection is begun
+  const integrity = Buffer.concat([Buffer.from([0, 8, 0, 20]), randomBytes(20)])
+  const head = Buffer.alloc(20)
+  head.writeUInt16BE(1, 0)
+  head.writeUInt16BE(4 + padded.length + integrity.length, 2)
+  head.writeUInt32BE(0x2112_a442, 4)
+  randomBytes(12).copy(head, 8)
+  const attribute = Buffer.alloc(4)
+  attribute.writeUInt16BE(6, 0)
+  attribute.writeUInt16BE(user.length, 2)
+  return Buffer.concat([head, attribute, padded, integrity])
+}
+
+/** A socket of UDP that ends with the attack, and counts what comes to it. */
+async function openSocket({ signal, tally }: Attack, counted: string): Promise<Socket> {
+  const socket = createSocket('udp4')
+  socket.on('message', () => tally.count(counted))
+  socket.on('error', (error) => tally.missed(error, signal))
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  signal.addEventListener('abort', () => socket.close())
+  return socket
+}
+
+/** Where the victim listens for WebRTC, with the hash of its certificate. */
+async function webRtcAddress({ target }: Attack): Promise<string> {
+  return await untilTrue(READY_MS, async () => {
+    const text = await (await fetch(`${target.url}/api/reachability`)).text()
+    return /\/ip4\/127\.0\.0\.1\/udp\/\d+\/webrtc-direct\/certhash\/[\w-]+(\/p2p\/\w+)?/.exec(text)?.[0]
+  })
+}
+
+/** A data channel, of the library below WebRTC. */
+interface DataChannel {
+  readonly readyState: string
+  readonly bufferedAmount: number
+  send(message: string | Uint8Array): void
+  addEventListener(type: 'message' | 'close', listener: () => void): void
+}
+
+interface Muxed {
+  readonly muxer?: { readonly peerConnection?: { createDataChannel(label: string): DataChannel } }
+}
+
+/** Opens data channels on one connection of a stranger after the other, and sends on each as `send` does. */
+async function overChannels(
+  attack: Attack,
+  send: (channel: DataChannel, connection: Connection) => Promise<void>,
+): Promise<void> {
+  const { signal, tally } = attack
+  const address = await webRtcAddress(attack)
+  await overAndOver(attack, async () => {
+    const peer = await attack.peer({ hasWebRtc: true })
+    const connection = await peer.dial(multiaddr(address), { signal })
+    tally.count('connections')
+    while (!signal.aborted && connection.status === 'open') {
+      const channel = (connection as unknown as Muxed).muxer?.peerConnection?.createDataChannel('')
+      for (let waited = 0; channel?.readyState === 'connecting' && waited < 100; waited++)
+        await pause(20, signal)
+      if (channel?.readyState !== 'open') break
+      channel.addEventListener('message', () => tally.count('answers'))
+      tally.count('channels')
+      await send(channel, connection)
+    }
+    await connection.close()
+    await peer.stop()
+  })
+}
+
+/** A message of the signalling. */
+function signalled(type: number, text: string): Uint8Array {
+  const body = Buffer.from(text)
+  const length = Uint8Array.of((body.length & 0x7f) | 0x80, body.length >> 7)
+  return framed(Buffer.concat([Uint8Array.of(8, type, 0x12), length, body]))
+}
+
+/** An offer that any WebRTC peer could make. */
+function offer(): string {
+  const digits = Array.from(randomBytes(32), (byte) => byte.toString(16).padStart(2, '0').toUpperCase())
+  return [
+    'v=0',
+    'o=rtc 1 0 IN IP4 127.0.0.1',
+    's=-',
+    't=0 0',
+    'a=group:BUNDLE 0',
+    'a=msid-semantic:WMS *',
+    'a=ice-options:ice2,trickle',
+    `a=fingerprint:sha-256 ${digits.join(':')}`,
+    'm=application 9 UDP/DTLS/SCTP webrtc-datachannel',
+    'c=IN IP4 0.0.0.0',
+    'a=mid:0',
+    'a=sendrecv',
+    'a=sctp-port:5000',
+    'a=max-message-size:262144',
+    'a=setup:actpass',
+    `a=ice-ufrag:${randomBytes(4).toString('hex')}`,
+    `a=ice-pwd:${randomBytes(16).toString('hex')}`,
+    '',
+  ].join('\r\n')
+}
+
+const candidate = (at: number, node: string, port: number) =>
+  JSON.stringify({
+    candidate: `candidate:${at} 1 UDP ${2_000_000_000 - at} ${node} ${port} typ host`,
+    sdpMid: '0',
+  })
+
+/** Begins one connection after the other, none of which comes about: each names others as the way to it. */
+async function signalOn(attack: Attack, connection: Connection, ports: readonly number[]): Promise<void> {
+  const { signal, tally } = attack
+  while (!signal.aborted && connection.status === 'open') {
+    const stream = await openStream(connection, SIGNALLING, signal)
+    stream.addEventListener('message', () => tally.count('answers'))
+    if (!(await sendAll(stream, signalled(OFFER, offer()), signal))) continue
+    tally.count('offers')
+    for (const [at, port] of ports.entries())
+      await sendAll(stream, signalled(CANDIDATE, candidate(at, '127.0.0.1', port)), signal)
+    for (let at = 0; at < 20; at++) {
+      const name = `${randomBytes(8).toString('hex')}.invalid`
+      await sendAll(stream, signalled(CANDIDATE, candidate(100 + at, name, 9)), signal)
+    }
+    await pause(5, signal)
+  }
+}
+
+async function signalTo(attack: Attack, connect: () => Promise<Connection>): Promise<void> {
+  const others = await Promise.all(
+    Array.from({ length: 20 }, () => openSocket(attack, 'packets to third parties')),
+  )
+  const ports = others.map((socket) => socket.address().port)
+  await together(8, () => overAndOver(attack, async () => await signalOn(attack, await connect(), ports)))
+}
+
+export const WEBRTC_ATTACKS: readonly Scenario[] = [
+  {
+    name: 'stun-questions',
+    who: 'stranger',
+    does: 'questions of STUN to the port for WebRTC, each under a name of its own, 2,000 a second from 8 sockets',
+    boundedBy: 'MAX_PENDING_WEBRTC, MAX_PENDING_WEBRTC_PER_ADDRESS',
+    appliesToLegacy: false,
+    aim: 'questions',
+    needs: listensAt(41_837),
+    async run(attack) {
+      const { signal, tally } = attack
+      const port = Number(/\/udp\/(\d+)/.exec(await webRtcAddress(attack))?.[1])
+      await together(8, async () => {
+        const socket = await openSocket(attack, 'packets back')
+        while (!signal.aborted) {
+          for (let at = 0; at < 5; at++) {
+            socket.send(stunQuestion(), port, '127.0.0.1')
+            tally.count('questions')
+          }
+          await pause(20, signal)
+        }
+      })
+    },
+  },
+  {
+    name: 'channel-texts',
+    who: 'stranger',
+    does: 'messages of text, where there are bytes alone, on data channels of WebRTC: numbers that are taken for lengths',
+    boundedBy: 'a message of text ends its channel',
+    appliesToLegacy: false,
+    aim: 'texts',
+    needs: listensAt(41_838),
+    run: (attack) =>
+      overChannels(attack, async (channel) => {
+        for (const text of ['1000000000', '-1']) {
+          channel.send(text)
+          attack.tally.count('texts')
+          await pause(100, attack.signal)
+        }
+      }),
+  },
+  {
+    name: 'channel-frames',
+    who: 'stranger',
+    does: 'messages of 16 KiB on data channels of WebRTC that hold thousands of frames, each of which is answered',
+    boundedBy: 'MAX_FRAMES_IN_CHANNEL_MESSAGE, MAX_CHANNEL_FLAGS',
+    appliesToLegacy: false,
+    aim: 'messages',
+    needs: listensAt(41_839),
+    run: (attack) =>
+      together(4, () =>
+        overChannels(attack, async (channel) => {
+          // a frame of two bytes, which says that nothing more comes
+          const message = Buffer.concat(Array.from({ length: 5_400 }, () => Uint8Array.of(2, 8, 0)))
+          for (let at = 0; at < 200 && channel.readyState === 'open' && !attack.signal.aborted; at++) {
+            channel.send(message)
+            attack.tally.count('messages')
+            while (
+              channel.bufferedAmount > 1 << 20 &&
+              channel.readyState === 'open' &&
+              !attack.signal.aborted
+            )
+              await pause(5, attack.signal)
+          }
+          await pause(20, attack.signal)
+        }),
+      ),
+  },
+  {
+    name: 'channel-messages',
+    who: 'stranger',
+    does: 'messages of one byte, as many as go out, on 4 connections of WebRTC',
+    boundedBy: 'UNPROVEN_CHANNEL_MESSAGES, FRAMES_TURN_MS, MAX_WAITING_CHANNEL_MESSAGES',
+    appliesToLegacy: false,
+    aim: 'messages',
+    needs: listensAt(41_840),
+    run: (attack) =>
+      together(4, () =>
+        overChannels(attack, async (channel) => {
+          const message = Uint8Array.of(0)
+          while (channel.readyState === 'open' && !attack.signal.aborted) {
+            for (let at = 0; at < 500 && channel.readyState === 'open'; at++) {
+              channel.send(message)
+              attack.tally.count('messages')
+            }
+            await pause(channel.bufferedAmount > 20_000 ? 5 : 0, attack.signal)
+          }
+        }),
+      ),
+  },
+  {
+    name: 'stranger-signalling',
+    who: 'stranger',
+    does: 'begins WebRTC connections that never come about, on 8 connections, and names 20 third parties and 20 names as the way to each',
+    boundedBy: 'who is no member signals only over a relay',
+    appliesToLegacy: false,
+    aim: 'offers',
+    run: (attack) =>
+      signalTo(attack, async () => await dialTarget(await attack.peer(), attack.target, attack.signal)),
+  },
+  {
+    name: 'member-signalling',
+    who: 'member',
+    does: 'the same from 8 keys of a member',
+    boundedBy: 'MAX_PENDING_WEBRTC, MAX_PENDING_WEBRTC_PER_ADDRESS, MAX_CANDIDATES',
+    appliesToLegacy: false,
+    aim: 'offers',
+    run: (attack) => signalTo(attack, async () => (await connectMember(attack)).connection),
+  },
+]

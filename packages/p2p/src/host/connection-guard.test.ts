@@ -1,0 +1,60 @@
+import type { Connection } from '@libp2p/interface'
+import { silentLogger } from '@mesh/core'
+import { createManualClock } from '@mesh/testkit'
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect, test } from 'vitest'
+import { HeldBytes } from '../libp2p/held-bytes.ts'
+import { ConnectionGuard } from './connection-guard.ts'
+
+/** A guard of a host with room for few strangers, and connections that this node dialled. */
+function createGuard() {
+  const clock = createManualClock()
+  const open = new Set<Connection>()
+  const listeners: ((event: CustomEvent<Connection>) => void)[] = []
+  const guard = new ConnectionGuard(
+    { isConfigured: () => false, maxConnections: 12, onClosed: () => {} },
+    { clock, logger: silentLogger },
+  )
+  const host = {
+    getConnections: () => [...open],
+    addEventListener: (_type: string, listener: never) => void listeners.push(listener),
+    removeEventListener: () => {},
+  }
+  const isMember = () => false
+  const held = new HeldBytes({ isMember, maxFrameBytes: 0, clock })
+  guard.start({
+    host: host as never,
+    membership: { isMember, onMember: () => () => {} },
+    held,
+    isCounted: () => false,
+  })
+  /** A connection to a stranger comes about. */
+  const connect = (peer: string) => {
+    const connection = {
+      id: peer,
+      direction: 'outbound',
+      status: 'open',
+      remotePeer: peer,
+      remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1'),
+      abort: () => open.delete(connection),
+    } as unknown as Connection
+    open.add(connection)
+    for (const listener of listeners) listener(new CustomEvent('connection:open', { detail: connection }))
+  }
+  return { guard, open, connect }
+}
+
+/** More than strangers may have from one address. */
+const PEERS = Array.from({ length: 60 }, (_, at) => `peer ${at}`)
+
+test('what this node dialled because its peers asked for it counts as theirs', async () => {
+  const { guard, open, connect } = createGuard()
+  for (const peer of PEERS) await guard.dialFor(peer, async () => connect(peer))
+  expect(open.size).toBeLessThan(guard.bounds.maxUnproven)
+})
+
+test('what this node dialled by itself stays', () => {
+  const { open, connect } = createGuard()
+  for (const peer of PEERS) connect(peer)
+  expect(open.size).toBe(PEERS.length)
+})

@@ -1,0 +1,85 @@
+/**
+ * Bounds the WebRTC connections that others begin and that are none yet. Version 6.0.33 of @libp2p/webrtc makes a
+ * connection of the native library, with a socket and its share of threads, for each question of STUN under a new
+ * name, which is one packet from any sender, and for each stream of signalling: of anybody, and as many as come.
+ * Report to send: 'webrtc-direct: bound the connections that incomingConnection has under way; webrtc: the same for
+ * _onProtocol'.
+ *
+ * Replaces `incomingConnection` of the listeners and `_onProtocol` of the transport; where they are missing nothing is bounded.
+ * Without it `webrtc-beginnings.test.ts` fails; `npm run attack -- stun-questions member-signalling` begins such connections.
+ */
+import type { Connection, Listener, Stream, Transport } from '@libp2p/interface'
+import { addressGroup, tryParseIp } from '@mesh/core'
+import { addressGroupOf } from '../addresses/address-group.ts'
+import { MAX_PENDING_WEBRTC, MAX_PENDING_WEBRTC_PER_ADDRESS } from '../limits.ts'
+
+/** Counts what is under way, by address and in all. */
+export class WebRtcBeginnings {
+  readonly #byAddress = new Map<string, number>()
+  #all = 0
+
+  /** Does work unless there is too much of it already; says whether it did. */
+  async run(address: string, work: () => Promise<void>): Promise<boolean> {
+    const ofAddress = this.#byAddress.get(address) ?? 0
+    if (this.#all >= MAX_PENDING_WEBRTC || ofAddress >= MAX_PENDING_WEBRTC_PER_ADDRESS) return false
+    this.#all++
+    this.#byAddress.set(address, ofAddress + 1)
+    try {
+      await work()
+    } finally {
+      this.#all--
+      const left = (this.#byAddress.get(address) ?? 1) - 1
+      if (left > 0) this.#byAddress.set(address, left)
+      else this.#byAddress.delete(address)
+    }
+    return true
+  }
+}
+
+interface DirectListener extends Listener {
+  incomingConnection?(ufrag: string, host: string, port: number, signal: AbortSignal): Promise<void>
+}
+
+/** Bounds the connections that packets begin at the listeners of WebRTC direct. */
+export function boundDirectBeginnings<T extends Transport>(transport: T, beginnings: WebRtcBeginnings): T {
+  const createListener = transport.createListener.bind(transport)
+  transport.createListener = (options) => {
+    const listener: DirectListener = createListener(options)
+    const begin = listener.incomingConnection?.bind(listener)
+    if (begin === undefined) return listener
+    listener.incomingConnection = async (ufrag, host, port, signal) => {
+      const ip = tryParseIp(host)
+      const address = ip === undefined ? host : addressGroup(ip)
+      await beginnings.run(address, () => begin(ufrag, host, port, signal))
+    }
+    return listener
+  }
+  return transport
+}
+
+interface SignallingTransport extends Transport {
+  _onProtocol?(stream: Stream, connection: Connection, signal: AbortSignal): Promise<void>
+}
+
+/** Bounds the connections that are signalled, and by whom. */
+export function boundSignalling<T extends Transport>(
+  transport: T,
+  {
+    beginnings,
+    maySignal,
+  }: {
+    readonly beginnings: WebRtcBeginnings
+    readonly maySignal: (connection: Connection) => boolean
+  },
+): T {
+  const signalling: SignallingTransport = transport
+  const begin = signalling._onProtocol?.bind(transport)
+  if (begin === undefined) return transport
+  signalling._onProtocol = async (stream, connection, signal) => {
+    const isBegun =
+      maySignal(connection) &&
+      (await beginnings.run(addressGroupOf(connection), () => begin(stream, connection, signal)))
+    if (!isBegun) stream.abort(new Error('no WebRTC connection for this peer now'))
+  }
+  return transport
+}

@@ -1,0 +1,46 @@
+/**
+ * The revocations that stand, and what they leave of a peer's entries: what each of them leaves. That hangs on the
+ * statements and the entry alone, so that all nodes come to the same in whatever order they heard of either.
+ */
+import type { PeerId } from '@mesh/core'
+import type { Entry, KeyedEntry } from '@mesh/ledger'
+import { hasEntry } from './kept-entries.ts'
+import type { MemberStatement } from './statements.ts'
+
+/** A statement that shuts a peer out, and the entry that holds it. */
+export interface Revocation {
+  readonly statement: MemberStatement
+  readonly entry: Entry
+}
+
+export class Revocations {
+  readonly #ofPeer = new Map<string, Revocation[]>()
+
+  /** @param standing all revocations that stand, in the order of their keys */
+  constructor(standing: Iterable<Revocation> = []) {
+    for (const revocation of standing) {
+      const { peer } = revocation.statement
+      const known = this.#ofPeer.get(peer)
+      if (known === undefined) this.#ofPeer.set(peer, [revocation])
+      else known.push(revocation)
+    }
+  }
+
+  /** Names the revocations of a peer, so that others than before are noticed; '' where it has none. */
+  idOf(peer: PeerId): string {
+    const revocations = this.#ofPeer.get(peer) ?? []
+    return revocations.map(({ entry }) => Buffer.from(entry.sig ?? []).toString('base64')).join()
+  }
+
+  /** True for an entry of a peer that was shut out which stays, and which members may show to others. */
+  keeps(keyed: KeyedEntry): boolean {
+    const revocations = this.#ofPeer.get(keyed.entry.owner)
+    return revocations?.every((each) => leaves(each, keyed)) ?? false
+  }
+}
+
+/** A statement of an earlier version of the node names no entries: then what is dated before it stays. */
+function leaves({ statement, entry }: Revocation, keyed: KeyedEntry): boolean {
+  const { kept } = statement
+  return kept === undefined ? keyed.entry.version <= entry.version : hasEntry(kept, keyed)
+}
