@@ -55,7 +55,7 @@ export class ConnectionGuard {
   readonly #openedAt = new WeakMap<Connection, number>()
   /** The peers that this node dials because they asked for it, with how many such dials there are. */
   readonly #dialledFor = new Map<string, number>()
-  /** What it opened so. */
+  /** The connections that came of them. */
   readonly #askedFor = new WeakSet<Connection>()
   /** The times since when peers are known as members. */
   readonly #knownSince = new BoundedMap<string, number>(4 * MAX_KNOWN_PEERS)

@@ -59,7 +59,7 @@ interface Shared {
 /** How many events of a channel are handed on in one turn: what their readers do with them comes after. */
 const EVENTS_AT_ONCE = 64
 
-/** What comes on one channel: handed on at once while the turn has time, and in order. */
+/** The events of one channel, handed on at once while the turn has time, and in order. */
 class ChannelInbox {
   readonly #handOn: (event: Event) => void
   readonly #onRefused: () => void
@@ -130,7 +130,7 @@ const FLAG_TAG = 1 << 3
 export class FrameWalk {
   /** The bytes of a frame's content that are still to come. */
   #left = 0
-  /** What came of a length that is not whole. */
+  /** The part of a length that has come. */
   #length = 0
   #shift = 0
   #isOver = false

@@ -26,34 +26,77 @@ export interface LegacyEgressComponents extends AcceptComponents {
 export function createLegacyEgress(
   components: LegacyEgressComponents,
 ): (stream: ByteStream) => Promise<void> {
-  const { slots, network, refusals, traffic, clock, log } = components
-  const server = createServer({ maxHeaderSize: MAX_HTTP_HEAD_BYTES })
-  server.on('request', (incoming, response) => void serve(incoming, response))
-  server.on('clientError', (error, socket) => socket.destroy(error))
-  const peers = new WeakMap<object, ByteStream['peer']>()
-  /** Whose request has come. */
-  const asked = new WeakSet<object>()
+  const egress = new LegacyEgress(components)
+  return (stream) => egress.take(stream)
+}
 
-  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+class LegacyEgress {
+  readonly #components: LegacyEgressComponents
+  readonly #server = createServer({ maxHeaderSize: MAX_HTTP_HEAD_BYTES })
+  readonly #peers = new WeakMap<object, ByteStream['peer']>()
+  /** The streams whose request has come. */
+  readonly #asked = new WeakSet<object>()
+
+  constructor(components: LegacyEgressComponents) {
+    this.#components = components
+    this.#server.on('request', (incoming, response) => void this.#serve(incoming, response))
+    this.#server.on('clientError', (error, socket) => socket.destroy(error))
+  }
+
+  async take(stream: ByteStream): Promise<void> {
+    const { slots, network, refusals } = this.#components
+    const { peer } = stream
+    const release = slots.take(peer, network.addressOf(peer))
+    if (release === undefined) {
+      refusals.refuse('legacy.busy', peer, 'too many connections at a time')
+      return stream.abort(new Error('too many connections'))
+    }
+    try {
+      await admitLegacyUser(peer, this.#components)
+    } catch (error) {
+      release()
+      if (error instanceof RequestRefused) refusals.refuse(`legacy.${error.code}`, peer, error.message)
+      return stream.abort(toError(error))
+    }
+    this.#open(stream, release)
+  }
+
+  #open(stream: ByteStream, release: () => void): void {
+    const { traffic, clock, log } = this.#components
+    const { peer } = stream
+    const duplex = new StreamDuplex(stream, { traffic, allowHalfOpen: true })
+    this.#peers.set(duplex, peer)
+    const cancel = clock.after(LEGACY_EGRESS_REQUEST_MS, () => {
+      if (!this.#asked.has(duplex)) duplex.destroy(new Error('no request in time'))
+    })
+    duplex.on('error', (error) => log.debug('legacy egress ended', { peer, reason: error.message }))
+    duplex.once('close', () => {
+      cancel()
+      release()
+    })
+    this.#server.emit('connection', duplex)
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     // one request for each stream, as the answer may end with it; what follows it in the same bytes would not be counted
-    if (asked.has(incoming.socket)) {
+    if (this.#asked.has(incoming.socket)) {
       incoming.socket.destroy(new Error('more than one request'))
       return
     }
     response.shouldKeepAlive = false
-    asked.add(incoming.socket)
+    this.#asked.add(incoming.socket)
     try {
-      await answer(incoming, response)
+      await this.#answer(incoming, response)
     } catch (error) {
-      const peer = peers.get(incoming.socket)
+      const peer = this.#peers.get(incoming.socket)
       if (error instanceof RequestRefused && peer !== undefined) {
-        refusals.refuse(`legacy.${error.code}`, peer, error.message)
+        this.#components.refusals.refuse(`legacy.${error.code}`, peer, error.message)
       }
       incoming.socket.destroy(toError(error))
     }
   }
 
-  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const host = incoming.headers.host ?? ''
     const url = URL.parse(`http://${host}`)
     if (url === null || host === '') throw new RequestRefused('bad_request', 'no host')
@@ -62,47 +105,20 @@ export function createLegacyEgress(
     const name = url.hostname.replace(/^\[|\]$/g, '')
     const gone = new AbortController()
     response.once('close', () => gone.abort(new Error('the client left')))
-    const peer = peers.get(incoming.socket) ?? ''
+    const peer = this.#peers.get(incoming.socket) ?? ''
     const socket = await dialDestination({
-      ...components,
+      ...this.#components,
       host: name,
-      asker: network.addressOf(peer as ByteStream['peer']) ?? peer,
+      asker: this.#components.network.addressOf(peer as ByteStream['peer']) ?? peer,
       port: isTls ? 443 : Number(url.port || 80),
       signal: gone.signal,
     })
     const joined = isTls ? secure(socket, name) : socket
     joined.on('error', () => {})
-    components.onConnection()
+    this.#components.onConnection()
     const connection = { createConnection: () => joined }
     await forward({ incoming, response, host, path: incoming.url ?? '/', connection })
     joined.destroy()
-  }
-
-  return async (stream) => {
-    const { peer } = stream
-    const release = slots.take(peer, network.addressOf(peer))
-    if (release === undefined) {
-      refusals.refuse('legacy.busy', peer, 'too many connections at a time')
-      return stream.abort(new Error('too many connections'))
-    }
-    try {
-      await admitLegacyUser(peer, components)
-    } catch (error) {
-      release()
-      if (error instanceof RequestRefused) refusals.refuse(`legacy.${error.code}`, peer, error.message)
-      return stream.abort(toError(error))
-    }
-    const duplex = new StreamDuplex(stream, { traffic, allowHalfOpen: true })
-    peers.set(duplex, peer)
-    const cancel = clock.after(LEGACY_EGRESS_REQUEST_MS, () => {
-      if (!asked.has(duplex)) duplex.destroy(new Error('no request in time'))
-    })
-    duplex.on('error', (error) => log.debug('legacy egress ended', { peer, reason: error.message }))
-    duplex.once('close', () => {
-      cancel()
-      release()
-    })
-    server.emit('connection', duplex)
   }
 }
 
