@@ -15,6 +15,7 @@ import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
 import { admitLegacyUser } from './admit-legacy-user.ts'
+import { takeLegacySlot } from './take-legacy-slot.ts'
 
 export interface LegacyEgressComponents extends AcceptComponents {
   readonly destinations: Destinations
@@ -44,13 +45,10 @@ class LegacyEgress {
   }
 
   async take(stream: ByteStream): Promise<void> {
-    const { slots, network, refusals } = this.#components
+    const { refusals } = this.#components
     const { peer } = stream
-    const release = slots.take(peer, network.addressOf(peer))
-    if (release === undefined) {
-      refusals.refuse('legacy.busy', peer, 'too many connections at a time')
-      return stream.abort(new Error('too many connections'))
-    }
+    const release = takeLegacySlot(stream, this.#components)
+    if (release === undefined) return
     try {
       await admitLegacyUser(peer, this.#components)
     } catch (error) {

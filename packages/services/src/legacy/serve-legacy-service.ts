@@ -11,6 +11,7 @@ import { dial } from '../streams/dial.ts'
 import { reset, splice } from '../streams/splice.ts'
 import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
 import { admitLegacyUser } from './admit-legacy-user.ts'
+import { takeLegacySlot } from './take-legacy-slot.ts'
 
 /** Serves one stream; never rejects. */
 export async function serveLegacyService(
@@ -18,13 +19,10 @@ export async function serveLegacyService(
   service: ExposedService | undefined,
   components: AcceptComponents,
 ): Promise<void> {
-  const { slots, network, refusals } = components
+  const { refusals } = components
   const { peer } = stream
-  const release = slots.take(peer, network.addressOf(peer))
-  if (release === undefined) {
-    refusals.refuse('legacy.busy', peer, 'too many connections at a time')
-    return stream.abort(new Error('too many connections'))
-  }
+  const release = takeLegacySlot(stream, components)
+  if (release === undefined) return
   try {
     await join(stream, service, components)
   } catch (error) {

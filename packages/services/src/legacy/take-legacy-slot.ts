@@ -1,0 +1,15 @@
+import type { ByteStream } from '../ports.ts'
+import type { AcceptComponents } from '../wire/accept.ts'
+
+/** Takes a slot for a legacy member's stream and gives what frees it; resets the stream, undefined, where all are taken. */
+export function takeLegacySlot(
+  stream: ByteStream,
+  { slots, network, refusals }: Pick<AcceptComponents, 'slots' | 'network' | 'refusals'>,
+): (() => void) | undefined {
+  const { peer } = stream
+  const release = slots.take(peer, network.addressOf(peer))
+  if (release !== undefined) return release
+  refusals.refuse('legacy.busy', peer, 'too many connections at a time')
+  stream.abort(new Error('too many connections'))
+  return undefined
+}
