@@ -55,6 +55,8 @@ import { type Decoder, textOf, textSeeds } from '../decoder.ts'
 const key = new Uint8Array(32).fill(7)
 const PEER = parsePeerId('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')
 const NETWORK = 'a3aef9821d7c70a7dfd6'
+/** Hashes of entries that a revocation leaves. */
+const KEPT: ReadonlySet<string> = new Set(['00'.repeat(16), 'a7'.repeat(16)])
 const endpoint = { address: parseIp('192.0.2.1'), port: 51_820 }
 const PING = { kind: 'ping', nonce: 1, length: 1_280, turn: 2 } as const
 const probe = { token: key.subarray(0, 8), key }
@@ -160,6 +162,9 @@ const RECORDS: readonly Decoder[] = [
     name: 'trust-statement',
     form: 'json',
     seeds: textSeeds(
+      written(
+        writeMember(NETWORK, { admin: PEER, peer: PEER, state: 'revoked', use: undefined, kept: KEPT }),
+      ),
       written(
         writeMember(NETWORK, {
           admin: PEER,
