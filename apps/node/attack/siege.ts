@@ -43,7 +43,7 @@ const JOIN_MS = 120_000
 /** How long the ledgers may take to be equal after the attacks, in ms. */
 const EQUAL_MS = 180_000
 /** Processes of attackers: in one alone the busiest attack would hold up all others. */
-const ATTACKERS = 4
+const ATTACKERS = 8
 /** How long the attackers may take to end after their time, in ms. */
 const ATTACKERS_END_MS = 60_000
 /** The most that a node may grow, in MB. */

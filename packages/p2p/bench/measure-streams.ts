@@ -145,7 +145,8 @@ function startMessages(stream: ByteStream) {
   }
 }
 
-async function measure(way: string, seconds: number): Promise<void> {
+/** Starts a node of this process and one of another, and the relay between them where there is one. */
+async function connectTwo(way: string) {
   const token = encodeToken(generateNetworkConfig({}, systemRandom))
   const common = { token, relay: false, bootstrapPeers: [] }
   const relay = way === 'relay' ? spawnNode({ ...common, transport: 'tcp', relay: true }) : undefined
@@ -164,7 +165,11 @@ async function measure(way: string, seconds: number): Promise<void> {
   })
   const peer = parsePeerId(self)
   await until(() => near.peer(peer)?.member === true)
+  return { near, far, relay, peer }
+}
 
+async function measure(way: string, seconds: number): Promise<void> {
+  const { near, far, relay, peer } = await connectTwo(way)
   const echo = await near.streams.open(peer, ECHO, RULES)
   const quiet = startMessages(echo)
   await sleep(500)
