@@ -4,7 +4,7 @@
  */
 import { delay, systemClock } from '@mesh/core'
 import { engineSupport } from '@mesh/engine'
-import { bridge, createLab, whyNoNamespaces } from '@mesh/testkit'
+import { bridge, createLab, eventually, whyNoNamespaces } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { startEdgevpn, whyNoEdgevpn } from './edgevpn.ts'
 import { createVpnLab, iperf, ping, pingSoon, serveIperf } from './vpn-lab.ts'
@@ -54,9 +54,16 @@ describe.skipIf(why !== undefined)(suite, () => {
     const reachAll = () => Promise.all(pairs.map(({ from, to }) => pingSoon(lab, from.host, to.v4, 90_000)))
     await reachAll()
     for (const { from, to } of pairs) await ping(lab, from.host, to.v4, { count: 5 })
-    const { Peers } = await a.control.getVpn()
-    expect(Peers.find(({ PeerID }) => PeerID === edgevpn.id)).toMatchObject({ Way: 'plain', MTU: 1200 })
-    expect(Peers.find(({ PeerID }) => PeerID === b.id)).toMatchObject({ Way: 'sealed' })
+    // EdgeVPN ends its connections when it likes, and packets open another
+    await eventually(
+      async () => {
+        await ping(lab, 'a', THEIR_ADDRESS, { count: 1 })
+        const { Peers } = await a.control.getVpn()
+        expect(Peers.find(({ PeerID }) => PeerID === edgevpn.id)).toMatchObject({ Way: 'plain', MTU: 1200 })
+        expect(Peers.find(({ PeerID }) => PeerID === b.id)).toMatchObject({ Way: 'sealed' })
+      },
+      { withinMs: 20_000 },
+    )
     // longer ones than EdgeVPN carries: it must be told
     await ping(lab, 'a', THEIR_ADDRESS, { count: 3, size: 1172 })
     await expect(ping(lab, 'a', THEIR_ADDRESS, { count: 1, size: 1173 })).rejects.toThrow(
