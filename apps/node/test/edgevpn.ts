@@ -96,7 +96,11 @@ export async function startEdgevpn(options: EdgevpnOptions): Promise<Edgevpn> {
     askFrom(prefix, `http://${listen}${path}`, method, body)
   try {
     const summary = await eventually(
-      async () => (await ask('GET', '/api/summary')).json as { NodeID: string },
+      async () => {
+        const json = (await ask('GET', '/api/summary')).json as { readonly NodeID?: string }
+        if (!json.NodeID) throw new Error('EdgeVPN does not know its id yet')
+        return { NodeID: json.NodeID }
+      },
       {
         withinMs: START_TIMEOUT_MS,
         everyMs: 100,

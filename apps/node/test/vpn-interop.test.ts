@@ -59,6 +59,7 @@ describe.skipIf(why !== undefined)(suite, () => {
       async () => {
         await ping(lab, 'a', THEIR_ADDRESS, { count: 1 })
         const { Peers } = await a.control.getVpn()
+        expect(Peers.map(({ PeerID }) => PeerID)).toContain(edgevpn.id)
         expect(Peers.find(({ PeerID }) => PeerID === edgevpn.id)).toMatchObject({ Way: 'plain', MTU: 1200 })
         expect(Peers.find(({ PeerID }) => PeerID === b.id)).toMatchObject({ Way: 'sealed' })
       },
