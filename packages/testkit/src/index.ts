@@ -9,3 +9,4 @@ export { Nat, NAT_KINDS, type NatKind, type NatEndpoint, punches } from './nat-m
 export { createSeededRandom } from './seeded-random.ts'
 export { findWireguardGo } from './wireguard-go.ts'
 export { findWireTool } from './wire-tool.ts'
+export { YAMUX, yamuxHead } from './yamux-frame.ts'

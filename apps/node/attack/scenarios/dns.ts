@@ -1,12 +1,11 @@
 /** Attacks on the DNS server: by names that members write, and by questions that anybody asks who reaches it. */
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
-import { connect } from 'node:net'
 import type { KeyedEntry, Signer } from '@mesh/ledger'
 import { overAndOver, together } from '../attackers.ts'
 import { signEntry } from '../gossip.ts'
 import type { Attack, Scenario } from '../scenario.ts'
-import { pause } from '../until-true.ts'
+import { overSocket, pour, trickle } from '../sockets.ts'
 import { createMember, heartbeatOf, openVoice, sayEntries, untilHeld } from '../voice.ts'
 
 /** Where the victim answers, in the order of the attacks: in a siege several nodes of one machine do. */
@@ -91,25 +90,14 @@ function askOverUdp(
 
 /** Sends blocks of questions over TCP as fast as they are taken, and reads what comes or does not. */
 async function askOverTcp(
-  { signal, tally }: Attack,
+  attack: Attack,
   { block, counts, reads }: { readonly block: Buffer; readonly counts: number; readonly reads: boolean },
 ): Promise<void> {
-  const socket = connect({ host: '127.0.0.1', port: DNS_PORTS.pipelined })
-  const end = () => socket.destroy()
-  signal.addEventListener('abort', end)
-  const send = () => {
-    for (let mayFollow = true; mayFollow && !socket.destroyed; tally.count('questions', counts))
-      mayFollow = socket.write(block)
-  }
-  await new Promise<void>((resolve, reject) => {
-    socket.once('connect', () => {
-      socket.on('drain', send)
-      if (reads) socket.on('data', (bytes: Buffer) => tally.count('bytes of answers', bytes.length))
-      send()
-    })
-    socket.once('error', reject)
-    socket.once('close', () => resolve())
-  }).finally(() => signal.removeEventListener('abort', end))
+  const { tally } = attack
+  await overSocket(attack, DNS_PORTS.pipelined, (socket) => {
+    if (reads) socket.on('data', (bytes: Buffer) => tally.count('bytes of answers', bytes.length))
+    pour(socket, block, { onWritten: () => tally.count('questions', counts) })
+  })
 }
 
 function framedQuestions(count: number): Buffer {
@@ -130,18 +118,23 @@ function costlyPatterns(): Readonly<Record<string, object>> {
   return Object.fromEntries(all.map((regex) => [`(?:${regex})?`, { [A]: '10.1.0.9' }]))
 }
 
+/** Attacks by names that a member wrote into the ledger, and questions that match them. */
+const OF_NAMES = {
+  who: 'member',
+  appliesToLegacy: false,
+  aim: 'answers',
+  victimArgs,
+  isApart: true,
+} as const
+
 export const DNS_ATTACKS: readonly Scenario[] = [
   {
     name: 'dns-values',
-    who: 'member',
+    ...OF_NAMES,
     does: 'writes values of records that nobody can read, of 60 KB each, which match every name, and asks for fresh names',
     boundedBy:
       'no value is read by an expression that goes back; MAX_UNREADABLE_VALUES, values are read once',
-    appliesToLegacy: false,
-    aim: 'answers',
     needs: needsOf(DNS_PORTS.values),
-    victimArgs,
-    isApart: true,
     prepare: (attack) =>
       writeNames(
         attack,
@@ -154,28 +147,20 @@ export const DNS_ATTACKS: readonly Scenario[] = [
   },
   {
     name: 'dns-answers',
-    who: 'member',
+    ...OF_NAMES,
     does: 'writes a text of 60 KB that matches every name, and asks for fresh names, whose answers are kept',
     boundedBy: 'MAX_PREPARED_BYTES; a value is encoded once',
-    appliesToLegacy: false,
-    aim: 'answers',
     needs: needsOf(DNS_PORTS.answers),
-    victimArgs,
-    isApart: true,
     prepare: (attack) => writeNames(attack, { 'answers.test': { [TXT]: 'a '.repeat(30_000) } }),
     run: (attack) =>
       together(8, () => askOverUdp(attack, { port: DNS_PORTS.answers, zone: 'answers.test', type: TXT })),
   },
   {
     name: 'dns-patterns',
-    who: 'member',
+    ...OF_NAMES,
     does: 'writes 300 patterns that take long to compile and to match, and asks for fresh names',
     boundedBy: 'MAX_PATTERN_STEPS, MAX_NAME_STEPS, MAX_COMPILED_STEPS, PATTERNS_TURN_MS',
-    appliesToLegacy: false,
-    aim: 'answers',
     needs: needsOf(DNS_PORTS.patterns),
-    victimArgs,
-    isApart: true,
     prepare: (attack) => writeNames(attack, costlyPatterns()),
     run: (attack) =>
       together(8, () =>
@@ -188,14 +173,10 @@ export const DNS_ATTACKS: readonly Scenario[] = [
   },
   {
     name: 'dns-names',
-    who: 'member',
+    ...OF_NAMES,
     does: 'writes 8,000 patterns that match every name, and asks for fresh names',
     boundedBy: 'MAX_TRIED_CANDIDATES, MAX_NAME_STEPS, PATTERNS_TURN_MS, MAX_WAITING_QUESTIONS',
-    appliesToLegacy: false,
-    aim: 'answers',
     needs: needsOf(DNS_PORTS.names),
-    victimArgs,
-    isApart: true,
     prepare: (attack) =>
       writeNames(
         attack,
@@ -240,24 +221,10 @@ export const DNS_ATTACKS: readonly Scenario[] = [
 ]
 
 /** Announces a question of 64 KiB and sends a byte of it each second. */
-async function dribble({ signal, tally }: Attack): Promise<void> {
-  const socket = connect({ host: '127.0.0.1', port: DNS_PORTS.slow })
-  const end = () => socket.destroy()
-  signal.addEventListener('abort', end)
-  try {
-    await new Promise<void>((resolve, reject) => {
-      socket.once('connect', resolve)
-      socket.once('error', reject)
-    })
-    tally.count('connections')
-    socket.on('error', () => {}).resume()
-    socket.write(Buffer.of(0xff, 0xff))
-    while (!socket.destroyed && !signal.aborted) {
-      socket.write(Buffer.of(0))
-      await pause(1_000, signal)
-    }
-  } finally {
-    signal.removeEventListener('abort', end)
-    socket.destroy()
-  }
+async function dribble(attack: Attack): Promise<void> {
+  await overSocket(attack, DNS_PORTS.slow, (socket) => {
+    attack.tally.count('connections')
+    socket.resume().write(Buffer.of(0xff, 0xff))
+    return trickle(socket, 0, 1_000)
+  })
 }

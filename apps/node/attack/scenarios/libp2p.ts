@@ -1,6 +1,5 @@
 /** Attacks on what libp2p itself answers to anybody. */
 import { randomBytes } from 'node:crypto'
-import { connect } from 'node:net'
 import type { Connection } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { Attack, Scenario } from '../scenario.ts'
@@ -14,6 +13,7 @@ import {
   together,
   varint,
 } from '../attackers.ts'
+import { overSocket, peerPortOf } from '../sockets.ts'
 import { pause } from '../until-true.ts'
 
 /** The part of a connection that opens streams without negotiating anything on them, and pings. */
@@ -138,20 +138,10 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     aim: 'streams that stay half-open',
     async run(attack) {
       const { target, signal, tally } = attack
-      const port = Number(/\/tcp\/(\d+)/.exec(target.address)?.[1])
       const silent = together(500, () =>
         overAndOver(
           attack,
-          async () => {
-            const socket = connect({ host: '127.0.0.1', port })
-            const end = () => socket.destroy()
-            signal.addEventListener('abort', end)
-            await new Promise<void>((resolve, reject) => {
-              socket.once('connect', () => tally.count('silent connections'))
-              socket.once('error', reject)
-              socket.once('close', () => resolve())
-            }).finally(() => signal.removeEventListener('abort', end))
-          },
+          () => overSocket(attack, peerPortOf(target), () => tally.count('silent connections')),
           // sooner, and its process would have no time for the attacks beside it
           500,
         ),

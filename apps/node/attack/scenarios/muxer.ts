@@ -1,9 +1,10 @@
 /** Attacks by what the multiplexer of a connection, and the negotiation of protocols, take from anybody. */
 import { randomBytes } from 'node:crypto'
-import { connect } from 'node:net'
 import type { Connection } from '@libp2p/interface'
+import { YAMUX, yamuxHead } from '@mesh/testkit'
 import type { Attack, Scenario } from '../scenario.ts'
 import { dialTarget, framed, overAndOver, together } from '../attackers.ts'
+import { overSocket, peerPortOf } from '../sockets.ts'
 import { connectMember } from '../membership.ts'
 import { pause } from '../until-true.ts'
 
@@ -21,21 +22,9 @@ interface MuxedStream {
   addEventListener(type: 'message', listener: () => void): void
 }
 
-/** Types and flags of yamux's frames. */
-const [DATA, WINDOW_UPDATE] = [0, 1]
-const [SYN, RST] = [1, 8]
 const MB = 1024 * 1024
 /** As much as one message of the encryption below carries. */
 const BLOCK_BYTES = 60 * 1024
-
-function frameHead(type: number, flags: number, stream: number, length: number): Uint8Array {
-  const head = Buffer.alloc(12)
-  head.writeUInt8(type, 1)
-  head.writeUInt16BE(flags, 2)
-  head.writeUInt32BE(stream, 4)
-  head.writeUInt32BE(length, 8)
-  return head
-}
 
 const line = (text: string) => framed(Buffer.from(`${text}\n`))
 
@@ -84,7 +73,11 @@ function shortStreams(at: number): Uint8Array {
   const count = BLOCK_BYTES / 12
   return Buffer.concat(
     Array.from({ length: count }, (_, n) =>
-      frameHead(WINDOW_UPDATE, SYN | RST, 2 * (at * count + n) + 1_001, 0),
+      yamuxHead({
+        type: YAMUX.WINDOW_UPDATE,
+        flags: YAMUX.SYN | YAMUX.RST,
+        stream: 2 * (at * count + n) + 1_001,
+      }),
     ),
   )
 }
@@ -100,7 +93,9 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     run: (attack) =>
       together(4, () =>
         overConnections(attack, strangerOf(attack), (at) =>
-          at === 0 ? frameHead(DATA, SYN, 1_001, 2 ** 31) : randomBytes(MB / 4),
+          at === 0
+            ? yamuxHead({ type: YAMUX.DATA, flags: YAMUX.SYN, stream: 1_001, length: 2 ** 31 })
+            : randomBytes(MB / 4),
         ),
       ),
   },
@@ -155,17 +150,9 @@ async function askOnStreams(attack: Attack, lines: Uint8Array): Promise<void> {
   }
 }
 
-async function askOnSocket({ target, signal, tally }: Attack, lines: Uint8Array): Promise<void> {
-  const port = Number(/\/tcp\/(\d+)/.exec(target.address)?.[1])
-  const socket = connect({ host: '127.0.0.1', port })
-  const end = () => socket.destroy()
-  signal.addEventListener('abort', end)
-  await new Promise<void>((resolve, reject) => {
-    socket.once('connect', () => {
-      socket.resume().write(lines)
-      tally.count('lines asked', 20_000)
-    })
-    socket.once('error', reject)
-    socket.once('close', () => resolve())
-  }).finally(() => signal.removeEventListener('abort', end))
+async function askOnSocket(attack: Attack, lines: Uint8Array): Promise<void> {
+  await overSocket(attack, peerPortOf(attack.target), (socket) => {
+    socket.resume().write(lines)
+    attack.tally.count('lines asked', 20_000)
+  })
 }

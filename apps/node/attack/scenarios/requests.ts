@@ -1,31 +1,16 @@
 /** Attacks by requests to the API, as many as one block of bytes holds or as long as may be, and on WebSockets of peers. */
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { overAndOver, together } from '../attackers.ts'
 import type { Attack, Scenario } from '../scenario.ts'
-import { pause } from '../until-true.ts'
+import { apiPortOf, overSocket, pour, trickle } from '../sockets.ts'
 
 /** Sends bytes on a connection to the API again and again, and reads what comes, until the connection ends. */
 async function sendRequests(
-  { target, signal, tally }: Attack,
+  attack: Attack,
   { bytes, counts }: { readonly bytes: Uint8Array; readonly counts: number },
 ): Promise<void> {
-  const { hostname, port } = new URL(target.url)
-  const socket = connect({ host: hostname, port: Number(port) })
-  const end = () => socket.destroy()
-  signal.addEventListener('abort', end)
-  const send = () => {
-    for (let mayFollow = true; mayFollow && !socket.destroyed; tally.count('requests', counts))
-      mayFollow = socket.write(bytes)
-  }
-  await new Promise<void>((resolve, reject) => {
-    socket.once('connect', () => {
-      socket.on('drain', send).resume()
-      send()
-    })
-    socket.once('error', reject)
-    socket.once('close', () => resolve())
-  }).finally(() => signal.removeEventListener('abort', end))
+  await overSocket(attack, apiPortOf(attack.target), (socket) =>
+    pour(socket.resume(), bytes, { onWritten: () => attack.tally.count('requests', counts) }),
+  )
 }
 
 const MB = 1024 * 1024
@@ -46,69 +31,38 @@ const UPGRADE = [
 const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
 
 /** Opens a WebSocket and sends a message of 90 MiB, of which one byte never comes, or bytes that are no frame. */
-async function beginMessage({ signal, tally }: Attack, isFrame: boolean): Promise<void> {
-  const socket = connect({ host: '127.0.0.1', port: WEB_SOCKET_PORT })
-  const end = () => socket.destroy()
-  signal.addEventListener('abort', end)
-  const block = Buffer.alloc(MB)
+async function beginMessage(attack: Attack, isFrame: boolean): Promise<void> {
   const head = Buffer.alloc(14)
   // binary and whole; masked by zeros, with a length of 64 bits
   head.writeUInt16BE(0x82ff, 0)
   head.writeBigUInt64BE(BigInt(MESSAGE_MB * MB), 2)
-  let left = MESSAGE_MB
-  const send = () => {
-    for (let mayFollow = true; mayFollow && left > 1 && !socket.destroyed; left--) {
-      mayFollow = socket.write(block)
-      tally.count('MiB of messages')
-    }
-  }
-  await new Promise<void>((resolve, reject) => {
-    socket.once('connect', () => socket.write(UPGRADE))
+  const onWritten = () => attack.tally.count('MiB of messages')
+  await overSocket(attack, WEB_SOCKET_PORT, (socket) => {
     socket.once('data', () => {
-      socket.write(isFrame ? head : Buffer.alloc(64, 0xff))
-      socket.on('drain', send).resume()
-      send()
+      socket.resume().write(isFrame ? head : Buffer.alloc(64, 0xff))
+      pour(socket, Buffer.alloc(MB), { most: MESSAGE_MB - 1, onWritten })
     })
-    socket.once('error', reject)
-    socket.once('close', () => resolve())
-  }).finally(() => signal.removeEventListener('abort', end))
+    socket.write(UPGRADE)
+  })
 }
 
 /** Begins requests with a body, of which a byte comes each half second, until the connection ends. */
-async function sendSlowBody({ target, signal, tally }: Attack): Promise<void> {
-  const { hostname, port } = new URL(target.url)
-  const socket = connect({ host: hostname, port: Number(port) })
-  const end = () => socket.destroy()
-  signal.addEventListener('abort', end)
-  try {
-    await once(socket, 'connect', { signal })
-    tally.count('bodies')
-    socket.on('error', () => {}).resume()
-    socket.write(bodyRequest('PUT', '/api/ledger/notes/slow', 'Content-Length: 100000'))
-    while (!socket.destroyed && !signal.aborted) {
-      socket.write(' ')
-      await pause(500, signal)
-    }
-  } finally {
-    signal.removeEventListener('abort', end)
-    socket.destroy()
-  }
+async function sendSlowBody(attack: Attack): Promise<void> {
+  await overSocket(attack, apiPortOf(attack.target), (socket) => {
+    attack.tally.count('bodies')
+    socket.resume().write(bodyRequest('PUT', '/api/ledger/notes/slow', 'Content-Length: 100000'))
+    return trickle(socket, 0x20, 500)
+  })
 }
 
 const bodyRequest = (method: string, path: string, length: string) =>
   `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${length}\r\n\r\n`
 
 /** Sends the first 700 KB of a head, and then nothing, until the connection ends. */
-async function beginHead({ target, signal, tally }: Attack, head: Uint8Array): Promise<void> {
-  const { hostname, port } = new URL(target.url)
-  const socket = connect({ host: hostname, port: Number(port) })
-  const end = () => socket.destroy()
-  signal.addEventListener('abort', end)
-  await new Promise<void>((resolve, reject) => {
-    socket.once('connect', () => socket.resume().write(head, () => tally.count('heads begun')))
-    socket.once('error', reject)
-    socket.once('close', () => resolve())
-  }).finally(() => signal.removeEventListener('abort', end))
+async function beginHead(attack: Attack, head: Uint8Array): Promise<void> {
+  await overSocket(attack, apiPortOf(attack.target), (socket) =>
+    socket.resume().write(head, () => attack.tally.count('heads begun')),
+  )
 }
 
 export const REQUEST_ATTACKS: readonly Scenario[] = [

@@ -2,7 +2,8 @@
  * Who may read events, or large answers, at the same time. Others on the network cannot take the places of this machine's own programs,
  * nor one address those of the others, and over the control socket a place is left whatever the listeners are asked.
  */
-import { addressGroup, isLoopback, KeyedCounts } from '@mesh/core'
+import { KeyedCounts } from '@mesh/core'
+import { otherMachineOf } from '../listen/other-machine.ts'
 import {
   MAX_EVENT_READERS,
   MAX_REMOTE_EVENT_READERS,
@@ -51,8 +52,7 @@ class CountedSeats implements ReaderSeats {
 
   take(address: string | undefined): (() => void) | undefined {
     const kind = address === undefined || address === '' ? 'socket' : 'tcp'
-    const group =
-      address === undefined || kind === 'socket' || isLoopback(address) ? undefined : addressGroup(address)
+    const group = otherMachineOf(address)
     if (!this.#hasRoom(kind, group)) return undefined
     this.#byKind.add(kind)
     if (group !== undefined) this.#byAddress.add(group)

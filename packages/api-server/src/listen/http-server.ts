@@ -10,11 +10,12 @@ import {
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ErrorCode, errorCatalogue } from '@mesh/api-contract'
-import { addressGroup, type Clock, isLoopback, KeyedCounts, type Random } from '@mesh/core'
+import { type Clock, KeyedCounts, type Random } from '@mesh/core'
 import { Problem, problemBody, toProblem } from '../http/problem.ts'
 import { createRequestId } from '../http/request-id.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
+import { otherMachineOf } from './other-machine.ts'
 import { RequestTurns } from './request-turns.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 import {
@@ -104,9 +105,8 @@ export function createHttpServer(
 function limitConnections() {
   const counts = new KeyedCounts<string>()
   return (socket: Socket) => {
-    const address = socket.remoteAddress ?? ''
-    if (address === '' || isLoopback(address)) return
-    const group = addressGroup(address)
+    const group = otherMachineOf(socket.remoteAddress)
+    if (group === undefined) return
     const count = counts.add(group)
     socket.on('close', () => counts.remove(group))
     if (count > MAX_CONNECTIONS_PER_ADDRESS) socket.destroy()

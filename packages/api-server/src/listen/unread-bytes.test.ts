@@ -1,5 +1,4 @@
-import { connect, type Socket } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -21,7 +20,7 @@ async function listen() {
     server.closeAllConnections()
     server.close()
   })
-  return { server, port: (server.address() as AddressInfo).port }
+  return (server.address() as AddressInfo).port
 }
 
 function open(port: number, bytes: string): { readonly socket: Socket; got: string; isOver: boolean } {
@@ -36,7 +35,7 @@ function open(port: number, bytes: string): { readonly socket: Socket; got: stri
 }
 
 test('connections whose heads never end hold no more than a bound together, and others are answered', async () => {
-  const { server, port } = await listen()
+  const port = await listen()
   const beginnings = Array.from({ length: 60 }, () =>
     open(port, `GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'h'.repeat(HEAD_BYTES)}`),
   )
@@ -47,11 +46,10 @@ test('connections whose heads never end hold no more than a bound together, and 
   short.socket.write('of it')
   await eventually(() => expect(short.got).toContain('had 10'))
   expect(short.isOver).toBe(false)
-  expect(server.listening).toBe(true)
 })
 
 test('a connection that goes on sending whole requests is not ended', async () => {
-  const { port } = await listen()
+  const port = await listen()
   const body = 'b'.repeat(100 * 1024)
   const put = `PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   const rounds = Math.ceil((2 * MAX_UNREAD_BYTES) / body.length)

@@ -4,22 +4,23 @@
  * much, those that hold the most end, of the address whose connections hold the most. New connections are read a few at a
  * time, as each brings 64 KiB at once.
  *
- * Looks at the sockets every few milliseconds: a listener of `data` would have Node hand each block of bytes to JavaScript
- * instead of its parser, which costs as much again in buffers.
+ * Looks every few milliseconds at the sockets on which a request may be coming: a listener of `data` would have Node hand
+ * each block of bytes to JavaScript instead of its parser, which costs as much again in buffers.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { addressGroup, type Clock, isLoopback } from '@mesh/core'
+import type { Clock } from '@mesh/core'
 import { MAX_UNREAD_BYTES, NEW_CONNECTIONS_AT_ONCE, UNREAD_CHECK_MS } from '../limits.ts'
+import { otherMachineOf } from './other-machine.ts'
 import { readOn, stopReading } from './socket-reading.ts'
 
-/** A connection, and how many bytes it has sent since its last request was read. */
+/** A connection, and how many bytes of its next request have come. */
 type Held = readonly [socket: Socket, bytes: number]
 
 export class UnreadBytes {
   readonly #clock: Clock
-  /** How many bytes each connection had sent when its last request was read. */
-  readonly #read = new Map<Socket, number>()
+  /** The connections on which a request may be coming, and how many bytes each had sent before that. */
+  readonly #before = new Map<Socket, number>()
   /** New connections that are not read yet. */
   readonly #fresh: Socket[] = []
   /** How many new ones are read for the first time in this turn of the event loop. */
@@ -30,25 +31,28 @@ export class UnreadBytes {
     this.#clock = clock
   }
 
-  /** Counts what comes on a new connection, until it closes. */
+  /** Counts what comes on a new connection. */
   watch(socket: Socket): void {
-    this.#read.set(socket, 0)
-    socket.once('close', () => this.#read.delete(socket))
-    this.#checkSoon()
+    this.#await(socket)
+    socket.once('close', () => this.#before.delete(socket))
     if (this.#begun++ === 0) this.#clock.after(0, this.#readFresh)
     if (this.#begun <= NEW_CONNECTIONS_AT_ONCE) return
     stopReading(socket)
     this.#fresh.push(socket)
   }
 
-  /** Counts a connection anew when a request on it was read in whole, or is answered. */
+  /** Counts a connection no more when a request on it was read in whole, and anew when that is answered. */
   begins(req: IncomingMessage, res: ServerResponse): void {
     const { socket } = req
-    const anew = () => {
-      if (this.#read.has(socket)) this.#read.set(socket, socket.bytesRead)
-    }
-    req.once('end', anew)
-    res.once('close', anew)
+    req.once('end', () => this.#before.delete(socket))
+    res.once('close', () => {
+      if (!socket.destroyed) this.#await(socket)
+    })
+  }
+
+  #await(socket: Socket): void {
+    this.#before.set(socket, socket.bytesRead)
+    this.#checkAfter(UNREAD_CHECK_MS)
   }
 
   readonly #readFresh = (): void => {
@@ -59,40 +63,34 @@ export class UnreadBytes {
     if (now.length > 0) this.#clock.after(0, this.#readFresh)
   }
 
-  #checkSoon(afterMs = UNREAD_CHECK_MS): void {
-    if (this.#isWaiting || this.#read.size === 0) return
+  #checkAfter(ms: number): void {
+    if (this.#isWaiting || this.#before.size === 0) return
     this.#isWaiting = true
-    this.#clock.after(afterMs, () => {
+    this.#clock.after(ms, () => {
       this.#isWaiting = false
       const bytes = this.#enforce()
       // in the next turn of the event loop, where much comes
-      this.#checkSoon(bytes > MAX_UNREAD_BYTES / 4 ? 0 : UNREAD_CHECK_MS)
+      this.#checkAfter(bytes > MAX_UNREAD_BYTES / 4 ? 0 : UNREAD_CHECK_MS)
     })
   }
 
-  /** Gives how many bytes were held. */
+  /** Ends those that hold too much; gives how many bytes all held. */
   #enforce(): number {
-    const held = [...this.#read]
-      .map(([socket, read]): Held => [socket, socket.bytesRead - read])
-      .filter(([, bytes]) => bytes > 0)
+    const held = [...this.#before].map(([socket, before]): Held => [socket, socket.bytesRead - before])
     const all = sum(held)
     let surplus = all - MAX_UNREAD_BYTES
     if (surplus <= 0) return all
-    const byAddress = [...Map.groupBy(held, ([socket]) => groupOf(socket)).values()]
-    for (const group of byAddress.sort((a, b) => sum(b) - sum(a))) {
-      for (const [socket, bytes] of group.sort((a, b) => b[1] - a[1])) {
-        if (surplus <= 0) return all
-        socket.destroy()
-        surplus -= bytes
-      }
+    const byMachine = [...Map.groupBy(held, ([socket]) => otherMachineOf(socket.remoteAddress)).values()]
+    const largestFirst = byMachine
+      .sort((a, b) => sum(b) - sum(a))
+      .flatMap((group) => group.sort((a, b) => b[1] - a[1]))
+    for (const [socket, bytes] of largestFirst) {
+      if (surplus <= 0) break
+      socket.destroy()
+      surplus -= bytes
     }
     return all
   }
 }
 
 const sum = (held: readonly Held[]) => held.reduce((bytes, [, more]) => bytes + more, 0)
-
-/** The machine that it comes from; '' for this one. */
-function groupOf({ remoteAddress = '' }: Socket): string {
-  return remoteAddress === '' || isLoopback(remoteAddress) ? '' : addressGroup(remoteAddress)
-}

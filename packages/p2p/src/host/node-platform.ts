@@ -20,11 +20,11 @@ import { boundRelaying } from '../libp2p/inbound-rates.ts'
 import {
   MAX_RELAY_CIRCUITS_PER_PEER,
   MAX_RELAY_RESERVATIONS,
-  MAX_STUN_SERVERS,
   RELAY_MAX_BYTES,
   RELAY_MAX_DURATION_MS,
   RELAY_RESERVATION_MS,
 } from '../limits.ts'
+import { MAX_STUN_SERVERS } from '../nat-limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
 import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'

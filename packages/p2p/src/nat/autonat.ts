@@ -5,7 +5,7 @@
 import { autoNATv2 } from '@libp2p/autonat-v2'
 import { createAddressRate } from '../addresses/address-rate.ts'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { AUTONAT_ASK_MS, DIAL_BACKS_BY_ADDRESS, DIAL_BACKS_IN_ALL, MAX_AUTONAT_ASKED } from '../limits.ts'
+import { AUTONAT_ASK_MS, DIAL_BACKS_BY_ADDRESS, DIAL_BACKS_IN_ALL, MAX_AUTONAT_ASKED } from '../nat-limits.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { AUTONAT_REQUEST_PROTOCOL } from '../protocols.ts'

@@ -3,7 +3,7 @@ import { dcutr } from '@libp2p/dcutr'
 import type { Clock } from '@mesh/core'
 import { createAddressRate } from '../addresses/address-rate.ts'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { HOLE_PUNCHES_BY_ADDRESS, HOLE_PUNCHES_IN_ALL } from '../limits.ts'
+import { HOLE_PUNCHES_BY_ADDRESS, HOLE_PUNCHES_IN_ALL } from '../nat-limits.ts'
 import { boundHolePunches, type DialFor } from '../upstream/dials-for-others.ts'
 import { withoutRelayedAddresses } from '../upstream/hole-punch-addresses.ts'
 

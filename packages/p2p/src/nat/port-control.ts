@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { type Clock, type IpAddress, parseIp, type Random } from '@mesh/core'
-import { PORT_CONTROL_ASKS_MS } from '../limits.ts'
+import { PORT_CONTROL_ASKS_MS } from '../nat-limits.ts'
 import {
   decodePortControl,
   encodeNatPmpAddress,

@@ -6,7 +6,7 @@ import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { type Clock, createTokenBucket, type Logger } from '@mesh/core'
 import { multiaddr } from '@multiformats/multiaddr'
-import { MAX_STUN_PER_SECOND } from '../limits.ts'
+import { MAX_STUN_PER_SECOND } from '../nat-limits.ts'
 import { answerStun } from './stun-message.ts'
 
 interface StunServer {

@@ -11,7 +11,7 @@ import {
   PORT_MAPPING_LIFETIME_S,
   PORT_MAPPING_RETRY_MS,
   STOP_MAPPING_MS,
-} from '../limits.ts'
+} from '../nat-limits.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { unmapUdp } from '../upstream/upnp-unmap.ts'
 import { defaultRouter } from './default-router.ts'

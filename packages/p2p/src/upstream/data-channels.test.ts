@@ -5,7 +5,7 @@ import { eventually } from '@mesh/testkit'
 import { createLibp2p } from 'libp2p'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { MAX_CHANNEL_FLAGS, MAX_FRAMES_IN_CHANNEL_MESSAGE } from '../limits.ts'
+import { MAX_CHANNEL_FLAGS, MAX_FRAMES_IN_CHANNEL_MESSAGE, MAX_WAITING_CHANNEL_MESSAGES } from '../limits.ts'
 import { boundDataChannels, FrameWalk } from './data-channels.ts'
 import { holdWebRtcLibrary } from './webrtc-library.ts'
 
@@ -88,6 +88,32 @@ test('messages that come all at once are handed on in order, and in turns', asyn
   await eventually(() => expect(heard).toHaveLength(COUNT))
   expect(heard).toEqual(Array.from({ length: COUNT }, (_, at) => at & 0xff))
   expect(turns - before).toBeGreaterThan(10)
+})
+
+test('of too many messages that wait, the channel that has the most is closed and no other', async () => {
+  const connection = new RTCPeerConnection()
+  onTestFinished(() => connection.close())
+  const open = (label: string) => {
+    const channel = connection.createDataChannel(label)
+    const end = { heard: 0, isClosed: false, channel }
+    channel.addEventListener('message', () => {
+      end.heard++
+      // a reader that leaves the turn no time
+      for (const until = performance.now() + 20; end.heard === 1 && performance.now() < until; ) continue
+    })
+    channel.close = () => (end.isClosed = true)
+    return end
+  }
+  const send = ({ channel }: ReturnType<typeof open>, count: number) => {
+    for (let at = 0; at < count; at++)
+      channel.dispatchEvent(new MessageEvent('message', { data: Uint8Array.of(1, 0).buffer }))
+  }
+  const [flood, other] = [open('flood'), open('other')]
+  send(flood, MAX_WAITING_CHANNEL_MESSAGES)
+  send(other, 10)
+  expect([flood.isClosed, other.isClosed]).toEqual([true, false])
+  await eventually(() => expect(other.heard).toBe(10))
+  expect(flood.heard).toBeLessThan(100)
 })
 
 /** A frame that says that a stream has ended. */

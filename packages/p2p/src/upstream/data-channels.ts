@@ -30,12 +30,12 @@ export function boundDataChannels(clock: Pick<Clock, 'monotonic' | 'after'>): vo
   const inboxes = new WeakMap<object, ChannelInbox>()
   const dispatch = prototype.dispatchEvent
   const turns = new LoopTurns(FRAMES_TURN_MS, clock)
-  const counts = { waiting: 0 }
+  const waiting = new WaitingEvents()
   prototype.dispatchEvent = function (event) {
     let inbox = inboxes.get(this)
     if (inbox === undefined) {
       const handOn = (each: Event) => dispatch.call(this, each)
-      inbox = new ChannelInbox({ handOn, onRefused: () => this.close() }, { turns, counts })
+      inbox = new ChannelInbox({ handOn, onRefused: () => this.close() }, { turns, waiting })
       inboxes.set(this, inbox)
     }
     inbox.take(event)
@@ -52,8 +52,27 @@ export function boundDataChannels(clock: Pick<Clock, 'monotonic' | 'after'>): vo
 
 interface Shared {
   readonly turns: LoopTurns
-  /** The events of all channels that wait. */
-  readonly counts: { waiting: number }
+  readonly waiting: WaitingEvents
+}
+
+/** The events of all channels that wait. Of too many, those of the channel that has the most are dropped, and it closes. */
+class WaitingEvents {
+  readonly #inboxes = new Set<ChannelInbox>()
+  #count = 0
+
+  /** Counts one more of a channel. */
+  add(inbox: ChannelInbox): void {
+    this.#inboxes.add(inbox)
+    if (++this.#count <= MAX_WAITING_CHANNEL_MESSAGES) return
+    const largest = [...this.#inboxes].reduce((a, b) => (b.waiting > a.waiting ? b : a))
+    largest.refuse()
+  }
+
+  /** Counts so many of a channel no more. */
+  remove(inbox: ChannelInbox, count: number): void {
+    this.#count -= count
+    if (inbox.waiting === 0) this.#inboxes.delete(inbox)
+  }
 }
 
 /** How many events of a channel are handed on in one turn: what their readers do with them comes after. */
@@ -79,30 +98,35 @@ class ChannelInbox {
   }
 
   take(event: Event): void {
-    const { turns, counts } = this.#shared
     if (event.type !== 'message') {
       if (this.#waiting.length === 0) this.#handOn(event)
       else this.#wait(event)
       return
     }
     if (this.#isRefused) return
-    if (!this.#isMessage(event as MessageEvent<unknown>)) this.#refuse()
-    else if (this.#waiting.length === 0 && turns.isTimeLeft()) this.#handOn(event)
-    else if (counts.waiting < MAX_WAITING_CHANNEL_MESSAGES) this.#wait(event)
-    else this.#refuse()
+    if (!this.#isMessage(event as MessageEvent<unknown>)) this.refuse()
+    else if (this.#waiting.length === 0 && this.#shared.turns.isTimeLeft()) this.#handOn(event)
+    else this.#wait(event)
+  }
+
+  /** The number of its events that wait. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /** Closes the channel, and drops what waits. */
+  refuse(): void {
+    const count = this.#waiting.length
+    this.#isRefused = true
+    this.#waiting = []
+    this.#shared.waiting.remove(this, count)
+    this.#onRefused()
   }
 
   #wait(event: Event): void {
-    this.#shared.counts.waiting++
     this.#waiting.push(event)
     if (this.#waiting.length === 1) this.#shared.turns.later(this.#goOn)
-  }
-
-  #refuse(): void {
-    this.#isRefused = true
-    this.#shared.counts.waiting -= this.#waiting.length
-    this.#waiting = []
-    this.#onRefused()
+    this.#shared.waiting.add(this)
   }
 
   #isMessage({ data }: MessageEvent<unknown>): boolean {
@@ -110,11 +134,11 @@ class ChannelInbox {
   }
 
   readonly #goOn = (): void => {
-    const { turns, counts } = this.#shared
+    const { turns, waiting } = this.#shared
     const now = this.#waiting.slice(0, EVENTS_AT_ONCE)
     for (const event of now) this.#handOn(event)
     this.#waiting = this.#waiting.slice(now.length)
-    counts.waiting -= now.length
+    waiting.remove(this, now.length)
     if (this.#waiting.length > 0) turns.later(this.#goOn)
   }
 }

@@ -12,8 +12,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 import { MessageBuffer } from '../message-buffer.ts'
 import { hasShape, type MessageShape } from '../message-shape.ts'
 import {
-  MAX_AUTONAT_FIELDS,
-  MAX_AUTONAT_MESSAGE_BYTES,
   MAX_DHT_ANSWER_BYTES,
   MAX_DHT_QUESTION_BYTES,
   MAX_IDENTIFY_BYTES,
@@ -23,6 +21,7 @@ import {
   MAX_RELAY_MESSAGE_BYTES,
   MAX_SIGNALLING_BYTES,
 } from '../limits.ts'
+import { MAX_AUTONAT_FIELDS, MAX_AUTONAT_MESSAGE_BYTES } from '../nat-limits.ts'
 import {
   AUTONAT_REQUEST_PROTOCOL,
   IDENTIFY_PROTOCOLS,

@@ -2,7 +2,7 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import { systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { YAMUX, yamuxHead } from '../../test/yamux-frame.ts'
+import { YAMUX, yamuxHead } from '@mesh/testkit'
 import { muxer } from '../libp2p/muxer.ts'
 
 const { SYN, FIN } = YAMUX

@@ -2,7 +2,7 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import { eventually } from '@mesh/testkit'
 import type { Clock } from '@mesh/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { YAMUX, yamuxHead } from '../../test/yamux-frame.ts'
+import { YAMUX, yamuxHead } from '@mesh/testkit'
 import { muxer } from '../libp2p/muxer.ts'
 import { FRAMES_TURN_MS } from '../limits.ts'
 
