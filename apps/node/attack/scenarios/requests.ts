@@ -156,7 +156,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'slow-bodies',
     who: 'stranger',
     does: '2,000 requests whose bodies of 100 KB come byte by byte',
-    boundedBy: 'REQUEST_TIMEOUT_MS, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS',
+    boundedBy: 'NEW_CONNECTIONS_AT_ONCE, REQUEST_TIMEOUT_MS, MAX_CONNECTIONS_PER_ADDRESS',
     appliesToLegacy: false,
     aim: 'bodies',
     run: (attack) => together(2_000, () => overAndOver(attack, () => sendSlowBody(attack), 1_000)),
