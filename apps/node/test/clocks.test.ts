@@ -146,4 +146,13 @@ describe.skipIf(why !== undefined)(suiteName('clocks that are wrong', why), () =
     set(0, 0)
     expect(await equalNotes()).toHaveLength(written.length)
   })
+  test('both ahead, by an hour and by two: what they took from each other gives way when they are right', async () => {
+    set(2 * HOUR, HOUR)
+    await writeEverywhere('ahead')
+    await eventually(async () => {
+      expect(await left.client.getBucket({ bucket: 'notes' })).toHaveProperty('ahead right')
+    }, SOON)
+    set(0, 0)
+    expect(await equalNotes()).toHaveLength(written.length)
+  })
 })

@@ -86,6 +86,7 @@ class MeshLedger implements Ledger {
   readonly #tombstoneTtlMs: number
   readonly #admits: (owner: string, bucket?: string, held?: KeyedEntry) => boolean
   readonly #stopping = new AbortController()
+  readonly #isReplaceable = (entry: Entry) => this.#futureEntries.isReplaceable(entry)
   readonly #policyOf = (bucket: string): BucketPolicy | undefined =>
     this.mode === 'off' ? undefined : this.#policies.get(bucket)
 
@@ -121,9 +122,9 @@ class MeshLedger implements Ledger {
       clockCheck: this.#clockCheck,
       state: this.#state,
       submit: (write) => void this.#queue.submit(write),
+      onRight: () => this.#events.emit({ type: 'clock' }),
     })
-    const isReplaceable = (entry: Entry) => this.#futureEntries.isReplaceable(entry)
-    const writer = createLocalWriter({ ...this.#rules(), signer, isReplaceable })
+    const writer = createLocalWriter({ ...this.#rules(), signer, isReplaceable: this.#isReplaceable })
     this.#queue = this.#createQueue(writer)
     this.#writes = createLocalWrites({ ...this.#rules(), writer, queue: this.#queue })
     this.#merger = this.#createMerger({ signer, verify, admits })
@@ -291,7 +292,7 @@ class MeshLedger implements Ledger {
     const events = this.#events
     return createEntryMerger({
       ...rules,
-      admit: createAdmission({ ...rules, verify, admits }),
+      admit: createAdmission({ ...rules, verify, admits, isReplaceable: this.#isReplaceable }),
       commit: (edit, changes) => this.#commit(edit, changes) === undefined,
       events,
       queue: this.#queue,

@@ -45,6 +45,8 @@ export interface Change extends KeyedEntry {
 export type LedgerEvent =
   /** Who is admitted has changed: `Snapshot.isOwnerLive` may answer otherwise than before. */
   | { readonly type: 'admission' }
+  /** This machine's clock is right again: what was refused for its time may be taken. */
+  | { readonly type: 'clock' }
   | { readonly type: 'committed'; readonly head: BlockHead; readonly changes: readonly Change[] }
   | {
       readonly type: 'rejected'

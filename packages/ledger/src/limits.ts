@@ -48,6 +48,13 @@ export const MAX_BLOCK_ENTRIES = 100_000
 export const MAX_BLOCK_BUCKETS = 100_000
 /** Fields that a block, or one of its entries, may have, known or not: they have five and six. */
 export const MAX_JSON_FIELDS = 64
+/** Bytes of the longest name of such a field as written: the longest that is known has nine letters, of six bytes as escapes. */
+export const MAX_FIELD_NAME_BYTES = 1024
+/**
+ * Bytes of one entry as written that are read before other work may have its turn: its longest value, and a field that
+ * nobody knows. An entry may name a field more than once.
+ */
+export const MAX_ENTRY_TEXT_BYTES = 1024 * 1024
 /**
  * Bytes of one block that are skipped, in fields that nobody knows and in entries that are none; a block with more is
  * refused from there on.

@@ -183,6 +183,50 @@ describe('a clock that was an hour ahead and is right again', () => {
     expect(b.ledger.snapshot().getLive('dns', 'name')?.owner).toBe(a.ledger.self)
   })
 
+  test('gives up what it took from others of that hour, as soon as they say anything of now', async () => {
+    const [ours, theirs, right] = [createManualClock(), createManualClock(), createManualClock()]
+    ours.stepWall(2 * HOUR_MS)
+    theirs.stepWall(HOUR_MS)
+    const [a, b, c] = [createMember(1, ours), createMember(2, theirs), createMember(3, right)]
+    await b.beat()
+    for (const key of ['kept', 'deleted']) await write(b.ledger, theirs, ['dns', key, '{"1":"10.1.0.1"}'])
+    await write(b.ledger, theirs, ['notes', 'open', '1'])
+    exchange(a, b)
+    for (const clock of [ours, theirs]) clock.stepWall(right.now() - clock.now())
+    expect(a.told('clock')).toHaveLength(0)
+    await c.beat()
+    const meet = async () => {
+      for (const [one, other] of [
+        [a, c],
+        [b, c],
+        [a, b],
+      ] as const) {
+        exchange(one, other)
+        for (const clock of [ours, theirs, right]) await clock.advance(20)
+      }
+    }
+    await meet()
+    // what was refused meanwhile for its time may be asked for again
+    expect(a.told('clock')).toHaveLength(1)
+    b.ledger.delete('dns', 'deleted')
+    await write(c.ledger, right, ['notes', 'open', '2'])
+    await meet()
+    await meet()
+    for (const { ledger } of [a, b]) {
+      for (const [bucket, key] of [
+        ['dns', 'kept'],
+        ['dns', 'deleted'],
+        ['notes', 'open'],
+        ['healthcheck', b.ledger.self],
+      ] as const) {
+        expect([key, versionOf(ledger, bucket, key)]).toEqual([key, versionOf(c.ledger, bucket, key)])
+      }
+    }
+    expect(c.ledger.snapshot().getLive('dns', 'kept')?.owner).toBe(b.ledger.self)
+    expect(a.ledger.snapshot().getLive('dns', 'deleted')).toBeUndefined()
+    expect(a.ledger.snapshot().getLive('notes', 'open')?.value).toBe('2')
+  })
+
   test('replaces nothing while its clock is ahead, or nobody was heard', async () => {
     const { ours, b, first, asMember } = await meetAhead()
     const version = versionOf(first, 'dns', 'name')

@@ -1,9 +1,11 @@
 /** Files of a ledger with flipped bytes, cut short, or gone: noticed, set aside, and replaced by the copy. */
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -160,6 +162,26 @@ describe('a copy', () => {
     await hours.advance(500)
     await stopping
     expect(readdirSync(folder)).toEqual(['ledger.db'])
+  })
+
+  test('takes the place of what is no file', async () => {
+    await open().stop()
+    renameSync(file(), `${file()}.copy`)
+    mkdirSync(file())
+    expect(setAsideDamaged(file(), thrownBy(open), systemClock)?.copiedAt).toBeDefined()
+    await open().stop()
+    expect(readdirSync(folder)).toContainEqual(expect.stringContaining('ledger.db.damaged-'))
+  })
+
+  test('does not take the place of a sound file whose log is no file, and that is said', async () => {
+    await open().stop()
+    mkdirSync(`${file()}-journal`)
+    const error = thrownBy(open)
+    expect(error).toMatchObject({
+      code: 'ledger.store_failed',
+      message: expect.stringContaining('ledger.db-journal is no file of SQLite: remove it') as string,
+    })
+    expect(setAsideDamaged(file(), error, systemClock)).toBeUndefined()
   })
 
   test('that is damaged, too, goes aside as well, and the ledger begins empty', async () => {

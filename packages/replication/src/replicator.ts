@@ -263,6 +263,7 @@ class LedgerReplicator implements Replicator {
     if (event.type === 'retracted' || event.type === 'contested')
       return this.#publisher.publish(event.entries)
     if (event.type === 'admission') return this.#admissionChanged()
+    if (event.type === 'clock') return this.#timesChanged()
     if (event.type !== 'committed') return
     const own = event.changes.filter(({ origin }) => origin === 'local')
     if (own.length > 0) this.#publisher.publish(own)
@@ -275,6 +276,10 @@ class LedgerReplicator implements Replicator {
 
   #clockSet(): void {
     this.#heartbeat.clockSet()
+    this.#timesChanged()
+  }
+
+  #timesChanged(): void {
     this.#reconciler.clockSet()
     this.#catchUp.rulesChanged()
   }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import {
   comparePositions,
   type Entry,
+  isVersionAhead,
   type KeyedEntry,
   type Position,
   type PositionRange,
@@ -145,6 +146,7 @@ export function createTwinSession(
     current: () => twin.snapshot(),
     isKnownDifference,
     isRefused: (hash) => twin.refusals.has(hexOf(hash), twin.nowMs),
+    isAhead: (version) => isVersionAhead(version, twin.nowMs),
     isRefusedThere: (hashOf) => twin.refusedThere.has(hexOf(hashOf()), twin.nowMs),
   })
 }

@@ -30,6 +30,13 @@ async function fillWithNoJson(attack: Attack): Promise<void> {
   for (let n = 19; n < NO_JSON_VALUES; n += 20) await untilHeld(attack, 'raw', `k${n}`)
 }
 
+/** A block of two entries whose fields have long names, each letter of which is one that is folded, as an escape. */
+function createNamedBlock(): Uint8Array {
+  const fields = Array.from({ length: 60 }, (_, at) => `"${at}${'\\u017f'.repeat(65_000)}":0`).join(',')
+  const entries = `"k":{${fields}},"l":{${fields}}`
+  return gzipSync(`{"Index":0,"Timestamp":"","Storage":{"notes":{${entries}}},"Hash":"","PrevHash":""}`)
+}
+
 export const LEDGER_ATTACKS: readonly Scenario[] = [
   {
     name: 'unknown-field',
@@ -51,6 +58,26 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
           await pause(500, signal)
         }
       })
+    },
+  },
+  {
+    name: 'field-names',
+    who: 'member',
+    does: 'messages of 70 KiB with entries of 60 fields, of which each name has 390 KB, under fresh authors from 3 connections',
+    boundedBy: 'MAX_FIELD_NAME_BYTES, MAX_ENTRY_TEXT_BYTES',
+    appliesToLegacy: true,
+    aim: 'messages',
+    async run(attack) {
+      const block = createNamedBlock()
+      await together(3, () =>
+        overAndOver(attack, async () => {
+          const voice = await openVoice(attack)
+          while (await voice.say(block)) {
+            attack.tally.count('messages')
+            await pause(200, attack.signal)
+          }
+        }),
+      )
     },
   },
   {

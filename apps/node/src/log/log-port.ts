@@ -1,7 +1,8 @@
 /** The levels of the log as the API changes them, and the file that keeps them over a restart where that was asked for. */
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import type { LogPort } from '@mesh/api-server'
 import { type Logger, MeshError } from '@mesh/core'
+import { readStateText } from '../state/read-state-file.ts'
 import { replaceFile } from '../state/replace-file.ts'
 import { type LogLevels, refuseLogLevels } from './log-level.ts'
 import { SUBSYSTEMS } from './subsystems.ts'
@@ -52,14 +53,16 @@ function writeLevels(file: string | undefined, level: string | undefined): void 
   }
 }
 
+const KEEP_AGAIN = 'Remove the file, and name the levels again: mesh log-level LEVELS --keep.'
+
 function readLevels(file: string, log: Logger): string | undefined {
   try {
-    const text = readFileSync(file, 'utf8').trim()
+    const text = readStateText(file).trim()
     if (refuseLogLevels(text) === undefined) return text
-    log.warn('kept log levels are wrong', { file })
+    log.warn('kept log levels are wrong', { file, hint: KEEP_AGAIN })
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (!isMissing) log.warn('kept log levels not read', { file, error })
+    if (!isMissing) log.warn('kept log levels not read', { file, error, hint: KEEP_AGAIN })
   }
   return undefined
 }

@@ -3,22 +3,12 @@
  * (docs/WIRE.md 0): `08 01 12 40`, 32 bytes of seed, 32 bytes of public key; mode 0600.
  */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { chmodSync, closeSync, fsyncSync, linkSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, MeshError, type PeerId, peerIdFromPublicKey, type Random } from '@mesh/core'
 import { shellWord } from '../log/shell-word.ts'
 import { currentUser, isForeign } from './file-owners.ts'
+import { readStateBytes } from './read-state-file.ts'
 
 export interface Identity {
   readonly id: PeerId
@@ -62,7 +52,7 @@ function identityFromSeed(seed: Uint8Array): Identity {
 export function readKeyFile(file: string, log: Logger): Identity | undefined {
   let bytes: Uint8Array
   try {
-    bytes = readOwnFile(file)
+    bytes = readStateBytes(file, { followsLinks: false })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
@@ -75,7 +65,10 @@ export function readKeyFile(file: string, log: Logger): Identity | undefined {
         },
       )
     }
-    throw new MeshError('node.bad_identity', `cannot read the identity ${file}`, { cause })
+    throw new MeshError('node.bad_identity', `cannot read the identity ${file}`, {
+      cause,
+      hint: 'It has to be a file that the user the node runs as may read. Put it right, restore it from a copy, or remove it: the node then gets a new name.',
+    })
   }
   const identity = decodeIdentity(bytes)
   if (identity === undefined) {
@@ -97,16 +90,6 @@ export function readKeyFile(file: string, log: Logger): Identity | undefined {
     log.warn('the identity could be read by other users of this machine; its mode is 0600 now', { file })
   }
   return identity
-}
-
-/** @throws the system's error; ELOOP for a symbolic link */
-function readOwnFile(file: string): Uint8Array {
-  const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
-  try {
-    return readFileSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 function decodeIdentity(bytes: Uint8Array): Identity | undefined {

@@ -2,10 +2,11 @@
  * One process for each instance. The lock is SQLite's on a file of its own: the kernel frees it with the
  * process, however that ends, so that nothing stale remains after kill -9; a pid file only tells who holds it.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { MeshError } from '@mesh/core'
+import { readStateText } from './read-state-file.ts'
 
 export interface InstanceLock {
   /** False when its files were removed, or another process made them anew: nothing keeps a second node away then. */
@@ -32,6 +33,8 @@ export function acquireInstanceLock(folder: string, instance: string): InstanceL
     )
   }
   try {
+    // a pipe in its place would be waited for
+    rmSync(pidFile, { force: true })
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
   } catch (cause) {
     // SQLite locks a file that it may only read
@@ -57,7 +60,7 @@ export function acquireInstanceLock(folder: string, instance: string): InstanceL
 /** The process that holds the instance, as far as is known. */
 function readHolder(folder: string): number | undefined {
   try {
-    const pid = Number.parseInt(readFileSync(join(folder, 'pid'), 'utf8'), 10)
+    const pid = Number.parseInt(readStateText(join(folder, 'pid')), 10)
     return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
   } catch {
     return undefined
@@ -67,7 +70,7 @@ function readHolder(folder: string): number | undefined {
 /** A file that cannot be read now, as without free descriptors, tells nothing. */
 function isHolderOrUnknown(pidFile: string): boolean {
   try {
-    return readFileSync(pidFile, 'utf8').trim() === String(process.pid)
+    return readStateText(pidFile).trim() === String(process.pid)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ENOENT'
   }
@@ -91,7 +94,7 @@ function lockDatabase(file: string): DatabaseSync | undefined {
 function unusable(file: string, verb: 'lock' | 'write', cause: unknown): MeshError {
   return new MeshError('node.state_unusable', `cannot ${verb} ${file}`, {
     cause,
-    hint: 'Is the folder writable, is there room, and is the file not damaged? --state-dir takes another folder.',
+    hint: 'Is the folder writable, is there room, and is it a sound file? It holds nothing, and may be removed while no node runs here. --state-dir takes another folder.',
   })
 }
 

@@ -1,5 +1,6 @@
 /** Small files of the state folder, for their owner only. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
+import { readStateText } from './read-state-file.ts'
 
 /**
  * Writes a file (mode 0600) whole or not at all, also where the power fails.
@@ -13,7 +14,7 @@ export function replaceFile(path: string, text: string): void {
 /** Undefined where there is no such file. @throws Error of the file system */
 export function readIfThere(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    return readStateText(path)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error

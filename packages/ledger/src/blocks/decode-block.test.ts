@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { type Decoded, decodeBlock, decodeEntries } from './decode-block.ts'
-import { MAX_BLOCK_BYTES, MAX_BLOCK_ENTRIES, MAX_SKIPPED_BYTES, SKIP_PAUSE_BYTES } from '../limits.ts'
+import {
+  MAX_BLOCK_BYTES,
+  MAX_BLOCK_ENTRIES,
+  MAX_FIELD_NAME_BYTES,
+  MAX_SKIPPED_BYTES,
+  SKIP_PAUSE_BYTES,
+} from '../limits.ts'
 
 const bytes = (json: string) => new TextEncoder().encode(json)
 
@@ -155,6 +161,7 @@ describe('what nobody wants of a block', () => {
     ['a text in one', `{"x":"${'x'.repeat(MAX_SKIPPED_BYTES)}","Storage":{"b":{"a":"1"}}}`],
     ['two that are too much together', `{"x":${half},"y":${half},"Storage":{"b":{"a":"1"}}}`],
     ['a long name', `{"${'x'.repeat(MAX_SKIPPED_BYTES)}":1,"Storage":{"b":{"a":"1"}}}`],
+    ['a name of some length', `{"${'x'.repeat(MAX_FIELD_NAME_BYTES + 1)}":1,"Storage":{"b":{"a":"1"}}}`],
     ['white space', `{${' '.repeat(100_000)}"Storage":{"b":{"a":"1"}}}`],
     ['a long number', `{"Index":${'1'.repeat(10_000)},"Storage":{"b":{"a":"1"}}}`],
     ['one field again and again', `{${'"Hash":"",'.repeat(100)}"Storage":{"b":{"a":"1"}}}`],
@@ -169,5 +176,14 @@ describe('what nobody wants of a block', () => {
     const fields = '"Value":"x",'.repeat(100)
     const json = `{"Storage":{"b":{"k":{"x":${list(100_000)}},"l":{${fields}"Value":"x"},"m":"1"}}}`
     expect(read(json)).toEqual(['TOO_LARGE b/k', 'TOO_LARGE b/l', 'b/m=1'])
+  })
+
+  test('an entry whose fields have long names, or are long together, is left after a part of it', () => {
+    const named = `{"${'\\u017f'.repeat(MAX_FIELD_NAME_BYTES / 6 + 1)}":0,"Value":"x"}`
+    expect(read(`{"Storage":{"b":{"k":${named},"m":"1"}}}`)).toEqual(['TOO_LARGE b/k', 'b/m=1'])
+    const value = `"Value":"${'\\u0001'.repeat(65_536)}"`
+    const times = (count: number) => Array.from({ length: count }, () => value).join(',')
+    expect(entryOf(`{${times(3)}}`)?.value).toHaveLength(65_536)
+    expect(read(`{"Storage":{"b":{"k":{${times(5)}},"m":"1"}}}`)).toEqual(['TOO_LARGE b/k', 'b/m=1'])
   })
 })

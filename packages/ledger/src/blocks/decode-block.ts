@@ -16,6 +16,7 @@ import {
   MAX_BLOCK_BYTES,
   MAX_BLOCK_ENTRIES,
   MAX_BUCKET_BYTES,
+  MAX_FIELD_NAME_BYTES,
   MAX_JSON_FIELDS,
   MAX_KEY_BYTES,
   MAX_SKIPPED_BYTES,
@@ -95,7 +96,7 @@ class BlockDecoder {
     const scanner = this.#scanner
     if (scanner.kind() === 'null') scanner.null()
     else {
-      const nextField = scanner.openObject()
+      const nextField = scanner.openObject(MAX_FIELD_NAME_BYTES)
       for (let field = nextField(); field !== undefined; field = nextField()) {
         if (++this.#fields > MAX_JSON_FIELDS) throw new Unreadable('TOO_LARGE')
         if (foldKey(field) === 'storage') yield* this.#decodeStorage()

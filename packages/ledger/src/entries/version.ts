@@ -1,6 +1,6 @@
 /** Versions of our own writes (docs/WIRE.md 4.6). */
 import { sha256 } from '@noble/hashes/sha2.js'
-import { MAX_VERSION, VERSION_TAG_BITS } from '../limits.ts'
+import { MAX_FUTURE_MS, MAX_VERSION, VERSION_TAG_BITS } from '../limits.ts'
 
 const TAG_STEP = 1n << VERSION_TAG_BITS
 
@@ -29,4 +29,9 @@ export function versionTag(peerId: string): bigint {
 
 export function nanoseconds(ms: number): bigint {
   return BigInt(Math.floor(ms * 1000)) * 1000n
+}
+
+/** True for a version further ahead of a time, Unix ms, than clocks may differ: entries with such versions are refused. */
+export function isVersionAhead(version: bigint, nowMs: number): boolean {
+  return version > BigInt(Math.ceil(nowMs + MAX_FUTURE_MS)) * 1_000_000n
 }

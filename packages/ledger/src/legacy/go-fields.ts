@@ -5,6 +5,8 @@
 import { utf8Length } from '../entries/utf8-length.ts'
 import type { Entry } from '../entries/entry.ts'
 import {
+  MAX_ENTRY_TEXT_BYTES,
+  MAX_FIELD_NAME_BYTES,
   MAX_JSON_FIELDS,
   MAX_OWNER_BYTES,
   MAX_SKIPPED_FIELD_BYTES,
@@ -62,10 +64,12 @@ function readEntryValue(scanner: JsonScanner, owners: Map<string, string>): Entr
   const kind = scanner.kind()
   if (kind !== 'object') return { ...NO_ENTRY, value: readText(scanner, MAX_VALUE_BYTES) ?? '' }
   const entry = { ...NO_ENTRY }
-  const nextField = scanner.openObject()
+  const start = scanner.offset
+  const nextField = scanner.openObject(MAX_FIELD_NAME_BYTES)
   let fields = 0
   for (let field = nextField(); field !== undefined; field = nextField()) {
-    if (++fields > MAX_JSON_FIELDS) throw new Unreadable('TOO_LARGE')
+    const isTooMuch = scanner.offset - start > MAX_ENTRY_TEXT_BYTES
+    if (++fields > MAX_JSON_FIELDS || isTooMuch) throw new Unreadable('TOO_LARGE')
     readEntryField(scanner, foldKey(field), entry)
   }
   const owner = owners.get(entry.owner)

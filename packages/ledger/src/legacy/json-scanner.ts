@@ -34,10 +34,13 @@ export interface JsonScanner {
   readonly offset: number
   /** Tells the kind of the value that comes next. */
   kind(): JsonKind
-  /** Enters an object, yields its next key each time it is called, undefined when the object has ended. */
-  openObject(): () => string | undefined
-  /** @throws JsonTooLongError for one of more than `MAX_STRING_BYTES` bytes as written */
-  string(): string
+  /**
+   * Enters an object, yields its next key each time it is called, undefined when the object has ended.
+   * @param maxKeyBytes the bytes that a key may have as written; `MAX_STRING_BYTES` unless given
+   */
+  openObject(maxKeyBytes?: number): () => string | undefined
+  /** @throws JsonTooLongError for one of more bytes as written; `MAX_STRING_BYTES` unless given */
+  string(maxBytes?: number): string
   /** A number's text as written. */
   number(): string
   boolean(): boolean
@@ -100,7 +103,7 @@ class ByteScanner implements JsonScanner {
     }
   }
 
-  openObject(): () => string | undefined {
+  openObject(maxKeyBytes?: number): () => string | undefined {
     this.#take(OPEN_OBJECT, 'an object')
     let first = true
     return () => {
@@ -110,18 +113,18 @@ class ByteScanner implements JsonScanner {
       }
       if (!first) this.#take(COMMA, 'a comma or the end of an object')
       first = false
-      const key = this.string()
+      const key = this.string(maxKeyBytes)
       this.#take(COLON, 'a colon')
       if (this.#peek() === CLOSE_OBJECT) this.#fail('a value')
       return key
     }
   }
 
-  string(): string {
+  string(maxBytes = MAX_STRING_BYTES): string {
     this.#take(QUOTE, 'a string')
     const start = this.#at
     this.#plain = true
-    if (!this.#passContent(start + MAX_STRING_BYTES)) throw new JsonTooLongError('a string is too long')
+    if (!this.#passContent(start + maxBytes + 1)) throw new JsonTooLongError('a string is too long')
     const end = this.#at - 1
     if (this.#plain) return asciiText(this.#bytes, start, end)
     const text = decoder.decode(this.#bytes.subarray(start, end))

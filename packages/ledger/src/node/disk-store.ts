@@ -3,12 +3,12 @@
  * at any moment leaves the last committed block; a power cut may take the last seconds with it unless `powerSafe`.
  * Nothing damaged is changed here; `set-aside.ts` moves it, and puts the last copy in its place.
  */
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, openSync, readSync, statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { MAX_LEDGER_BYTES } from '../limits.ts'
 import type { Store, StoreBatch, StoredLedger } from '../state/store.ts'
-import { copyPathOf } from './copy-path.ts'
+import { copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
 import { ForeignFile, isInUse, toMeshError, translating } from './store-errors.ts'
 import { readStoredHead, storedEntries, storedPruned, text, toSigned } from './stored-rows.ts'
 
@@ -69,7 +69,7 @@ export function openDiskStore(init: DiskStoreInit): DiskStore {
   return translating(init.path, () => {
     // SQLite would make it readable for all; its log files take the mode of the database.
     if (!existsSync(init.path)) closeSync(openSync(init.path, 'a', 0o600))
-    checkSize(init.path)
+    checkFile(init.path)
     const database = new DatabaseSync(init.path, { timeout: 0 })
     try {
       prepareDatabase(database, init)
@@ -161,9 +161,15 @@ async function copyClosed(location: string, path: string): Promise<void> {
   await copyFile(location, path)
 }
 
-/** SQLite takes what is left of a file that was cut to less than a page for a fresh one. */
-function checkSize(path: string): void {
-  const { size } = statSync(path)
+/** SQLite takes what is left of a file that was cut to less than a page for a fresh one, and would wait for a pipe. */
+function checkFile(path: string): void {
+  const stat = statSync(path)
+  if (!stat.isFile()) throw new ForeignFile('it is no file', true)
+  for (const log of LOG_SUFFIXES.map((suffix) => path + suffix)) {
+    const isOther = lstatSync(log, { throwIfNoEntry: false })?.isFile() === false
+    if (isOther) throw new Error(`${log} is no file of SQLite: remove it`)
+  }
+  const { size } = stat
   if (size > 0 && size < PAGE_BYTES) throw new ForeignFile(`it has ${size} bytes`, true)
   if (size === 0 && existsSync(copyPathOf(path)) && !existsSync(`${path}-wal`)) {
     throw new ForeignFile('it is empty, and its copy is not', true)

@@ -64,6 +64,7 @@ function forgetOldest(path: string): void {
     .filter((name) => name.startsWith(prefix) && !LOG_SUFFIXES.some((suffix) => name.endsWith(suffix)))
     .toSorted()
   for (const name of files.slice(0, -MAX_FILES_SET_ASIDE)) {
-    for (const suffix of ['', ...LOG_SUFFIXES]) rmSync(join(folder, name + suffix), { force: true })
+    for (const suffix of ['', ...LOG_SUFFIXES])
+      rmSync(join(folder, name + suffix), { force: true, recursive: true })
   }
 }

@@ -1,7 +1,7 @@
 /** One entry against the ledger: its verdict, and whether it is stored (in mode `observe` refusals may be). */
 import { type PeerId, tryParsePeerId } from '@mesh/core'
 import { canonicalBytes } from '../entries/canonical.ts'
-import type { KeyedEntry } from '../entries/entry.ts'
+import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { checkBounds } from '../entries/entry-bounds.ts'
 import { type Claim, judge, type Verdict, winsTie } from './judge.ts'
 import type { OwnershipMode, RejectionCode } from '../ledger.ts'
@@ -22,6 +22,8 @@ export interface AdmissionInit {
   readonly livenessMs: number
   readonly verify: Verify
   readonly admits: (owner: string, bucket: string, held?: KeyedEntry) => boolean
+  /** True for a stored entry from when this node's clock was ahead. */
+  readonly isReplaceable: (existing: Entry) => boolean
 }
 
 /** Where and when an entry is judged. */
@@ -65,6 +67,7 @@ export function createAdmission(init: AdmissionInit): Admit {
       isLive: (owner) => isLiveAt(health, owner, nowMs, livenessMs),
       verify: () => verify(incoming),
       admits: (owner) => init.admits(owner, incoming.bucket, isHeldBySender ? incoming : undefined),
+      isReplaceable: init.isReplaceable,
       prunedVersion: () => state.pruned.versionOf(incoming),
     })
     const stores = verdict === 'accept' || (init.mode === 'observe' && isObserved(verdict, claim))

@@ -9,6 +9,7 @@
 import { BUCKETS, parseHeartbeat } from '@mesh/core'
 import { MAX_FUTURE_MS } from '../limits.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
+import { isVersionAhead } from '../entries/version.ts'
 import type { RejectionCode } from '../ledger.ts'
 import { type BucketPolicy, holderOf } from './policy.ts'
 
@@ -37,25 +38,39 @@ export interface StricterCircumstances extends Circumstances {
   readonly admits: (owner: string) => boolean
   /** True for what this node writes itself: it may have to go above a version that its clock went back behind. */
   readonly acceptsFuture?: boolean
+  /**
+   * True for a stored entry from when this node's clock was ahead, which the members with right clocks refused: it counts
+   * as the oldest one, or what its owner says now would be refused until that time has come.
+   */
+  readonly isReplaceable?: (existing: Entry) => boolean
   /** The version of a collected tombstone of this key; undefined when none is remembered. */
   readonly prunedVersion: () => bigint | undefined
 }
 
 /** Our rules: the wire's, and what is stricter where that stays compatible. */
-export function judge(claim: Claim, at: StricterCircumstances): Verdict {
-  const { incoming, existing, policy } = claim
+export function judge(given: Claim, at: StricterCircumstances): Verdict {
+  const { incoming, policy } = given
   const { entry } = incoming
-  if (existing !== undefined && isSameEntry(entry, existing)) return 'same'
+  if (given.existing !== undefined && isSameEntry(entry, given.existing)) return 'same'
+  const existing = standing(given.existing, at)
+  const claim: Claim = { incoming, existing, policy }
   if (!at.admits(entry.owner)) return 'GATED'
   if (at.acceptsFuture !== true && isFromFuture(incoming, at.nowMs)) return 'FUTURE'
   if (existing === undefined) {
     const prunedVersion = at.prunedVersion()
     if (prunedVersion !== undefined && entry.version <= prunedVersion && !entry.deleted) return 'REPLAYED'
   } else if (policy !== undefined && entry.owner === existing.owner && entry.version < existing.version) {
-    // An old entry of the same owner, as every whole ledger from a lagging member holds: not worth a verification.
-    return staleCode(entry, existing)
+    // An old entry of the same owner, as every whole ledger from a lagging member holds: not worth a verification. Is it
+    // the stored one whose time is wrong, or this node's clock, that ends.
+    return isVersionAhead(existing.version, at.nowMs) ? 'FUTURE' : staleCode(entry, existing)
   }
   return policy === undefined ? judgeOpen(claim, at) : judgeByWire(claim, at)
+}
+
+function standing(existing: Entry | undefined, { isReplaceable }: StricterCircumstances): Entry | undefined {
+  return existing !== undefined && isReplaceable?.(existing) === true
+    ? { ...existing, version: 0n }
+    : existing
 }
 
 /** Exactly the rules of legacy members in mode `enforce`. */
@@ -147,7 +162,7 @@ export function winsTie(entry: Entry, existing: Entry): boolean {
 /** Further ahead than clocks may differ: its version, its `UpdatedAt` or, for a heartbeat, its time. */
 function isFromFuture({ bucket, entry }: KeyedEntry, nowMs: number): boolean {
   const most = nowMs + MAX_FUTURE_MS
-  if (entry.version > BigInt(Math.ceil(most)) * 1_000_000n || entry.updatedAt * 1000 > most) return true
+  if (isVersionAhead(entry.version, nowMs) || entry.updatedAt * 1000 > most) return true
   if (bucket !== BUCKETS.healthcheck || entry.deleted) return false
   return (parseHeartbeat(entry.value) ?? 0) > most
 }

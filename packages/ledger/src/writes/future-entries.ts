@@ -1,10 +1,11 @@
 /**
- * This node's own entries from the future: written while this machine's clock was ahead, and refused by everybody
- * else. Once the clock is right again they are written anew, with versions of now.
+ * Entries from the future: taken or written while this machine's clock was ahead, and refused by everybody whose clock is
+ * right. Once this one is right again its own are written anew, with versions of now, and others give way to what is.
  */
 import { BUCKETS, type Clock, heartbeatValue, type PeerId } from '@mesh/core'
 import type { Entry } from '../entries/entry.ts'
-import { CLOCK_STEP_MS, MAX_FUTURE_MS } from '../limits.ts'
+import { isVersionAhead } from '../entries/version.ts'
+import { CLOCK_STEP_MS } from '../limits.ts'
 import type { ClockCheck } from '../rules/clock-check.ts'
 import type { LedgerState } from '../state/ledger-state.ts'
 import { leavesFrom } from '../state/tree.ts'
@@ -16,12 +17,15 @@ export interface FutureEntriesInit {
   readonly clockCheck: ClockCheck
   readonly state: LedgerState
   readonly submit: (write: LocalWrite) => void
+  /** Called when this machine's clock was known to be wrong, and is near those of others again. */
+  readonly onRight: () => void
 }
 
 export class FutureEntries {
   readonly #init: FutureEntriesInit
   /** Those of an earlier run may be in the store. */
   #isDue = true
+  #wasWrong = false
   #offsetMs: number
 
   constructor(init: FutureEntriesInit) {
@@ -29,17 +33,19 @@ export class FutureEntries {
     this.#offsetMs = this.#wallOffset()
   }
 
-  /** May a write take the place of this entry although its version is lower? */
+  /** May an entry take the place of this one although its version is lower? */
   isReplaceable(entry: Entry): boolean {
-    const { self, clock, clockCheck } = this.#init
-    const most = BigInt(Math.ceil(clock.now() + MAX_FUTURE_MS)) * 1_000_000n
-    return entry.owner === self && entry.version > most && clockCheck.agrees
+    const { clock, clockCheck } = this.#init
+    return isVersionAhead(entry.version, clock.now()) && clockCheck.agrees
   }
 
   /** Must be called with each block: a clock that was ahead for one of them only is known to have stepped back. */
   noteTime(): void {
     const offsetMs = this.#wallOffset()
-    if (offsetMs < this.#offsetMs - CLOCK_STEP_MS) this.#isDue = true
+    const stepMs = offsetMs - this.#offsetMs
+    if (stepMs < -CLOCK_STEP_MS) this.#isDue = true
+    // it was wrong before, or is now
+    if (Math.abs(stepMs) > CLOCK_STEP_MS) this.#wasWrong = true
     this.#offsetMs = offsetMs
   }
 
@@ -48,16 +54,26 @@ export class FutureEntries {
    * back.
    */
   replace(): void {
-    const { state, clock, clockCheck, submit } = this.#init
+    const { self, state, clock, clockCheck, submit } = this.#init
     this.noteTime()
+    this.#noteAgreement()
     if (!this.#isDue || !clockCheck.agrees) return
     this.#isDue = false
     for (const rows of leavesFrom(state.tree, undefined)) {
       for (const { bucket, key, entry } of rows) {
-        if (!this.isReplaceable(entry)) continue
+        if (entry.owner !== self || !this.isReplaceable(entry)) continue
         const value = bucket === BUCKETS.healthcheck ? heartbeatValue(clock.now()) : entry.value
         submit({ position: { bucket, key }, value: entry.deleted ? undefined : value })
       }
+    }
+  }
+
+  #noteAgreement(): void {
+    const { clockCheck, onRight } = this.#init
+    if (!clockCheck.agrees) this.#wasWrong ||= clockCheck.offset() !== undefined
+    else if (this.#wasWrong) {
+      this.#wasWrong = false
+      onRight()
     }
   }
 

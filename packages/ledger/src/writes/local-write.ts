@@ -20,7 +20,7 @@ export interface LocalWriterInit {
   readonly signer: Signer
   readonly policyOf: (bucket: string) => BucketPolicy | undefined
   readonly livenessMs: number
-  /** May a lower version take this entry's place: is it this node's own, from when its clock was ahead? */
+  /** May a lower version take this entry's place: is it from when this node's clock was ahead? */
   readonly isReplaceable: (existing: Entry) => boolean
 }
 
@@ -55,7 +55,7 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
   const { mode, signer, policyOf, livenessMs } = init
   const self = signer.peerId
   const tag = versionTag(self)
-  /** An own entry from the future counts as the oldest one. */
+  /** An entry from the future counts as the oldest one. */
   const standing = (existing: Entry | undefined): Entry | undefined =>
     existing !== undefined && init.isReplaceable(existing) ? { ...existing, version: 0n } : existing
 

@@ -3,7 +3,7 @@
  * remote can misbehave to an abort that is counted.
  */
 import type { Clock, Logger, PeerId } from '@mesh/core'
-import { entryHash, type KeyedEntry, type Ledger, type Snapshot } from '@mesh/ledger'
+import { entryHash, isVersionAhead, type KeyedEntry, type Ledger, type Snapshot } from '@mesh/ledger'
 import { within } from './deadline.ts'
 import { replicationError } from '../errors.ts'
 import { helloOf, stateKey } from '../session/hello.ts'
@@ -222,6 +222,7 @@ class ChannelReconciler implements Reconciler {
       current: () => this.#components.ledger.snapshot(),
       isRefused: (hash) => this.#ours.has(hexOf(hash), now()),
       isRefusedThere: (hashOf) => this.#theirs.size > 0 && this.#theirs.has(peer + hexOf(hashOf()), now()),
+      isAhead: (version) => isVersionAhead(version, hello.nowMs),
       isKnownDifference: (theirs) => {
         const { knownDifference } = this.peers.of(peer)
         const state = stateKey(hello) + stateKey(theirs)

@@ -13,6 +13,8 @@ export interface CompareInit {
   readonly isRefused: (hash: Uint8Array) => boolean
   /** Did the remote refuse our entry with this hash? Asked for only if need be: all of a ledger may be sent. */
   readonly isRefusedThere: (hashOf: () => Uint8Array) => boolean
+  /** Is the version further ahead of this node's clock than clocks may differ? */
+  readonly isAhead: (version: bigint) => boolean
 }
 
 export type Difference =
@@ -59,17 +61,18 @@ function isMissed(init: CompareInit, keyed: KeyedEntry): boolean {
 /**
  * Yields what two states of one key ask for. Of these the older is of no use, as no rule takes it over the
  * newer. Only of two live entries by different owners each side is shown the other's: the two end a race or
- * conflict between themselves.
+ * conflict between themselves. So it is of two of which one is from the future: it gives way where the clock was ahead.
  */
 function* compareEntry(init: CompareInit, keyed: KeyedEntry, theirs: ListItem): Generator<Difference> {
   const { entry } = keyed
   const hash = shortHashOf(init.snapshot, keyed)
   if (equalBytes(hash, theirs.hash)) return
-  const contested = isContested(entry, theirs)
-  if ((contested || theirs.version >= entry.version) && !init.isRefused(theirs.hash)) {
+  const isAhead = init.isAhead(entry.version) || init.isAhead(theirs.version)
+  const showsBoth = isAhead || isContested(entry, theirs)
+  if ((showsBoth || theirs.version >= entry.version) && !init.isRefused(theirs.hash)) {
     yield { kind: 'want', item: theirs }
   }
-  if ((contested || entry.version >= theirs.version) && !init.isRefusedThere(() => hash)) {
+  if ((showsBoth || entry.version >= theirs.version) && !init.isRefusedThere(() => hash)) {
     yield { kind: 'send', keyed }
   }
 }

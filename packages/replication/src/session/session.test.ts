@@ -97,6 +97,22 @@ describe('a session between ledgers', () => {
     )
   })
 
+  it('shows both sides the other state of a key where one is from the future, and else the newer one alone', () => {
+    const ahead = 10n ** 15n
+    const sentFor = (version: bigint) => {
+      const [older, newer] = [createTwinLedger(), createTwinLedger()]
+      older.put('notes', 'a', twinEntry(1n))
+      newer.put('notes', 'a', twinEntry(version))
+      older.refuse = ({ entry }) => (entry.version === ahead ? 'FUTURE' : undefined)
+      return [reconcileTwins(older, newer), reconcileTwins(newer, older)].map(
+        ({ entriesSent }) => entriesSent,
+      )
+    }
+    expect(sentFor(2n)).toEqual([1, 0])
+    // once: what was refused is remembered on both sides
+    expect(sentFor(ahead)).toEqual([2, 0])
+  })
+
   it('compares heartbeats alone when nothing else differs', () => {
     const entries = numbered(2000)
     const a = createTwinLedger(entries)
