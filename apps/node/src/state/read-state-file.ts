@@ -7,8 +7,8 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
  * @throws Error of the file system, and for what is no file: a folder, a pipe, a device
  */
 export function readStateBytes(path: string, { followsLinks }: { readonly followsLinks: boolean }): Buffer {
-  // Windows has neither of them
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
+  // on Windows the last two are undefined, which counts as 0 here
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const descriptor = openSync(path, O_RDONLY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
   try {
     const stat = fstatSync(descriptor)
