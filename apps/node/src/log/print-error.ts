@@ -27,11 +27,28 @@ export function formatError(
     if (hint !== undefined) lines.push(`  ${hint}`)
   } else {
     lines.push(`mesh: ${error instanceof Error ? error.message : String(error)} [node.unexpected]`)
-    if (!debug) lines.push('  This is a defect of mesh; --debug shows where it happened.')
+    const hint = hintOfSystem(error) ?? 'This is a defect of mesh; --debug shows where it happened.'
+    if (!debug) lines.push(`  ${hint}`)
   }
   const shown = lines.map((line) => replaceCommand(line, command).split('\n').map(printable).join('\n'))
   if (debug && error instanceof Error && error.stack !== undefined) shown.push(error.stack)
   return shown.join('\n')
+}
+
+/** The next step for what the machine has no more of; undefined for all other errors. */
+function hintOfSystem(error: unknown): string | undefined {
+  switch ((error as NodeJS.ErrnoException | null)?.code) {
+    case 'EMFILE':
+    case 'ENFILE':
+      return 'Let more files be open: `ulimit -n 1024`, or LimitNOFILE= in a unit of systemd.'
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'The disk has no space, or no inodes, left (df -h, df -i).'
+    case 'EROFS':
+      return 'The disk is read-only.'
+    default:
+      return undefined
+  }
 }
 
 function hintOfError(error: unknown): string | undefined {
