@@ -35,20 +35,16 @@ export function formatError(
   return shown.join('\n')
 }
 
-/** The next step for what the machine has no more of; undefined for all other errors. */
+/** The next step for what the machine has no more of, by the system's code. */
+const SPENT: Readonly<Record<string, string>> = {
+  EMFILE: 'Let more files be open: `ulimit -n 1024`, or LimitNOFILE= in a unit of systemd.',
+  ENFILE: 'Too many files are open on this machine: fs.file-max of sysctl bounds them.',
+  ENOSPC: 'The disk has no space, or no inodes, left (df -h, df -i).',
+  EROFS: 'The disk is read-only.',
+}
+
 function hintOfSystem(error: unknown): string | undefined {
-  switch ((error as NodeJS.ErrnoException | null)?.code) {
-    case 'EMFILE':
-    case 'ENFILE':
-      return 'Let more files be open: `ulimit -n 1024`, or LimitNOFILE= in a unit of systemd.'
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'The disk has no space, or no inodes, left (df -h, df -i).'
-    case 'EROFS':
-      return 'The disk is read-only.'
-    default:
-      return undefined
-  }
+  return SPENT[String((error as NodeJS.ErrnoException | null)?.code)]
 }
 
 function hintOfError(error: unknown): string | undefined {
