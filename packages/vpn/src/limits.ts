@@ -26,6 +26,8 @@ export const REBUILD_TIME_SHARE = 4
 export const MAX_REBUILD_DELAY_MS = 200
 /** Heartbeats that end within this time, in ms, make one rebuild. */
 export const EXPIRY_SLACK_MS = 250
+/** How long after a change the accepted routes are kept for the next start, in ms. */
+export const REMEMBER_ROUTES_MS = 5_000
 /** How often the networks of the host are looked at, in ms, while routes are accepted. */
 export const HOST_CHECK_MS = 10_000
 /** How long a heartbeat keeps its owner's entries, in ms, where nothing else is set (docs/WIRE.md 4.4). */

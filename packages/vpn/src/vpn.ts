@@ -90,6 +90,8 @@ export interface VpnComponents {
   readonly openLeaseFile: (path: string) => LeaseStore
   /** Keeps over restarts which peer `exitNode` stood for. */
   readonly exitStore?: LeaseStore
+  /** Keeps the routes that were accepted over restarts; without it, who dates a route back comes first after one. */
+  readonly routeStore?: LeaseStore
   /** Keeps the guests over restarts; without it they end with the node. */
   readonly guestStore?: GuestStore
   /** Keeps an owned entry in the ledger, as the replicator's `keepAnnounced` does; the returned function stops it. */

@@ -66,6 +66,9 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
     openEngine,
     openLeaseFile: (path) => createLeaseFile(path, log.child('vpn')),
     ...(!settings.ephemeral && { exitStore: createLeaseFile(join(folder, 'exit-node'), log.child('vpn')) }),
+    ...(!settings.ephemeral && {
+      routeStore: createLeaseFile(join(folder, 'routes.json'), log.child('vpn')),
+    }),
     ...(!settings.ephemeral && { guestStore: createGuestFile(join(folder, 'guests.json')) }),
     announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
     initialSync: () => replicator.ready(),

@@ -33,8 +33,8 @@ export interface TableInput {
   /** The member that a person named for all that leaves for the Internet. */
   readonly exit?: ExitWish | undefined
   readonly accept: AcceptPolicy
-  /** The routes of the table before this one: they stay, whoever claims parts of them. */
-  readonly held?: readonly AcceptedRoute[]
+  /** The routes of the table before this one, and of an earlier run: they stay, whoever claims parts of them. */
+  readonly held?: readonly HeldRoute[]
   /** The networks that this node routes for others. */
   readonly advertised: readonly Cidr[]
   /** The networks of the host, without the VPN's. */
@@ -42,6 +42,9 @@ export interface TableInput {
   /** The addresses through which this node reaches other peers now. */
   readonly remotes: readonly IpAddress[]
 }
+
+/** A route that was accepted, by whose it is. */
+export type HeldRoute = Pick<AcceptedRoute, 'peer' | 'range'>
 
 export interface AcceptPolicy {
   /** Takes routes of every member, but default routes of none. */

@@ -3,6 +3,7 @@ import type { LedgerEvent } from '@mesh/ledger'
 import { createManualClock } from '@mesh/testkit'
 import { expect, it } from 'vitest'
 import { createWorld, LIVENESS_MS, peerNamed } from '../../test/table-world.ts'
+import type { LeaseStore } from '../addresses/lease-store.ts'
 import type { VpnTable } from './build-table.ts'
 import { watchTable } from './watch-table.ts'
 
@@ -68,7 +69,36 @@ it('leaves no timer behind', async () => {
   expect(tables).toHaveLength(1)
 })
 
-function setUp({ followsRoutes = false } = {}) {
+it('keeps what it accepted over a restart, whoever claims the network around it by then', async () => {
+  const kept: { text?: string } = {}
+  const routeStore = { read: () => kept.text, write: (text: string) => void (kept.text = text) }
+  const first = setUp({ followsRoutes: true, routeStore })
+  first.world.route('192.168.7.0/24', A)
+  first.change('routes', '192.168.7.0/24')
+  await first.clock.advance(6_000)
+  first.watch.stop()
+  expect(JSON.parse(kept.text ?? '')).toEqual([{ peer: A, range: '192.168.7.0/24' }])
+  const rangesOf = async (store: LeaseStore) => {
+    const { world, change, clock, tables, watch } = setUp({ followsRoutes: true, routeStore: store })
+    world.route('192.168.0.0/16', B).route('192.168.7.0/24', A)
+    change('routes', '192.168.7.0/24')
+    await clock.advance(20)
+    watch.stop()
+    return tables.at(-1)?.accepted.map(({ range }) => range)
+  }
+  // of two that nobody knows the wider one comes first
+  const unknown = ['[]', '{', '{}', '[1,null,{"peer":7}]']
+  for (const text of unknown) expect(await rangesOf({ ...routeStore, read: () => text })).toHaveLength(1)
+  expect(await rangesOf(routeStore)).toEqual(['192.168.7.0/24', '192.168.0.0/16'])
+})
+
+function setUp({
+  followsRoutes = false,
+  routeStore,
+}: {
+  readonly followsRoutes?: boolean
+  readonly routeStore?: LeaseStore
+} = {}) {
   const world = createWorld()
   const clock = createManualClock(world.start)
   world.beat(A, 0).beat(B, 0)
@@ -106,6 +136,7 @@ function setUp({ followsRoutes = false } = {}) {
       },
       clock,
       log: silentLogger,
+      ...(routeStore !== undefined && { routeStore }),
     },
   )
   function change(bucket: string, key: string): void {

@@ -10,11 +10,14 @@ import {
   MAX_REBUILD_DELAY_MS,
   REBUILD_DELAY_MS,
   REBUILD_TIME_SHARE,
+  REMEMBER_ROUTES_MS,
 } from '../limits.ts'
+import { type LeaseStore, NO_STORE } from '../addresses/lease-store.ts'
 import type { VpnLedger } from '../ports.ts'
 import type { AcceptedRoute } from '../vpn.ts'
 import { buildTable, type VpnTable } from './build-table.ts'
-import type { TableInput } from './table-input.ts'
+import { readRoutes, writeRoutes } from './remembered-routes.ts'
+import type { HeldRoute, TableInput } from './table-input.ts'
 
 export interface TableWatch {
   /** The table that was built last. */
@@ -35,6 +38,8 @@ interface TableWatchComponents {
   readonly ledger: Pick<VpnLedger, 'subscribe'>
   readonly clock: Clock
   readonly log: Logger
+  /** Keeps the accepted routes over restarts. */
+  readonly routeStore?: LeaseStore
 }
 
 /** Starts to watch, and has called `onTable` once when it returns. */
@@ -53,10 +58,16 @@ class Watch implements TableWatch {
   #costMs = 0
   #connected = ''
   #held: readonly AcceptedRoute[] = []
+  /** Those of an earlier run, whose owners may not have been heard yet. */
+  readonly #remembered: readonly HeldRoute[]
+  readonly #store: LeaseStore
+  #cancelWrite: (() => void) | undefined
 
   constructor(init: TableWatchInit, components: TableWatchComponents) {
     this.#init = init
     this.#components = components
+    this.#store = (init.followsRoutes ? components.routeStore : undefined) ?? NO_STORE
+    this.#remembered = readRoutes(this.#store)
     this.table = this.#build()
     this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
     if (init.followsRoutes) this.#checkHostLater()
@@ -76,13 +87,15 @@ class Watch implements TableWatch {
     this.#cancelHostCheck()
     this.#cancelRebuild?.()
     this.#cancelRebuild = () => {}
+    this.#cancelWrite?.()
   }
 
   #build(): VpnTable {
     const { clock, log } = this.#components
     const start = clock.monotonic()
     const input = this.#init.read()
-    const table = buildTable({ ...input, held: this.#held })
+    const table = buildTable({ ...input, held: [...this.#held, ...this.#remembered] })
+    if (textOf(table.accepted) !== textOf(this.#held)) this.#writeSoon()
     this.#held = table.accepted
     this.#connected = input.connected.join()
     this.#costMs = Math.max(0, clock.monotonic() - start)
@@ -114,10 +127,21 @@ class Watch implements TableWatch {
     this.#cancelRebuild ??= this.#components.clock.after(delayMs, () => this.rebuild())
   }
 
+  #writeSoon(): void {
+    this.#cancelWrite ??= this.#components.clock.after(REMEMBER_ROUTES_MS, () => {
+      this.#cancelWrite = undefined
+      writeRoutes(this.#store, this.#held)
+    })
+  }
+
   #checkHostLater(): void {
     this.#cancelHostCheck = this.#components.clock.after(HOST_CHECK_MS, () => {
       if (this.#init.read().connected.join() !== this.#connected) this.#rebuildSoon()
       this.#checkHostLater()
     })
   }
+}
+
+function textOf(routes: readonly HeldRoute[]): string {
+  return routes.map(({ peer, range }) => `${peer} ${range}`).join()
 }
