@@ -59,8 +59,8 @@ function setUp() {
   /** The renewal, once it is planned. */
   const renew = async (router: FakeRouter) => {
     const asked = router.actions.length
-    await eventually(() => {
-      clock.advance(UPNP_RENEW_MS)
+    await eventually(async () => {
+      await clock.advance(UPNP_RENEW_MS)
       expect(router.actions.length).toBeGreaterThan(asked)
     })
   }
