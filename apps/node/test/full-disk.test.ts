@@ -44,8 +44,8 @@ test.skipIf(!mounted)(`a full disk is told by health and readiness, and passes b
   expect(node.lines.filter(({ message }) => message === 'blocks are not stored')).toHaveLength(1)
 
   rmSync(join(disk, 'filler'))
+  await eventually(async () => expect(await readiness()).toBe(200), { withinMs: 10_000 })
   await write('b')
-  expect(await readiness()).toBe(200)
   expect((await node.client.getHealth()).Problems.map(({ Code }) => Code)).not.toContain('ledger.not_stored')
   expect(Object.keys(await node.client.getBucket({ bucket: 'notes' })).toSorted()).toEqual(['b', 'first'])
 })

@@ -99,6 +99,7 @@ class MeshLedger implements Ledger {
     this.#store = new WatchedStore(components.store ?? createMemoryStore(), {
       clock: this.#clock,
       log: this.#log,
+      onStoredAgain: () => this.#events.emit({ type: 'reconsider' }),
     })
     this.#policies = new Map(Object.entries(init.policies ?? defaultPolicies))
     this.#livenessMs = init.livenessMs ?? DEFAULT_LIVENESS_MS
@@ -122,7 +123,7 @@ class MeshLedger implements Ledger {
       clockCheck: this.#clockCheck,
       state: this.#state,
       submit: (write) => void this.#queue.submit(write),
-      onRight: () => this.#events.emit({ type: 'clock' }),
+      onRight: () => this.#events.emit({ type: 'reconsider' }),
     })
     const writer = createLocalWriter({ ...this.#rules(), signer, isReplaceable: this.#isReplaceable })
     this.#queue = this.#createQueue(writer)

@@ -45,8 +45,8 @@ export interface Change extends KeyedEntry {
 export type LedgerEvent =
   /** Who is admitted has changed: `Snapshot.isOwnerLive` may answer otherwise than before. */
   | { readonly type: 'admission' }
-  /** This machine's clock is right again: what was refused for its time may be taken. */
-  | { readonly type: 'clock' }
+  /** This machine's clock is right again, or its disk: what was not taken for that reason may be taken now. */
+  | { readonly type: 'reconsider' }
   | { readonly type: 'committed'; readonly head: BlockHead; readonly changes: readonly Change[] }
   | {
       readonly type: 'rejected'

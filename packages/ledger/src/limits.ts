@@ -152,6 +152,8 @@ export const MAX_CACHED_KEYS = 4096
 
 /** A store that fails is logged at most this often, in ms of monotonic time. */
 export const STORE_FAILURE_LOG_INTERVAL_MS = 60_000
+/** How soon after a failure, and then how often, it is tried whether a store takes anything again, in ms. */
+export const STORE_RETRY_MS = 2_000
 
 /** How soon after the start the first copy of the ledger's file is made, in ms. */
 export const FIRST_COPY_MS = 30_000

@@ -193,7 +193,7 @@ describe('a clock that was an hour ahead and is right again', () => {
     await write(b.ledger, theirs, ['notes', 'open', '1'])
     exchange(a, b)
     for (const clock of [ours, theirs]) clock.stepWall(right.now() - clock.now())
-    expect(a.told('clock')).toHaveLength(0)
+    expect(a.told('reconsider')).toHaveLength(0)
     await c.beat()
     const meet = async () => {
       for (const [one, other] of [
@@ -207,7 +207,7 @@ describe('a clock that was an hour ahead and is right again', () => {
     }
     await meet()
     // what was refused meanwhile for its time may be asked for again
-    expect(a.told('clock')).toHaveLength(1)
+    expect(a.told('reconsider')).toHaveLength(1)
     b.ledger.delete('dns', 'deleted')
     await write(c.ledger, right, ['notes', 'open', '2'])
     await meet()

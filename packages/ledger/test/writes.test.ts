@@ -1,3 +1,4 @@
+import type { StoreBatch } from '../src/state/store.ts'
 import { type Logger, silentLogger } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
@@ -237,6 +238,45 @@ test('a store that fails refuses the write, keeps the state, and says it once a 
   expect(ledger.merge([forge(signer, 'a', '3')], undefined).accepted).toBe(1)
   expect(ledger.storeFailure()).toBeUndefined()
   expect(lines.at(-1)).toBe('info blocks are stored again')
+  await ledger.stop()
+  expect(clock.pending).toBe(0)
+})
+
+test('a store that takes something again is noticed without a write, and tells that others may be asked', async () => {
+  const clock = createManualClock()
+  const lines: string[] = []
+  let broken = false
+  const heads: string[] = []
+  const store = {
+    load: () => undefined,
+    commit({ head }: StoreBatch) {
+      if (broken) throw new Error('disk full')
+      heads.push(head.hash)
+    },
+    close() {},
+  }
+  const signer = createNodeSigner(new Uint8Array(32).fill(1))
+  const ledger = createLedger({}, { signer, clock, store, logger: recordTo(lines) })
+  const told: string[] = []
+  ledger.subscribe(({ type }) => told.push(type))
+  await ledger.put('a', '1', '1').settled
+  for (let times = 0; times < 3; times++) {
+    broken = true
+    ledger.merge([forge(signer, 'a', '2')], undefined)
+    await clock.advance(5_000)
+    expect(ledger.storeFailure()).toMatchObject({ message: 'disk full', count: 1 })
+    broken = false
+    await clock.advance(2_000)
+    expect(ledger.storeFailure()).toBeUndefined()
+  }
+  // what stood there was written again, and the log is as short as ever
+  expect(new Set(heads).size).toBe(1)
+  expect(told.filter((type) => type === 'reconsider')).toHaveLength(3)
+  expect(lines).toEqual(['error blocks are not stored', 'info blocks are stored again'])
+  broken = true
+  ledger.merge([forge(signer, 'a', '2')], undefined)
+  await ledger.stop()
+  expect(clock.pending).toBe(0)
 })
 
 test('events come in order, also for writes made by a listener, and a failing listener harms no other', async () => {

@@ -263,7 +263,7 @@ class LedgerReplicator implements Replicator {
     if (event.type === 'retracted' || event.type === 'contested')
       return this.#publisher.publish(event.entries)
     if (event.type === 'admission') return this.#admissionChanged()
-    if (event.type === 'clock') return this.#timesChanged()
+    if (event.type === 'reconsider') return this.#reconsider()
     if (event.type !== 'committed') return
     const own = event.changes.filter(({ origin }) => origin === 'local')
     if (own.length > 0) this.#publisher.publish(own)
@@ -276,10 +276,10 @@ class LedgerReplicator implements Replicator {
 
   #clockSet(): void {
     this.#heartbeat.clockSet()
-    this.#timesChanged()
+    this.#reconsider()
   }
 
-  #timesChanged(): void {
+  #reconsider(): void {
     this.#reconciler.clockSet()
     this.#catchUp.rulesChanged()
   }

@@ -27,11 +27,24 @@ export function formatError(
     if (hint !== undefined) lines.push(`  ${hint}`)
   } else {
     lines.push(`mesh: ${error instanceof Error ? error.message : String(error)} [node.unexpected]`)
-    if (!debug) lines.push('  This is a defect of mesh; --debug shows where it happened.')
+    const hint = hintOfSystem(error) ?? 'This is a defect of mesh; --debug shows where it happened.'
+    if (!debug) lines.push(`  ${hint}`)
   }
   const shown = lines.map((line) => replaceCommand(line, command).split('\n').map(printable).join('\n'))
   if (debug && error instanceof Error && error.stack !== undefined) shown.push(error.stack)
   return shown.join('\n')
+}
+
+/** The next step for what the machine has no more of, by the system's code. */
+const SPENT: Readonly<Record<string, string>> = {
+  EMFILE: 'Let more files be open: `ulimit -n 1024`, or LimitNOFILE= in a unit of systemd.',
+  ENFILE: 'Too many files are open on this machine: fs.file-max of sysctl bounds them.',
+  ENOSPC: 'The disk has no space, or no inodes, left (df -h, df -i).',
+  EROFS: 'The disk is read-only.',
+}
+
+function hintOfSystem(error: unknown): string | undefined {
+  return SPENT[String((error as NodeJS.ErrnoException | null)?.code)]
 }
 
 function hintOfError(error: unknown): string | undefined {

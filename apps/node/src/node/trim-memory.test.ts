@@ -61,3 +61,18 @@ test('where the system has no such call a node goes on without', async () => {
   expect(components.loadTrim).toHaveBeenCalledTimes(1)
   stop()
 })
+
+test('figures that cannot be had, as without a free descriptor, end nothing', async () => {
+  const { memory, ...components } = createProcess()
+  const read = vi.fn(components.read)
+  const stop = startMemoryTrim({ ...components, read })
+  read.mockImplementation(() => {
+    throw new Error('EMFILE: too many open files, uv_resident_set_memory')
+  })
+  await components.clock.advance(60_000)
+  read.mockImplementation(components.read)
+  memory.garbage = 64 * MB
+  await components.clock.advance(20_000)
+  expect(components.collect).toHaveBeenCalledTimes(1)
+  stop()
+})

@@ -77,6 +77,15 @@ class MemoryTrim {
   }
 
   async #look(): Promise<void> {
+    try {
+      await this.#giveBack()
+    } catch {
+      // its figures stand in a file, and no more may be open
+    }
+    this.wait()
+  }
+
+  async #giveBack(): Promise<void> {
     const { read, collect, loadTrim } = this.#components
     const kept = this.#kept
     if (read().external > kept.external + SPARE_BYTES) {
@@ -90,7 +99,6 @@ class MemoryTrim {
     }
     kept.external = Math.min(kept.external, read().external)
     kept.other = Math.min(kept.other, otherOf(read()))
-    this.wait()
   }
 }
 

@@ -108,5 +108,6 @@ export function trimAfterPeers(
 
 /** Collects the whole heap where that takes no longer than a node that carries packets may pause. */
 export function collectSmallHeap(): void {
-  if (process.memoryUsage().heapUsed < MAX_COLLECTED_BYTES) collectGarbage()
+  // `process.memoryUsage()` opens a file, and throws where no more may be open
+  if (v8.getHeapStatistics().used_heap_size < MAX_COLLECTED_BYTES) collectGarbage()
 }

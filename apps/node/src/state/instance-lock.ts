@@ -2,7 +2,7 @@
  * One process for each instance. The lock is SQLite's on a file of its own: the kernel frees it with the
  * process, however that ends, so that nothing stale remains after kill -9; a pid file only tells who holds it.
  */
-import { rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { MeshError } from '@mesh/core'
@@ -34,7 +34,7 @@ export function acquireInstanceLock(folder: string, instance: string): InstanceL
   }
   try {
     // a pipe in its place would be waited for
-    rmSync(pidFile, { force: true })
+    if (lstatSync(pidFile, { throwIfNoEntry: false })?.isFile() === false) rmSync(pidFile)
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
   } catch (cause) {
     // SQLite locks a file that it may only read
@@ -94,7 +94,7 @@ function lockDatabase(file: string): DatabaseSync | undefined {
 function unusable(file: string, verb: 'lock' | 'write', cause: unknown): MeshError {
   return new MeshError('node.state_unusable', `cannot ${verb} ${file}`, {
     cause,
-    hint: 'Is the folder writable, is there room, and is it a sound file? It holds nothing, and may be removed while no node runs here. --state-dir takes another folder.',
+    hint: `${verb === 'write' ? 'Is the folder writable, and is there room (df -h, df -i)?' : 'Is the folder writable, is there room, and is it a sound file? It holds nothing, and may be removed while no node runs here.'} --state-dir takes another folder.`,
   })
 }
 

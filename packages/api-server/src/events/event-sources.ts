@@ -57,7 +57,7 @@ export function publishLedgerEvents(ledger: Ledger, hub: EventHub, clock: Clock)
         })
         return
       case 'admission':
-      case 'clock':
+      case 'reconsider':
       case 'retracted':
       case 'contested':
       // for other members; nothing changed here

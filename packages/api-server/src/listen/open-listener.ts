@@ -110,12 +110,20 @@ function explain(error: unknown, address: ListenAddress): MeshError<ListenErrorC
     return new MeshError<ListenErrorCode>(code, `cannot listen on ${where}: ${text}`, { hint, cause: error })
   }
   const reason = error instanceof Error ? error.message : String(error)
+  const spent = SPENT.get(systemCode)
   const code = address.kind === 'inherited' ? 'api.inherited_unusable' : 'api.address_unavailable'
   return new MeshError<ListenErrorCode>(code, `cannot listen on ${where}: ${reason}`, {
-    hint: 'Listen elsewhere: HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH.',
+    hint: spent ?? 'Listen elsewhere: HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH.',
     cause: error,
   })
 }
+
+/** The next step for what the machine has no more of, wherever a node listens. */
+const SPENT = new Map([
+  ['EMFILE', 'Let more files be open: `ulimit -n 1024`, or LimitNOFILE= in a unit of systemd.'],
+  ['ENOSPC', 'The disk has no space, or no inodes, left (df -h, df -i).'],
+  ['EROFS', 'The disk is read-only: give a folder that can be written.'],
+])
 
 interface Explanation {
   readonly code: ListenErrorCode

@@ -1,9 +1,10 @@
 /**
  * A store that remembers since when it fails, so that the node can say so, and that logs a failure at most once a
- * minute: with a full disk every block fails, and the log may lie on the same disk.
+ * minute: with a full disk every block fails, and the log may lie on the same disk. Every two seconds it tries whether it
+ * can write again, as nobody else may have anything to write.
  */
 import type { Clock, Logger } from '@mesh/core'
-import { STORE_FAILURE_LOG_INTERVAL_MS } from '../limits.ts'
+import { STORE_FAILURE_LOG_INTERVAL_MS, STORE_RETRY_MS } from '../limits.ts'
 import type { Store, StoreBatch, StoredLedger } from './store.ts'
 
 /** Why nothing was stored since some moment. */
@@ -16,18 +17,27 @@ export interface StoreFailure {
   readonly count: number
 }
 
+interface WatchedStoreComponents {
+  readonly clock: Clock
+  readonly log: Logger
+  /** Called when the store takes something after it failed. */
+  readonly onStoredAgain: () => void
+}
+
 /** The given store; its life is this one's. */
 export class WatchedStore implements Store {
   readonly #store: Store
-  readonly #clock: Clock
-  readonly #log: Logger
+  readonly #components: WatchedStoreComponents
+  /** What it ended with when it took something the last time; undefined in a fresh store. */
+  #stored: Pick<StoreBatch, 'head' | 'fingerprint'> | undefined
   #failure: StoreFailure | undefined
+  #isTold = false
   #loggedAtMs = Number.NEGATIVE_INFINITY
+  #cancelRetry = () => {}
 
-  constructor(store: Store, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
+  constructor(store: Store, components: WatchedStoreComponents) {
     this.#store = store
-    this.#clock = clock
-    this.#log = log
+    this.#components = components
   }
 
   get location(): string | undefined {
@@ -40,7 +50,9 @@ export class WatchedStore implements Store {
   }
 
   load(): StoredLedger | undefined {
-    return this.#store.load()
+    const loaded = this.#store.load()
+    if (loaded !== undefined) this.#stored = { head: loaded.head, fingerprint: loaded.fingerprint }
+    return loaded
   }
 
   commit(batch: StoreBatch): void {
@@ -50,23 +62,50 @@ export class WatchedStore implements Store {
       this.#noteFailure(error)
       throw error
     }
-    if (this.#failure === undefined) return
-    this.#log.info('blocks are stored again', { missed: this.#failure.count })
-    this.#failure = undefined
-    this.#loggedAtMs = Number.NEGATIVE_INFINITY
+    this.#stored = { head: batch.head, fingerprint: batch.fingerprint }
+    if (this.#failure !== undefined) this.#noteStored(this.#failure)
   }
 
   close(): void {
+    this.#cancelRetry()
     this.#store.close()
   }
 
+  #noteStored({ count }: StoreFailure): void {
+    this.#cancelRetry()
+    this.#failure = undefined
+    // a disk with little space may take one block and not the next: each is told as often as the other
+    if (this.#isTold) this.#components.log.info('blocks are stored again', { missed: count })
+    this.#isTold = false
+    this.#components.onStoredAgain()
+  }
+
   #noteFailure(error: unknown): void {
+    const { clock, log } = this.#components
     const message = error instanceof Error ? error.message : String(error)
-    const { since, count } = this.#failure ?? { since: this.#clock.now(), count: 0 }
+    const { since, count } = this.#failure ?? { since: clock.now(), count: 0 }
+    if (this.#failure === undefined) this.#retryLater()
     this.#failure = { since, message, count: count + 1 }
-    const nowMs = this.#clock.monotonic()
+    const nowMs = clock.monotonic()
     if (nowMs - this.#loggedAtMs < STORE_FAILURE_LOG_INTERVAL_MS) return
     this.#loggedAtMs = nowMs
-    this.#log.error('blocks are not stored', { error, count: count + 1 })
+    this.#isTold = true
+    log.error('blocks are not stored', { error, count: count + 1 })
+  }
+
+  #retryLater(): void {
+    this.#cancelRetry = this.#components.clock.after(STORE_RETRY_MS, () => this.#retry())
+  }
+
+  /** Writes once more what stands there already. */
+  #retry(): void {
+    if (this.#failure === undefined || this.#stored === undefined) return
+    const { head, fingerprint } = this.#stored
+    try {
+      this.#store.commit({ head, fingerprint, puts: [], removes: [], pruned: [], forgotten: [] })
+    } catch {
+      return this.#retryLater()
+    }
+    this.#noteStored(this.#failure)
   }
 }

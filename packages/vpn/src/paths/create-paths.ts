@@ -7,7 +7,7 @@ import { createTokenBucket, type PeerId, type TokenBucket, tryParseIp, untilAbor
 import type { Datagram, Endpoint } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
 import { believedCandidates, isCandidateAddress } from './candidates.ts'
-import { explain, noPath, type NoPathReason, type UdpStatus } from './explain.ts'
+import { explain, noPath, type NoPathReason, type UdpStatus, type Varying } from './explain.ts'
 import {
   ACTIVITY_MS,
   ANSWERS_PER_SECOND,
@@ -173,7 +173,15 @@ class UdpPaths implements Paths {
     const member = this.#members.get(peer)
     if (this.#components.engine.udpPort === undefined) return noPath('off')
     if (member?.theirs === undefined) return noPath('unsupported')
-    return explain(member.state, this.#sockets.seen.varies && member.theirs.message.varies)
+    return explain(member.state, this.#varying(member.theirs.message))
+  }
+
+  /** One end alone counts where others see both: else UDP may not pass at all. */
+  #varying({ varies, candidates }: PathsMessage): Varying {
+    const own = this.#sockets.seen
+    if (own.varies && varies) return 'both'
+    const areSeen = own.latest(1).length > 0 && candidates.some(({ kind }) => kind === 'seen')
+    return (own.varies || varies) && areSeen ? 'one' : 'none'
   }
 
   async measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined> {
