@@ -216,6 +216,17 @@ describe.skipIf(why !== undefined)(suite, () => {
     await expectAllReach(lab, [a, b, open])
     expect(await peerOf(a, b)).toMatchObject({ Way: 'sealed', Path: 'relayed' })
     expect(await peerOf(a, open)).toMatchObject({ Way: 'sealed', Path: 'direct' })
+    // one alone sees both ends
+    await eventually(
+      async () => {
+        for (const [one, other] of [
+          [a, b],
+          [b, a],
+        ] as const)
+          expect((await peerOf(one, other))?.UDP).toMatchObject({ State: 'none', Reason: 'both-vary' })
+      },
+      { withinMs: 30_000, everyMs: 200 },
+    )
     const stop = await serveIperf(lab, 'b')
     cleanUps.push(stop)
     expect((await iperf(lab, 'a', b.v4)).bytes).toBeGreaterThan(200_000)

@@ -16,6 +16,7 @@ import {
   validateFilesSearch,
   validateServicesSearch,
 } from './frame/search-params.ts'
+import { ExitPage } from './pages/exit/exit-page.tsx'
 import { GuestsPage } from './pages/guests/guests-page.tsx'
 import { AccessPage } from './pages/access/access-page.tsx'
 import { LedgerPage } from './pages/ledger/ledger-page.tsx'
@@ -69,6 +70,12 @@ const guests = createRoute({
   validateSearch: validateListSearch,
   component: GuestsPage,
 })
+const exit = createRoute({
+  getParentRoute: () => root,
+  path: '/exit',
+  validateSearch: validateListSearch,
+  component: ExitPage,
+})
 const access = createRoute({
   getParentRoute: () => root,
   path: '/access',
@@ -85,6 +92,7 @@ const routeTree = root.addChildren([
   services,
   files,
   guests,
+  exit,
   access,
   more,
 ])

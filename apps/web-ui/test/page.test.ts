@@ -130,6 +130,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
       '/files?view=offer',
       '/ledger',
       '/ledger?bucket=notes&key=greeting',
+      '/exit',
       '/access',
       '/more',
       '/no/such/page',

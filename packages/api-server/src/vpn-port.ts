@@ -25,6 +25,7 @@ export interface VpnUdp {
     | 'blocked'
     | 'one-way'
     | 'both-vary'
+    | 'one-varies'
     | 'too-small'
     | 'idle'
     | undefined
@@ -46,6 +47,8 @@ export interface VpnPeerState {
   readonly hostname: string
   readonly addresses: readonly string[]
   readonly routes: readonly string[]
+  /** The families that it forwards as an exit; empty: it offers none. */
+  readonly exit: readonly ('ipv4' | 'ipv6')[]
   readonly way: 'sealed' | 'plain' | 'unknown'
   readonly path: 'direct' | 'relayed' | undefined
   readonly transport: string | undefined

@@ -137,6 +137,7 @@ export function fakeMachine(over: Partial<VpnPeerState>): VpnPeerState {
     hostname: 'nas',
     addresses: ['10.1.0.12', 'fd00::12'],
     routes: [],
+    exit: [],
     way: 'unknown',
     path: undefined,
     transport: undefined,

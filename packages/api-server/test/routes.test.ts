@@ -140,6 +140,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         Hostname: 'nas',
         Addresses: ['10.1.0.12', 'fd00::12'],
         Routes: ['192.168.8.0/24'],
+        OffersExit: ['ipv4'],
         Way: 'sealed',
         Path: 'direct',
         Transport: 'tcp',
@@ -676,6 +677,7 @@ beforeAll(async () => {
   const { counters } = fakeMachine({})
   const machine = fakeMachine({
     routes: ['192.168.8.0/24'],
+    exit: ['ipv4'],
     way: 'sealed',
     path: 'direct',
     transport: 'tcp',

@@ -347,6 +347,7 @@ test.each([
   ['null', 'http.bad_body', 'body'],
   ['{"Regex":"a","Records":{}}', 'dns.bad_record', 'Records'],
   ['{"Regex":"(a","Records":{"A":"1.2.3.4"}}', 'dns.bad_record', 'Regex'],
+  ['{"Regex":"(abcdefghij){900}","Records":{"A":"1.2.3.4"}}', 'dns.bad_record', 'Regex'],
   ['{"Regex":"a(?=b)","Records":{"A":"1.2.3.4"}}', 'dns.bad_record', 'Regex'],
   ['{"Regex":"a","Records":{"A":"1.2.3"}}', 'dns.bad_record', 'Records.A'],
   ['{"Regex":"a","Records":{"A":"fd00::1"}}', 'dns.bad_record', 'Records.A'],

@@ -65,7 +65,13 @@ test('has these public names', () => {
     'userRecord',
     'withDeadline',
   ])
-  expect(Object.keys(pattern).sort()).toEqual(['MAX_PATTERN_LENGTH', 'tryParsePattern'])
+  expect(Object.keys(pattern).sort()).toEqual([
+    'MAX_PATTERN_LENGTH',
+    'MAX_PATTERN_STEPS',
+    'patternFault',
+    'readPatternShape',
+    'tryParsePattern',
+  ])
 })
 
 test('a peer id is its public key and back', () => {
@@ -115,6 +121,12 @@ test('64-bit integers survive JSON', () => {
     s: '18446744073709551615',
   })
   expect(stringifyExactJson(parseExactJson(text))).toBe(text)
+})
+
+test('a pattern that nobody would match is told apart from one that is none', () => {
+  expect(pattern.patternFault('(abcdefghij){900}')).toBe('too_complex')
+  expect(pattern.patternFault('(a')).toBe('bad_syntax')
+  expect(pattern.patternFault('^[a-z]{1,20}[.]mesh[.]$')).toBeUndefined()
 })
 
 test('a pattern that would hang RegExp answers at once', () => {

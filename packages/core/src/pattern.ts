@@ -4,9 +4,14 @@
  * Apart from the index, so that whoever matches no patterns need not load the 150 kB that do it.
  */
 import { RE2JS } from 're2js'
+import { readPatternShape } from './pattern-shape.ts'
+
+export { type PatternShape, readPatternShape } from './pattern-shape.ts'
 
 /** Longer patterns are refused; names that DNS allows have at most 255 bytes. */
 export const MAX_PATTERN_LENGTH = 1024
+/** How many steps a compiled pattern of others may have: 30 ms at most to compile, and 10 ms for the longest name. */
+export const MAX_PATTERN_STEPS = 2_000
 
 export interface Pattern {
   readonly source: string
@@ -32,4 +37,14 @@ export function tryParsePattern(
   } catch {
     return undefined
   }
+}
+
+/**
+ * Says why nobody matches names with the pattern; undefined: it is used. One with more than `MAX_PATTERN_STEPS` is
+ * `too_complex`, and is not compiled.
+ */
+export function patternFault(source: string): 'too_complex' | 'bad_syntax' | undefined {
+  if (source.length > MAX_PATTERN_LENGTH) return 'bad_syntax'
+  if (readPatternShape(source).steps > MAX_PATTERN_STEPS) return 'too_complex'
+  return tryParsePattern(source) === undefined ? 'bad_syntax' : undefined
 }

@@ -17,8 +17,6 @@ export const MAX_CNAME_CHAIN = 8
 
 /** How many patterns of all members are used; the oldest stay. */
 export const MAX_PATTERNS = 10_000
-/** How many steps a compiled pattern may have: 30 ms at most to compile, and 10 ms for the longest name. */
-export const MAX_PATTERN_STEPS = 2_000
 /** How many bytes of a `dns` entry's value are read. */
 export const MAX_RECORDS_BYTES = 65_536
 /** How many steps of all patterns one name is held against, the strongest first: 0.1 s at most, in slices. */

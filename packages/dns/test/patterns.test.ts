@@ -3,9 +3,8 @@ import { tryParsePattern } from '@mesh/core/pattern'
 import fc from 'fast-check'
 import { RE2JS } from 're2js'
 import { expect, test } from 'vitest'
-import { MAX_PATTERN_STEPS } from '../src/limits.ts'
 import { createPatternLibrary, createPatternSet } from '../src/patterns/pattern-set.ts'
-import { readPatternShape } from '../src/patterns/pattern-shape.ts'
+import { MAX_PATTERN_STEPS, readPatternShape } from '@mesh/core/pattern'
 import { createWorld } from './names-world.ts'
 
 const letters = fc.constantFrom('a', 'b', 'A', 'foo', 'bar', 'mesh', '-', '1', '0', 'é', 'K')

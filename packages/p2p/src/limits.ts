@@ -47,6 +47,12 @@ export const UNPROVEN_STREAMS_PER_S = 20
 export const UNPROVEN_STREAMS_BURST = 100
 /** How many messages a peer that has not proven anything may send on the data channels of one WebRTC connection, a second and at once. */
 export const UNPROVEN_CHANNEL_MESSAGES = { perSecond: 500, burst: 2_000 } as const
+/** The same of a peer that has: at 16 KiB a message it is twice what the library carries. */
+export const MEMBER_CHANNEL_MESSAGES = { perSecond: 5_000, burst: 20_000 } as const
+/** The same of one address. */
+export const CHANNEL_MESSAGES_BY_ADDRESS = { perSecond: 10_000, burst: 40_000 } as const
+/** The same of all addresses together. */
+export const CHANNEL_MESSAGES_IN_ALL = { perSecond: 20_000, burst: 80_000 } as const
 /** After so many streams that were refused the connection ends. */
 export const MAX_REFUSED_STREAMS = 1_000
 /** Streams of one identify protocol that one address may open, in the long run and at once: many may be behind a NAT. */

@@ -30,6 +30,14 @@ export const PORT_CONTROL_ASKS_MS: readonly number[] = [250, 500, 1_000, 2_000]
 export const PORT_MAPPING_LIFETIME_S = 1_200
 /** The least time until the default router is asked again, in ms: it may be another one by then. */
 export const PORT_MAPPING_RETRY_MS = 60_000
+/** How long a mapping by UPnP lasts unless it is renewed, in s: routers refuse shorter ones. */
+export const UPNP_LEASE_S = 3_600
+/** How often it is renewed, in ms, and with it asked where that is: a router's address outside changes without a word. */
+export const UPNP_RENEW_MS = 60_000
+/** How long a router may take for that, in ms. */
+export const UPNP_ANSWER_MS = 10_000
+/** How many renewals in a row fail before a router is forgotten: another may have come in its place. */
+export const UPNP_FAILURES = 3
 /** How long ending the mappings may take, in ms. */
 export const STOP_MAPPING_MS = 1_000
 /** The most routers that are asked by UPnP: anything in the local network may call itself one. */

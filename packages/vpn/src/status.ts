@@ -40,7 +40,7 @@ function peerStatuses(
 
 function peerStatus(
   peer: PeerId,
-  { hostname, addresses, routes }: TablePeer,
+  { hostname, addresses, routes, exit }: TablePeer,
   { tunnels, stats }: { readonly tunnels: Pick<Tunnels, 'status'>; readonly stats: EngineStats },
 ): VpnPeerStatus {
   const { kind, path, udp, mtu, sessionSince } = tunnels.status(peer)
@@ -49,6 +49,7 @@ function peerStatus(
     hostname,
     addresses,
     routes,
+    exit,
     tunnel: kind,
     ...(udp.state === 'none'
       ? { path: path?.path, transport: path?.transport }

@@ -283,6 +283,8 @@ export interface VpnPeerStatus {
   readonly addresses: readonly IpAddress[]
   /** The networks behind it that this node accepted. */
   readonly routes: readonly Cidr[]
+  /** The families that it forwards as an exit; empty: it offers none. */
+  readonly exit: readonly IpFamily[]
   readonly tunnel: TunnelKind
   /** How the peer is connected now; undefined: it is not. */
   readonly path: 'direct' | 'relayed' | undefined

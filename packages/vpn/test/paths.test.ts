@@ -36,7 +36,7 @@ async function direct(kinds: readonly [NatKind, NatKind] = ['open', 'open'], see
 
 /** Why no probing finds a way between two kinds; all other pairs find one. */
 const CLOSED: Readonly<Partial<Record<NatKind, Readonly<Partial<Record<NatKind, NoPathReason>>>>>> = {
-  'port-restricted': { symmetric: 'blocked', 'udp-blocked': 'blocked' },
+  'port-restricted': { symmetric: 'one-varies', 'udp-blocked': 'blocked' },
   open: { 'udp-blocked': 'blocked' },
   'full-cone': { 'udp-blocked': 'blocked' },
   'address-restricted': { 'udp-blocked': 'blocked' },

@@ -4,7 +4,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import type { Connection } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { dialTarget, framed, openStream, overAndOver, sendAll, together } from '../attackers.ts'
-import { connectMember } from '../membership.ts'
+import { connectMember, proveMembership } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause, untilTrue } from '../until-true.ts'
 
@@ -63,16 +63,18 @@ interface Muxed {
   readonly muxer?: { readonly peerConnection?: { createDataChannel(label: string): DataChannel } }
 }
 
-/** Opens data channels on one connection of a stranger after the other, and sends on each as `send` does. */
+/** Opens data channels on one connection after the other, of a stranger or a member, and sends on each as `send` does. */
 async function overChannels(
   attack: Attack,
   send: (channel: DataChannel, connection: Connection) => Promise<void>,
+  who: Scenario['who'] = 'stranger',
 ): Promise<void> {
-  const { signal, tally } = attack
+  const { signal, tally, config } = attack
   const address = await webRtcAddress(attack)
   await overAndOver(attack, async () => {
     const peer = await attack.peer({ hasWebRtc: true })
     const connection = await peer.dial(multiaddr(address), { signal })
+    if (who === 'member') await proveMembership({ connection, self: peer.peerId }, config, signal)
     tally.count('connections')
     while (!signal.aborted && connection.status === 'open') {
       const channel = (connection as unknown as Muxed).muxer?.peerConnection?.createDataChannel('')
@@ -86,6 +88,18 @@ async function overChannels(
     await connection.close()
     await peer.stop()
   })
+}
+
+/** Sends messages of one byte, as many as go out. */
+async function sendShort({ signal, tally }: Attack, channel: DataChannel): Promise<void> {
+  const message = Uint8Array.of(0)
+  while (channel.readyState === 'open' && !signal.aborted) {
+    for (let at = 0; at < 500 && channel.readyState === 'open'; at++) {
+      channel.send(message)
+      tally.count('messages')
+    }
+    await pause(channel.bufferedAmount > 20_000 ? 5 : 0, signal)
+  }
 }
 
 /** A message of the signalling. */
@@ -228,19 +242,18 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: false,
     aim: 'messages',
     needs: listensAt(41_840),
+    run: (attack) => together(4, () => overChannels(attack, (channel) => sendShort(attack, channel))),
+  },
+  {
+    name: 'member-channel-messages',
+    who: 'member',
+    does: 'the same from 4 connections of members',
+    boundedBy: 'MEMBER_CHANNEL_MESSAGES, FRAMES_TURN_MS, MAX_WAITING_CHANNEL_MESSAGES',
+    appliesToLegacy: false,
+    aim: 'messages',
+    needs: listensAt(41_841),
     run: (attack) =>
-      together(4, () =>
-        overChannels(attack, async (channel) => {
-          const message = Uint8Array.of(0)
-          while (channel.readyState === 'open' && !attack.signal.aborted) {
-            for (let at = 0; at < 500 && channel.readyState === 'open'; at++) {
-              channel.send(message)
-              attack.tally.count('messages')
-            }
-            await pause(channel.bufferedAmount > 20_000 ? 5 : 0, attack.signal)
-          }
-        }),
-      ),
+      together(4, () => overChannels(attack, (channel) => sendShort(attack, channel), 'member')),
   },
   {
     name: 'stranger-signalling',

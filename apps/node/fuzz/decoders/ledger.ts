@@ -16,7 +16,7 @@ import {
   createTwinSession,
   twinEntry,
 } from '../../../../packages/replication/test/twin-ledger.ts'
-import { readPatternShape } from '../../../../packages/dns/src/patterns/pattern-shape.ts'
+import { readPatternShape } from '@mesh/core/pattern'
 import { zlibCompression } from '../../src/node/zlib-compression.ts'
 import { type Decoder, textOf, textSeeds } from '../decoder.ts'
 

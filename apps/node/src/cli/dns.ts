@@ -4,7 +4,7 @@
  */
 import { dnsTypeName, tryParseDnsType } from '@mesh/api-contract'
 import { BUCKETS, type Issue, MeshError } from '@mesh/core'
-import { tryParsePattern } from '@mesh/core/pattern'
+import { patternFault } from '@mesh/core/pattern'
 import { EXIT } from '../errors.ts'
 import { shellWord } from '../log/shell-word.ts'
 import type { Announcement } from '../node/announce.ts'
@@ -100,7 +100,11 @@ async function readRecords(flags: Call['flags']): Promise<readonly GivenRecords[
 function patternIssues({ regex, records }: Group, isRepeated: boolean): readonly Issue[] {
   if (regex === undefined) return [{ field: '--regex', expected: 'the names that the records are for' }]
   const field = { field: '--regex', value: regex }
-  if (tryParsePattern(regex) === undefined) {
+  const fault = patternFault(regex)
+  if (fault === 'too_complex') {
+    return [{ ...field, expected: 'a simpler expression: no member would match names with this one' }]
+  }
+  if (fault !== undefined) {
     return [{ ...field, expected: 'an RE2 expression (no look-around, no back-references)' }]
   }
   if (isRepeated) return [{ ...field, expected: 'each pattern once, with all of its records' }]

@@ -13,6 +13,7 @@ function machine(over: Partial<VpnPeerView>): VpnPeerView {
     Hostname: 'nas',
     Addresses: ['10.1.0.12', 'fd00::12'],
     Routes: [],
+    OffersExit: null,
     Way: 'sealed',
     Path: 'direct',
     Transport: 'tcp',

@@ -6,6 +6,7 @@ const NO_UDP: Readonly<Partial<Record<NonNullable<VpnPeerView['UDP']['Reason']>,
   blocked: 'UDP is blocked',
   'one-way': 'UDP is blocked one way',
   'both-vary': 'both NATs vary their ports',
+  'one-varies': 'one NAT varies its ports, the other lets in only known ones',
   'too-small': 'UDP passes no 1280 bytes',
 }
 

@@ -105,6 +105,8 @@ const UDP_REASONS: Readonly<Record<NonNullable<VpnPingView['UDP']['Reason']>, st
   blocked: 'no probe arrived in either direction; a firewall may block UDP',
   'one-way': 'its probes arrive here, ours are not answered; a firewall blocks UDP in one direction',
   'both-vary': 'both NATs choose a port for each peer, so that neither can be told beforehand',
+  'one-varies':
+    'one NAT chooses a port for each peer, and the other lets in only the ports that its machine sent to',
   'too-small': 'packets of 1280 bytes do not pass',
   idle: 'no packets needed it for long',
 }

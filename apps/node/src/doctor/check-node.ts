@@ -147,6 +147,7 @@ function checkRelays({ reachability, peers }: NodeFacts): Check {
 const UDP_NEXT: Readonly<Record<string, string>> = {
   blocked: 'Let UDP out to any port, and in at the port of --udp-port where others begin.',
   'one-way': 'A firewall blocks UDP in one direction: allow it on both machines.',
+  'one-varies': 'Give the machine whose NAT varies its ports a forwarded UDP port, or the other one.',
   'both-vary': 'Give one of the two machines a forwarded UDP port, or put it outside of its NAT.',
   'too-small': `Raise the MTU on the way to ${LEAST_MTU} or more.`,
 }

@@ -102,6 +102,7 @@ function peerStatus(peer: string, over: Partial<VpnPeerStatus> = {}): VpnPeerSta
     hostname: 'nas',
     addresses: [],
     routes: [],
+    exit: [],
     tunnel: 'none',
     path: undefined,
     transport: undefined,

@@ -58,6 +58,7 @@ function useCount(path: Section['path']): number | undefined {
     case '/ledger':
       return digest.data?.Entries
     case '/guests':
+    case '/exit':
     case '/access':
       return undefined
   }

@@ -1,5 +1,6 @@
 import {
   Boxes,
+  DoorOpen,
   FileText,
   Gauge,
   KeyRound,
@@ -12,7 +13,16 @@ import {
 
 /** The sections of the page, in the order of the rail. Only what exists stands here: no dead links. */
 export interface Section {
-  readonly path: '/' | '/machines' | '/names' | '/services' | '/files' | '/guests' | '/ledger' | '/access'
+  readonly path:
+    | '/'
+    | '/machines'
+    | '/names'
+    | '/services'
+    | '/files'
+    | '/guests'
+    | '/exit'
+    | '/ledger'
+    | '/access'
   readonly title: string
   /** The second key after `g`. */
   readonly key: string
@@ -37,6 +47,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/services', title: 'Services', key: 's', icon: Boxes, inBar: false, search: 'Filter services' },
   { path: '/files', title: 'Files', key: 'f', icon: FileText, inBar: false, search: 'Filter files' },
   { path: '/guests', title: 'Guests', key: 'u', icon: Smartphone, inBar: false, search: 'Filter guests' },
+  { path: '/exit', title: 'Exit node', key: 'e', icon: DoorOpen, inBar: false, search: 'Filter members' },
   { path: '/ledger', title: 'Ledger', key: 'l', icon: ScrollText, inBar: true, search: 'Filter keys' },
   { path: '/access', title: 'Access', key: 'a', icon: KeyRound, inBar: false, search: 'Filter members' },
 ]

@@ -17,6 +17,8 @@ const counts = later(() =>
 
 const reasons = (description: string) => counts().meta({ description })
 
+const families = later(() => z.array(z.enum(['ipv4', 'ipv6'])))
+
 const way = later(() =>
   z.enum(['sealed', 'plain', 'unknown']).meta({
     description: 'plain: a legacy (EdgeVPN-compatible) member; unknown: nothing was sent to it yet.',
@@ -29,11 +31,21 @@ const udpFields = later(() => ({
       'direct: packets go over UDP; suspect: probes were lost, and they go by the stream too; none: by it alone.',
   }),
   Reason: z
-    .enum(['off', 'unsupported', 'searching', 'blocked', 'one-way', 'both-vary', 'too-small', 'idle'])
+    .enum([
+      'off',
+      'unsupported',
+      'searching',
+      'blocked',
+      'one-way',
+      'both-vary',
+      'one-varies',
+      'too-small',
+      'idle',
+    ])
     .nullable()
     .meta({
       description:
-        'Why not over UDP. off: this node has no socket for it; unsupported: the machine offers none; searching: probes are on their way; blocked: no probe arrived; one-way: its probes arrive, ours are not answered; both-vary: both NATs choose a port for each peer; too-small: packets of 1280 bytes do not pass; idle: no packets needed it.',
+        'Why not over UDP. off: this node has no socket for it; unsupported: the machine offers none; searching: probes are on their way; blocked: no probe arrived; one-way: its probes arrive, ours are not answered; both-vary: both NATs choose a port for each peer; one-varies: one does, and the other lets in only ports that were asked; too-small: packets of 1280 bytes do not pass; idle: no packets needed it.',
     }),
   Endpoint: z.string().nullable().meta({ description: 'The address in use, with its port.' }),
   RoundTripMs: z.number().nullable(),
@@ -63,6 +75,9 @@ const vpnPeerView = later(() =>
       Hostname: z.string().meta({ description: 'As its machine says; empty when it says nothing.' }),
       Addresses: z.array(z.string()),
       Routes: z.array(z.string()).meta({ description: 'Networks behind it that this node accepted.' }),
+      OffersExit: families()
+        .nullable()
+        .meta({ description: 'The families that it forwards for members; null: it is no exit node.' }),
       Way: way(),
       Path: path().nullable().meta({ description: 'null: not connected now.' }),
       Transport: z.string().nullable(),
@@ -110,14 +125,13 @@ export const vpnView = later(() =>
             description:
               'searching: not reached since it was chosen or the node started, a minute ago at most; gone: it was reached, or should have been by now. In both what leaves for the Internet is dropped.',
           }),
-          Families: z.array(z.enum(['ipv4', 'ipv6'])).meta({ description: 'That it forwards.' }),
+          Families: families().meta({ description: 'That it forwards.' }),
         })
         .nullable()
         .meta({
           description: 'The member that gets all that leaves for the Internet; null: none was asked for.',
         }),
-      OffersExit: z
-        .array(z.enum(['ipv4', 'ipv6']))
+      OffersExit: families()
         .nullable()
         .meta({ description: 'The families that this node forwards for members; null: it is no exit node.' }),
       Peers: z.array(vpnPeerView()),

@@ -1,7 +1,7 @@
 /** Records of a name, from what a caller wrote (`{"a":"10.1.0.11"}`) to the ledger's form (`{"1":"10.1.0.11"}`). */
 import { dnsTypeName, tryParseDnsType } from '@mesh/api-contract'
 import { type Issue, tryParseIp } from '@mesh/core'
-import { tryParsePattern } from '@mesh/core/pattern'
+import { patternFault } from '@mesh/core/pattern'
 import { issue, Problem } from '../http/problem.ts'
 import { MAX_ISSUES } from '../limits.ts'
 import { isTextRecord } from './ledger-text.ts'
@@ -46,8 +46,13 @@ export function encodeDnsValue(pattern: string, records: unknown): string {
   return JSON.stringify(Object.fromEntries(byNumber))
 }
 
+const TOO_COMPLEX =
+  'a simpler expression: fewer repetitions, alternatives and classes, as no member would match names with this one'
+
 function patternIssues(pattern: string): readonly Issue[] {
-  if (tryParsePattern(pattern) !== undefined) return []
+  const fault = patternFault(pattern)
+  if (fault === undefined) return []
+  if (fault === 'too_complex') return [issue('Regex', pattern, TOO_COMPLEX)]
   return [issue('Regex', pattern, 'a regular expression in RE2 syntax (no look-around, no back-references)')]
 }
 

@@ -49,6 +49,7 @@ function vpnPeerView(peer: VpnPeerState, roundTripMs: number | undefined): VpnPe
     Hostname: peer.hostname,
     Addresses: [...peer.addresses],
     Routes: [...peer.routes],
+    OffersExit: peer.exit.length === 0 ? null : [...peer.exit],
     Way: peer.way,
     Path: peer.path ?? null,
     Transport: peer.transport ?? null,

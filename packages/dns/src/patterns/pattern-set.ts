@@ -3,10 +3,15 @@
  * map, and of the others only those are tried whose required text the name holds, which three of its characters
  * point to. A pattern is compiled when the first name needs it.
  */
-import { type Pattern, tryParsePattern } from '@mesh/core/pattern'
+import {
+  MAX_PATTERN_STEPS,
+  type Pattern,
+  type PatternShape,
+  readPatternShape,
+  tryParsePattern,
+} from '@mesh/core/pattern'
 import { LRUCache } from 'lru-cache'
-import { MAX_COMPILED_STEPS, MAX_PATTERN_STEPS, MAX_PATTERNS } from '../limits.ts'
-import { type PatternShape, readPatternShape } from './pattern-shape.ts'
+import { MAX_COMPILED_STEPS, MAX_PATTERNS } from '../limits.ts'
 
 /** One pattern and who wrote it. */
 export interface PatternEntry {

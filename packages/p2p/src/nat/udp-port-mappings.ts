@@ -5,15 +5,18 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type Gateway, upnpNat, type UPnPNAT } from '@achingbrain/nat-port-mapper'
-import { tryParseIp, withDeadline } from '@mesh/core'
+import { withDeadline } from '@mesh/core'
 import {
   MAX_UPNP_ROUTERS,
   PORT_MAPPING_LIFETIME_S,
   PORT_MAPPING_RETRY_MS,
   STOP_MAPPING_MS,
+  UPNP_ANSWER_MS,
+  UPNP_FAILURES,
+  UPNP_RENEW_MS,
 } from '../nat-limits.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import { unmapUdp } from '../upstream/upnp-unmap.ts'
+import { mapUdp, unmapUdp } from '../upstream/upnp-udp.ts'
 import { defaultRouter } from './default-router.ts'
 import { PORT_CONTROL_PORT } from './port-control-message.ts'
 import { askForMapping, mappingNonce, type PortMapping } from './port-control.ts'
@@ -29,8 +32,20 @@ export interface UdpPortMappings {
   stop(): Promise<void>
 }
 
-export function createUdpPortMappings(components: P2pComponents): UdpPortMappings {
-  return new RouterMappings(components)
+interface RouterSources {
+  /** Searches for routers by UPnP. */
+  readonly client: UPnPNAT
+  /** The default router, where it may be asked by PCP and NAT-PMP. */
+  readonly defaultRouter: () => PortMapping | undefined
+}
+
+/** @param sources default: the local network's */
+export function createUdpPortMappings(
+  components: P2pComponents,
+  sources: Partial<RouterSources> = {},
+): UdpPortMappings {
+  const { client = upnpNat({ description: 'mesh', autoRefresh: true }) } = sources
+  return new RouterMappings(components, { defaultRouter: portControlRouter, ...sources, client })
 }
 
 /** One port that is kept mapped. */
@@ -41,6 +56,8 @@ interface Wish {
   /** Where it is reached, by the router's name. */
   readonly mapped: Map<string, PortMapping>
   cancelRenewal: () => void
+  /** The renewals by UPnP, by the router's name. */
+  readonly renewals: Map<string, () => void>
 }
 
 const DEFAULT_ROUTER = 'default router'
@@ -48,13 +65,14 @@ const DEFAULT_ROUTER = 'default router'
 class RouterMappings implements UdpPortMappings {
   readonly client: UPnPNAT
   readonly #components: P2pComponents
+  readonly #defaultRouter: RouterSources['defaultRouter']
   readonly #routers = new Map<string, Gateway>()
   readonly #wishes = new Set<Wish>()
   readonly #stopping = new AbortController()
 
-  constructor(components: P2pComponents) {
+  constructor(components: P2pComponents, { client, defaultRouter: ofMachine }: RouterSources) {
     this.#components = { ...components, logger: components.logger.child('port-mappings') }
-    const client = upnpNat({ description: 'mesh', autoRefresh: true })
+    this.#defaultRouter = ofMachine
     const found = (router: Gateway) => this.#found(router)
     this.client = {
       getGateway: (url, options) => client.getGateway(url, options),
@@ -69,7 +87,14 @@ class RouterMappings implements UdpPortMappings {
 
   map(port: number, onMapped: OnMapped): () => void {
     const nonce = mappingNonce(this.#components.random)
-    const wish: Wish = { port, nonce, onMapped, mapped: new Map(), cancelRenewal: () => {} }
+    const wish: Wish = {
+      port,
+      nonce,
+      onMapped,
+      mapped: new Map(),
+      cancelRenewal: () => {},
+      renewals: new Map(),
+    }
     if (this.#stopping.signal.aborted) return () => {}
     this.#wishes.add(wish)
     for (const router of this.#routers.values()) void this.#askUpnp(wish, router)
@@ -88,23 +113,39 @@ class RouterMappings implements UdpPortMappings {
     for (const wish of this.#wishes) void this.#askUpnp(wish, router)
   }
 
-  /** The library renews what it mapped, and ends it when libp2p's mapping stops. */
-  async #askUpnp(wish: Wish, router: Gateway): Promise<void> {
-    const { signal } = this.#stopping
-    if (router.family !== 'IPv4') return
+  /** Maps the port and renews that: where it is outside, and this machine's own address, may be others by then. */
+  async #askUpnp(wish: Wish, router: Gateway, failures = 0): Promise<void> {
+    const { clock } = this.#components
+    if (router.family !== 'IPv4' || !this.#wishes.has(wish)) return
+    const { port, mapped } = wish
+    let failed = 0
     try {
-      const own = await ownAddressTowards(router.host, signal)
-      const given = await router.map(wish.port, own, { protocol: 'UDP', signal })
-      const address = tryParseIp(given.externalHost)
-      if (address !== undefined) this.#mapped(wish, router.id, { address, port: given.externalPort })
+      const mapping = await this.#askInTime(async (signal) => {
+        const host = await ownAddressTowards(router.host, signal)
+        return mapUdp(router, { port, host, external: mapped.get(router.id)?.port ?? port }, signal)
+      })
+      this.#mapped(wish, router.id, mapping)
     } catch (error) {
+      this.#mapped(wish, router.id, undefined)
       this.#log('upnp', error)
+      failed = failures + 1
     }
+    if (failed >= UPNP_FAILURES) this.#routers.delete(router.id)
+    if (!this.#wishes.has(wish) || this.#routers.get(router.id) !== router) return
+    const again = () => void this.#askUpnp(wish, router, failed)
+    wish.renewals.set(router.id, clock.after(UPNP_RENEW_MS, again))
+  }
+
+  #askInTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock } = this.#components
+    const reason = () => new Error('the router does not answer')
+    const within = { clock, ms: UPNP_ANSWER_MS, reason, signal: this.#stopping.signal }
+    return withDeadline(within, ask)
   }
 
   async #askDefault(wish: Wish): Promise<void> {
     const { clock } = this.#components
-    const router = portControlRouter()
+    const router = this.#defaultRouter()
     let waitMs = PORT_MAPPING_RETRY_MS
     try {
       if (router !== undefined) {
@@ -140,6 +181,7 @@ class RouterMappings implements UdpPortMappings {
   async #end(wish: Wish): Promise<void> {
     if (!this.#wishes.delete(wish)) return
     wish.cancelRenewal()
+    for (const cancel of wish.renewals.values()) cancel()
     const { clock } = this.#components
     const reason = () => new Error('the router does not answer')
     const ending = withDeadline({ clock, ms: STOP_MAPPING_MS, reason }, (signal) => this.#unmap(wish, signal))
@@ -148,10 +190,10 @@ class RouterMappings implements UdpPortMappings {
   }
 
   async #unmap({ port, nonce, mapped }: Wish, signal: AbortSignal): Promise<void> {
-    const router = portControlRouter()
+    const router = this.#defaultRouter()
     const upnp = [...this.#routers.values()].flatMap((at) => {
       const external = mapped.get(at.id)?.port
-      return external === undefined ? [] : [unmapUdp(at, { port, external }, signal)]
+      return external === undefined ? [] : [unmapUdp(at, external, signal)]
     })
     await Promise.all([
       ...upnp,

@@ -6,12 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { multiaddr } from '@multiformats/multiaddr'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
 import { muxer } from '../libp2p/muxer.ts'
-import {
-  MAX_REFUSED_STREAMS,
-  UNPROVEN_CHANNEL_MESSAGES,
-  UNPROVEN_STREAMS_BURST,
-  UNPROVEN_STREAMS_PER_S,
-} from '../limits.ts'
+import { MAX_REFUSED_STREAMS, UNPROVEN_STREAMS_BURST, UNPROVEN_STREAMS_PER_S } from '../limits.ts'
 import { boundInboundStreams } from './inbound-stream-rate.ts'
 
 /** Two ends with their muxers; the near one bounds what the far one opens. */
@@ -77,32 +72,6 @@ test('what a stranger brings on streams that nobody reads is bounded, and its st
   await clock.advance(60_000)
   expect([held.bytes, kept.status]).toEqual([0, 'open'])
 })
-
-test.each([
-  ['a stranger', false],
-  ['whoever is trusted', true],
-])(
-  '%s that sends without pause on a data channel loses the connection, if it is a stranger',
-  (_who, isTrusted) => {
-    let isAborted = false
-    const muxer: { onRemoteStream(stream: unknown): void } = { onRemoteStream: () => {} }
-    const connection = {
-      muxer,
-      abort: () => (isAborted = true),
-      remotePeer: 'far',
-      remoteAddr: multiaddr('/ip4/192.0.2.1/udp/1/webrtc-direct'),
-    } as unknown as Connection
-    const clock = createManualClock()
-    const held = new HeldBytes({ isMember: () => isTrusted, maxFrameBytes: 0, clock })
-    boundInboundStreams(connection, { isTrusted: () => isTrusted, isCounted: () => false, held, clock })
-    const channel = new EventTarget()
-    muxer.onRemoteStream({ channel, abort: () => {} })
-    for (let at = 0; at < UNPROVEN_CHANNEL_MESSAGES.burst; at++) channel.dispatchEvent(new Event('message'))
-    expect(isAborted).toBe(false)
-    channel.dispatchEvent(new Event('message'))
-    expect(isAborted).toBe(!isTrusted)
-  },
-)
 
 test('whoever is trusted opens as many as it likes', async () => {
   const { open, seen } = connect(() => true)

@@ -3,22 +3,16 @@
  * each costs a negotiation. Here those of a peer that is not trusted are counted where the muxer hands them
  * out, before anything is read of them. It also keeps 256 KiB of each stream that nobody reads, and 4 MiB of one whose
  * reader waits for a whole message, as that of a relay does: what a peer that is not trusted brings on a stream counts
- * as an unfinished frame until the stream ends. Nothing holds back who sends on a data channel of WebRTC, each message of
- * which costs an event, however short it is: so those of a peer that is not trusted are counted, too.
+ * as an unfinished frame until the stream ends.
  *
  * Reaches into `Connection.muxer`, yamux's `onRemoteStream` and a stream's `onData` (@libp2p/yamux 8.0.3); where they are
  * missing nothing is bounded. Without it `inbound-stream-rate.test.ts` fails; `npm run attack -- windows` fills such
  * streams.
  */
 import type { Connection } from '@libp2p/interface'
-import { type Clock, createTokenBucket, toError } from '@mesh/core'
+import { type Clock, toError } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import {
-  MAX_REFUSED_STREAMS,
-  UNPROVEN_CHANNEL_MESSAGES,
-  UNPROVEN_STREAMS_BURST,
-  UNPROVEN_STREAMS_PER_S,
-} from '../limits.ts'
+import { MAX_REFUSED_STREAMS, UNPROVEN_STREAMS_BURST, UNPROVEN_STREAMS_PER_S } from '../limits.ts'
 import { FREE_STREAM_BYTES } from '../gossip-limits.ts'
 
 interface RemoteStream {
@@ -26,8 +20,6 @@ interface RemoteStream {
   abort(error: Error): void
   addEventListener?(type: 'close', listener: () => void): void
   onData?: (bytes: { readonly byteLength: number }) => void
-  /** The data channel of a stream of WebRTC. */
-  readonly channel?: { addEventListener(type: 'message', listener: () => void): void }
 }
 
 interface Muxer {
@@ -62,20 +54,13 @@ export function boundInboundStreams(connection: Connection, init: BoundInit): vo
   let left = UNPROVEN_STREAMS_BURST
   let atMs = clock.monotonic()
   let refused = 0
-  const messages = createTokenBucket(UNPROVEN_CHANNEL_MESSAGES, clock)
-  const onMessage = () => {
-    if (!isTrusted() && !messages.take()) connection.abort(new Error('too many messages'))
-  }
   muxer.onRemoteStream = (stream) => {
     const now = clock.monotonic()
     left = Math.min(UNPROVEN_STREAMS_BURST, left + ((now - atMs) / 1000) * UNPROVEN_STREAMS_PER_S)
     atMs = now
     if (left >= 1 || isTrusted()) {
       left = Math.max(0, left - 1)
-      if (!isTrusted()) {
-        countBytes(stream, connection, init)
-        stream.channel?.addEventListener('message', onMessage)
-      }
+      if (!isTrusted()) countBytes(stream, connection, init)
       return onRemoteStream(stream)
     }
     refused++

@@ -13,13 +13,21 @@ const NOWHERE: ReadonlySet<string> = new Set([
   'multicast',
   'broadcast',
   'linkLocal',
+  // what stands in these leads to an IPv4 address, of whatever kind that is
+  'rfc6052',
+  'rfc6145',
+  '6to4',
+  'teredo',
 ])
+/** Reserved for uses to come; the rest of what is reserved is for examples. */
+const RESERVED = ipaddr.IPv4.parseCIDR('240.0.0.0/4')
 
 /** Says whether a peer could be at the address: never inside the VPN, whose packets would then run in a circle. */
 export function isCandidateAddress(address: IpAddress, vpnRanges: readonly Cidr[]): boolean {
-  return (
-    !NOWHERE.has(ipaddr.parse(address).range()) && !vpnRanges.some((range) => cidrContains(range, address))
-  )
+  const parsed = ipaddr.parse(address)
+  const isReserved = parsed.kind() === 'ipv4' && (parsed as ipaddr.IPv4).match(RESERVED)
+  if (isReserved || NOWHERE.has(parsed.range())) return false
+  return !vpnRanges.some((range) => cidrContains(range, address))
 }
 
 export interface OwnInput {

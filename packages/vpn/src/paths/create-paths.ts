@@ -7,7 +7,7 @@ import { createTokenBucket, type PeerId, type TokenBucket, tryParseIp, untilAbor
 import type { Datagram, Endpoint } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
 import { believedCandidates, isCandidateAddress } from './candidates.ts'
-import { explain, noPath, type NoPathReason, type UdpStatus } from './explain.ts'
+import { explain, noPath, type NoPathReason, type UdpStatus, type Varying } from './explain.ts'
 import {
   ACTIVITY_MS,
   ANSWERS_PER_SECOND,
@@ -15,7 +15,6 @@ import {
   KEPT_PATHS,
   PATH_SECRET_BYTES,
   PATH_TOKEN_BYTES,
-  PROBES_PER_SECOND,
   ROUNDS_MS,
 } from './limits.ts'
 import { CandidateTeller } from './candidate-teller.ts'
@@ -23,6 +22,7 @@ import { createPathState } from './create-path-state.ts'
 import { type PathEnds, pathKey } from './known-paths.ts'
 import { OwnSockets } from './own-sockets.ts'
 import type { Candidate, LocalSocket, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
+import { type PeerProbes, ProbeBudget } from './probe-budget.ts'
 import { decodeProbe, encodeProbe, type Pong, probeToken } from './probe-message.ts'
 import type { Paths, PathsComponents, PathsInit } from './paths.ts'
 import { deriveProbeKeys, type ProbeKeys } from './probe-keys.ts'
@@ -44,6 +44,8 @@ interface Member {
   reason: NoPathReason | undefined
   /** How many of its probes are answered. */
   readonly answers: TokenBucket
+  /** How many go to it. */
+  readonly probes: PeerProbes
   readonly teller: CandidateTeller
   cancelTick: (() => void) | undefined
 }
@@ -60,7 +62,7 @@ class UdpPaths implements Paths {
   readonly #byToken = new Map<string, Member>()
   readonly #sockets: OwnSockets
   readonly #own: WatchedCandidates
-  readonly #budget: TokenBucket
+  readonly #budget: ProbeBudget
   /** When witnesses were asked last beside what is due. */
   #askedAt = Number.NEGATIVE_INFINITY
   #cancelActivity: (() => void) | undefined
@@ -83,10 +85,7 @@ class UdpPaths implements Paths {
         this.#askWitnesses()
       },
     })
-    this.#budget = createTokenBucket(
-      { perSecond: PROBES_PER_SECOND, burst: PROBES_PER_SECOND },
-      components.clock,
-    )
+    this.#budget = new ProbeBudget(components.clock)
   }
 
   open(peer: PeerId, mtu: number): void {
@@ -105,6 +104,7 @@ class UdpPaths implements Paths {
       measuring: new Set(),
       reason: undefined,
       answers: createTokenBucket({ perSecond: ANSWERS_PER_SECOND, burst: ANSWERS_PER_SECOND }, clock),
+      probes: known?.probes ?? this.#budget.ofPeer(),
       teller: new CandidateTeller({
         tell: () => this.#tell(member),
         onChangeTold: () => this.#searchToo(member),
@@ -173,7 +173,15 @@ class UdpPaths implements Paths {
     const member = this.#members.get(peer)
     if (this.#components.engine.udpPort === undefined) return noPath('off')
     if (member?.theirs === undefined) return noPath('unsupported')
-    return explain(member.state, this.#sockets.seen.varies && member.theirs.message.varies)
+    return explain(member.state, this.#varying(member.theirs.message))
+  }
+
+  /** One end alone counts where others see both: else UDP may not pass at all. */
+  #varying({ varies, candidates }: PathsMessage): Varying {
+    const own = this.#sockets.seen
+    if (own.varies && varies) return 'both'
+    const areSeen = own.latest(1).length > 0 && candidates.some(({ kind }) => kind === 'seen')
+    return (own.varies || varies) && areSeen ? 'one' : 'none'
   }
 
   async measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined> {
@@ -284,8 +292,7 @@ class UdpPaths implements Paths {
       if (effect.path?.alsoStream !== false) this.#askWitnesses(member)
       return this.#components.onPath(peer)
     }
-    const budget = effect.type === 'ping' ? this.#budget : member.answers
-    if (theirs === undefined || !budget.take()) return
+    if (theirs === undefined || !this.#mayGo(member, effect)) return
     const seal = { token: theirs.message.token, key: theirs.keys.send }
     const { to, nonce, length } = effect
     const { engine, clock } = this.#components
@@ -299,6 +306,11 @@ class UdpPaths implements Paths {
     clock.after(0, () => {
       if (this.#members.get(peer) === member) this.#step(member, { type: 'unsent', nonce })
     })
+  }
+
+  #mayGo({ answers, probes }: Member, effect: Exclude<PathEffect, { readonly type: 'use' }>): boolean {
+    if (effect.type === 'pong') return answers.take()
+    return this.#budget.take(probes, effect.to.address, effect.isProven)
   }
 
   /** A few paths are kept without packets, as they tell how others see this socket. */

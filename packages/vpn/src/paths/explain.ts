@@ -6,8 +6,9 @@ import type { CandidateKind, Path, PathState } from './path-state.ts'
 /**
  * Why there is no path over UDP. `off`: this node has no socket for it. `unsupported`: the peer has none, or no control
  * channel stands. `searching`: probes are on their way. `blocked`: no probe was answered and none came. `one-way`: the
- * peer's probes come, ours are not answered. `both-vary`: both NATs choose a port for each peer. `too-small`: packets of
- * 1280 bytes do not pass. `idle`: no packets needed one for long.
+ * peer's probes come, ours are not answered. `both-vary`: both NATs choose a port for each peer. `one-varies`: one does, and
+ * what is before the other peer lets nobody in whom it did not ask at that port. `too-small`: packets of 1280 bytes do not
+ * pass. `idle`: no packets needed one for long.
  */
 export type NoPathReason =
   | 'off'
@@ -16,6 +17,7 @@ export type NoPathReason =
   | 'blocked'
   | 'one-way'
   | 'both-vary'
+  | 'one-varies'
   | 'too-small'
   | 'idle'
 
@@ -45,8 +47,10 @@ export function noPath(reason: NoPathReason): UdpStatus {
   return { state: 'none', reason, endpoint: undefined, rttMs: undefined, candidates: [] }
 }
 
-/** @param bothVary both this node's NAT and the peer's choose a port for each peer */
-export function explain(state: PathState, bothVary: boolean): UdpStatus {
+/** Whose NAT chooses a port for each peer: nobody's that is known, both ends', or that of one. */
+export type Varying = 'none' | 'both' | 'one'
+
+export function explain(state: PathState, varying: Varying): UdpStatus {
   const { chosen } = state
   const candidates = byAddress(state).map((path) => ({
     endpoint: path.endpoint,
@@ -56,7 +60,7 @@ export function explain(state: PathState, bothVary: boolean): UdpStatus {
     rttMs: path.rttMs,
     mtu: path.mtu < LEAST_PATH_MTU ? 0 : path.mtu,
   }))
-  if (chosen === undefined) return { ...noPath(reasonOf(state, bothVary)), candidates }
+  if (chosen === undefined) return { ...noPath(reasonOf(state, varying)), candidates }
   const [endpoint, rttMs] = [chosen.endpoint, chosen.rttMs]
   const both = state.isSuspect || state.isBreakNear
   return { state: both ? 'suspect' : 'direct', reason: undefined, endpoint, rttMs, candidates }
@@ -79,7 +83,7 @@ function byAddress({ paths, chosen }: PathState): readonly Path[] {
   return [...found.values()]
 }
 
-function reasonOf(state: PathState, bothVary: boolean): NoPathReason {
+function reasonOf(state: PathState, varying: Varying): NoPathReason {
   const paths = [...state.paths.values()]
   if (paths.some(({ tries }) => tries?.mtu === 0)) return 'too-small'
   const wasAnswered = paths.some(({ answeredAt }) => answeredAt !== undefined)
@@ -87,6 +91,7 @@ function reasonOf(state: PathState, bothVary: boolean): NoPathReason {
   const isFirst = wasAnswered || state.searchedAt <= state.lostAt
   if (state.round < ROUNDS_MS.length && isFirst) return 'searching'
   if (wasAnswered) return 'idle'
-  if (bothVary) return 'both-vary'
-  return paths.some((path) => isHeard(state, path)) ? 'one-way' : 'blocked'
+  if (varying === 'both') return 'both-vary'
+  if (paths.some((path) => isHeard(state, path))) return 'one-way'
+  return varying === 'one' ? 'one-varies' : 'blocked'
 }

@@ -113,8 +113,21 @@ export const TELL_AFTER_MS = 250
 export const QUICK_TELLS = 10
 /** The time between further ones, in ms: the peer ends a channel that brings 60 a minute. */
 export const SLOW_TELL_MS = 6_000
-/** How many probes a second are sent to all peers together. */
+/** How many probes a second are sent to all addresses together that answered. */
 export const PROBES_PER_SECOND = 1_000
+/** How many of these to the addresses of one peer, a second in the long run and at once. */
+export const PROBES_OF_PEER = { perSecond: 40, burst: 200 } as const
+/**
+ * How many probes go to addresses that a peer named and that never answered, a second in the long run and at once: they may
+ * be those of strangers. A search sends eight to each address.
+ */
+export const UNPROVEN_PROBES_OF_PEER = { perSecond: 5, burst: 300 } as const
+/** The same to one address (an IPv4 address, or a /64 of IPv6), whoever named it: many members may be behind one NAT. */
+export const UNPROVEN_PROBES_TO_ADDRESS = { perSecond: 10, burst: 300 } as const
+/** The same to all addresses together. */
+export const UNPROVEN_PROBES_IN_ALL = { perSecond: 100, burst: 1_500 } as const
+/** Addresses whose probes are counted; of more, the one probed longest ago begins anew. */
+export const MAX_PROBED_ADDRESSES = 4_096
 /** How many probes of one peer a second are answered. */
 export const ANSWERS_PER_SECOND = 40
 /** How often, at most, those are asked when a path is in doubt, in ms. */

@@ -24,7 +24,7 @@ import type { LocalSocket, SocketTurn } from './path-state.ts'
 import { SeenAddresses, type Word } from './seen-addresses.ts'
 
 interface OwnSocketsComponents {
-  readonly engine: Pick<Engine, 'openSocket' | 'closeSocket'>
+  readonly engine: Pick<Engine, 'openSocket' | 'closeSocket' | 'udpPort'>
   /** Says whether there is a path that another mapping would serve. */
   readonly isNeeded: () => boolean
   /** Called when packets are to leave by another socket. */
@@ -47,7 +47,7 @@ interface Sight {
 export class OwnSockets {
   readonly #components: OwnSocketsComponents
   /** Where each socket that is open was seen. */
-  readonly #seen = new Map<LocalSocket, SeenAddresses>([[undefined, new SeenAddresses()]])
+  readonly #seen = new Map<LocalSocket, SeenAddresses>()
   #current: SocketTurn = { socket: undefined, turn: 0 }
   /** How long the latest mappings lived, in ms, at least. */
   #lives: readonly number[] = []
@@ -120,8 +120,12 @@ export class OwnSockets {
     this.restart()
   }
 
+  #newSeen(socket: LocalSocket): SeenAddresses {
+    return new SeenAddresses(() => socket ?? this.#components.engine.udpPort)
+  }
+
   #seenOf(socket: LocalSocket): SeenAddresses {
-    const seen = this.#seen.get(socket) ?? new SeenAddresses()
+    const seen = this.#seen.get(socket) ?? this.#newSeen(socket)
     // words of a socket that was closed meanwhile are of no use
     if (socket === undefined) this.#seen.set(socket, seen)
     return seen
@@ -164,7 +168,7 @@ export class OwnSockets {
       return
     }
     log.debug('further socket before the NAT forgets', { port: socket, livesMs: this.#lives })
-    this.#seen.set(socket, new SeenAddresses())
+    this.#seen.set(socket, this.#newSeen(socket))
     this.#take(socket)
     this.#plan()
   }

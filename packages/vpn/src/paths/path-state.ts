@@ -151,6 +151,8 @@ export type PathEffect =
       readonly by: SocketTurn
       readonly nonce: number
       readonly length: number
+      /** The address has answered before: it is the peer's own. */
+      readonly isProven: boolean
     }
   | {
       readonly type: 'pong'

@@ -26,6 +26,12 @@ interface Witnessed {
 export class SeenAddresses {
   /** The address that each witness told, the latest word last. */
   readonly #words = new Map<PeerId, Witnessed>()
+  readonly #port: () => number | undefined
+
+  /** @param port the socket's own; undefined: it has none now */
+  constructor(port: () => number | undefined) {
+    this.#port = port
+  }
 
   /** Takes a peer's word. @param isOwn no NAT is between: it is an address of this machine */
   learn(
@@ -77,8 +83,13 @@ export class SeenAddresses {
     return [...byText.values()]
   }
 
-  /** One address was seen with different ports: the NAT chooses one for each peer, and none can be told beforehand. */
+  /**
+   * One address was seen with different ports: the NAT chooses one for each peer, and none can be told beforehand. One
+   * peer alone cannot show that: a port other than the socket's own counts then, as such NATs keep none.
+   */
   get varies(): boolean {
+    const [first, ...others] = this.#words.values()
+    if (others.length === 0) return first?.isOwn === false && first.endpoint.port !== this.#port()
     const ports = new Map<string, number>()
     for (const { endpoint } of this.#words.values()) {
       const { address, port } = endpoint

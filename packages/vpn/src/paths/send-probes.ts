@@ -72,7 +72,8 @@ export function ping(
   const length = probeLength(state, path, now)
   path.sent.push({ nonce, at: now, length })
   const by = { socket: path.socket, turn: path.ownTurn }
-  effects.push({ type: 'ping', to: path.endpoint, by, nonce, length })
+  const hasAnswered = path.answeredAt !== undefined
+  effects.push({ type: 'ping', to: path.endpoint, by, nonce, length, isProven: hasAnswered })
 }
 
 /** Makes probes as long as the longest packet, once it is known that anything passes. */

@@ -14,7 +14,7 @@ const noMapping: (mapped: readonly Endpoint[]) => void = () => {}
 
 function watched() {
   const clock = createManualClock()
-  const world = { own: ['192.168.1.2'], seen: new SeenAddresses(), onMapped: noMapping }
+  const world = { own: ['192.168.1.2'], seen: new SeenAddresses(() => 4711), onMapped: noMapping }
   const candidates = new WatchedCandidates(
     {
       vpnRanges: () => [],

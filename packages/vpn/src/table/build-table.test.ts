@@ -17,6 +17,17 @@ describe('machines', () => {
     expect(table.ignored).toEqual({})
   })
 
+  it('knows who offers to be the exit by the word of that member alone', () => {
+    const record = (peer: PeerId, Exit: unknown) => JSON.stringify({ PeerID: peer, Hostname: 'x', Exit })
+    const world = alive(A, B, C)
+      .entry('machines', '10.1.0.2', A, record(A, ['ipv6', 'ipx', 'ipv4']))
+      .entry('machines', '10.1.0.3', B, record(B, 'ipv4'))
+      .machine('10.1.0.4', C)
+      .entry('machines', '10.1.0.5', A, record(C, ['ipv4']))
+    const table = build(world)
+    expect([A, B, C].map((peer) => table.peers.get(peer)?.exit)).toEqual([['ipv4', 'ipv6'], [], []])
+  })
+
   it.each([
     ['badKey', '10.1.0.300'],
     ['badKey', '10.1.0.2/32'],

@@ -4,7 +4,7 @@ import { createOwners, type Entry, type Owners } from '@mesh/ledger'
 import { type Guest, guestAddresses } from '../guests/guest-file.ts'
 import { MAX_PEER_ADDRESSES, MAX_TABLE_ADDRESSES, MAX_TABLE_PEERS } from '../limits.ts'
 import type { IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
-import { chooseExit, type ExitChoice, type ExitOffer } from './choose-exit.ts'
+import { chooseExit, type ExitChoice, type ExitOffer, type IpFamily } from './choose-exit.ts'
 import { covers, DEFAULT_ROUTES, hostPrefix, hostRange, type Prefix, prefixOf } from './prefix.ts'
 import { isOwnersWord, type Machine, readMachine } from './read-entry.ts'
 import type { TableInput } from './table-input.ts'
@@ -16,6 +16,8 @@ export interface TablePeer {
   readonly routes: readonly Cidr[]
   /** Its addresses and routes, and a router's default routes; no range is another peer's, too. */
   readonly allowed: readonly Cidr[]
+  /** The families that it forwards as an exit; empty: it is none. */
+  readonly exit: readonly IpFamily[]
 }
 
 interface GrowingPeer extends TablePeer {
@@ -23,6 +25,7 @@ interface GrowingPeer extends TablePeer {
   readonly addresses: IpAddress[]
   readonly routes: Cidr[]
   readonly allowed: Cidr[]
+  exit: readonly IpFamily[]
 }
 
 /** A table that grows: each range belongs to one peer, and its size is bounded. */
@@ -128,7 +131,7 @@ export class TableBuild {
     let grown = this.peers.get(peer)
     if (grown === undefined) {
       if (this.peers.size >= MAX_TABLE_PEERS) return 'tooMany'
-      grown = { hostname, addresses: [], routes: [], allowed: [] }
+      grown = { hostname, addresses: [], routes: [], allowed: [], exit: [] }
       this.peers.set(peer, grown)
     }
     if (grown.hostname === '') grown.hostname = hostname
@@ -163,8 +166,10 @@ export class TableBuild {
     const hostname = machine.guest ? '' : machine.hostname
     this.#claimAddress({ ...machine, hostname })
     const { exit: families } = machine
-    if (families.length > 0 && this.#holders.get(machine.range) === peer)
-      this.#exits.set(peer, { peer, hostname, families })
+    const held = this.#holders.get(machine.range) === peer ? this.peers.get(peer) : undefined
+    if (families.length === 0 || held === undefined) return
+    this.#exits.set(peer, { peer, hostname, families })
+    held.exit = families
   }
 
   #reasonAgainst(address: IpAddress, prefix: Prefix): IgnoredReason | undefined {

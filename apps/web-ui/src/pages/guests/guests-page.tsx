@@ -1,9 +1,10 @@
 import { ApiError } from '@mesh/api-client'
 import type { GuestConfigurationView, GuestView } from '@mesh/api-contract'
-import { useSearch } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useRef, useState } from 'react'
+import { useExit } from '../../data/exit.ts'
 import { useAddGuest, useGuests, useRemoveGuest } from '../../data/guests.ts'
-import { useRead } from '../../data/reads.ts'
+import { exitInWords } from '../../model/exit-words.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -53,21 +54,18 @@ export function GuestsPage() {
   )
 }
 
-const EXIT_WORDS = {
-  up: 'all that leaves for the Internet goes through it.',
-  searching: 'looked for; until it is reached what leaves for the Internet is dropped.',
-  gone: 'not reached; what leaves for the Internet is dropped.',
-}
-
 function ExitLine() {
-  const { data } = useRead('getVpn', {}, { everyMs: 5_000 })
+  const { data } = useExit()
   if (data === undefined) return null
   const { ExitNode, OffersExit } = data
   return (
     <>
       {ExitNode !== null && (
         <p role="status">
-          Exit node {ExitNode.Hostname || ExitNode.Wanted}: {EXIT_WORDS[ExitNode.State]}
+          <Link to="/exit" className={page.link}>
+            Exit node
+          </Link>{' '}
+          {ExitNode.Hostname || ExitNode.Wanted}: {exitInWords(ExitNode)}
         </p>
       )}
       {OffersExit !== null && <p>This node is an exit node for members.</p>}

@@ -138,6 +138,8 @@ const NO_UDP: Record<NonNullable<Udp['Reason']>, string> = {
   blocked: 'no UDP probe arrived in either direction; a firewall may block it.',
   'one-way': 'UDP arrives here from it, but not there from here; a firewall blocks one direction.',
   'both-vary': 'both NATs choose another UDP port for each peer, so that neither can be told beforehand.',
+  'one-varies':
+    'one NAT chooses another UDP port for each peer, and the other lets in only ports that its machine sent to.',
   'too-small': 'UDP packets of 1280 bytes do not pass.',
   idle: 'no packets needed UDP for long.',
 }

@@ -1,0 +1,48 @@
+/** The exit node of this machine, in words for people. */
+import type { VpnView } from '@mesh/api-contract'
+import type { StateTone } from '../parts/state-mark.tsx'
+
+export type Exit = NonNullable<VpnView['ExitNode']>
+export type ExitFamilies = Exit['Families']
+
+interface ExitState {
+  readonly tone: StateTone
+  readonly word: string
+}
+
+export function exitState({ State }: Pick<Exit, 'State'>): ExitState {
+  switch (State) {
+    case 'up':
+      return { tone: 'direct', word: 'in use' }
+    case 'searching':
+      return { tone: 'warning', word: 'looked for' }
+    case 'gone':
+      return { tone: 'refused', word: 'gone' }
+  }
+}
+
+/** Says what becomes of packets for the Internet now. */
+export function exitInWords({ State, Families }: Pick<Exit, 'State' | 'Families'>): string {
+  switch (State) {
+    case 'up': {
+      const missing = FAMILIES.filter(([family]) => !Families.includes(family)).map(([, name]) => name)
+      const none = missing.length === 0 ? '' : ` It forwards no ${missing.join(' and no ')}: such is dropped.`
+      return `all that leaves for the Internet goes through it.${none}`
+    }
+    case 'searching':
+      return 'looked for; until it is reached what leaves for the Internet is dropped.'
+    case 'gone':
+      return 'not reached; what leaves for the Internet is dropped, none of it goes past the exit node.'
+  }
+}
+
+/** `IPv4 and IPv6`; what an exit without any family forwards is nothing. */
+export function familiesInWords(families: ExitFamilies): string {
+  const names = FAMILIES.filter(([family]) => families.includes(family)).map(([, name]) => name)
+  return names.length === 0 ? 'nothing' : names.join(' and ')
+}
+
+const FAMILIES: readonly (readonly [ExitFamilies[number], string])[] = [
+  ['ipv4', 'IPv4'],
+  ['ipv6', 'IPv6'],
+]

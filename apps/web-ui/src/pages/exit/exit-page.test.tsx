@@ -1,0 +1,135 @@
+import { fireEvent, screen, within } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { CABIN, createFakeNode, NAS, refusal } from '../../../test/support/fake-node.ts'
+import { createPageSuite, text } from '../../../test/support/page-suite.tsx'
+
+const { open } = createPageSuite()
+const ok = (body: unknown) => () => ({ status: 200, body })
+
+const NO_EXIT = null
+const UP = {
+  Wanted: NAS.peerId,
+  PeerID: NAS.peerId,
+  Hostname: 'nas',
+  State: 'up',
+  Families: ['ipv4', 'ipv6'],
+}
+
+function vpnPeer(id: string, name: string, OffersExit: readonly string[] | null) {
+  return {
+    PeerID: id,
+    Hostname: name,
+    Addresses: [],
+    Routes: [],
+    OffersExit,
+    Way: 'sealed',
+    Path: 'direct',
+    Transport: 'udp',
+    RoundTripMs: 4,
+    UDP: { State: 'direct', Reason: null, Endpoint: '192.0.2.7:51820', RoundTripMs: 4 },
+    MTU: 1280,
+    Since: null,
+    PacketsIn: 0,
+    PacketsOut: 0,
+    BytesIn: 0,
+    BytesOut: 0,
+    Drops: {},
+  }
+}
+
+function vpn(ExitNode: object | null, over: object = {}) {
+  return {
+    State: 'running',
+    Interface: 'mesh0',
+    MTU: 1280,
+    Offload: true,
+    Addresses: ['10.1.0.1/24'],
+    Routes: { Advertised: [], Accepted: [] },
+    ExitNode,
+    OffersExit: null,
+    Peers: [vpnPeer(NAS.peerId, 'nas', ['ipv4', 'ipv6']), vpnPeer(CABIN.peerId, 'cabin', null)],
+    Drops: {},
+    Ignored: {},
+    Refusals: {},
+    ...over,
+  }
+}
+
+test('an exit node is chosen among those who offer one, and left again', async () => {
+  const node = createFakeNode()
+  node.answer('/api/vpn', ok(vpn(NO_EXIT)))
+  node.answer('PUT /api/vpn/exit-node', () => {
+    node.answer('/api/vpn', ok(vpn(UP)))
+    return { status: 200, body: vpn({ ...UP, State: 'searching' }) }
+  })
+  node.answer('DELETE /api/vpn/exit-node', () => {
+    node.answer('/api/vpn', ok(vpn(NO_EXIT)))
+    return { status: 200, body: { State: 'Removed' } }
+  })
+  open(node, '/exit')
+  expect(await text("What leaves for the Internet goes this machine's own way.")).toBeDefined()
+  expect(screen.queryByRole('button', { name: 'Use cabin' })).toBeNull()
+  fireEvent.click(screen.getByRole('button', { name: 'Use nas' }))
+  const question = await screen.findByRole('dialog', { name: 'Lead all through nas?' })
+  within(question).getByText(`mesh exit-node ${NAS.peerId}`)
+  expect(node.requests).not.toContain('PUT /api/vpn/exit-node')
+  fireEvent.click(within(question).getByRole('button', { name: 'Use it' }))
+  expect(await text('in use')).toBeDefined()
+  expect(JSON.parse(node.bodies.get('PUT /api/vpn/exit-node') ?? '')).toEqual({ Exit: NAS.peerId })
+  screen.getByText('All that leaves for the Internet goes through it.')
+  screen.getByText('chosen')
+  fireEvent.click(screen.getByRole('button', { name: "Use this machine's own way" }))
+  const leaving = await screen.findByRole('dialog', { name: "Use this machine's own way?" })
+  fireEvent.click(within(leaving).getByRole('button', { name: 'Use the own way' }))
+  expect(await text("What leaves for the Internet goes this machine's own way.")).toBeDefined()
+})
+
+test.each([
+  ['searching', 'looked for', /until it is reached what leaves for the Internet is dropped/],
+  ['gone', 'gone', /Not reached; what leaves for the Internet is dropped, none of it goes past/],
+])('an exit node that is %s says that packets are dropped', async (State, word, words) => {
+  const node = createFakeNode()
+  const exit = { ...UP, Wanted: 'gate', PeerID: null, Hostname: '', Families: [], State }
+  node.answer('/api/vpn', ok(vpn(exit, { Peers: [] })))
+  open(node, '/exit')
+  expect(await text(words)).toBeDefined()
+  const now = screen.getByRole('status', { name: 'In use' })
+  within(now).getByText('gate')
+  within(now).getByText(word)
+  screen.getByText(/Nobody offers to be the exit/)
+})
+
+test('an exit node of one family says what is dropped', async () => {
+  const node = createFakeNode()
+  node.answer('/api/vpn', ok(vpn({ ...UP, Families: ['ipv4'] })))
+  open(node, '/exit')
+  expect(await text(/It forwards no IPv6: such is dropped/)).toBeDefined()
+})
+
+test('a refusal is told with what to do', async () => {
+  const node = createFakeNode()
+  node.answer('/api/vpn', ok(vpn(NO_EXIT)))
+  const hint = 'Start the node with --exit-node PEER, or with --fwmark NUMBER.'
+  node.answer('PUT /api/vpn/exit-node', () => refusal(409, 'exit.no_mark', 'no mark', hint))
+  open(node, '/exit')
+  fireEvent.click(await screen.findByRole('button', { name: 'Use nas' }))
+  const question = await screen.findByRole('dialog', { name: 'Lead all through nas?' })
+  fireEvent.click(within(question).getByRole('button', { name: 'Use it' }))
+  expect(await text(hint)).toBeDefined()
+  screen.getByText("What leaves for the Internet goes this machine's own way.")
+})
+
+test('a node that is an exit node itself can use no other', async () => {
+  const node = createFakeNode()
+  node.answer('/api/vpn', ok(vpn(NO_EXIT, { OffersExit: ['ipv4'] })))
+  open(node, '/exit')
+  expect(await text(/is an exit node itself, for IPv4 of members/)).toBeDefined()
+  expect(screen.getByRole('button', { name: 'Use nas' })).toHaveProperty('disabled', true)
+})
+
+test('a node without a VPN says so', async () => {
+  const node = createFakeNode()
+  node.answer('/api/vpn', () => refusal(404, 'vpn.not_running', 'This node runs no VPN', ''))
+  open(node, '/exit')
+  expect(await text(/This node runs no VPN, so it has no exit node/)).toBeDefined()
+})

@@ -1,0 +1,88 @@
+/**
+ * Version 6.0.33 of @libp2p/webrtc holds back nobody who sends on a data channel, and each message costs an event and some
+ * memory of the library below, however short it is. Here the messages of all channels of a connection are counted, those
+ * that this node opened too; who sends more than any stream needs loses the connection.
+ *
+ * Reaches into `Connection.muxer`, its `onRemoteStream` and `onCreateStream`, and a stream's `channel`; where they are
+ * missing nothing is bounded. Without it `channel-message-rate.test.ts` fails; `npm run attack -- member-channel-messages`
+ * sends such messages.
+ */
+import type { Connection } from '@libp2p/interface'
+import { type Clock, createRateLimiter, createTokenBucket, type TokenBucket } from '@mesh/core'
+import { addressGroupOf } from '../addresses/address-group.ts'
+import {
+  CHANNEL_MESSAGES_BY_ADDRESS,
+  CHANNEL_MESSAGES_IN_ALL,
+  MAX_RATED_ADDRESSES,
+  MEMBER_CHANNEL_MESSAGES,
+  UNPROVEN_CHANNEL_MESSAGES,
+} from '../limits.ts'
+
+interface ChannelStream {
+  /** The data channel of a stream of WebRTC; streams of other muxers have none. */
+  readonly channel?: { addEventListener(type: 'message', listener: () => void): void }
+}
+
+interface ChannelMuxer {
+  readonly peerConnection?: unknown
+  onRemoteStream?: (stream: ChannelStream) => void
+  onCreateStream?: (options: unknown) => ChannelStream | Promise<ChannelStream>
+}
+
+/** What the messages of all connections have together. */
+export class ChannelMessageRates {
+  readonly #ofAddress: ReturnType<typeof createRateLimiter>
+  readonly #ofAll: TokenBucket
+
+  constructor(clock: Clock) {
+    const ofAddress = { ...CHANNEL_MESSAGES_BY_ADDRESS, maxAddresses: MAX_RATED_ADDRESSES }
+    this.#ofAddress = createRateLimiter(ofAddress, clock)
+    this.#ofAll = createTokenBucket(CHANNEL_MESSAGES_IN_ALL, clock)
+  }
+
+  /** Takes one for an address; false when none is left. */
+  take(address: string): boolean {
+    return this.#ofAddress.take(address) && this.#ofAll.take()
+  }
+}
+
+interface BoundInit {
+  /** Strangers send few messages. */
+  readonly isTrusted: () => boolean
+  readonly rates: ChannelMessageRates
+  readonly clock: Clock
+}
+
+/** Ends the connection when more messages come on its data channels than may. */
+export function boundChannelMessages(connection: Connection, { isTrusted, rates, clock }: BoundInit): void {
+  const { muxer } = connection as unknown as { readonly muxer?: ChannelMuxer }
+  if (muxer?.peerConnection === undefined) return
+  const ofStranger = createTokenBucket(UNPROVEN_CHANNEL_MESSAGES, clock)
+  const ofMember = createTokenBucket(MEMBER_CHANNEL_MESSAGES, clock)
+  const address = addressGroupOf(connection)
+  let isOver = false
+  const onMessage = () => {
+    // what is on its way when the connection ends counts for nobody
+    if (isOver) return
+    const isAllowed = (isTrusted() || ofStranger.take()) && ofMember.take() && rates.take(address)
+    if (isAllowed) return
+    isOver = true
+    connection.abort(new Error('too many messages'))
+  }
+  const watch = ({ channel }: ChannelStream) => channel?.addEventListener('message', onMessage)
+  const onRemoteStream = muxer.onRemoteStream?.bind(muxer)
+  if (onRemoteStream !== undefined) {
+    muxer.onRemoteStream = (stream) => {
+      watch(stream)
+      onRemoteStream(stream)
+    }
+  }
+  const onCreateStream = muxer.onCreateStream?.bind(muxer)
+  if (onCreateStream !== undefined) {
+    muxer.onCreateStream = async (options) => {
+      const stream = await onCreateStream(options)
+      watch(stream)
+      return stream
+    }
+  }
+}
