@@ -86,10 +86,20 @@ export function readKeyFile(file: string, log: Logger): Identity | undefined {
     })
   }
   if ((stat.mode & 0o077) !== 0) {
-    chmodSync(file, 0o600)
-    log.warn('the identity could be read by other users of this machine; its mode is 0600 now', { file })
+    closeToOthers(file, log)
   }
   return identity
+}
+
+function closeToOthers(file: string, log: Logger): void {
+  try {
+    chmodSync(file, 0o600)
+    log.warn('the identity could be read by other users of this machine; its mode is 0600 now', { file })
+  } catch (error) {
+    // it is another user's
+    const hint = `chmod 600 ${shellWord(file)}`
+    log.warn('the identity can be read by other users of this machine', { file, error, hint })
+  }
 }
 
 function decodeIdentity(bytes: Uint8Array): Identity | undefined {

@@ -57,6 +57,21 @@ test('an identity that others could read is closed to them', () => {
   expect(statSync(join(folder, 'identity')).mode & 0o777).toBe(0o600)
 })
 
+test.skipIf(process.getuid?.() !== 0)('an identity of root that others can read is told, and used', () => {
+  const { id } = openIdentity(folder, systemRandom, silentLogger)
+  chmodSync(join(folder, 'identity'), 0o644)
+  chmodSync(folder, 0o755)
+  const warnings: string[] = []
+  process.seteuid?.(65_534)
+  try {
+    const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) }
+    expect(openIdentity(folder, systemRandom, log).id).toBe(id)
+  } finally {
+    process.seteuid?.(0)
+  }
+  expect(warnings).toEqual(['the identity can be read by other users of this machine'])
+})
+
 test('a damaged identity is refused and left alone', () => {
   const bytes = encodeIdentity(createIdentity(systemRandom))
   for (const damaged of [
