@@ -28,7 +28,7 @@ interface WatchedStoreComponents {
 export class WatchedStore implements Store {
   readonly #store: Store
   readonly #components: WatchedStoreComponents
-  /** What it ended with when it took something the last time; undefined in a fresh store. */
+  /** Head and fingerprint of the last batch that it took; undefined in a fresh store. */
   #stored: Pick<StoreBatch, 'head' | 'fingerprint'> | undefined
   #failure: StoreFailure | undefined
   #isTold = false

@@ -1,7 +1,8 @@
 /** Asks this machine's router for a UDP port by PCP, and where it is older by NAT-PMP; the answer comes from it alone. */
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { type Clock, type IpAddress, parseIp, type Random } from '@mesh/core'
+import { type Clock, parseIp, type Random } from '@mesh/core'
+import type { PortMapping } from '../addresses/port-mapping.ts'
 import { PORT_CONTROL_ASKS_MS } from '../nat-limits.ts'
 import {
   decodePortControl,
@@ -11,12 +12,6 @@ import {
   PCP_NONCE_BYTES,
   type PortControlAnswer,
 } from './port-control-message.ts'
-
-/** An address and a port, such as those of a router that lead to a port of this machine. */
-export interface PortMapping {
-  readonly address: IpAddress
-  readonly port: number
-}
 
 export interface GrantedMapping extends PortMapping {
   readonly lifetimeS: number

@@ -15,11 +15,12 @@ import {
   UPNP_FAILURES,
   UPNP_RENEW_MS,
 } from '../nat-limits.ts'
+import type { PortMapping } from '../addresses/port-mapping.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { mapUdp, unmapUdp } from '../upstream/upnp-udp.ts'
 import { defaultRouter } from './default-router.ts'
 import { PORT_CONTROL_PORT } from './port-control-message.ts'
-import { askForMapping, mappingNonce, type PortMapping } from './port-control.ts'
+import { askForMapping, mappingNonce } from './port-control.ts'
 
 export type OnMapped = (mappings: readonly PortMapping[]) => void
 

@@ -1,7 +1,7 @@
 /**
- * Version 6.0.33 of @libp2p/webrtc holds back nobody who sends on a data channel, and each message costs an event and some
- * memory of the library below, however short it is. Here the messages of all channels of a connection are counted, those
- * that this node opened too; who sends more than any stream needs loses the connection.
+ * Bounds how many messages come on the data channels of a connection, those that this node opened too; who sends more than
+ * any stream needs loses the connection. Each message costs an event and some memory of the library below, however short it
+ * is, and @libp2p/webrtc 6.0.33 holds back nobody.
  *
  * Reaches into `Connection.muxer`, its `onRemoteStream` and `onCreateStream`, and a stream's `channel`; where they are
  * missing nothing is bounded. Without it `channel-message-rate.test.ts` fails; `npm run attack -- member-channel-messages`
@@ -29,7 +29,7 @@ interface ChannelMuxer {
   onCreateStream?: (options: unknown) => ChannelStream | Promise<ChannelStream>
 }
 
-/** What the messages of all connections have together. */
+/** The shares of messages that connections have by address and in all. */
 export class ChannelMessageRates {
   readonly #ofAddress: ReturnType<typeof createRateLimiter>
   readonly #ofAll: TokenBucket

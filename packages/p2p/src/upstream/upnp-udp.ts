@@ -10,7 +10,7 @@
  */
 import type { Gateway } from '@achingbrain/nat-port-mapper'
 import { tryParseIp } from '@mesh/core'
-import type { PortMapping } from '../nat/port-control.ts'
+import type { PortMapping } from '../addresses/port-mapping.ts'
 import { UPNP_LEASE_S } from '../nat-limits.ts'
 
 type Argument = readonly [name: string, value: string | number]
