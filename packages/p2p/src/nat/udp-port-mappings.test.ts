@@ -4,7 +4,7 @@ import { silentLogger, systemRandom } from '@mesh/core'
 import { expect, test } from 'vitest'
 import { MAX_UPNP_ROUTERS, UPNP_RENEW_MS } from '../nat-limits.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import type { PortMapping } from './port-control.ts'
+import type { PortMapping } from '../addresses/port-mapping.ts'
 import { createUdpPortMappings } from './udp-port-mappings.ts'
 
 const PORT = 47_100
