@@ -307,6 +307,12 @@ pub fn trim_memory() -> bool {
     memory::trim()
 }
 
+/// Has the C library take each block of at least so many bytes from the system by itself.
+#[napi]
+pub fn map_blocks_from(bytes: i32) -> bool {
+    memory::map_blocks_from(bytes)
+}
+
 /// Every reason's name, so that a test can hold TypeScript's against them.
 #[napi]
 pub fn reason_names() -> Vec<String> {

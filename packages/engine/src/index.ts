@@ -54,4 +54,4 @@ export {
   type Tunnel,
   type TunnelPath,
 } from './table.ts'
-export { trimMemory } from './trim-memory.ts'
+export { mapBlocksFrom, trimMemory } from './trim-memory.ts'

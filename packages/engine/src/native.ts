@@ -8,6 +8,7 @@ export interface NativeAddon {
   markSocket(fd: number, mark: number): void
   duplicateDescriptor(fd: number): number
   trimMemory(): boolean
+  mapBlocksFrom(bytes: number): boolean
   reasonNames(): string[]
   eventNames(): string[]
 }

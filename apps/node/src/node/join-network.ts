@@ -19,7 +19,7 @@ import type { Sharing } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from './member-names.ts'
 import { prospectOf } from './prospect.ts'
-import { ownMemory, startMemoryTrim } from './trim-memory.ts'
+import { mapLargeBuffers, ownMemory, startMemoryTrim } from './trim-memory.ts'
 import { collectByTraffic, trimAfterPeers } from './trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
@@ -45,6 +45,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   ends.add(logMembers({ p2p, names: () => memberNames(ledger), clock, log: log.child('p2p') }))
   ends.add(trimAfterPeers(p2p, clock))
   ends.add(startMemoryTrim({ ...ownMemory, clock }))
+  void mapLargeBuffers()
 
   const { createReplicator } = await import('@mesh/replication')
   const limits = { gossipMemoryBytes: settings.gossipMaxMemory }

@@ -34,6 +34,19 @@ export function startMemoryTrim(components: MemoryTrimComponents): () => void {
   return () => trim.stop()
 }
 
+/** The least block that is taken from the system by itself, in bytes: streams make blocks of 64 KiB, in great numbers. */
+const LEAST_MAPPED_BYTES = 256 * 1024
+
+/** Has large buffers given back when they are freed, where the engine's addon can. */
+export async function mapLargeBuffers(): Promise<void> {
+  try {
+    const { mapBlocksFrom } = await import('@mesh/engine')
+    mapBlocksFrom(LEAST_MAPPED_BYTES)
+  } catch {
+    // no addon for this platform
+  }
+}
+
 /** This process: its figures, its collector, and the engine's addon. */
 export const ownMemory = {
   read: () => process.memoryUsage(),

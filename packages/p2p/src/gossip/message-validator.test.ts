@@ -12,6 +12,7 @@ import { MessageValidator } from './message-validator.ts'
 async function createValidator() {
   const clock = createManualClock()
   const told: number[] = []
+  const copied: number[] = []
   const key = await generateKeyPair('Ed25519')
   const peerId = peerIdFromPrivateKey(key)
   const plaintext = new Uint8Array(1)
@@ -26,6 +27,7 @@ async function createValidator() {
       clock,
       refusals: createRefusals({ clock, emit: () => {} }),
       membership: { mayUse: () => true },
+      onReceived: (bytes) => copied.push(told.length === 0 ? bytes : -1),
     },
   )
   const messageOf = (bytes: number) =>
@@ -38,7 +40,7 @@ async function createValidator() {
       signature: new Uint8Array(),
       key: key.publicKey,
     }) satisfies Message
-  return { validator, clock, told, peerId, messageOf }
+  return { validator, clock, told, copied, peerId, messageOf }
 }
 
 test('a short message is judged at once', async () => {
@@ -48,10 +50,13 @@ test('a short message is judged at once', async () => {
 })
 
 test('a long one is judged in the next turn of the event loop', async () => {
-  const { validator, clock, told, peerId, messageOf } = await createValidator()
-  const verdict = validator.judge(peerId, messageOf(LONG_MESSAGE_BYTES))
+  const { validator, clock, told, copied, peerId, messageOf } = await createValidator()
+  const message = messageOf(LONG_MESSAGE_BYTES)
+  const verdict = validator.judge(peerId, message)
   expect(told).toHaveLength(0)
   await clock.advance(0)
   expect(await verdict).toBe(TopicValidatorResult.Accept)
   expect(told).toHaveLength(1)
+  // its signature's check is over: what that copied can be collected before more is made
+  expect(copied).toEqual([2 * message.data.length])
 })

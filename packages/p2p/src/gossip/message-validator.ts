@@ -27,7 +27,12 @@ interface MessageValidatorComponents {
   readonly refusals: Refusals
   /** Who may speak, by the signed author, whoever passed the message on. */
   readonly membership: Pick<Membership, 'mayUse'>
+  /** Told how many bytes of buffers judging a long message leaves to be collected, as they come about. */
+  readonly onReceived: (bytes: number) => void
 }
+
+/** How many copies of a message gossipsub makes to check its signature. */
+const SIGNATURE_COPIES = 2
 
 export class MessageValidator {
   readonly #init: MessageValidatorInit
@@ -49,7 +54,10 @@ export class MessageValidator {
   judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult | Promise<TopicValidatorResult> {
     if (message.data.length < LONG_MESSAGE_BYTES) return this.#judge(hop, message)
     return new Promise((resolve) => {
-      this.#components.clock.after(0, () => resolve(this.#judge(hop, message)))
+      this.#components.clock.after(0, () => {
+        this.#components.onReceived(SIGNATURE_COPIES * message.data.length)
+        resolve(this.#judge(hop, message))
+      })
     })
   }
 

@@ -33,8 +33,8 @@ export interface P2pMemberInit {
   /** The agent that identify tells others, strangers too; `mesh` by default. */
   readonly userAgent?: string
   /**
-   * Told how many bytes came on a connection, as they come: each becomes several buffers, which the program may want to
-   * collect sooner than the engine would.
+   * Told how many bytes came on a connection, as they come, and how many were copied of a long message: each becomes several
+   * buffers, which the program may want to collect sooner than the engine would.
    */
   readonly onReceived?: (bytes: number) => void
 }

@@ -83,6 +83,7 @@ interface ReachParts {
 /** Creates the parts around a host that does not listen yet; none of them is started. */
 export function createMemberParts(given: Given, components: P2pComponents): MemberParts {
   const { init, platform, host, refusals } = given
+  const { onReceived = () => {} } = init
   const { clock, logger } = components
   const self = parsePeerId(host.peerId.toString())
   const spoken = createSpokenProtocols({ libp2p: host })
@@ -128,7 +129,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     offeredChannels:
       bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals, held }),
     paths: createPeerPaths({ libp2p: host, streams, spoken }),
-    topic: createGossipTopic(network, { ...shared, membership, held, ...cipher }),
+    topic: createGossipTopic(network, { ...shared, membership, held, ...cipher, onReceived }),
   }
 }
 
