@@ -77,20 +77,23 @@ it.skipIf(whyNoAddon !== undefined)(
   },
 )
 
-it.skipIf(whyNoAddon !== undefined)('gives a large block back when it is freed, however large others were', () => {
-  const residentMb = () => process.memoryUsage.rss() / 2 ** 20
-  const allocate = (count: number, bytes: number) =>
-    Array.from({ length: count }, () => Buffer.allocUnsafeSlow(bytes).fill(1))
-  expect(surface.mapBlocksFrom(256 * 1024)).toBe(true)
-  // what the library takes its bound from
-  for (const { buffer } of allocate(4, 16 * 2 ** 20)) buffer.transfer(0)
-  const blocks = allocate(16, 4 * 2 ** 20)
-  const before = residentMb()
-  // every second one lives, so that those between could not be given back in a row
-  for (const [at, { buffer }] of blocks.entries()) if (at % 2 === 0) buffer.transfer(0)
-  expect(residentMb()).toBeLessThan(before - 24)
-  expect(blocks).toHaveLength(16)
-})
+it.skipIf(whyNoAddon !== undefined)(
+  'gives a large block back when it is freed, however large others were',
+  () => {
+    const residentMb = () => process.memoryUsage.rss() / 2 ** 20
+    const allocate = (count: number, bytes: number) =>
+      Array.from({ length: count }, () => Buffer.allocUnsafeSlow(bytes).fill(1))
+    expect(surface.mapBlocksFrom(256 * 1024)).toBe(true)
+    // what the library takes its bound from
+    for (const { buffer } of allocate(4, 16 * 2 ** 20)) buffer.transfer(0)
+    const blocks = allocate(16, 4 * 2 ** 20)
+    const before = residentMb()
+    // every second one lives, so that those between could not be given back in a row
+    for (const [at, { buffer }] of blocks.entries()) if (at % 2 === 0) buffer.transfer(0)
+    expect(residentMb()).toBeLessThan(before - 24)
+    expect(blocks).toHaveLength(16)
+  },
+)
 
 it.skipIf(whyNoAddon !== undefined)('says so when a descriptor that is to be marked is no socket', () => {
   const code = (call: () => void) => {
