@@ -51,19 +51,20 @@ switch (command) {
     process.exitCode = 2
 }
 
-/** Only when the lockfile differs from the one that was last installed. */
+/** Only when the lockfile, or pnpm's version, differs from the one that was last installed. */
 async function install() {
   const stamp = join(root, 'node_modules/.mesh-installed')
-  const lockfile = createHash('sha256')
+  const wanted = createHash('sha256')
+    .update(packageManager)
     .update(readFileSync(join(root, 'pnpm-lock.yaml')))
     .digest('hex')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lockfile) return
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.log('Installing the dependencies (the first time takes about a minute) ...')
   await pnpm(
     ['install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=warn'],
     'still installing',
   )
-  writeFileSync(stamp, lockfile)
+  writeFileSync(stamp, wanted)
 }
 
 /** turbo knows what has changed and builds only that. */
@@ -73,9 +74,15 @@ async function build(...filter) {
   await pnpm(words, 'still building')
 }
 
-/** @param stillBusy said every so often while it runs, with the time that has passed */
+/**
+ * Runs pnpm by npx, which asks the registry for it each time and tries for a minute where there is no network; once pnpm
+ * has installed the workspace npx has it, and is told to ask no more.
+ *
+ * @param stillBusy said every so often while it runs, with the time that has passed
+ */
 async function pnpm(words, stillBusy) {
-  const { status, error } = await run('npx', ['--yes', packageManager, ...words], {
+  const known = words[0] === 'install' ? [] : ['--prefer-offline']
+  const { status, error } = await run('npx', ['--yes', ...known, packageManager, ...words], {
     cwd: root,
     env: environment,
     stillBusy,

@@ -67,7 +67,11 @@ export function judge(given: Claim, at: StricterCircumstances): Verdict {
   return policy === undefined ? judgeOpen(claim, at) : judgeByWire(claim, at)
 }
 
-function standing(existing: Entry | undefined, { isReplaceable }: StricterCircumstances): Entry | undefined {
+/** Gives a stored entry as rules see it: one that may be replaced counts as the oldest. */
+export function standing(
+  existing: Entry | undefined,
+  { isReplaceable }: Pick<StricterCircumstances, 'isReplaceable'>,
+): Entry | undefined {
   return existing !== undefined && isReplaceable?.(existing) === true
     ? { ...existing, version: 0n }
     : existing

@@ -5,7 +5,7 @@ import { MeshError } from '@mesh/core'
 import { canonicalBytes } from '../entries/canonical.ts'
 import { utf8Length } from '../entries/utf8-length.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import { type Claim, hasExpired, judge, type Verdict } from '../rules/judge.ts'
+import { type Claim, hasExpired, judge, standing, type Verdict } from '../rules/judge.ts'
 import type { LedgerErrorCode, OwnershipMode } from '../ledger.ts'
 import { MAX_BUCKET_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES } from '../limits.ts'
 import { heartbeatOf, isLiveAt } from '../rules/liveness.ts'
@@ -55,15 +55,11 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
   const { mode, signer, policyOf, livenessMs } = init
   const self = signer.peerId
   const tag = versionTag(self)
-  /** An entry from the future counts as the oldest one. */
-  const standing = (existing: Entry | undefined): Entry | undefined =>
-    existing !== undefined && init.isReplaceable(existing) ? { ...existing, version: 0n } : existing
-
   const draft = (
     { position, value, above }: LocalWrite,
     { existing, prunedVersion, nowMs }: Ground,
   ): KeyedEntry => {
-    const previous = standing(existing)?.version ?? prunedVersion ?? 0n
+    const previous = standing(existing, init)?.version ?? prunedVersion ?? 0n
     const floor = above !== undefined && above > previous ? above : previous
     const entry: Entry = {
       value: value ?? '',
@@ -95,7 +91,7 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
       if (mode !== 'enforce') return undefined
       const incoming = draft(write, ground)
       const policy = policyOf(incoming.bucket)
-      const claim: Claim = { incoming, existing: standing(ground.existing), policy }
+      const claim: Claim = { incoming, existing: standing(ground.existing, init), policy }
       const verdict = judge(claim, {
         nowMs: ground.nowMs,
         livenessMs,

@@ -17,7 +17,11 @@ import {
 } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
-import { boundChannelMessages, ChannelMessageRates } from '../upstream/channel-message-rate.ts'
+import {
+  boundChannelMessages,
+  createChannelMessageRate,
+  type TakeMessage,
+} from '../upstream/channel-message-rate.ts'
 import { boundInboundStreams } from '../upstream/inbound-stream-rate.ts'
 import { boundMuxedMessages } from '../upstream/message-bounds.ts'
 import { boundAnswers } from '../upstream/negotiation-answers.ts'
@@ -61,7 +65,7 @@ export class ConnectionGuard {
   /** The times since when peers are known as members. */
   readonly #knownSince = new BoundedMap<string, number>(4 * MAX_KNOWN_PEERS)
   readonly #strikes = new BoundedMap<string, Strikes>(4 * MAX_KNOWN_PEERS)
-  readonly #channelMessages: ChannelMessageRates
+  readonly #takeMessage: TakeMessage
   #guarded: GuardedHost | undefined
   #stopMembership = () => {}
 
@@ -69,7 +73,7 @@ export class ConnectionGuard {
     const { maxConnections = MAX_CONNECTIONS } = init
     this.#init = init
     this.#clock = components.clock
-    this.#channelMessages = new ChannelMessageRates(components.clock)
+    this.#takeMessage = createChannelMessageRate(components.clock)
     this.#log = components.logger.child('connections')
     const part = Math.floor(maxConnections * UNPROVEN_PART)
     this.bounds = {
@@ -132,7 +136,7 @@ export class ConnectionGuard {
     const { held, isCounted } = this.#guarded
     const isTrusted = () => this.#isMember(peer)
     boundMuxedMessages(detail)
-    boundChannelMessages(detail, { isTrusted, rates: this.#channelMessages, clock: this.#clock })
+    boundChannelMessages(detail, { isTrusted, takeMessage: this.#takeMessage, clock: this.#clock })
     boundInboundStreams(detail, { isTrusted, isCounted, held, clock: this.#clock })
     this.#closeSurplus(detail)
   }

@@ -9,19 +9,19 @@ import {
   MEMBER_CHANNEL_MESSAGES,
   UNPROVEN_CHANNEL_MESSAGES,
 } from '../limits.ts'
-import { boundChannelMessages, ChannelMessageRates } from './channel-message-rate.ts'
+import { boundChannelMessages, createChannelMessageRate, type TakeMessage } from './channel-message-rate.ts'
 
 interface ConnectInit {
   readonly isTrusted?: boolean
   readonly address?: string
   readonly clock?: Clock
-  readonly rates?: ChannelMessageRates
+  readonly takeMessage?: TakeMessage
 }
 
 /** A connection of WebRTC, and what sends on a channel of it as often as may be before it ends. */
 function connect({ isTrusted = true, address = '192.0.2.1', ...shared }: ConnectInit) {
   const { clock = createManualClock() } = shared
-  const { rates = new ChannelMessageRates(clock) } = shared
+  const { takeMessage = createChannelMessageRate(clock) } = shared
   const end = { isAborted: false }
   const muxer = {
     peerConnection: {},
@@ -30,7 +30,7 @@ function connect({ isTrusted = true, address = '192.0.2.1', ...shared }: Connect
   }
   const remoteAddr = multiaddr(`/ip4/${address}/udp/1/webrtc-direct`)
   const connection = { muxer, abort: () => (end.isAborted = true), remoteAddr } as unknown as Connection
-  boundChannelMessages(connection, { isTrusted: () => isTrusted, rates, clock })
+  boundChannelMessages(connection, { isTrusted: () => isTrusted, takeMessage, clock })
   const theirs = new EventTarget()
   muxer.onRemoteStream({ channel: theirs })
   /** How many messages it took until the connection ended, or `most`. */
@@ -74,10 +74,11 @@ test('what comes on a channel that this node opened counts too', async () => {
 
 test('many connections of one address, and many addresses, have no more together', () => {
   const clock = createManualClock()
-  const rates = new ChannelMessageRates(clock)
+  const takeMessage = createChannelMessageRate(clock)
   let sent = 0
-  for (let at = 0; at < 20; at++) sent += connect({ clock, rates }).send(MANY)
+  for (let at = 0; at < 20; at++) sent += connect({ clock, takeMessage }).send(MANY)
   expect(sent).toBeLessThanOrEqual(CHANNEL_MESSAGES_BY_ADDRESS.burst + 20)
-  for (let at = 0; at < 100; at++) sent += connect({ clock, rates, address: `192.0.3.${at}` }).send(MANY)
+  for (let at = 0; at < 100; at++)
+    sent += connect({ clock, takeMessage, address: `192.0.3.${at}` }).send(MANY)
   expect(sent).toBeLessThanOrEqual(CHANNEL_MESSAGES_IN_ALL.burst + 120)
 })

@@ -8,12 +8,12 @@
  * sends such messages.
  */
 import type { Connection } from '@libp2p/interface'
-import { type Clock, createRateLimiter, createTokenBucket, type TokenBucket } from '@mesh/core'
+import { type Clock, createTokenBucket } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
+import { createGroupRate } from '../addresses/address-rate.ts'
 import {
   CHANNEL_MESSAGES_BY_ADDRESS,
   CHANNEL_MESSAGES_IN_ALL,
-  MAX_RATED_ADDRESSES,
   MEMBER_CHANNEL_MESSAGES,
   UNPROVEN_CHANNEL_MESSAGES,
 } from '../limits.ts'
@@ -29,32 +29,26 @@ interface ChannelMuxer {
   onCreateStream?: (options: unknown) => ChannelStream | Promise<ChannelStream>
 }
 
-/** The shares of messages that connections have by address and in all. */
-export class ChannelMessageRates {
-  readonly #ofAddress: ReturnType<typeof createRateLimiter>
-  readonly #ofAll: TokenBucket
+/** Takes a message of an address; false when it, or all together, sent too many. */
+export type TakeMessage = (address: string) => boolean
 
-  constructor(clock: Clock) {
-    const ofAddress = { ...CHANNEL_MESSAGES_BY_ADDRESS, maxAddresses: MAX_RATED_ADDRESSES }
-    this.#ofAddress = createRateLimiter(ofAddress, clock)
-    this.#ofAll = createTokenBucket(CHANNEL_MESSAGES_IN_ALL, clock)
-  }
-
-  /** Takes one for an address; false when none is left. */
-  take(address: string): boolean {
-    return this.#ofAddress.take(address) && this.#ofAll.take()
-  }
+/** The messages of the connections of one host. */
+export function createChannelMessageRate(clock: Clock): TakeMessage {
+  return createGroupRate({ ofAddress: CHANNEL_MESSAGES_BY_ADDRESS, ofAll: CHANNEL_MESSAGES_IN_ALL }, clock)
 }
 
 interface BoundInit {
   /** Strangers send few messages. */
   readonly isTrusted: () => boolean
-  readonly rates: ChannelMessageRates
+  readonly takeMessage: TakeMessage
   readonly clock: Clock
 }
 
 /** Ends the connection when more messages come on its data channels than may. */
-export function boundChannelMessages(connection: Connection, { isTrusted, rates, clock }: BoundInit): void {
+export function boundChannelMessages(
+  connection: Connection,
+  { isTrusted, takeMessage, clock }: BoundInit,
+): void {
   const { muxer } = connection as unknown as { readonly muxer?: ChannelMuxer }
   if (muxer?.peerConnection === undefined) return
   const ofStranger = createTokenBucket(UNPROVEN_CHANNEL_MESSAGES, clock)
@@ -64,7 +58,7 @@ export function boundChannelMessages(connection: Connection, { isTrusted, rates,
   const onMessage = () => {
     // what is on its way when the connection ends counts for nobody
     if (isOver) return
-    const isAllowed = (isTrusted() || ofStranger.take()) && ofMember.take() && rates.take(address)
+    const isAllowed = (isTrusted() || ofStranger.take()) && ofMember.take() && takeMessage(address)
     if (isAllowed) return
     isOver = true
     connection.abort(new Error('too many messages'))
