@@ -11,6 +11,10 @@ const LAST_PORT = 8099
 /** Names of the settings that say which network to join. */
 const NETWORK = ['token', 'token-file', 'config']
 
+/** How often it is looked whether the process that began this one is there still, in ms. */
+const PARENT_LOOK_MS = 1_000
+const parent = process.ppid
+
 /** Resolves when the node has ended; sets the exit code. Further words go to `mesh api`. */
 export async function start({ root, args }) {
   const node = join(root, 'node_modules/.bin/node')
@@ -33,6 +37,8 @@ export async function start({ root, args }) {
   // a terminal sends Ctrl-C to the node as well; other signals come to this process alone
   process.on('SIGINT', () => {})
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  // npm runs this in a shell that hands no signal on: when npm is ended so is the shell, and nobody tells this process
+  const orphaned = setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), PARENT_LOOK_MS)
   process.exitCode = await new Promise((resolve) => {
     child.once('error', (error) => {
       console.error(`cannot start the node: ${error.message}`)
@@ -40,6 +46,7 @@ export async function start({ root, args }) {
     })
     child.once('exit', (code, signal) => resolve(signal === null ? code : 1))
   })
+  clearInterval(orphaned)
 }
 
 /** Did the person set this option, by a flag or the environment? */

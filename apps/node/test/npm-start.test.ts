@@ -1,0 +1,45 @@
+/** What `npm start` leaves behind: nothing. */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { eventually } from '@mesh/testkit'
+import { expect, test } from 'vitest'
+import { createMesh, makeToken } from './harness.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const FLAGS = ['--listen=127.0.0.1:0', '--mdns=false', '--natmap=false', '--private']
+
+test.skipIf(process.platform === 'win32' || !existsSync(join(ROOT, 'apps/node/dist/main.js')))(
+  'a node ends when the shell is ended in which npm started it, which hands no signal on',
+  async () => {
+    const mesh = createMesh()
+    const words = { root: ROOT, args: [...FLAGS, `--state-dir=${mesh.folder}/state`] }
+    const script = `import { start } from '${ROOT}/scripts/start.mjs'; await start(${JSON.stringify(words)})`
+    // with a second command the shell stays, and does not become the first
+    const shell = spawn('sh', ['-c', '"$0" --input-type=module -e "$1"; true', process.execPath, script], {
+      env: { PATH: process.env['PATH'], HOME: mesh.folder, MESHTOKEN: makeToken() },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    try {
+      let said = ''
+      shell.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+      const url = await eventually(
+        () => {
+          const [, found] = /"api and web page","url":"([^"]*)"/.exec(said) ?? []
+          expect(found, said).toBeDefined()
+          return found
+        },
+        { withinMs: 20_000 },
+      )
+      expect((await fetch(`${url}/healthz`)).status).toBe(200)
+      shell.kill('SIGTERM')
+      await eventually(() => expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed'), {
+        withinMs: 20_000,
+      })
+    } finally {
+      shell.kill('SIGKILL')
+      await mesh.cleanUp()
+    }
+  },
+  60_000,
+)
