@@ -26,7 +26,7 @@ test.skipIf(process.platform === 'win32' || !existsSync(join(ROOT, 'apps/node/di
       const url = await eventually(
         () => {
           const [, found] = /"api and web page","url":"([^"]*)"/.exec(said) ?? []
-          expect(found, said).toBeDefined()
+          expect(found).toBeDefined()
           return found
         },
         { withinMs: 20_000 },
