@@ -1,7 +1,7 @@
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { webRTCDirect } from '@libp2p/webrtc'
 import { systemClock } from '@mesh/core'
-import { eventually } from '@mesh/testkit'
+import { eventually, freePort } from '@mesh/testkit'
 import { createLibp2p } from 'libp2p'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
@@ -34,7 +34,7 @@ async function openChannel() {
   process.on('unhandledRejection', note)
   onTestFinished(() => void process.off('unhandledRejection', note))
   const [host, stranger] = await Promise.all([
-    startHost(['/ip4/127.0.0.1/udp/0/webrtc-direct']),
+    startHost([`/ip4/127.0.0.1/udp/${await freePort()}/webrtc-direct`]),
     startHost([]),
   ])
   const connection = await stranger.dial(host.getMultiaddrs())

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { Connection, Stream, Transport } from '@libp2p/interface'
 import { webRTC, webRTCDirect } from '@libp2p/webrtc'
-import { eventually } from '@mesh/testkit'
+import { eventually, freePort } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
@@ -51,7 +51,7 @@ test('packets from one address begin no more connections than it may have', asyn
   let asked = 0
   const host = await createLibp2p({
     privateKey: await generateKeyPair('Ed25519'),
-    addresses: { listen: ['/ip4/127.0.0.1/udp/0/webrtc-direct'] },
+    addresses: { listen: [`/ip4/127.0.0.1/udp/${await freePort()}/webrtc-direct`] },
     transports: [
       (components) => {
         const transport: Transport = webRTCDirect({ rtcConfiguration: { iceServers: [] } })(components)
