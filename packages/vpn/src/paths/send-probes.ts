@@ -68,7 +68,7 @@ export function ping(
   { now, effects }: { readonly now: number; readonly effects: PathEffect[] },
 ): void {
   if (path.sent.length >= MAX_UNANSWERED) return
-  const nonce = ++state.nonce
+  const nonce = state.drawNonce()
   const length = probeLength(state, path, now)
   path.sent.push({ nonce, at: now, length })
   const by = { socket: path.socket, turn: path.ownTurn }

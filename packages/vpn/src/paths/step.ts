@@ -179,7 +179,7 @@ function takePong(
   const sent = path?.sent.find((each) => each.nonce === nonce)
   if (path === undefined || sent === undefined) return
   // those before it were overtaken or lost; one answer shows that the path works
-  path.sent = path.sent.filter((each) => each.nonce > nonce)
+  path.sent = path.sent.slice(path.sent.indexOf(sent) + 1)
   const rttMs = now - sent.at
   path.rttMs = path.rttMs === undefined ? rttMs : path.rttMs + (rttMs - path.rttMs) / 4
   path.answeredAt = now
