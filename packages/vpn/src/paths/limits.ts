@@ -129,6 +129,8 @@ export const PROBES_OF_PEER = { perSecond: 40, burst: 200 } as const
 export const UNPROVEN_PROBES_OF_PEER = { perSecond: 5, burst: 300 } as const
 /** The same to one address (an IPv4 address, or a /64 of IPv6), whoever named it: many members may be behind one NAT. */
 export const UNPROVEN_PROBES_TO_ADDRESS = { perSecond: 10, burst: 300 } as const
+/** The same of all peers that speak from one address, or over one relay: others find their paths meanwhile. */
+export const UNPROVEN_PROBES_OF_ADDRESS = { perSecond: 50, burst: 750 } as const
 /** The same to all addresses together. */
 export const UNPROVEN_PROBES_IN_ALL = { perSecond: 100, burst: 1_500 } as const
 /** Addresses whose probes are counted; of more, the one probed longest ago begins anew. */

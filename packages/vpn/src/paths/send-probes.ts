@@ -93,7 +93,7 @@ export function ping(
   { now, effects, length = probeLength(state, path, now) }: Sending & { readonly length?: number },
 ): void {
   if (path.sent.length >= MAX_UNANSWERED) return
-  const nonce = ++state.nonce
+  const nonce = state.drawNonce()
   path.sent.push({ nonce, at: now, length })
   const by = { socket: path.socket, turn: path.ownTurn }
   const hasAnswered = path.answeredAt !== undefined

@@ -187,7 +187,8 @@ function takePong(
   if (path === undefined || sent === undefined) return
   // those before it were overtaken or lost; one answer shows that the path works, but not for longer ones
   const isSure = (length: number) => path.mtu === 0 || length <= Math.max(path.mtu + SEAL_BYTES, sent.length)
-  path.sent = path.sent.filter((each) => each.nonce > nonce || (each !== sent && !isSure(each.length)))
+  const at = path.sent.indexOf(sent)
+  path.sent = path.sent.filter((each, index) => index > at || (index < at && !isSure(each.length)))
   const rttMs = now - sent.at
   path.rttMs = path.rttMs === undefined ? rttMs : path.rttMs + (rttMs - path.rttMs) / 4
   path.answeredAt = now
