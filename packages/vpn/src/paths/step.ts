@@ -194,7 +194,8 @@ function takePong(
   path.answeredAt = now
   path.isThroughNat = !isSeenAsOwn || path.kind !== 'own'
   path.lost = 0
-  if (sent.length > LEAST_PING_BYTES) takeLength(path, Math.min(sent.length - SEAL_BYTES, state.wantedMtu), now)
+  if (sent.length > LEAST_PING_BYTES)
+    takeLength(path, Math.min(sent.length - SEAL_BYTES, state.wantedMtu), now)
   if (path === state.chosen) state.isSuspect = false
   else if (state.chosen !== undefined && sent.length > LEAST_PING_BYTES) {
     compare(state.chosen, path)
