@@ -68,6 +68,8 @@ export interface ByteStreams {
 /** Length-prefixed messages between two members who proved the network's key. */
 export interface VpnChannel {
   readonly peer: PeerId
+  /** The group under which bounds by address count it: an IPv4 address, or a /64 of IPv6; a relay's over a relay. */
+  readonly address?: string | undefined
   readonly direct: boolean
   send(message: Uint8Array): Promise<void>
   messages(): AsyncIterable<Uint8Array>

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { isCandidateAddress } from '../src/paths/candidates.ts'
 import {
   UNPROVEN_PROBES_IN_ALL,
+  UNPROVEN_PROBES_OF_ADDRESS,
   UNPROVEN_PROBES_OF_PEER,
   UNPROVEN_PROBES_TO_ADDRESS,
 } from '../src/paths/limits.ts'
@@ -17,14 +18,17 @@ afterEach(async () => {
 
 const isDirect = (a: SimMember, b: SimMember) => a.paths.pathOf(b.id)?.alsoStream === false
 
+interface Attack {
+  readonly keys: readonly SimMember[]
+  readonly strangers: readonly SimMember[]
+  readonly seconds: number
+  /** The address that all keys speak from; each has its own unless given. */
+  readonly from?: string | undefined
+}
+
 /** Each key names sixteen ports of strangers, in turn, and gives another secret each second, which begins all anew. */
-async function attack(
-  victim: SimMember,
-  keys: readonly SimMember[],
-  strangers: readonly SimMember[],
-  seconds: number,
-) {
-  for (const { id } of keys) victim.paths.open(id, 1_280)
+async function attack(victim: SimMember, { keys, strangers, seconds, from }: Attack) {
+  for (const { id, nat } of keys) victim.paths.open(id, { mtu: 1_280, address: from ?? nat.ip })
   for (let second = 0; second < seconds; second++) {
     for (const [at, { id }] of keys.entries()) {
       const candidates = Array.from({ length: 16 }, (_, n) => ({
@@ -45,15 +49,16 @@ test.each([
   { keys: 1, strangers: 20, limit: UNPROVEN_PROBES_OF_PEER },
   { keys: 60, strangers: 1, limit: UNPROVEN_PROBES_TO_ADDRESS },
   { keys: 60, strangers: 20, limit: UNPROVEN_PROBES_IN_ALL },
+  { keys: 60, strangers: 20, from: '5.5.5.250', limit: UNPROVEN_PROBES_OF_ADDRESS },
 ])(
-  '$keys keys that name $strangers strangers have few probes sent there',
-  async ({ keys, strangers, limit }) => {
+  '$keys keys (from $from) that name $strangers strangers have few probes sent there',
+  async ({ keys, strangers, from, limit }) => {
     network = new PathNetwork()
     const victim = network.add('victim', 'open')
     const named = Array.from({ length: strangers }, (_, at) => network.add(`stranger ${at}`, 'open'))
     const hostile = Array.from({ length: keys }, (_, at) => network.add(`key ${at}`, 'open'))
     const SECONDS = 30
-    await attack(victim, hostile, named, SECONDS)
+    await attack(victim, { keys: hostile, strangers: named, seconds: SECONDS, from })
     const probes = network.sent.filter(({ to }) => named.some(({ nat }) => nat.ip === to.address))
     expect(probes.length).toBeGreaterThan(100)
     expect(probes.length).toBeLessThanOrEqual(limit.burst + limit.perSecond * SECONDS)
@@ -69,7 +74,7 @@ test('meanwhile a path that is in use stays', async () => {
   expect(await network.until(() => isDirect(victim, friend), 5_000)).toBeLessThan(5_000)
   const before = victim.changes.get(friend.id)?.length
   const hostile = Array.from({ length: 100 }, (_, at) => network.add(`key ${at}`, 'open'))
-  await attack(victim, hostile, [stranger], 30)
+  await attack(victim, { keys: hostile, strangers: [stranger], seconds: 30 })
   expect(isDirect(victim, friend)).toBe(true)
   expect(victim.changes.get(friend.id)?.length).toBe(before)
 })

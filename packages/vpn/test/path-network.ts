@@ -13,7 +13,7 @@ import { createManualClock, createSeededRandom, Nat, type NatKind } from '@mesh/
 import { createPaths } from '../src/paths/create-paths.ts'
 import type { Paths } from '../src/paths/paths.ts'
 import type { UdpPath } from '../src/paths/path-state.ts'
-import { decodeControl } from '../src/tunnels/control-message.ts'
+import { decodeControl, type PathsMessage } from '../src/tunnels/control-message.ts'
 
 /** The port that each member's own socket has inside; further ones have those behind it. */
 const PORT = 4_700
@@ -57,6 +57,8 @@ export class PathNetwork {
   readonly sent: Sent[] = []
   /** Who told whom, `name id`. */
   readonly told: string[] = []
+  /** What was told last, by `name id` of who told whom. */
+  readonly messages = new Map<string, PathsMessage>()
   loss = 0
   delayMs = 20
   jitterMs = 0
@@ -157,7 +159,7 @@ export class PathNetwork {
       [b, a],
     ] as const) {
       one.active.add(other.id)
-      one.paths.open(other.id, mtu)
+      one.paths.open(other.id, { mtu, address: other.nat.ip })
     }
   }
 
@@ -226,6 +228,7 @@ export class PathNetwork {
     const control = decodeControl(message)
     if (to === undefined || control?.kind !== 'paths') throw new Error('no control message')
     this.told.push(`${from.name} ${peer}`)
+    this.messages.set(`${from.name} ${peer}`, control.paths)
     this.clock.after(CONTROL_MS, () => to.paths.told(from.id, control.paths))
     return true
   }

@@ -6,9 +6,10 @@ interface PathStateInit {
   readonly wantedMtu: number
   /** The socket that packets are to leave by. */
   readonly current: SocketTurn
+  readonly drawNonce: PathState['drawNonce']
 }
 
-export function createPathState({ wantedMtu, current }: PathStateInit, now: number): PathState {
+export function createPathState({ wantedMtu, current, drawNonce }: PathStateInit, now: number): PathState {
   return {
     wantedMtu,
     metAt: now,
@@ -27,7 +28,7 @@ export function createPathState({ wantedMtu, current }: PathStateInit, now: numb
     probeAt: now,
     alternativesAt: now + ALTERNATIVES_MS,
     isKept: false,
-    nonce: 0,
+    drawNonce,
     toldAt: [],
   }
 }

@@ -23,8 +23,8 @@ import { type PathEnds, pathKey } from './known-paths.ts'
 import { OwnSockets } from './own-sockets.ts'
 import type { Candidate, LocalSocket, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import { type PeerProbes, ProbeBudget } from './probe-budget.ts'
-import { decodeProbe, encodeProbe, type Pong, probeToken } from './probe-message.ts'
-import type { Paths, PathsComponents, PathsInit } from './paths.ts'
+import { decodeProbe, drawProbeNonce, encodeProbe, type Pong, probeToken } from './probe-message.ts'
+import type { ControlEnds, Paths, PathsComponents, PathsInit } from './paths.ts'
 import { deriveProbeKeys, type ProbeKeys } from './probe-keys.ts'
 import { step, usedPath, wakeAt } from './step.ts'
 import { WatchedCandidates } from './watched-candidates.ts'
@@ -46,6 +46,8 @@ interface Member {
   readonly answers: TokenBucket
   /** How many go to it. */
   readonly probes: PeerProbes
+  /** Where its control channel came from last, for bounds by address. */
+  address: string | undefined
   readonly teller: CandidateTeller
   cancelTick: (() => void) | undefined
 }
@@ -88,10 +90,13 @@ class UdpPaths implements Paths {
     this.#budget = new ProbeBudget(components.clock)
   }
 
-  open(peer: PeerId, mtu: number): void {
+  open(peer: PeerId, { mtu, address }: ControlEnds): void {
     if (this.#stopped || this.#components.engine.udpPort === undefined) return
     const known = this.#members.get(peer)
-    if (known?.mtu === mtu) return known.teller.tellSoon()
+    if (known?.mtu === mtu) {
+      known.address = address
+      return known.teller.tellSoon()
+    }
     if (known !== undefined) this.forget(peer)
     const { random, clock } = this.#components
     const member: Member = {
@@ -105,6 +110,7 @@ class UdpPaths implements Paths {
       reason: undefined,
       answers: createTokenBucket({ perSecond: ANSWERS_PER_SECOND, burst: ANSWERS_PER_SECOND }, clock),
       probes: known?.probes ?? this.#budget.ofPeer(),
+      address,
       teller: new CandidateTeller({
         tell: () => this.#tell(member),
         onChangeTold: () => this.#searchToo(member),
@@ -251,7 +257,9 @@ class UdpPaths implements Paths {
 
   #newState(wantedMtu: number): PathState {
     const { current } = this.#sockets
-    return createPathState({ wantedMtu, current }, this.#components.clock.monotonic())
+    const { clock, random } = this.#components
+    const drawNonce = () => drawProbeNonce(random)
+    return createPathState({ wantedMtu, current, drawNonce }, clock.monotonic())
   }
 
   #step(member: Member, input: PathInput): void {
@@ -308,9 +316,12 @@ class UdpPaths implements Paths {
     })
   }
 
-  #mayGo({ answers, probes }: Member, effect: Exclude<PathEffect, { readonly type: 'use' }>): boolean {
+  #mayGo(
+    { answers, probes, address }: Member,
+    effect: Exclude<PathEffect, { readonly type: 'use' }>,
+  ): boolean {
     if (effect.type === 'pong') return answers.take()
-    return this.#budget.take(probes, effect.to.address, effect.isProven)
+    return this.#budget.take(probes, { to: effect.to.address, from: address, isProven: effect.isProven })
   }
 
   /** A few paths are kept without packets, as they tell how others see this socket. */

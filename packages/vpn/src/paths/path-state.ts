@@ -25,7 +25,7 @@ export interface SocketTurn {
 }
 
 interface SentProbe {
-  readonly nonce: number
+  readonly nonce: bigint
   readonly at: number
   readonly length: number
 }
@@ -40,7 +40,7 @@ export interface Path {
   ownTurn: number
   theirTurn: number
   kind: CandidateKind
-  /** Probes without an answer so far. */
+  /** Probes without an answer so far, in the order in which they were sent. */
   sent: SentProbe[]
   /** The smoothed round trip, in ms. */
   rttMs: number | undefined
@@ -52,6 +52,9 @@ export interface Path {
   mtu: number
   /** The packet length that is tried now, and how often its probe was lost. */
   tries: { readonly mtu: number; readonly lost: number } | undefined
+  /** When packets longer than `mtu` are tried next, while it is in use, and the wait after that, in ms. */
+  raiseAt: number
+  raiseWaitMs: number
   /** A NAT is on the way, or may be: it forgets the path when nothing passes. */
   isThroughNat: boolean
   /** The number of probes in a row in which it was better than the path in use. */
@@ -91,7 +94,8 @@ export interface PathState {
   alternativesAt: number
   /** It is not let go when packets stop. */
   isKept: boolean
-  nonce: number
+  /** Draws the nonce of a probe, which nobody else may guess: an answer that bears it shows that the address got the probe. */
+  readonly drawNonce: () => bigint
   /** When searches began that the peer's messages asked for. */
   toldAt: number[]
 }
@@ -109,7 +113,7 @@ export type PathInput =
       readonly from: Endpoint
       /** The socket that it came to. */
       readonly socket: LocalSocket
-      readonly nonce: number
+      readonly nonce: bigint
       readonly length: number
       /** The turn of the peer's socket. */
       readonly turn: number
@@ -119,7 +123,7 @@ export type PathInput =
       readonly type: 'pong'
       readonly from: Endpoint
       readonly socket: LocalSocket
-      readonly nonce: number
+      readonly nonce: bigint
       /** The peer saw the probe come from an address of this machine's own. */
       readonly isSeenAsOwn: boolean
     }
@@ -132,7 +136,7 @@ export type PathInput =
   /** A socket was closed, which is not the one that packets are to leave by. */
   | { readonly type: 'closed'; readonly socket: LocalSocket }
   /** A probe could not be sent. */
-  | { readonly type: 'unsent'; readonly nonce: number }
+  | { readonly type: 'unsent'; readonly nonce: bigint }
   | { readonly type: 'keep'; readonly isKept: boolean }
   | { readonly type: 'tick' }
 
@@ -149,7 +153,7 @@ export type PathEffect =
       readonly type: 'ping'
       readonly to: Endpoint
       readonly by: SocketTurn
-      readonly nonce: number
+      readonly nonce: bigint
       readonly length: number
       /** The address has answered before: it is the peer's own. */
       readonly isProven: boolean
@@ -158,7 +162,7 @@ export type PathEffect =
       readonly type: 'pong'
       readonly to: Endpoint
       readonly socket: LocalSocket
-      readonly nonce: number
+      readonly nonce: bigint
       readonly length: number
     }
   /** From now on packets go so; undefined: by the stream alone. */

@@ -34,9 +34,17 @@ export interface PathsComponents {
   readonly log: Logger
 }
 
+/** What a control channel tells of the peer at its other end. */
+export interface ControlEnds {
+  /** The longest packet that both interfaces take, in bytes. */
+  readonly mtu: number
+  /** The group under which bounds by address count the peer; those without one count together. */
+  readonly address: string | undefined
+}
+
 export interface Paths {
-  /** A control channel with a peer of the table stands, whose packets have at most `mtu` bytes. */
-  open(peer: PeerId, mtu: number): void
+  /** A control channel with a peer of the table stands. */
+  open(peer: PeerId, over: ControlEnds): void
   /** The peer told how its socket can be reached. */
   told(peer: PeerId, message: PathsMessage): void
   /** The peer is no peer of the table any more, or has another key. */

@@ -7,6 +7,7 @@
  * The token is its receiver's; the code is the beginning of HMAC-SHA256 over all before it. Numbers are big-endian.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Random } from '@mesh/core'
 import type { Endpoint } from '@mesh/engine'
 import { addressBytes, addressOf } from './address-bytes.ts'
 import { PATH_TOKEN_BYTES, PROBE_MAC_BYTES } from './limits.ts'
@@ -36,7 +37,7 @@ const PONG_BYTES = PORT_AT + 2 + PROBE_MAC_BYTES
 
 interface Ping {
   readonly kind: 'ping'
-  readonly nonce: number
+  readonly nonce: bigint
   readonly length: number
   /** The turn of the socket that it left by. */
   readonly turn: number
@@ -44,7 +45,7 @@ interface Ping {
 
 export interface Pong {
   readonly kind: 'pong'
-  readonly nonce: number
+  readonly nonce: bigint
   readonly length: number
   /** Where the ping came from, as the peer saw it. */
   readonly observed: Endpoint
@@ -59,7 +60,7 @@ export function encodeProbe(
   const bytes = Buffer.alloc(probe.kind === 'ping' ? Math.max(probe.length, LEAST_PING_BYTES) : PONG_BYTES)
   bytes.set([...MAGIC, probe.kind === 'ping' ? PING : PONG])
   bytes.set(token, TOKEN_AT)
-  bytes.writeBigUInt64BE(BigInt(probe.nonce), NONCE_AT)
+  bytes.writeBigUInt64BE(probe.nonce, NONCE_AT)
   bytes.writeUInt16BE(probe.length, LENGTH_AT)
   if (probe.kind === 'ping') bytes.writeUInt32BE(probe.turn, TURN_AT)
   else {
@@ -69,6 +70,11 @@ export function encodeProbe(
   const end = macAt(probe.kind)
   bytes.set(codeOf(bytes.subarray(0, end), key), end)
   return bytes
+}
+
+/** Draws 53 random bits: peers that read the nonce as a floating-point number repeat it without loss. */
+export function drawProbeNonce(random: Random): bigint {
+  return Buffer.from(random.bytes(8)).readBigUInt64BE() >> 11n
 }
 
 /** The token that a probe names, in hex; undefined: it is no probe. */
@@ -90,7 +96,7 @@ export function decodeProbe(bytes: Uint8Array, length: number, key: Uint8Array):
   const end = macAt(kind)
   const code = codeOf(bytes.subarray(0, end), key)
   if (!timingSafeEqual(code, bytes.subarray(end, end + PROBE_MAC_BYTES))) return undefined
-  const nonce = Number(view.readBigUInt64BE(NONCE_AT))
+  const nonce = view.readBigUInt64BE(NONCE_AT)
   const told = view.readUInt16BE(LENGTH_AT)
   if (kind === 'ping') {
     const turn = view.readUInt32BE(TURN_AT)

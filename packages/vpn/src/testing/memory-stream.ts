@@ -163,7 +163,7 @@ class StreamEnd {
   }
 }
 
-/** A channel over a memory stream: each chunk is a message. */
+/** A channel over a memory stream: each chunk is a message. Its peer counts as an address of its own. */
 export function createMemoryChannel(stream: ByteStream): VpnChannel {
   const queue: Uint8Array[] = []
   let end: { readonly error: Error | undefined } | undefined
@@ -178,6 +178,7 @@ export function createMemoryChannel(stream: ByteStream): VpnChannel {
   })
   return {
     peer: stream.peer,
+    address: `address of ${stream.peer}`,
     direct: stream.direct,
     async send(message) {
       stream.send(Uint8Array.from(message))

@@ -296,7 +296,10 @@ class PeerTunnels implements Tunnels {
     const known = this.#peers.get(peer)
     const key = this.#keys.keyOf(peer)
     if (this.#stopped || known?.chosen.tunnel.kind !== 'wireguard' || key === undefined) return
-    this.#paths.open(peer, Math.min(this.#init.mtu, key.mtu))
+    this.#paths.open(peer, {
+      mtu: Math.min(this.#init.mtu, key.mtu),
+      address: this.#keys.addressOf(peer),
+    })
     const told = this.#keys.pathsOf(peer)
     if (told !== undefined) this.#paths.told(peer, told)
   }

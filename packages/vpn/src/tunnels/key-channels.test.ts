@@ -44,6 +44,18 @@ describe('control channels', () => {
     expect(network.opened).toHaveLength(1)
   })
 
+  it('tell which address a peer counts under, as long as one stands', async () => {
+    const [smaller] = [await createEnd(SMALLER), await createEnd(GREATER)]
+    expect(smaller.keys.addressOf(GREATER)).toBe(undefined)
+    network.connect(SMALLER, GREATER)
+    await clock.advance(1)
+    await flush()
+    expect(smaller.keys.addressOf(GREATER)).toBe(`address of ${GREATER}`)
+    network.disconnect(SMALLER, GREATER)
+    await flush()
+    expect(smaller.keys.addressOf(GREATER)).toBe(undefined)
+  })
+
   it('are opened by the greater one after a while when the smaller does not', async () => {
     await createEnd(GREATER)
     const silent = network.join(SMALLER)

@@ -61,6 +61,8 @@ export interface KeyChannels {
   keyOf(peer: PeerId): PeerKey | undefined
   /** True while a control channel with the peer stands. */
   isOpen(peer: PeerId): boolean
+  /** Gives the group under which bounds by address count the peer, as long as a control channel stands. */
+  addressOf(peer: PeerId): string | undefined
   /** Gives what the peer told last of how its socket can be reached. */
   pathsOf(peer: PeerId): PathsMessage | undefined
   /** Sends a control message to the peer. False: no channel stands. */
@@ -117,6 +119,10 @@ class MemberKeyChannels implements KeyChannels {
 
   isOpen(peer: PeerId): boolean {
     return this.#members.get(peer)?.isOpen === true
+  }
+
+  addressOf(peer: PeerId): string | undefined {
+    return this.#members.get(peer)?.address
   }
 
   pathsOf(peer: PeerId): PathsMessage | undefined {

@@ -44,6 +44,11 @@ export class KeyMember {
     return false
   }
 
+  /** The address group that the newest channel with a proven key came from; undefined: none stands, or it has none. */
+  get address(): string | undefined {
+    return [...this.channels].findLast(({ established }) => established !== undefined)?.channel.address
+  }
+
   /** Sends on a channel that stands. False: there is none. */
   send(message: Uint8Array): boolean {
     for (const { channel, established } of this.channels) {
