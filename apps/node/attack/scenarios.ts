@@ -4,6 +4,7 @@ import { ADMINISTRATOR_ATTACKS } from './scenarios/administrators.ts'
 import { CLAIM_ATTACKS } from './scenarios/claims.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
 import { DNS_ATTACKS } from './scenarios/dns.ts'
+import { FILE_ATTACKS } from './scenarios/files.ts'
 import { FLOOD_ATTACKS } from './scenarios/floods.ts'
 import { FRAME_ATTACKS } from './scenarios/frames.ts'
 import { GOSSIP_ATTACKS } from './scenarios/gossip.ts'
@@ -49,6 +50,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...TEXT_ATTACKS,
   ...DNS_ATTACKS,
   ...SERVICE_ATTACKS,
+  ...FILE_ATTACKS,
   ...WEBRTC_ATTACKS,
   ...NAT_ATTACKS,
   ...TRUST_ATTACKS,

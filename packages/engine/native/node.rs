@@ -295,6 +295,12 @@ pub fn mark_socket(fd: i32, mark: u32) -> Result<()> {
     socket::mark_socket(fd, mark).map_err(system)
 }
 
+/// Bounds the segments of a TCP socket of this process, by its file descriptor.
+#[napi]
+pub fn cap_segments(fd: i32, bytes: u32) -> Result<()> {
+    socket::cap_segments(fd, bytes).map_err(system)
+}
+
 /// A further descriptor of an open file or socket of this process, which whoever asks has to close.
 #[napi]
 pub fn duplicate_descriptor(fd: i32) -> Result<i32> {

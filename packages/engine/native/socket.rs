@@ -139,6 +139,11 @@ pub fn mark_socket(fd: RawFd, mark: u32) -> io::Result<()> {
     set_option(fd, libc::SO_MARK, mark)
 }
 
+/// Bounds the segments of a TCP socket, each way: of one that connects after this, and of those that a listening one accepts.
+pub fn cap_segments(fd: RawFd, bytes: u32) -> io::Result<()> {
+    set_option_of(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, bytes)
+}
+
 /// A further descriptor of the same open file; programs that this process starts do not get it.
 pub fn duplicate_descriptor(fd: RawFd) -> io::Result<RawFd> {
     // SAFETY: the call takes numbers alone, and fails for what is no descriptor.
@@ -147,8 +152,12 @@ pub fn duplicate_descriptor(fd: RawFd) -> io::Result<RawFd> {
 }
 
 fn set_option(fd: RawFd, option: libc::c_int, value: u32) -> io::Result<()> {
+    set_option_of(fd, libc::SOL_SOCKET, option, value)
+}
+
+fn set_option_of(fd: RawFd, level: libc::c_int, option: libc::c_int, value: u32) -> io::Result<()> {
     let length = size_of_val(&value) as libc::socklen_t;
     // SAFETY: the value is valid for its length.
-    let result = unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, (&raw const value).cast(), length) };
+    let result = unsafe { libc::setsockopt(fd, level, option, (&raw const value).cast(), length) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

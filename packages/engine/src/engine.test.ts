@@ -8,6 +8,7 @@ import {
   type EngineEvent,
   type EngineTable,
   framesOf,
+  capSegments,
   markSocket,
   openEngine,
   type Tunnel,
@@ -32,6 +33,7 @@ it('has these public names', () => {
     'DROP_REASONS',
     'MAX_BATCH_BYTES',
     'MAX_OUTBOUND_BYTES',
+    'capSegments',
     'duplicateDescriptor',
     'endpointText',
     'engineSupport',
@@ -106,6 +108,8 @@ it.skipIf(whyNoAddon !== undefined)('says so when a descriptor that is to be mar
   }
   expect(code(() => markSocket(-1, 5))).toBe('engine.system')
   expect(code(() => markSocket(0, 5, '/nowhere/mesh-engine.node'))).toBe('engine.no_addon')
+  expect(code(() => capSegments(-1, 1_220))).toBe('engine.system')
+  expect(code(() => capSegments(0, 1_220, '/nowhere/mesh-engine.node'))).toBe('engine.no_addon')
 })
 
 describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(whyNoAddon)}`, () => {

@@ -6,6 +6,7 @@ export interface NativeAddon {
   readonly NativeEngine: new (init: NativeInit, wake: () => void) => NativeEngine & NativeMemory
   readonly NativeKernel: new (init: NativeInit, wake: () => void) => NativeEngine
   markSocket(fd: number, mark: number): void
+  capSegments(fd: number, bytes: number): void
   duplicateDescriptor(fd: number): number
   trimMemory(): boolean
   mapBlocksFrom(bytes: number): boolean

@@ -5,13 +5,16 @@ import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createP2pNode, type P2pMember } from '../src/node.ts'
+import { createP2pNode, type P2pMember, type P2pNodeInit } from '../src/node.ts'
 
 const network = generateNetworkConfig({}, systemRandom)
 const nodes: P2pMember[] = []
 const marks: number[] = []
 
-async function start(listen: string, markSocket?: (fd: number) => void): Promise<P2pMember> {
+async function start(
+  listen: string,
+  sockets: Pick<P2pNodeInit, 'markSocket' | 'capSegments'> = {},
+): Promise<P2pMember> {
   const node = await createP2pNode(
     {
       network,
@@ -20,7 +23,7 @@ async function start(listen: string, markSocket?: (fd: number) => void): Promise
       private: true,
       switches: { mdns: false, webrtc: false, webrtcDirect: false, relayService: false, upnp: false },
       bootstrapPeers: nodes.flatMap((other) => other.addresses()),
-      ...(markSocket !== undefined && { markSocket }),
+      ...sockets,
     },
     { clock: systemClock, random: systemRandom, logger: silentLogger },
   )
@@ -46,7 +49,7 @@ async function untilJoined(one: P2pMember, other: P2pMember): Promise<void> {
 }
 
 test('listening sockets and dials over TCP are marked, what their streams lead to is not', async () => {
-  const node = await start('/ip4/127.0.0.1/tcp/0', (fd) => marks.push(fd))
+  const node = await start('/ip4/127.0.0.1/tcp/0', { markSocket: (fd) => marks.push(fd) })
   await untilJoined(node, plain)
   expect(marks.length).toBeGreaterThanOrEqual(2)
   expect(marks.every((fd) => fd > 2)).toBe(true)
@@ -67,6 +70,20 @@ test('listening sockets and dials over TCP are marked, what their streams lead t
   for await (const message of channel.messages()) expect([...message]).toEqual([1])
   target.close()
   expect(marked()).toBe(0)
+})
+
+test('each of its sockets can have its segments bounded, marked or not', async () => {
+  const capped: number[] = []
+  const capSegments = (fd: number) => void capped.push(fd)
+  const node = await start('/ip4/127.0.0.1/tcp/0', { capSegments })
+  await untilJoined(node, plain)
+  expect(capped.length).toBeGreaterThanOrEqual(2)
+  marked()
+  capped.length = 0
+  const both = await start('/ip4/127.0.0.1/tcp/0', { capSegments, markSocket: (fd) => marks.push(fd) })
+  await untilJoined(both, plain)
+  expect(capped.length).toBeGreaterThanOrEqual(2)
+  expect(marked()).toBe(capped.length)
 })
 
 test('dials over WebSocket are marked', async () => {
@@ -94,8 +111,9 @@ test('dials over WebSocket are marked', async () => {
 test('a socket that may not be marked is not connected', async () => {
   const node = await start('/ip4/127.0.0.1/tcp/0').catch(() => undefined)
   expect(node).toBeDefined()
-  const refusing = start('/ip4/127.0.0.1/tcp/0', () => {
+  const refuse = () => {
     throw new Error('EPERM')
-  })
+  }
+  const refusing = start('/ip4/127.0.0.1/tcp/0', { markSocket: refuse })
   await expect(refusing).rejects.toThrow(/EPERM|listen/)
 })

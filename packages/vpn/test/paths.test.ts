@@ -397,6 +397,31 @@ describe('a path in use', () => {
     expect(a.paths.pathOf(b.id)?.mtu).toBe(1_340)
   })
 
+  test('that takes longer packets again is found out while packets pass, ever more seldom, and loses nothing meanwhile', async () => {
+    const network = networkOf()
+    network.wireBytes = 1_472
+    const [a, b] = [network.add('a', 'open'), network.add('b', 'open')]
+    network.join(a, b, 8_900)
+    expect(await network.until(() => isDirect(a, b), 30_000)).toBeLessThan(30_000)
+    const [changes, sent] = [a.changes.get(b.id)?.length, network.sent.length]
+    await network.run(3 * 3_600_000)
+    expect(a.changes.get(b.id)?.length).toBe(changes)
+    const isLong = ({ bytes }: { readonly bytes: Uint8Array }) => bytes.length > network.wireBytes
+    const tried = network.sent.slice(sent).filter(isLong).length / 2
+    // four probes each time
+    expect(tried / 4).toBeGreaterThan(18)
+    expect(tried / 4).toBeLessThan(24)
+    network.wireBytes = 9_000
+    const mtus = () => [a.paths.pathOf(b.id)?.mtu, b.paths.pathOf(a.id)?.mtu]
+    expect(await network.until(() => mtus().every((mtu) => mtu === 8_900), 600_000)).toBeLessThan(600_000)
+    // one that has just become narrow is tried soon
+    network.wireBytes = 1_472
+    await network.until(() => isDirect(a, b) && mtus().every((mtu) => mtu === 1_440), 30_000)
+    expect(mtus()).toEqual([1_440, 1_440])
+    network.wireBytes = 4_100
+    expect(await network.until(() => mtus().every((mtu) => mtu === 4_000), 35_000)).toBeLessThan(35_000)
+  })
+
   test('wires too thin for IPv6 are no path, and say so', async () => {
     const network = networkOf()
     network.wireBytes = 1_250

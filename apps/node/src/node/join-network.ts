@@ -23,6 +23,9 @@ import { mapLargeBuffers, ownMemory, startMemoryTrim } from './trim-memory.ts'
 import { collectByTraffic, trimAfterPeers } from './trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
+/** The longest segment that passes wherever IPv6 does, whose least MTU is 1280 bytes. */
+const SEGMENT_BYTES = 1_220
+
 export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> {
   const { settings, network, identity, ledger, trust, api, clock, random, log, uptimeMs, signal } = init
   const { createP2pNode } = await import('@mesh/p2p/node')
@@ -31,6 +34,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
     {
       ...networkSettings(settings),
       ...(markSocket !== undefined && { markSocket }),
+      ...(init.hasVpn && { capSegments: await segmentCap() }),
       network: network.config,
       identity: keyPairOf(identity),
       ...(trust !== undefined && { admission: trust, publicTopic: settings.peerguard }),
@@ -104,6 +108,21 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
 async function socketMark(mark: number): Promise<(fd: number) => void> {
   const { markSocket } = await import('@mesh/engine')
   return (fd) => markSocket(fd, mark)
+}
+
+/**
+ * Gives the function that bounds the host's segments: packets that UDP does not take go by its connections, which must
+ * take them on every path.
+ */
+async function segmentCap(): Promise<(fd: number) => void> {
+  const { capSegments } = await import('@mesh/engine')
+  return (fd) => {
+    try {
+      capSegments(fd, SEGMENT_BYTES)
+    } catch {
+      // such a connection is as good as those of other programs
+    }
+  }
 }
 
 /** Does the ledger tell of no other node? */

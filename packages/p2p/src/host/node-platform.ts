@@ -28,7 +28,7 @@ import { MAX_STUN_SERVERS } from '../nat-limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
 import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import { createSocketMarker, type SocketMarker } from '../upstream/marked-sockets.ts'
+import { createSocketMarker, type MarkSocket, type SocketMarker } from '../upstream/marked-sockets.ts'
 import { ReadTurns } from '../upstream/read-turns.ts'
 import { interceptSockets, type SocketInterceptor, watchAccepted } from '../upstream/tcp-sockets.ts'
 import { boundDirectBeginnings, boundSignalling, WebRtcBeginnings } from '../upstream/webrtc-beginnings.ts'
@@ -43,11 +43,12 @@ type Stop = () => void | Promise<void>
 
 /** @throws MeshError `p2p.bad_listen_address` */
 export function createNodePlatform(init: P2pNodeInit, components: P2pComponents): Platform {
-  const marker = init.markSocket && createSocketMarker(init.markSocket)
+  const prepare = socketPreparation(init)
+  const marker = prepare && createSocketMarker(prepare)
   const switches: Switches = {
     ...DEFAULT_SWITCHES,
     ...init.switches,
-    ...(marker !== undefined && { quic: false, webrtc: false, webrtcDirect: false }),
+    ...(init.markSocket !== undefined && { quic: false, webrtc: false, webrtcDirect: false }),
   }
   const isPrivate = init.private === true
   const plan = planListening(init.listen, switches)
@@ -107,6 +108,15 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
         await Promise.all(stops.map(async (stop) => await stop()))
       }
     },
+  }
+}
+
+/** Prepares each socket before it connects or listens. */
+function socketPreparation({ markSocket, capSegments }: P2pNodeInit): MarkSocket | undefined {
+  if (markSocket === undefined || capSegments === undefined) return markSocket ?? capSegments
+  return (fd) => {
+    markSocket(fd)
+    capSegments(fd)
   }
 }
 

@@ -12,7 +12,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Server, Socket } from 'node:net'
 import type { Listener, Transport } from '@libp2p/interface'
 
-/** Marks a socket by its file descriptor. It throws where it may not. */
+/** Marks a socket by its file descriptor, or sets another option of it. It throws where it may not. */
 export type MarkSocket = (fd: number) => void
 
 export interface SocketMarker {

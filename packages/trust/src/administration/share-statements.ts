@@ -60,16 +60,22 @@ class StatementSharing implements ExchangeKind {
   }
 
   async begin(conversation: Conversation): Promise<void> {
-    await conversation.send({ kind: 'digest', digest: this.#digestBytes() })
+    const ours = await this.#sendDigest(conversation)
     const first = await conversation.next()
     if (first?.kind !== 'digest') throw new Error('no digest came')
-    await this.#exchange(conversation, first.digest)
+    await this.#exchange(conversation, { ours, theirs: first.digest })
   }
 
   async answer(conversation: Conversation, first: TrustMessage): Promise<void> {
     if (first.kind !== 'digest') return
-    await conversation.send({ kind: 'digest', digest: this.#digestBytes() })
-    await this.#exchange(conversation, first.digest)
+    const ours = await this.#sendDigest(conversation)
+    await this.#exchange(conversation, { ours, theirs: first.digest })
+  }
+
+  async #sendDigest(conversation: Conversation): Promise<string> {
+    const digest = this.#digest()
+    await conversation.send({ kind: 'digest', digest: Buffer.from(digest, 'hex') })
+    return digest
   }
 
   /** Members hear each other over the topic once they have met. */
@@ -78,14 +84,19 @@ class StatementSharing implements ExchangeKind {
     return !mayUse(peer) || !this.#shown.has(peer) || !isConfirmed()
   }
 
-  async #exchange(conversation: Conversation, theirs: Uint8Array): Promise<void> {
-    const snapshot = this.#components.ledger.snapshot()
-    const digest = digestOf(snapshot)
-    if (!Buffer.from(theirs).equals(Buffer.from(digest, 'hex'))) {
+  /** Both sides compare the same two digests, so that both send all they hold or neither waits for the other. */
+  async #exchange(
+    conversation: Conversation,
+    { ours, theirs }: { readonly ours: string; readonly theirs: Uint8Array },
+  ): Promise<void> {
+    let shown = ours
+    if (!Buffer.from(theirs).equals(Buffer.from(ours, 'hex'))) {
+      const snapshot = this.#components.ledger.snapshot()
+      shown = digestOf(snapshot)
       await Promise.all([this.#sendAll(conversation, snapshot), this.#receiveAll(conversation)])
     }
     // what was written meanwhile was not shown, and what the peer brought is worth another look
-    this.#shown.set(conversation.channel.peer, digest)
+    this.#shown.set(conversation.channel.peer, shown)
   }
 
   async #sendAll(conversation: Conversation, snapshot: Snapshot): Promise<void> {
@@ -98,7 +109,8 @@ class StatementSharing implements ExchangeKind {
   async #receiveAll(conversation: Conversation): Promise<void> {
     for (let messages = 0; messages <= MAX_ENTRY_MESSAGES; messages++) {
       const message = await conversation.next()
-      if (message === undefined || message.kind === 'done') return
+      if (message === undefined) throw new Error('the other side ended before it had said all')
+      if (message.kind === 'done') return
       if (message.kind === 'entries') await this.#takeAll(message.block, conversation)
     }
     throw new Error('more entries than anybody holds')
@@ -128,10 +140,6 @@ class StatementSharing implements ExchangeKind {
 
   #digest(): string {
     return digestOf(this.#components.ledger.snapshot())
-  }
-
-  #digestBytes(): Uint8Array {
-    return Buffer.from(this.#digest(), 'hex')
   }
 }
 

@@ -1,6 +1,14 @@
 /** Keeps what is known of the addresses at which a peer may be. Pure. */
 import { type Endpoint, endpointText } from '@mesh/engine'
-import { ACTIVE_MS, ALTERNATIVES_MS, HEARD_MS, IDLE_MS, MAX_PATHS, YOUNGER_MS } from './limits.ts'
+import {
+  ACTIVE_MS,
+  ALTERNATIVES_MS,
+  HEARD_MS,
+  IDLE_MS,
+  LEAST_RAISE_MS,
+  MAX_PATHS,
+  YOUNGER_MS,
+} from './limits.ts'
 import type { CandidateKind, LocalSocket, Path, PathState } from './path-state.ts'
 
 /** An address of the peer, and which socket of this node reaches it. */
@@ -33,6 +41,8 @@ export function pathTo(state: PathState, ends: PathEnds, kind: CandidateKind): P
     lost: 0,
     mtu: 0,
     tries: undefined,
+    raiseAt: Number.POSITIVE_INFINITY,
+    raiseWaitMs: LEAST_RAISE_MS,
     isThroughNat: true,
     better: 0,
   }

@@ -19,6 +19,11 @@ export const LEAST_PATH_MTU = 1280
 export const PATH_MTUS: readonly number[] = [8_900, 4_000, 1_440, 1_420, 1_400, 1_380, 1_340, LEAST_PATH_MTU]
 /** How many probes of one length are lost before a shorter one is tried. */
 export const MTU_TRIES = 2
+/**
+ * How long after its MTU was found longer packets are tried on the path in use, in ms, where both ends would take such.
+ * Each time that it did not grow the wait doubles, up to the most, which is that of RFC 8899 (PMTU_RAISE_TIMER).
+ */
+export const [LEAST_RAISE_MS, MOST_RAISE_MS] = [30_000, 600_000]
 
 /** How long after the beginning of a search its rounds of probes are sent, in ms. */
 export const ROUNDS_MS: readonly number[] = [0, 200, 400, 600, 800, 2_000, 4_000, 8_000]

@@ -47,13 +47,15 @@ export function lose(state: PathState, path: Path, isLost: (sent: Path['sent'][n
   if (lost.length === 0) return
   path.sent = path.sent.filter((sent) => !lost.includes(sent))
   path.better = 0
-  for (const { length } of lost) {
+  // that one does not pass which is longer than those that did says nothing of the path
+  const isLonger = ({ length }: (typeof lost)[number]) => path.mtu > 0 && length > path.mtu + SEAL_BYTES
+  for (const sent of lost) {
     const { tries } = path
-    if (tries !== undefined && length === tries.mtu + SEAL_BYTES) path.tries = nextTry(tries)
-    else path.lost++
+    if (tries !== undefined && sent.length === tries.mtu + SEAL_BYTES) path.tries = nextTry(tries, path.mtu)
+    else if (!isLonger(sent)) path.lost++
   }
-  if (path === state.chosen) suspect(state)
-  else if (path.lost >= LOST_PROBES) forsake(state, path)
+  if (path === state.chosen && !lost.every(isLonger)) suspect(state)
+  else if (path !== state.chosen && path.lost >= LOST_PROBES) forsake(state, path)
 }
 
 /** The path has to be proven again, its MTU too. */
@@ -73,9 +75,11 @@ export function suspect(state: PathState): void {
   state.isSuspect = true
 }
 
-function nextTry(tries: { readonly mtu: number; readonly lost: number }): Path['tries'] {
+/** @param proven the length that is known to pass; 0: none so far */
+function nextTry(tries: { readonly mtu: number; readonly lost: number }, proven: number): Path['tries'] {
   if (tries.lost + 1 < MTU_TRIES) return { mtu: tries.mtu, lost: tries.lost + 1 }
   const mtu = PATH_MTUS.find((each) => each < tries.mtu)
+  if (proven > 0 && (mtu === undefined || mtu <= proven)) return undefined
   // nothing shorter is of use: the next search may find another way
   return mtu === undefined ? { mtu: 0, lost: 0 } : { mtu, lost: 0 }
 }

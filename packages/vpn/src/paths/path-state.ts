@@ -52,6 +52,9 @@ export interface Path {
   mtu: number
   /** The packet length that is tried now, and how often its probe was lost. */
   tries: { readonly mtu: number; readonly lost: number } | undefined
+  /** When packets longer than `mtu` are tried next, while it is in use, and the wait after that, in ms. */
+  raiseAt: number
+  raiseWaitMs: number
   /** A NAT is on the way, or may be: it forgets the path when nothing passes. */
   isThroughNat: boolean
   /** The number of probes in a row in which it was better than the path in use. */

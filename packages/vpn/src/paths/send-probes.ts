@@ -6,6 +6,7 @@ import {
   LATELY_MET_MS,
   LEAST_PATH_MTU,
   MEASURE_MS,
+  MOST_RAISE_MS,
   PROBE_EVERY_MS,
   ROUNDS_MS,
   SEAL_BYTES,
@@ -40,6 +41,7 @@ export function probe(state: PathState, now: number, effects: PathEffect[]): voi
     else if (wantsMtu(state, path, now)) ping(state, path, { now, effects })
   }
   if (now >= state.measureAt) state.measureAt = now + MEASURE_MS
+  if (chosen !== undefined) raise(state, chosen, { now, effects })
   if (chosen !== undefined && now >= state.probeAt) {
     ping(state, chosen, { now, effects })
     state.probeAt = now + (state.isSuspect ? SUSPECT_PROBE_MS : everyMs(state, chosen, now))
@@ -61,15 +63,37 @@ export function search(state: PathState, now: number): void {
   for (const path of state.paths.values()) if (path.tries?.mtu === 0) path.tries = undefined
 }
 
+/** When longer packets are tried on the path in use, which may have grown. */
+export function raiseAt(state: PathState, { mtu, tries, raiseAt: at }: Path, now: number): number {
+  const isWanted = mtu < state.wantedMtu && tries === undefined && !state.isSuspect && isActive(state, now)
+  return isWanted ? at : Number.POSITIVE_INFINITY
+}
+
+/** Tries whether packets longer than those that passed pass now. */
+function raise(state: PathState, path: Path, { now, effects }: Sending): void {
+  if (now >= raiseAt(state, path, now)) {
+    path.tries = { mtu: state.wantedMtu, lost: 0 }
+    path.raiseAt = now + path.raiseWaitMs
+    path.raiseWaitMs = Math.min(MOST_RAISE_MS, 2 * path.raiseWaitMs)
+  }
+  if (path.tries === undefined || path.tries.mtu <= path.mtu) return
+  const length = path.tries.mtu + SEAL_BYTES
+  if (!path.sent.some((sent) => sent.length === length)) ping(state, path, { now, effects, length })
+}
+
+interface Sending {
+  readonly now: number
+  readonly effects: PathEffect[]
+}
+
 /** Probes one address, unless too many probes wait there for an answer. */
 export function ping(
   state: PathState,
   path: Path,
-  { now, effects }: { readonly now: number; readonly effects: PathEffect[] },
+  { now, effects, length = probeLength(state, path, now) }: Sending & { readonly length?: number },
 ): void {
   if (path.sent.length >= MAX_UNANSWERED) return
   const nonce = state.drawNonce()
-  const length = probeLength(state, path, now)
   path.sent.push({ nonce, at: now, length })
   const by = { socket: path.socket, turn: path.ownTurn }
   const hasAnswered = path.answeredAt !== undefined

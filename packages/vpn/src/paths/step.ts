@@ -12,6 +12,7 @@ import {
   ALTERNATIVES_MS,
   FRESH_MS,
   IDLE_MS,
+  LEAST_RAISE_MS,
   LEFT_PROBES,
   PROBE_EVERY_MS,
   ROUNDS_MS,
@@ -21,9 +22,9 @@ import {
 import { answerMs, expire, leave, lose, suspect } from './lost-probes.ts'
 import { takeSocket, takeSocketClosed } from './own-turn.ts'
 import { expectedBreak, withBreak } from './periodic-breaks.ts'
-import type { Candidate, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
+import type { Candidate, Path, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import { LEAST_PING_BYTES } from './probe-message.ts'
-import { isMeasuring, ping, probe, search, searchAgainAt } from './send-probes.ts'
+import { isMeasuring, ping, probe, raiseAt, search, searchAgainAt } from './send-probes.ts'
 
 /** Takes one input; the state changes, and what has to be done is returned in its order. */
 export function step(state: PathState, input: PathInput, now: number): readonly PathEffect[] {
@@ -48,6 +49,7 @@ export function wakeAt(state: PathState, now: number): number {
     const isProbing = isActive(state, now) || state.isSuspect
     at = Math.min(state.probeAt, isProbing ? state.alternativesAt : at)
     if (!state.isKept) at = Math.min(at, state.activeAt + IDLE_MS + 1)
+    at = Math.min(at, raiseAt(state, chosen, now))
     if (isMeasuring(state)) at = Math.min(at, state.measureAt)
     const next = expectedBreak(state.brokeAt)
     if (next !== undefined) at = Math.min(at, state.isBreakNear ? next.until : next.from)
@@ -143,6 +145,11 @@ function takeCandidates(state: PathState, candidates: readonly Candidate[], now:
   if (!isNew && state.chosen !== undefined) return
   if (state.toldAt.length >= TOLD_SEARCHES_PER_MINUTE) return
   state.toldAt.push(now)
+  // the peer is elsewhere, and the way to it may be another one
+  if (state.chosen !== undefined) {
+    state.chosen.raiseAt = now
+    state.chosen.raiseWaitMs = LEAST_RAISE_MS
+  }
   search(state, now)
 }
 
@@ -178,20 +185,32 @@ function takePong(
   const path = state.paths.get(pathKey({ endpoint: from, socket }))
   const sent = path?.sent.find((each) => each.nonce === nonce)
   if (path === undefined || sent === undefined) return
-  // those before it were overtaken or lost; one answer shows that the path works
-  path.sent = path.sent.slice(path.sent.indexOf(sent) + 1)
+  // those before it were overtaken or lost; one answer shows that the path works, but not for longer ones
+  const isSure = (length: number) => path.mtu === 0 || length <= Math.max(path.mtu + SEAL_BYTES, sent.length)
+  const at = path.sent.indexOf(sent)
+  path.sent = path.sent.filter((each, index) => index > at || (index < at && !isSure(each.length)))
   const rttMs = now - sent.at
   path.rttMs = path.rttMs === undefined ? rttMs : path.rttMs + (rttMs - path.rttMs) / 4
   path.answeredAt = now
   path.isThroughNat = !isSeenAsOwn || path.kind !== 'own'
   path.lost = 0
-  path.mtu = Math.max(path.mtu, Math.min(sent.length - SEAL_BYTES, state.wantedMtu))
-  if (sent.length > LEAST_PING_BYTES) path.tries = undefined
+  if (sent.length > LEAST_PING_BYTES)
+    takeLength(path, Math.min(sent.length - SEAL_BYTES, state.wantedMtu), now)
   if (path === state.chosen) state.isSuspect = false
   else if (state.chosen !== undefined && sent.length > LEAST_PING_BYTES) {
     compare(state.chosen, path)
     if (path.better > 0) state.alternativesAt = Math.min(state.alternativesAt, now + PROBE_EVERY_MS)
   }
+}
+
+/** Packets of this length pass; where they are the first of it, longer ones are tried later. */
+function takeLength(path: Path, mtu: number, now: number): void {
+  if (path.mtu === 0) {
+    path.raiseAt = now + LEAST_RAISE_MS
+    path.raiseWaitMs = 2 * LEAST_RAISE_MS
+  }
+  path.mtu = Math.max(path.mtu, mtu)
+  if (path.tries !== undefined && path.mtu >= path.tries.mtu) path.tries = undefined
 }
 
 /** Nothing came from there so far, but from another port of the same address, which is in use. */

@@ -1,0 +1,19 @@
+/** Keeps TCP on streams out of black holes: on a path that grew narrow, and whose routers do not say so. */
+import { fromNative } from './errors.ts'
+import { loadAddon } from './native.ts'
+
+/**
+ * Bounds the segments of a TCP socket (TCP_MAXSEG), by its file descriptor: those that it sends and those that it is sent.
+ * It has to be done before the socket connects; with a listening socket it holds for those that it accepts from then on.
+ *
+ * @param addon the addon's file, where it is not in its platform package
+ * @throws MeshError `engine.no_addon`; `engine.system`, for a descriptor that is no TCP socket
+ */
+export function capSegments(descriptor: number, bytes: number, addon?: string): void {
+  const library = loadAddon(addon)
+  try {
+    library.capSegments(descriptor, bytes)
+  } catch (error) {
+    throw fromNative(error)
+  }
+}
