@@ -59,7 +59,7 @@ interface Running extends RunInit {
 }
 
 async function attackVictim(scenario: Scenario, running: Running): Promise<Measured> {
-  const { stage, victim, seconds, token, bounds, administrator } = running
+  const { victim, seconds, token, bounds, administrator } = running
   const time = new AbortController()
   const peers: Libp2p[] = []
   const attack: Attack = {
