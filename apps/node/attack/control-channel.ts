@@ -19,7 +19,7 @@ const [HELLO, PROOF, PATHS] = [1, 2, 3]
 const SPKI_HEAD = Buffer.from('302a300506032b656e032100', 'hex')
 
 /** An address at which a member says to be. */
-export interface Candidate {
+interface Candidate {
   /** IPv4. */
   readonly address: string
   readonly port: number

@@ -38,7 +38,7 @@ export async function runInNamespace({ name }: Scenario, seconds: number): Promi
     lab.wire(link, { host: ELSEWHERE, device: LINK, addresses: [] })
     // nobody is asked for who has an address, and all packets leave
     lab.run(HOST, ['ip', 'link', 'set', LINK, 'arp', 'off'])
-    const main = [...process.execArgv, `${import.meta.dirname}/main.ts`]
+    const main = ['--conditions=mesh-source', `${import.meta.dirname}/main.ts`]
     const words = [process.execPath, ...main, name, `--seconds=${seconds}`, '--json', '--in-namespace']
     const [file, ...args] = lab.inside(HOST, words)
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] })
