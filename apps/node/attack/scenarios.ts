@@ -1,8 +1,10 @@
 /** All attacks of the suite. */
 import type { Scenario } from './scenario.ts'
+import { ADMINISTRATOR_ATTACKS } from './scenarios/administrators.ts'
 import { CLAIM_ATTACKS } from './scenarios/claims.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
 import { DNS_ATTACKS } from './scenarios/dns.ts'
+import { FILE_ATTACKS } from './scenarios/files.ts'
 import { FLOOD_ATTACKS } from './scenarios/floods.ts'
 import { FRAME_ATTACKS } from './scenarios/frames.ts'
 import { GOSSIP_ATTACKS } from './scenarios/gossip.ts'
@@ -17,6 +19,7 @@ import { SERVICE_ATTACKS } from './scenarios/services.ts'
 import { SESSION_ATTACKS } from './scenarios/sessions.ts'
 import { TEXT_ATTACKS } from './scenarios/texts.ts'
 import { TRUST_ATTACKS } from './scenarios/trust.ts'
+import { VPN_ATTACKS } from './scenarios/vpn.ts'
 import { WEBRTC_ATTACKS } from './scenarios/webrtc.ts'
 
 /** No attack at all: what the machine itself does to the figures. */
@@ -47,9 +50,12 @@ export const SCENARIOS: readonly Scenario[] = [
   ...TEXT_ATTACKS,
   ...DNS_ATTACKS,
   ...SERVICE_ATTACKS,
+  ...FILE_ATTACKS,
   ...WEBRTC_ATTACKS,
   ...NAT_ATTACKS,
   ...TRUST_ATTACKS,
+  ...ADMINISTRATOR_ATTACKS,
+  ...VPN_ATTACKS,
 ]
 
 /** Those that a siege makes all at once, each against the node with its number. */

@@ -26,6 +26,7 @@ test('has these public names', () => {
     'KeyedCounts',
     'LoopTurns',
     'MeshError',
+    'SharedBytes',
     'TimeShare',
     'addressGroup',
     'cidrContains',

@@ -62,5 +62,6 @@ export {
   type UserRecord,
   userRecord,
 } from './records.ts'
+export { SharedBytes, type WaitingBytes } from './shared-bytes.ts'
 export { TimeShare, type TimeShareInit } from './time-share.ts'
 export { toError } from './to-error.ts'

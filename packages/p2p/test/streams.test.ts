@@ -1,5 +1,5 @@
 /** Raw bytes between members, over a network without sockets. */
-import { parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { parsePeerId, type PeerId, SharedBytes, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -344,7 +344,11 @@ describe('who may come', () => {
       const strangers = createTestNetwork()
       try {
         const member = await strangers.member()
-        const streams = createByteStreams({ ...components, streams: member.streams })
+        const streams = createByteStreams({
+          ...components,
+          streams: member.streams,
+          unread: new SharedBytes(0, components.clock),
+        })
         await streams.handle(PROTOCOL, { ...MANY, from }, () => served++)
         const other = await strangers.member(generateNetworkConfig({}, systemRandom))
         await other.connect(member)

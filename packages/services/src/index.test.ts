@@ -11,6 +11,7 @@ it('has these public names', () => {
     'createProxy',
     'createServices',
     'createSlots',
+    'createUnwritten',
     'receiveFile',
   ])
   expect(Object.keys(endpoint).toSorted()).toEqual([

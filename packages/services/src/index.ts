@@ -65,3 +65,4 @@ export type {
 } from './services/status.ts'
 export { createOwnUser, type OwnUser } from './users/own-user.ts'
 export { createSlots, type Slots } from './slots.ts'
+export { createUnwritten } from './streams/unwritten.ts'

@@ -15,6 +15,17 @@ export const MAX_SERVED_CONNECTIONS = 2_048
 export const MAX_LOCAL_CONNECTIONS = 1_024
 /** How many bytes may wait to be written to one socket before its stream is paused. */
 export const SOCKET_BUFFER_BYTES = 256 * 1024
+/**
+ * How many bytes may wait to be written to the targets of services and of egress in all; of more the connection with the
+ * most is reset, of the peer and the address with the most.
+ */
+export const MAX_UNWRITTEN_BYTES = 24 * 1024 * 1024
+/** The number of these bytes from which on a stream is paused as soon as anything waits for its socket. */
+export const MUCH_UNWRITTEN_BYTES = 8 * 1024 * 1024
+/** How many connections to services and egress there may be before further ones are read in small pieces. */
+export const MAX_LARGE_READERS = 256
+/** How many bytes of such a connection's target are read at once: so many wait when its stream has no room for them. */
+export const SMALL_READ_BYTES = 8 * 1024
 /** How many bytes of a local connection are read, sent and kept before its service has answered; then it waits. */
 export const MAX_EARLY_BYTES = 16 * 1024
 /** How long a request may take, in ms, from the opening of its stream to its last byte. */

@@ -10,7 +10,14 @@ import {
 } from '@mesh/core'
 import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import type { ByteStream, ByteStreamOptions, ServicesNetwork } from '../src/ports.ts'
-import { createOwnUser, createServices, createSlots, type Services, type ServicesInit } from '../src/index.ts'
+import {
+  createOwnUser,
+  createServices,
+  createSlots,
+  createUnwritten,
+  type Services,
+  type ServicesInit,
+} from '../src/index.ts'
 import { createStreamPair } from './stream-pair.ts'
 
 type Handler = (stream: ByteStream) => void
@@ -98,6 +105,7 @@ class MemoryWorld implements World {
       announce,
       user: createOwnUser({ ledger, announce, clock: systemClock }),
       slots: createSlots(),
+      unwritten: createUnwritten(systemClock),
       clock: systemClock,
       random: this.#random,
       log: silentLogger,

@@ -7,6 +7,7 @@ import { createStatementSharing } from '../src/administration/share-statements.t
 import { signStatement } from '../src/administration/sign-statement.ts'
 import { Conversation } from '../src/exchange/conversation.ts'
 import { ENTRIES_PER_MESSAGE, MAX_TRUST_MESSAGE_BYTES } from '../src/limits.ts'
+import { encodeTrustMessage } from '../src/exchange/trust-message.ts'
 import type { TrustChannel } from '../src/ports.ts'
 
 function createChannels([one, two]: readonly [PeerId, PeerId], { onSend, onAnswer }: Hooks = {}) {
@@ -103,6 +104,24 @@ test.each(['onSend', 'onAnswer'] as const)(
     for (const { ledger } of [guest, home]) await ledger.stop()
   },
 )
+
+test('a peer that leaves before it has read all is shown it again', async () => {
+  const [guest, home] = [openSide(), openSide()]
+  guest.write('a')
+  const digest = encodeTrustMessage({ kind: 'digest', digest: new Uint8Array(32) })
+  const leaving: TrustChannel = {
+    peer: home.peer,
+    send: async () => {},
+    async *messages() {
+      yield digest
+    },
+    close: async () => {},
+    abort: () => {},
+  }
+  await expect(guest.sharing.begin(new Conversation(leaving, systemClock))).rejects.toThrow(/ended before/)
+  expect(guest.sharing.isWanted(home.peer)).toBe(true)
+  for (const { ledger } of [guest, home]) await ledger.stop()
+})
 
 test('a message with more entries than it may have ends the exchange, and none of them is judged', async () => {
   const [guest, home] = [openSide(), openSide()]

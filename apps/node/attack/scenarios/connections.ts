@@ -5,6 +5,7 @@ import { proveMembership } from '../membership.ts'
 import { pause } from '../until-true.ts'
 
 const STRANGERS = 40
+const MANY = 400
 const CONNECTIONS = 'connections'
 
 /** Holds a connection as long as it lasts, and comes back at once. */
@@ -53,6 +54,23 @@ export const CONNECTION_ATTACKS: readonly Scenario[] = [
       await together(115, async (at) => {
         const from = `127.0.0.${2 + (at % 8)}`
         await comeBack(attack, async () => await dialTarget(await attack.peer({ from }), target, signal))
+      })
+    },
+  },
+  {
+    name: 'many-strangers',
+    who: 'stranger',
+    does: `${MANY} strangers from as many addresses, with room for 12, all at once, who come back when the connection closes; then a member comes`,
+    boundedBy: 'MAX_UNPROVEN_CONNECTIONS, MAX_PENDING_INBOUND',
+    appliesToLegacy: true,
+    victimArgs: ['--max-connections=12'],
+    honestComesLate: true,
+    aim: CONNECTIONS,
+    async run(attack) {
+      const { target, signal } = attack
+      await together(MANY, async (at) => {
+        const stranger = await attack.peer({ from: `127.0.${1 + Math.floor(at / 200)}.${1 + (at % 200)}` })
+        await comeBack(attack, () => dialTarget(stranger, target, signal))
       })
     },
   },

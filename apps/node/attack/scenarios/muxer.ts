@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Connection } from '@libp2p/interface'
 import { YAMUX, yamuxHead } from '@mesh/testkit'
 import type { Attack, Scenario } from '../scenario.ts'
-import { dialTarget, framed, overAndOver, together } from '../attackers.ts'
+import { dialTarget, framed, openStream, overAndOver, together } from '../attackers.ts'
 import { overSocket, peerPortOf } from '../sockets.ts'
 import { connectMember } from '../membership.ts'
 import { pause } from '../until-true.ts'
@@ -82,6 +82,26 @@ function shortStreams(at: number): Uint8Array {
   )
 }
 
+/** As many frames of one byte each as a stream's first window takes, in blocks of them. */
+async function sendSmallFrames(attack: Attack): Promise<void> {
+  const { signal, tally } = attack
+  const connection = await strangerOf(attack)()
+  for (let opened = 0; opened < 8; opened++) {
+    const stream = await openStream(connection, '/mesh/peers/1', signal)
+    const { streamId } = stream as unknown as { readonly streamId: number }
+    const frame = Buffer.concat([
+      yamuxHead({ type: YAMUX.DATA, flags: 0, stream: streamId, length: 1 }),
+      Buffer.of(0),
+    ])
+    const block = Buffer.concat(Array.from({ length: 4_096 }, () => frame))
+    for (let sent = 0; sent < 63 && !signal.aborted && connection.status === 'open'; sent++) {
+      await sendRaw(connection, block, signal)
+      tally.count('frames', 4_096)
+    }
+  }
+  while (!signal.aborted && connection.status === 'open') await pause(50, signal)
+}
+
 export const MUXER_ATTACKS: readonly Scenario[] = [
   {
     name: 'muxer-frames',
@@ -98,6 +118,15 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
             : randomBytes(MB / 4),
         ),
       ),
+  },
+  {
+    name: 'small-frames',
+    who: 'stranger',
+    does: 'frames of one byte each on streams that wait for a proof of membership, 258,048 on each, on 8 connections',
+    boundedBy: 'MAX_UNPROVEN_STREAMS, MAX_UNPROVEN_STREAMS_IN_ALL',
+    appliesToLegacy: false,
+    aim: 'frames',
+    run: (attack) => together(8, () => overAndOver(attack, () => sendSmallFrames(attack))),
   },
   {
     name: 'muxer-resets',

@@ -1,10 +1,22 @@
 /** Attacks on services and egress by members that may use them: slow readers, datagrams of no byte, requests in heaps. */
-import { createServer, type Server } from 'node:net'
+import { rmSync } from 'node:fs'
+import { createServer, type ListenOptions, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Connection, Stream } from '@libp2p/interface'
 import { encodeBlock } from '@mesh/ledger'
 import { createNodeSigner } from '@mesh/ledger/node'
 import { randomBytes } from 'node:crypto'
-import { dialTarget, framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
+import {
+  dialTarget,
+  framed,
+  onFrames,
+  openStream,
+  overAndOver,
+  sendAll,
+  sendMuch,
+  together,
+} from '../attackers.ts'
 import { createSealing, gossipFrame, gzippedBlock, openGossip, signEntry, signMessage } from '../gossip.ts'
 import { proveMembership } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
@@ -15,13 +27,17 @@ const SERVICE = '/mesh/service/1'
 const LEGACY_EGRESS = '/edgevpn/egress/0.1'
 /** Where the targets of the victim's services listen. */
 const PORTS = { endless: 47_941, datagrams: 47_942, destination: 47_943 }
+/** The system keeps little of what is written to a unix socket that nobody reads, and megabytes over TCP. */
+const UNREAD_PATH = join(tmpdir(), 'mesh-attack-unread.sock')
 const [STREAM, DATAGRAM] = [0, 1]
-const READERS = 4
+const USERS = 4
 const STREAMS = 500
+/** More than a stream's first window, its target's socket and what waits for that hold. */
+const UNREAD_BYTES = 2 * 1024 * 1024
 const OF_NO_BYTE = Buffer.alloc(60_000)
 
 /** A peer with the entries by which it may use services. */
-async function connectUser(attack: Attack, from: string) {
+export async function connectUser(attack: Attack, from: string) {
   const { target, signal, config } = attack
   const seed = Uint8Array.from(randomBytes(32))
   const peer = await attack.peer({ seed, from })
@@ -46,10 +62,10 @@ function serviceRequest(name: string, kind: number, entries: Uint8Array): Uint8A
 }
 
 /** Listens for as long as the attack goes on. */
-async function listen(attack: Attack, port: number, server: Server): Promise<void> {
+async function listen(attack: Attack, place: ListenOptions, server: Server): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
+    server.listen({ host: '127.0.0.1', ...place }, resolve)
   })
   attack.signal.addEventListener('abort', () => server.close())
 }
@@ -68,7 +84,7 @@ function createEndless({ tally }: Attack): Server {
 }
 
 /** Stops to read the connection itself, whatever its streams have room for. */
-function stopReading(connection: Connection): void {
+export function stopReading(connection: Connection): void {
   const { maConn } = connection as unknown as { readonly maConn?: { pause(): void } }
   if (maConn === undefined) throw new Error('the connection cannot be paused')
   maConn.pause()
@@ -91,6 +107,30 @@ async function readNothing(attack: Attack, at: number): Promise<void> {
   }
   await pause(20, signal)
   stopReading(connection)
+  while (!signal.aborted && connection.status === 'open') await pause(200, signal)
+}
+
+/** Counts who connects, and reads nothing of what they send. */
+function createDeaf({ tally }: Attack): Server {
+  return createServer({ pauseOnConnect: true }, (socket) => {
+    tally.count('connections')
+    socket.on('error', () => {})
+  })
+}
+
+async function fillStreams(attack: Attack, at: number): Promise<void> {
+  const { signal, tally } = attack
+  const { connection, entries, prove } = await connectUser(attack, `127.0.0.${2 + (at % 2)}`)
+  await prove()
+  const request = serviceRequest('unread', STREAM, encodeBlock(entries))
+  const filling = Buffer.alloc(UNREAD_BYTES)
+  for (let opened = 0; opened < STREAMS && !signal.aborted && connection.status === 'open'; opened++) {
+    const stream = await openStream(connection, SERVICE, signal)
+    stream.send(request)
+    void sendMuch(stream, filling, signal).then((sent) => tally.count('KiB', sent / 1024))
+    // a few at a time, so that each gets as far as it can
+    if (opened % 8 === 0) await pause(5, signal)
+  }
   while (!signal.aborted && connection.status === 'open') await pause(200, signal)
 }
 
@@ -141,14 +181,28 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
   {
     name: 'service-readers',
     who: 'member',
-    does: `${READERS} keys connect to a service ${STREAMS} times each, from two addresses, and read nothing of what it sends for ever`,
+    does: `${USERS} keys connect to a service ${STREAMS} times each, from two addresses, and read nothing of what it sends for ever`,
     boundedBy: 'MAX_PEER_CONNECTIONS, MAX_ADDRESS_CONNECTIONS, MAX_SERVED_CONNECTIONS',
     appliesToLegacy: false,
     aim: 'connections',
     needs: [`--service-add=endless=127.0.0.1:${PORTS.endless}`],
     async run(attack) {
-      await listen(attack, PORTS.endless, createEndless(attack))
-      await together(READERS, (at) => overAndOver(attack, () => readNothing(attack, at)))
+      await listen(attack, { port: PORTS.endless }, createEndless(attack))
+      await together(USERS, (at) => overAndOver(attack, () => readNothing(attack, at)))
+    },
+  },
+  {
+    name: 'service-writers',
+    who: 'member',
+    does: `${USERS} keys connect ${STREAMS} times each, from two addresses, to a service whose target reads nothing, and fill each stream`,
+    boundedBy: 'MAX_PEER_CONNECTIONS, MAX_ADDRESS_CONNECTIONS, MAX_SERVED_CONNECTIONS',
+    appliesToLegacy: false,
+    aim: 'connections',
+    needs: [`--service-add=unread=unix://${UNREAD_PATH}`],
+    async run(attack) {
+      rmSync(UNREAD_PATH, { force: true })
+      await listen(attack, { path: UNREAD_PATH }, createDeaf(attack))
+      await together(USERS, (at) => overAndOver(attack, () => fillStreams(attack, at)))
     },
   },
   {
@@ -170,7 +224,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     aim: 'requests',
     needs: ['--egress', '--egress-allow=127.0.0.0/8'],
     async run(attack) {
-      await listen(attack, PORTS.destination, createSilent(attack))
+      await listen(attack, { port: PORTS.destination }, createSilent(attack))
       await together(4, () => overAndOver(attack, () => askInHeaps(attack)))
     },
     async reached({ tally }) {

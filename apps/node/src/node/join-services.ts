@@ -15,6 +15,7 @@ import {
   createProxy,
   createServices,
   createSlots,
+  createUnwritten,
   type DownloadInit,
   type Egress,
   type FilesNetwork,
@@ -64,7 +65,8 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   const user = createOwnUser({ ledger, announce, clock })
   ends.add(() => user.stop())
   const network = servicesNetwork(p2p)
-  const components = { ledger, network, announce, user, slots: createSlots(), clock, random, log }
+  const bounds = { slots: createSlots(), unwritten: createUnwritten(clock) }
+  const components = { ledger, network, announce, user, ...bounds, clock, random, log }
   const services = createServices({}, components)
   ends.add(() => services.stop())
   ends.add(tellWhenReady(services, init.onService))

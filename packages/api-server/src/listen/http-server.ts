@@ -16,6 +16,7 @@ import { createRequestId } from '../http/request-id.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
 import { otherMachineOf } from './other-machine.ts'
+import { ReadTurns } from './read-turns.ts'
 import { RequestTurns } from './request-turns.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 import {
@@ -52,6 +53,7 @@ export function createHttpServer(
   setMaxIdleHTTPParsers(MAX_IDLE_PARSERS)
   const inFlight = new WeakMap<Duplex, Set<ServerResponse>>()
   const turns = new RequestTurns(clock)
+  const reads = new ReadTurns(clock)
   const unread = new UnreadBytes(clock)
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     remember(inFlight, req.socket, res)
@@ -88,6 +90,7 @@ export function createHttpServer(
   server.maxConnections = MAX_CONNECTIONS
   server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
   server.on('connection', limitConnections())
+  server.on('connection', (socket: Socket) => reads.watch(socket))
   server.on('connection', (socket: Socket) => unread.watch(socket))
   // who expects `100-continue` gets it when the body is read; another expectation may be ignored
   server.on('checkContinue', handle)

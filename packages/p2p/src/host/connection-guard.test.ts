@@ -1,5 +1,5 @@
 import type { Connection } from '@libp2p/interface'
-import { silentLogger } from '@mesh/core'
+import { SharedBytes, silentLogger } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
@@ -26,6 +26,7 @@ function createGuard() {
     host: host as never,
     membership: { isMember, onMember: () => () => {} },
     held,
+    unread: new SharedBytes(0, clock),
     isCounted: () => false,
   })
   /** A connection to a stranger comes about. */

@@ -4,7 +4,7 @@
  * proven anything opens few streams in a second.
  */
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
-import { BoundedMap, type Clock, type Logger } from '@mesh/core'
+import { BoundedMap, type Clock, type Logger, type SharedBytes } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import {
   LEAST_UNPROVEN_CONNECTIONS,
@@ -25,6 +25,7 @@ import {
 import { boundInboundStreams } from '../upstream/inbound-stream-rate.ts'
 import { boundMuxedMessages } from '../upstream/message-bounds.ts'
 import { boundAnswers } from '../upstream/negotiation-answers.ts'
+import { boundUnread } from '../upstream/unread-bytes.ts'
 import { chooseSurplus, type ConnectionBounds, type OpenConnection } from './connection-shares.ts'
 import { PendingConnections } from './pending-connections.ts'
 
@@ -40,6 +41,8 @@ interface GuardedHost {
   readonly membership: Pick<Membership, 'isMember' | 'onMember'>
   /** Bounds what the streams of strangers hold, but for those of protocols that count what they hold themselves. */
   readonly held: HeldBytes
+  /** Bounds what waits on all streams that nobody reads. */
+  readonly unread: SharedBytes
   readonly isCounted: (protocol: string) => boolean
 }
 
@@ -133,9 +136,10 @@ export class ConnectionGuard {
     const peer = detail.remotePeer.toString()
     if (this.#dialledFor.has(peer)) this.#askedFor.add(detail)
     if (this.#guarded === undefined) return
-    const { held, isCounted } = this.#guarded
+    const { held, unread, isCounted } = this.#guarded
     const isTrusted = () => this.#isMember(peer)
     boundMuxedMessages(detail)
+    boundUnread(detail, unread)
     boundChannelMessages(detail, { isTrusted, takeMessage: this.#takeMessage, clock: this.#clock })
     boundInboundStreams(detail, { isTrusted, isCounted, held, clock: this.#clock })
     this.#closeSurplus(detail)

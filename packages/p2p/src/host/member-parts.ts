@@ -1,5 +1,5 @@
 /** The parts of a member, in the order in which each needs the ones before it. */
-import { parsePeerId, type PeerId } from '@mesh/core'
+import { parsePeerId, type PeerId, SharedBytes } from '@mesh/core'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { Bulk } from '../bulk/bulk.ts'
@@ -17,6 +17,7 @@ import { MAX_STRANGERS_STREAM_BYTES } from '../gossip-limits.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
+import { MAX_UNREAD_BYTES } from '../limits.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { ByteStreams, Channels } from '../p2p-node.ts'
@@ -60,6 +61,8 @@ export interface MemberParts extends ReachParts {
   readonly held: HeldBytes
   /** Bounds what strangers bring on streams of other protocols. */
   readonly heldOnStreams: HeldBytes
+  /** Bounds what waits on streams that nobody reads. */
+  readonly unread: SharedBytes
   readonly book: PeerBook
   readonly methods: DiscoveryMethods
   readonly streams: MemberStreams
@@ -102,6 +105,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   }
   const held = new HeldBytes(bounds)
   const heldOnStreams = new HeldBytes({ ...bounds, maxStrangersBytes: MAX_STRANGERS_STREAM_BYTES })
+  const unread = new SharedBytes(MAX_UNREAD_BYTES, clock)
   const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
   const reached = createReachParts({ ...given, book, methods, self, membership, spoken }, components)
@@ -120,11 +124,12 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     membership,
     held,
     heldOnStreams,
+    unread,
     book,
     methods,
     streams,
     bulk,
-    byteStreams: createByteStreams({ streams, bulk, clock, logger }),
+    byteStreams: createByteStreams({ streams, bulk, unread, clock, logger }),
     channels,
     offeredChannels:
       bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals, held }),

@@ -58,8 +58,8 @@ export async function createP2pMember(
   const { host } = hostParts
   const { protocols } = host.services.pubsub
   const isCounted = (protocol: string) => protocols.includes(protocol)
-  const { membership, heldOnStreams } = parts
-  hostParts.guard.start({ host, membership, held: heldOnStreams, isCounted })
+  const { membership, heldOnStreams, unread } = parts
+  hostParts.guard.start({ host, membership, held: heldOnStreams, unread, isCounted })
   const running = await startParts({ init, platform, bootstrap, ...hostParts, ...parts }, components)
   const mapUdpPort: P2pMember['mapUdpPort'] = platform.mapUdpPort ?? (() => () => {})
   return buildMember({ ...hostParts, ...parts, ...running, mapUdpPort }, components)

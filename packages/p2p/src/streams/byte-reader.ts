@@ -1,5 +1,14 @@
 /** Hands on what comes on a stream, chunk by chunk, while it may; else the stream is paused. */
 import type { Stream, StreamMessageEvent } from '@libp2p/interface'
+import type { SharedBytes, WaitingBytes } from '@mesh/core'
+import { isLive } from './member-streams.ts'
+
+interface ByteReaderInit {
+  readonly peer: string
+  /** The group of addresses that the peer comes from. */
+  readonly address: string
+  readonly unread: SharedBytes
+}
 
 export class ByteReader {
   readonly #stream: Stream
@@ -10,15 +19,28 @@ export class ByteReader {
   #isResuming = false
   /** The bytes that came and were not handed on: a listener paused in the middle. */
   readonly #held: Uint8Array[] = []
+  readonly #unread: SharedBytes
+  /** The part that is unread beside what the open stream itself keeps. */
+  readonly #waiting: WaitingBytes
   /** True once something came: the other side is done with negotiating the protocol. */
   heard = false
   /** Called when everything that came was handed on. */
   onEmpty = (): void => {}
+  /** Called when what waits holds too much, and has to go. */
+  onSurplus = (_reason: Error): void => {}
 
-  constructor(stream: Stream) {
+  constructor(stream: Stream, { peer, address, unread }: ByteReaderInit) {
     this.#stream = stream
+    this.#unread = unread
+    this.#waiting = {
+      peer,
+      address,
+      count: () => this.#heldBytes() + (isLive(stream) ? 0 : stream.readBufferLength),
+      end: (reason) => this.onSurplus(reason),
+    }
     if (stream.readStatus === 'readable') stream.pause()
     stream.addEventListener('message', this.#onMessage)
+    stream.addEventListener('close', this.#onClose, { once: true })
   }
 
   isEmpty(): boolean {
@@ -40,6 +62,7 @@ export class ByteReader {
     this.#isStopped = true
     this.#held.length = 0
     this.#stream.removeEventListener('message', this.#onMessage)
+    this.#stream.removeEventListener('close', this.#onClose)
     // the other side's window must not stay shut
     if (this.#stream.readStatus === 'paused') this.#stream.resume()
   }
@@ -49,6 +72,16 @@ export class ByteReader {
     if (data instanceof Uint8Array) this.#held.push(data)
     else for (const chunk of data) this.#held.push(chunk)
     this.#deliver()
+    if (this.#held.length > 0) this.#unread.count(this.#waiting)
+  }
+
+  /** Counts what came before the end and may still be read: nothing else does any more. */
+  readonly #onClose = (): void => {
+    if (!this.#isStopped) this.#unread.count(this.#waiting)
+  }
+
+  #heldBytes(): number {
+    return this.#held.reduce((bytes, chunk) => bytes + chunk.byteLength, 0)
   }
 
   #mayDeliver(): boolean {

@@ -7,7 +7,8 @@
  *    with what broke it
  */
 import type { Connection, Stream, StreamCloseEvent } from '@libp2p/interface'
-import { type Clock, type PeerId, toError } from '@mesh/core'
+import { type Clock, type PeerId, type SharedBytes, toError } from '@mesh/core'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import { CHANNEL_CLOSE_MS } from '../limits.ts'
 import type { ByteStream } from '../p2p-node.ts'
 import { ByteReader } from './byte-reader.ts'
@@ -19,6 +20,8 @@ interface ByteStreamInit {
   readonly stream: Stream
   readonly connection: Connection
   readonly peer: PeerId
+  /** Bounds what waits on streams that nobody reads. */
+  readonly unread: SharedBytes
   readonly clock: Clock
   /** True when each direction ends for itself; by default the end of one ends the other one, too. */
   readonly halfClose?: boolean | undefined
@@ -50,16 +53,20 @@ class StreamBytes implements ByteStream {
   /** The other side said that no more comes: without it a stream that is over was cut. */
   #isRemoteClosed: boolean
 
-  constructor({ stream, connection, peer, clock, halfClose = false }: ByteStreamInit) {
+  constructor({ stream, connection, peer, unread, clock, halfClose = false }: ByteStreamInit) {
     this.peer = peer
     this.direct = connection.direct
     this.#stream = stream
     this.#clock = clock
     this.#halfClose = halfClose
-    this.#reader = new ByteReader(stream)
+    this.#reader = new ByteReader(stream, { peer, address: addressGroupOf(connection), unread })
     this.#writer = new ByteWriter(stream)
     this.#isRemoteClosed = stream.remoteWriteStatus === 'closed' && isLive(stream)
     this.#reader.onEmpty = () => this.#onAllRead()
+    this.#reader.onSurplus = (reason) => {
+      this.abort(reason)
+      this.#finish(reason)
+    }
     stream.addEventListener('remoteCloseWrite', this.#onRemoteClose, { once: true })
     stream.addEventListener('close', this.#onClose, { once: true })
     if (!isLive(stream)) this.#finish(new Error(`the stream was ${stream.status}`))

@@ -1,5 +1,5 @@
 /** Raw bytes between members, over the streams of `member-streams.ts`. */
-import { type Clock, type Logger, toError } from '@mesh/core'
+import { type Clock, type Logger, type SharedBytes, toError } from '@mesh/core'
 import type { Bulk } from '../bulk/bulk.ts'
 import type { ByteStreams } from '../p2p-node.ts'
 import { createByteStream } from './byte-stream.ts'
@@ -9,17 +9,25 @@ interface ByteStreamsComponents {
   readonly streams: MemberStreams
   /** Undefined where the platform has none. */
   readonly bulk?: Bulk | undefined
+  /** Bounds what waits on streams that nobody reads. */
+  readonly unread: SharedBytes
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /** Creates the byte streams of one node. */
-export function createByteStreams({ streams, bulk, clock, logger }: ByteStreamsComponents): ByteStreams {
+export function createByteStreams({
+  streams,
+  bulk,
+  unread,
+  clock,
+  logger,
+}: ByteStreamsComponents): ByteStreams {
   const log = logger.child('streams')
   return {
     async handle(protocol, options, handler) {
       await streams.serve(protocol, options, (inbound) => {
-        const stream = createByteStream({ ...inbound, clock, halfClose: options.halfClose })
+        const stream = createByteStream({ ...inbound, unread, clock, halfClose: options.halfClose })
         try {
           handler(stream)
         } catch (error) {
@@ -38,7 +46,7 @@ export function createByteStreams({ streams, bulk, clock, logger }: ByteStreamsC
         signal?.throwIfAborted()
       }
       const opened = await streams.open(peer, protocol, { ...rules, signal })
-      return createByteStream({ ...opened, clock, halfClose })
+      return createByteStream({ ...opened, unread, clock, halfClose })
     },
     prepare: (peer) => bulk?.prepare(peer),
   }

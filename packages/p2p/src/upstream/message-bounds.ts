@@ -31,6 +31,7 @@ import {
   RELAY_STOP,
   WEBRTC_SIGNALLING_PROTOCOL,
 } from '../protocols.ts'
+import { watchStreams } from './muxed-streams.ts'
 
 interface Bounds {
   /** How long a message may be. */
@@ -110,26 +111,9 @@ export function boundMessages(stream: GivingStream): void {
   }
 }
 
-interface Muxer {
-  onRemoteStream?: (stream: GivingStream) => void
-  createStream?: (...options: readonly unknown[]) => Promise<GivingStream>
-}
-
-/** The same for all streams of a connection, whatever multiplexes them: those of QUIC and WebRTC come from elsewhere. */
+/** The same for all streams of a connection. */
 export function boundMuxedMessages(connection: object): void {
-  const { muxer } = connection as { readonly muxer?: Muxer }
-  const onRemoteStream = muxer?.onRemoteStream?.bind(muxer)
-  const createStream = muxer?.createStream?.bind(muxer)
-  if (muxer === undefined || onRemoteStream === undefined || createStream === undefined) return
-  muxer.onRemoteStream = (stream) => {
-    boundMessages(stream)
-    onRemoteStream(stream)
-  }
-  muxer.createStream = async (...options) => {
-    const stream = await createStream(...options)
-    boundMessages(stream)
-    return stream
-  }
+  watchStreams<GivingStream>(connection, boundMessages)
 }
 
 /** The messages of one stream as they come. */

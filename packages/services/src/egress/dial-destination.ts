@@ -14,6 +14,8 @@ export interface DialDestinationInit {
   readonly asker: string
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** True for a socket that is to be read in small pieces, as `dial` has it. */
+  readonly hasSmallReads?: boolean
 }
 
 /**
@@ -21,7 +23,7 @@ export interface DialDestinationInit {
  * @throws RequestRefused; the signal's reason
  */
 export async function dialDestination(init: DialDestinationInit): Promise<Socket> {
-  const { host, port, destinations, asker, clock, signal } = init
+  const { host, port, destinations, asker, clock, signal, hasSmallReads = false } = init
   const addresses = await within({ clock, ms: DIAL_MS, signal }, (limited) =>
     untilAborted(destinations.resolve(host, { asker, signal: limited }), limited),
   ).catch((error: unknown) => {
@@ -33,7 +35,7 @@ export async function dialDestination(init: DialDestinationInit): Promise<Socket
   for (const address of addresses) {
     try {
       const withinMs = DIAL_MS / addresses.length
-      return await dial({ address: { host: address, port }, withinMs, clock, signal })
+      return await dial({ address: { host: address, port }, withinMs, clock, signal, hasSmallReads })
     } catch (error) {
       signal.throwIfAborted()
       reason = `${address} port ${port}: ${toError(error).message}`

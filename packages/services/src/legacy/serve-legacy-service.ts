@@ -2,14 +2,14 @@
  * Legacy members that connect to a service of this node (docs/WIRE.md 5.2). Their protocol has no name, so they get
  * the first TCP or unix service that this node offers; a refusal is a reset.
  */
-import { type Clock, toError } from '@mesh/core'
+import { toError } from '@mesh/core'
 import { DIAL_MS } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import type { ExposedService } from '../services/exposed-service.ts'
 import { socketAddressOf } from '../services/endpoint.ts'
-import { dial } from '../streams/dial.ts'
+import { dial, type DialInit } from '../streams/dial.ts'
 import { reset, splice } from '../streams/splice.ts'
-import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
+import { type AcceptComponents, RequestRefused, servedBy } from '../wire/accept.ts'
 import { admitLegacyUser } from './admit-legacy-user.ts'
 import { takeLegacySlot } from './take-legacy-slot.ts'
 
@@ -42,13 +42,16 @@ async function join(
   const gone = new AbortController()
   stream.onEnd((error) => gone.abort(error ?? new Error('the stream ended')))
   await admitLegacyUser(stream.peer, components)
-  const socket = await dialTarget(service, components.clock, gone.signal)
+  const { hasSmallReads, served } = servedBy(stream, components)
+  const { clock } = components
+  const socket = await dialTarget(service, { clock, signal: gone.signal, hasSmallReads })
   service.connections++
   await new Promise<void>((resolve) => {
     const end = () => reset(socket)
     service.open.add(end)
     splice(socket, stream, {
       traffic: service.traffic,
+      served,
       onDone() {
         service.open.delete(end)
         resolve()
@@ -57,9 +60,13 @@ async function join(
   })
 }
 
-async function dialTarget(service: ExposedService, clock: Clock, signal: AbortSignal) {
+async function dialTarget(
+  service: ExposedService,
+  how: Pick<DialInit, 'clock' | 'hasSmallReads'> & { readonly signal: AbortSignal },
+) {
+  const { signal } = how
   try {
-    const socket = await dial({ address: socketAddressOf(service.target), withinMs: DIAL_MS, clock, signal })
+    const socket = await dial({ address: socketAddressOf(service.target), withinMs: DIAL_MS, ...how })
     service.health.worked()
     return socket
   } catch (error) {

@@ -6,7 +6,13 @@ import { pipeDatagrams } from '../streams/datagrams.ts'
 import { dial } from '../streams/dial.ts'
 import { reset, splice } from '../streams/splice.ts'
 import { connectUdp, sendDatagram } from '../streams/udp-socket.ts'
-import { type Accepted, type AcceptComponents, acceptRequest, RequestRefused } from '../wire/accept.ts'
+import {
+  type Accepted,
+  type AcceptComponents,
+  acceptRequest,
+  RequestRefused,
+  servedBy,
+} from '../wire/accept.ts'
 import { decodeServiceRequest, type ServiceRequest } from '../wire/messages.ts'
 import { socketAddressOf } from './endpoint.ts'
 import type { ExposedService } from './exposed-service.ts'
@@ -45,10 +51,12 @@ function kindReason({ kind }: ExposedService): string {
 async function joinStream(
   { stream, rest, signal, answerOk }: Accepted<ServiceRequest>,
   service: ExposedService,
-  { clock }: AcceptComponents,
+  components: AcceptComponents,
 ): Promise<void> {
+  const { clock } = components
+  const { hasSmallReads, served } = servedBy(stream, components)
   const socket = await reach(service, signal, () =>
-    dial({ address: socketAddressOf(service.target), withinMs: DIAL_MS, clock, signal }),
+    dial({ address: socketAddressOf(service.target), withinMs: DIAL_MS, clock, signal, hasSmallReads }),
   )
   answerOk()
   await new Promise<void>((resolve) => {
@@ -57,6 +65,7 @@ async function joinStream(
     splice(socket, stream, {
       traffic: service.traffic,
       head: rest,
+      served,
       onDone() {
         service.open.delete(end)
         resolve()

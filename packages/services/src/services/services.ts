@@ -1,5 +1,5 @@
 /** The services, as the rest of a node sees them. */
-import type { Clock, Logger, Random } from '@mesh/core'
+import type { Clock, Logger, Random, SharedBytes } from '@mesh/core'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { OwnUser } from '../users/own-user.ts'
 import type { Slots } from '../slots.ts'
@@ -26,6 +26,8 @@ export interface ServicesComponents {
   readonly user: OwnUser
   /** Shared with egress, so that bounds count all that a peer opens. */
   readonly slots: Slots
+  /** Bounds what waits for the targets of services and of egress: `createUnwritten`. */
+  readonly unwritten: SharedBytes
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

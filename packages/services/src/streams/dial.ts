@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '@mesh/core'
 import { servicesError } from '../errors.ts'
+import { smallReads } from './small-reads.ts'
 import { reset } from './splice.ts'
 
 const KEEP_ALIVE_MS = 60_000
@@ -10,16 +11,20 @@ export interface DialInit {
   readonly withinMs: number
   readonly clock: Clock
   readonly signal?: AbortSignal | undefined
+  /** True for a socket that is to be read in small pieces; it is paused, and has no reader but those of `data` and `end`. */
+  readonly hasSmallReads?: boolean
 }
 
 /**
  * Connects; the socket's directions end apart, and what comes is kept until somebody listens.
  * @throws MeshError `services.target_down`, with the system's reason; the signal's reason
  */
-export function dial({ address, withinMs, clock, signal }: DialInit): Promise<Socket> {
+export function dial({ address, withinMs, clock, signal, hasSmallReads = false }: DialInit): Promise<Socket> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason)
-    const socket = connect({ ...address, allowHalfOpen: true, noDelay: true })
+    const onread = hasSmallReads ? { onread: smallReads(() => socket) } : {}
+    const socket: Socket = connect({ ...address, allowHalfOpen: true, noDelay: true, ...onread })
+    if (hasSmallReads) socket.pause()
     const finish = (act: () => void) => {
       cancel()
       signal?.removeEventListener('abort', onAbort)

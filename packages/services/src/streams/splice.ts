@@ -4,7 +4,8 @@
  * chunks of the socket are the stream's from `send` on, and those of the stream the socket's.
  */
 import type { Socket } from 'node:net'
-import { SOCKET_BUFFER_BYTES } from '../limits.ts'
+import type { SharedBytes } from '@mesh/core'
+import { MUCH_UNWRITTEN_BYTES, SOCKET_BUFFER_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 
 /** Chunks of at least this length are followed by more of the same stream, mostly at once. */
@@ -18,16 +19,26 @@ export interface Traffic {
   bytesOut: number
 }
 
+/** The bound that the connections of all members share, and where this one counts. */
+interface ServedBytes {
+  readonly unwritten: SharedBytes
+  /** The group of addresses that the peer comes from. */
+  readonly address: string
+}
+
 export interface SpliceInit {
   readonly traffic: Traffic
   /** Bytes that came from the stream before it was joined. */
   readonly head?: Uint8Array
+  /** Bounds what waits for this socket and others, where members have this node connect to it. */
+  readonly served?: ServedBytes
   /** Called once, when both directions are over, with the error that broke them where there was one. */
   readonly onDone: (error: Error | undefined) => void
 }
 
 /** @param socket with `allowHalfOpen`; may be paused @param stream with `halfClose`; may be paused */
-export function splice(socket: Socket, stream: ByteStream, { traffic, head, onDone }: SpliceInit): void {
+export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): void {
+  const { traffic, head, served, onDone } = init
   let streamIsOver = false
   let socketIsOver = false
   let error: Error | undefined
@@ -55,12 +66,13 @@ export function splice(socket: Socket, stream: ByteStream, { traffic, head, onDo
   })
 
   const coalesce = createCoalescer(socket)
+  const waits = served === undefined ? waitsAlone(socket) : waitsWithOthers(socket, stream, served)
   const write = (bytes: Uint8Array) => {
     traffic.bytesIn += bytes.byteLength
     if (!socket.writable) return
     coalesce(bytes)
     socket.write(bytes)
-    if (socket.writableLength > SOCKET_BUFFER_BYTES) stream.pause()
+    if (waits()) stream.pause()
   }
   stream.onDrain(() => socket.resume())
   stream.onRemoteEnd(() => socket.end())
@@ -77,6 +89,29 @@ export function splice(socket: Socket, stream: ByteStream, { traffic, head, onDo
   // it may have ended before it was joined
   if (socket.readableEnded) stream.end()
   socket.resume()
+}
+
+/** Tells whether too much waits to be written to a socket. */
+function waitsAlone(socket: Socket): () => boolean {
+  return () => socket.writableLength > SOCKET_BUFFER_BYTES
+}
+
+/** The same where others have sockets, too, of which those with the most are reset when too much waits in all. */
+function waitsWithOthers(socket: Socket, stream: ByteStream, { unwritten, address }: ServedBytes) {
+  const waiting = {
+    peer: stream.peer,
+    address,
+    count: () => (socket.destroyed ? 0 : socket.writableLength),
+    end(reason: Error) {
+      stream.abort(reason)
+      reset(socket)
+    },
+  }
+  socket.on('drain', () => unwritten.count(waiting))
+  return () => {
+    unwritten.count(waiting)
+    return socket.writableLength > (unwritten.bytes > MUCH_UNWRITTEN_BYTES ? 0 : SOCKET_BUFFER_BYTES)
+  }
 }
 
 /** Gathers what comes in full TLS records, several at a time: these are written by one system call. */

@@ -3,8 +3,8 @@
  * time and within bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told
  * why.
  */
-import { type Clock, type Logger, toError } from '@mesh/core'
-import { MAX_REQUEST_BYTES, REQUEST_MS } from '../limits.ts'
+import { addressGroup, type Clock, type Logger, type SharedBytes, toError } from '@mesh/core'
+import { MAX_LARGE_READERS, MAX_REQUEST_BYTES, REQUEST_MS } from '../limits.ts'
 import type { ByteStream, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { Slots } from '../slots.ts'
 import { admitUser } from '../users/admit-user.ts'
@@ -48,6 +48,17 @@ export interface AcceptComponents {
   readonly log: Logger
   readonly refusals: Refusals
   readonly slots: Slots
+  /** Bounds what waits for the targets of all. */
+  readonly unwritten: SharedBytes
+}
+
+/** How a connection of a peer is joined with its target, by what all peers have here. */
+export function servedBy(
+  { peer }: Pick<ByteStream, 'peer'>,
+  { slots, unwritten, network }: Pick<AcceptComponents, 'slots' | 'unwritten' | 'network'>,
+) {
+  const address = addressGroup(network.addressOf(peer) ?? '')
+  return { hasSmallReads: slots.taken > MAX_LARGE_READERS, served: { unwritten, address } }
 }
 
 /** Handles one stream; never rejects. */

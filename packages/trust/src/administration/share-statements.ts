@@ -109,7 +109,8 @@ class StatementSharing implements ExchangeKind {
   async #receiveAll(conversation: Conversation): Promise<void> {
     for (let messages = 0; messages <= MAX_ENTRY_MESSAGES; messages++) {
       const message = await conversation.next()
-      if (message === undefined || message.kind === 'done') return
+      if (message === undefined) throw new Error('the other side ended before it had said all')
+      if (message.kind === 'done') return
       if (message.kind === 'entries') await this.#takeAll(message.block, conversation)
     }
     throw new Error('more entries than anybody holds')

@@ -1,0 +1,160 @@
+/** Attacks on what a node shares: receivers by the dozen that read nothing, ask for lists over and over, or have files hashed. */
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Connection, Stream } from '@libp2p/interface'
+import { encodeBlock } from '@mesh/ledger'
+import { framed, onFrames, openStream, overAndOver, together, varint } from '../attackers.ts'
+import type { Attack, Scenario } from '../scenario.ts'
+import { pause } from '../until-true.ts'
+import { connectUser, stopReading } from './services.ts'
+
+const FILE = '/mesh/file/1'
+const KEYS = 8
+/** As many as one key may have. */
+const RECEIVERS = 8
+const FILES = 20_000
+const LARGE_BYTES = 2 ** 30
+
+/** Where what is shared lies; it is made once, and left for the next time. */
+const FOLDER = join(tmpdir(), 'mesh-attack-shares')
+
+function shareFolder(): string {
+  const folder = join(FOLDER, 'many')
+  mkdirSync(folder, { recursive: true })
+  for (let at = 0; at < FILES; at++) writeFileSync(join(folder, `one of very many files ${at}`), '')
+  return folder
+}
+
+/** A file without a byte on the disk. */
+function shareLarge(): string {
+  mkdirSync(FOLDER, { recursive: true })
+  const path = join(FOLDER, 'large')
+  writeFileSync(path, '')
+  truncateSync(path, LARGE_BYTES)
+  return path
+}
+
+const field = (number: number, bytes: Uint8Array) =>
+  Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
+const numberField = (number: number, value: number) => Buffer.concat([varint(number << 3), varint(value)])
+
+/** Messages of receivers, as `docs/PROTOCOLS.md` has them. */
+const request = (name: string, entries: Uint8Array) =>
+  framed(field(1, Buffer.concat([field(1, Buffer.from(name)), field(2, entries)])))
+const want = (offset: number) =>
+  framed(
+    field(
+      5,
+      Buffer.concat([
+        numberField(1, 0),
+        numberField(2, offset),
+        field(3, Buffer.alloc(offset === 0 ? 0 : 32)),
+      ]),
+    ),
+  )
+
+/** Calls `receive` with as many streams as one key may have, each anew when it ends. */
+async function receiveOnAll(
+  attack: Attack,
+  at: number,
+  receive: (stream: Stream, entries: Uint8Array, connection: Connection) => Promise<void>,
+): Promise<void> {
+  const { signal } = attack
+  const { connection, entries, prove } = await connectUser(attack, `127.0.0.${2 + (at % 2)}`)
+  await prove()
+  const block = encodeBlock(entries)
+  await together(RECEIVERS, async () => {
+    while (!signal.aborted && connection.status === 'open') {
+      await receive(await openStream(connection, FILE, signal), block, connection)
+      await pause(20, signal)
+    }
+  })
+}
+
+async function untilOver(stream: Stream, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && stream.status === 'open') await pause(50, signal)
+}
+
+export const FILE_ATTACKS: readonly Scenario[] = [
+  {
+    name: 'file-readers',
+    who: 'member',
+    does: `${KEYS} keys ask ${RECEIVERS} times each, from two addresses, for a file of 1 GiB, and read nothing of it`,
+    boundedBy: 'MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS, IDLE_RECEIVER_MS',
+    appliesToLegacy: false,
+    aim: 'files asked for',
+    get needs() {
+      return [`--file-send=large=${shareLarge()}`]
+    },
+    async run(attack) {
+      const { signal, tally } = attack
+      await together(KEYS, (at) =>
+        overAndOver(attack, () =>
+          receiveOnAll(attack, at, async (stream, entries, connection) => {
+            stream.send(request('large', entries))
+            stream.send(want(0))
+            tally.count('files asked for')
+            await pause(100, signal)
+            stopReading(connection)
+            await untilOver(stream, signal)
+          }),
+        ),
+      )
+    },
+  },
+  {
+    name: 'file-lists',
+    who: 'member',
+    does: `${KEYS} keys ask ${RECEIVERS} times each, from two addresses, for a folder of ${FILES} files, take the list, and ask anew`,
+    boundedBy: 'MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS',
+    appliesToLegacy: false,
+    aim: 'lists',
+    get needs() {
+      return [`--file-send=many=${shareFolder()}`]
+    },
+    async run(attack) {
+      const { signal, tally } = attack
+      await together(KEYS, (at) =>
+        overAndOver(attack, () =>
+          receiveOnAll(attack, at, async (stream, entries) => {
+            let messages = 0
+            onFrames(stream, () => {
+              if (messages++ === 1) tally.count('lists')
+              // all but the end of the list
+              if (messages === 20) stream.abort(new Error('enough'))
+            })
+            stream.send(request('many', entries))
+            tally.count('lists asked for')
+            await untilOver(stream, signal)
+          }),
+        ),
+      )
+    },
+  },
+  {
+    name: 'file-hashes',
+    who: 'member',
+    does: `${KEYS} keys say ${RECEIVERS} times each, from two addresses, that they hold all of a file of 1 GiB, which the node hashes, and ask anew`,
+    boundedBy: 'MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS',
+    appliesToLegacy: false,
+    aim: 'hashes asked for',
+    get needs() {
+      return [`--file-send=large=${shareLarge()}`]
+    },
+    async run(attack) {
+      const { signal, tally } = attack
+      await together(KEYS, (at) =>
+        overAndOver(attack, () =>
+          receiveOnAll(attack, at, async (stream, entries) => {
+            stream.addEventListener('message', () => {})
+            stream.send(request('large', entries))
+            stream.send(want(LARGE_BYTES))
+            tally.count('hashes asked for')
+            await untilOver(stream, signal)
+          }),
+        ),
+      )
+    },
+  },
+]

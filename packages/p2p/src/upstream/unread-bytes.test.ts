@@ -1,0 +1,89 @@
+import type { Connection, Stream } from '@libp2p/interface'
+import { multiaddrConnectionPair } from '@libp2p/utils'
+import { SharedBytes, systemClock } from '@mesh/core'
+import { eventually } from '@mesh/testkit'
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect, onTestFinished, test } from 'vitest'
+import { muxer } from '../libp2p/muxer.ts'
+import { boundUnread } from './unread-bytes.ts'
+
+const KIB = 1024
+
+/** Two ends with their muxers; what waits at the near one is bounded. */
+function connect(unread: SharedBytes, peer = 'far') {
+  const [outbound, inbound] = multiaddrConnectionPair({ delay: 0 })
+  const build = muxer(systemClock)
+  const far = build().createStreamMuxer(outbound)
+  const near = build().createStreamMuxer(inbound)
+  const connection = { muxer: near, remotePeer: peer, remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1') }
+  boundUnread(connection as unknown as Connection, unread)
+  const streams: Stream[] = []
+  near.addEventListener('stream', ({ detail }) => {
+    detail.pause()
+    streams.push(detail)
+  })
+  onTestFinished(() => {
+    for (const end of [far, near]) end.abort(new Error('the test is over'))
+  })
+  return { far, streams, isLost: () => streams.filter(({ status }) => status !== 'open').length }
+}
+
+/** What the muxer does with the data of a frame. */
+function giveTo(stream: Stream | undefined, bytes: Uint8Array): void {
+  ;(stream as unknown as { onData(bytes: Uint8Array): void }).onData(bytes)
+}
+
+test('what waits on streams that nobody reads is bounded, and of the peer with the most the largest ends', async () => {
+  const unread = new SharedBytes(1_024 * KIB, systemClock)
+  const honest = connect(unread, 'honest')
+  const patient = await honest.far.createStream()
+  patient.send(new Uint8Array(200 * KIB))
+  await eventually(() => expect(unread.bytes).toBe(200 * KIB))
+  const { far, isLost } = connect(unread)
+  for (let at = 0; at < 8; at++) (await far.createStream()).send(new Uint8Array(200 * KIB))
+  await eventually(() => expect(isLost()).toBeGreaterThanOrEqual(4))
+  expect(unread.bytes).toBeLessThanOrEqual(1_024 * KIB)
+  expect(honest.isLost()).toBe(0)
+  const read: number[] = []
+  honest.streams[0]?.addEventListener('message', ({ data }) => void read.push(data.byteLength))
+  honest.streams[0]?.resume()
+  expect(read.reduce((sum, bytes) => sum + bytes, 0)).toBe(200 * KIB)
+})
+
+test('frames of one byte count for what they take', async () => {
+  const unread = new SharedBytes(1_024 * KIB, systemClock)
+  const { far, streams, isLost } = connect(unread)
+  await far.createStream()
+  await eventually(() => expect(streams).toHaveLength(1))
+  for (let came = 0; came < 4_096; came++) giveTo(streams[0], new Uint8Array(1))
+  expect(isLost()).toBe(1)
+})
+
+test('a stream that is read as fast as it comes goes on', async () => {
+  const unread = new SharedBytes(256 * KIB, systemClock)
+  const { far, streams, isLost } = connect(unread)
+  const stream = await far.createStream()
+  let read = 0
+  for (let round = 0; round < 40; round++) {
+    stream.send(new Uint8Array(100 * KIB))
+    await eventually(() => expect(streams[0]?.readBufferLength).toBe(100 * KIB))
+    if (round === 0) streams[0]?.addEventListener('message', ({ data }) => (read += data.byteLength))
+    streams[0]?.resume()
+    streams[0]?.pause()
+  }
+  expect(read).toBe(40 * 100 * KIB)
+  expect(isLost()).toBe(0)
+})
+
+test('a small part of a long message does not keep all of it', async () => {
+  const unread = new SharedBytes(1_024 * KIB, systemClock)
+  const { far, streams } = connect(unread)
+  await far.createStream()
+  await eventually(() => expect(streams).toHaveLength(1))
+  const [kept] = streams
+  giveTo(kept, new Uint8Array(64 * KIB).subarray(0, 100))
+  const blocks: number[] = []
+  kept?.addEventListener('message', ({ data }) => void blocks.push(data.subarray().buffer.byteLength))
+  kept?.resume()
+  expect(blocks).toEqual([4 * KIB])
+})

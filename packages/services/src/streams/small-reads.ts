@@ -1,0 +1,24 @@
+/**
+ * Sockets that are read in small pieces: what Node has read of a socket waits when its stream has no room for it, and that
+ * is a block of 64 KiB of each.
+ *
+ * @example
+ * const socket: Socket = connect({ host, port, onread: smallReads(() => socket) })
+ * socket.pause()
+ */
+import type { OnReadOpts, Socket } from 'node:net'
+import { SMALL_READ_BYTES } from '../limits.ts'
+
+/** All such sockets are read into it, one after the other: what was read is copied before the next one is read. */
+const block = new Uint8Array(SMALL_READ_BYTES)
+
+/** Gives the option `onread` of a socket, which has to be paused until its listeners are there. */
+export function smallReads(socketOf: () => Socket): OnReadOpts {
+  return {
+    buffer: block,
+    callback(bytesRead, from) {
+      socketOf().emit('data', Buffer.from(from.subarray(0, bytesRead)))
+      return true
+    },
+  }
+}
