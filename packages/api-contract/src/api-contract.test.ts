@@ -162,13 +162,30 @@ test('the VPN of a node that knows nothing of exit offers yet is read as one wit
   const udp = { State: 'none', Reason: 'searching', Endpoint: null, RoundTripMs: null }
   const peer = {
     PeerID: '12D3KooWSMnqV22fkVTGvcKcR9gQEHXbfEyAJTQsHPu44E8EXMN3',
-    ...{ Hostname: 'hub', Addresses: [], Routes: [], Way: 'unknown', Path: null, Transport: null },
-    ...{ RoundTripMs: null, UDP: udp, MTU: 1_280, Since: null, ...counters },
+    Hostname: 'hub',
+    Addresses: [],
+    Routes: [],
+    Way: 'unknown',
+    Path: null,
+    Transport: null,
+    RoundTripMs: null,
+    UDP: udp,
+    MTU: 1_280,
+    Since: null,
+    ...counters,
   }
   const view = {
-    ...{ State: 'running', Interface: 'mesh0', MTU: 1_280, Offload: true, Addresses: [] },
-    ...{ Routes: { Advertised: [], Accepted: [] }, ExitNode: null, Peers: [peer] },
-    ...{ Drops: {}, Ignored: {}, Refusals: {} },
+    State: 'running',
+    Interface: 'mesh0',
+    MTU: 1_280,
+    Offload: true,
+    Addresses: [],
+    Routes: { Advertised: [], Accepted: [] },
+    ExitNode: null,
+    Peers: [peer],
+    Drops: {},
+    Ignored: {},
+    Refusals: {},
   }
   expect(vpnView().parse(view)).toMatchObject({ OffersExit: null, Peers: [{ OffersExit: null }] })
 })
