@@ -3,7 +3,13 @@
  * paths that stay inside the folder it makes: `checkPath` says what is wrong with any other.
  */
 import { setImmediate } from 'node:timers/promises'
-import { CHECKED_AT_A_TIME, MAX_MANIFEST_BYTES, MAX_MANIFEST_ENTRIES, MAX_NAME_BYTES, MAX_PATH_BYTES } from './limits.ts'
+import {
+  CHECKED_AT_A_TIME,
+  MAX_MANIFEST_BYTES,
+  MAX_MANIFEST_ENTRIES,
+  MAX_NAME_BYTES,
+  MAX_PATH_BYTES,
+} from './limits.ts'
 
 export interface ManifestEntry {
   /** Names joined by `/`; for a share that is a single file, its name. */
