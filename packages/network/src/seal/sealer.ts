@@ -60,7 +60,8 @@ const encoder = new TextEncoder()
 
 /** The value of each hexadecimal digit by its code, and more than any of them for what is none. */
 const DIGITS = new Uint8Array(256).fill(0xff)
-for (const [value, digit] of [...'0123456789abcdef'].entries()) {
+for (let value = 0; value < 16; value++) {
+  const digit = value.toString(16)
   DIGITS[digit.charCodeAt(0)] = value
   DIGITS[digit.toUpperCase().charCodeAt(0)] = value
 }

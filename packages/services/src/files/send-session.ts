@@ -20,7 +20,7 @@ import type { SendingLoad } from './sending-load.ts'
 export interface SendSessionInit {
   readonly conversation: Conversation
   readonly signal: AbortSignal
-  /** What this receiver shares with all others. */
+  /** The time and memory that this receiver shares with all others. */
   readonly load: SendingLoad
   /** The path that is offered under a name; undefined: nothing is. */
   readonly pathOf: (name: string) => string | undefined

@@ -1,7 +1,7 @@
 /**
- * What all receivers of this node's files share, as a member may have as many of them as it has keys: the time of a turn of the
- * event loop, the memory of what is read ahead, and the lists of what is offered, of which each is made again for those
- * who ask, once for all who asked meanwhile, and kept once where it is still the same.
+ * All receivers of this node's files share the time of a turn of the event loop, the memory of what is read ahead, and the
+ * lists of what is offered, as a member may have as many receivers as it has keys. A list is made again for those who ask,
+ * once for all who asked meanwhile, and kept once where it is still the same.
  */
 import { type Clock, LoopTurns } from '@mesh/core'
 import { BLOCKS_PER_CALL, FEW_BLOCKS_PER_CALL, FEW_RECEIVERS, SENDING_TURN_MS } from './limits.ts'

@@ -17,7 +17,7 @@ export interface RawFilesInit {
   readonly network: FilesNetwork
   /** Shared with our own protocol. */
   readonly slots: Slots
-  /** What all receivers share. */
+  /** The time and memory that all receivers share. */
   readonly load: SendingLoad
   /** The path that legacy members get. */
   readonly path: () => string | undefined
