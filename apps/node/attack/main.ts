@@ -6,6 +6,7 @@
  */
 import { parseArgs } from 'node:util'
 import { DATAGRAM_ATTACKS, FLOOD_BOUNDS, runDatagramAttack, whyNoDatagramAttacks } from './datagrams.ts'
+import { runInNamespace, whyNoVpnAttacks } from './namespace.ts'
 import { formatMeasured } from './report.ts'
 import { runAttack } from './run-attack.ts'
 import { type Measured, SUITE_BOUNDS } from './scenario.ts'
@@ -25,6 +26,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string', default: '10' },
     nodes: { type: 'string', default: '10' },
     rate: { type: 'string', default: '1000000' },
+    'in-namespace': { type: 'boolean', default: false },
   },
 })
 const kind = values.target === 'legacy' ? 'legacy' : 'mesh'
@@ -47,8 +49,15 @@ const measured: Measured[] = []
 for (const scenario of SCENARIOS) {
   if (positionals.length > 0 && !positionals.includes(scenario.name)) continue
   if (kind === 'legacy' && !scenario.appliesToLegacy) continue
-  process.stderr.write(`${scenario.name} ...\n`)
-  measured.push(await runAttack(scenario, { kind, seconds: Number(values.seconds), bounds: SUITE_BOUNDS }))
+  const seconds = Number(values.seconds)
+  const isElsewhere = scenario.hasVpn === true && !values['in-namespace']
+  const whyNot = isElsewhere ? whyNoVpnAttacks() : undefined
+  process.stderr.write(whyNot === undefined ? `${scenario.name} ...\n` : `no ${scenario.name}: ${whyNot}\n`)
+  if (whyNot !== undefined) continue
+  const running = isElsewhere
+    ? runInNamespace(scenario, seconds)
+    : runAttack(scenario, { kind, seconds, bounds: SUITE_BOUNDS })
+  measured.push(await running)
 }
 const floods = DATAGRAM_ATTACKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const whyNoFloods = floods.length === 0 || kind === 'legacy' ? undefined : whyNoDatagramAttacks()

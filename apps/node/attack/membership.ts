@@ -15,10 +15,10 @@ export interface Reached {
   readonly self: PeerId
 }
 
-/** Connects a fresh key, which proves that it is a member's. */
-export async function connectMember(attack: Attack): Promise<Reached> {
+/** Connects a fresh key, which proves that it is a member's. @param from the address that it dials from */
+export async function connectMember(attack: Attack, from?: string): Promise<Reached> {
   const { target, signal, config } = attack
-  const peer = await attack.peer()
+  const peer = await attack.peer(from === undefined ? {} : { from })
   const reached = { connection: await dialTarget(peer, target, signal), self: peer.peerId }
   await proveMembership(reached, config, signal)
   return reached

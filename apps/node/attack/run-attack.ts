@@ -3,12 +3,16 @@
  * time, 4 what it reached, 5 the figures against the bounds.
  */
 import type { Libp2p } from '@libp2p/interface'
-import { parseToken } from '@mesh/network'
+import type { Signer } from '@mesh/ledger'
+import { encodeToken, parseToken } from '@mesh/network'
 import { makeToken } from '../test/harness.ts'
 import { createPeer } from './attackers.ts'
+import { bringStatements, memberStatement } from './administrators.ts'
+import { connectMember } from './membership.ts'
 import { type ProbeResult, startProbe } from './probe.ts'
 import type { Attack, Bounds, Measured, Scenario } from './scenario.ts'
 import { Tally } from './tally.ts'
+import { createMember } from './voice.ts'
 import { type AttackTarget, createStage, type Stage, type TargetKind } from './targets.ts'
 import { pause, untilTrue } from './until-true.ts'
 
@@ -27,32 +31,35 @@ const RETURN_MS = 10_000
 
 /** Runs one scenario against nodes of its own. */
 export async function runAttack(scenario: Scenario, init: RunInit): Promise<Measured> {
-  const token = makeToken()
+  const administrator = scenario.hasAdministrators === true ? createMember().signer : undefined
+  const token = tokenOf(administrator)
   const stage = createStage(init.kind, token)
   try {
     const isMesh = init.kind === 'mesh'
-    const { needs = [], victimArgs = [] } = scenario
-    const victim = await stage.startVictim(isMesh ? [...needs, ...victimArgs] : [])
-    return await attackVictim(scenario, { ...init, token, stage, victim })
+    const { needs = [], victimArgs = [], hasVpn } = scenario
+    const victim = await stage.startVictim(isMesh ? [...needs, ...victimArgs] : [], hasVpn)
+    return await attackVictim(scenario, { ...init, token, stage, victim, administrator })
   } finally {
     await stage.stop()
   }
 }
 
+/** A new network's token, which names an administrator where there is one. */
+function tokenOf(administrator: Signer | undefined): string {
+  const token = makeToken()
+  if (administrator === undefined) return token
+  return encodeToken({ ...parseToken(token), administrators: [administrator.peerId] })
+}
+
 interface Running extends RunInit {
   readonly token: string
+  readonly administrator: Signer | undefined
   readonly stage: Stage
   readonly victim: AttackTarget
 }
 
 async function attackVictim(scenario: Scenario, running: Running): Promise<Measured> {
-  const { stage, victim, seconds, token, bounds } = running
-  const before = scenario.honestComesLate === true ? undefined : await joined(stage, victim)
-  const healthUrl = `${victim.url}${victim.healthPath}`
-  const probe = { pid: victim.pid, healthUrl, victimUrl: victim.url }
-  const calm = startProbe(probe)
-  await pause(REST_MS)
-  const calmMs = (await calm.finish()).healthMs
+  const { victim, seconds, token, bounds, administrator } = running
   const time = new AbortController()
   const peers: Libp2p[] = []
   const attack: Attack = {
@@ -61,12 +68,19 @@ async function attackVictim(scenario: Scenario, running: Running): Promise<Measu
     token,
     signal: time.signal,
     tally: new Tally(),
+    ...(administrator !== undefined && { administrator }),
     async peer(init) {
       const peer = await createPeer(init)
       peers.push(peer)
       return peer
     },
   }
+  const before = scenario.honestComesLate === true ? undefined : await joined(running, attack)
+  const healthUrl = `${victim.url}${victim.healthPath}`
+  const probe = { pid: victim.pid, healthUrl, victimUrl: victim.url }
+  const calm = startProbe(probe)
+  await pause(REST_MS)
+  const calmMs = (await calm.finish()).healthMs
   const { tally, signal } = attack
   const isReady = await prepared(scenario, attack)
   const watching = startProbe(before === undefined ? probe : { ...probe, honestUrl: before.url })
@@ -94,8 +108,16 @@ async function prepared(scenario: Scenario, attack: Attack): Promise<boolean> {
   }
 }
 
-async function joined(stage: Stage, victim: AttackTarget): Promise<AttackTarget> {
+/** Starts the honest member; both are let in where somebody has to do that. */
+async function joined({ stage, victim, administrator }: Running, attack: Attack): Promise<AttackTarget> {
   const member = await stage.startMember(victim)
+  if (administrator !== undefined) {
+    const statements = [victim, member].map(({ id }) =>
+      memberStatement(attack.config, administrator, { peer: id, state: 'admitted' }),
+    )
+    for (const target of [victim, member])
+      await bringStatements(await connectMember({ ...attack, target }), statements, attack.signal)
+  }
   await arrives(member, victim, JOIN_MS)
   return member
 }

@@ -1,5 +1,6 @@
 /** What an attack is: who can make it, what it sends, and what it is judged by. */
 import type { Libp2p } from '@libp2p/interface'
+import type { Signer } from '@mesh/ledger'
 import type { NetworkConfig } from '@mesh/network'
 import type { Carried, Tally } from './tally.ts'
 import type { AttackTarget } from './targets.ts'
@@ -10,6 +11,11 @@ export interface Attack {
   /** What members know. A stranger's attack must not use it. */
   readonly config: NetworkConfig
   readonly token: string
+  /**
+   * The key of the network's administrator, where it has one: for what a person has done before the attack. An attack must
+   * not use it for itself.
+   */
+  readonly administrator?: Signer
   /** Aborts when the time of the attack is over; the attack returns soon after. */
   readonly signal: AbortSignal
   /** What the attack did at its victim; it counts there what reached it, and tells what failed. */
@@ -47,9 +53,13 @@ export interface Scenario {
   readonly victimArgs?: readonly string[]
   /**
    * True for what is not made in a siege: it fills the ledger that all share, leaves conflicts there that only end with
-   * the attacker's heartbeats, or needs a node that no network on one machine has.
+   * the attacker's heartbeats, or needs a node that no network on one machine has, as one with a VPN.
    */
   readonly isApart?: boolean
+  /** True where the victim has a VPN, and the attack is made in a network namespace of its own (`namespace.ts`). */
+  readonly hasVpn?: boolean
+  /** True where the network has an administrator, who lets the victim and the honest member in. */
+  readonly hasAdministrators?: boolean
   /** True where the honest member joins while the attack runs, and not before it. */
   readonly honestComesLate?: boolean
   /**

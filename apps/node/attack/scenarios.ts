@@ -1,5 +1,6 @@
 /** All attacks of the suite. */
 import type { Scenario } from './scenario.ts'
+import { ADMINISTRATOR_ATTACKS } from './scenarios/administrators.ts'
 import { CLAIM_ATTACKS } from './scenarios/claims.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
 import { DNS_ATTACKS } from './scenarios/dns.ts'
@@ -18,6 +19,7 @@ import { SERVICE_ATTACKS } from './scenarios/services.ts'
 import { SESSION_ATTACKS } from './scenarios/sessions.ts'
 import { TEXT_ATTACKS } from './scenarios/texts.ts'
 import { TRUST_ATTACKS } from './scenarios/trust.ts'
+import { VPN_ATTACKS } from './scenarios/vpn.ts'
 import { WEBRTC_ATTACKS } from './scenarios/webrtc.ts'
 
 /** No attack at all: what the machine itself does to the figures. */
@@ -52,6 +54,8 @@ export const SCENARIOS: readonly Scenario[] = [
   ...WEBRTC_ATTACKS,
   ...NAT_ATTACKS,
   ...TRUST_ATTACKS,
+  ...ADMINISTRATOR_ATTACKS,
+  ...VPN_ATTACKS,
 ]
 
 /** Those that a siege makes all at once, each against the node with its number. */

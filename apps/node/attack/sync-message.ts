@@ -29,6 +29,47 @@ export function rangeField(from: At | undefined, to: At | undefined, count: numb
   )
 }
 
+/** A list of what a ledger holds that nobody has. */
+export function listField(items: readonly At[]): Uint8Array {
+  const parts = items.map((at) =>
+    bytesField(6, Buffer.concat([bytesField(1, position(at)), bytesField(3, randomBytes(16))])),
+  )
+  return bytesField(3, Buffer.concat(parts))
+}
+
+export function wantField(at: At): Uint8Array {
+  return bytesField(4, position(at))
+}
+
+/** An entry whose signature is none. */
+export function entryField(at: At, owner: string): Uint8Array {
+  const parts = [
+    bytesField(1, position(at)),
+    bytesField(2, Buffer.from('1')),
+    bytesField(3, Buffer.from(owner)),
+  ]
+  return bytesField(5, Buffer.concat([...parts, bytesField(7, randomBytes(64))]))
+}
+
+/** The refusal of an entry with the first 16 bytes of its hash. */
+export function refusedField(hash: Uint8Array, code: string): Uint8Array {
+  return bytesField(6, Buffer.concat([bytesField(1, hash), bytesField(2, Buffer.from(code))]))
+}
+
+/** Says that there is more to come. */
+export const moreField = (): Uint8Array => numberField(7, 1)
+
+/** As many fields without content as there is room for in a message of so many bytes. */
+export function emptyFields(number: number, length: number): Uint8Array {
+  return Buffer.alloc(length & ~1, Uint8Array.of((number << 3) | 2, 0))
+}
+
+/** Lists whose items are empty, as many as there is room for. */
+export function listsOfNothing(length: number): Uint8Array {
+  const list = bytesField(3, emptyFields(6, 512))
+  return Buffer.concat(Array.from({ length: Math.floor(length / list.length) }, () => list))
+}
+
 function position({ bucket, key }: At): Uint8Array {
   return Buffer.concat([bytesField(1, Buffer.from(bucket)), bytesField(2, Buffer.from(key))])
 }

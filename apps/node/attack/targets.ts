@@ -1,7 +1,7 @@
 /** Whom the suite attacks: a node of ours or an EdgeVPN-compatible one, with an honest member beside it. */
 import { freePort } from '@mesh/testkit'
 import { runEdgevpn } from '../test/edgevpn.ts'
-import { createMesh, type Mesh } from '../test/harness.ts'
+import { createMesh, type Mesh, type StartOptions } from '../test/harness.ts'
 import { untilTrue } from './until-true.ts'
 
 export type TargetKind = 'mesh' | 'legacy'
@@ -19,7 +19,7 @@ export interface AttackTarget {
 }
 
 export interface Stage {
-  startVictim(args: readonly string[]): Promise<AttackTarget>
+  startVictim(args: readonly string[], hasVpn?: boolean): Promise<AttackTarget>
   /** Starts an honest member that knows one address; resolves without waiting for a connection. */
   startMember(known: AttackTarget, args?: readonly string[]): Promise<AttackTarget>
   stop(): Promise<void>
@@ -32,18 +32,23 @@ export function createStage(kind: TargetKind, token: string): Stage {
   return kind === 'mesh' ? createMeshStage(token) : createLegacyStage(token)
 }
 
+/** A node with a VPN is up when its interface is; its API is another flag's. */
+const VPN = { command: 'vpn', until: 'interface up' } as const
+const API_ARGS = ['--api', '--api-listen=127.0.0.1:0']
+
 function createMeshStage(token: string): Stage {
   const mesh = createMesh()
   return {
-    startVictim: (args) => startMesh(mesh, token, args),
+    startVictim: (args, hasVpn = false) =>
+      startMesh(mesh, hasVpn ? { token, args: [...args, ...API_ARGS], ...VPN } : { token, args }),
     startMember: (known, args = []) =>
-      startMesh(mesh, token, [`--discovery-bootstrap-peers=${known.address}`, ...args]),
+      startMesh(mesh, { token, args: [`--discovery-bootstrap-peers=${known.address}`, ...args] }),
     stop: () => mesh.cleanUp(),
   }
 }
 
-async function startMesh(mesh: Mesh, token: string, args: readonly string[]): Promise<AttackTarget> {
-  const node = await mesh.start({ token, args })
+async function startMesh(mesh: Mesh, options: StartOptions): Promise<AttackTarget> {
+  const node = await mesh.start(options)
   const address = node.addresses.find((each) => !each.includes('/ws'))
   if (address === undefined) throw new Error('the node listens nowhere')
   return { kind: 'mesh', pid: node.pid, id: node.id, address, url: node.url, healthPath: '/healthz' }

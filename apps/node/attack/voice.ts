@@ -65,10 +65,18 @@ export const FILLED_ENTRIES = 5_000
 /** How long a victim may take to have what an attack needs, in ms. */
 const READY_MS = 60_000
 
-/** Fills the victim's ledger, so that there is something to look through; resolves when all of it stands there. */
-export async function fill(attack: Attack): Promise<void> {
+/**
+ * Fills the victim's ledger, so that there is something to look through; resolves when all of it stands there.
+ * @param letIn makes a member of whose key it is, where it takes more than the token
+ */
+export async function fill(
+  attack: Attack,
+  letIn: (member: ReturnType<typeof createMember>) => Promise<void> = async () => {},
+): Promise<void> {
+  const member = createMember()
+  await letIn(member)
   const voice = await openVoice(attack)
-  const { seed, signer } = createMember()
+  const { seed, signer } = member
   const entries = Array.from({ length: FILLED_ENTRIES }, (_, n) => signEntry(signer, ['filled', `k${n}`, n]))
   await sayEntries(voice, seed, entries)
   await untilHeld(attack, 'filled', `k${FILLED_ENTRIES - 1}`)

@@ -1,6 +1,7 @@
 /** A short form of `npm run attack`: attacks on real nodes that once reached their aim. */
 import { describe, expect, test } from 'vitest'
 import { DATAGRAM_ATTACKS, runDatagramAttack, whyNoDatagramAttacks } from '../attack/datagrams.ts'
+import { runInNamespace, whyNoVpnAttacks } from '../attack/namespace.ts'
 import { runAttack } from '../attack/run-attack.ts'
 import { SUITE_BOUNDS } from '../attack/scenario.ts'
 import { SCENARIOS } from '../attack/scenarios.ts'
@@ -8,7 +9,7 @@ import { SCENARIOS } from '../attack/scenarios.ts'
 /** Health has more time here than in the suite: the machine is shared. */
 const bounds = { ...SUITE_BOUNDS, healthMs: 1_000, writeMs: 30_000 }
 
-test.each(['replayed-author', 'inflated-gossip', 'channel-texts', 'stun-questions'])(
+test.each(['replayed-author', 'inflated-gossip', 'channel-texts', 'stun-questions', 'packed-turns'])(
   '%s is held off',
   async (name) => {
     const scenario = SCENARIOS.find((each) => each.name === name)
@@ -19,6 +20,19 @@ test.each(['replayed-author', 'inflated-gossip', 'channel-texts', 'stun-question
       bounds,
     })
     expect([broke, carried, arrived]).toEqual([undefined, 'carried out', writes])
+  },
+)
+
+const whyNoVpn = whyNoVpnAttacks()
+
+test.skipIf(whyNoVpn !== undefined)(
+  `false answers to probes end no node with a VPN${whyNoVpn === undefined ? '' : ` (skipped: ${whyNoVpn})`}`,
+  async () => {
+    const scenario = SCENARIOS.find(({ name }) => name === 'false-answers')
+    if (scenario === undefined) throw new Error('no such attack')
+    const { carried, arrived, writes, ownHealthMs } = await runInNamespace(scenario, 3)
+    expect([carried, arrived]).toEqual(['carried out', writes])
+    expect(ownHealthMs).toBeLessThan(bounds.healthMs)
   },
 )
 

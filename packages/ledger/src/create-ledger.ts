@@ -18,11 +18,13 @@ import type {
   OwnershipMode,
   ReapResult,
   RejectionCode,
+  Withdrawn,
   Write,
 } from './ledger.ts'
 import { notStored, stopped } from './ledger-errors.ts'
 import type { LedgerComponents, LedgerInit } from './ledger-init.ts'
 import { createLedgerEvents, type LedgerEvents } from './ledger-events.ts'
+import { forgetSome } from './state/forget-some.ts'
 import { createLedgerState, type LedgerState, type StateEdit } from './state/ledger-state.ts'
 import {
   DEFAULT_LIVENESS_MS,
@@ -220,17 +222,13 @@ class MeshLedger implements Ledger {
     return { collected, ended: ended.length }
   }
 
-  withdraw(owners: ReadonlySet<PeerId>, keeps: (keyed: KeyedEntry) => boolean): number {
-    if (this.mode === 'off' || this.#stopping.signal.aborted) return 0
+  withdraw(...[owners, keeps, from]: Parameters<Ledger['withdraw']>): Withdrawn {
+    if (this.mode === 'off' || this.#stopping.signal.aborted) return { count: 0, next: undefined }
     const edit = this.#state.edit()
-    let count = 0
-    for (const row of edit.rows()) {
-      const { owner } = row.entry
-      if (!owners.has(owner as PeerId) || this.#admits(owner, row.bucket) || keeps(row)) continue
-      edit.forget(row)
-      count++
-    }
-    return this.#commit(edit, [...evictions(edit)]) === undefined ? count : 0
+    const isOut = (row: KeyedEntry) =>
+      owners.has(row.entry.owner as PeerId) && !this.#admits(row.entry.owner, row.bucket) && !keeps(row)
+    const { count, next } = forgetSome(edit, isOut, from)
+    return { count: this.#commit(edit, [...evictions(edit)]) === undefined ? count : 0, next }
   }
 
   holdClaims(): void {

@@ -1,6 +1,6 @@
 import type { MeshError, PeerId } from '@mesh/core'
 import type { Entry, KeyedEntry } from './entries/entry.ts'
-import type { BlockHead, Snapshot } from './state/snapshot.ts'
+import type { BlockHead, Position, Snapshot } from './state/snapshot.ts'
 import type { ClockOffset } from './rules/clock-check.ts'
 import type { StoreFailure } from './state/watched-store.ts'
 
@@ -118,6 +118,14 @@ export interface ReapResult {
   readonly ended: number
 }
 
+/** One step of a withdrawal. */
+export interface Withdrawn {
+  /** The number of entries that it took out. */
+  readonly count: number
+  /** Where the next step begins; undefined: it was the last one. */
+  readonly next: Position | undefined
+}
+
 export interface Ledger {
   readonly self: PeerId
   readonly mode: OwnershipMode
@@ -177,9 +185,10 @@ export interface Ledger {
   reap(): ReapResult
   /**
    * Takes out what these owners wrote and what is neither admitted nor kept, as if it had never come: for what was taken
-   * before this node heard that nobody may take it. What it stood over comes back from other members. Gives the number.
+   * before this node heard that nobody may take it. What it stood over comes back from other members. One step of a walk
+   * in the ledger's order, which the caller goes on with from `next` when other work has had its turn.
    */
-  withdraw(owners: ReadonlySet<PeerId>, keeps: (keyed: KeyedEntry) => boolean): number
+  withdraw(owners: ReadonlySet<PeerId>, keeps: (keyed: KeyedEntry) => boolean, from?: Position): Withdrawn
   /**
    * Holds the writes of this node into owned buckets from now on: they wait, and are judged again after
    * `releaseClaims`: for while it may have missed whose a key is by now. What the rules refuse already is

@@ -122,6 +122,10 @@ export const MAX_WAITING_BLOCK_BYTES = 2 * MAX_BLOCK_BYTES
 const MAX_REMEMBERED_TOMBSTONES = 65_536
 /** Tombstones that one call of `reap` collects: about 50 ms of work. */
 export const MAX_COLLECTED_AT_ONCE = 10_000
+/** Entries of who is out that are taken back in one step: 4 ms of work. */
+export const MAX_WITHDRAWN_AT_ONCE = 256
+/** Entries that are looked at in one such step. */
+export const WITHDRAW_STEP_ENTRIES = 4_096
 /** Least time between two announcements of one key against others' tombstones or claims, in ms, whatever they send. */
 export const ANNOUNCE_PAUSE_MS = 1_000
 /** Announcements against others' tombstones, and as many against claims, in a second, whatever keys they are about. */

@@ -71,6 +71,9 @@ export const MAX_KEPT_ENTRIES = 1_000
 /** Bytes of a hash by which a revocation names an entry: nobody finds a second entry to it. */
 export const KEPT_HASH_BYTES = 16
 
+/** How long others have their turn between two steps in which entries of who is out are taken back, in ms. */
+export const WITHDRAWAL_REST_MS = 10
+
 /** The longest label of an invite. */
 export const MAX_LABEL_LENGTH = 64
 /** The longest value of a claim, in characters: who was invited writes it, and all members hold and send it. */

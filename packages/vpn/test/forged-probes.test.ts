@@ -2,6 +2,7 @@
 import type { Endpoint } from '@mesh/engine'
 import { parseIp } from '@mesh/core'
 import { afterEach, expect, test } from 'vitest'
+import { UNPROVEN_ANSWERS } from '../src/paths/limits.ts'
 import { deriveProbeKeys } from '../src/paths/probe-keys.ts'
 import { decodeProbe, encodeProbe, LEAST_PING_BYTES } from '../src/paths/probe-message.ts'
 import { PathNetwork, type SimMember } from './path-network.ts'
@@ -18,43 +19,40 @@ const [SECRET, TOKEN] = [new Uint8Array(32).fill(7), new Uint8Array(8).fill(7)]
 interface Hostile {
   readonly victim: SimMember
   readonly id: SimMember['id']
-  /** A stranger, whom the hostile member named as itself. */
-  readonly stranger: Endpoint
   /** What seals probes to the victim, and opens those that it sends. */
   readonly seal: { readonly token: Uint8Array; readonly key: Uint8Array }
   readonly open: Uint8Array
 }
 
-/** A victim that was told a stranger's address by a member which runs no node. */
-function createHostile(): Hostile {
-  network = new PathNetwork()
-  const [victim, hostile, other] = ['victim', 'hostile', 'stranger'].map((name) => network.add(name, 'open'))
-  if (victim === undefined || hostile === undefined || other === undefined) throw new Error('no members')
-  const stranger = { address: parseIp(other.nat.ip), port: 53 }
-  victim.active.add(hostile.id)
-  victim.paths.open(hostile.id, { mtu: 1_280, address: hostile.nat.ip })
-  const message = network.messages.get(`victim ${hostile.id}`)
+/** A member that runs no node: it tells the victim that it is where the stranger is. */
+function createHostile(victim: SimMember, name: string, stranger: Endpoint, from?: string): Hostile {
+  const { id, nat } = network.add(name, 'open')
+  victim.active.add(id)
+  victim.paths.open(id, { mtu: 1_280, address: from ?? nat.ip })
+  const message = network.messages.get(`victim ${id}`)
   if (message === undefined) throw new Error('the victim told nothing')
   const candidates = [{ endpoint: stranger, kind: 'seen' as const }]
-  victim.paths.told(hostile.id, { secret: SECRET, token: TOKEN, candidates, varies: false })
-  const ends = { self: hostile.id, peer: victim.id }
-  const keys = deriveProbeKeys(ends, { own: SECRET, theirs: message.secret })
-  return {
-    victim,
-    id: hostile.id,
-    stranger,
-    seal: { token: message.token, key: keys.send },
-    open: keys.receive,
-  }
+  victim.paths.told(id, { secret: SECRET, token: TOKEN, candidates, varies: false })
+  const keys = deriveProbeKeys({ self: id, peer: victim.id }, { own: SECRET, theirs: message.secret })
+  return { victim, id, seal: { token: message.token, key: keys.send }, open: keys.receive }
 }
 
+function createStage() {
+  network = new PathNetwork()
+  const victim = network.add('victim', 'open')
+  const stranger = { address: parseIp(network.add('stranger', 'open').nat.ip), port: 53 }
+  return { victim, stranger }
+}
+
+const ping = (nonce: bigint) => ({ kind: 'ping', nonce, length: LEAST_PING_BYTES, turn: 0 }) as const
+
 test('answers of a stranger that never saw the probes are not believed', async () => {
-  const { victim, id, stranger, seal } = createHostile()
+  const { victim, stranger } = createStage()
+  const { id, seal } = createHostile(victim, 'hostile', stranger)
   const observed = { address: parseIp(victim.nat.ip), port: 4_700 }
   for (let round = 0; round < 20; round++) {
     await network.run(200)
-    const ping = { kind: 'ping', nonce: 1n, length: LEAST_PING_BYTES, turn: 0 } as const
-    network.inject(victim, stranger, encodeProbe(ping, seal))
+    network.inject(victim, stranger, encodeProbe(ping(1n), seal))
     for (let nonce = 0n; nonce < 100n; nonce++) {
       const pong = { kind: 'pong', nonce, length: LEAST_PING_BYTES, observed } as const
       network.inject(victim, stranger, encodeProbe(pong, seal))
@@ -67,13 +65,34 @@ test('answers of a stranger that never saw the probes are not believed', async (
 test.each([0n, 1n, 2n ** 53n + 1n, 2n ** 64n - 1n])(
   'a probe with the nonce %s is answered with it',
   (nonce) => {
-    const { victim, stranger, seal, open } = createHostile()
-    network.inject(
-      victim,
-      stranger,
-      encodeProbe({ kind: 'ping', nonce, length: LEAST_PING_BYTES, turn: 0 }, seal),
-    )
+    const { victim, stranger } = createStage()
+    const { seal, open } = createHostile(victim, 'hostile', stranger)
+    network.inject(victim, stranger, encodeProbe(ping(nonce), seal))
     const answers = network.sent.flatMap(({ bytes }) => decodeProbe(bytes, bytes.length, open) ?? [])
     expect(answers.filter(({ kind }) => kind === 'pong')).toMatchObject([{ nonce }])
   },
 )
+
+test.each([
+  { from: undefined, strangers: 20, limit: UNPROVEN_ANSWERS.inAll },
+  { from: '5.5.5.250', strangers: 20, limit: UNPROVEN_ANSWERS.ofAddress },
+  { from: undefined, strangers: 1, limit: UNPROVEN_ANSWERS.toAddress },
+])('few answers go to $strangers strangers in whose name 60 keys (from $from) probe', async (attack) => {
+  const { victim, stranger } = createStage()
+  const others = Array.from({ length: attack.strangers - 1 }, (_, at) => network.add(`other ${at}`, 'open'))
+  const named = [stranger, ...others.map(({ nat }) => ({ address: parseIp(nat.ip), port: 53 }))]
+  const keys = Array.from({ length: 60 }, (_, at) =>
+    createHostile(victim, `key ${at}`, stranger, attack.from),
+  )
+  const SECONDS = 10
+  for (let turn = 0; turn < 10 * SECONDS; turn++) {
+    for (const [at, { seal }] of keys.entries()) {
+      const source = named[(at + turn) % named.length] ?? stranger
+      for (let n = 0; n < 4; n++) network.inject(victim, source, encodeProbe(ping(BigInt(n)), seal))
+    }
+    await network.run(100)
+  }
+  const answers = network.sent.filter(({ from, bytes }) => from.address === victim.nat.ip && bytes[3] === 2)
+  expect(answers.length).toBeGreaterThan(500)
+  expect(answers.length).toBeLessThanOrEqual(attack.limit.burst + attack.limit.perSecond * SECONDS)
+})

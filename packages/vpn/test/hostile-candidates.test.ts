@@ -2,12 +2,7 @@
 import { parseIp } from '@mesh/core'
 import { afterEach, expect, test } from 'vitest'
 import { isCandidateAddress } from '../src/paths/candidates.ts'
-import {
-  UNPROVEN_PROBES_IN_ALL,
-  UNPROVEN_PROBES_OF_ADDRESS,
-  UNPROVEN_PROBES_OF_PEER,
-  UNPROVEN_PROBES_TO_ADDRESS,
-} from '../src/paths/limits.ts'
+import { UNPROVEN_PROBES, UNPROVEN_PROBES_OF_PEER } from '../src/paths/limits.ts'
 import { PathNetwork, type SimMember } from './path-network.ts'
 
 let network: PathNetwork
@@ -47,9 +42,9 @@ async function attack(victim: SimMember, { keys, strangers, seconds, from }: Att
 
 test.each([
   { keys: 1, strangers: 20, limit: UNPROVEN_PROBES_OF_PEER },
-  { keys: 60, strangers: 1, limit: UNPROVEN_PROBES_TO_ADDRESS },
-  { keys: 60, strangers: 20, limit: UNPROVEN_PROBES_IN_ALL },
-  { keys: 60, strangers: 20, from: '5.5.5.250', limit: UNPROVEN_PROBES_OF_ADDRESS },
+  { keys: 60, strangers: 1, limit: UNPROVEN_PROBES.toAddress },
+  { keys: 60, strangers: 20, limit: UNPROVEN_PROBES.inAll },
+  { keys: 60, strangers: 20, from: '5.5.5.250', limit: UNPROVEN_PROBES.ofAddress },
 ])(
   '$keys keys (from $from) that name $strangers strangers have few probes sent there',
   async ({ keys, strangers, from, limit }) => {

@@ -1,14 +1,29 @@
 /** Attacks on how two ledgers are compared. */
+import { randomBytes } from 'node:crypto'
 import type { Attack, Scenario } from '../scenario.ts'
 import { framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
 import { connectMember } from '../membership.ts'
-import { greeting, rangeField } from '../sync-message.ts'
+import {
+  emptyFields,
+  entryField,
+  greeting,
+  listField,
+  listsOfNothing,
+  moreField,
+  rangeField,
+  refusedField,
+  wantField,
+} from '../sync-message.ts'
 import { pause } from '../until-true.ts'
 import { fill, FILLED_ENTRIES } from '../voice.ts'
 
 const REPLICATION = '/mesh/replication/1'
 /** Peers that ask at the same time. */
 const ASKERS = 4
+/** Peers that speak at the same time in sessions that are none. */
+const SPEAKERS = 32
+/** About as long as a message may be. */
+const PACKED_BYTES = 384 * 1024 - 64
 
 /** Speaks one side of sessions from several peers, in turns, until each is cut off; then again under a fresh key. */
 async function askInTurns(attack: Attack, message: Uint8Array): Promise<void> {
@@ -33,6 +48,79 @@ async function askInTurns(attack: Attack, message: Uint8Array): Promise<void> {
       },
       100,
     ),
+  )
+}
+
+/** What a session may bring out of its order, each kind as much as a message may hold. */
+const UNASKED: readonly (() => Uint8Array)[] = [
+  // answers to what was never asked
+  () => Buffer.concat(placesOf(2_000).map((at) => entryField(at, 'nobody'))),
+  () => Buffer.concat(placesOf(2_000).map(() => refusedField(randomBytes(16), 'constructor'))),
+  // questions for what was never listed
+  () => Buffer.concat(placesOf(4_000).map(wantField)),
+  () => listField(placesOf(256)),
+  // a beginning in the middle, and an end with more to come
+  () => Buffer.concat([greeting(200_000), moreField()]),
+  moreField,
+  () => new Uint8Array(),
+]
+
+const placesOf = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ bucket: 'filled', key: `k${n}` })).toSorted((a, b) =>
+    a.key < b.key ? -1 : 1,
+  )
+
+/** Messages of the greatest length that hold as many parts as they can, of each kind. */
+const PACKED: readonly Uint8Array[] = [
+  ...[2, 3, 4, 5, 6].map((kind) => emptyFields(kind, PACKED_BYTES)),
+  listsOfNothing(PACKED_BYTES),
+]
+
+/** Begins sessions under fresh keys from all addresses, and sends in each what `parts` gives, two turns at a time. */
+async function speakOutOfTurn(attack: Attack, parts: readonly (() => Uint8Array)[]): Promise<void> {
+  const { signal, tally } = attack
+  await together(SPEAKERS, (at) =>
+    overAndOver(attack, async () => {
+      const reached = await connectMember(attack, `127.0.2.${1 + (at % 8)}`)
+      for (let n = at; reached.connection.status === 'open' && !signal.aborted; n++) {
+        const stream = await openStream(reached.connection, REPLICATION, signal)
+        onFrames(stream, () => tally.count('answers'))
+        await sendAll(stream, framed(greeting(20_000)), signal)
+        for (let turn = n; stream.status === 'open' && !signal.aborted; turn += 2) {
+          const two = [turn, turn + 1].map((each) =>
+            framed(parts[each % parts.length]?.() ?? new Uint8Array()),
+          )
+          if (!(await sendAll(stream, Buffer.concat(two), signal))) break
+          tally.count('turns', 2)
+          await pause(5, signal)
+        }
+        tally.count('sessions')
+        if (stream.status === 'open') stream.abort(new Error('the attack is over'))
+        await pause(5, signal)
+      }
+    }),
+  )
+}
+
+/** Begins sessions, goes on to some point of them, and leaves them without a word or with a reset. */
+async function leaveSessions(attack: Attack): Promise<void> {
+  const { signal, tally } = attack
+  await together(SPEAKERS, (at) =>
+    overAndOver(attack, async () => {
+      const reached = await connectMember(attack, `127.0.2.${1 + (at % 8)}`)
+      for (let n = at; reached.connection.status === 'open' && !signal.aborted; n++) {
+        const stream = await openStream(reached.connection, REPLICATION, signal)
+        tally.count('sessions')
+        onFrames(stream, () => tally.count('answers'))
+        if (n % 4 > 0) await sendAll(stream, framed(greeting(20_000)), signal)
+        const whole = rangeField(undefined, undefined, FILLED_ENTRIES)
+        if (n % 4 > 1) await sendAll(stream, framed(whole), signal)
+        if (n % 4 > 2) await sendAll(stream, framed(whole).subarray(0, 20), signal)
+        await pause(n % 3 === 0 ? 5 : 50, signal)
+        if (n % 2 === 0) stream.abort(new Error('left'))
+        else void stream.close().catch(() => {})
+      }
+    }),
   )
 }
 
@@ -64,5 +152,40 @@ export const SESSION_ATTACKS: readonly Scenario[] = [
       const ranges = Array.from({ length: 512 }, (_, n) => rangeField(places[n], places[n + 1], 10_000))
       return askInTurns(attack, Buffer.concat(ranges))
     },
+  },
+  {
+    name: 'unasked-replies',
+    who: 'member',
+    does: `${SPEAKERS} keys from 8 addresses send entries, refusals, wants and lists that nobody asked for, and beginnings and ends in the middle, two turns at a time`,
+    boundedBy: 'MAX_SESSIONS, MAX_SESSIONS_PER_ADDRESS, FAULT_PAUSE_MS, MAX_BAD_ENTRIES, SESSIONS_TIME_SHARE',
+    appliesToLegacy: false,
+    aim: 'turns',
+    prepare: fill,
+    run: (attack) => speakOutOfTurn(attack, UNASKED),
+  },
+  {
+    name: 'packed-turns',
+    who: 'member',
+    does: `the same with messages of 384 KiB that hold nothing but empty ranges, lists, items, wants, entries and refusals`,
+    boundedBy: 'MAX_MESSAGE_ITEMS, MAX_LIST_ITEMS, SESSIONS_TIME_SHARE, FAULT_PAUSE_MS',
+    appliesToLegacy: false,
+    aim: 'turns',
+    prepare: fill,
+    run(attack) {
+      return speakOutOfTurn(
+        attack,
+        PACKED.map((message) => () => message),
+      )
+    },
+  },
+  {
+    name: 'left-sessions',
+    who: 'member',
+    does: `${SPEAKERS} keys from 8 addresses begin sessions without pause and leave them: at once, after the greeting, after a question, and in the middle of one`,
+    boundedBy: 'SESSIONS_PER_MINUTE, SESSIONS_PER_MINUTE_PER_ADDRESS, ALL_SESSIONS_PER_MINUTE, MAX_SESSIONS',
+    appliesToLegacy: false,
+    aim: 'sessions',
+    prepare: fill,
+    run: leaveSessions,
   },
 ]

@@ -51,8 +51,8 @@ export interface StateEdit {
   /** Iterates over the entries that were put so far, each key once, with what the ledger held of it. */
   puts(): Iterable<{ readonly row: KeyedEntry; readonly before: KeyedEntry | undefined }>
   get(position: Position): KeyedEntry | undefined
-  /** All that would be stored. */
-  rows(): Iterable<KeyedEntry>
+  /** All that would be stored, in order, from a position on; what is changed meanwhile does not show. */
+  rowsFrom(from: Position | undefined): Iterable<KeyedEntry>
   put(keyed: KeyedEntry): void
   remove(position: Position): void
   /** Removes an entry as if it had never come: no change is remembered but that it went, and an older one may take its place. */
@@ -146,8 +146,8 @@ class Edit implements StateEdit {
     return treeGet(this.#tree, position)
   }
 
-  rows(): Iterable<KeyedEntry> {
-    return rowsOf(this.#tree)
+  *rowsFrom(from: Position | undefined): Generator<KeyedEntry> {
+    for (const rows of leavesFrom(this.#tree, from)) yield* rows
   }
 
   put(keyed: KeyedEntry): void {

@@ -115,7 +115,7 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
   }
 }
 
-/** What is done to each socket before it connects or listens. */
+/** Prepares each socket before it connects or listens. */
 function socketPreparation({ markSocket, capSegments }: P2pNodeInit): MarkSocket | undefined {
   if (markSocket === undefined || capSegments === undefined) return markSocket ?? capSegments
   return (fd) => {

@@ -25,6 +25,7 @@ import {
   writeMember,
   type Writing,
 } from './statements.ts'
+import { WithdrawalWalk } from './withdrawal-walk.ts'
 import { Withdrawals } from './withdrawals.ts'
 
 export interface AdministrationInit {
@@ -68,6 +69,7 @@ export class Administration {
   #cancelExpiry = () => {}
   #revocations = new Revocations()
   readonly #withdrawals: Withdrawals
+  #walk: WithdrawalWalk | undefined
   #ownInvite: PeerId | undefined
   /** Waits until this node has heard of its invite. */
   #pendingClaim: InviteClaim | undefined
@@ -113,6 +115,14 @@ export class Administration {
       })
     }
     this.#ledger = ledger
+    const { clock, log } = this.#components
+    this.#walk = new WithdrawalWalk({
+      ledger,
+      keeps: (keyed) => this.keeps(keyed),
+      onWithdrawn: (entries) =>
+        log.info('entries withdrawn that peers wrote while they were not let in', { entries }),
+      clock,
+    })
     this.#unsubscribe = ledger.subscribe((event) => {
       if (event.type !== 'committed') return
       if (event.changes.some(({ bucket }) => bucket === BUCKETS.admission)) this.#changed()
@@ -199,6 +209,7 @@ export class Administration {
   stop(): void {
     this.#unsubscribe()
     this.#cancelExpiry()
+    this.#walk?.stop()
     this.#listeners.clear()
   }
 
@@ -216,16 +227,8 @@ export class Administration {
       changesAt === undefined ? () => {} : clock.after(changesAt - now, () => this.#changed())
     for (const listener of this.#listeners) listener()
     // an event of the ledger's has led here, in which it is not written to
-    clock.after(0, () => this.#withdraw())
+    clock.after(0, () => this.#walk?.begin(this.#withdrawals.takeDue(this.#roster)))
     if (this.#tryAdminSigner() !== undefined) this.#serve()
-  }
-
-  #withdraw(): void {
-    const due = this.#withdrawals.takeDue(this.#roster)
-    const keeps = (keyed: KeyedEntry) => this.keeps(keyed)
-    const entries = due.size === 0 ? 0 : (this.#ledger?.withdraw(due, keeps) ?? 0)
-    if (entries === 0) return
-    this.#components.log.info('entries withdrawn that peers wrote while they were not let in', { entries })
   }
 
   /** Yields the revocations among what `#statements` has read. */

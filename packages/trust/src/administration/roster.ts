@@ -45,7 +45,14 @@ export function buildRoster(statements: Iterable<Statement>, now: number): Roste
       .filter(counts)
       .map(({ peer }) => peer),
   ).difference(revoked)
-  const invites = offered.map((invite) => withClaims(invite, claims, users))
+  const claimsOf = Map.groupBy(claims, ({ invite }) => invite)
+  const invites = offered.map(
+    (offer): Invite => ({
+      ...offer,
+      claims: (claimsOf.get(offer.invite) ?? []).map(({ peer }) => peer).sort(),
+      usedBy: users.get(offer.invite)?.peer,
+    }),
+  )
   const open = invites.filter(
     ({ state, expiresAt, usedBy }) => state === 'open' && now < expiresAt && usedBy === undefined,
   )
@@ -76,13 +83,4 @@ function firstUsers(members: readonly MemberStatement[]): ReadonlyMap<PeerId, Us
 interface Use {
   readonly peer: PeerId
   readonly at: number
-}
-
-function withClaims(
-  invite: InviteStatement,
-  claims: readonly ClaimStatement[],
-  users: ReadonlyMap<PeerId, Use>,
-): Invite {
-  const claimants = claims.flatMap((claim) => (claim.invite === invite.invite ? [claim.peer] : []))
-  return { ...invite, claims: claimants.sort(), usedBy: users.get(invite.invite)?.peer }
 }

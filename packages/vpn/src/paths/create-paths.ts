@@ -3,14 +3,13 @@
  * the engine's socket (`probe-message.ts`) into one state machine for each peer (`step.ts`); 3 the path that it chooses
  * stands in the engine's table. Until there is one, and whenever it dies, the stream carries on.
  */
-import { createTokenBucket, type PeerId, type TokenBucket, tryParseIp, untilAborted } from '@mesh/core'
+import { type PeerId, tryParseIp, untilAborted } from '@mesh/core'
 import type { Datagram, Endpoint } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
 import { believedCandidates, isCandidateAddress } from './candidates.ts'
 import { explain, noPath, type NoPathReason, type UdpStatus, type Varying } from './explain.ts'
 import {
   ACTIVITY_MS,
-  ANSWERS_PER_SECOND,
   ASK_WITNESSES_MS,
   KEPT_PATHS,
   PATH_SECRET_BYTES,
@@ -42,9 +41,7 @@ interface Member {
   readonly measuring: Set<(rttMs: number | undefined) => void>
   /** The reason that was told last; undefined: there is a path, or none was looked for. */
   reason: NoPathReason | undefined
-  /** How many of its probes are answered. */
-  readonly answers: TokenBucket
-  /** How many go to it. */
+  /** How many probes go to it, and how many of its own are answered. */
   readonly probes: PeerProbes
   /** Where its control channel came from last, for bounds by address. */
   address: string | undefined
@@ -108,7 +105,6 @@ class UdpPaths implements Paths {
       state: this.#newState(mtu),
       measuring: new Set(),
       reason: undefined,
-      answers: createTokenBucket({ perSecond: ANSWERS_PER_SECOND, burst: ANSWERS_PER_SECOND }, clock),
       probes: known?.probes ?? this.#budget.ofPeer(),
       address,
       teller: new CandidateTeller({
@@ -300,7 +296,7 @@ class UdpPaths implements Paths {
       if (effect.path?.alsoStream !== false) this.#askWitnesses(member)
       return this.#components.onPath(peer)
     }
-    if (theirs === undefined || !this.#mayGo(member, effect)) return
+    if (theirs === undefined || !this.#budget.take(member.probes, effect, member.address)) return
     const seal = { token: theirs.message.token, key: theirs.keys.send }
     const { to, nonce, length } = effect
     const { engine, clock } = this.#components
@@ -314,14 +310,6 @@ class UdpPaths implements Paths {
     clock.after(0, () => {
       if (this.#members.get(peer) === member) this.#step(member, { type: 'unsent', nonce })
     })
-  }
-
-  #mayGo(
-    { answers, probes, address }: Member,
-    effect: Exclude<PathEffect, { readonly type: 'use' }>,
-  ): boolean {
-    if (effect.type === 'pong') return answers.take()
-    return this.#budget.take(probes, { to: effect.to.address, from: address, isProven: effect.isProven })
   }
 
   /** A few paths are kept without packets, as they tell how others see this socket. */

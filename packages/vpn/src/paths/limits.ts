@@ -127,16 +127,25 @@ export const PROBES_OF_PEER = { perSecond: 40, burst: 200 } as const
  * be those of strangers. A search sends eight to each address.
  */
 export const UNPROVEN_PROBES_OF_PEER = { perSecond: 5, burst: 300 } as const
-/** The same to one address (an IPv4 address, or a /64 of IPv6), whoever named it: many members may be behind one NAT. */
-export const UNPROVEN_PROBES_TO_ADDRESS = { perSecond: 10, burst: 300 } as const
-/** The same of all peers that speak from one address, or over one relay: others find their paths meanwhile. */
-export const UNPROVEN_PROBES_OF_ADDRESS = { perSecond: 50, burst: 750 } as const
-/** The same to all addresses together. */
-export const UNPROVEN_PROBES_IN_ALL = { perSecond: 100, burst: 1_500 } as const
+/**
+ * The same of all peers: to one address (an IPv4 address, or a /64 of IPv6), whoever named it, as many members may be behind
+ * one NAT; of those who speak from one address, or over one relay, so that others find their paths; and in all.
+ */
+export const UNPROVEN_PROBES = {
+  toAddress: { perSecond: 10, burst: 300 },
+  ofAddress: { perSecond: 50, burst: 750 },
+  inAll: { perSecond: 100, burst: 1_500 },
+} as const
+/** How many probes are answered to addresses that never answered themselves: where they come from may be forged. */
+export const UNPROVEN_ANSWERS = {
+  toAddress: { perSecond: 50, burst: 1_500 },
+  ofAddress: { perSecond: 100, burst: 1_500 },
+  inAll: { perSecond: 200, burst: 3_000 },
+} as const
 /** Addresses whose probes are counted; of more, the one probed longest ago begins anew. */
 export const MAX_PROBED_ADDRESSES = 4_096
-/** How many probes of one peer a second are answered. */
-export const ANSWERS_PER_SECOND = 40
+/** How many probes of one peer are answered, a second in the long run and at once. */
+export const ANSWERS_OF_PEER = { perSecond: 40, burst: 40 } as const
 /** How often, at most, those are asked when a path is in doubt, in ms. */
 export const ASK_WITNESSES_MS = 1_000
 /** How many paths are kept for the sake of knowing how others see this socket. */

@@ -34,7 +34,7 @@ export interface PathsComponents {
   readonly log: Logger
 }
 
-/** What a control channel tells of the peer at its other end. */
+/** The peer at the other end of a control channel, as that tells of it. */
 export interface ControlEnds {
   /** The longest packet that both interfaces take, in bytes. */
   readonly mtu: number

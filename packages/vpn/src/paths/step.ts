@@ -159,7 +159,8 @@ function takePing(
   now: number,
   effects: PathEffect[],
 ): void {
-  effects.push({ type: 'pong', to: from, socket, nonce, length })
+  const isProven = state.paths.get(pathKey({ endpoint: from, socket }))?.answeredAt !== undefined
+  effects.push({ type: 'pong', to: from, socket, nonce, length, isProven })
   const { chosen } = state
   const isOther = isOtherPort(state, from)
   const path = pathTo(state, { endpoint: from, socket }, 'heard')

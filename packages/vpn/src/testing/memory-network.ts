@@ -59,11 +59,15 @@ interface OpenOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-export function createMemoryNetwork(): MemoryNetwork {
-  return new JoinedMembers()
+/** @param addressOf what a member's channels count under; by default each has an address of its own */
+export function createMemoryNetwork(
+  addressOf: (peer: PeerId) => string = (peer) => `address of ${peer}`,
+): MemoryNetwork {
+  return new JoinedMembers(addressOf)
 }
 
 class JoinedMembers implements MemoryNetwork {
+  readonly addressOf: (peer: PeerId) => string
   readonly opened: OpenedStream[] = []
   dials = 0
   mostDials = 0
@@ -71,6 +75,10 @@ class JoinedMembers implements MemoryNetwork {
   readonly #members = new Map<PeerId, Member>()
   readonly #reach = new Map<string, MemoryPath | undefined>()
   readonly #connections = new Map<string, MemoryPath>()
+
+  constructor(addressOf: (peer: PeerId) => string) {
+    this.addressOf = addressOf
+  }
 
   join(peer: PeerId): MemoryMember {
     const handlers = new Map<string, Handler>()
@@ -221,10 +229,11 @@ function createMemberNetwork(self: PeerId, all: JoinedMembers): MemberNetwork {
 function createMemberChannels(self: PeerId, all: JoinedMembers): VpnChannels {
   return {
     async handle(protocol, { maxPerPeer = 8 }, handler) {
-      all.handle(self, protocol, { maxPerPeer, relayed: true, serve: serveChannel(handler) })
+      all.handle(self, protocol, { maxPerPeer, relayed: true, serve: serveChannel(handler, all) })
     },
     async open(to, protocol, { signal }) {
-      return createMemoryChannel(await all.open(self, to, { protocol, relayed: true, signal }))
+      const stream = await all.open(self, to, { protocol, relayed: true, signal })
+      return createMemoryChannel(stream, all.addressOf(to))
     },
     peersWith: (protocol) => all.peersWith(self, protocol),
     onPeerWith(protocol, listener) {
@@ -237,9 +246,12 @@ function createMemberChannels(self: PeerId, all: JoinedMembers): VpnChannels {
 }
 
 /** Serves a stream as a channel, which ends with its handler. */
-function serveChannel(handler: (channel: VpnChannel) => Promise<void>): (stream: ByteStream) => void {
+function serveChannel(
+  handler: (channel: VpnChannel) => Promise<void>,
+  { addressOf }: JoinedMembers,
+): (stream: ByteStream) => void {
   return (stream) => {
-    const channel = createMemoryChannel(stream)
+    const channel = createMemoryChannel(stream, addressOf(stream.peer))
     handler(channel).then(
       () => channel.close(),
       (error: Error) => channel.abort(error),

@@ -163,8 +163,8 @@ class StreamEnd {
   }
 }
 
-/** A channel over a memory stream: each chunk is a message. Its peer counts as an address of its own. */
-export function createMemoryChannel(stream: ByteStream): VpnChannel {
+/** A channel over a memory stream: each chunk is a message. @param address what it counts under */
+export function createMemoryChannel(stream: ByteStream, address: string): VpnChannel {
   const queue: Uint8Array[] = []
   let end: { readonly error: Error | undefined } | undefined
   let wake = () => {}
@@ -178,7 +178,7 @@ export function createMemoryChannel(stream: ByteStream): VpnChannel {
   })
   return {
     peer: stream.peer,
-    address: `address of ${stream.peer}`,
+    address,
     direct: stream.direct,
     async send(message) {
       stream.send(Uint8Array.from(message))

@@ -1,10 +1,10 @@
 /** Runs one control channel: the exchange of keys, then what later versions say, within bounds of time and number. */
-import { type Clock, createTokenBucket, toError } from '@mesh/core'
+import { type Clock, createTokenBucket, type TimeShare, toError } from '@mesh/core'
 import type { VpnChannel } from '../ports.ts'
 
 import type { PathsMessage } from './control-message.ts'
-import type { KeyExchange } from './key-exchange.ts'
-import { CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
+import type { KeyExchange, KeyExchangeStep } from './key-exchange.ts'
+import { CONTROL_BURST_MS, CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
 import type { Refusal } from './refusals.ts'
 
 const MESSAGE_RATE = { perSecond: CONTROL_MESSAGES_PER_MINUTE / 60, burst: CONTROL_MESSAGES_PER_MINUTE }
@@ -16,11 +16,19 @@ interface ControlChannelEvents {
   onRefused(code: Refusal): void
 }
 
+interface ControlChannelInit extends ControlChannelEvents {
+  readonly clock: Clock
+  /** The time that the messages of all channels share. */
+  readonly time: TimeShare
+  /** Aborts when no channel is wanted any more. */
+  readonly signal: AbortSignal
+}
+
 /** Resolves when the channel has ended, with the reason if there is one; never rejects. */
 export async function runControlChannel(
   channel: VpnChannel,
   exchange: KeyExchange,
-  { clock, onEstablished, onPaths, onRefused }: ControlChannelEvents & { readonly clock: Clock },
+  { clock, time, signal, onEstablished, onPaths, onRefused }: ControlChannelInit,
 ): Promise<Error | undefined> {
   let refusal: Error | undefined
   const refuse = (code: Refusal) => {
@@ -30,22 +38,28 @@ export async function runControlChannel(
   }
   const cancelDeadline = clock.after(KEY_EXCHANGE_MS, () => refuse('key.timeout'))
   const allowance = createTokenBucket(MESSAGE_RATE, clock)
+  const take = (message: Uint8Array): KeyExchangeStep => {
+    // its time may have run out while it waited for its turn
+    if (refusal !== undefined) return { kind: 'ignored' }
+    const step = exchange.receive(message)
+    if (step.kind === 'established') {
+      cancelDeadline()
+      onEstablished(step.publicKey, step.mtu)
+    } else if (step.kind === 'paths') onPaths(step.paths)
+    return step
+  }
   try {
     await channel.send(exchange.hello)
     for await (const message of channel.messages()) {
       if (refusal !== undefined) break
       const step = allowance.take()
-        ? exchange.receive(message)
+        ? await time.run(CONTROL_BURST_MS, signal, () => take(message))
         : ({ kind: 'refused', code: 'key.flood' } as const)
       if (step.kind === 'refused') {
         refuse(step.code)
         break
       }
       if (step.kind === 'send') await channel.send(step.message)
-      else if (step.kind === 'established') {
-        cancelDeadline()
-        onEstablished(step.publicKey, step.mtu)
-      } else if (step.kind === 'paths') onPaths(step.paths)
     }
   } catch (error) {
     refusal ??= toError(error)

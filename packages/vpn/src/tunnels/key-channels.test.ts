@@ -10,6 +10,7 @@ import {
   MAX_CONTROL_BYTES,
   MAX_OWN_EXCHANGES,
   MAX_SERVED_EXCHANGES,
+  MAX_SERVED_EXCHANGES_OF_ADDRESS,
   SECOND_OPENER_MS,
   VPN_PROTOCOL,
 } from './limits.ts'
@@ -149,6 +150,20 @@ describe('control channels', () => {
     }
     await flush()
     expect(own.refusals.counts()).toEqual({ 'key.too_many': 9 })
+  })
+
+  it('are served to peers of one address up to its share', async () => {
+    network = createMemoryNetwork((peer) => (peer === GREATER ? 'another' : 'one'))
+    const own = await createEnd(SMALLER)
+    for (let number = 0; number < MAX_SERVED_EXCHANGES_OF_ADDRESS + 9; number++) {
+      const other = network.join(peerOf(5000 + number))
+      await other.network.channels.open(SMALLER, VPN_PROTOCOL, options)
+    }
+    await flush()
+    expect(own.refusals.counts()).toEqual({ 'key.too_many': 9 })
+    const newcomer = await createEnd(GREATER)
+    await newcomer.keys.exchange(SMALLER, new AbortController().signal)
+    expect(own.keys.keyOf(GREATER)?.publicKey).toEqual(newcomer.publicKey)
   })
 
   it('are reset when they are flooded, also with messages of later versions', async () => {

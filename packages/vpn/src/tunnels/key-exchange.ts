@@ -50,7 +50,7 @@ export type KeyRefusal =
   /** It told addresses before the keys were exchanged. */
   | 'key.early_paths'
 
-type KeyExchangeStep =
+export type KeyExchangeStep =
   | { readonly kind: 'send'; readonly message: Uint8Array }
   | { readonly kind: 'established'; readonly publicKey: Uint8Array; readonly mtu: number }
   /** After the exchange: how the peer's socket can be reached. */

@@ -21,6 +21,12 @@ export const CONTROL_CHANNELS_PER_PEER = 3
 export const MAX_OWN_EXCHANGES = 32
 /** The most exchanges of others that are served at a time: each costs one X25519. */
 export const MAX_SERVED_EXCHANGES = 256
+/** The same of one address, or over one relay: who opens channels and says nothing leaves room for others. */
+export const MAX_SERVED_EXCHANGES_OF_ADDRESS = 128
+/** The time that reading control messages may take at once, in ms, of all peers together. */
+export const CONTROL_BURST_MS = 10
+/** Reading them gets at most one part in this many of the time after that: peers choose how many channels they open. */
+export const CONTROL_TIME_SHARE = 4
 /** The most keys that are held, as long as their channels, of members that are not in the table. */
 export const MAX_KEYS_OUTSIDE_TABLE = 1024
 /** How long the greater peer id leaves the smaller one to open the channel, in ms: both see a connection at once. */
@@ -61,7 +67,12 @@ export const STREAM_EARLY_RETRY_MS = 1_000
 export const STREAM_IDLE_MS = 5 * 60_000
 /** How long a stream may take nothing, in ms, before it is given up for a new one. */
 export const STREAM_STALL_MS = 30_000
-/** How often idle and stalled streams are looked for, in ms. */
+/**
+ * How long a peer to whom packets go by the stream may send nothing, in ms, until its connections are looked at: who is sent
+ * packets and has none to send says so after 10 s, as WireGuard wants it.
+ */
+export const STREAM_UNANSWERED_MS = 5_000
+/** How often idle, stalled and unanswered streams are looked for, in ms. */
 export const STREAM_SWEEP_MS = 5_000
 /** The most batches (of at most 68 KiB) that are sent to one peer before others get their turn. */
 export const BATCHES_PER_TURN = 8

@@ -1,0 +1,56 @@
+/**
+ * Attacks on a node with a VPN, made in a network namespace of their own, where its interface and its routes stay: 1 a
+ * namespace with loopback, and with a link to strangers that takes all and answers nothing, 2 the attack with victim and
+ * attackers in it, by a process of its own, 3 what that process measured.
+ */
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { engineSupport } from '@mesh/engine'
+import { createLab, whyNoNamespaces } from '@mesh/testkit'
+import type { Measured, Scenario } from './scenario.ts'
+
+const [HOST, ELSEWHERE] = ['attack', 'elsewhere']
+/** The link to strangers, and this machine's own address on it. */
+const LINK = 'strangers'
+/** The address at which the victim's socket is reached, as one on loopback is told to nobody. */
+export const VICTIM_ADDRESS = '198.51.100.1'
+
+/** An address of a stranger, to whom packets lead over a link that counts them. @param at from 0 to 252 */
+export const strangerAddress = (at: number) => `198.51.100.${2 + at}`
+
+/** How many packets went to strangers so far; only inside of the namespace. */
+export function packetsToStrangers(): number {
+  return Number(readFileSync(`/sys/class/net/${LINK}/statistics/tx_packets`, 'utf8'))
+}
+
+/** Undefined when this machine can make these attacks, else the reason why not. */
+export function whyNoVpnAttacks(): string | undefined {
+  const support = engineSupport()
+  return whyNoNamespaces(['ip']) ?? (support.supported ? undefined : support.message)
+}
+
+/** Runs one attack by this same program inside of a namespace. */
+export async function runInNamespace({ name }: Scenario, seconds: number): Promise<Measured> {
+  const lab = createLab([HOST, ELSEWHERE])
+  try {
+    const link = { host: HOST, device: LINK, addresses: [`${VICTIM_ADDRESS}/24`] }
+    lab.wire(link, { host: ELSEWHERE, device: LINK, addresses: [] })
+    // nobody is asked for who has an address, and all packets leave
+    lab.run(HOST, ['ip', 'link', 'set', LINK, 'arp', 'off'])
+    const main = ['--conditions=mesh-source', `${import.meta.dirname}/main.ts`]
+    const words = [process.execPath, ...main, name, `--seconds=${seconds}`, '--json', '--in-namespace']
+    const [file, ...args] = lab.inside(HOST, words)
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    // JSON has no infinity, and writes null
+    const measured = JSON.parse(
+      await text(child.stdout),
+      (_, value: unknown) => value ?? Infinity,
+    ) as Measured[]
+    const [first] = measured
+    if (first === undefined) throw new Error(`${name} measured nothing`)
+    return first
+  } finally {
+    lab.close()
+  }
+}

@@ -1,0 +1,156 @@
+/** Attacks on the VPN's control channel and on the probes that look for paths over UDP. */
+import { randomBytes } from 'node:crypto'
+import type { KeyedEntry } from '@mesh/ledger'
+import { dialTarget, overAndOver, together } from '../attackers.ts'
+import { exchangeKeys, openControl, pathsOf, VPN } from '../control-channel.ts'
+import { gzippedBlock, signEntry } from '../gossip.ts'
+import { proveMembership, type Reached } from '../membership.ts'
+import { packetsToStrangers, strangerAddress } from '../namespace.ts'
+import { createLiar } from '../probes.ts'
+import type { Attack, Scenario } from '../scenario.ts'
+import { pause } from '../until-true.ts'
+import { createMember, heartbeatOf, openVoice } from '../voice.ts'
+
+/** What all attacks here have in common. */
+const BASE = {
+  who: 'member',
+  appliesToLegacy: false,
+  isApart: true,
+  hasVpn: true,
+  needs: ['--address=10.1.0.1/24'],
+} as const
+/** Keys that exchange keys at a time, and those that only open channels: three each, as many as a peer may. */
+const [EXCHANGERS, SILENT, CHANNELS] = [12, 110, 3]
+/** How long a newcomer may take to exchange keys, in ms. */
+const NEWCOMER_MS = 10_000
+/** Keys that name strangers as themselves, and how many strangers there are. */
+const [NAMERS, STRANGERS] = [40, 250]
+const LIARS = 8
+
+/** Tells the addresses of hostile machines apart. */
+let machines = 0
+
+/** Connects a fresh key that says to speak the VPN's protocol, and answers nothing on it. */
+async function connectVpnMember(attack: Attack, from?: string): Promise<Reached & { heart: KeyedEntry[] }> {
+  const { target, signal, config, tally } = attack
+  const { seed, signer } = createMember()
+  const peer = await attack.peer({ seed, ...(from !== undefined && { from }) })
+  await peer.handle(VPN, () => tally.count('channels of the victim'))
+  const reached = { connection: await dialTarget(peer, target, signal), self: peer.peerId }
+  await proveMembership(reached, config, signal)
+  machines = (machines + 1) % 240
+  const address = `10.1.0.${10 + machines}`
+  const record = { PeerID: signer.peerId, Address: address, Hostname: 'hostile' }
+  return { ...reached, heart: [heartbeatOf(signer), signEntry(signer, ['machines', address, record])] }
+}
+
+/** Members with machines in the ledger, so that the victim looks for paths to them; each does `then` over and over. */
+async function withMachines(attack: Attack, count: number, then: (member: Reached) => Promise<void>) {
+  const voice = await openVoice(attack)
+  await together(count, () =>
+    overAndOver(attack, async () => {
+      const member = await connectVpnMember(attack)
+      await voice.say(gzippedBlock(member.heart))
+      while (member.connection.status === 'open' && !attack.signal.aborted) await then(member)
+    }),
+  )
+}
+
+export const VPN_ATTACKS: readonly Scenario[] = [
+  {
+    ...BASE,
+    name: 'control-exchanges',
+    does: `${EXCHANGERS} keys open control channels, exchange keys of WireGuard there, and close them, without pause`,
+    boundedBy: 'CONTROL_TIME_SHARE',
+    aim: 'exchanges',
+    async run(attack) {
+      const { signal, tally } = attack
+      await together(EXCHANGERS, () =>
+        overAndOver(attack, async () => {
+          const member = await connectVpnMember(attack)
+          while (member.connection.status === 'open' && !signal.aborted) {
+            const { stream } = await exchangeKeys(member, signal)
+            tally.count('exchanges')
+            stream.abort(new Error('and again'))
+          }
+        }),
+      )
+    },
+  },
+  {
+    ...BASE,
+    name: 'silent-channels',
+    does: `${SILENT} keys open ${CHANNELS} control channels each and say nothing there; then a newcomer wants to exchange keys`,
+    boundedBy: 'MAX_SERVED_EXCHANGES, MAX_SERVED_EXCHANGES_OF_ADDRESS',
+    aim: 'channels',
+    async run(attack) {
+      const { signal, tally } = attack
+      await together(SILENT, () =>
+        overAndOver(attack, async () => {
+          const member = await connectVpnMember(attack)
+          while (member.connection.status === 'open' && !signal.aborted) {
+            const streams = await Promise.all(
+              Array.from({ length: CHANNELS }, () => openControl(member, signal)),
+            )
+            tally.count('channels', CHANNELS)
+            while (streams.some(({ status }) => status === 'open') && !signal.aborted) await pause(50, signal)
+          }
+        }),
+      )
+    },
+    async reached(attack) {
+      const newcomer = await connectVpnMember(attack, '127.0.0.9')
+      const signal = AbortSignal.timeout(NEWCOMER_MS)
+      for (;;) {
+        const isDone = await exchangeKeys(newcomer, signal).then(
+          () => true,
+          () => false,
+        )
+        if (isDone) return undefined
+        if (signal.aborted) return `a newcomer exchanged no keys within ${NEWCOMER_MS / 1000} s`
+        await pause(100)
+      }
+    },
+  },
+  {
+    ...BASE,
+    name: 'named-strangers',
+    does: `${NAMERS} keys with machines name ${STRANGERS} strangers as themselves, others in each message, without pause`,
+    boundedBy: 'UNPROVEN_PROBES_OF_ADDRESS, UNPROVEN_PROBES_IN_ALL, CONTROL_TIME_SHARE',
+    aim: 'messages',
+    async run(attack) {
+      const { signal, tally } = attack
+      const before = packetsToStrangers()
+      await withMachines(attack, NAMERS, async (member) => {
+        const { stream, sendPaths } = await exchangeKeys(member, signal)
+        const token = randomBytes(8)
+        for (let sent = 0; sent < 57 && stream.status === 'open' && !signal.aborted; sent++) {
+          const candidates = Array.from({ length: 16 }, (_, n) => ({
+            address: strangerAddress((sent * 16 + n) % STRANGERS),
+            port: 1_024 + ((sent * 977 + n) % 60_000),
+          }))
+          sendPaths(pathsOf({ secret: randomBytes(32), token, candidates }))
+          tally.count('messages')
+          await pause(5, signal)
+        }
+        stream.abort(new Error('and again'))
+      })
+      tally.count('packets to strangers', packetsToStrangers() - before)
+    },
+  },
+  {
+    ...BASE,
+    name: 'false-answers',
+    does: `${LIARS} keys with machines answer each probe, and say that it came from another stranger each time; they probe from 32 ports each as fast as they can, with numbers as great as can be`,
+    boundedBy: 'ANSWERS_PER_SECOND, MAX_PATHS, PROBES_OF_PEER, MAX_WITNESSES',
+    aim: 'probes',
+    async run(attack) {
+      const { signal } = attack
+      await withMachines(attack, LIARS, async (member) => {
+        const control = await exchangeKeys(member, signal)
+        await using liar = await createLiar({ attack, member, control })
+        await liar.untilOver()
+      })
+    },
+  },
+]
