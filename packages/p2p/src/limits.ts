@@ -107,6 +107,10 @@ export const MAX_WAITING_CHANNEL_MESSAGES = 8_192
 export const MAX_CHANNEL_FLAGS = 8
 /** The longest message on a WebSocket: the encryption's have 64 KiB at most. */
 export const MAX_WEBSOCKET_MESSAGE_BYTES = 256 * 1024
+/** How often connections are looked at whose address this machine may have lost, in ms. */
+export const OWN_ADDRESS_LOOK_MS = 1_500
+/** How many looks in a row have to miss it: an address that is renewed is gone for a moment. */
+export const MOVED_LOOKS = 2
 /** How many fields one of these messages may have. */
 export const MAX_MESSAGE_FIELDS = 4_096
 /** How many lines are answered while a protocol is agreed on: a peer asks for one after the other that it speaks. */

@@ -35,6 +35,7 @@ import { interceptSockets, type SocketInterceptor, watchAccepted } from '../upst
 import { boundDirectBeginnings, boundSignalling, WebRtcBeginnings } from '../upstream/webrtc-beginnings.ts'
 import { boundWebSocketMessages } from '../upstream/websocket-messages.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
+import { MovedSockets } from './moved-sockets.ts'
 import { loadOptional } from './optional-package.ts'
 import type { RelayLimits } from './member-init.ts'
 import type { Platform, PlatformContext } from './platform.ts'
@@ -45,7 +46,8 @@ type Stop = () => void | Promise<void>
 /** @throws MeshError `p2p.bad_listen_address` */
 export function createNodePlatform(init: P2pNodeInit, components: P2pComponents): Platform {
   const prepare = socketPreparation(init)
-  const marker = prepare && createSocketMarker(prepare)
+  const moved = new MovedSockets({ ...components, logger: components.logger.child('p2p') })
+  const marker = prepare && createSocketMarker(prepare, (socket) => moved.watch(socket))
   const switches: Switches = {
     ...DEFAULT_SWITCHES,
     ...init.switches,
@@ -64,6 +66,7 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
     door.intercept(socket, () =>
       accepts.take(socket, () => {
         turns.watch(socket)
+        moved.watch(socket)
         pass()
       }),
     )
@@ -77,7 +80,7 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
     ...(mappings !== undefined && { mapUdpPort: (port, onMapped) => mappings.map(port, onMapped) }),
     async join(context) {
       confirmOwnAddresses(context)
-      const stops: Stop[] = marker === undefined ? [] : [() => marker.stop()]
+      const stops: Stop[] = [() => moved.stop(), () => marker?.stop()]
       const join = async (
         name: string,
         enabled: boolean,

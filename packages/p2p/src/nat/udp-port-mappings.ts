@@ -2,8 +2,6 @@
  * Has routers send what comes for a UDP port of theirs to a port of this machine, and says where that is: by UPnP at the
  * routers that libp2p's own mapping found, and by PCP or NAT-PMP at the default router.
  */
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import { type Gateway, upnpNat, type UPnPNAT } from '@achingbrain/nat-port-mapper'
 import { withDeadline } from '@mesh/core'
 import {
@@ -19,6 +17,7 @@ import type { PortMapping } from '../addresses/port-mapping.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { mapUdp, unmapUdp } from '../upstream/upnp-udp.ts'
 import { defaultRouter } from './default-router.ts'
+import { ownAddressTowards } from './own-address-towards.ts'
 import { PORT_CONTROL_PORT } from './port-control-message.ts'
 import { askForMapping, mappingNonce } from './port-control.ts'
 
@@ -213,17 +212,4 @@ class RouterMappings implements UdpPortMappings {
 function portControlRouter(): PortMapping | undefined {
   const address = defaultRouter()
   return address && { address, port: PORT_CONTROL_PORT }
-}
-
-/** The address from which this machine would send to the host. */
-async function ownAddressTowards(host: string, signal: AbortSignal): Promise<string> {
-  const socket = createSocket('udp4')
-  try {
-    // sends nothing: the kernel chooses the address
-    socket.connect(9, host)
-    await once(socket, 'connect', { signal })
-    return socket.address().address
-  } finally {
-    socket.close()
-  }
 }

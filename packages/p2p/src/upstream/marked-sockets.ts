@@ -36,12 +36,18 @@ type Connect = (this: Transport, ...args: unknown[]) => Promise<unknown>
 const CONNECTING = 'net.client.socket'
 const LISTENING = 'tracing:net.server.listen:asyncEnd'
 
-export function createSocketMarker(mark: MarkSocket): SocketMarker {
+/** @param watch gets each of the sockets that connect */
+export function createSocketMarker(
+  mark: MarkSocket,
+  watch: (socket: Socket) => void = () => {},
+): SocketMarker {
   const opening = new AsyncLocalStorage<{ isOpen: boolean }>()
   const isOurs = () => opening.getStore()?.isOpen === true
   const onSocket = (message: unknown) => {
     const { socket } = message as { readonly socket: Socket }
-    if (isOurs()) socket.on('connectionAttempt', (_ip, _port, family) => markFirst(socket, family, mark))
+    if (!isOurs()) return
+    socket.on('connectionAttempt', (_ip, _port, family) => markFirst(socket, family, mark))
+    watch(socket)
   }
   const onServer = (message: unknown) => {
     const { server } = message as { readonly server: Server }
