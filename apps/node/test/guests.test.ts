@@ -149,6 +149,8 @@ describe.skipIf(why !== undefined)(suite, () => {
     // the first goes before: with it all others of its network would
     lab.run('node', ['ip', 'addr', 'del', '192.168.9.1/24', 'dev', 'eth0'])
     lab.run('node', ['ip', 'addr', 'add', '192.168.9.77/24', 'dev', 'eth0'])
+    // it sends to where the node was, until the node says a word
+    await pingSoon(lab, 'phone', node.v4, 15_000)
     const tablet = await node.control.createGuest({ body: { Name: 'tablet' } })
     expect(valueOf(tablet.Configuration, 'Endpoint')).toMatch(/^192\.168\.9\.77:\d+$/)
     const router = await node.control.createGuest({ body: { Name: 'router', Endpoint: 'vpn.example.org' } })

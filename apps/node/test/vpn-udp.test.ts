@@ -15,7 +15,16 @@ import {
   whyNoNamespaces,
 } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createVpnLab, iperf, type Machine, ping, pingSoon, serveIperf, type VpnLab } from './vpn-lab.ts'
+import {
+  createVpnLab,
+  iperf,
+  type Machine,
+  ping,
+  pingSoon,
+  runIn,
+  serveIperf,
+  type VpnLab,
+} from './vpn-lab.ts'
 
 const support = engineSupport()
 const why =
@@ -332,4 +341,32 @@ describe.skipIf(why !== undefined)(suite.replace('over UDP', 'over UDP of one wi
       { withinMs: 45_000, everyMs: 500 },
     )
   }, 120_000)
+
+  test('a peer that lost its power is told gone within half a minute though UDP never reached it', async () => {
+    block(wire, 'left', ['ip', 'ip6'])
+    await eventually(
+      async () => {
+        await ping(wire, 'left', right.v4, { count: 1 })
+        for (const udp of await both()) expect(udp).toMatchObject({ State: 'none', Reason: 'blocked' })
+      },
+      { withinMs: 30_000, everyMs: 200 },
+    )
+    const path = async () => (await left.control.getVpn()).Peers[0]?.Path
+    expect(await path()).toBe('direct')
+    wire.run('left', [
+      'nft',
+      'table inet dark { chain in { type filter hook input priority 0; iifname eth0 drop; }; }',
+    ])
+    const began = performance.now()
+    await eventually(
+      async () => {
+        await runIn(wire, 'left', ['ping', '-c', '1', '-W', '1', right.v4]).catch(() => undefined)
+        expect(await path()).toBeNull()
+      },
+      { withinMs: 60_000, everyMs: 200 },
+    )
+    expect(performance.now() - began).toBeLessThan(35_000)
+    wire.run('left', ['nft', 'delete table inet dark'])
+    await pingSoon(wire, 'left', right.v4, 60_000)
+  }, 150_000)
 })

@@ -18,6 +18,7 @@ import { bucketName, entryKey, waitDuration } from './names.ts'
 import { buildOpenApiDocument } from './openapi.ts'
 import { uint64 } from './views/fields.ts'
 import { bucketView, signedEntryView } from './views/ledger.ts'
+import { vpnView } from './views/vpn.ts'
 
 test('has these public names', () => {
   expect(Object.keys(contract).sort()).toEqual([
@@ -154,4 +155,37 @@ test('hints for requests name requests, and hints for the command line name comm
   expect(codes.filter((code) => ofRequests.test(hintOf(code, 'command')))).toEqual([])
   expect(hintOf('vpn.unknown_machine', 'http')).toContain('GET /api/vpn')
   expect(hintOf('vpn.unknown_machine', 'command')).toContain('`mesh status`')
+})
+
+test('the VPN of a node that knows nothing of exit offers yet is read as one without any', () => {
+  const counters = { PacketsIn: 0, PacketsOut: 0, BytesIn: 0, BytesOut: 0, Drops: {} }
+  const udp = { State: 'none', Reason: 'searching', Endpoint: null, RoundTripMs: null }
+  const peer = {
+    PeerID: '12D3KooWSMnqV22fkVTGvcKcR9gQEHXbfEyAJTQsHPu44E8EXMN3',
+    Hostname: 'hub',
+    Addresses: [],
+    Routes: [],
+    Way: 'unknown',
+    Path: null,
+    Transport: null,
+    RoundTripMs: null,
+    UDP: udp,
+    MTU: 1_280,
+    Since: null,
+    ...counters,
+  }
+  const view = {
+    State: 'running',
+    Interface: 'mesh0',
+    MTU: 1_280,
+    Offload: true,
+    Addresses: [],
+    Routes: { Advertised: [], Accepted: [] },
+    ExitNode: null,
+    Peers: [peer],
+    Drops: {},
+    Ignored: {},
+    Refusals: {},
+  }
+  expect(vpnView().parse(view)).toMatchObject({ OffersExit: null, Peers: [{ OffersExit: null }] })
 })

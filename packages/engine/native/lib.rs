@@ -16,6 +16,7 @@ pub mod engine;
 pub mod events;
 mod forward;
 mod from_socket;
+mod greetings;
 mod inbound;
 pub mod interface;
 pub mod kernel;

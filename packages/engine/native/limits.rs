@@ -44,6 +44,10 @@ pub const HANDSHAKE_BURST: u32 = 20;
 pub const HANDSHAKES_PER_SECOND: u32 = 5;
 /// How often sessions are asked for what is due. WireGuard's shortest timer is 5 s.
 pub const TICK: Duration = Duration::from_millis(250);
+/// How often this node looks whether guests see it at another address.
+pub const GUEST_LOOK: Duration = Duration::from_secs(2);
+/// How many keepalives tell a guest so.
+pub const GREETINGS: u8 = 3;
 /// The least MTU of a path on which the engine works, as IPv4 fixes it.
 pub const MIN_MTU: u16 = 576;
 /// The least MTU of a path for IPv6.

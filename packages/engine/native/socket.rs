@@ -134,6 +134,17 @@ impl UdpSocket {
     }
 }
 
+/// The address from which this machine would send there. Nothing is sent.
+pub fn address_towards(other: SocketAddr, mark: Option<u32>) -> io::Result<IpAddr> {
+    let socket = Socket::new(Domain::for_address(other), Type::DGRAM, Some(Protocol::UDP))?;
+    if let Some(mark) = mark {
+        mark_socket(socket.as_raw_fd(), mark)?;
+    }
+    socket.connect(&other.into())?;
+    let own = socket.local_addr()?.as_socket();
+    own.map(|own| own.ip()).ok_or_else(|| io::Error::other("a socket without an address"))
+}
+
 /// Marks what a socket of the application sends (SO_MARK), and with a listening one also what it accepts from now on.
 pub fn mark_socket(fd: RawFd, mark: u32) -> io::Result<()> {
     set_option(fd, libc::SO_MARK, mark)

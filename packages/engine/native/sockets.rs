@@ -3,10 +3,10 @@
 //! the next one is there before.
 use crate::limits::MAX_FURTHER_SOCKETS;
 use crate::port_group;
-use crate::socket::{SocketConfig, UdpSocket};
+use crate::socket::{SocketConfig, UdpSocket, address_towards};
 use parking_lot::RwLock;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
@@ -81,6 +81,11 @@ impl Sockets {
         further.push(Arc::new(socket));
         self.count.store(further.len(), Release);
         Ok(port)
+    }
+
+    /// This machine's address towards another one; none: there is no way there.
+    pub fn address_towards(&self, other: SocketAddr) -> Option<IpAddr> {
+        address_towards(other, self.mark).ok()
     }
 
     /// Closes a further one; what is still to be sent by it leaves by the engine's own.

@@ -1,8 +1,9 @@
-//! Timers do what is due in the sessions: keepalives, new keys, forgetting. Peers without sessions, and for whom nothing
+//! Timers do what is due in the sessions: keepalives, new keys, forgetting; and guests are told where this node is. Peers without sessions, and for whom nothing
 //! waits, cost nothing.
 use crate::counters::Reason;
 use crate::engine::Shared;
 use crate::events::Event;
+use crate::greetings::Greetings;
 use crate::limits::TICK;
 use crate::table::{Entry, View};
 use parking_lot::{Condvar, Mutex};
@@ -23,7 +24,7 @@ impl TickPause {
 /// Runs until the engine stops.
 pub fn run(shared: &Shared) -> Result<(), String> {
     let mut view = View::new(&shared.table);
-    let mut frames = Vec::new();
+    let (mut frames, mut greetings) = (Vec::new(), Greetings::default());
     loop {
         let mut guard = shared.tick_pause.0.lock();
         if shared.stopping() {
@@ -37,6 +38,7 @@ pub fn run(shared: &Shared) -> Result<(), String> {
                 tick(shared, entry, &mut frames);
             }
         }
+        greetings.look(shared, view.table(), Instant::now(), &mut frames);
     }
 }
 

@@ -77,6 +77,7 @@ const vpnPeerView = later(() =>
       Routes: z.array(z.string()).meta({ description: 'Networks behind it that this node accepted.' }),
       OffersExit: families()
         .nullable()
+        .default(null)
         .meta({ description: 'The families that it forwards for members; null: it is no exit node.' }),
       Way: way(),
       Path: path().nullable().meta({ description: 'null: not connected now.' }),
@@ -133,6 +134,7 @@ export const vpnView = later(() =>
         }),
       OffersExit: families()
         .nullable()
+        .default(null)
         .meta({ description: 'The families that this node forwards for members; null: it is no exit node.' }),
       Peers: z.array(vpnPeerView()),
       Drops: reasons('Packets dropped, by reason: those for all peers and for none.'),

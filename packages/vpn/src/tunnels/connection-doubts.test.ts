@@ -33,3 +33,32 @@ test('a connection is looked at once while its path is in doubt, and not ended a
   doubts.stop()
   expect(looks.map(({ aborted }) => aborted)).toEqual([true, true])
 })
+
+test('a peer that does not answer is looked at again and again, until something comes', async () => {
+  const looks: { readonly signal: AbortSignal; readonly end: () => void }[] = []
+  const doubts = new ConnectionDoubts({
+    pathOf: () => undefined,
+    network: {
+      endDead: (_peer, signal) => {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        looks.push({ signal, end: resolve })
+        return promise
+      },
+    },
+  })
+  doubts.unanswered(PEER)
+  doubts.unanswered(PEER)
+  expect(looks.map(({ signal }) => signal.aborted)).toEqual([false])
+  looks[0]?.end()
+  await Promise.resolve()
+  await Promise.resolve()
+  doubts.unanswered(PEER)
+  doubts.answered(PEER)
+  expect(looks.map(({ signal }) => signal.aborted)).toEqual([false, true])
+  looks[1]?.end()
+  await Promise.resolve()
+  await Promise.resolve()
+  doubts.unanswered(PEER)
+  doubts.stop()
+  expect(looks.map(({ signal }) => signal.aborted)).toEqual([false, true, true])
+})

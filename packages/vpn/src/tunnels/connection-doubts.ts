@@ -1,4 +1,7 @@
-/** While the path over UDP to a peer is in doubt, its connection is looked at: what ended the one may have ended both. */
+/**
+ * Looks at the connection to a peer while the path over UDP is in doubt, as what ended the one may have ended both; and while
+ * packets go by the stream and nothing comes.
+ */
 import type { PeerId } from '@mesh/core'
 import type { UdpPath } from '../paths/path-state.ts'
 import type { VpnNetwork } from '../ports.ts'
@@ -10,8 +13,10 @@ interface ConnectionDoubtsComponents {
 
 export class ConnectionDoubts {
   readonly #components: ConnectionDoubtsComponents
-  /** The peers in doubt, each looked at once until its path is sure again. */
+  /** The peers whose path is in doubt, each looked at once until it is sure again. */
   readonly #doubted = new Map<PeerId, AbortController>()
+  /** The peers of whom nothing comes, and who are looked at now. */
+  readonly #silent = new Map<PeerId, AbortController>()
 
   constructor(components: ConnectionDoubtsComponents) {
     this.#components = components
@@ -27,12 +32,31 @@ export class ConnectionDoubts {
     void this.#components.network.endDead?.(peer, looking.signal)
   }
 
+  /** Packets go to the peer by the stream, and for a while nothing came. */
+  unanswered(peer: PeerId): void {
+    if (this.#silent.has(peer)) return
+    const looking = new AbortController()
+    this.#silent.set(peer, looking)
+    void this.#look(peer, looking)
+  }
+
+  /** Something came from such a peer. */
+  answered(peer: PeerId): void {
+    this.#silent.get(peer)?.abort()
+  }
+
   forget(peer: PeerId): void {
     this.#doubted.get(peer)?.abort()
     this.#doubted.delete(peer)
+    this.answered(peer)
   }
 
   stop(): void {
-    for (const peer of this.#doubted.keys()) this.forget(peer)
+    for (const peer of [...this.#doubted.keys(), ...this.#silent.keys()]) this.forget(peer)
+  }
+
+  async #look(peer: PeerId, looking: AbortController): Promise<void> {
+    await this.#components.network.endDead?.(peer, looking.signal)
+    this.#silent.delete(peer)
   }
 }

@@ -96,6 +96,8 @@ class PeerTunnels implements Tunnels {
       ...shared,
       isReady: (peer) => this.#kindInEngine(peer) === 'wireguard',
       onOpenFailed: (peer) => this.#evaluate(peer),
+      onUnanswered: (peer) => this.#doubts.unanswered(peer),
+      onAnswered: (peer) => this.#doubts.answered(peer),
     })
     this.#legacy = createLegacyTunnels(init.legacy ?? true, {
       ...shared,

@@ -11,6 +11,8 @@ import { STREAM_MOVE_MS } from './limits.ts'
 interface InboundComponents {
   readonly engine: Pick<Engine, 'inject' | 'restart'>
   readonly clock: Clock
+  /** Called with whatever the peer sends. */
+  readonly onBytes: () => void
 }
 
 export interface InboundStream {
@@ -26,7 +28,10 @@ export interface InboundStream {
   readonly direct: boolean | undefined
 }
 
-export function createInboundStream(peer: PeerId, { engine, clock }: InboundComponents): InboundStream {
+export function createInboundStream(
+  peer: PeerId,
+  { engine, clock, onBytes }: InboundComponents,
+): InboundStream {
   let stream: ByteStream | undefined
   /** The stream that waits until the one in use has ended. */
   let next: ByteStream | undefined
@@ -46,6 +51,7 @@ export function createInboundStream(peer: PeerId, { engine, clock }: InboundComp
     if (used) engine.restart(peer)
     used = true
     from.onBytes((bytes) => {
+      onBytes()
       if (stream !== from || engine.inject(peer, bytes) || paused) return
       paused = true
       from.pause()

@@ -28,6 +28,8 @@ interface OutboundComponents {
   readonly streams: Pick<ByteStreams, 'open'>
   /** True while there is a direct connection to the peer. */
   readonly isDirect: () => boolean
+  /** Called when packets are there for the peer, and whenever some are sent. */
+  readonly onSend: () => void
   /** Called when the peer was not reached, or does not speak the protocol any more. It may call `stop`. */
   readonly onOpenFailed: () => void
   readonly clock: Clock
@@ -46,6 +48,8 @@ export interface OutboundStream {
   sweep(): void
   /** Gives up the stream in use; another one is opened with the next packets. */
   reset(reason: Error): void
+  /** Packets wait that the stream did not take so far. */
+  readonly isWaiting: boolean
   /** True when the stream in use is direct; undefined without one. */
   readonly direct: boolean | undefined
   readonly lastError: Error | undefined
@@ -84,8 +88,13 @@ class EngineOutboundStream implements OutboundStream {
     return this.#stream?.direct
   }
 
+  get isWaiting(): boolean {
+    return this.#isReadable
+  }
+
   readable(): void {
     this.#isReadable = true
+    this.#components.onSend()
     this.#drive()
   }
 
@@ -131,9 +140,10 @@ class EngineOutboundStream implements OutboundStream {
   }
 
   #pump(to: ByteStream): void {
-    const { engine, clock } = this.#components
+    const { engine, clock, onSend } = this.#components
     const now = clock.monotonic()
     this.#sentAt = now
+    onSend()
     for (let batches = 0; batches < BATCHES_PER_TURN; batches++) {
       const batch = engine.take(this.#peer)
       if (batch === undefined) {

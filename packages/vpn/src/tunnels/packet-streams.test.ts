@@ -12,6 +12,7 @@ import {
   STREAM_RETRY_MS,
   STREAM_STALL_MS,
   STREAM_SWEEP_MS,
+  STREAM_UNANSWERED_MS,
 } from './limits.ts'
 import { createPacketStreams, type PacketStreams } from './packet-streams.ts'
 import { createRefusalCounter } from './refusals.ts'
@@ -216,6 +217,28 @@ describe('streams of packets', () => {
     expect(live()).toHaveLength(MAX_HELD_STREAMS)
   })
 
+  it('are told while packets go and nothing comes, and when something does', async () => {
+    a.give(B, 1)
+    await flush()
+    b.give(A, 1)
+    await flush()
+    await a.clock.advance(60_000)
+    expect(a.doubts).toEqual([])
+    a.give(B, 1)
+    await flush()
+    // once for what went once: the answer may have come another way
+    await a.clock.advance(60_000)
+    expect(a.doubts).toEqual([`unanswered ${B}`])
+    a.give(B, 1)
+    await flush()
+    await a.clock.advance(STREAM_UNANSWERED_MS + STREAM_SWEEP_MS)
+    expect(a.doubts.splice(0)).toEqual([`unanswered ${B}`, `unanswered ${B}`])
+    b.give(A, 1)
+    await flush()
+    await a.clock.advance(60_000)
+    expect(a.doubts).toEqual([`answered ${B}`])
+  })
+
   it('leave no timer and no stream behind', async () => {
     a.give(B, 5)
     b.give(A, 5)
@@ -247,6 +270,7 @@ async function createEnd(peer: PeerId) {
     /** The next stream that this end opens breaks at the first batch. */
     cutsNext: false,
     failures: 0,
+    doubts: [] as string[],
     hurried: [] as PeerId[],
     restarted: [] as PeerId[],
     ready: new Set([A, B]),
@@ -279,6 +303,8 @@ async function createEnd(peer: PeerId) {
     refusals,
     isReady: (other) => end.ready.has(other),
     onOpenFailed: () => end.failures++,
+    onUnanswered: (other) => void end.doubts.push(`unanswered ${other}`),
+    onAnswered: (other) => void end.doubts.push(`answered ${other}`),
     engine: {
       take(to) {
         if (end.left(to) === 0) return undefined

@@ -21,6 +21,7 @@ import {
   PACKET_STREAMS_PER_PEER,
   PACKETS_PROTOCOL,
   STREAM_SWEEP_MS,
+  STREAM_UNANSWERED_MS,
 } from './limits.ts'
 import { createOutboundStream, type OutboundStream } from './outbound-stream.ts'
 import type { Refusal, RefusalCounter } from './refusals.ts'
@@ -36,6 +37,10 @@ interface PacketStreamsComponents {
   readonly isReady: (peer: PeerId) => boolean
   /** Called when no stream could be opened to the peer. */
   readonly onOpenFailed: (peer: PeerId) => void
+  /** Called again and again while packets go to the peer and nothing comes by its streams. */
+  readonly onUnanswered: (peer: PeerId) => void
+  /** Called when something comes again. */
+  readonly onAnswered: (peer: PeerId) => void
 }
 
 /** True when the streams of one peer are direct: false over a relay, undefined where none is open. */
@@ -71,6 +76,10 @@ interface PeerStreams {
   readonly inbound: InboundStream
   /** How many new streams may come. */
   readonly newStreams: TokenBucket
+  /** Since when packets go to the peer and nothing comes; undefined: something came, nothing goes, or it was told. */
+  unansweredSince: number | undefined
+  /** It was told that nothing comes, and nothing came since. */
+  isTold: boolean
 }
 
 export function createPacketStreams(components: PacketStreamsComponents): PacketStreams {
@@ -157,17 +166,26 @@ class EnginePacketStreams implements PacketStreams {
   #of(peer: PeerId): PeerStreams {
     const known = this.#peers.get(peer)
     if (known !== undefined) return known
-    const { network, clock } = this.#components
+    const { network, clock, onAnswered } = this.#components
     const outbound = createOutboundStream(peer, {
       ...this.#components,
       streams: network.streams,
       isDirect: () => network.pathOf(peer)?.path === 'direct',
+      onSend: () => (made.unansweredSince ??= clock.monotonic()),
       onOpenFailed: () => this.#components.onOpenFailed(peer),
     })
+    const onBytes = () => {
+      made.unansweredSince = outbound.isWaiting ? clock.monotonic() : undefined
+      if (!made.isTold) return
+      made.isTold = false
+      onAnswered(peer)
+    }
     const made: PeerStreams = {
       outbound,
-      inbound: createInboundStream(peer, this.#components),
+      inbound: createInboundStream(peer, { ...this.#components, onBytes }),
       newStreams: createTokenBucket({ perSecond: 1000 / NEW_STREAM_EVERY_MS, burst: MAX_NEW_STREAMS }, clock),
+      unansweredSince: undefined,
+      isTold: false,
     }
     this.#peers.set(peer, made)
     return made
@@ -196,8 +214,18 @@ class EnginePacketStreams implements PacketStreams {
   }
 
   #sweepLater(): void {
-    this.#cancelSweep = this.#components.clock.after(STREAM_SWEEP_MS, () => {
-      for (const { outbound } of this.#peers.values()) outbound.sweep()
+    const { clock, onUnanswered } = this.#components
+    this.#cancelSweep = clock.after(STREAM_SWEEP_MS, () => {
+      const now = clock.monotonic()
+      for (const [peer, streams] of this.#peers) {
+        const { outbound, unansweredSince } = streams
+        outbound.sweep()
+        if (unansweredSince === undefined || now - unansweredSince < STREAM_UNANSWERED_MS) continue
+        // told again when packets go on and nothing comes
+        streams.unansweredSince = outbound.isWaiting ? now : undefined
+        streams.isTold = true
+        onUnanswered(peer)
+      }
       this.#sweepLater()
     })
   }
