@@ -25,6 +25,10 @@ export const MAX_INBOUND_PER_SECOND = 500
 export const MAX_PENDING_INBOUND = 128
 /** The same from one address: an IPv4 address, or a /64 of IPv6. */
 export const MAX_PENDING_PER_ADDRESS = 64
+/** The time that accepting connections may take in one turn of the event loop, in ms. */
+export const ACCEPTS_TURN_MS = 8
+/** How many connections may wait to be accepted; of more, the newest of the address with the most ends. */
+export const MAX_WAITING_SOCKETS = 256
 /** The part of `--max-connections` that connections have besides which others opened and have not proven. */
 export const UNPROVEN_PART = 0.25
 /** The most of these connections. */

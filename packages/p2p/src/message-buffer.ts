@@ -2,11 +2,17 @@
 
 /** Lengths up to 2^28 - 1. */
 const MAX_PREFIX_BYTES = 4
+/** How long the blocks are into which short pieces are copied, one behind the other, in bytes. */
+const BLOCK_BYTES = 4_096
+
+const NOTHING = new Uint8Array(0)
 
 export class MessageBuffer {
   readonly #maxMessageBytes: number
   #chunks: Uint8Array[] = []
   #byteLength = 0
+  /** The last block with short pieces, and the chunk that they make, to which more may be added. */
+  #short = { block: NOTHING, chunk: NOTHING }
 
   constructor(maxMessageBytes: number) {
     this.#maxMessageBytes = maxMessageBytes
@@ -16,10 +22,13 @@ export class MessageBuffer {
     return this.#byteLength
   }
 
-  /** Keeps the bytes of the next messages. */
+  /** Keeps the bytes of the next messages; what is a small part of its block of memory is copied, to keep nothing else. */
   add(bytes: Uint8Array): void {
-    this.#chunks.push(bytes)
-    this.#byteLength += bytes.byteLength
+    const { byteLength } = bytes
+    this.#byteLength += byteLength
+    if (bytes.buffer.byteLength <= 2 * byteLength) this.#chunks.push(bytes)
+    else if (byteLength > BLOCK_BYTES / 2) this.#chunks.push(bytes.slice())
+    else this.#addShort(bytes)
   }
 
   /** The next message; undefined while it is not whole. */
@@ -36,6 +45,23 @@ export class MessageBuffer {
       }
     }
     return 'too long'
+  }
+
+  /** A piece of one byte takes a hundred more where it stands alone. */
+  #addShort(bytes: Uint8Array): void {
+    const last = this.#chunks.at(-1)
+    const { chunk, block } = this.#short
+    const used = chunk.byteOffset + chunk.byteLength
+    if (last === chunk && used + bytes.byteLength <= block.byteLength) {
+      block.set(bytes, used)
+      this.#short = { block, chunk: block.subarray(chunk.byteOffset, used + bytes.byteLength) }
+      this.#chunks[this.#chunks.length - 1] = this.#short.chunk
+      return
+    }
+    const fresh = new Uint8Array(BLOCK_BYTES)
+    fresh.set(bytes)
+    this.#short = { block: fresh, chunk: fresh.subarray(0, bytes.byteLength) }
+    this.#chunks.push(this.#short.chunk)
   }
 
   #byteAt(index: number): number | undefined {

@@ -22,6 +22,7 @@ import { decodeFileMessage, encodeFileMessage, type FileMessage } from '../src/f
 import { FILE_BLOCK_BYTES } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
 import { requireReadable, scanShare } from '../src/files/scan.ts'
+import { SendingLoad } from '../src/files/sending-load.ts'
 import { sendShare } from '../src/files/send-session.ts'
 import { createChannelPair } from '../src/files/testing/channel-pair.ts'
 
@@ -57,6 +58,7 @@ async function transfer(options: TransferOptions = {}) {
   const sent = sendShare({
     conversation: createConversation(sending, { clock: systemClock }),
     signal,
+    load: new SendingLoad({ clock: systemClock, receivers: () => 1 }),
     pathOf: (asked) => (asked === 'share' ? source : undefined),
     admit: options.admit ?? (async () => undefined),
     onShare: () => {},

@@ -33,7 +33,7 @@ export class RequestTurns {
     }
     if (queue.isBusy) {
       queue.waiting.push(begin)
-      stopReading(socket, 'requests')
+      stopReading(socket)
       return
     }
     queue.isBusy = true
@@ -47,9 +47,9 @@ export class RequestTurns {
       return
     }
     // what Node does at the end of an answer may have it read again
-    if (queue.waiting.length > 0) stopReading(socket, 'requests')
+    if (queue.waiting.length > 0) stopReading(socket)
     // the body of the last one may still have to come; and one connection after the other reads on
-    else if (isStopped(socket, 'requests')) this.#turns.later(() => readOn(socket, 'requests'))
+    else if (isStopped(socket)) this.#turns.later(() => readOn(socket))
     if (begin === undefined) queue.isBusy = false
     else this.#inTurn(begin)
   }

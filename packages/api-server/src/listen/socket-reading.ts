@@ -11,32 +11,20 @@ interface PausedSocket {
   readonly parser?: { resume?(): void } | null
 }
 
-/**
- * Why a socket is not read: a request on it waits for its turn, or its bytes do. Each is over for itself, and then the
- * socket is read again.
- */
-type Reason = 'requests' | 'bytes'
-
-const reasons = new WeakMap<Socket, Set<Reason>>()
-
 /** Stops reading a connection, whatever its requests ask for. */
-export function stopReading(socket: Socket, why: Reason): void {
-  const known = reasons.get(socket) ?? new Set()
-  reasons.set(socket, known.add(why))
+export function stopReading(socket: Socket): void {
   ;(socket as PausedSocket)._paused = true
   socket.pause()
 }
 
-/** True between `stopReading` and `readOn` for the same reason. */
-export function isStopped(socket: Socket, why: Reason): boolean {
-  return reasons.get(socket)?.has(why) === true
+/** True between `stopReading` and `readOn`. */
+export function isStopped(socket: Socket): boolean {
+  return (socket as PausedSocket)._paused === true
 }
 
-/** Reads a connection again, where nothing else stands against it. */
-export function readOn(socket: Socket, why: Reason): void {
-  const known = reasons.get(socket)
-  known?.delete(why)
-  if (socket.destroyed || (known !== undefined && known.size > 0)) return
+/** Reads a connection again. */
+export function readOn(socket: Socket): void {
+  if (socket.destroyed) return
   const paused: PausedSocket = socket as PausedSocket
   paused._paused = false
   paused.parser?.resume?.()

@@ -37,7 +37,7 @@ export class UnreadBytes {
     socket.once('close', () => this.#before.delete(socket))
     if (this.#begun++ === 0) this.#clock.after(0, this.#readFresh)
     if (this.#begun <= NEW_CONNECTIONS_AT_ONCE) return
-    stopReading(socket, 'bytes')
+    stopReading(socket)
     this.#fresh.push(socket)
   }
 
@@ -58,7 +58,7 @@ export class UnreadBytes {
   readonly #readFresh = (): void => {
     this.#enforce()
     const now = this.#fresh.splice(0, NEW_CONNECTIONS_AT_ONCE)
-    for (const socket of now) readOn(socket, 'bytes')
+    for (const socket of now) readOn(socket)
     this.#begun = now.length
     if (now.length > 0) this.#clock.after(0, this.#readFresh)
   }

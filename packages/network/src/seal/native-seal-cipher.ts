@@ -22,10 +22,4 @@ export const nativeSealCipher: SealCipher = {
       return undefined
     }
   },
-  fromHex(hex) {
-    // of characters beyond ASCII a part is taken for digits: one text could be told as many
-    if (Buffer.byteLength(hex) !== hex.length) return undefined
-    const bytes = Buffer.from(hex, 'hex')
-    return bytes.length * 2 === hex.length ? bytes : undefined
-  },
 }

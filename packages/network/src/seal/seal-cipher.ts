@@ -6,11 +6,6 @@ export interface SealCipher {
   seal(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array): Uint8Array
   /** Decrypts; gives undefined when the tag does not fit: another key, or changed bytes. */
   open(key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array): Uint8Array | undefined
-  /**
-   * The bytes of a text of hexadecimal digits, undefined for any other; without it they are read in JavaScript, which
-   * takes a tenth of a second for the longest messages.
-   */
-  fromHex?(hex: string): Uint8Array | undefined
 }
 
 /** The cipher in JavaScript, for browsers; `@mesh/network/node` has a faster one. */

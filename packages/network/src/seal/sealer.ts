@@ -1,5 +1,5 @@
 /** How members seal what they say: hex of nonce, ciphertext and tag (docs/WIRE.md 3.2). */
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import type { NetworkSecrets } from '../secrets/network-secrets.ts'
 import type { SealCipher } from './seal-cipher.ts'
 
@@ -21,8 +21,10 @@ export interface Sealer {
   /**
    * Opens what was sealed in the current, the previous or the next window, so that clocks may differ and messages
    * may cross a boundary. Gives undefined when none of their keys fits.
+   *
+   * @param sealedHex the text, or its bytes: of the longest messages no text is made
    */
-  unseal(sealedHex: string, nowMs: number): Unsealed | undefined
+  unseal(sealedHex: string | Uint8Array, nowMs: number): Unsealed | undefined
 }
 
 /** A message that was opened. */
@@ -40,7 +42,7 @@ export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Seale
       return bytesToHex(nonce) + bytesToHex(sealed)
     },
     unseal(sealedHex, nowMs) {
-      const bytes = decodeHex(sealedHex, cipher)
+      const bytes = decodeHex(typeof sealedHex === 'string' ? encoder.encode(sealedHex) : sealedHex)
       if (bytes === undefined) return undefined
       const nonce = bytes.subarray(0, SEAL_NONCE_BYTES)
       const sealed = bytes.subarray(SEAL_NONCE_BYTES)
@@ -54,12 +56,25 @@ export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Seale
   }
 }
 
-function decodeHex(hex: string, cipher: SealCipher): Uint8Array | undefined {
+const encoder = new TextEncoder()
+
+/** The value of each hexadecimal digit by its code, and more than any of them for what is none. */
+const DIGITS = new Uint8Array(256).fill(0xff)
+for (let value = 0; value < 16; value++) {
+  const digit = value.toString(16)
+  DIGITS[digit.charCodeAt(0)] = value
+  DIGITS[digit.toUpperCase().charCodeAt(0)] = value
+}
+
+function decodeHex(hex: Uint8Array): Uint8Array | undefined {
   if (hex.length < SHORTEST_HEX || hex.length % 2 !== 0) return undefined
-  if (cipher.fromHex !== undefined) return cipher.fromHex(hex)
-  try {
-    return hexToBytes(hex)
-  } catch {
-    return undefined
+  const bytes = new Uint8Array(hex.length / 2)
+  let all = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const high = DIGITS[hex[2 * at] as number] as number
+    const low = DIGITS[hex[2 * at + 1] as number] as number
+    all |= high | low
+    bytes[at] = (high << 4) | low
   }
+  return all > 0x0f ? undefined : bytes
 }

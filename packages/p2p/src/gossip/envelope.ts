@@ -9,29 +9,27 @@ export function encodeEnvelope(sealedHex: string): Uint8Array {
 }
 
 /**
- * Gives the sealed text, or undefined for what is no envelope. It is read as legacy nodes read it: the key in any
- * case, other keys ignored.
+ * Gives the bytes of the sealed text, or undefined for what is no envelope. It is read as legacy nodes read it: the key
+ * in any case, other keys ignored.
  */
-export function decodeEnvelope(bytes: Uint8Array): string | undefined {
-  const usual = decodeUsual(bytes)
+export function decodeEnvelope(bytes: Uint8Array): Uint8Array | undefined {
+  const usual = findUsual(bytes)
   if (usual !== undefined) return usual
   const sealed = fieldOf(parseEnvelope(bytes), 'Message')
-  return typeof sealed === 'string' ? sealed : undefined
+  return typeof sealed === 'string' ? new TextEncoder().encode(sealed) : undefined
 }
 
 /**
- * Gives the sealed text of an envelope as legacy nodes write it, undefined for any other. A message of 14 MB is made one
- * text here, where parsing it as JSON would make two.
+ * Gives the sealed text where it stands in an envelope as legacy nodes write it, undefined for any other. Of a message of
+ * 14 MB no text is made, where parsing it as JSON would make two.
  */
-function decodeUsual(bytes: Uint8Array): string | undefined {
+function findUsual(bytes: Uint8Array): Uint8Array | undefined {
   if (!hasAt(bytes, START, 0) || !hasAt(bytes, END, bytes.length - END.length)) return undefined
-  try {
-    const text = decoder.decode(bytes.subarray(START.length, bytes.length - END.length))
-    return text.includes('"') || text.includes('\\') ? undefined : text
-  } catch {
-    return undefined
-  }
+  const sealed = bytes.subarray(START.length, bytes.length - END.length)
+  return sealed.includes(QUOTE) || sealed.includes(ESCAPE) ? undefined : sealed
 }
+
+const [QUOTE, ESCAPE] = [0x22, 0x5c]
 
 function hasAt(bytes: Uint8Array, text: string, at: number): boolean {
   if (at < 0 || bytes.length < START.length + END.length) return false

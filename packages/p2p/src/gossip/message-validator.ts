@@ -91,12 +91,14 @@ export class MessageValidator {
 
   /** Notes what this node sealed itself, so that nobody brings it back under another name. */
   noteOwn(sealedHex: string): void {
-    this.#authors.set(sealedId(sealedHex), this.#init.self)
+    this.#authors.set(sealedId(new TextEncoder().encode(sealedHex)), this.#init.self)
   }
 }
 
-const nonceOf = (sealedHex: string) => sealedHex.slice(0, SEAL_NONCE_BYTES * 2).toLowerCase()
+const decoder = new TextDecoder()
+const nonceOf = (sealedHex: Uint8Array) =>
+  decoder.decode(sealedHex.subarray(0, SEAL_NONCE_BYTES * 2)).toLowerCase()
 
 /** Gives what tells two sealed texts apart: nonce and tag. */
-const sealedId = (sealedHex: string) =>
-  nonceOf(sealedHex) + sealedHex.slice(-SEAL_TAG_BYTES * 2).toLowerCase()
+const sealedId = (sealedHex: Uint8Array) =>
+  nonceOf(sealedHex) + decoder.decode(sealedHex.subarray(-SEAL_TAG_BYTES * 2)).toLowerCase()

@@ -14,6 +14,7 @@ import { createTlsDoor } from '../bulk/tls-door.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
+import { AcceptTurns } from '../libp2p/accept-turns.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { boundRelaying } from '../libp2p/inbound-rates.ts'
@@ -58,11 +59,14 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
       : undefined
   const door = createTlsDoor()
   const turns = new ReadTurns(components.clock)
+  const accepts = new AcceptTurns(components.clock)
   const intercept: SocketInterceptor = (socket, pass) =>
-    door.intercept(socket, () => {
-      turns.watch(socket)
-      pass()
-    })
+    door.intercept(socket, () =>
+      accepts.take(socket, () => {
+        turns.watch(socket)
+        pass()
+      }),
+    )
   return {
     transports: switches.tcp
       ? [(components) => interceptSockets(marked(tcp()(components), marker), intercept)]

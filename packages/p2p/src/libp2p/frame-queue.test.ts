@@ -54,3 +54,16 @@ test('long frames that are dropped over and over take the memory of one', () => 
   expect(most).toBeGreaterThan(9 * MB)
   expect(most).toBeLessThan(60 * MB)
 })
+
+test('a small piece is copied: it keeps nothing else of the message that it came with', () => {
+  const queue = new FrameQueue()
+  for (let at = 0; at < 5_000; at++) {
+    const message = new Uint8Array(1_024)
+    message[9] = at % 251
+    queue.append(message.subarray(9, 10))
+    message.fill(0)
+  }
+  expect(queue.get(4_000)).toBe(4_000 % 251)
+  expect(queue.take(0, 5_000)).toEqual(Uint8Array.from({ length: 5_000 }, (_, at) => at % 251))
+  expect(queue.byteLength).toBe(0)
+})

@@ -1,15 +1,22 @@
 /**
- * The bytes of a stream that wait for their frame to be whole. What is long is copied into blocks that are used again: an
- * unfinished frame may wait for long, and buffers that did so and are then dropped stay in memory until the whole heap is
- * collected, so that a flood of frames would cost several times what they may hold.
+ * The bytes of a stream that wait for their frame to be whole. What comes behind others is copied into blocks: a piece of
+ * one byte would keep all of the message that it came with in memory, and takes a hundred more by itself. Long blocks are
+ * used again: an unfinished frame may wait for long, and buffers that did so and are then dropped stay in memory until the
+ * whole heap is collected, so that a flood of frames would cost several times what they may hold.
  */
-import { Uint8ArrayList } from 'uint8arraylist'
+import type { Uint8ArrayList } from 'uint8arraylist'
 
 const BLOCK_BYTES = 64 * 1024
+/** How long the first block of a queue is, in bytes; the next ones are as long as all before them, up to `BLOCK_BYTES`. */
+const LEAST_BLOCK_BYTES = 1_024
 /** The most blocks that wait to be used again; who needs memory may collect them before. */
 const MAX_SPARE_BLOCKS = 512
 
 const spare: WeakRef<Uint8Array>[] = []
+
+function keepBlock(block: Uint8Array): void {
+  if (block.length === BLOCK_BYTES && spare.length < MAX_SPARE_BLOCKS) spare.push(new WeakRef(block))
+}
 
 function takeBlock(): Uint8Array {
   for (;;) {
@@ -20,83 +27,98 @@ function takeBlock(): Uint8Array {
   }
 }
 
-/** A block in use, and where the bytes after it begin, counted from the first byte of the stream. */
-interface UsedBlock {
-  readonly bytes: Uint8Array
+/** Bytes that wait: those from `start` to `end` of a block. */
+interface Part {
+  readonly block: Uint8Array
+  /** True for a block of this queue's own, in which there may be room after `end`. */
+  readonly isOwn: boolean
+  start: number
   end: number
 }
 
 export class FrameQueue {
-  readonly #bytes = new Uint8ArrayList()
-  /** The blocks with bytes that wait, the oldest first; the last one may have room. */
-  #blocks: UsedBlock[] = []
-  #room = 0
-  /** How many bytes of the stream have come, and how many were taken. */
-  #came = 0
-  #taken = 0
+  /** The oldest first; of the last one alone there may be room. */
+  #parts: Part[] = []
+  #byteLength = 0
 
   get byteLength(): number {
-    return this.#bytes.byteLength
+    return this.#byteLength
   }
 
   get(index: number): number {
-    return this.#bytes.get(index)
+    let at = index
+    for (const { block, start, end } of this.#parts) {
+      if (at < end - start) return block[start + at] as number
+      at -= end - start
+    }
+    throw new RangeError(`no byte ${index}`)
   }
 
   append(data: Uint8Array | Uint8ArrayList): void {
-    if (this.byteLength + data.byteLength <= BLOCK_BYTES) {
-      this.#bytes.append(data)
-      this.#came += data.byteLength
-    } else for (const part of data instanceof Uint8Array ? [data] : data) this.#copy(part)
+    for (const piece of data instanceof Uint8Array ? [data] : data) {
+      if (this.#byteLength > 0 || piece.buffer.byteLength > 2 * piece.byteLength) this.#copy(piece)
+      else if (piece.byteLength > 0) {
+        this.#parts.push({ block: piece, isOwn: false, start: 0, end: piece.byteLength })
+        this.#byteLength += piece.byteLength
+      }
+    }
   }
 
   /** Takes the first bytes out, of which those after `from` are given in a buffer of their own. */
   take(from: number, to: number): Uint8Array {
-    const taken = this.#bytes.slice(from, to)
-    this.#bytes.consume(to)
-    this.#taken += to
-    this.#release((end) => end <= this.#taken)
+    const taken = new Uint8Array(to - from)
+    let at = 0
+    for (const { block, start, end } of this.#parts) {
+      if (at >= to) break
+      const first = Math.max(from - at, 0)
+      const last = Math.min(to - at, end - start)
+      if (first < last) taken.set(block.subarray(start + first, start + last), at + first - from)
+      at += end - start
+    }
+    this.#drop(to)
     return taken
   }
 
   /** Drops all of it. */
   clear(): void {
-    this.#bytes.consume(this.byteLength)
-    this.#taken = this.#came
-    this.#release(() => true)
+    this.#drop(this.#byteLength)
   }
 
-  #copy(part: Uint8Array): void {
-    for (let at = 0; at < part.length; ) {
-      const block = this.#blockWithRoom()
-      const count = Math.min(this.#room, part.length - at)
-      const start = BLOCK_BYTES - this.#room
-      block.bytes.set(part.subarray(at, at + count), start)
-      this.#bytes.append(block.bytes.subarray(start, start + count))
-      this.#room -= count
-      this.#came += count
-      block.end = this.#came
+  #copy(piece: Uint8Array): void {
+    for (let at = 0; at < piece.length; ) {
+      const part = this.#partWithRoom()
+      const count = Math.min(part.block.length - part.end, piece.length - at)
+      part.block.set(piece.subarray(at, at + count), part.end)
+      part.end += count
+      this.#byteLength += count
       at += count
     }
   }
 
-  #blockWithRoom(): UsedBlock {
-    const last = this.#blocks.at(-1)
-    if (last !== undefined && this.#room > 0) return last
-    const block = { bytes: takeBlock(), end: this.#came }
-    this.#blocks.push(block)
-    this.#room = BLOCK_BYTES
-    return block
+  #partWithRoom(): Part {
+    const last = this.#parts.at(-1)
+    if (last?.isOwn === true && last.end < last.block.length) return last
+    const size = Math.max(LEAST_BLOCK_BYTES, this.#byteLength)
+    const block = size < BLOCK_BYTES ? new Uint8Array(size) : takeBlock()
+    const part = { block, isOwn: true, start: 0, end: 0 }
+    this.#parts.push(part)
+    return part
   }
 
-  #release(isDone: (end: number) => boolean): void {
-    let count = 0
-    for (const { bytes, end } of this.#blocks) {
-      if (!isDone(end)) break
-      count++
-      if (spare.length < MAX_SPARE_BLOCKS) spare.push(new WeakRef(bytes))
+  #drop(count: number): void {
+    let left = count
+    let done = 0
+    for (const part of this.#parts) {
+      const length = part.end - part.start
+      if (left < length) {
+        part.start += left
+        break
+      }
+      left -= length
+      done++
+      if (part.isOwn) keepBlock(part.block)
     }
-    this.#blocks = this.#blocks.slice(count)
-    if (this.#blocks.length === 0) this.#room = 0
+    this.#parts = this.#parts.slice(done)
+    this.#byteLength -= count
   }
 }

@@ -48,7 +48,12 @@ interface BoundInit {
 /** Resets the streams that come too fast, and ends the connection of who goes on. */
 export function boundInboundStreams(connection: Connection, init: BoundInit): void {
   const { isTrusted, clock } = init
-  const { muxer } = connection as unknown as { readonly muxer?: Muxer }
+  const { muxer, streams = [] } = connection as unknown as {
+    readonly muxer?: Muxer
+    readonly streams?: readonly RemoteStream[]
+  }
+  // those that came before this end was done with the connection
+  for (const stream of streams) countBytes(stream, connection, init)
   const onRemoteStream = muxer?.onRemoteStream?.bind(muxer)
   if (muxer === undefined || onRemoteStream === undefined) return
   let left = UNPROVEN_STREAMS_BURST

@@ -9,9 +9,16 @@ interface Muxer<T> {
   createStream?: (...options: readonly unknown[]) => Promise<T>
 }
 
-/** Calls `watch` with each stream that is opened on a connection, before anything is read of it. */
+/**
+ * Calls `watch` with each stream that is opened on a connection, before anything is read of it, and at once with those
+ * that are there already: a peer may open some before this end is done with the connection.
+ */
 export function watchStreams<T>(connection: object, watch: (stream: T) => void): void {
-  const { muxer } = connection as { readonly muxer?: Muxer<T> }
+  const { muxer, streams = [] } = connection as {
+    readonly muxer?: Muxer<T>
+    readonly streams?: readonly T[]
+  }
+  for (const stream of streams) watch(stream)
   const onRemoteStream = muxer?.onRemoteStream?.bind(muxer)
   const createStream = muxer?.createStream?.bind(muxer)
   if (muxer === undefined || onRemoteStream === undefined || createStream === undefined) return

@@ -28,6 +28,21 @@ function connect(unread: SharedBytes, peer = 'far') {
   return { far, streams, isLost: () => streams.filter(({ status }) => status !== 'open').length }
 }
 
+/** A stream that keeps what comes. */
+function fakeStream() {
+  return {
+    status: 'open',
+    readStatus: 'readable',
+    readBufferLength: 0,
+    onData(bytes: Uint8Array) {
+      this.readBufferLength += bytes.byteLength
+    },
+    abort() {
+      this.status = 'aborted'
+    },
+  }
+}
+
 /** What the muxer does with the data of a frame. */
 function giveTo(stream: Stream | undefined, bytes: Uint8Array): void {
   ;(stream as unknown as { onData(bytes: Uint8Array): void }).onData(bytes)
@@ -48,6 +63,16 @@ test('what waits on streams that nobody reads is bounded, and of the peer with t
   honest.streams[0]?.addEventListener('message', ({ data }) => void read.push(data.byteLength))
   honest.streams[0]?.resume()
   expect(read.reduce((sum, bytes) => sum + bytes, 0)).toBe(200 * KIB)
+})
+
+test('a stream that was there before the connection was watched is bounded, too', async () => {
+  const unread = new SharedBytes(1_024 * KIB, systemClock)
+  const early = { ...fakeStream(), readStatus: 'paused', readBufferLength: 600 * KIB }
+  const connection = { remotePeer: 'far', remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1'), streams: [early] }
+  boundUnread(connection as unknown as Connection, unread)
+  expect(unread.bytes).toBe(600 * KIB)
+  early.onData(new Uint8Array(600 * KIB))
+  expect(early.status).toBe('aborted')
 })
 
 test('frames of one byte count for what they take', async () => {

@@ -49,6 +49,7 @@ function countUnread(
     count: () => (isEnded(stream) || waiting() === 0 ? 0 : waiting() + overhead),
     end: (reason) => stream.abort(reason),
   }
+  unread.count(holder)
   stream.onData = (bytes) => {
     const before = waiting()
     if (before === 0) overhead = 0

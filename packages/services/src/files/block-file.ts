@@ -1,6 +1,6 @@
 /**
- * A file in blocks that go straight into messages: each block is read behind room for its header, 16 with one system
- * call and the next 16 while those are sent. The blocks belong to whoever takes them.
+ * A file in blocks that go straight into messages: each block is read behind room for its header, some with one system
+ * call and the next ones while those are sent. The blocks belong to whoever takes them.
  */
 import type { FileHandle } from 'node:fs/promises'
 import { dataHeader } from './file-message.ts'
@@ -20,15 +20,16 @@ export interface FileBlock {
  */
 export async function* readBlocks(
   file: FileHandle,
-  offset: number,
-  end: number,
+  { offset, end }: { readonly offset: number; readonly end: number },
+  load: { readonly blocksPerCall: number } = { blocksPerCall: BLOCKS_PER_CALL },
 ): AsyncGenerator<FileBlock[]> {
-  let next = offset < end ? readSome(file, offset, end) : Promise.resolve([])
+  const read = (at: number) => readSome(file, at, Math.min(end, at + FILE_BLOCK_BYTES * load.blocksPerCall))
+  let next = offset < end ? read(offset) : Promise.resolve([])
   for (let at = offset; at < end; ) {
     const blocks = await next
     if (blocks.length === 0) return
     at += blocks.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
-    next = at < end ? readSome(file, at, end) : Promise.resolve([])
+    next = at < end ? read(at) : Promise.resolve([])
     // awaited by the next turn, or by nobody where the consumer stops
     next.catch(() => {})
     yield blocks
@@ -36,8 +37,7 @@ export async function* readBlocks(
 }
 
 async function readSome(file: FileHandle, offset: number, end: number): Promise<FileBlock[]> {
-  const wanted = Math.min(end - offset, FILE_BLOCK_BYTES * BLOCKS_PER_CALL)
-  const frames = makeFrames(wanted)
+  const frames = makeFrames(end - offset)
   const { bytesRead } = await file.readv(
     frames.map((frame) => frame.subarray(FULL_HEADER.byteLength)),
     offset,

@@ -25,6 +25,7 @@ import { checkServiceName } from '../services/service-name.ts'
 import type { ServicesProblem } from '../services/status.ts'
 import { requireReadable, type Scan, scanShare } from './scan.ts'
 import { sendShare } from './send-session.ts'
+import { SendingLoad } from './sending-load.ts'
 import type { FileChannel, FilesComponents } from './ports.ts'
 import { ProgressMeter, type TransferProgress } from './transfer-progress.ts'
 import { totalBytes } from './manifest.ts'
@@ -106,6 +107,7 @@ class NodeFileSharing implements FileSharing {
     perAddress: MAX_RECEIVERS_PER_ADDRESS,
     inAll: MAX_RECEIVERS,
   })
+  readonly #load: SendingLoad
   readonly #listeners = new Set<(name: string) => void>()
   #isStopped = false
   #unsubscribe = () => {}
@@ -113,6 +115,7 @@ class NodeFileSharing implements FileSharing {
   constructor(components: FilesComponents) {
     this.#components = components
     this.#clock = components.clock
+    this.#load = new SendingLoad({ clock: this.#clock, receivers: () => this.#slots.taken })
     this.#log = components.log.child('files')
   }
 
@@ -133,6 +136,7 @@ class NodeFileSharing implements FileSharing {
     await serveRawFiles({
       ...this.#components,
       slots: this.#slots,
+      load: this.#load,
       log: this.#log,
       // its protocol names no file
       path: () => this.#offers.values().next().value?.path,
@@ -263,6 +267,7 @@ class NodeFileSharing implements FileSharing {
       const isComplete = await sendShare({
         conversation,
         signal: end.signal,
+        load: this.#load,
         pathOf: (name) => this.#offers.get(name)?.path,
         admit: (entries) => admitUser({ peer, entries }, this.#components),
         onShare: (name, scan) => this.#begin(receiver, name, scan),

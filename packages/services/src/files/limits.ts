@@ -6,6 +6,14 @@ export const FILE_BLOCK_BYTES = 65_500
 export const MAX_FILE_MESSAGE_BYTES = 65_536
 /** Blocks that are read or written with one system call. */
 export const BLOCKS_PER_CALL = 16
+/** The same for each receiver where there are more than `FEW_RECEIVERS`. */
+export const FEW_BLOCKS_PER_CALL = 2
+/** Receivers that may have much read ahead for each of them. */
+export const FEW_RECEIVERS = 8
+/** The time that sending to all receivers may take in one turn of the event loop, in ms. */
+export const SENDING_TURN_MS = 8
+/** Entries of a list that are looked at in one turn of the event loop. */
+export const CHECKED_AT_A_TIME = 1_000
 
 /** Files and folders of one share: a receiver holds the whole list in memory. */
 export const MAX_MANIFEST_ENTRIES = 200_000
@@ -35,7 +43,7 @@ export const MAX_DOWNLOADS = 64
 export const MAX_RECEIVERS_PER_PEER = 8
 /** Receivers of one address, an IPv4 address or a /64 of IPv6, however many peers are there. */
 export const MAX_RECEIVERS_PER_ADDRESS = 32
-/** Receivers of all peers together: each holds a file and about 2 MiB. */
+/** Receivers of all peers together: each holds a file, and 256 KiB that are read ahead, or 2 MiB where they are few. */
 export const MAX_RECEIVERS = 64
 /** A receiver or sender that says nothing for this long is given up; the transfer is resumed later. */
 export const FILE_IDLE_MS = 30_000

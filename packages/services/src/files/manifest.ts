@@ -2,7 +2,14 @@
  * A list of what is shared: every file and folder by its path relative to the share. A receiver takes only
  * paths that stay inside the folder it makes: `checkPath` says what is wrong with any other.
  */
-import { MAX_MANIFEST_BYTES, MAX_MANIFEST_ENTRIES, MAX_NAME_BYTES, MAX_PATH_BYTES } from './limits.ts'
+import { setImmediate } from 'node:timers/promises'
+import {
+  CHECKED_AT_A_TIME,
+  MAX_MANIFEST_BYTES,
+  MAX_MANIFEST_ENTRIES,
+  MAX_NAME_BYTES,
+  MAX_PATH_BYTES,
+} from './limits.ts'
 
 export interface ManifestEntry {
   /** Names joined by `/`; for a share that is a single file, its name. */
@@ -58,7 +65,7 @@ function checkPath(path: string): string | undefined {
 }
 
 /** Says what is wrong with a manifest that another member sent; undefined when it can be received. */
-export function checkManifest({ name, isFolder, entries }: Manifest): string | undefined {
+export async function checkManifest({ name, isFolder, entries }: Manifest): Promise<string | undefined> {
   const problem = checkName(name)
   if (problem !== undefined) return problem
   if (entries.length > MAX_MANIFEST_ENTRIES) return `more than ${MAX_MANIFEST_ENTRIES} files`
@@ -67,7 +74,9 @@ export function checkManifest({ name, isFolder, entries }: Manifest): string | u
   const paths = new Set<string>()
   let bytes = 0
   let textBytes = 0
-  for (const entry of entries) {
+  for (const [at, entry] of entries.entries()) {
+    // other work comes between
+    if (at % CHECKED_AT_A_TIME === CHECKED_AT_A_TIME - 1) await setImmediate()
     const wrong = checkEntry(entry, { isFolder, folders, paths })
     if (wrong !== undefined) return wrong
     bytes += entry.size

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { FILE_BLOCK_BYTES, FILES_READ_AHEAD } from './limits.ts'
+import { BLOCKS_PER_CALL, FILE_BLOCK_BYTES, FILES_READ_AHEAD } from './limits.ts'
 import { ReadAhead } from './read-ahead.ts'
 import { scanShare } from './scan.ts'
 
@@ -23,7 +23,7 @@ test('the small files behind the one asked for are read, within a bound, and jud
   writeFileSync(join(folder, 'f04'), '')
   const scan = await scanShare(folder, new AbortController().signal)
   writeFileSync(join(folder, 'f03'), 'another text')
-  const ahead = new ReadAhead(scan)
+  const ahead = new ReadAhead(scan, { blocksPerCall: BLOCKS_PER_CALL })
   expect(ahead.take(0)).toBeUndefined()
   expect(textOf(await ahead.take(1))).toBe('f01')
   expect(ahead.take(2)).toBeUndefined()

@@ -12,10 +12,12 @@ export type WholeFile = readonly FileBlock[]
 
 export class ReadAhead {
   readonly #scan: Scan
+  readonly #load: { readonly blocksPerCall: number }
   readonly #reading = new Map<number, Promise<WholeFile | undefined>>()
 
-  constructor(scan: Scan) {
+  constructor(scan: Scan, load: { readonly blocksPerCall: number }) {
     this.#scan = scan
+    this.#load = load
   }
 
   /**
@@ -28,7 +30,8 @@ export class ReadAhead {
     // another order than was thought
     if (found === undefined && isSmall(entries[index])) this.#reading.clear()
     this.#reading.delete(index)
-    for (let at = index + 1; at <= index + FILES_READ_AHEAD; at++) {
+    const count = Math.min(FILES_READ_AHEAD, this.#load.blocksPerCall)
+    for (let at = index + 1; at <= index + count; at++) {
       const entry = entries[at]
       if (entry === undefined) break
       if (isSmall(entry) && !this.#reading.has(at)) this.#reading.set(at, readWhole(this.#scan, entry))
@@ -46,7 +49,7 @@ async function readWhole(scan: Scan, entry: ManifestEntry): Promise<WholeFile | 
     const file = await openShared(pathOf(scan, entry))
     try {
       const read: FileBlock[] = []
-      for await (const blocks of readBlocks(file, 0, entry.size)) read.push(...blocks)
+      for await (const blocks of readBlocks(file, { offset: 0, end: entry.size })) read.push(...blocks)
       return isUnchanged(await file.stat(), entry) ? read : undefined
     } finally {
       await file.close()

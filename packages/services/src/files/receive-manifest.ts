@@ -15,7 +15,7 @@ export async function receiveManifest(conversation: Conversation): Promise<Manif
   }
   const { name, isFolder, entryCount } = offer
   const manifest = { name, isFolder, entries: await receiveEntries(conversation, entryCount) }
-  const problem = checkManifest(manifest)
+  const problem = await checkManifest(manifest)
   if (problem !== undefined) throw filesError('files.bad_share', `the share cannot be stored: ${problem}`)
   return manifest
 }

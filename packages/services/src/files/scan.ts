@@ -33,7 +33,7 @@ export async function scanShare(path: string, signal: AbortSignal): Promise<Scan
 async function scanFile(root: string, { name, stats }: { name: string; stats: Stats }): Promise<Scan> {
   await (await openShared(root)).close()
   const scan = { root, name, isFolder: false, entries: [entryOf(name, stats)], leftOut: 0 }
-  const problem = checkManifest(scan)
+  const problem = await checkManifest(scan)
   if (problem !== undefined) throw filesError('files.unreadable', `${root} cannot be shared: ${problem}`)
   return scan
 }
@@ -68,7 +68,7 @@ async function scanFolder(
     }
   }
   const scan = { root, name, isFolder: true, entries, leftOut }
-  const problem = checkManifest(scan)
+  const problem = await checkManifest(scan)
   if (problem !== undefined) throw filesError('files.unreadable', `${root} cannot be shared: ${problem}`)
   return scan
 }

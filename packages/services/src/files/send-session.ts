@@ -14,11 +14,14 @@ import { type FileMessage, manifestParts, REFUSAL } from './file-message.ts'
 import { digestSoFar, hashPrefix } from './hash-file.ts'
 import type { Conversation } from './conversation.ts'
 import { ReadAhead, type WholeFile } from './read-ahead.ts'
-import { isForbidden, isUnchanged, openShared, pathOf, type Scan, scanShare } from './scan.ts'
+import { isForbidden, isUnchanged, openShared, pathOf, type Scan } from './scan.ts'
+import type { SendingLoad } from './sending-load.ts'
 
 export interface SendSessionInit {
   readonly conversation: Conversation
   readonly signal: AbortSignal
+  /** The time and memory that this receiver shares with all others. */
+  readonly load: SendingLoad
   /** The path that is offered under a name; undefined: nothing is. */
   readonly pathOf: (name: string) => string | undefined
   /** May this receiver have anything? Else why not, for it to read. */
@@ -41,8 +44,11 @@ export async function sendShare(init: SendSessionInit): Promise<boolean> {
   if (request === undefined || scan === undefined) return false
   const { name, isFolder, entries } = scan
   await conversation.send({ type: 'offer', name, isFolder, entryCount: entries.length })
-  for (const part of manifestParts(entries)) await conversation.send(part)
-  const ahead = new ReadAhead(scan)
+  for (const part of manifestParts(entries)) {
+    await init.load.inTurn()
+    await conversation.send(part)
+  }
+  const ahead = new ReadAhead(scan, init.load)
   for (;;) {
     const message = await conversation.next()
     if (message === undefined) return false
@@ -69,14 +75,15 @@ async function nextRequest({ conversation, admit }: SendSessionInit): Promise<Re
 
 /** Undefined: the receiver was told why it gets nothing. */
 async function openShare({ name }: Request, init: SendSessionInit): Promise<Scan | undefined> {
-  const { conversation, signal, onShare, onUnreadable } = init
+  const { conversation, signal, load, onShare, onUnreadable } = init
   const path = init.pathOf(name)
   if (path === undefined) {
     await refuse(conversation, REFUSAL.unknownName, 'nothing is offered under this name')
     return undefined
   }
   try {
-    const scan = await conversation.whileBusy(scanShare(path, signal))
+    const scan = await conversation.whileBusy(load.list(path))
+    signal.throwIfAborted()
     onShare(name, scan)
     return scan
   } catch (error) {
@@ -121,8 +128,9 @@ async function sendFile(want: Want, { scan, request }: Served, init: SendSession
     if (!isUnchanged(await file.stat(), entry)) return await changed()
     const { hash, offset } = await startAt(want, file, init)
     await conversation.send({ type: 'begin', index, offset })
-    for await (const blocks of readBlocks(file, offset, entry.size)) {
+    for await (const blocks of readBlocks(file, { offset, end: entry.size }, init.load)) {
       for (const { bytes, message } of blocks) {
+        await init.load.inTurn()
         hash.update(bytes)
         await conversation.sendEncoded(message)
         init.onBytes(bytes.byteLength, true)
@@ -142,8 +150,10 @@ function errorIfForbidden(error: unknown): Error | undefined {
   return isForbidden(error) ? error : undefined
 }
 
-async function sendWhole(index: number, blocks: WholeFile, { conversation, onBytes }: SendSessionInit) {
+async function sendWhole(index: number, blocks: WholeFile, init: SendSessionInit) {
+  const { conversation, load, onBytes } = init
   const hash = createHash('sha256')
+  await load.inTurn()
   await conversation.send({ type: 'begin', index, offset: 0 })
   for (const { bytes, message } of blocks) {
     hash.update(bytes)
@@ -159,7 +169,7 @@ const NO_BYTES = new Uint8Array(0)
 async function startAt(
   { offset, sha256 }: Want,
   file: Parameters<typeof hashPrefix>[0],
-  { conversation, signal, onBytes }: SendSessionInit,
+  { conversation, signal, load, onBytes }: SendSessionInit,
 ) {
   const empty = async () => {
     const hash = await hashPrefix(file, 0, { signal })
@@ -167,7 +177,8 @@ async function startAt(
     return { hash, offset: 0 }
   }
   if (offset === 0) return empty()
-  const hash = await conversation.whileBusy(hashPrefix(file, offset, { signal }))
+  const inTurn = () => load.inTurn()
+  const hash = await conversation.whileBusy(hashPrefix(file, offset, { signal, inTurn }))
   if (hash === undefined || Buffer.compare(digestSoFar(hash), sha256) !== 0) return empty()
   onBytes(offset, false)
   return { hash, offset }

@@ -8,7 +8,8 @@ import { MAX_RECEIVERS_PER_PEER } from '../limits.ts'
 import type { FilesNetwork } from '../ports.ts'
 import { LEGACY_FILE_PROTOCOL } from '../protocol.ts'
 import { readBlocks } from '../block-file.ts'
-import { openShared, scanShare } from '../scan.ts'
+import { openShared } from '../scan.ts'
+import type { SendingLoad } from '../sending-load.ts'
 import type { ByteStream, ServicesLedger } from '../../ports.ts'
 import type { Slots } from '../../slots.ts'
 
@@ -16,6 +17,8 @@ export interface RawFilesInit {
   readonly network: FilesNetwork
   /** Shared with our own protocol. */
   readonly slots: Slots
+  /** The time and memory that all receivers share. */
+  readonly load: SendingLoad
   /** The path that legacy members get. */
   readonly path: () => string | undefined
   readonly ledger: ServicesLedger
@@ -41,7 +44,7 @@ export async function serveRawFiles(init: RawFilesInit): Promise<void> {
   })
 }
 
-async function sendRaw(stream: ByteStream, { path, ledger, clock }: RawFilesInit): Promise<void> {
+async function sendRaw(stream: ByteStream, { path, load, ledger, clock }: RawFilesInit): Promise<void> {
   const ended = new AbortController()
   stream.onEnd((error) => ended.abort(error ?? new Error('the receiver closed')))
   // what a receiver sends has no meaning
@@ -49,12 +52,13 @@ async function sendRaw(stream: ByteStream, { path, ledger, clock }: RawFilesInit
   await admitLegacyUser(stream.peer, { ledger, clock })
   const offered = path()
   if (offered === undefined) throw new Error('nothing is offered')
-  const { root, isFolder, entries } = await scanShare(offered, ended.signal)
+  const { root, isFolder, entries } = await load.list(offered)
   if (isFolder) throw new Error('a folder cannot be sent to a legacy member')
   const file = await openShared(root)
   try {
-    for await (const blocks of readBlocks(file, 0, entries[0]?.size ?? 0)) {
+    for await (const blocks of readBlocks(file, { offset: 0, end: entries[0]?.size ?? 0 }, load)) {
       for (const { bytes } of blocks) {
+        await load.inTurn()
         if (!stream.send(bytes)) await drained(stream, { clock, signal: ended.signal })
       }
       ended.signal.throwIfAborted()
