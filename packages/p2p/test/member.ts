@@ -28,6 +28,8 @@ interface Echoed {
 export interface Member {
   readonly self: string
   readonly heard: readonly string[]
+  /** Where routers lead to its UDP port, as it was told last. */
+  mapped(): readonly { readonly address: string; readonly port: number }[]
   status(): Promise<MemberStatus>
   /** What it knows of another one. */
   sees(other: Member): Promise<PeerStatus | undefined>
@@ -76,6 +78,7 @@ export async function startMember(lab: Lab, host: string, settings: MemberSettin
   return {
     self,
     heard,
+    mapped: () => (answers.get('mapped') ?? []) as ReturnType<Member['mapped']>,
     status,
     sees: async (other) => (await status()).peers.find(({ id }) => id === other.self),
     publish: async (text) => Number(await ask('published', `publish ${text}`)),

@@ -12,6 +12,8 @@ export interface PortMappingLab {
   mappings(): readonly string[]
   /** Whether connections to mapped ports are refused on the way, as where a provider filters. */
   refuseMapped(refused: boolean): void
+  /** Gives the router another address outside, as a provider does at night. */
+  moveRouter(address: string): void
   /** Connections refused so. */
   refused(): number
   close(): Promise<void>
@@ -64,6 +66,11 @@ export async function createPortMappingLab(): Promise<PortMappingLab> {
       refuseMapped(refused) {
         lab.run('router', ['nft', 'flush chain inet filter provider'])
         if (refused) lab.run('router', ['nft', `add rule inet filter provider ${REFUSE}`])
+      },
+      moveRouter(address) {
+        // the first one goes last: without any the routes would go too
+        lab.run('router', ['ip', 'addr', 'add', `${address}/24`, 'dev', 'eth0'])
+        lab.run('router', ['ip', 'addr', 'del', '5.5.5.2/24', 'dev', 'eth0'])
       },
       refused: () =>
         Number(

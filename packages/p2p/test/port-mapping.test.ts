@@ -72,6 +72,25 @@ describe.skipIf(why !== undefined)(`a router that maps ports${why === undefined 
     expect(router.mappings()).toEqual([])
   }, 180_000)
 
+  test.concurrent('a router whose address outside changes is asked for it within a minute, and keeps one mapping', async ({
+    onTestFinished,
+  }) => {
+    const router = await open(onTestFinished)
+    const { inside } = await startThree(router)
+    await eventually(
+      () => expect(inside.mapped()).toEqual([{ address: '5.5.5.2', port: UDP_PORT }]),
+      patiently,
+    )
+    router.moveRouter('5.5.6.2')
+    await eventually(() => expect(inside.mapped()).toEqual([{ address: '5.5.6.2', port: UDP_PORT }]), {
+      withinMs: 70_000,
+      everyMs: 200,
+    })
+    expect(router.mappings().filter(isUdp)).toHaveLength(1)
+    await inside.stop()
+    expect(router.mappings().filter(isUdp)).toEqual([])
+  }, 180_000)
+
   test.concurrent('a mapped address that nobody reached is not told until somebody does', async ({
     onTestFinished,
   }) => {

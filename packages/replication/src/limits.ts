@@ -19,8 +19,10 @@ export const MAX_LIST_ITEMS = 256
 export const MAX_RANGES_IN_MESSAGE = 512
 /** Lists that one message may hold. */
 export const MAX_LISTS_IN_MESSAGE = 256
-/** Parts of any kind that one message may hold. */
+/** Parts of any kind that one message may hold, items of lists among them: of those there is room for some 10,000. */
 export const MAX_MESSAGE_ITEMS = 16_384
+/** Fields of one part beside the items of a list: later versions may have more than the seven of now. */
+export const MAX_PART_FIELDS = 32
 /** UTF-16 code units of the longest bucket name in a message. */
 export const MAX_BUCKET_UNITS = 256
 /** UTF-16 code units of the longest key in a message. */

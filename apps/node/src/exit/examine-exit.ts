@@ -25,7 +25,7 @@ function examineUse(name: string): readonly VpnProblem[] {
   return [
     ...refusalOf(checkPolicyRouting),
     ...(refusalOf(listTables).length === 0 ? [] : [noGuard()]),
-    ...findRoutingProblems({ ...readFacts(name), isResolvedPast: false }),
+    ...findRoutingProblems({ ...readFacts(name), isResolvedPast: false, keepsAnswers: true }),
   ]
 }
 

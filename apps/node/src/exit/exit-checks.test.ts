@@ -15,6 +15,7 @@ const FACTS: HostFacts = {
   rules: '0:\tfrom all lookup local\n32766:\tfrom all lookup main\n',
   ruleset: '',
   isResolvedPast: false,
+  keepsAnswers: false,
   connections: [],
 }
 
@@ -51,12 +52,13 @@ test('rules of another VPN, marks of a firewall and public addresses are named',
   expect(problemsOf({ networks })[0]).toMatch(
     /exit\.inbound .*203\.0\.113\.5.*ip rule add from 203\.0\.113\.5/,
   )
+  expect(problemsOf({ networks, keepsAnswers: true })[0]).toMatch(/exit\.inbound .*answered past.*SSH stays/)
   expect(problemsOf({ isResolvedPast: true })[0]).toContain('exit.resolved')
 })
 
 test('a bound socket gets out to the local network alone, and a network as large as the Internet is none', () => {
   const networks = ['192.168.7.1/24', '10.0.0.1/8', '10.1.0.1/16', '0.0.0.0/1', '2001:db8::1/64', '2000::1/3']
-  const table = guardTable({ mark: 7, interface: 'mesh0', networks })
+  const table = guardTable({ mark: 7, interface: 'mesh0', networks, answered: [], begun: [] })
   expect(table.match(/daddr \S+/g)).toEqual(
     [
       '224.0.0.0/4',
@@ -66,8 +68,29 @@ test('a bound socket gets out to the local network alone, and a network as large
       ...networks.filter((_, at) => ![3, 5].includes(at)),
     ].map((range) => `daddr ${range}`),
   )
-  const blocked = guardTable({ mark: 7, interface: 'mesh0', networks: [] })
+  const blocked = guardTable({ mark: 7, interface: 'mesh0', networks: [], answered: [], begun: [] })
   expect(blocked.match(/daddr \S+/g)).toEqual(['daddr fe80::/10', 'daddr ff02::/16'])
+})
+
+test('answers of the own addresses alone are marked, and that is no mark of another program', () => {
+  const answered = ['203.0.113.5', '2001:db8::5']
+  const begun = ['203.0.113.5', '10.1.0.2'].map((local) => ({
+    local,
+    localPort: 22,
+    remote: '198.51.100.9',
+    remotePort: 54_321,
+  }))
+  const table = guardTable({ mark: 7, interface: 'mesh0', networks: [], answered, begun })
+  expect(table.match(/.*meta mark set.*/g)?.map((line) => line.trim())).toEqual([
+    'ct direction reply ct mark 7 ip saddr 203.0.113.5 meta mark set 7',
+    'ct direction reply ct mark 7 ip6 saddr 2001:db8::5 meta mark set 7',
+    'ip saddr . tcp sport . ip daddr . tcp dport { 203.0.113.5 . 22 . 198.51.100.9 . 54321 } meta mark set 7',
+  ])
+  // what begins a connection, and nothing else
+  expect(table.match(/.*ct mark set.*/g)?.map((line) => line.trim())).toEqual([
+    'iifname != { "lo", "mesh0" } ct state new ct mark 0 tcp flags & (fin | syn | rst | ack) == syn ct mark set 7',
+  ])
+  expect(problemsOf({ ruleset: table })).toEqual([])
 })
 
 test('a rule that leads everything past the exit is named, and one for the answers of an address is none', () => {
@@ -139,15 +162,17 @@ const SOCKETS = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->w
 
 test('connections that others began are found in what Linux says of its sockets, but for those of this node', () => {
   expect(findInbound(SOCKETS, new Set(['13']))).toEqual([
-    { local: '10.0.0.5', remote: '203.0.113.5' },
-    { local: '10.0.0.8', remote: '203.0.113.8' },
-    { local: '2001:db8::5', remote: '2001:db8::6' },
+    { local: '10.0.0.5', localPort: 22, remote: '203.0.113.5', remotePort: 54_321 },
+    { local: '10.0.0.8', localPort: 22, remote: '203.0.113.8', remotePort: 54_321 },
+    { local: '2001:db8::5', localPort: 22, remote: '2001:db8::6', remotePort: 54_321 },
   ])
 })
 
 test('whoever is connected from elsewhere to a private address is told of, as in a cloud', () => {
   const networks = [{ interface: 'eth0', address: '10.0.0.5' }]
-  const from = (remote: string) => problemsOf({ networks, connections: [{ local: '10.0.0.5', remote }] })
+  const ports = { localPort: 22, remotePort: 54_321 }
+  const from = (remote: string) =>
+    problemsOf({ networks, connections: [{ local: '10.0.0.5', remote, ...ports }] })
   expect(from('203.0.113.5')[0]).toMatch(/exit\.inbound .*10\.0\.0\.5.*ip rule add from 10\.0\.0\.5/)
   expect(from('10.0.0.9')).toEqual([])
 })

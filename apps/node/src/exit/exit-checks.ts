@@ -17,6 +17,8 @@ export interface HostFacts {
   readonly ruleset: string
   /** True where systemd-resolved asks servers by interface, and could not be told of the exit. */
   readonly isResolvedPast: boolean
+  /** Answers to those who connect over TCP to this machine's own addresses go back the way they came. */
+  readonly keepsAnswers: boolean
   /** The connections that others began to programs of this machine. */
   readonly connections: readonly InboundConnection[]
 }
@@ -105,7 +107,7 @@ const PRIVATE =
   /^(10\.|127\.|169\.254\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|f[cd]|fe[89ab]|::1$)/i
 
 /** The addresses of this machine at which others reach it from elsewhere, whose answers are led into the exit. */
-function inbound({ networks, connections, rules }: HostFacts): VpnProblem[] {
+function inbound({ networks, connections, rules, keepsAnswers }: HostFacts): VpnProblem[] {
   const own = networks.filter((network) => network.interface !== 'lo').map(({ address }) => address)
   const reached = connections.filter(({ remote }) => !PRIVATE.test(remote)).map(({ local }) => local)
   const past = answeredPast(rules)
@@ -114,12 +116,23 @@ function inbound({ networks, connections, rules }: HostFacts): VpnProblem[] {
   )
   const [address] = open
   if (address === undefined) return []
+  const at = open.slice(0, 3).join(', ')
+  if (keepsAnswers) {
+    return [
+      {
+        code: 'exit.inbound',
+        severity: 'warning',
+        title: `Whoever connects over TCP to this machine at ${at} from elsewhere is answered past the exit node, from that address`,
+        hint: 'So a login over SSH stays. If nobody is to find this machine there, let a firewall drop what comes in; with --exit-node-block-lan answers are led into the exit.',
+      },
+    ]
+  }
   const ip = address.includes(':') ? 'ip -6' : 'ip'
   return [
     {
       code: 'exit.inbound',
       severity: 'warning',
-      title: `Whoever connects to this machine at ${open.slice(0, 3).join(', ')} from elsewhere is answered through the exit node, and gets no answer`,
+      title: `Whoever connects to this machine at ${at} from elsewhere is answered through the exit node, and gets no answer`,
       hint: `Reach it over the VPN; or let answers go back the way they came: \`${ip} rule add from ${address} lookup main pref ${FIRST_PREFERENCE - 1}\`.`,
     },
   ]

@@ -48,7 +48,7 @@ export interface ExitHostInit {
   readonly clock: Clock
   readonly log: Logger
   /** How the machine is set up now; default: what its files and commands say. */
-  readonly facts?: () => Omit<HostFacts, 'isResolvedPast'>
+  readonly facts?: () => Omit<HostFacts, 'isResolvedPast' | 'keepsAnswers'>
 }
 
 /**
@@ -228,7 +228,7 @@ function takenAway(what: readonly string[]): VpnProblem {
 }
 
 /** How this machine is set up, by its files and commands. */
-export function readFacts(interfaceName: string): Omit<HostFacts, 'isResolvedPast'> {
+export function readFacts(interfaceName: string): Omit<HostFacts, 'isResolvedPast' | 'keepsAnswers'> {
   const networks = Object.entries(networkInterfaces()).flatMap(([name, entries = []]) =>
     entries.map(({ address }) => ({ interface: name, address })),
   )

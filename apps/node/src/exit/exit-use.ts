@@ -8,10 +8,11 @@ import { type Logger, toError } from '@mesh/core'
 import type { IpFamily, VpnProblem } from '@mesh/vpn'
 import type { Settings } from '../settings/options.ts'
 import { findRoutingProblems, type HostFacts, noGuard, strictHint, strictInterfaces } from './exit-checks.ts'
-import { applyGuard, hasGuard, isGuarded } from './exit-guard.ts'
+import { applyGuard, type GuardOutcome, hasGuard, isGuarded } from './exit-guard.ts'
 import { endJournal, isAlive, readJournal, writeJournal } from './exit-journal.ts'
 import { ExitResolver, type ExitResolverSettings } from './exit-resolver.ts'
 import { applyRoutes, applyRules, hasAllRules, hasRoutes, hasRules, mainRoutes } from './exit-routing.ts'
+import { inboundConnections } from './inbound-connections.ts'
 import { exitError } from './system-command.ts'
 
 export type ExitUseSettings = ExitResolverSettings &
@@ -21,7 +22,7 @@ interface ExitUseInit {
   readonly settings: ExitUseSettings
   readonly stateDir: string
   /** How the machine is set up now. */
-  readonly facts: () => Omit<HostFacts, 'isResolvedPast'>
+  readonly facts: () => Omit<HostFacts, 'isResolvedPast' | 'keepsAnswers'>
   readonly log: Logger
 }
 
@@ -33,6 +34,7 @@ export class ExitUse {
   readonly #resolver: ExitResolver
   /** The networks of the guard that stands. */
   #guarded: string | undefined
+  #outcome: GuardOutcome = 'none'
   /** The networks of interfaces when the guard was looked at last. */
   #near = ''
   /** The families that are led into the interface; undefined: there is none. */
@@ -115,7 +117,11 @@ export class ExitUse {
   problems(): readonly VpnProblem[] {
     const isGuarded = this.#guard()
     if (this.#led !== undefined) this.lead(this.#led)
-    const facts = { ...this.#init.facts(), isResolvedPast: this.#resolver.isPast }
+    const facts = {
+      ...this.#init.facts(),
+      isResolvedPast: this.#resolver.isPast,
+      keepsAnswers: this.#outcome === 'all',
+    }
     return [...(isGuarded ? [] : [noGuard()]), ...findRoutingProblems(facts)]
   }
 
@@ -134,7 +140,10 @@ export class ExitUse {
     this.#near = near.join()
     const networks = settings.exitNodeBlockLan ? [] : [...new Set([...near, ...mainRoutes(name)])]
     if (networks.join() === this.#guarded) return true
-    const isSet = applyGuard({ mark, interface: name, networks })
+    const answered = settings.exitNodeBlockLan ? [] : near.flatMap(answeredAddress)
+    const begun = answered.length === 0 ? [] : inboundConnections()
+    this.#outcome = applyGuard({ mark, interface: name, networks, answered, begun })
+    const isSet = this.#outcome !== 'none'
     this.#guarded = isSet ? networks.join() : undefined
     return isSet
   }
@@ -152,6 +161,12 @@ function nearNetworks(interfaceName: string): readonly string[] {
   return Object.entries(networkInterfaces())
     .filter(([name]) => name !== interfaceName && name !== 'lo')
     .flatMap(([, entries = []]) => entries.flatMap(({ cidr }) => cidr ?? []))
+}
+
+/** The address of `192.168.1.5/24`; none of a link, which stays on it. */
+function answeredAddress(network: string): string[] {
+  const [address = ''] = network.split('/')
+  return /^fe[89ab]/i.test(address) ? [] : [address]
 }
 
 function refuseStrictFilter(facts: Pick<HostFacts, 'networks' | 'rpFilter'>): void {

@@ -5,13 +5,16 @@ import { type IpAddress, tryParseIp } from '@mesh/core'
 export interface InboundConnection {
   /** The address of this machine. */
   readonly local: string
+  readonly localPort: number
   readonly remote: string
+  readonly remotePort: number
 }
 
 interface Socket {
   readonly local: string
   readonly port: number
   readonly remote: string
+  readonly remotePort: number
   readonly state: string
   readonly inode: string
 }
@@ -33,16 +36,16 @@ export function findInbound(text: string, own: ReadonlySet<string>): readonly In
   const ports = new Set(listening.filter(({ inode }) => !own.has(inode)).map(({ port }) => port))
   return sockets
     .filter(({ state, port }) => state === ESTABLISHED && ports.has(port))
-    .map(({ local, remote }) => ({ local, remote }))
+    .map(({ local, port, remote, remotePort }) => ({ local, localPort: port, remote, remotePort }))
 }
 
 function readSocket(line: string): Socket[] {
   const [, local, remote, state, , , , , , inode] = line.trim().split(/\s+/)
   if (local === undefined || remote === undefined || state === undefined || inode === undefined) return []
-  const [address, port] = [addressIn(local), Number.parseInt(local.split(':')[1] ?? '', 16)]
-  const far = addressIn(remote)
-  if (address === undefined || far === undefined || Number.isNaN(port)) return []
-  return [{ local: address, port, remote: far, state, inode }]
+  const [address, port] = [addressIn(local), portIn(local)]
+  const [far, remotePort] = [addressIn(remote), portIn(remote)]
+  if (address === undefined || far === undefined || Number.isNaN(port + remotePort)) return []
+  return [{ local: address, port, remote: far, remotePort, state, inode }]
 }
 
 /** Reads `0100007F:0016`: each 32 bits are written in the order of the machine, which is little-endian. */
@@ -54,6 +57,10 @@ function addressIn(text: string): IpAddress | undefined {
   if (words.length === 1) return tryParseIp(bytes.map(decimal).join('.'))
   if (flat.startsWith(MAPPED)) return tryParseIp(bytes.slice(12).map(decimal).join('.'))
   return tryParseIp((flat.match(/.{4}/g) ?? []).join(':').toLowerCase())
+}
+
+function portIn(text: string): number {
+  return Number.parseInt(text.split(':')[1] ?? '', 16)
 }
 
 function decimal(byte: string): string {

@@ -16,6 +16,8 @@ export const MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 export const CHECK_MS = 30_000
 /** How often what an exit needs of the kernel is looked at, in ms: other programs take it away. */
 export const MEND_MS = 5_000
+/** The most connections of each family, begun by others before an exit was switched on, whose answers still go their way. */
+export const MAX_BEGUN_CONNECTIONS = 1_024
 /** How long people are told that another program took it away, in ms. */
 export const MENDED_TOLD_MS = 600_000
 /** Routes of IPv4 with fewer bits than this take so much of the Internet along that they count as default routes. */

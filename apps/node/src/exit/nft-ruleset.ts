@@ -1,4 +1,5 @@
 /** Reading what `nft list ruleset` prints: which chains do what to an exit. Pure. */
+import { ANSWERS_CHAIN } from './exit-guard.ts'
 
 interface Chain {
   /** The family and the name, `inet filter`. */
@@ -15,7 +16,7 @@ const STRICT_FILTER = /\bfib saddr\b.*\biif\b.*\boif\b|\brpfilter\b(?!.*loose)/
 
 /** The chains that mark packets of this machine's own programs, those that are jumped to among them. */
 export function markingChains(ruleset: string): readonly string[] {
-  return chainsOf(ruleset, 'output', SETS_MARK)
+  return chainsOf(ruleset, 'output', SETS_MARK).filter((name) => name !== ANSWERS_CHAIN)
 }
 
 /** The chains that drop what did not come by the interface that leads to its source. */
