@@ -199,6 +199,8 @@ export const LEGACY_HEARTBEAT_INTERVAL_MS = 40_000
  * leader for what to reap.
  */
 export const SCRUB_INTERVAL_MS = 600_000
+/** How long other work has its turn where more is left to be collected, in ms. */
+export const SCRUB_REST_MS = 20
 /** How often a node with ownership `off` sends its last block, in ms. */
 export const OFF_SYNC_INTERVAL_MS = 10_000
 
