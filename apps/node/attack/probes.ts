@@ -46,8 +46,8 @@ export async function createLiar({ attack, member, control }: LiarInit): Promise
   for (const socket of sockets) {
     socket.on('error', (error) => tally.missed(error, signal))
     socket.on('message', (probe, from) => {
+      tally.count(probe[3] === PING ? 'lies' : 'answers')
       if (probe[3] !== PING) return
-      tally.count('answers')
       const answer = Buffer.concat([headOf(PONG, told.token), probe.subarray(12, 22), seenAs(lies++)])
       socket.send(seal(answer), from.port, from.address)
     })

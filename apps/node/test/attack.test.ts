@@ -9,7 +9,7 @@ import { SCENARIOS } from '../attack/scenarios.ts'
 /** Health has more time here than in the suite: the machine is shared. */
 const bounds = { ...SUITE_BOUNDS, healthMs: 1_000, writeMs: 30_000 }
 
-test.each(['replayed-author', 'inflated-gossip', 'channel-texts', 'stun-questions', 'packed-turns'])(
+test.each(['replayed-author', 'inflated-gossip', 'channel-texts', 'stun-questions'])(
   '%s is held off',
   async (name) => {
     const scenario = SCENARIOS.find((each) => each.name === name)

@@ -32,8 +32,10 @@ export const MAX_CONNECTIONS_PER_ADDRESS = 256
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 /** How many of Node's parsers wait to be used again, each with the head that it was in when its connection ended. */
 export const MAX_IDLE_PARSERS = 16
-/** The time that the sockets of all connections to one listener are read in one turn of the event loop, in ms. */
-export const READS_TURN_MS = 8
+/** How many bytes Node reads of a connection at once; one of which so many came is read on in a turn of its own. */
+export const READ_BLOCK_BYTES = 64 * 1024
+/** How many such connections to one listener are read on in one turn of the event loop. */
+export const LONG_READS_AT_ONCE = 8
 /** How many new connections to one listener are read for the first time in one turn of the event loop. */
 export const NEW_CONNECTIONS_AT_ONCE = 64
 /** How often what they have sent is looked at, in ms. */

@@ -207,7 +207,7 @@ class MeshLedger implements Ledger {
 
   reap(): ReapResult {
     this.#resolveConflicts()
-    if (this.mode === 'off' || this.#stopping.signal.aborted) return { collected: 0, ended: 0 }
+    if (this.mode === 'off' || this.#stopping.signal.aborted) return NOTHING_REAPED
     const nowMs = this.#clock.now()
     const { collect, expired } = findReapable(this.#state.tree, {
       nowMs,
@@ -216,10 +216,11 @@ class MeshLedger implements Ledger {
       policyOf: this.#policyOf,
     })
     const collected = this.#collect(collect.slice(0, MAX_COLLECTED_AT_ONCE))
-    if (this.leader() !== this.self) return { collected, ended: 0 }
+    const hasMore = collected > 0 && collect.length > collected
+    if (this.leader() !== this.self) return { collected, hasMore, ended: 0 }
     const ended = expired.filter((position) => this.#queue.pending(position) === undefined)
     for (const position of ended) void this.#queue.submit({ position, value: undefined })
-    return { collected, ended: ended.length }
+    return { collected, hasMore, ended: ended.length }
   }
 
   withdraw(...[owners, keeps, from]: Parameters<Ledger['withdraw']>): Withdrawn {
@@ -390,6 +391,7 @@ class MeshLedger implements Ledger {
 }
 
 const NOTHING: MergeResult = { accepted: 0, unchanged: 0, rejected: [] }
+const NOTHING_REAPED: ReapResult = { collected: 0, hasMore: false, ended: 0 }
 /** Stands for an entry that could not be read. */
 const UNREAD: Entry = { value: '', owner: '', version: 0n, updatedAt: 0, deleted: false, sig: null }
 

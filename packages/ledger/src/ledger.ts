@@ -114,6 +114,8 @@ export interface MergeResult {
 export interface ReapResult {
   /** Number of tombstones collected, here only. */
   readonly collected: number
+  /** There are more to be collected: to be called again when other work has had its turn. */
+  readonly hasMore: boolean
   /** Number of expired entries of others that get a tombstone from this node, as the leader. */
   readonly ended: number
 }

@@ -120,8 +120,8 @@ export const MAX_WAITING_BLOCKS = 1024
 export const MAX_WAITING_BLOCK_BYTES = 2 * MAX_BLOCK_BYTES
 /** Pruned tombstones whose hash and version are remembered, about 100 bytes each. */
 const MAX_REMEMBERED_TOMBSTONES = 65_536
-/** Tombstones that one call of `reap` collects: about 50 ms of work. */
-export const MAX_COLLECTED_AT_ONCE = 10_000
+/** Tombstones that one call of `reap` collects: about 10 ms of work. */
+export const MAX_COLLECTED_AT_ONCE = 1_000
 /** Entries of who is out that are taken back in one step: 4 ms of work. */
 export const MAX_WITHDRAWN_AT_ONCE = 256
 /** Entries that are looked at in one such step. */

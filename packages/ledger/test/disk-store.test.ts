@@ -137,7 +137,7 @@ test('a collected tombstone is remembered across a restart', async () => {
   const old = [...first.snapshot().entries()]
   first.delete('notes', 'a')
   await clock.advance(5000)
-  expect(first.reap()).toEqual({ collected: 1, ended: 0 })
+  expect(first.reap()).toEqual({ collected: 1, hasMore: false, ended: 0 })
   await first.stop()
   const second = open(clock, init)
   expect(second.snapshot().size).toBe(0)

@@ -1,6 +1,7 @@
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { leaderOf } from '../src/index.ts'
+import { MAX_COLLECTED_AT_ONCE } from '../src/limits.ts'
 import { createMember, createPair, exchange } from './members.ts'
 
 test('a living leader ends at once what its owner left behind, whoever would win among those that have died', async () => {
@@ -53,7 +54,7 @@ test('who wakes from a long sleep sees all others as gone, and ends nothing', as
   exchange(a, b)
   await clock.advance(3_600_000)
   expect(a.ledger.leader()).toBeUndefined()
-  expect(a.ledger.reap()).toEqual({ collected: 0, ended: 0 })
+  expect(a.ledger.reap()).toEqual({ collected: 0, hasMore: false, ended: 0 })
 })
 
 test('tombstones are collected by everyone when their time has come, not before', async () => {
@@ -65,5 +66,18 @@ test('tombstones are collected by everyone when their time has come, not before'
   expect(ledger.reap().collected).toBe(0)
   await clock.advance(2000)
   expect(ledger.reap().collected).toBe(1)
+  expect(ledger.snapshot().size).toBe(0)
+})
+
+test('many tombstones are collected in several calls', async () => {
+  const clock = createManualClock()
+  const { ledger } = createMember(1, clock)
+  const count = MAX_COLLECTED_AT_ONCE + 1
+  for (let at = 0; at < count; at++) ledger.put('notes', `k${at}`, '1')
+  await clock.advance(1_000)
+  for (let at = 0; at < count; at++) ledger.delete('notes', `k${at}`)
+  await clock.advance(2_702_000)
+  expect(ledger.reap()).toEqual({ collected: MAX_COLLECTED_AT_ONCE, hasMore: true, ended: 0 })
+  expect(ledger.reap()).toEqual({ collected: 1, hasMore: false, ended: 0 })
   expect(ledger.snapshot().size).toBe(0)
 })

@@ -19,8 +19,10 @@ export const MAX_LIST_ITEMS = 256
 export const MAX_RANGES_IN_MESSAGE = 512
 /** Lists that one message may hold. */
 export const MAX_LISTS_IN_MESSAGE = 256
-/** Parts of any kind that one message may hold. */
+/** Parts of any kind that one message may hold, items of lists among them: of those there is room for some 10,000. */
 export const MAX_MESSAGE_ITEMS = 16_384
+/** Fields of one part beside the items of a list: later versions may have more than the seven of now. */
+export const MAX_PART_FIELDS = 32
 /** UTF-16 code units of the longest bucket name in a message. */
 export const MAX_BUCKET_UNITS = 256
 /** UTF-16 code units of the longest key in a message. */
@@ -197,6 +199,8 @@ export const LEGACY_HEARTBEAT_INTERVAL_MS = 40_000
  * leader for what to reap.
  */
 export const SCRUB_INTERVAL_MS = 600_000
+/** How long other work has its turn where more is left to be collected, in ms. */
+export const SCRUB_REST_MS = 20
 /** How often a node with ownership `off` sends its last block, in ms. */
 export const OFF_SYNC_INTERVAL_MS = 10_000
 

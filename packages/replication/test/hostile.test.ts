@@ -1,5 +1,5 @@
 import type { PeerId } from '@mesh/core'
-import { encodeBlock, type Entry, type KeyedEntry } from '@mesh/ledger'
+import { encodeBlock, type Entry, entryHash, type KeyedEntry } from '@mesh/ledger'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { gzipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
@@ -98,6 +98,23 @@ describe('a peer that lies in reconciliation', () => {
     expect(node.replicator.status().ready).toBe(true)
     await node.kill()
   })
+
+  it.each(['constructor', '__proto__', 'toString', 'ROLLBACK'])(
+    'refuses what it is sent as %s, which is counted as a number',
+    async (code) => {
+      const empty = { from: undefined, to: undefined, count: 0, fingerprint: new Uint8Array(32) }
+      const { at, node } = await meet(({ entries }) => ({
+        ...silent,
+        ...(entries.length === 0 && { hello, ranges: [empty] }),
+        refused: entries.map((keyed) => ({ hash: entryHash(keyed).subarray(0, 16), code })),
+      }))
+      await at.clock.advance(MINUTE)
+      const { refusedThere } = node.replicator.status().sessions
+      const name = code === 'ROLLBACK' ? code : 'OTHER'
+      expect(Object.entries(refusedThere)).toEqual([[name, expect.any(Number)]])
+      await node.kill()
+    },
+  )
 
   it('opens sessions without end, and is not let in', async () => {
     const at = createStage()

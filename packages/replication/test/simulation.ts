@@ -82,7 +82,9 @@ export async function simulate(seed: number, count: number): Promise<SimulationO
   for (const node of nodes) {
     if (Math.abs(node.clock.now() - clock.now()) > 120 * SECOND) node.setClock(0)
   }
-  await clock.advance(7 * MINUTE)
+  // What silent members left goes ten minutes after they wrote it. Whose clock is ahead says so first, and clocks
+  // that are two minutes behind that one take it when they get there.
+  await clock.advance(14 * MINUTE)
 
   const conflicts = new Set(
     nodes.flatMap(({ ledger }) => ledger.conflicts().map(({ bucket, key }) => `${bucket}/${key}`)),

@@ -113,6 +113,8 @@ export interface VpnNetwork {
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
   /** How the peer is connected now; undefined: it is not. */
   pathOf(peer: PeerId): PeerPath | undefined
+  /** The IP address at which the peer is connected, a relay's over a relay; undefined where there is none. */
+  addressOf?(peer: PeerId): string | undefined
   /** Calls the listener after each connection that opened, closed or changed from relayed to direct. */
   onPath(listener: (peer: PeerId) => void): () => void
   /** Keeps libp2p out of these ranges: it neither dials nor announces addresses in them. */

@@ -81,7 +81,7 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     name: 'file-readers',
     who: 'member',
     does: `${KEYS} keys ask ${RECEIVERS} times each, from two addresses, for a file of 1 GiB, and read nothing of it`,
-    boundedBy: 'MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS, IDLE_RECEIVER_MS',
+    boundedBy: 'FEW_BLOCKS_PER_CALL, MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS, IDLE_RECEIVER_MS',
     appliesToLegacy: false,
     aim: 'files asked for',
     get needs() {
@@ -107,7 +107,7 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     name: 'file-lists',
     who: 'member',
     does: `${KEYS} keys ask ${RECEIVERS} times each, from two addresses, for a folder of ${FILES} files, take the list, and ask anew`,
-    boundedBy: 'MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS',
+    boundedBy: 'one list at a time, and one in memory; SENDING_TURN_MS, CHECKED_AT_A_TIME',
     appliesToLegacy: false,
     aim: 'lists',
     get needs() {
@@ -136,7 +136,7 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     name: 'file-hashes',
     who: 'member',
     does: `${KEYS} keys say ${RECEIVERS} times each, from two addresses, that they hold all of a file of 1 GiB, which the node hashes, and ask anew`,
-    boundedBy: 'MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS',
+    boundedBy: 'SENDING_TURN_MS, MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS',
     appliesToLegacy: false,
     aim: 'hashes asked for',
     get needs() {

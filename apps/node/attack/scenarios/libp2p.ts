@@ -13,6 +13,7 @@ import {
   together,
   varint,
 } from '../attackers.ts'
+import { connectMember } from '../membership.ts'
 import { overSocket, peerPortOf } from '../sockets.ts'
 import { pause } from '../until-true.ts'
 
@@ -27,6 +28,7 @@ interface Muxed {
 
 const IDENTIFY_PUSH = '/ipfs/id/push/1.0.0'
 const PING = '/ipfs/ping/1.0.0'
+const REPLICATION = '/mesh/replication/1'
 const HOP = '/libp2p/circuit/relay/0.2.0/hop'
 const DHT = '/ipfs/kad/1.0.0'
 
@@ -75,6 +77,27 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
           await stream.close()
         })
       }),
+  },
+  {
+    name: 'member-substreams',
+    who: 'member',
+    does: '8 keys of a member open streams, 50 at a time, and reset them as soon as they are agreed on',
+    boundedBy: 'READ_TURN_MS',
+    appliesToLegacy: false,
+    aim: 'streams',
+    run: (attack) =>
+      together(8, () =>
+        overAndOver(attack, async () => {
+          const { connection } = await connectMember(attack)
+          while (connection.status === 'open' && !attack.signal.aborted) {
+            await together(50, async () => {
+              const stream = await openStream(connection, REPLICATION, attack.signal)
+              attack.tally.count('streams')
+              stream.abort(new Error('and the next'))
+            })
+          }
+        }),
+      ),
   },
   {
     name: 'identify-push',

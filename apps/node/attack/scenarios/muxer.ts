@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import type { Connection } from '@libp2p/interface'
 import { YAMUX, yamuxHead } from '@mesh/testkit'
 import type { Attack, Scenario } from '../scenario.ts'
-import { dialTarget, framed, openStream, overAndOver, together } from '../attackers.ts'
+import { dialTarget, framed, openStream, overAndOver, together, varint } from '../attackers.ts'
+import { GOSSIP_PROTOCOL } from '../gossip.ts'
 import { overSocket, peerPortOf } from '../sockets.ts'
 import { connectMember } from '../membership.ts'
 import { pause } from '../until-true.ts'
@@ -82,12 +83,13 @@ function shortStreams(at: number): Uint8Array {
   )
 }
 
-/** As many frames of one byte each as a stream's first window takes, in blocks of them. */
-async function sendSmallFrames(attack: Attack): Promise<void> {
+/** As many frames of one byte each as a stream's first window takes, in blocks of them: one long message of gossip, or unread. */
+async function sendSmallFrames(attack: Attack, isGossip: boolean): Promise<void> {
   const { signal, tally } = attack
   const connection = await strangerOf(attack)()
   for (let opened = 0; opened < 8; opened++) {
-    const stream = await openStream(connection, '/mesh/peers/1', signal)
+    const stream = await openStream(connection, isGossip ? GOSSIP_PROTOCOL : '/mesh/peers/1', signal)
+    if (isGossip) stream.send(varint(10 * MB))
     const { streamId } = stream as unknown as { readonly streamId: number }
     const frame = Buffer.concat([
       yamuxHead({ type: YAMUX.DATA, flags: 0, stream: streamId, length: 1 }),
@@ -122,11 +124,11 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
   {
     name: 'small-frames',
     who: 'stranger',
-    does: 'frames of one byte each on streams that wait for a proof of membership, 258,048 on each, on 8 connections',
-    boundedBy: 'MAX_UNPROVEN_STREAMS, MAX_UNPROVEN_STREAMS_IN_ALL',
+    does: 'frames of one byte each, 258,048 on each stream: a message of gossip, or what waits for a proof of membership, on 8 connections',
+    boundedBy: 'MAX_UNREAD_BYTES, MAX_HELD_BYTES, FRAMES_TURN_MS',
     appliesToLegacy: false,
     aim: 'frames',
-    run: (attack) => together(8, () => overAndOver(attack, () => sendSmallFrames(attack))),
+    run: (attack) => together(8, (at) => overAndOver(attack, () => sendSmallFrames(attack, at % 2 === 0))),
   },
   {
     name: 'muxer-resets',

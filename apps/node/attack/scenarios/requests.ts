@@ -80,7 +80,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'unfinished-heads',
     who: 'stranger',
     does: 'the first 700 KB of a request, of which no more comes, on 1,000 connections to the API',
-    boundedBy: 'MAX_UNREAD_BYTES, HEADERS_TIMEOUT_MS',
+    boundedBy: 'MAX_UNREAD_BYTES, LONG_READS_AT_ONCE, HEADERS_TIMEOUT_MS',
     appliesToLegacy: true,
     aim: 'heads begun',
     run(attack) {

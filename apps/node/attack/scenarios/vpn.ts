@@ -1,7 +1,7 @@
 /** Attacks on the VPN's control channel and on the probes that look for paths over UDP. */
 import { randomBytes } from 'node:crypto'
 import type { KeyedEntry } from '@mesh/ledger'
-import { dialTarget, overAndOver, together } from '../attackers.ts'
+import { dialTarget, openStream, overAndOver, together } from '../attackers.ts'
 import { exchangeKeys, openControl, pathsOf, VPN } from '../control-channel.ts'
 import { gzippedBlock, signEntry } from '../gossip.ts'
 import { proveMembership, type Reached } from '../membership.ts'
@@ -26,6 +26,11 @@ const NEWCOMER_MS = 10_000
 /** Keys that name strangers as themselves, and how many strangers there are. */
 const [NAMERS, STRANGERS] = [40, 250]
 const LIARS = 8
+/** How long after each other many keys connect, in ms: what connections cost is another attack. */
+const APART_MS = 20
+/** Keys without a machine that send packets, and what fits unread into a stream. */
+const [PACKERS, WINDOW_BYTES] = [200, 256 * 1024]
+const PACKETS = '/mesh/packets/1'
 
 /** Tells the addresses of hostile machines apart. */
 let machines = 0
@@ -85,8 +90,9 @@ export const VPN_ATTACKS: readonly Scenario[] = [
     aim: 'channels',
     async run(attack) {
       const { signal, tally } = attack
-      await together(SILENT, () =>
-        overAndOver(attack, async () => {
+      await together(SILENT, async (at) => {
+        await pause(at * APART_MS, signal)
+        await overAndOver(attack, async () => {
           const member = await connectVpnMember(attack)
           while (member.connection.status === 'open' && !signal.aborted) {
             const streams = await Promise.all(
@@ -95,8 +101,8 @@ export const VPN_ATTACKS: readonly Scenario[] = [
             tally.count('channels', CHANNELS)
             while (streams.some(({ status }) => status === 'open') && !signal.aborted) await pause(50, signal)
           }
-        }),
-      )
+        })
+      })
     },
     async reached(attack) {
       const newcomer = await connectVpnMember(attack, '127.0.0.9')
@@ -150,6 +156,28 @@ export const VPN_ATTACKS: readonly Scenario[] = [
         const control = await exchangeKeys(member, signal)
         await using liar = await createLiar({ attack, member, control })
         await liar.untilOver()
+      })
+    },
+  },
+  {
+    ...BASE,
+    name: 'early-packets',
+    does: `${PACKERS} keys that have no machine fill streams of packets, which wait unread for it, and open the next when one is ended`,
+    boundedBy: 'MAX_HELD_STREAMS, MAX_HELD_STREAMS_OF_ADDRESS, STREAM_HELD_MS',
+    aim: 'streams',
+    async run(attack) {
+      const { signal, tally } = attack
+      await together(PACKERS, async (at) => {
+        await pause(at * APART_MS, signal)
+        await overAndOver(attack, async () => {
+          const member = await connectVpnMember(attack)
+          while (member.connection.status === 'open' && !signal.aborted) {
+            const stream = await openStream(member.connection, PACKETS, signal)
+            tally.count('streams')
+            stream.send(Buffer.alloc(WINDOW_BYTES))
+            while (stream.status === 'open' && !signal.aborted) await pause(100, signal)
+          }
+        })
       })
     },
   },

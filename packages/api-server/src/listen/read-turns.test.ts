@@ -2,28 +2,25 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { READS_TURN_MS } from '../limits.ts'
+import { LONG_READS_AT_ONCE, READ_BLOCK_BYTES } from '../limits.ts'
 import { createHttpServer } from './http-server.ts'
 
-/** What reading a block takes, by the clock of the test. */
-const BLOCK_MS = 3
 const BODY_BYTES = 1024 * 1024
-const CONNECTIONS = 4
+const CONNECTIONS = LONG_READS_AT_ONCE / 2
 
 interface Timed {
   _unrefTimer(): void
 }
 
-/** A server that reads bodies, by a clock on which each block that it reads takes long. */
+/** A server that reads bodies, and how many whole blocks it read in one turn. */
 async function listen() {
-  let now = 0
   const seen = { blocksInTurn: 0, most: 0 }
   const server = createHttpServer(
     (req, res) => {
       let bytes = 0
       req.on('data', (part: Uint8Array) => (bytes += part.length)).on('end', () => res.end(`had ${bytes}`))
     },
-    { clock: { ...systemClock, monotonic: () => now }, random: systemRandom },
+    { clock: systemClock, random: systemRandom },
   )
   server.prependListener('connection', (socket: Socket) => {
     const timed = socket as unknown as Timed
@@ -31,11 +28,11 @@ async function listen() {
     let before = 0
     timed._unrefTimer = () => {
       touch()
-      if (socket.bytesRead === before) return
+      const isWhole = socket.bytesRead - before >= READ_BLOCK_BYTES
       before = socket.bytesRead
+      if (!isWhole) return
       if (seen.blocksInTurn++ === 0) setImmediate(() => void (seen.blocksInTurn = 0))
       seen.most = Math.max(seen.most, seen.blocksInTurn)
-      now += BLOCK_MS
     }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -60,6 +57,5 @@ test('connections are read in turns, and all of what they send', async () => {
   await eventually(() => {
     for (const { text } of answers) expect(text).toContain(`had ${BODY_BYTES}`)
   })
-  // a block begins while there is time left
-  expect(seen.most).toBeLessThanOrEqual(2 * (Math.ceil(READS_TURN_MS / BLOCK_MS) + 1))
+  expect(seen.most).toBeLessThanOrEqual(LONG_READS_AT_ONCE)
 })

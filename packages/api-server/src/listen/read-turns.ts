@@ -1,16 +1,15 @@
 /**
- * How long the sockets of all connections to one listener are read in one turn of the event loop. Node 26.10 reads of each
- * socket that has something up to 32 blocks of 64 KiB before anything else has its turn, and its parser joins the blocks of
- * a head anew with each: sixty connections with heads of 700 KB each hold up all others for 300 ms. Here the time is
- * shared: when it is over, all of them wait for the next turn.
+ * How much of long requests is read in one turn of the event loop. Node 26.10 reads of each socket that has something up to
+ * 32 blocks of 64 KiB before anything else has its turn, and its parser joins the blocks of a head anew with each: sixty
+ * connections with heads of 700 KB each hold up all others for 300 ms. Here a socket of which a whole block was read waits
+ * for a turn, in which only a few go on; one with a short request never does.
  *
  * Reaches into `net.Socket`: `_unrefTimer`, which Node calls with each block that it has read, and `_handle.reading`,
  * `readStart` and `readStop`; where they are missing nothing waits. Without it `read-turns.test.ts` fails; `npm run attack --
  * unfinished-heads` sends such heads.
  */
 import type { Socket } from 'node:net'
-import { type Clock, LoopTurns } from '@mesh/core'
-import { READS_TURN_MS } from '../limits.ts'
+import { LONG_READS_AT_ONCE, READ_BLOCK_BYTES } from '../limits.ts'
 
 interface ReadHandle {
   reading?: boolean
@@ -18,45 +17,34 @@ interface ReadHandle {
   readStop(): number
 }
 
-interface ReadSocket extends Pick<Socket, 'bytesRead' | 'destroyed' | 'isPaused' | 'once'> {
+interface ReadSocket extends Pick<Socket, 'bytesRead' | 'destroyed' | 'isPaused'> {
   readonly _handle?: ReadHandle | null
   _unrefTimer(): void
 }
 
 export class ReadTurns {
-  readonly #turns: LoopTurns
-  readonly #sockets = new Set<ReadSocket>()
-  /** Those that wait for the next turn, each with what has it read again. */
-  #waiting: (() => void)[] | undefined
+  /** What has the sockets that wait read again, in their order. */
+  readonly #waiting: (() => void)[] = []
 
-  constructor(clock: Pick<Clock, 'monotonic' | 'after'>) {
-    this.#turns = new LoopTurns(READS_TURN_MS, clock)
-  }
-
-  /** Has a connection share the time of a turn with all others. */
+  /** Has a connection share turns with all others. */
   watch(socket: Socket): void {
     const read: unknown = socket
     if (!isReadSocket(read)) return
     const touch = read._unrefTimer.bind(read)
     let bytesRead = 0
-    this.#sockets.add(read)
-    read.once('close', () => this.#sockets.delete(read))
     read._unrefTimer = () => {
       touch()
       // it is called for what is written, too
-      if (read.bytesRead === bytesRead) return
+      const isWhole = read.bytesRead - bytesRead >= READ_BLOCK_BYTES
       bytesRead = read.bytesRead
-      if (this.#waiting === undefined && !this.#turns.isTimeLeft()) this.#stopAll()
+      const readOn = isWhole ? stop(read) : undefined
+      if (readOn !== undefined && this.#waiting.push(readOn) === 1) setImmediate(this.#next)
     }
   }
 
-  #stopAll(): void {
-    const waiting = [...this.#sockets].flatMap((socket) => stop(socket) ?? [])
-    this.#waiting = waiting
-    this.#turns.later(() => {
-      this.#waiting = undefined
-      for (const readOn of waiting) readOn()
-    })
+  readonly #next = (): void => {
+    for (const readOn of this.#waiting.splice(0, LONG_READS_AT_ONCE)) readOn()
+    if (this.#waiting.length > 0) setImmediate(this.#next)
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
-import { SCRUB_INTERVAL_MS } from '../limits.ts'
+import { SCRUB_INTERVAL_MS, SCRUB_REST_MS } from '../limits.ts'
 
 export interface ReaperComponents {
   readonly ledger: Pick<Ledger, 'reap'>
@@ -24,6 +24,7 @@ const JITTER_MS = 5_000
 export function startReaper(components: ReaperComponents): () => void {
   const { ledger, clock, random, logger, syncedAt, intervalMs = SCRUB_INTERVAL_MS } = components
   let cancel = () => {}
+  let cancelRest = () => {}
   const wait = () => {
     const untilNext = intervalMs - (clock.now() % intervalMs)
     cancel = clock.after(untilNext + random.float() * JITTER_MS, scrub)
@@ -33,9 +34,17 @@ export function startReaper(components: ReaperComponents): () => void {
     const since = syncedAt()
     // Whoever has just come judges nobody: it may have missed their heartbeats.
     if (since === undefined || clock.monotonic() - since < intervalMs) return
-    const { collected, ended } = ledger.reap()
+    cancelRest()
+    reap()
+  }
+  const reap = () => {
+    const { collected, hasMore, ended } = ledger.reap()
     if (collected + ended > 0) logger.debug('scrubbed', { collected, ended })
+    if (hasMore) cancelRest = clock.after(SCRUB_REST_MS, reap)
   }
   wait()
-  return () => cancel()
+  return () => {
+    cancel()
+    cancelRest()
+  }
 }

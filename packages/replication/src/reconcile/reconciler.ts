@@ -311,7 +311,7 @@ class ChannelReconciler implements Reconciler {
       this.#init.onRefusedThere(keyed, code)
       // Codes are a remote's words: only those that look like ours get a counter.
       const known = /^[A-Z_]{3,16}$/.test(code) && Object.keys(this.refusedThere).length < 32
-      const name = known || code in this.refusedThere ? code : 'OTHER'
+      const name = known || Object.hasOwn(this.refusedThere, code) ? code : 'OTHER'
       this.refusedThere[name] = (this.refusedThere[name] ?? 0) + 1
     }
   }

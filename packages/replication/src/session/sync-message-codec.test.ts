@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createSeededRandom } from '@mesh/testkit'
 import { describe, expect, it } from 'vitest'
+import { MAX_SYNC_MESSAGE_BYTES } from '../limits.ts'
 import { twinEntry } from '../../test/twin-ledger.ts'
 import type { SyncMessage } from './sync-message.ts'
 import { decodeSyncMessage, encodeSyncMessage } from './sync-message-codec.ts'
@@ -112,6 +113,40 @@ describe('the encoding of messages', () => {
     const items = Array.from({ length: 257 }, (_, at) => item(`k${at}`))
     const lists = [{ from: undefined, to: undefined, items }]
     expect(decodeSyncMessage(encodeSyncMessage({ ...full, lists }))).toBeUndefined()
+  })
+
+  it('takes as many items as fit into a message, and refuses more of next to nothing', () => {
+    const range = (at: number) => ({ bucket: 'b', key: `k${at}` })
+    const lists = Array.from({ length: 300 }, (_, at) => ({
+      from: range(at * 40),
+      to: range(at * 40 + 40),
+      items: Array.from({ length: 36 }, (_unused, n) => item(`k${at * 40 + n}`)),
+    }))
+    const bytes = encodeSyncMessage({ ...full, lists })
+    expect(bytes.length).toBeGreaterThan(MAX_SYNC_MESSAGE_BYTES)
+    expect(decodeSyncMessage(bytes)?.lists).toHaveLength(300)
+    // an item that is a hash alone, and lists of 250 of them
+    const least = Uint8Array.of(0x32, 18, 0x1a, 16, ...new Uint8Array(16))
+    const list = Uint8Array.of(0x1a, 0x88, 0x27, ...Array.from({ length: 250 }, () => [...least]).flat())
+    const listsOf = (count: number) =>
+      decodeSyncMessage(Buffer.concat(Array.from({ length: count }, () => list)))
+    expect(listsOf(65)?.lists).toHaveLength(65)
+    expect(listsOf(66)).toBeUndefined()
+    expect(66 * list.length).toBeLessThan(MAX_SYNC_MESSAGE_BYTES)
+  })
+
+  it.each([
+    ['an item', 0x1a, 2, 0x32, 0],
+    ['a refusal', 0x32, 0],
+  ])('refuses %s without a hash', (_, ...bytes) => {
+    expect(decodeSyncMessage(Uint8Array.from(bytes))).toBeUndefined()
+  })
+
+  it('refuses a part with fields without end', () => {
+    const fields = (count: number) =>
+      Uint8Array.of(0x22, 2 * count, ...Array.from({ length: count }, () => [0x12, 0]).flat())
+    expect(decodeSyncMessage(fields(32))?.wants).toEqual([{ bucket: '', key: '' }])
+    expect(decodeSyncMessage(fields(33))).toBeUndefined()
   })
 
   it('refuses nested groups without end', () => {

@@ -16,6 +16,7 @@ interface SendingLoadInit {
 export class SendingLoad {
   readonly #init: SendingLoadInit
   readonly #turns: LoopTurns
+  readonly #waiting: (() => void)[] = []
   readonly #lists = new Map<string, ShareList>()
 
   constructor(init: SendingLoadInit) {
@@ -23,10 +24,18 @@ export class SendingLoad {
     this.#turns = new LoopTurns(SENDING_TURN_MS, init.clock)
   }
 
-  /** Resolves in a turn of the event loop that has time left; undefined: this one has. */
+  /** Undefined: this turn of the event loop has time left. Else resolves in a later one, in which nobody else goes on. */
   inTurn(): Promise<void> | undefined {
-    if (this.#turns.isTimeLeft()) return undefined
-    return new Promise((resolve) => this.#turns.later(resolve))
+    if (this.#waiting.length === 0 && this.#turns.isTimeLeft()) return undefined
+    return new Promise((resolve) => {
+      if (this.#waiting.push(resolve) === 1) setImmediate(this.#next)
+    })
+  }
+
+  /** What follows a promise runs after this: of several that resolve at once nobody would see how long the others take. */
+  readonly #next = (): void => {
+    this.#waiting.shift()?.()
+    if (this.#waiting.length > 0) setImmediate(this.#next)
   }
 
   /** The number of blocks that are read with one system call: fewer where there are many receivers. */

@@ -1,16 +1,33 @@
 /** Inbound streams that came before their peer's key or entry in the ledger: kept unread, one a peer, for a while. */
-import type { Clock, PeerId } from '@mesh/core'
+import { addressGroup, type Clock, KeyedCounts, type PeerId } from '@mesh/core'
 import type { ByteStream } from '../ports.ts'
-import { MAX_HELD_STREAMS, STREAM_HELD_MS } from './limits.ts'
+import { MAX_HELD_STREAMS, MAX_HELD_STREAMS_OF_ADDRESS, STREAM_HELD_MS } from './limits.ts'
+
+interface HeldStreamsInit {
+  readonly clock: Clock
+  /** The IP address at which a peer is connected; those without one count alone. */
+  readonly addressOf: (peer: PeerId) => string | undefined
+  /** Called with a stream that is not kept, or waited too long; it has to end it. */
+  readonly onRefused: (stream: ByteStream) => void
+}
+
+interface Held {
+  readonly stream: ByteStream
+  /** What it counts under. */
+  readonly group: string
+  readonly cancel: () => void
+}
 
 export class HeldStreams {
-  readonly #held = new Map<PeerId, { readonly stream: ByteStream; readonly cancel: () => void }>()
+  readonly #held = new Map<PeerId, Held>()
+  readonly #byAddress = new KeyedCounts<string>()
   readonly #clock: Clock
-  readonly #onRefused: (stream: ByteStream) => void
+  readonly #addressOf: HeldStreamsInit['addressOf']
+  readonly #onRefused: HeldStreamsInit['onRefused']
 
-  /** @param onRefused called with a stream that is not kept, or waited too long; it has to end it */
-  constructor(clock: Clock, onRefused: (stream: ByteStream) => void) {
+  constructor({ clock, addressOf, onRefused }: HeldStreamsInit) {
     this.#clock = clock
+    this.#addressOf = addressOf
     this.#onRefused = onRefused
   }
 
@@ -18,18 +35,23 @@ export class HeldStreams {
   hold(stream: ByteStream): void {
     const { peer } = stream
     this.release(peer)?.abort(new Error('a newer stream took its place'))
-    if (this.#held.size >= MAX_HELD_STREAMS) return this.#onRefused(stream)
+    const group = addressGroup(this.#addressOf(peer) ?? peer)
+    const isFull =
+      this.#held.size >= MAX_HELD_STREAMS || this.#byAddress.of(group) >= MAX_HELD_STREAMS_OF_ADDRESS
+    if (isFull) return this.#onRefused(stream)
     const cancel = this.#clock.after(STREAM_HELD_MS, () => {
       this.release(peer)
       this.#onRefused(stream)
     })
-    this.#held.set(peer, { stream, cancel })
+    this.#held.set(peer, { stream, group, cancel })
+    this.#byAddress.add(group)
   }
 
   /** Takes the peer's stream out. */
   release(peer: PeerId): ByteStream | undefined {
     const found = this.#held.get(peer)
     found?.cancel()
+    if (found !== undefined) this.#byAddress.remove(found.group)
     this.#held.delete(peer)
     return found?.stream
   }

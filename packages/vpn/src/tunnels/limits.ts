@@ -84,7 +84,9 @@ export const MAX_NEW_STREAMS = 16
 export const NEW_STREAM_EVERY_MS = 2_000
 /** How long a stream is kept unread, in ms, that comes before its peer's key or entry in the ledger. */
 export const STREAM_HELD_MS = 10_000
-/** The most streams that are kept so. */
-export const MAX_HELD_STREAMS = 256
+/** The most streams that are kept so: unread, each holds up to 256 KiB. */
+export const MAX_HELD_STREAMS = 64
+/** The same of one address, or over one relay. */
+export const MAX_HELD_STREAMS_OF_ADDRESS = 32
 /** How long a relayed stream may still bring what it has, in ms, after a direct one came. */
 export const STREAM_MOVE_MS = 500

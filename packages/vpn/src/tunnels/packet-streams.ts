@@ -28,7 +28,7 @@ import type { Refusal, RefusalCounter } from './refusals.ts'
 
 interface PacketStreamsComponents {
   readonly engine: Pick<Engine, 'take' | 'inject' | 'restart' | 'retryHandshake'>
-  readonly network: Pick<VpnNetwork, 'streams' | 'pathOf'>
+  readonly network: Pick<VpnNetwork, 'streams' | 'pathOf' | 'addressOf'>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -95,7 +95,12 @@ class EnginePacketStreams implements PacketStreams {
 
   constructor(components: PacketStreamsComponents) {
     this.#components = components
-    this.#held = new HeldStreams(components.clock, (stream) => this.#refuse(stream, 'packets.not_ready'))
+    const { clock, network } = components
+    this.#held = new HeldStreams({
+      clock,
+      addressOf: (peer) => network.addressOf?.(peer),
+      onRefused: (stream) => this.#refuse(stream, 'packets.not_ready'),
+    })
   }
 
   async start(): Promise<void> {
