@@ -36,7 +36,11 @@ type Connect = (this: Transport, ...args: unknown[]) => Promise<unknown>
 const CONNECTING = 'net.client.socket'
 const LISTENING = 'tracing:net.server.listen:asyncEnd'
 
-/** @param watch gets each of the sockets that connect */
+/**
+ * Begins to mark the sockets of this host, which `during` and `transport` tell from others.
+ *
+ * @param watch gets each of the sockets that connect
+ */
 export function createSocketMarker(
   mark: MarkSocket,
   watch: (socket: Socket) => void = () => {},
