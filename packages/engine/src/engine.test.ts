@@ -88,12 +88,13 @@ it.skipIf(whyNoAddon !== undefined)(
     expect(surface.mapBlocksFrom(256 * 1024)).toBe(true)
     // what the library takes its bound from
     for (const { buffer } of allocate(4, 16 * 2 ** 20)) buffer.transfer(0)
-    const blocks = allocate(16, 4 * 2 ** 20)
+    const blocks = allocate(48, 4 * 2 ** 20)
     const before = residentMb()
     // every second one lives, so that those between could not be given back in a row
     for (const [at, { buffer }] of blocks.entries()) if (at % 2 === 0) buffer.transfer(0)
-    expect(residentMb()).toBeLessThan(before - 24)
-    expect(blocks).toHaveLength(16)
+    // 96 MB went; other threads of this process allocate meanwhile
+    expect(residentMb()).toBeLessThan(before - 64)
+    expect(blocks).toHaveLength(48)
   },
 )
 
