@@ -99,7 +99,7 @@ function familyOf(address: string): 'ip' | 'ip6' {
   return isIP(address) === 6 ? 'ip6' : 'ip'
 }
 
-/** What stands: all, all but the way back of answers, which kernels before 5.2 refuse, or nothing for want of nftables. */
+/** How much of it stands: all, all but the way back of answers, which kernels before 5.2 refuse, or nothing for want of nftables. */
 export type GuardOutcome = 'all' | 'withoutAnswers' | 'none'
 
 export function applyGuard(init: GuardInit): GuardOutcome {

@@ -23,7 +23,7 @@ interface ReadSocket extends Pick<Socket, 'bytesRead' | 'destroyed' | 'isPaused'
 }
 
 export class ReadTurns {
-  /** What has the sockets that wait read again, in their order. */
+  /** Functions that have the sockets which wait read again, in their order. */
   readonly #waiting: (() => void)[] = []
 
   /** Has a connection share turns with all others. */

@@ -32,7 +32,7 @@ export class SendingLoad {
     })
   }
 
-  /** What follows a promise runs after this: of several that resolve at once nobody would see how long the others take. */
+  /** Lets one go on in each turn: of several that resolve at once nobody would see how long the others take. */
   readonly #next = (): void => {
     this.#waiting.shift()?.()
     if (this.#waiting.length > 0) setImmediate(this.#next)

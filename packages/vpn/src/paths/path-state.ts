@@ -164,7 +164,7 @@ export type PathEffect =
       readonly socket: LocalSocket
       readonly nonce: bigint
       readonly length: number
-      /** As of a ping: who forges where its probes come from has them answered to a stranger. */
+      /** True as for a ping: who forges where its probes come from has them answered to a stranger. */
       readonly isProven: boolean
     }
   /** From now on packets go so; undefined: by the stream alone. */

@@ -25,7 +25,7 @@ import type { PathEffect } from './path-state.ts'
 export interface PeerProbes {
   readonly proven: TokenBucket
   readonly unproven: TokenBucket
-  /** Of its own probes, how many are answered. */
+  /** How many of its own probes are answered. */
   readonly answers: TokenBucket
 }
 
@@ -62,7 +62,7 @@ export class ProbeBudget {
   }
 }
 
-/** What goes to addresses that never answered: they may be those of strangers. */
+/** The bounds of probes to addresses that never answered: they may be those of strangers. */
 interface UnprovenBudget {
   readonly toAddress: RateLimiter
   readonly ofAddress: RateLimiter

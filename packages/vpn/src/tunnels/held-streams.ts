@@ -13,7 +13,7 @@ interface HeldStreamsInit {
 
 interface Held {
   readonly stream: ByteStream
-  /** What it counts under. */
+  /** The group of addresses that it counts under. */
   readonly group: string
   readonly cancel: () => void
 }

@@ -76,7 +76,7 @@ interface PeerStreams {
   readonly inbound: InboundStream
   /** How many new streams may come. */
   readonly newStreams: TokenBucket
-  /** Since when packets go to the peer and nothing comes; undefined: something came, nothing goes, or it was told. */
+  /** The time from which packets go to the peer and nothing comes; undefined: something came, nothing goes, or it was told. */
   unansweredSince: number | undefined
   /** It was told that nothing comes, and nothing came since. */
   isTold: boolean
