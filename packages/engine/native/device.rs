@@ -151,6 +151,11 @@ impl MemoryEnd {
         Some(buffer)
     }
 
+    /// How many queues there are.
+    pub fn queues(&self) -> usize {
+        self.far.len()
+    }
+
     /// The number of the queue that a packet goes by: that of its addresses and ports.
     pub fn number_of(&self, packet: &[u8]) -> usize {
         let mut hasher = DefaultHasher::new();

@@ -28,13 +28,19 @@ fn path_needed(end: &mut End) {
     }
 }
 
-/// Waits until all that was sent to `end` was read from its device.
+/// Waits until all that was sent to `end` was read from its device: one more packet has its turn in each queue.
 fn settled(end: &mut End) {
     let noted = |end: &End| end.engine.counters().dropped(Reason::Malformed);
-    let before = noted(end);
-    let (began, mut sent) = (Instant::now(), false);
-    while noted(end) == before {
-        sent = sent || end.kernel.send(&[0xff; 30]);
+    let (began, before, queues) = (Instant::now(), noted(end), end.kernel.queues());
+    for queue in 0..queues {
+        let packets = (0..=u8::MAX).map(|byte| [byte | 0xf0, byte].repeat(15));
+        let last = packets.into_iter().find(|packet| end.kernel.number_of(packet) == queue).unwrap();
+        while !end.kernel.send(&last) {
+            assert!(began.elapsed() < PATIENCE);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    while noted(end) < before + queues as u64 {
         assert!(began.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(1));
     }
