@@ -40,13 +40,14 @@ interface Soaked {
   readonly nodes: SoakNodes
   readonly memory: MemoryWatch
   readonly writer: SoakWriter
-  /** Hears what is waited for. */
+  /** Hears what is waited for, and what failed. */
   readonly tell: (line: string) => void
 }
 
 export async function judgeSoak({ minutes, nodes, memory, writer, tell }: Soaked): Promise<SoakResult> {
   const { ledgers, unequal, equalLast, equalAfterS } = await untilEqual(nodes, tell)
   const failures = nodes.failures()
+  for (const failure of failures) tell(`failure: ${failure}`)
   const result = {
     minutes,
     nodes: nodes.running().length,

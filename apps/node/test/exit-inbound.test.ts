@@ -3,20 +3,14 @@
  * there, before and after the exit was switched on, and no packet of a connection that the machine began goes past the exit.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { engineSupport } from '@mesh/engine'
-import { createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { createLab, eventually, type Lab } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createVpnLab, type Machine, ping, pingSoon, runIn, type VpnLab } from './vpn-lab.ts'
+import { EXIT, EXIT6, EXIT_HOSTS, FAR, FAR6, USER, USER6, wireExit } from './exit-lab.ts'
+import { createVpnLab, type Machine, ping, pingSoon, runIn, type VpnLab, whyNoVpn } from './vpn-lab.ts'
 
-const support = engineSupport()
-const why =
-  whyNoNamespaces(['ip', 'nft', 'ping', 'curl', 'conntrack']) ??
-  (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip', 'nft', 'ping', 'curl', 'conntrack'])
 const suite = why === undefined ? 'an exit and inbound' : `an exit and inbound (skipped: ${why})`
 
-const [FAR4, FAR6] = ['198.51.100.1', '2001:db8:1::1']
-const [USER4, USER6] = ['203.0.113.10', '2001:db8:a::10']
-const [EXIT, EXIT6] = ['203.0.113.20', '2001:db8:b::20']
 /** What listens on the user's machine, and what it connects to. */
 const [HTTP, ECHO, TALKER] = [8_022, 8_023, 9_000]
 
@@ -30,7 +24,7 @@ const COUNTERS = `table inet count {
     iifname user ip daddr ${EXIT} accept
     iifname user ip6 daddr ${EXIT6} accept
     iifname user tcp sport { ${HTTP}, ${ECHO} } counter name answers accept
-    iifname user ip saddr ${USER4} counter name past
+    iifname user ip saddr ${USER} counter name past
     iifname user ip6 saddr ${USER6} counter name past
     iifname user ip saddr 10.1.0.0/24 counter name past
   }
@@ -45,16 +39,16 @@ const TALKING_SERVER = `
 require('node:net').createServer((socket) => {
   const timer = setInterval(() => socket.write('word'), 20)
   socket.on('error', () => {}).on('close', () => clearInterval(timer))
-}).listen(${TALKER}, '${FAR4}')`
+}).listen(${TALKER}, '${FAR}')`
 
 /** Prints each line that comes back. */
 const ECHO_CLIENT = `
-const socket = require('node:net').connect({ port: ${ECHO}, host: '${USER4}', localAddress: '${FAR4}' })
+const socket = require('node:net').connect({ port: ${ECHO}, host: '${USER}', localAddress: '${FAR}' })
 setInterval(() => socket.write('line\\n'), 50)
 socket.on('error', () => process.exit(1)).pipe(process.stdout)`
 
 const LISTENER = `
-require('node:net').connect(${TALKER}, '${FAR4}').on('error', () => process.exit(1)).on('data', () => process.stdout.write('.'))`
+require('node:net').connect(${TALKER}, '${FAR}').on('error', () => process.exit(1)).on('data', () => process.stdout.write('.'))`
 
 describe.skipIf(why !== undefined)(suite, () => {
   let lab: Lab
@@ -64,28 +58,8 @@ describe.skipIf(why !== undefined)(suite, () => {
   const children: ChildProcess[] = []
 
   beforeAll(async () => {
-    lab = createLab(['net', 'user', 'exit'])
-    const end = (host: string, device: string, addresses: string[]) => ({ host, device, addresses })
-    lab.wire(
-      end('user', 'eth0', [`${USER4}/28`, `${USER6}/64`]),
-      end('net', 'user', ['203.0.113.1/28', '2001:db8:a::1/64']),
-    )
-    lab.wire(
-      end('exit', 'eth0', [`${EXIT}/28`, `${EXIT6}/64`]),
-      end('net', 'exit', ['203.0.113.17/28', '2001:db8:b::1/64']),
-    )
-    for (const host of ['net', 'exit'])
-      lab.run(host, ['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'])
-    lab.run('net', ['ip', 'addr', 'add', `${FAR4}/32`, 'dev', 'lo'])
-    lab.run('net', ['ip', 'addr', 'add', `${FAR6}/128`, 'dev', 'lo'])
-    lab.run('net', ['nft', COUNTERS])
-    for (const [host, v4, v6] of [
-      ['user', '203.0.113.1', '2001:db8:a::1'],
-      ['exit', '203.0.113.17', '2001:db8:b::1'],
-    ] as const) {
-      lab.run(host, ['ip', 'route', 'add', 'default', 'via', v4])
-      lab.run(host, ['ip', '-6', 'route', 'add', 'default', 'via', v6])
-    }
+    lab = createLab([...EXIT_HOSTS])
+    wireExit(lab, COUNTERS)
     runNode('user', USER_SERVERS)
     runNode('net', TALKING_SERVER)
     vpn = createVpnLab(lab)
@@ -134,9 +108,9 @@ describe.skipIf(why !== undefined)(suite, () => {
     // from here on; the server goes on talking to the connection that the machine began before
     lab.run('net', ['nft', 'reset', 'counters'])
     user = await starting
-    await pingSoon(lab, 'user', FAR4, 60_000)
+    await pingSoon(lab, 'user', FAR, 60_000)
     await untilMore(echoed, 20_000)
-    await eventually(async () => expect(await fetched(FAR4, USER4)).toBe('here'), {
+    await eventually(async () => expect(await fetched(FAR, USER)).toBe('here'), {
       withinMs: 15_000,
       everyMs: 200,
     })
@@ -154,8 +128,8 @@ describe.skipIf(why !== undefined)(suite, () => {
     await untilMore(echoed)
     lab.run('user', ['conntrack', '-F'])
     // what talks to the machine now is the first that the firewall sees of a connection which the machine began
-    await ping(lab, 'user', FAR4, { count: 10 })
+    await ping(lab, 'user', FAR, { count: 10 })
     expect(counted('past')).toBe(0)
-    expect(await fetched(FAR4, USER4)).toBe('here')
+    expect(await fetched(FAR, USER)).toBe('here')
   }, 60_000)
 })

@@ -6,11 +6,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { engineSupport } from '@mesh/engine'
-import { createLab, eventually, findWireguardGo, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { createLab, eventually, findWireguardGo, type Lab } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandWords } from './harness.ts'
 import { startStockWireguard, type StockWireguard } from './stock-wireguard.ts'
+import { EXIT, EXIT6, EXIT_HOSTS, FAR, FAR6, USER, USER6, wireExit } from './exit-lab.ts'
 import {
   createVpnLab,
   iperf,
@@ -20,19 +20,16 @@ import {
   runIn,
   serveIperf,
   type VpnLab,
+  whyNoVpn,
 } from './vpn-lab.ts'
 
-const support = engineSupport()
 const wireguardGo = findWireguardGo()
-const why =
-  whyNoNamespaces(['ip', 'nft', 'ping', 'dig', 'iperf3', 'curl']) ??
-  (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip', 'nft', 'ping', 'dig', 'iperf3', 'curl'])
 const suite = why === undefined ? 'an exit node' : `an exit node (skipped: ${why})`
 
-const [FAR4, FAR6, LAN_DNS] = ['198.51.100.1', '2001:db8:1::1', '192.168.7.53']
+const LAN_DNS = '192.168.7.53'
 /** Behind a router of the local network. */
 const FAR_LAN = '10.77.0.1'
-const [USER, EXIT] = ['203.0.113.10', '203.0.113.20']
 
 /** Counts what the user's machine sends to the Internet past the exit, but for what a link needs. */
 const COUNTERS = `table inet count {
@@ -43,13 +40,13 @@ const COUNTERS = `table inet count {
     type filter hook prerouting priority -300; policy accept;
     icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, mld2-listener-report } accept
     iifname user ip saddr ${USER} ip daddr != ${EXIT} counter name past
-    iifname user ip6 saddr 2001:db8:a::10 ip6 daddr != 2001:db8:b::20 counter name past
+    iifname user ip6 saddr ${USER6} ip6 daddr != ${EXIT6} counter name past
     iifname user ip saddr 10.1.0.0/24 counter name past
     iifname user ip6 saddr fd00:1::/64 counter name past
     iifname exit ip saddr 10.1.0.0/24 counter name unchanged
     iifname exit ip6 saddr fd00:1::/64 counter name unchanged
-    ip saddr ${EXIT} ip daddr ${FAR4} counter name byExit
-    ip6 saddr 2001:db8:b::20 ip6 daddr ${FAR6} counter name byExit
+    ip saddr ${EXIT} ip daddr ${FAR} counter name byExit
+    ip6 saddr ${EXIT6} ip6 daddr ${FAR6} counter name byExit
   }
 }`
 
@@ -73,8 +70,8 @@ const DROPPING = `table ip filter {
 const DNS_SERVER = `
 const socket = require('node:dgram').createSocket('udp4')
 socket.on('message', (query, { port, address }) => { query[2] |= 0x80; socket.send(query, port, address) })
-socket.bind(53, '${FAR4}')
-require('node:http').createServer((request, response) => response.end('from ' + request.socket.remoteAddress)).listen(80, '${FAR4}')`
+socket.bind(53, '${FAR}')
+require('node:http').createServer((request, response) => response.end('from ' + request.socket.remoteAddress)).listen(80, '${FAR}')`
 
 describe.skipIf(why !== undefined)(suite, () => {
   let lab: Lab
@@ -88,36 +85,19 @@ describe.skipIf(why !== undefined)(suite, () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'mesh-exit-'))
-    lab = createLab(['net', 'user', 'exit', 'lan'])
-    const end = (host: string, device: string, addresses: string[]) => ({ host, device, addresses })
+    lab = createLab([...EXIT_HOSTS, 'lan'])
+    wireExit(lab, COUNTERS)
     lab.wire(
-      end('user', 'eth0', [`${USER}/28`, '2001:db8:a::10/64']),
-      end('net', 'user', ['203.0.113.1/28', '2001:db8:a::1/64']),
+      { host: 'user', device: 'eth1', addresses: ['192.168.7.1/24'] },
+      { host: 'lan', device: 'eth0', addresses: [`${LAN_DNS}/24`] },
     )
-    lab.wire(
-      end('exit', 'eth0', [`${EXIT}/28`, '2001:db8:b::20/64']),
-      end('net', 'exit', ['203.0.113.17/28', '2001:db8:b::1/64']),
-    )
-    lab.wire(end('user', 'eth1', ['192.168.7.1/24']), end('lan', 'eth0', [`${LAN_DNS}/24`]))
-    for (const host of ['net', 'exit'])
-      lab.run(host, ['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'])
-    lab.run('net', ['ip', 'addr', 'add', `${FAR4}/32`, 'dev', 'lo'])
-    lab.run('net', ['ip', 'addr', 'add', `${FAR6}/128`, 'dev', 'lo'])
-    lab.run('net', ['nft', COUNTERS])
     // whoever takes the Internet for its own link finds it there: a bound socket would
     lab.run('net', ['sysctl', '-qw', 'net.ipv4.conf.user.proxy_arp=1'])
-    for (const [host, v4, v6] of [
-      ['user', '203.0.113.1', '2001:db8:a::1'],
-      ['exit', '203.0.113.17', '2001:db8:b::1'],
-    ] as const) {
-      lab.run(host, ['ip', 'route', 'add', 'default', 'via', v4])
-      lab.run(host, ['ip', '-6', 'route', 'add', 'default', 'via', v6])
-    }
     lab.run('lan', ['ip', 'addr', 'add', `${FAR_LAN}/32`, 'dev', 'lo'])
     lab.run('user', ['ip', 'route', 'add', '10.77.0.0/16', 'via', LAN_DNS])
     resolverFolder = join('/etc/netns', lab.name('exit'))
     mkdirSync(resolverFolder, { recursive: true })
-    writeFileSync(join(resolverFolder, 'resolv.conf'), `nameserver ${FAR4}\n`)
+    writeFileSync(join(resolverFolder, 'resolv.conf'), `nameserver ${FAR}\n`)
     inside('net', [process.execPath, '-e', DNS_SERVER])
     vpn = createVpnLab(lab)
     exit = await startExit()
@@ -173,13 +153,13 @@ describe.skipIf(why !== undefined)(suite, () => {
   }
 
   async function expectInternet(): Promise<void> {
-    await Promise.all([pingSoon(lab, 'user', FAR4, 60_000), pingSoon(lab, 'user', FAR6, 60_000)])
+    await Promise.all([pingSoon(lab, 'user', FAR, 60_000), pingSoon(lab, 'user', FAR6, 60_000)])
     expect(counted('past')).toBe(0)
   }
 
   /** Also by sockets that choose the interface themselves. */
   async function expectDropped(): Promise<void> {
-    const tries = [FAR4, FAR6].flatMap((far) => [
+    const tries = [FAR, FAR6].flatMap((far) => [
       ping(lab, 'user', far, { count: 1, withinS: 1 }),
       ping(lab, 'user', far, { count: 1, withinS: 1, from: 'eth0' }),
     ])
@@ -203,7 +183,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     const starting = startUser(['--exit-node=gate'])
     await eventually(() => expect(rules('-6')).toContain('5100:'), { withinMs: 20_000, everyMs: 20 })
     // before there is an exit, and through all that follows
-    for (const far of [FAR4, FAR6]) inside('user', ['ping', '-n', '-q', '-i', '0.1', far])
+    for (const far of [FAR, FAR6]) inside('user', ['ping', '-n', '-q', '-i', '0.1', far])
     user = await starting
     await expectInternet()
     // a normal start is no error
@@ -222,13 +202,13 @@ describe.skipIf(why !== undefined)(suite, () => {
         Families: ['ipv4', 'ipv6'],
       })
     })
-    expect(await runIn(lab, 'user', ['curl', '-sS', '--max-time', '10', `http://${FAR4}/`])).toBe(
+    expect(await runIn(lab, 'user', ['curl', '-sS', '--max-time', '10', `http://${FAR}/`])).toBe(
       `from ${EXIT}`,
     )
     const stop = await serveIperf(lab, 'net')
     try {
       for (const direction of [[], ['-R']])
-        expect((await iperf(lab, 'user', FAR4, direction)).bitsPerSecond).toBeGreaterThan(1e6)
+        expect((await iperf(lab, 'user', FAR, direction)).bitsPerSecond).toBeGreaterThan(1e6)
     } finally {
       await stop()
     }
@@ -241,20 +221,20 @@ describe.skipIf(why !== undefined)(suite, () => {
   /** A stock app on `host` that sends what is for the Internet, and no more, to the node that gave the configuration. */
   async function startGuest(host: string, configuration: string): Promise<void> {
     const file = 'file' in wireguardGo ? wireguardGo.file : ''
-    const [device, routes] = [`wg${host}`, [`${FAR4}/32`, `${FAR6}/128`]]
+    const [device, routes] = [`wg${host}`, [`${FAR}/32`, `${FAR6}/128`]]
     guests.push(await startStockWireguard({ lab, host, file, device, configuration, routes }))
   }
 
   async function expectInternetOfGuest(host: string): Promise<void> {
-    await Promise.all([pingSoon(lab, host, FAR4, 30_000), pingSoon(lab, host, FAR6, 30_000)])
-    const fetched = await runIn(lab, host, ['curl', '-sS', '--max-time', '10', `http://${FAR4}/`])
+    await Promise.all([pingSoon(lab, host, FAR, 30_000), pingSoon(lab, host, FAR6, 30_000)])
+    const fetched = await runIn(lab, host, ['curl', '-sS', '--max-time', '10', `http://${FAR}/`])
     expect(fetched).toBe(`from ${EXIT}`)
   }
 
   /** Where there is a guest on `lan`. */
   async function expectGuestDropped(): Promise<void> {
     if (guests.length === 0) return
-    await expect(ping(lab, 'lan', FAR4, { count: 1, withinS: 1 })).rejects.toThrow('ping')
+    await expect(ping(lab, 'lan', FAR, { count: 1, withinS: 1 })).rejects.toThrow('ping')
   }
 
   /** A stock app on the user's machine, whose own node has ended, is a guest of the exit itself. */
@@ -341,7 +321,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     expect((await user.control.getVpn()).ExitNode?.Wanted).toBe('gate')
     await user.control.deleteExitNode()
     expect([rules('-4'), rules('-6')].join()).not.toContain('51')
-    await ping(lab, 'user', FAR4, { count: 1 })
+    await ping(lab, 'user', FAR, { count: 1 })
     expect(counted('past')).toBeGreaterThan(0)
     await user.stop()
     user = await startUser(flags)
@@ -361,7 +341,7 @@ describe.skipIf(why !== undefined)(suite, () => {
   test('nothing is left at the end, nor after a kill once a node starts without an exit', async () => {
     await user.stop()
     expect([rules('-4'), rules('-6')].join()).not.toContain('51')
-    await ping(lab, 'user', FAR4, { count: 1 })
+    await ping(lab, 'user', FAR, { count: 1 })
     expect(counted('past')).toBeGreaterThan(0)
     user = await startUser(['--exit-node=gate'])
     await user.stop('SIGKILL')

@@ -5,8 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { engineSupport } from '@mesh/engine'
-import { bridge, createLab, eventually, findWireguardGo, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { bridge, createLab, eventually, findWireguardGo, type Lab } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startStockWireguard, type StockWireguard, valueOf } from './stock-wireguard.ts'
 import {
@@ -18,13 +17,12 @@ import {
   runIn,
   serveIperf,
   type VpnLab,
+  whyNoVpn,
 } from './vpn-lab.ts'
 
-const support = engineSupport()
 const wireguardGo = findWireguardGo()
 const why =
-  whyNoNamespaces(['ip', 'ping', 'iperf3', 'wg', 'dig']) ??
-  (support.supported ? undefined : support.message) ??
+  whyNoVpn(['ip', 'ping', 'iperf3', 'wg', 'dig']) ??
   ('skipped' in wireguardGo ? wireguardGo.skipped : undefined)
 const suite = why === undefined ? 'guests' : `guests (skipped: ${why})`
 

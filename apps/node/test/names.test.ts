@@ -1,13 +1,11 @@
 /** What nodes are called: told to other members whether or not they have a VPN, and told apart where two are alike. */
-import { engineSupport } from '@mesh/engine'
-import { createLab, eventually, whyNoNamespaces } from '@mesh/testkit'
+import { createLab, eventually } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { createMesh, makeToken, type Mesh, type NodeProcess } from './harness.ts'
-import { createVpnLab } from './vpn-lab.ts'
+import { createVpnLab, whyNoVpn } from './vpn-lab.ts'
 import { createCleanUps } from './suite.ts'
 
-const support = engineSupport()
-const why = whyNoNamespaces(['ip']) ?? (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip'])
 const suite = why === undefined ? 'machines of one name' : `machines of one name (skipped: ${why})`
 
 const cleanUps = createCleanUps()

@@ -1,14 +1,12 @@
 /** `mesh` without a command, as a person runs it: what it says, what it needs, how it ends, and who asks it. */
-import { engineSupport } from '@mesh/engine'
-import { createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { createLab, eventually, type Lab } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import type { VpnView } from '@mesh/api-contract'
 import { type CommandResult, commandWords, createMesh, makeToken, type Mesh } from './harness.ts'
-import { createVpnLab, runIn, type VpnLab } from './vpn-lab.ts'
+import { createVpnLab, runIn, type VpnLab, whyNoVpn } from './vpn-lab.ts'
 import { createCleanUps } from './suite.ts'
 
-const support = engineSupport()
-const why = whyNoNamespaces(['ip', 'setpriv', 'unshare']) ?? (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip', 'setpriv', 'unshare'])
 const suite = why === undefined ? 'mesh in namespaces' : `mesh in namespaces (skipped: ${why})`
 
 const cleanUps = createCleanUps()

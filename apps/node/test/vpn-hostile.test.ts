@@ -4,18 +4,16 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { engineSupport } from '@mesh/engine'
-import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { bridge, createLab, eventually, type Lab } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
-import { createVpnLab, type Machine, ping, pingSoon, runIn } from './vpn-lab.ts'
+import { createVpnLab, type Machine, ping, pingSoon, runIn, whyNoVpn } from './vpn-lab.ts'
 import { createCleanUps } from './suite.ts'
 
 const HOSTILE_ADDRESS = '10.1.0.66'
 /** The victim's queues and windows together are bounded by a few MB; garbage collection is lazy. */
 const MAX_GROWTH_MB = 80
 
-const support = engineSupport()
-const why = whyNoNamespaces(['ip', 'ping']) ?? (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip', 'ping'])
 const suite = why === undefined ? 'a hostile machine' : `a hostile machine (skipped: ${why})`
 
 const cleanUps = createCleanUps()

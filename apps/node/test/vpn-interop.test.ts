@@ -3,11 +3,10 @@
  * two rotations of the keys. Runs where EDGEVPN_BIN names the binary.
  */
 import { delay, systemClock } from '@mesh/core'
-import { engineSupport } from '@mesh/engine'
-import { bridge, createLab, eventually, whyNoNamespaces } from '@mesh/testkit'
+import { bridge, createLab, eventually } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { startEdgevpn, whyNoEdgevpn } from './edgevpn.ts'
-import { createVpnLab, iperf, ping, pingSoon, serveIperf } from './vpn-lab.ts'
+import { createVpnLab, iperf, ping, pingSoon, serveIperf, whyNoVpn } from './vpn-lab.ts'
 import { createCleanUps } from './suite.ts'
 
 const INTERVAL_S = 20
@@ -15,11 +14,7 @@ const OURS = ['--aliveness-healthcheck-interval=5s', '--ownership-ttl=24s']
 const THEIRS = ['--aliveness-healthcheck-interval', '5', '--ownership-ttl', '24']
 const THEIR_ADDRESS = '10.1.0.3'
 
-const support = engineSupport()
-const why =
-  whyNoEdgevpn() ??
-  whyNoNamespaces(['ip', 'ping', 'iperf3', 'curl']) ??
-  (support.supported ? undefined : support.message)
+const why = whyNoEdgevpn() ?? whyNoVpn(['ip', 'ping', 'iperf3', 'curl'])
 const suite = why === undefined ? 'a mixed VPN' : `a mixed VPN (skipped: ${why})`
 
 const cleanUps = createCleanUps()

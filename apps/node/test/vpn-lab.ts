@@ -4,9 +4,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { Lab } from '@mesh/testkit'
-import { eventually } from '@mesh/testkit'
+import { engineSupport } from '@mesh/engine'
+import { eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { createMesh, type Mesh, makeToken, type NodeProcess } from './harness.ts'
+
+/** Says why machines with the VPN cannot be tried here, which need these tools; undefined where they can. */
+export function whyNoVpn(tools: readonly string[]): string | undefined {
+  const support = engineSupport()
+  return whyNoNamespaces(tools) ?? (support.supported ? undefined : support.message)
+}
 
 export interface Machine extends NodeProcess {
   readonly host: string

@@ -1,13 +1,18 @@
 /** A path whose routers drop what is too long and do not say so, which narrows and widens while packets pass. */
-import { engineSupport } from '@mesh/engine'
-import { createLab, eventually, type Lab, NAT_UDP_PORT, whyNoNamespaces } from '@mesh/testkit'
+import { createLab, eventually, type Lab, NAT_UDP_PORT } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createVpnLab, iperf, type Machine, ping, pingSoon, serveIperf, type VpnLab } from './vpn-lab.ts'
+import {
+  createVpnLab,
+  iperf,
+  type Machine,
+  ping,
+  pingSoon,
+  serveIperf,
+  type VpnLab,
+  whyNoVpn,
+} from './vpn-lab.ts'
 
-const support = engineSupport()
-const why =
-  whyNoNamespaces(['ip', 'nft', 'ping', 'iperf3', 'ss', 'ethtool']) ??
-  (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip', 'nft', 'ping', 'iperf3', 'ss', 'ethtool'])
 const suite = why === undefined ? 'a path that narrows' : `a path that narrows (skipped: ${why})`
 
 /** The longest packet of the VPN, and the payload of a ping that is one. */

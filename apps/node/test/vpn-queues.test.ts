@@ -4,15 +4,21 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
-import { engineSupport } from '@mesh/engine'
+import { bridge, createLab, eventually, type Lab } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createVpnLab, iperf, type Machine, ping, pingSoon, serveIperf, type VpnLab } from './vpn-lab.ts'
+import {
+  createVpnLab,
+  iperf,
+  type Machine,
+  ping,
+  pingSoon,
+  serveIperf,
+  type VpnLab,
+  whyNoVpn,
+} from './vpn-lab.ts'
 import { suiteName } from './suite.ts'
 
-const support = engineSupport()
-const why =
-  whyNoNamespaces(['ip', 'ping', 'iperf3', 'ss']) ?? (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip', 'ping', 'iperf3', 'ss'])
 
 const HOSTS = ['hub', 'a', 'b', 'c'] as const
 const QUEUES = { hub: 2, a: 2, b: 2, c: 1 }

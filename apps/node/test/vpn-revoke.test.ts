@@ -1,16 +1,14 @@
 /** A machine with an interface of its own is shut out: within seconds nobody takes its packets, and others go on. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engineSupport } from '@mesh/engine'
-import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { bridge, createLab, eventually, type Lab } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { createCleanUps } from './suite.ts'
-import { createVpnLab, ping, pingSoon, runIn } from './vpn-lab.ts'
+import { createVpnLab, ping, pingSoon, runIn, whyNoVpn } from './vpn-lab.ts'
 
 const REVOKED_WITHIN_MS = 5_000
 
-const support = engineSupport()
-const why = whyNoNamespaces(['ip', 'ping']) ?? (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip', 'ping'])
 const cleanUps = createCleanUps()
 const HOSTS = ['home', 'guest', 'bad']
 

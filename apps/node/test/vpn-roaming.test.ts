@@ -1,12 +1,18 @@
 /** A machine that goes from one network to another, from Wi-Fi to a mobile one, each with a NAT of its own. */
-import { engineSupport } from '@mesh/engine'
-import { bridge, createLab, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
+import { bridge, createLab, eventually, type Lab } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createVpnLab, iperf, type Machine, pingSoon, runIn, serveIperf, type VpnLab } from './vpn-lab.ts'
+import {
+  createVpnLab,
+  iperf,
+  type Machine,
+  pingSoon,
+  runIn,
+  serveIperf,
+  type VpnLab,
+  whyNoVpn,
+} from './vpn-lab.ts'
 
-const support = engineSupport()
-const why =
-  whyNoNamespaces(['ip', 'nft', 'ping', 'iperf3']) ?? (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip', 'nft', 'ping', 'iperf3'])
 const suite = why === undefined ? 'roaming' : `roaming (skipped: ${why})`
 
 const NAT_RULES = `table ip nat {

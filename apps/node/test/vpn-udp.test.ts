@@ -4,16 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { engineSupport } from '@mesh/engine'
-import {
-  createLab,
-  createNatsLab,
-  eventually,
-  forgetMappings,
-  type Lab,
-  NAT_UDP_PORT,
-  whyNoNamespaces,
-} from '@mesh/testkit'
+import { createLab, createNatsLab, eventually, forgetMappings, type Lab, NAT_UDP_PORT } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createVpnLab,
@@ -24,11 +15,10 @@ import {
   runIn,
   serveIperf,
   type VpnLab,
+  whyNoVpn,
 } from './vpn-lab.ts'
 
-const support = engineSupport()
-const why =
-  whyNoNamespaces(['ip', 'nft', 'ping', 'iperf3', 'ss']) ?? (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip', 'nft', 'ping', 'iperf3', 'ss'])
 const suite = why === undefined ? 'packets over UDP' : `packets over UDP (skipped: ${why})`
 
 const NATS = {

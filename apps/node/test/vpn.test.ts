@@ -2,8 +2,7 @@
  * The VPN between machines (network namespaces), as people use it: ping and iperf3 between all pairs, through NATs and
  * relays, with every size of packet, through restarts, with leased addresses, and against a member that lies.
  */
-import { createLab, createNatLab, bridge, eventually, type Lab, whyNoNamespaces } from '@mesh/testkit'
-import { engineSupport } from '@mesh/engine'
+import { createLab, createNatLab, bridge, eventually, type Lab } from '@mesh/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createVpnLab,
@@ -14,12 +13,11 @@ import {
   runIn,
   serveIperf,
   type VpnLab,
+  whyNoVpn,
 } from './vpn-lab.ts'
 import { createCleanUps } from './suite.ts'
 
-const support = engineSupport()
-const why =
-  whyNoNamespaces(['ip', 'nft', 'ping', 'iperf3']) ?? (support.supported ? undefined : support.message)
+const why = whyNoVpn(['ip', 'nft', 'ping', 'iperf3'])
 const suite = why === undefined ? 'the VPN in namespaces' : `the VPN in namespaces (skipped: ${why})`
 
 /** How many machines lease together. By hand more may be tried, at 100 MB each: `MESH_TEST_MACHINES=50`. */

@@ -38,6 +38,7 @@ test('has these public names', () => {
     'dnsRecord',
     'fnv1a32',
     'formatAddressInRange',
+    'greatestGroup',
     'heartbeatValue',
     'isLoopback',
     'isNodeName',

@@ -62,6 +62,7 @@ export {
   type UserRecord,
   userRecord,
 } from './records.ts'
+export { greatestGroup } from './greatest-group.ts'
 export { SharedBytes, type WaitingBytes } from './shared-bytes.ts'
 export { TimeShare, type TimeShareInit } from './time-share.ts'
 export { toError } from './to-error.ts'

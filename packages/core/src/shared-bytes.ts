@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { greatestGroup } from './greatest-group.ts'
 
 /** Somebody's bytes that wait for whoever is to take them. */
 export interface WaitingBytes {
@@ -86,13 +87,8 @@ interface Counted {
 }
 
 function largestOf(counted: readonly Counted[]): Counted {
-  const ofAddress = greatestGroup(counted, ({ waiting }) => waiting.address)
-  const ofPeer = greatestGroup(ofAddress, ({ waiting }) => waiting.peer)
+  const bytesOf = ({ bytes }: Counted) => bytes
+  const ofAddress = greatestGroup(counted, ({ waiting }) => waiting.address, bytesOf)
+  const ofPeer = greatestGroup(ofAddress, ({ waiting }) => waiting.peer, bytesOf)
   return ofPeer.reduce((a, b) => (b.bytes > a.bytes ? b : a))
 }
-
-function greatestGroup(counted: readonly Counted[], keyOf: (each: Counted) => string): readonly Counted[] {
-  return [...Map.groupBy(counted, keyOf).values()].reduce((a, b) => (sum(b) > sum(a) ? b : a))
-}
-
-const sum = (counted: readonly Counted[]) => counted.reduce((bytes, each) => bytes + each.bytes, 0)

@@ -1,5 +1,5 @@
-//! Timers do what is due in the sessions: keepalives, new keys, forgetting; and guests are told where this node is. Peers without sessions, and for whom nothing
-//! waits, cost nothing.
+//! Timers do what is due in the sessions: keepalives, new keys, forgetting; and guests are told where this node is. Peers
+//! without sessions, and for whom nothing waits, cost nothing.
 use crate::counters::Reason;
 use crate::engine::Shared;
 use crate::events::Event;

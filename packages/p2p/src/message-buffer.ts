@@ -1,4 +1,5 @@
 /** Collects bytes as they come and gives them back as messages, each with its length as an unsigned varint ahead. */
+import { isSmallPart } from './small-part.ts'
 
 /** Lengths up to 2^28 - 1. */
 const MAX_PREFIX_BYTES = 4
@@ -26,7 +27,7 @@ export class MessageBuffer {
   add(bytes: Uint8Array): void {
     const { byteLength } = bytes
     this.#byteLength += byteLength
-    if (bytes.buffer.byteLength <= 2 * byteLength) this.#chunks.push(bytes)
+    if (!isSmallPart(bytes)) this.#chunks.push(bytes)
     else if (byteLength > BLOCK_BYTES / 2) this.#chunks.push(bytes.slice())
     else this.#addShort(bytes)
   }

@@ -54,22 +54,24 @@ const want = (offset: number) =>
     ),
   )
 
-/** Calls `receive` with as many streams as one key may have, each anew when it ends. */
-async function receiveOnAll(
-  attack: Attack,
-  at: number,
-  receive: (stream: Stream, entries: Uint8Array, connection: Connection) => Promise<void>,
-): Promise<void> {
+type Receive = (stream: Stream, entries: Uint8Array, connection: Connection) => Promise<void>
+
+/** Calls `receive` with as many streams as each of the keys may have, each anew when it ends. */
+function receiveOnAll(attack: Attack, receive: Receive): Promise<void> {
   const { signal } = attack
-  const { connection, entries, prove } = await connectUser(attack, `127.0.0.${2 + (at % 2)}`)
-  await prove()
-  const block = encodeBlock(entries)
-  await together(RECEIVERS, async () => {
-    while (!signal.aborted && connection.status === 'open') {
-      await receive(await openStream(connection, FILE, signal), block, connection)
-      await pause(20, signal)
-    }
-  })
+  return together(KEYS, (at) =>
+    overAndOver(attack, async () => {
+      const { connection, entries, prove } = await connectUser(attack, `127.0.0.${2 + (at % 2)}`)
+      await prove()
+      const block = encodeBlock(entries)
+      await together(RECEIVERS, async () => {
+        while (!signal.aborted && connection.status === 'open') {
+          await receive(await openStream(connection, FILE, signal), block, connection)
+          await pause(20, signal)
+        }
+      })
+    }),
+  )
 }
 
 async function untilOver(stream: Stream, signal: AbortSignal): Promise<void> {
@@ -89,18 +91,14 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     },
     async run(attack) {
       const { signal, tally } = attack
-      await together(KEYS, (at) =>
-        overAndOver(attack, () =>
-          receiveOnAll(attack, at, async (stream, entries, connection) => {
-            stream.send(request('large', entries))
-            stream.send(want(0))
-            tally.count('files asked for')
-            await pause(100, signal)
-            stopReading(connection)
-            await untilOver(stream, signal)
-          }),
-        ),
-      )
+      await receiveOnAll(attack, async (stream, entries, connection) => {
+        stream.send(request('large', entries))
+        stream.send(want(0))
+        tally.count('files asked for')
+        await pause(100, signal)
+        stopReading(connection)
+        await untilOver(stream, signal)
+      })
     },
   },
   {
@@ -115,21 +113,17 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     },
     async run(attack) {
       const { signal, tally } = attack
-      await together(KEYS, (at) =>
-        overAndOver(attack, () =>
-          receiveOnAll(attack, at, async (stream, entries) => {
-            let messages = 0
-            onFrames(stream, () => {
-              if (messages++ === 1) tally.count('lists')
-              // all but the end of the list
-              if (messages === 20) stream.abort(new Error('enough'))
-            })
-            stream.send(request('many', entries))
-            tally.count('lists asked for')
-            await untilOver(stream, signal)
-          }),
-        ),
-      )
+      await receiveOnAll(attack, async (stream, entries) => {
+        let messages = 0
+        onFrames(stream, () => {
+          if (messages++ === 1) tally.count('lists')
+          // all but the end of the list
+          if (messages === 20) stream.abort(new Error('enough'))
+        })
+        stream.send(request('many', entries))
+        tally.count('lists asked for')
+        await untilOver(stream, signal)
+      })
     },
   },
   {
@@ -144,17 +138,13 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     },
     async run(attack) {
       const { signal, tally } = attack
-      await together(KEYS, (at) =>
-        overAndOver(attack, () =>
-          receiveOnAll(attack, at, async (stream, entries) => {
-            stream.addEventListener('message', () => {})
-            stream.send(request('large', entries))
-            stream.send(want(LARGE_BYTES))
-            tally.count('hashes asked for')
-            await untilOver(stream, signal)
-          }),
-        ),
-      )
+      await receiveOnAll(attack, async (stream, entries) => {
+        stream.addEventListener('message', () => {})
+        stream.send(request('large', entries))
+        stream.send(want(LARGE_BYTES))
+        tally.count('hashes asked for')
+        await untilOver(stream, signal)
+      })
     },
   },
 ]

@@ -1,5 +1,6 @@
 /** Attacks on how two ledgers are compared. */
 import { randomBytes } from 'node:crypto'
+import type { Stream } from '@libp2p/interface'
 import type { Attack, Scenario } from '../scenario.ts'
 import { framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
 import { connectMember } from '../membership.ts'
@@ -76,52 +77,50 @@ const PACKED: readonly Uint8Array[] = [
   listsOfNothing(PACKED_BYTES),
 ]
 
-/** Begins sessions under fresh keys from all addresses, and sends in each what `parts` gives, two turns at a time. */
-async function speakOutOfTurn(attack: Attack, parts: readonly (() => Uint8Array)[]): Promise<void> {
+/** Begins one session after the other under fresh keys from all addresses; `speak` has the stream of each. */
+function beginSessions(attack: Attack, speak: (stream: Stream, number: number) => Promise<void>) {
   const { signal, tally } = attack
-  await together(SPEAKERS, (at) =>
+  return together(SPEAKERS, (at) =>
     overAndOver(attack, async () => {
-      const reached = await connectMember(attack, `127.0.2.${1 + (at % 8)}`)
-      for (let n = at; reached.connection.status === 'open' && !signal.aborted; n++) {
-        const stream = await openStream(reached.connection, REPLICATION, signal)
-        onFrames(stream, () => tally.count('answers'))
-        await sendAll(stream, framed(greeting(20_000)), signal)
-        for (let turn = n; stream.status === 'open' && !signal.aborted; turn += 2) {
-          const two = [turn, turn + 1].map((each) =>
-            framed(parts[each % parts.length]?.() ?? new Uint8Array()),
-          )
-          if (!(await sendAll(stream, Buffer.concat(two), signal))) break
-          tally.count('turns', 2)
-          await pause(5, signal)
-        }
+      const { connection } = await connectMember(attack, `127.0.2.${1 + (at % 8)}`)
+      for (let number = at; connection.status === 'open' && !signal.aborted; number++) {
+        const stream = await openStream(connection, REPLICATION, signal)
         tally.count('sessions')
-        if (stream.status === 'open') stream.abort(new Error('the attack is over'))
-        await pause(5, signal)
+        onFrames(stream, () => tally.count('answers'))
+        await speak(stream, number)
       }
     }),
   )
 }
 
-/** Begins sessions, goes on to some point of them, and leaves them without a word or with a reset. */
-async function leaveSessions(attack: Attack): Promise<void> {
+/** Sends in each session what `parts` gives, two turns at a time. */
+async function speakOutOfTurn(attack: Attack, parts: readonly (() => Uint8Array)[]): Promise<void> {
   const { signal, tally } = attack
-  await together(SPEAKERS, (at) =>
-    overAndOver(attack, async () => {
-      const reached = await connectMember(attack, `127.0.2.${1 + (at % 8)}`)
-      for (let n = at; reached.connection.status === 'open' && !signal.aborted; n++) {
-        const stream = await openStream(reached.connection, REPLICATION, signal)
-        tally.count('sessions')
-        onFrames(stream, () => tally.count('answers'))
-        if (n % 4 > 0) await sendAll(stream, framed(greeting(20_000)), signal)
-        const whole = rangeField(undefined, undefined, FILLED_ENTRIES)
-        if (n % 4 > 1) await sendAll(stream, framed(whole), signal)
-        if (n % 4 > 2) await sendAll(stream, framed(whole).subarray(0, 20), signal)
-        await pause(n % 3 === 0 ? 5 : 50, signal)
-        if (n % 2 === 0) stream.abort(new Error('left'))
-        else void stream.close().catch(() => {})
-      }
-    }),
-  )
+  await beginSessions(attack, async (stream, number) => {
+    await sendAll(stream, framed(greeting(20_000)), signal)
+    for (let turn = number; stream.status === 'open' && !signal.aborted; turn += 2) {
+      const two = [turn, turn + 1].map((each) => framed(parts[each % parts.length]?.() ?? new Uint8Array()))
+      if (!(await sendAll(stream, Buffer.concat(two), signal))) break
+      tally.count('turns', 2)
+      await pause(5, signal)
+    }
+    if (stream.status === 'open') stream.abort(new Error('the attack is over'))
+    await pause(5, signal)
+  })
+}
+
+/** Goes on to some point of each session, and leaves it without a word or with a reset. */
+async function leaveSessions(attack: Attack): Promise<void> {
+  const { signal } = attack
+  await beginSessions(attack, async (stream, number) => {
+    if (number % 4 > 0) await sendAll(stream, framed(greeting(20_000)), signal)
+    const whole = rangeField(undefined, undefined, FILLED_ENTRIES)
+    if (number % 4 > 1) await sendAll(stream, framed(whole), signal)
+    if (number % 4 > 2) await sendAll(stream, framed(whole).subarray(0, 20), signal)
+    await pause(number % 3 === 0 ? 5 : 50, signal)
+    if (number % 2 === 0) stream.abort(new Error('left'))
+    else void stream.close().catch(() => {})
+  })
 }
 
 export const SESSION_ATTACKS: readonly Scenario[] = [

@@ -5,7 +5,7 @@
  * out by comparing ledgers what it missed.
  */
 import type { Stream } from '@libp2p/interface'
-import type { Logger } from '@mesh/core'
+import { greatestGroup, type Logger } from '@mesh/core'
 
 /** A stream to a peer, as gossipsub holds it: it keeps what the peer has not taken yet. */
 export interface GossipSender {
@@ -103,14 +103,13 @@ export class WaitingFrames {
 
   /** The stream on which most waits, of the address for which most waits. */
   #slowest(): Queue | undefined {
-    const groups = Map.groupBy(this.#queues.values(), ({ address }) => address)
-    const most = [...groups.values()].toSorted((a, b) => sumOf(b) - sumOf(a))[0] ?? []
+    const most = greatestGroup(
+      this.#queues.values(),
+      ({ address }) => address,
+      ({ left }) => left,
+    )
     return most.filter(({ left }) => left > 0).toSorted((a, b) => b.left - a.left)[0]
   }
-}
-
-function sumOf(queues: readonly Queue[]): number {
-  return queues.reduce((sum, { left }) => sum + left, 0)
 }
 
 /** The frames that wait on one stream, oldest first. */

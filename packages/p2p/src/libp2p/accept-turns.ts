@@ -3,7 +3,7 @@
  * hundreds may come at once.
  */
 import type { Socket } from 'node:net'
-import { addressGroup, type Clock, LoopTurns } from '@mesh/core'
+import { addressGroup, type Clock, greatestGroup, LoopTurns } from '@mesh/core'
 import { ACCEPTS_TURN_MS, MAX_WAITING_SOCKETS } from '../limits.ts'
 
 type AcceptedSocket = Pick<Socket, 'remoteAddress' | 'destroyed' | 'destroy' | 'once'>
@@ -32,9 +32,9 @@ export class AcceptTurns {
 
   /** Ends the newest of the address that has the most: who waits longest is next. */
   #endOne(): void {
-    const byAddress = Map.groupBy(this.#waiting, ({ remoteAddress }) => addressGroup(remoteAddress ?? ''))
-    const greatest = [...byAddress.values()].reduce((a, b) => (b.length >= a.length ? b : a))
-    const newest = greatest.at(-1)
+    const newest = greatestGroup(this.#waiting, ({ remoteAddress }) => addressGroup(remoteAddress ?? '')).at(
+      -1,
+    )
     if (newest === undefined) return
     this.#waiting.delete(newest)
     newest.destroy()

@@ -5,6 +5,7 @@
  * whole heap is collected, so that a flood of frames would cost several times what they may hold.
  */
 import type { Uint8ArrayList } from 'uint8arraylist'
+import { isSmallPart } from '../small-part.ts'
 
 const BLOCK_BYTES = 64 * 1024
 /** How long the first block of a queue is, in bytes; the next ones are as long as all before them, up to `BLOCK_BYTES`. */
@@ -56,7 +57,7 @@ export class FrameQueue {
 
   append(data: Uint8Array | Uint8ArrayList): void {
     for (const piece of data instanceof Uint8Array ? [data] : data) {
-      if (this.#byteLength > 0 || piece.buffer.byteLength > 2 * piece.byteLength) this.#copy(piece)
+      if (this.#byteLength > 0 || isSmallPart(piece)) this.#copy(piece)
       else if (piece.byteLength > 0) {
         this.#parts.push({ block: piece, isOwn: false, start: 0, end: piece.byteLength })
         this.#byteLength += piece.byteLength

@@ -3,7 +3,7 @@
  * message. A frame has to come on, and when all of them hold too much, the largest of the address that holds
  * the most ends. So a member with many keys ends its own frames and nobody else's.
  */
-import type { Clock } from '@mesh/core'
+import { type Clock, greatestGroup } from '@mesh/core'
 import {
   FRAME_BASE_MS,
   HELD_SPARE_BYTES,
@@ -117,8 +117,11 @@ function heldBounds(maxFrameBytes: number): HeldBounds {
 }
 
 function ofGreatestAddress(holders: readonly Holder[]): readonly Holder[] {
-  const byAddress = Map.groupBy(holders, ({ address }) => address)
-  return [...byAddress.values()].reduce((a, b) => (sum(b) > sum(a) ? b : a))
+  return greatestGroup(
+    holders,
+    ({ address }) => address,
+    ({ bytes }) => bytes,
+  )
 }
 
 function sum(holders: Iterable<Holder>): number {

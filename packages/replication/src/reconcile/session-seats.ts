@@ -2,7 +2,14 @@
  * How many sessions others may have here, and open in a minute: by address and in all, since keys cost nothing; and how
  * much all of them together may leave waiting for an answer.
  */
-import { type Clock, createRateLimiter, createTokenBucket, KeyedCounts, type TokenBucket } from '@mesh/core'
+import {
+  type Clock,
+  createRateLimiter,
+  createTokenBucket,
+  greatestGroup,
+  KeyedCounts,
+  type TokenBucket,
+} from '@mesh/core'
 import {
   ALL_SESSIONS_PER_MINUTE,
   MAX_MEMBERS_REMEMBERED,
@@ -54,8 +61,11 @@ export class SessionSeats {
   note(channel: ReplicationChannel, parts: number): ReplicationChannel | undefined {
     this.#pending.set(channel, parts)
     if (sumOf([...this.#pending]) <= MAX_PENDING_PARTS) return undefined
-    const groups = [...Map.groupBy(this.#pending, ([each]) => groupOf(each)).values()]
-    const greatest = groups.reduce((a, b) => (sumOf(b) > sumOf(a) ? b : a))
+    const greatest = greatestGroup(
+      this.#pending,
+      ([each]) => groupOf(each),
+      ([, waiting]) => waiting,
+    )
     const [largest] = greatest.reduce((a, b) => (b[1] > a[1] ? b : a))
     this.#pending.delete(largest)
     return largest

@@ -3,7 +3,7 @@
  * threads that this node's files need, too, for as long as a slow name server likes, and cannot be ended. So few go on at
  * a time, one of each asker, and next is the asker for whom the system has worked the least.
  */
-import { BoundedMap, type Clock } from '@mesh/core'
+import { BoundedMap, type Clock, greatestGroup } from '@mesh/core'
 import {
   MAX_NAME_ASKERS,
   MAX_SYSTEM_LOOKUPS,
@@ -115,8 +115,7 @@ export class SystemNames {
   }
 
   #ofBusiest(): readonly Waiting[] {
-    const byAsker = [...Map.groupBy(this.#waiting, ({ asker }) => asker).values()]
-    return byAsker.reduce((a, b) => (b.length > a.length ? b : a), [])
+    return greatestGroup(this.#waiting, ({ asker }) => asker)
   }
 
   #remove(waiting: Waiting): void {
