@@ -24,10 +24,11 @@ export function createByteStreams({
   logger,
 }: ByteStreamsComponents): ByteStreams {
   const log = logger.child('streams')
+  const shared = { unread, unsent: { bytes: 0 }, clock }
   return {
     async handle(protocol, options, handler) {
       await streams.serve(protocol, options, (inbound) => {
-        const stream = createByteStream({ ...inbound, unread, clock, halfClose: options.halfClose })
+        const stream = createByteStream({ ...inbound, ...shared, halfClose: options.halfClose })
         try {
           handler(stream)
         } catch (error) {
@@ -46,7 +47,7 @@ export function createByteStreams({
         signal?.throwIfAborted()
       }
       const opened = await streams.open(peer, protocol, { ...rules, signal })
-      return createByteStream({ ...opened, unread, clock, halfClose })
+      return createByteStream({ ...opened, ...shared, halfClose })
     },
     prepare: (peer) => bulk?.prepare(peer),
   }
