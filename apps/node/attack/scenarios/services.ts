@@ -26,12 +26,14 @@ import { heartbeatOf } from '../voice.ts'
 const SERVICE = '/mesh/service/1'
 const LEGACY_EGRESS = '/edgevpn/egress/0.1'
 /** Where the targets of the victim's services listen. */
-const PORTS = { endless: 47_941, datagrams: 47_942, destination: 47_943 }
+const PORTS = { endless: 47_941, datagrams: 47_942, destination: 47_943, sipped: 47_944 }
 /** The system keeps little of what is written to a unix socket that nobody reads, and megabytes over TCP. */
 const UNREAD_PATH = join(tmpdir(), 'mesh-attack-unread.sock')
 const [STREAM, DATAGRAM] = [0, 1]
 const USERS = 4
 const STREAMS = 500
+/** How long a connection is read that is read now and then, and how long it is not in between, in ms. */
+const [SIP_MS, SIP_EACH_MS] = [2, 50]
 /** More than a stream's first window, its target's socket and what waits for that hold. */
 const UNREAD_BYTES = 2 * 1024 * 1024
 const OF_NO_BYTE = Buffer.alloc(60_000)
@@ -83,14 +85,27 @@ function createEndless({ tally }: Attack): Server {
   })
 }
 
+/** The part of a connection that can be read or not, whatever its streams do. */
+interface Paused {
+  readonly maConn?: { pause(): void; resume(): void }
+}
+
 /** Stops to read the connection itself, whatever its streams have room for. */
 export function stopReading(connection: Connection): void {
-  const { maConn } = connection as unknown as { readonly maConn?: { pause(): void } }
+  const { maConn } = connection as Connection & Paused
   if (maConn === undefined) throw new Error('the connection cannot be paused')
   maConn.pause()
 }
 
-async function readNothing(attack: Attack, at: number): Promise<void> {
+/** Reads a connection for a moment, now and then. */
+async function sip({ maConn }: Connection & Paused, signal: AbortSignal): Promise<void> {
+  await pause(SIP_EACH_MS, signal)
+  maConn?.resume()
+  await pause(SIP_MS, signal)
+  maConn?.pause()
+}
+
+async function readLittle(attack: Attack, at: number, mayIRead = false): Promise<void> {
   const { signal, tally } = attack
   const { connection, entries, prove } = await connectUser(attack, `127.0.0.${2 + (at % 2)}`)
   await prove()
@@ -107,7 +122,10 @@ async function readNothing(attack: Attack, at: number): Promise<void> {
   }
   await pause(20, signal)
   stopReading(connection)
-  while (!signal.aborted && connection.status === 'open') await pause(200, signal)
+  while (!signal.aborted && connection.status === 'open') {
+    if (mayIRead) await sip(connection, signal)
+    else await pause(200, signal)
+  }
 }
 
 /** Counts who connects, and reads nothing of what they send. */
@@ -188,7 +206,20 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     needs: [`--service-add=endless=127.0.0.1:${PORTS.endless}`],
     async run(attack) {
       await listen(attack, { port: PORTS.endless }, createEndless(attack))
-      await together(USERS, (at) => overAndOver(attack, () => readNothing(attack, at)))
+      await together(USERS, (at) => overAndOver(attack, () => readLittle(attack, at)))
+    },
+  },
+  {
+    name: 'service-sippers',
+    who: 'member',
+    does: `the same, but each connection is read for ${SIP_MS} ms of ${SIP_EACH_MS + SIP_MS}, and each of its streams brings more`,
+    boundedBy: 'MUCH_UNSENT_BYTES, SOCKETS_AT_ONCE, MAX_LARGE_READERS',
+    appliesToLegacy: false,
+    aim: 'connections',
+    needs: [`--service-add=endless=127.0.0.1:${PORTS.sipped}`],
+    async run(attack) {
+      await listen(attack, { port: PORTS.sipped }, createEndless(attack))
+      await together(USERS, (at) => overAndOver(attack, () => readLittle(attack, at, true)))
     },
   },
   {
