@@ -1,19 +1,13 @@
 /** Sends bytes on a stream at once, and tells when there is space again after it was full. */
 import type { Stream } from '@libp2p/interface'
 import { MUCH_UNSENT_BYTES, SEND_LOW_WATER_BYTES } from '../limits.ts'
+import { type Unsent, UnsentPart } from '../unsent.ts'
 
 const NOTHING = new Uint8Array(0)
 
-/** How many bytes wait to go out on all byte streams of a node. */
-export interface Unsent {
-  bytes: number
-}
-
 export class ByteWriter {
   readonly #stream: Stream
-  readonly #unsent: Unsent
-  /** The part of these bytes that is this stream's. */
-  #counted = 0
+  readonly #unsent: UnsentPart
   #listener = (): void => {}
   /** True when `send` said false and the listener was not told since. */
   #isAwaited = false
@@ -22,7 +16,7 @@ export class ByteWriter {
 
   constructor(stream: Stream, unsent: Unsent) {
     this.#stream = stream
-    this.#unsent = unsent
+    this.#unsent = new UnsentPart(unsent)
     stream.addEventListener('drain', this.#onSpace)
     stream.addEventListener('idle', this.#onSpace)
   }
@@ -59,14 +53,12 @@ export class ByteWriter {
   }
 
   #count(): void {
-    const bytes = this.#isStopped ? 0 : this.#stream.writeBufferLength
-    this.#unsent.bytes += bytes - this.#counted
-    this.#counted = bytes
+    this.#unsent.set(this.#isStopped ? 0 : this.#stream.writeBufferLength)
   }
 
   /** Told after libp2p sent what waited: inside its 'idle' event a `send` would be put aside and forgotten. */
   readonly #onSpace = (): void => {
-    if (this.#counted > 0) this.#count()
+    if (this.#unsent.bytes > 0) this.#count()
     if (!this.#isAwaited || this.#isQueued) return
     this.#isQueued = true
     queueMicrotask(() => this.#tell())
@@ -76,7 +68,7 @@ export class ByteWriter {
     this.#isQueued = false
     if (this.#isStopped) return
     this.#count()
-    if (!this.#isAwaited || this.#counted > this.#lowWater()) return
+    if (!this.#isAwaited || this.#unsent.bytes > this.#lowWater()) return
     // all went into a connection that is full: its own 'drain' follows
     if (this.#stream.writableNeedsDrain && this.#stream.writeBufferLength === 0) return
     this.#isAwaited = false
@@ -85,7 +77,6 @@ export class ByteWriter {
 
   /** Where much waits on all streams, each brings more only when what it brought has gone out. */
   #lowWater(): number {
-    const others = this.#unsent.bytes - this.#counted
-    return others > MUCH_UNSENT_BYTES ? 0 : SEND_LOW_WATER_BYTES
+    return this.#unsent.others > MUCH_UNSENT_BYTES ? 0 : SEND_LOW_WATER_BYTES
   }
 }
