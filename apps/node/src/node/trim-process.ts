@@ -29,14 +29,7 @@ const BUFFERS_WITH_THE_HEAP = '--external-memory-accounted-in-global-limit'
  */
 const HEAP_GROWS_BY_HALF = '--heap-growing-percent=50'
 
-/**
- * Gives the system back what the collector frees of the old generation. V8 otherwise keeps its pages for the next objects:
- * with requests whose heads have 250 KB (`npm run attack -- long-headers`) 50 MB of free pages lay beside 50 MB of live
- * objects, for as long as requests came and after. Collections are no more than before; each looks for what it can give back.
- */
-const FREE_PAGES_GO_BACK = '--memory-saver-mode'
-
-const FLAGS = [SMALL_YOUNG_GENERATION, BUFFERS_WITH_THE_HEAP, HEAP_GROWS_BY_HALF, FREE_PAGES_GO_BACK]
+const FLAGS = [SMALL_YOUNG_GENERATION, BUFFERS_WITH_THE_HEAP, HEAP_GROWS_BY_HALF]
 
 /** How many bytes come in between two collections of young buffers: a tenth of the processor's time at most. */
 const COLLECT_EACH_BYTES = 4 * 2 ** 20
