@@ -42,7 +42,7 @@ const DIRECT: readonly (readonly [Host, Host])[] = [
   ['cone', 'address'],
 ]
 
-/** How long the NAT of `forgets` keeps each mapping, in ms, in turn: as short as a node takes for a period. */
+/** How long the NAT of `forgets` keeps each mapping, in ms, in turn: short, so that a node knows soon. */
 const LIVES_MS = [24_000, 29_000, 26_000]
 /** How long it may take a node to know: it takes two mappings that ended. */
 const LEARNT_WITHIN_MS = 120_000

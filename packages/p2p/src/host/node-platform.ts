@@ -27,6 +27,7 @@ import {
 } from '../limits.ts'
 import { MAX_STUN_SERVERS } from '../nat-limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
+import { withUdpPort } from '../nat/free-udp-port.ts'
 import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { createSocketMarker, type MarkSocket, type SocketMarker } from '../upstream/marked-sockets.ts'
@@ -309,20 +310,21 @@ async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayPar
   host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
   const rtcConfiguration = () => ({ iceServers: stunServers(context, reach.relays()) })
   const beginnings = new WebRtcBeginnings()
-  const direct = webRTCDirect({ rtcConfiguration })
-  if (switches.webrtcDirect) {
-    const build = (parts: Parameters<typeof direct>[0]) => boundDirectBeginnings(direct(parts), beginnings)
-    await joinTransport(host, build, plan.webrtcDirect)
+  if (switches.webrtc) {
+    // relays serve members alone, whose proof may come later than what they signal
+    const maySignal = ({ remoteAddr, remotePeer }: Connection) =>
+      isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
+    const signalled = webRTC({ rtcConfiguration })
+    const build = (parts: Parameters<typeof signalled>[0]) =>
+      boundSignalling(signalled(parts), { beginnings, maySignal })
+    await joinTransport(host, build, [multiaddr('/webrtc')])
+    reach.startUpgrades()
   }
-  if (!switches.webrtc) return
-  // relays serve members alone, whose proof may come later than what they signal
-  const maySignal = ({ remoteAddr, remotePeer }: Connection) =>
-    isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
-  const signalled = webRTC({ rtcConfiguration })
-  const build = (parts: Parameters<typeof signalled>[0]) =>
-    boundSignalling(signalled(parts), { beginnings, maySignal })
-  await joinTransport(host, build, [multiaddr('/webrtc')])
-  reach.startUpgrades()
+  // last: whose port is taken has the other one
+  if (!switches.webrtcDirect) return
+  const direct = webRTCDirect({ rtcConfiguration })
+  const build = (parts: Parameters<typeof direct>[0]) => boundDirectBeginnings(direct(parts), beginnings)
+  await joinTransport(host, build, await Promise.all(plan.webrtcDirect.map(withUdpPort)))
 }
 
 /** Members that answer STUN where we reach them; never anyone else's server. The ones that relay for us first. */
