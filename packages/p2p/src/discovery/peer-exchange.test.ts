@@ -146,7 +146,9 @@ test('a member that comes back with the record that the peer store has is told t
 })
 
 test('its own addresses are looked at once a channel, however much the member says', async () => {
-  const hub = await createHub(Array.from({ length: 9 }, () => encodePeers({ records: [], stunPort: 0, name: undefined })))
+  const hub = await createHub(
+    Array.from({ length: 9 }, () => encodePeers({ records: [], stunPort: 0, name: undefined })),
+  )
   await hub.pass()
   expect(hub.seen()).toEqual({ heard: 9, own: 1 })
   hub.exchange.stop()
