@@ -8,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXIT, EXIT6, EXIT_HOSTS, FAR, FAR6, USER, USER6, wireExit } from './exit-lab.ts'
 import { createVpnLab, type Machine, ping, pingSoon, runIn, type VpnLab, whyNoVpn } from './vpn-lab.ts'
 
-const why = whyNoVpn(['ip', 'nft', 'ping', 'curl', 'conntrack'])
+const why = whyNoVpn(['ip', 'nft', 'ping', 'curl', 'conntrack', 'ss'])
 const suite = why === undefined ? 'an exit and inbound' : `an exit and inbound (skipped: ${why})`
 
 /** What listens on the user's machine, and what it connects to. */
-const [HTTP, ECHO, TALKER] = [8_022, 8_023, 9_000]
+const [HTTP, ECHO, DIALLER, TALKER] = [8_022, 8_023, 8_024, 9_000]
 
 /** Counts what leaves the user's machine past the exit: answers, and what is none. */
 const COUNTERS = `table inet count {
@@ -47,8 +47,12 @@ const socket = require('node:net').connect({ port: ${ECHO}, host: '${USER}', loc
 setInterval(() => socket.write('line\\n'), 50)
 socket.on('error', () => process.exit(1)).pipe(process.stdout)`
 
-const LISTENER = `
-require('node:net').connect(${TALKER}, '${FAR}').on('error', () => process.exit(1)).on('data', () => process.stdout.write('.'))`
+/** Dials from its port, then listens there. */
+const listener = (port: number) => `
+const net = require('node:net')
+const socket = net.connect({ port: ${TALKER}, host: '${FAR}', localPort: ${port} })
+socket.on('error', () => process.exit(1)).on('data', () => process.stdout.write('.'))
+socket.once('connect', () => net.createServer().listen(${port}, '0.0.0.0'))`
 
 describe.skipIf(why !== undefined)(suite, () => {
   let lab: Lab
@@ -96,8 +100,10 @@ describe.skipIf(why !== undefined)(suite, () => {
 
   test('connections from outside stay and new ones are answered, and nothing else goes past the exit', async () => {
     const echoed = runNode('net', ECHO_CLIENT)
-    const heard = runNode('user', LISTENER)
-    await Promise.all([untilMore(echoed), untilMore(heard)])
+    // one of them dials from the port at which it listens
+    const heard = [0, DIALLER].map((port) => runNode('user', listener(port)))
+    await Promise.all([echoed, ...heard].map((each) => untilMore(each)))
+    await eventually(() => expect(lab.run('user', ['ss', '-Hltn'])).toContain(`:${DIALLER} `))
     const bootstrap = exit.addresses.filter((address) => address.includes(`/${EXIT}/tcp/`))
     const args = ['--address=10.1.0.2/24', '--mdns=false', '--exit-node=gate']
     const starting = vpn.start('user', [...args, `--discovery-bootstrap-peers=${bootstrap.join(',')}`])
@@ -105,7 +111,7 @@ describe.skipIf(why !== undefined)(suite, () => {
       withinMs: 20_000,
       everyMs: 20,
     })
-    // from here on; the server goes on talking to the connection that the machine began before
+    // from here on; the server goes on talking to the connections that the machine began before
     lab.run('net', ['nft', 'reset', 'counters'])
     user = await starting
     await pingSoon(lab, 'user', FAR, 60_000)

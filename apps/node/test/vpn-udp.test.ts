@@ -42,7 +42,7 @@ const DIRECT: readonly (readonly [Host, Host])[] = [
   ['cone', 'address'],
 ]
 
-/** How long the NAT of `forgets` keeps each mapping, in ms, in turn: as short as a node takes for a period. */
+/** How long the NAT of `forgets` keeps each mapping, in ms, in turn: short, so that a node knows soon. */
 const LIVES_MS = [24_000, 29_000, 26_000]
 /** How long it may take a node to know: it takes two mappings that ended. */
 const LEARNT_WITHIN_MS = 120_000
@@ -308,6 +308,12 @@ describe.skipIf(why !== undefined)(suite.replace('over UDP', 'over UDP of one wi
     await ping(wire, 'left', right.v4)
     await ping(wire, 'right', left.v4, { size: 1252 })
   }, 60_000)
+
+  test('on one link the connection has segments as long as the link takes', () => {
+    const figures = wire.run('left', ['ss', '-Htin', 'state', 'established'])
+    const segments = [...figures.matchAll(/ mss:(\d+)/g)].map(([, bytes]) => Number(bytes))
+    expect(Math.max(...segments)).toBeGreaterThan(1_400)
+  })
 
   test('where UDP is blocked the stream carries, both ends say why, and come back', async () => {
     block(wire, 'left', ['ip', 'ip6'])

@@ -26,6 +26,7 @@ export interface VpnUdp {
     | 'one-way'
     | 'both-vary'
     | 'one-varies'
+    | 'same-nat'
     | 'too-small'
     | 'idle'
     | undefined

@@ -109,6 +109,7 @@ describe('behind NATs', () => {
     test.each([
       { kinds: ['port-restricted', 'full-cone'] },
       { kinds: ['port-restricted', 'port-restricted'], seed: 2, lifeMs: 26_000 },
+      { kinds: ['port-restricted', 'port-restricted'], lifeMs: 20_000 },
       { kinds: ['symmetric', 'open'], seed: 4, lifeMs: 28_000 },
       { kinds: ['port-restricted', 'port-restricted'], forgetting: 2, seed: 6, lifeMs: 30_000 },
     ] as const)(

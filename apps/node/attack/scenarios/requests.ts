@@ -93,7 +93,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'thousands of requests in each block of bytes, on 8 connections to the API',
     boundedBy: 'REQUESTS_TURN_MS',
-    appliesToLegacy: false,
+    appliesToLegacy: true,
     aim: 'requests',
     run(attack) {
       const bytes = Buffer.from(request('/api/summary').repeat(2_000))
@@ -105,7 +105,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'requests with 350 headers of 700 bytes each, which are just taken, on 16 connections to the API',
     boundedBy: 'MAX_REQUEST_HEAD_BYTES, REQUESTS_TURN_MS',
-    appliesToLegacy: false,
+    appliesToLegacy: true,
     aim: 'requests',
     run(attack) {
       const headers = Array.from({ length: 350 }, (_, at) => `X-${at}: ${'h'.repeat(700)}\r\n`).join('')
@@ -118,7 +118,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'asks for pages by paths of 250 KB, all dots and a slash, as a page of others can too, on 8 connections',
     boundedBy: 'MAX_PATH_BYTES; paths are read by no expression that goes back',
-    appliesToLegacy: false,
+    appliesToLegacy: true,
     aim: 'requests',
     run(attack) {
       const bytes = Buffer.from(request(`/${'.'.repeat(250_000)}/`))
@@ -130,7 +130,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'asks for pages of the ledger with 40,000 parameters that there are not, on 8 connections',
     boundedBy: 'MAX_PATH_BYTES, MAX_QUERY_PARAMETERS',
-    appliesToLegacy: false,
+    appliesToLegacy: true,
     aim: 'requests',
     run(attack) {
       const query = Array.from({ length: 40_000 }, (_, at) => `${at.toString(36)}`).join('&')
@@ -143,7 +143,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'bodies of 120 KB in which 13,000 things are wrong, each of which an answer could name, on 8 connections',
     boundedBy: 'MAX_BODY_BYTES, MAX_ISSUES, BODIES_TURN_MS',
-    appliesToLegacy: false,
+    appliesToLegacy: true,
     aim: 'requests',
     run(attack) {
       const wrong = Array.from({ length: 13_000 }, (_, at) => `"${at.toString(36)}":1`).join(',')
@@ -157,7 +157,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: '2,000 requests whose bodies of 100 KB come byte by byte',
     boundedBy: 'NEW_CONNECTIONS_AT_ONCE, REQUEST_TIMEOUT_MS, MAX_CONNECTIONS_PER_ADDRESS',
-    appliesToLegacy: false,
+    appliesToLegacy: true,
     aim: 'bodies',
     run: (attack) => together(2_000, () => overAndOver(attack, () => sendSlowBody(attack), 1_000)),
   },

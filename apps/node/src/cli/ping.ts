@@ -107,6 +107,8 @@ const UDP_REASONS: Readonly<Record<NonNullable<VpnPingView['UDP']['Reason']>, st
   'both-vary': 'both NATs choose a port for each peer, so that neither can be told beforehand',
   'one-varies':
     'one NAT chooses a port for each peer, and the other lets in only the ports that its machine sent to',
+  'same-nat':
+    'both are behind one NAT, no probe arrived by their own addresses (as in a network that keeps its clients apart), and the NAT leads none back in',
   'too-small': 'packets of 1280 bytes do not pass',
   idle: 'no packets needed it for long',
 }

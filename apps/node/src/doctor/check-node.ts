@@ -149,6 +149,8 @@ const UDP_NEXT: Readonly<Record<string, string>> = {
   'one-way': 'A firewall blocks UDP in one direction: allow it on both machines.',
   'one-varies': 'Give the machine whose NAT varies its ports a forwarded UDP port, or the other one.',
   'both-vary': 'Give one of the two machines a forwarded UDP port, or put it outside of its NAT.',
+  'same-nat':
+    'Let the machines reach each other in their own network (no client isolation, one network for both), or have the router lead its own address back in (hairpin, NAT loopback).',
   'too-small': `Raise the MTU on the way to ${LEAST_MTU} or more.`,
 }
 

@@ -1,6 +1,7 @@
 /** Finds connections that others began to this machine, in what Linux says of its TCP sockets (`/proc/net/tcp`). */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { type IpAddress, tryParseIp } from '@mesh/core'
+import { withoutDialled } from './dialled-connections.ts'
 
 export interface InboundConnection {
   /** The address of this machine. */
@@ -26,10 +27,10 @@ const MAPPED = `${'0'.repeat(20)}FFFF`
 /** The connections to programs that listen, this process aside: its own are marked. */
 export function inboundConnections(): readonly InboundConnection[] {
   const text = ['/proc/net/tcp', '/proc/net/tcp6'].map(readText).join('\n')
-  return findInbound(text, ownSockets())
+  return withoutDialled(findInbound(text, ownSockets()))
 }
 
-/** @param own the inodes of the sockets that are left out. Pure. */
+/** Those at ports where programs listen. @param own the inodes of the sockets that are left out. Pure. */
 export function findInbound(text: string, own: ReadonlySet<string>): readonly InboundConnection[] {
   const sockets = text.split('\n').flatMap(readSocket)
   const listening = sockets.filter(({ state }) => state === LISTEN)

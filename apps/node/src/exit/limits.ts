@@ -18,6 +18,8 @@ export const CHECK_MS = 30_000
 export const MEND_MS = 5_000
 /** The most connections of each family, begun by others before an exit was switched on, whose answers still go their way. */
 export const MAX_BEGUN_CONNECTIONS = 1_024
+/** The most ports of which it is asked who dialled the connections there. */
+export const MAX_ASKED_PORTS = 256
 /** How long people are told that another program took it away, in ms. */
 export const MENDED_TOLD_MS = 600_000
 /** Routes of IPv4 with fewer bits than this take so much of the Internet along that they count as default routes. */

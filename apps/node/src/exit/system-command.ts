@@ -1,10 +1,10 @@
-/** Runs `ip`, `nft` and `resolvectl`, which say what they refuse on standard error. */
+/** Runs `ip`, `nft`, `ss` and `resolvectl`, which say what they refuse on standard error. */
 import { execFile, execFileSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import { MeshError } from '@mesh/core'
 import { COMMAND_MS, MAX_OUTPUT_BYTES, RESOLVECTL_MS } from './limits.ts'
 
-type Program = 'ip' | 'nft' | 'resolvectl'
+type Program = 'ip' | 'nft' | 'resolvectl' | 'ss'
 
 /** Why a command of the system failed. */
 export class CommandFailure extends Error {

@@ -28,7 +28,7 @@ const way = later(() =>
 const udpFields = later(() => ({
   State: z.enum(['direct', 'suspect', 'none']).meta({
     description:
-      'direct: packets go over UDP; suspect: probes were lost, and they go by the stream too; none: by it alone.',
+      'direct: packets go over UDP; suspect: probes were lost or will be, and they go by the stream too; none: by it alone.',
   }),
   Reason: z
     .enum([
@@ -39,13 +39,14 @@ const udpFields = later(() => ({
       'one-way',
       'both-vary',
       'one-varies',
+      'same-nat',
       'too-small',
       'idle',
     ])
     .nullable()
     .meta({
       description:
-        'Why not over UDP. off: this node has no socket for it; unsupported: the machine offers none; searching: probes are on their way; blocked: no probe arrived; one-way: its probes arrive, ours are not answered; both-vary: both NATs choose a port for each peer; one-varies: one does, and the other lets in only ports that were asked; too-small: packets of 1280 bytes do not pass; idle: no packets needed it.',
+        'Why not over UDP. off: this node has no socket for it; unsupported: the machine offers none; searching: probes are on their way; blocked: no probe arrived; one-way: its probes arrive, ours are not answered; both-vary: both NATs choose a port for each peer; one-varies: one does, and the other lets in only ports that were asked; same-nat: no probe arrived, and both are behind one NAT; too-small: packets of 1280 bytes do not pass; idle: no packets needed it.',
     }),
   Endpoint: z.string().nullable().meta({ description: 'The address in use, with its port.' }),
   RoundTripMs: z.number().nullable(),

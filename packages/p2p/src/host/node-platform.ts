@@ -2,6 +2,7 @@
  * The platform of a machine: sockets, multicast and a router. TCP stands first; all else joins the running
  * host, so that the time until it listens does not grow with what it can do.
  */
+import { networkInterfaces } from 'node:os'
 import type { Connection, Transport } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
 import { MeshError } from '@mesh/core'
@@ -27,6 +28,8 @@ import {
 } from '../limits.ts'
 import { MAX_STUN_SERVERS } from '../nat-limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
+import { withUdpPort } from '../nat/free-udp-port.ts'
+import { isOnLink } from '../nat/on-link.ts'
 import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { createSocketMarker, type MarkSocket, type SocketMarker } from '../upstream/marked-sockets.ts'
@@ -120,10 +123,11 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
 
 /** Prepares each socket before it connects or listens. */
 function socketPreparation({ markSocket, capSegments }: P2pNodeInit): MarkSocket | undefined {
-  if (markSocket === undefined || capSegments === undefined) return markSocket ?? capSegments
-  return (fd) => {
-    markSocket(fd)
-    capSegments(fd)
+  if (capSegments === undefined) return markSocket
+  return (fd, remote) => {
+    markSocket?.(fd)
+    // who is dialled sends no longer ones than the dialler takes
+    if (remote !== undefined && !isOnLink(remote, networkInterfaces())) capSegments(fd)
   }
 }
 
@@ -309,20 +313,21 @@ async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayPar
   host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
   const rtcConfiguration = () => ({ iceServers: stunServers(context, reach.relays()) })
   const beginnings = new WebRtcBeginnings()
-  const direct = webRTCDirect({ rtcConfiguration })
-  if (switches.webrtcDirect) {
-    const build = (parts: Parameters<typeof direct>[0]) => boundDirectBeginnings(direct(parts), beginnings)
-    await joinTransport(host, build, plan.webrtcDirect)
+  if (switches.webrtc) {
+    // relays serve members alone, whose proof may come later than what they signal
+    const maySignal = ({ remoteAddr, remotePeer }: Connection) =>
+      isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
+    const signalled = webRTC({ rtcConfiguration })
+    const build = (parts: Parameters<typeof signalled>[0]) =>
+      boundSignalling(signalled(parts), { beginnings, maySignal })
+    await joinTransport(host, build, [multiaddr('/webrtc')])
+    reach.startUpgrades()
   }
-  if (!switches.webrtc) return
-  // relays serve members alone, whose proof may come later than what they signal
-  const maySignal = ({ remoteAddr, remotePeer }: Connection) =>
-    isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
-  const signalled = webRTC({ rtcConfiguration })
-  const build = (parts: Parameters<typeof signalled>[0]) =>
-    boundSignalling(signalled(parts), { beginnings, maySignal })
-  await joinTransport(host, build, [multiaddr('/webrtc')])
-  reach.startUpgrades()
+  // last: whose port is taken has the other one
+  if (!switches.webrtcDirect) return
+  const direct = webRTCDirect({ rtcConfiguration })
+  const build = (parts: Parameters<typeof direct>[0]) => boundDirectBeginnings(direct(parts), beginnings)
+  await joinTransport(host, build, await Promise.all(plan.webrtcDirect.map(withUdpPort)))
 }
 
 /** Members that answer STUN where we reach them; never anyone else's server. The ones that relay for us first. */

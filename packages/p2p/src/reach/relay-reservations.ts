@@ -21,8 +21,18 @@ export function createRelayReservations(init: {
 }): RelayReservations {
   const { host, allowLoopback = false } = init
   const { transportManager } = host.services.parts.components
+  // the planner asks at each of its steps, and all listeners would look at the machine's interfaces
+  let relays: readonly string[] | undefined
+  const forget = () => {
+    relays = undefined
+  }
+  host.addEventListener('transport:listening', forget)
+  host.addEventListener('transport:close', forget)
   return {
-    relays: () => [...new Set(transportManager.getAddrs().flatMap((address) => relayOf(address) ?? []))],
+    relays() {
+      relays ??= [...new Set(transportManager.getAddrs().flatMap((address) => relayOf(address) ?? []))]
+      return relays
+    },
     reserve: (peer) => transportManager.listen([multiaddr(`/p2p/${peer}/p2p-circuit`)]),
     isUsable({ direct, direction, status, remoteAddr }) {
       if (!direct || direction !== 'outbound' || status !== 'open') return false

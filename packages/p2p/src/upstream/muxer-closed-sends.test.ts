@@ -1,8 +1,11 @@
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { defaultLogger } from '@libp2p/logger'
+import { noise } from '@libp2p/noise'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { multiaddrConnectionPair } from '@libp2p/utils'
 import { systemClock } from '@mesh/core'
-import { eventually } from '@mesh/testkit'
+import { eventually, YAMUX, yamuxHead } from '@mesh/testkit'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { YAMUX, yamuxHead } from '@mesh/testkit'
 import { muxer } from '../libp2p/muxer.ts'
 
 test('a ping and a new stream that come while the connection closes are no error', async () => {
@@ -21,3 +24,38 @@ test('a ping and a new stream that come while the connection closes are no error
   expect(uncaught).not.toHaveBeenCalled()
   expect(near.status).toBe('closed')
 })
+
+test('a stream that is read on while the connection below its encryption closes is no error, and ends nothing', async () => {
+  const [far, inbound] = multiaddrConnectionPair({ delay: 0 })
+  const [dialler, listener] = [await encrypter(), await encrypter()]
+  const [outer, inner] = await Promise.all([
+    dialler.secureOutbound(far, { skipStreamMuxerNegotiation: true }),
+    listener.secureInbound(inbound, { skipStreamMuxerNegotiation: true }),
+  ])
+  const near = muxer(systemClock)().createStreamMuxer(inner.connection)
+  onTestFinished(() => near.abort(new Error('the test is over')))
+  const [syn, length] = [YAMUX.SYN, 200_000]
+  outer.connection.send(yamuxHead({ type: YAMUX.DATA, flags: syn, stream: 1 }))
+  await eventually(() => expect(near.streams).toHaveLength(1))
+  const [stream] = near.streams
+  stream?.pause()
+  outer.connection.send(yamuxHead({ type: YAMUX.DATA, flags: 0, stream: 1, length }))
+  outer.connection.send(new Uint8Array(length))
+  await eventually(() => expect(stream?.readBufferLength).toBe(length))
+  stream?.addEventListener('message', () => {})
+  Object.assign(inbound, { writeStatus: 'closing' })
+  stream?.resume()
+  expect(stream?.readBufferLength).toBe(0)
+  expect(inbound.status).toBe('open')
+})
+
+async function encrypter() {
+  const privateKey = await generateKeyPair('Ed25519')
+  const upgrader = { getStreamMuxers: () => new Map() }
+  return noise()({
+    privateKey,
+    peerId: peerIdFromPrivateKey(privateKey),
+    logger: defaultLogger(),
+    upgrader,
+  } as unknown as Parameters<ReturnType<typeof noise>>[0])
+}

@@ -7,7 +7,7 @@ import { type PeerId, tryParseIp, untilAborted } from '@mesh/core'
 import type { Datagram, Endpoint } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
 import { believedCandidates, isCandidateAddress } from './candidates.ts'
-import { explain, noPath, type NoPathReason, type UdpStatus, type Varying } from './explain.ts'
+import { explain, isSameNat, type Nats, noPath, type NoPathReason, type UdpStatus } from './explain.ts'
 import {
   ACTIVITY_MS,
   ASK_WITNESSES_MS,
@@ -175,11 +175,13 @@ class UdpPaths implements Paths {
     const member = this.#members.get(peer)
     if (this.#components.engine.udpPort === undefined) return noPath('off')
     if (member?.theirs === undefined) return noPath('unsupported')
-    return explain(member.state, this.#varying(member.theirs.message))
+    const { message } = member.theirs
+    const isSame = isSameNat(this.#own.latest, message.candidates)
+    return explain(member.state, { varying: this.#varying(message), isSame })
   }
 
   /** One end alone counts where others see both: else UDP may not pass at all. */
-  #varying({ varies, candidates }: PathsMessage): Varying {
+  #varying({ varies, candidates }: PathsMessage): Nats['varying'] {
     const own = this.#sockets.seen
     if (own.varies && varies) return 'both'
     const areSeen = own.latest(1).length > 0 && candidates.some(({ kind }) => kind === 'seen')

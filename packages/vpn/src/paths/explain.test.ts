@@ -1,13 +1,14 @@
 import type { IpAddress } from '@mesh/core'
 import { expect, test } from 'vitest'
 import { createPathState } from './create-path-state.ts'
-import { explain, type Varying } from './explain.ts'
+import { explain, isSameNat, type Nats } from './explain.ts'
+import type { CandidateKind } from './path-state.ts'
 import { step } from './step.ts'
 
 const endpoint = { address: '192.0.2.7' as IpAddress, port: 4_711 }
 
 /** Why there is no path after a search in which nothing was answered. @param isHeard the peer's probes came */
-function reasonOf(varying: Varying, isHeard = false) {
+function reasonOf(varying: Nats['varying'], { isHeard = false, isSame = false } = {}) {
   const state = createPathState(
     { wantedMtu: 1280, current: { socket: undefined, turn: 0 }, drawNonce: () => 1n },
     0,
@@ -16,12 +17,30 @@ function reasonOf(varying: Varying, isHeard = false) {
   for (let now = 100; now <= 10_000; now += 100) step(state, { type: 'tick' }, now)
   const ping = { type: 'ping', from: endpoint, socket: undefined, nonce: 1n, length: 42, turn: 0 } as const
   if (isHeard) step(state, ping, 10_001)
-  return explain(state, varying).reason
+  return explain(state, { varying, isSame }).reason
 }
 
 test('a search that found nothing says whose NAT is in the way, or that UDP is blocked', () => {
   expect(reasonOf('none')).toBe('blocked')
   expect(reasonOf('both')).toBe('both-vary')
   expect(reasonOf('one')).toBe('one-varies')
-  expect([reasonOf('none', true), reasonOf('one', true)]).toEqual(['one-way', 'one-way'])
+  const isHeard = true
+  expect([reasonOf('none', { isHeard }), reasonOf('one', { isHeard })]).toEqual(['one-way', 'one-way'])
+  const isSame = true
+  expect([reasonOf('none', { isSame }), reasonOf('one', { isSame })]).toEqual(['same-nat', 'same-nat'])
+  expect([reasonOf('both', { isSame }), reasonOf('none', { isSame, isHeard })]).toEqual([
+    'both-vary',
+    'one-way',
+  ])
+})
+
+test('one NAT is before both ends when others see both at its address', () => {
+  const at = (address: string, kind: CandidateKind) => ({
+    endpoint: { address: address as IpAddress, port: 4_711 },
+    kind,
+  })
+  const own = [at('192.168.1.2', 'own'), at('198.51.100.7', 'seen')]
+  expect(isSameNat(own, [at('192.168.1.3', 'own'), at('198.51.100.7', 'seen')])).toBe(true)
+  expect(isSameNat(own, [at('192.168.1.2', 'own'), at('198.51.100.8', 'seen')])).toBe(false)
+  expect(isSameNat(own, [])).toBe(false)
 })

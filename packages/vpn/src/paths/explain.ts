@@ -1,13 +1,14 @@
 /** Why packets to a peer take the way that they take, for people. Pure. */
 import { type Endpoint, endpointText } from '@mesh/engine'
 import { LEAST_PATH_MTU, ROUNDS_MS } from './limits.ts'
-import type { CandidateKind, Path, PathState } from './path-state.ts'
+import type { Candidate, CandidateKind, Path, PathState } from './path-state.ts'
 
 /**
  * Why there is no path over UDP. `off`: this node has no socket for it. `unsupported`: the peer has none, or no control
  * channel stands. `searching`: probes are on their way. `blocked`: no probe was answered and none came. `one-way`: the
  * peer's probes come, ours are not answered. `both-vary`: both NATs choose a port for each peer. `one-varies`: one does, and
- * what is before the other peer lets nobody in whom it did not ask at that port. `too-small`: packets of 1280 bytes do not
+ * what is before the other peer lets nobody in whom it did not ask at that port. `same-nat`: no probe was answered and none
+ * came, and both are behind one NAT. `too-small`: packets of 1280 bytes do not
  * pass. `idle`: no packets needed one for long.
  */
 export type NoPathReason =
@@ -18,6 +19,7 @@ export type NoPathReason =
   | 'one-way'
   | 'both-vary'
   | 'one-varies'
+  | 'same-nat'
   | 'too-small'
   | 'idle'
 
@@ -47,10 +49,21 @@ export function noPath(reason: NoPathReason): UdpStatus {
   return { state: 'none', reason, endpoint: undefined, rttMs: undefined, candidates: [] }
 }
 
-/** Whose NAT chooses a port for each peer: nobody's that is known, both ends', or that of one. */
-export type Varying = 'none' | 'both' | 'one'
+/** What is known of the NATs before both ends. */
+export interface Nats {
+  /** Whose NAT chooses a port for each peer: nobody's that is known, both ends', or that of one. */
+  readonly varying: 'none' | 'both' | 'one'
+  /** Others see both at one address: one NAT is before both. */
+  readonly isSame: boolean
+}
 
-export function explain(state: PathState, varying: Varying): UdpStatus {
+/** Says whether one NAT is before both ends, by what each tells of itself. */
+export function isSameNat(own: readonly Candidate[], theirs: readonly Candidate[]): boolean {
+  const seen = own.filter(({ kind }) => kind === 'seen').map(({ endpoint }) => endpoint.address)
+  return theirs.some(({ kind, endpoint }) => kind === 'seen' && seen.includes(endpoint.address))
+}
+
+export function explain(state: PathState, nats: Nats): UdpStatus {
   const { chosen } = state
   const candidates = byAddress(state).map((path) => ({
     endpoint: path.endpoint,
@@ -60,7 +73,7 @@ export function explain(state: PathState, varying: Varying): UdpStatus {
     rttMs: path.rttMs,
     mtu: path.mtu < LEAST_PATH_MTU ? 0 : path.mtu,
   }))
-  if (chosen === undefined) return { ...noPath(reasonOf(state, varying)), candidates }
+  if (chosen === undefined) return { ...noPath(reasonOf(state, nats)), candidates }
   const [endpoint, rttMs] = [chosen.endpoint, chosen.rttMs]
   const both = state.isSuspect || state.isBreakNear
   return { state: both ? 'suspect' : 'direct', reason: undefined, endpoint, rttMs, candidates }
@@ -83,7 +96,7 @@ function byAddress({ paths, chosen }: PathState): readonly Path[] {
   return [...found.values()]
 }
 
-function reasonOf(state: PathState, varying: Varying): NoPathReason {
+function reasonOf(state: PathState, { varying, isSame }: Nats): NoPathReason {
   const paths = [...state.paths.values()]
   if (paths.some(({ tries }) => tries?.mtu === 0)) return 'too-small'
   const wasAnswered = paths.some(({ answeredAt }) => answeredAt !== undefined)
@@ -93,5 +106,6 @@ function reasonOf(state: PathState, varying: Varying): NoPathReason {
   if (wasAnswered) return 'idle'
   if (varying === 'both') return 'both-vary'
   if (paths.some((path) => isHeard(state, path))) return 'one-way'
+  if (isSame) return 'same-nat'
   return varying === 'one' ? 'one-varies' : 'blocked'
 }

@@ -53,8 +53,8 @@ export const FRESH_MS = 20_000
 export const BREAKS_KEPT = 4
 /** The time within which all that shows is one break, in ms. */
 export const ONE_BREAK_MS = 5_000
-/** The least and the most time between breaks, in ms, that makes a period. */
-export const [LEAST_BREAK_MS, MOST_BREAK_MS] = [20_000, 180_000]
+/** The least and the most time between breaks, and the least and the most life of a mapping, in ms, that make a period. */
+export const [LEAST_BREAK_MS, MOST_BREAK_MS] = [12_000, 180_000]
 /** How much longer the longest time between breaks of a period may be than the shortest. */
 export const MOST_BREAK_RATIO = 1.7
 /** The part of the shortest time between breaks after which the next one is expected. */

@@ -21,7 +21,7 @@ import {
   WORD_MS,
 } from './limits.ts'
 import type { LocalSocket, SocketTurn } from './path-state.ts'
-import { SeenAddresses, type Word } from './seen-addresses.ts'
+import { type Lived, SeenAddresses, type Word } from './seen-addresses.ts'
 
 interface OwnSocketsComponents {
   readonly engine: Pick<Engine, 'openSocket' | 'closeSocket' | 'udpPort'>
@@ -82,7 +82,7 @@ export class OwnSockets {
     const now = this.#components.clock.monotonic()
     const word = this.#seenOf(socket).learn(witness, endpoint, { now, isOwn })
     if (isOwn) return word
-    if (word.is === 'other') this.#ended(word.livedMs, now)
+    if (word.is === 'other') this.#ended(word.lived, now)
     const lastsNow = socket === undefined && word.is === 'same' && word.sinceMs > MOST_BREAK_MS
     if (lastsNow) this.returnToOwn()
     if (word.is !== 'same' && socket === this.#current.socket) this.#plan()
@@ -131,12 +131,15 @@ export class OwnSockets {
     return seen
   }
 
-  /** A mapping ended; several witnesses tell of one, and who is asked more often knows better how long it lived. */
-  #ended(livedMs: number | undefined, now: number): void {
-    if (livedMs === undefined) return
-    const isSame = now - this.#endedAt < LEAST_BREAK_MS
+  /**
+   * A mapping ended. Several witnesses tell of one: those who saw it last before it was known to end. Who is asked more
+   * often knows better how long it lived.
+   */
+  #ended(seen: Lived | undefined, now: number): void {
+    if (seen === undefined) return
+    const isSame = seen.toldAt < this.#endedAt + ONE_BREAK_MS
     const before = isSame ? this.#lives.slice(0, -1) : this.#lives
-    const lived = isSame ? Math.max(livedMs, this.#lives.at(-1) ?? 0) : livedMs
+    const lived = isSame ? Math.max(seen.forMs, this.#lives.at(-1) ?? 0) : seen.forMs
     if (!isSame) this.#endedAt = now
     const isShort = lived >= LEAST_BREAK_MS && lived <= MOST_BREAK_MS
     this.#lives = isShort ? [...before, lived].slice(-LIVES_KEPT) : []

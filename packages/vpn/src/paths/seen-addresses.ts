@@ -11,8 +11,15 @@ export type Word =
   | { readonly is: 'first' }
   /** `sinceMs`: for how long it has said so. */
   | { readonly is: 'same'; readonly sinceMs: number }
-  /** It sees another address. `livedMs`: how long the one before was seen; undefined: it was not asked for a while. */
-  | { readonly is: 'other'; readonly livedMs: number | undefined }
+  /** It sees another address. `lived`: of the one before; undefined: it was not asked for a while. */
+  | { readonly is: 'other'; readonly lived: Lived | undefined }
+
+/** How long a peer saw one address of the socket. */
+export interface Lived {
+  readonly forMs: number
+  /** When the peer told it last, in monotonic ms. */
+  readonly toldAt: number
+}
 
 interface Witnessed {
   readonly endpoint: Endpoint
@@ -48,7 +55,8 @@ export class SeenAddresses {
     if (before === undefined) return { is: 'first' }
     if (isSame) return { is: 'same', sinceMs: now - before.bornAt }
     const wasAsked = now - before.toldAt <= WORD_MS
-    return { is: 'other', livedMs: wasAsked ? before.toldAt - before.bornAt : undefined }
+    const { bornAt, toldAt } = before
+    return { is: 'other', lived: wasAsked ? { forMs: toldAt - bornAt, toldAt } : undefined }
   }
 
   forget(witness: PeerId): void {

@@ -115,7 +115,7 @@ function PacketPath({ udp }: { udp: Udp }) {
   return (
     <>
       Over UDP to <Copy text={udp.Endpoint} what="address" mono />
-      {udp.State === 'suspect' && ', and through the connection too, as probes are lost'}
+      {udp.State === 'suspect' && ', and through the connection too, as probes are lost or will be'}
     </>
   )
 }
@@ -140,6 +140,7 @@ const NO_UDP: Record<NonNullable<Udp['Reason']>, string> = {
   'both-vary': 'both NATs choose another UDP port for each peer, so that neither can be told beforehand.',
   'one-varies':
     'one NAT chooses another UDP port for each peer, and the other lets in only ports that its machine sent to.',
+  'same-nat': 'one NAT is before both machines, and keeps their UDP apart.',
   'too-small': 'UDP packets of 1280 bytes do not pass.',
   idle: 'no packets needed UDP for long.',
 }
