@@ -309,6 +309,12 @@ describe.skipIf(why !== undefined)(suite.replace('over UDP', 'over UDP of one wi
     await ping(wire, 'right', left.v4, { size: 1252 })
   }, 60_000)
 
+  test('on one link the connection has segments as long as the link takes', () => {
+    const figures = wire.run('left', ['ss', '-Htin', 'state', 'established'])
+    const segments = [...figures.matchAll(/ mss:(\d+)/g)].map(([, bytes]) => Number(bytes))
+    expect(Math.max(...segments)).toBeGreaterThan(1_400)
+  })
+
   test('where UDP is blocked the stream carries, both ends say why, and come back', async () => {
     block(wire, 'left', ['ip', 'ip6'])
     await eventually(

@@ -28,13 +28,13 @@ const SEGMENT_BYTES = 1_220
 
 export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> {
   const { settings, network, identity, ledger, trust, api, clock, random, log, uptimeMs, signal } = init
-  const { createP2pNode } = await import('@mesh/p2p/node')
+  const [{ createP2pNode }, capSegments] = await Promise.all([import('@mesh/p2p/node'), segmentCap()])
   const markSocket = settings.fwmark === 0 ? undefined : await socketMark(settings.fwmark)
   const p2p = await createP2pNode(
     {
       ...networkSettings(settings),
       ...(markSocket !== undefined && { markSocket }),
-      ...(init.hasVpn && { capSegments: await segmentCap() }),
+      ...(capSegments !== undefined && { capSegments }),
       network: network.config,
       identity: keyPairOf(identity),
       ...(trust !== undefined && { admission: trust, publicTopic: settings.peerguard }),
@@ -111,10 +111,12 @@ async function socketMark(mark: number): Promise<(fd: number) => void> {
 }
 
 /**
- * Gives the function that bounds the host's segments: packets that UDP does not take go by its connections, which must
- * take them on every path.
+ * Gives the function that bounds the host's segments, which the engine's addon can on Linux: packets that UDP does not take
+ * go by its connections, which must take them on every path. Of a node without a VPN too: it may relay, and who dials
+ * decides for both ends.
  */
-async function segmentCap(): Promise<(fd: number) => void> {
+async function segmentCap(): Promise<((fd: number) => void) | undefined> {
+  if (process.platform !== 'linux') return undefined
   const { capSegments } = await import('@mesh/engine')
   return (fd) => {
     try {

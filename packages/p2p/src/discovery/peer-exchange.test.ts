@@ -10,7 +10,7 @@ import { EXCHANGE_GAP_MS } from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { startPeerExchange } from './peer-exchange.ts'
 import { VerifiedRecords } from './verified-records.ts'
-import { decodePeers } from './peers-message.ts'
+import { decodePeers, encodePeers } from './peers-message.ts'
 
 async function createSubject(address: string) {
   const privateKey = await generateKeyPair('Ed25519')
@@ -21,8 +21,12 @@ async function createSubject(address: string) {
 }
 type Subject = Awaited<ReturnType<typeof createSubject>>
 
-/** A hub whose connections and members the test plays, with one open channel to a member. */
-async function createHub() {
+/**
+ * A hub whose connections and members the test plays, with one open channel to a member.
+ *
+ * @param said what the member says
+ */
+async function createHub(said: readonly Uint8Array[] = []) {
   const clock = createManualClock()
   const [self, leaf] = [
     await createSubject('/ip4/10.0.0.1/tcp/1'),
@@ -32,20 +36,31 @@ async function createHub() {
   const known = new Map<string, Subject>()
   const members = new Set<string>()
   const memberListeners = new Set<(peer: PeerId) => void>()
+  const looks = { own: 0 }
   const host = Object.assign(new EventTarget(), {
     peerId: self.id,
-    getMultiaddrs: () => [],
+    getMultiaddrs() {
+      looks.own++
+      return []
+    },
     getConnections: () => [...connected].map((remotePeer) => ({ remotePeer, status: 'open', direct: true })),
     peerStore: { get: async (id: { toString(): string }) => known.get(id.toString()) },
   })
   const told: number[] = []
+  let heard = 0
   const channel: Channel = {
     peer: leaf.peer,
     direct: true,
     async send(message) {
       told.push(decodePeers(message)?.records.length ?? -1)
     },
-    messages: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }),
+    async *messages() {
+      for (const message of said) {
+        heard++
+        yield message
+      }
+      await new Promise(() => {})
+    },
     async close() {},
     abort() {},
   }
@@ -80,6 +95,8 @@ async function createHub() {
     exchange,
     /** How many records each message to the leaf held so far. */
     told,
+    /** How many messages it took, and how often it looked at its own addresses. */
+    seen: () => ({ heard, own: looks.own }),
     connect(subject: Subject) {
       connected.add(subject.peer)
       const isNews = known.get(subject.peer) !== subject
@@ -125,6 +142,15 @@ test('a member that comes back with the record that the peer store has is told t
   hub.connect(member)
   await hub.pass()
   expect(hub.told).toEqual([0, 1])
+  hub.exchange.stop()
+})
+
+test('its own addresses are looked at once a channel, however much the member says', async () => {
+  const hub = await createHub(
+    Array.from({ length: 9 }, () => encodePeers({ records: [], stunPort: 0, name: undefined })),
+  )
+  await hub.pass()
+  expect(hub.seen()).toEqual({ heard: 9, own: 1 })
   hub.exchange.stop()
 })
 

@@ -196,11 +196,13 @@ class RecordExchange implements PeerExchange {
     this.#channels.get(channel.peer)?.channel.abort(new Error('replaced by a newer channel'))
     this.#channels.set(channel.peer, own)
     own.sendSoon()
+    // once: it looks at all of this machine's interfaces, and as many messages come as there are peers
+    const sameHost = isSameHost(this.#init.host, channel.peer)
     const rate = { perSecond: MAX_EXCHANGE_MESSAGES_PER_MINUTE / 60, burst: MAX_EXCHANGE_MESSAGES_PER_MINUTE }
     const allowance = createTokenBucket(rate, this.#clock)
     try {
       for await (const bytes of channel.messages()) {
-        if (allowance.take()) await this.#receive(own, bytes)
+        if (allowance.take()) await this.#receive(own, bytes, sameHost)
         else this.#init.onRefused('peers.too_many', channel.peer)
       }
       await channel.close()
@@ -210,14 +212,13 @@ class RecordExchange implements PeerExchange {
     }
   }
 
-  async #receive(own: ExchangeChannel, bytes: Uint8Array): Promise<void> {
+  async #receive(own: ExchangeChannel, bytes: Uint8Array, sameHost: boolean): Promise<void> {
     const { host, onRefused, onStunPort, onName, found } = this.#init
     const { peer } = own.channel
     const message = decodePeers(bytes)
     if (message === undefined) return onRefused('peers.bad_message', peer)
     onStunPort(peer, message.stunPort)
     if (message.name !== undefined) onName(peer, message.name)
-    const sameHost = isSameHost(host, peer)
     const [connection] = connectionsTo(host, peer)
     for (const envelope of message.records) {
       const known = this.#verified.known(envelope)

@@ -2,6 +2,7 @@
  * The platform of a machine: sockets, multicast and a router. TCP stands first; all else joins the running
  * host, so that the time until it listens does not grow with what it can do.
  */
+import { networkInterfaces } from 'node:os'
 import type { Connection, Transport } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
 import { MeshError } from '@mesh/core'
@@ -28,6 +29,7 @@ import {
 import { MAX_STUN_SERVERS } from '../nat-limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
 import { withUdpPort } from '../nat/free-udp-port.ts'
+import { isOnLink } from '../nat/on-link.ts'
 import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { createSocketMarker, type MarkSocket, type SocketMarker } from '../upstream/marked-sockets.ts'
@@ -121,10 +123,11 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
 
 /** Prepares each socket before it connects or listens. */
 function socketPreparation({ markSocket, capSegments }: P2pNodeInit): MarkSocket | undefined {
-  if (markSocket === undefined || capSegments === undefined) return markSocket ?? capSegments
-  return (fd) => {
-    markSocket(fd)
-    capSegments(fd)
+  if (capSegments === undefined) return markSocket
+  return (fd, remote) => {
+    markSocket?.(fd)
+    // who is dialled sends no longer ones than the dialler takes
+    if (remote !== undefined && !isOnLink(remote, networkInterfaces())) capSegments(fd)
   }
 }
 

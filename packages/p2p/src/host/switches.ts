@@ -58,8 +58,8 @@ export interface P2pNodeInit extends P2pMemberInit {
    */
   readonly markSocket?: (fd: number) => void
   /**
-   * Bounds the segments of each such socket (TCP_MAXSEG), so that none is ever too long for its path: where one that grew
-   * narrow does not say so, TCP sends the same long segment for ever.
+   * Bounds the segments of each socket that dials beyond this machine's own links (TCP_MAXSEG), and so those of both ends:
+   * where a path grew narrow and does not say so, TCP sends the same long segment for ever.
    */
   readonly capSegments?: (fd: number) => void
   /** The time between two looks into the DHT once members were found, in ms; 720 s by default. */

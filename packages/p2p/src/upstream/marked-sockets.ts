@@ -12,8 +12,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Server, Socket } from 'node:net'
 import type { Listener, Transport } from '@libp2p/interface'
 
-/** Marks a socket by its file descriptor, or sets another option of it. It throws where it may not. */
-export type MarkSocket = (fd: number) => void
+/**
+ * Marks a socket by its file descriptor, or sets another option of it. It throws where it may not.
+ *
+ * @param remote the IP address that is dialled; undefined: the socket listens
+ */
+export type MarkSocket = (fd: number, remote?: string) => void
 
 export interface SocketMarker {
   /** Marks each TCP socket that `open` connects or lets listen, until what it returned has ended. */
@@ -50,7 +54,7 @@ export function createSocketMarker(
   const onSocket = (message: unknown) => {
     const { socket } = message as { readonly socket: Socket }
     if (!isOurs()) return
-    socket.on('connectionAttempt', (_ip, _port, family) => markFirst(socket, family, mark))
+    socket.on('connectionAttempt', (ip, _port, family) => markFirst(socket, family, (fd) => mark(fd, ip)))
     watch(socket)
   }
   const onServer = (message: unknown) => {
