@@ -216,11 +216,12 @@ impl Waker {
         let _ = write(self.0.as_raw_fd(), &1u64.to_ne_bytes());
     }
 
-    /// Waits until the device or socket `fd` has something to read, or `wake` was called.
-    pub fn wait_for(&self, fd: RawFd) {
+    /// Waits until the device or socket `fd`, or the `other` one, has something to read, or `wake` was called.
+    pub fn wait_for(&self, fd: RawFd, other: Option<RawFd>) {
         let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let mut fds = [watch(fd), watch(self.0.as_raw_fd())];
-        // SAFETY: two valid entries.
-        unsafe { libc::poll(fds.as_mut_ptr(), 2, -1) };
+        // a negative one is passed over
+        let mut fds = [watch(fd), watch(self.0.as_raw_fd()), watch(other.unwrap_or(-1))];
+        // SAFETY: three valid entries.
+        unsafe { libc::poll(fds.as_mut_ptr(), 3, -1) };
     }
 }

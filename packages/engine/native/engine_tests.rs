@@ -20,6 +20,7 @@ use tun_rs::VirtioNetHdr;
 mod further_sockets;
 mod guests;
 mod hostile;
+mod joining;
 mod several_queues;
 mod sockets;
 mod tunnels;

@@ -5,8 +5,8 @@
 //! 2. Find the peer: by the index that WireGuard's message names; of an initiation, by the key inside.
 //! 3. Open, check and join (`opener`), a run of one session at a time.
 //! 4. What is no WireGuard waits for the application, within its bounds.
-//! 5. Write to the device what is complete, and at the end of the turn all: what was joined may go on with the next
-//!    super-segment, and does where the wire brings every datagram by itself.
+//! 5. Write to the device what is complete. What was joined last may go on with what the next turn brings, and does where
+//!    the wire brings every datagram by itself: it is written when a turn brings nothing for it.
 //!
 //! Anybody can send to the socket. What is looked at costs little until it has proven something: handshake messages are
 //! limited by source and in all, and under load their senders have to prove their address.
@@ -15,17 +15,21 @@ use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::*;
 use crate::opener::{Gate, Opener};
+use crate::peer::Peer;
 use crate::receivers::index_at;
 use crate::sessions::{Message, message_of};
 use crate::socket::UdpSocket;
 use crate::sockets::{OWN, Sockets, Source};
 use crate::source_limits::SocketLimits;
-use crate::table::{Entry, Table, View};
+use crate::table::{Table, View};
 use quinn_udp::RecvMeta;
 use std::io::IoSliceMut;
+use std::sync::Arc;
 use std::time::Instant;
 
-const BUFFER_BYTES: usize = 65_536;
+/// As long as a super-segment may be, and a little more: buffers that are a power of two apart would share a few lines of
+/// the processor's cache.
+const BUFFER_BYTES: usize = 65_536 + 1_472;
 
 pub struct FromSocket<'a> {
     shared: &'a Shared,
@@ -34,12 +38,16 @@ pub struct FromSocket<'a> {
     queue: usize,
     view: View,
     opener: Opener<'a>,
+    /// Whose packets were joined last, and may not be written yet.
+    last: Option<Arc<Peer>>,
+    /// Since the turn began some of its packets passed.
+    grew: bool,
 }
 
 impl<'a> FromSocket<'a> {
     pub fn new(shared: &'a Shared, sockets: &'a Sockets, queue: usize) -> FromSocket<'a> {
         let (view, opener) = (View::new(&shared.table), Opener::new(shared, Some(queue)));
-        FromSocket { shared, sockets, queue, view, opener }
+        FromSocket { shared, sockets, queue, view, opener, last: None, grew: false }
     }
 
     /// Runs until the engine stops.
@@ -48,19 +56,23 @@ impl<'a> FromSocket<'a> {
         let mut metas = [RecvMeta::default(); RECEIVE_BUFFERS];
         let (sockets, queue) = (self.sockets, self.queue);
         while !self.shared.stopping() {
-            let mut count = self.turn(sockets.own(queue), OWN, (&mut memory[..], &mut metas[..]));
+            let mut count = self.take(sockets.own(queue), OWN, (&mut memory[..], &mut metas[..]));
             for socket in sockets.further(queue) {
-                count += self.turn(&socket, socket.port(), (&mut memory[..], &mut metas[..]));
+                count += self.take(&socket, socket.port(), (&mut memory[..], &mut metas[..]));
+            }
+            if !std::mem::take(&mut self.grew) {
+                self.write_last();
             }
             if count == 0 {
-                self.shared.waker.wait_for(sockets.fd(queue));
+                let (own, further) = sockets.fds(queue);
+                self.shared.waker.wait_for(own, further);
             }
         }
         Ok(())
     }
 
-    /// Takes what one socket has, which `port` names. The number of super-segments.
-    fn turn(
+    /// Takes what one socket has now, which `port` names. The number of super-segments.
+    fn take(
         &mut self,
         socket: &UdpSocket,
         port: u16,
@@ -70,35 +82,28 @@ impl<'a> FromSocket<'a> {
         let mut buffers: [IoSliceMut; RECEIVE_BUFFERS] =
             std::array::from_fn(|_| IoSliceMut::new(parts.next().unwrap_or_default()));
         let count = socket.receive(&mut buffers, metas);
-        if count == 0 {
-            return 0;
-        }
         self.view.refresh(&self.shared.table);
-        // once for each turn: the table must not change under it
+        // once for all of it: the table must not change under it
         let table = self.view.table().clone();
-        let mut last = None;
         for (meta, buffer) in metas[..count].iter().zip(&buffers) {
             let from = Source { address: UdpSocket::sender(meta), socket: port };
-            self.receive(&table, from, buffer[..meta.len].chunks(meta.stride.max(1)), &mut last);
-        }
-        if let Some(entry) = last {
-            self.opener.write(entry);
+            self.receive(&table, from, buffer[..meta.len].chunks(meta.stride.max(1)));
         }
         count
     }
 
-    /// `last`: whose packets were joined last, and may not be written yet.
-    fn receive<'t>(
-        &mut self,
-        table: &'t Table,
-        from: Source,
-        datagrams: std::slice::Chunks<u8>,
-        last: &mut Option<&'t Entry>,
-    ) {
+    /// Writes what was joined last, all of it.
+    fn write_last(&mut self) {
+        if let Some(last) = self.last.take() {
+            self.opener.write(&last);
+        }
+    }
+
+    fn receive(&mut self, table: &Table, from: Source, datagrams: std::slice::Chunks<u8>) {
         let mut rest = datagrams.peekable();
         while let Some(first) = rest.peek().copied() {
             match message_of(first) {
-                Some(Message::Sealed) => self.sealed(table, from, &mut rest, last),
+                Some(Message::Sealed) => self.sealed(table, from, &mut rest),
                 Some(Message::Handshake) => {
                     self.handshake(table, from, first);
                     rest.next();
@@ -112,12 +117,11 @@ impl<'a> FromSocket<'a> {
     }
 
     /// Opens a run of one session's datagrams.
-    fn sealed<'b, 't>(
+    fn sealed<'b>(
         &mut self,
-        table: &'t Table,
+        table: &Table,
         from: Source,
         rest: &mut std::iter::Peekable<impl Iterator<Item = &'b [u8]>>,
-        last: &mut Option<&'t Entry>,
     ) {
         // type and index
         let Some(head) = rest.peek().and_then(|first| first.first_chunk::<8>()).copied() else { return };
@@ -130,15 +134,16 @@ impl<'a> FromSocket<'a> {
             }
             return;
         };
-        if let Some(before) = last.replace(entry).filter(|before| before.peer.id != entry.peer.id) {
-            self.opener.write(before);
+        if !self.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &entry.peer)) {
+            self.write_last();
+            self.last = Some(entry.peer.clone());
         }
         let mut gate = Gate::new(table, entry, Some(from.address));
         while rest.peek().is_some_and(|next| belongs(next)) {
             self.opener.open_run(entry, &mut gate, rest, belongs);
         }
-        gate.count();
-        self.opener.write_complete(entry);
+        self.grew |= gate.count() > 0;
+        self.opener.write_complete(&entry.peer);
     }
 
     fn handshake(&mut self, table: &Table, from: Source, message: &[u8]) {

@@ -85,7 +85,7 @@ impl<'a> Inbound<'a> {
                     Tunnel::WireGuard(_) => self.sealed(&table, entry, &batch),
                     Tunnel::None => {}
                 }
-                self.opener.write(entry);
+                self.opener.write(&entry.peer);
             }
             self.batch = batch;
         }

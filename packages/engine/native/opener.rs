@@ -13,6 +13,7 @@ use crate::events::Event;
 use crate::forward::Forward;
 use crate::limits::*;
 use crate::packet::{Ip, is_multicast, parse};
+use crate::peer::Peer;
 use crate::segments::Joiner;
 use crate::sessions::Handshake;
 use crate::sockets::Source;
@@ -58,7 +59,7 @@ impl<'a> Opener<'a> {
             if !room && rest.peek().is_some() {
                 // rare: the buffer holds more than most batches
                 drop(state);
-                self.write(entry);
+                self.write(peer);
                 state = peer.state();
             }
             let Some(datagram) = rest.next_if(|next| belongs(next)) else {
@@ -132,7 +133,7 @@ impl<'a> Opener<'a> {
     /// Takes a legacy member's packet.
     pub fn pass_unsealed(&mut self, entry: &Entry, gate: &mut Gate, packet: &[u8]) {
         if !self.joiner.has_room(packet.len()) {
-            self.write(entry);
+            self.write(&entry.peer);
         }
         self.joiner.slot(packet.len()).copy_from_slice(packet);
         gate.pass(&mut self.joiner, &mut self.forward, packet.len());
@@ -140,17 +141,16 @@ impl<'a> Opener<'a> {
     }
 
     /// Hands the device everything that was joined so far.
-    pub fn write(&mut self, entry: &Entry) {
-        self.drain(entry, true);
+    pub fn write(&mut self, peer: &Peer) {
+        self.drain(peer, true);
     }
 
     /// Hands the device what cannot grow any more.
-    pub fn write_complete(&mut self, entry: &Entry) {
-        self.drain(entry, false);
+    pub fn write_complete(&mut self, peer: &Peer) {
+        self.drain(peer, false);
     }
 
-    fn drain(&mut self, entry: &Entry, all: bool) {
-        let Entry { peer, .. } = entry;
+    fn drain(&mut self, peer: &Peer, all: bool) {
         let before = peer.queue.load(Relaxed);
         let number = self.queue.unwrap_or(before);
         let queue = self.shared.device.queue(number);
@@ -247,7 +247,9 @@ impl<'a> Gate<'a> {
         (owner.is_guest() || self.entry.is_guest()) && owner.peer.id != self.entry.peer.id
     }
 
-    pub fn count(&self) {
+    /// Counts what passed. The number of packets.
+    pub fn count(&self) -> u64 {
         self.entry.peer.counters.received(self.packets, self.bytes);
+        self.packets
     }
 }

@@ -57,7 +57,7 @@ impl<'a> Outbound<'a> {
                 Read::Empty => {
                     self.flush(true);
                     self.wake();
-                    shared.waker.wait_for(self.queue.fd());
+                    shared.waker.wait_for(self.queue.fd(), None);
                 }
                 Read::Gone(error) if shared.stopping() => return Err(error.to_string()),
                 Read::Gone(error) => return Err(format!("the interface is gone: {error}")),

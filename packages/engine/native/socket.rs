@@ -15,6 +15,15 @@ pub struct UdpSocket {
     port: u16,
 }
 
+/// What quinn-udp has the kernel say with each datagram, and nobody reads here.
+const UNREAD: [(libc::c_int, libc::c_int); 5] = [
+    (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS),
+    (libc::IPPROTO_IP, libc::IP_PKTINFO),
+    (libc::IPPROTO_IP, libc::IP_RECVTOS),
+    (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO),
+    (libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS),
+];
+
 /// The wishes that a person may have of the socket.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SocketConfig {
@@ -62,6 +71,10 @@ impl UdpSocket {
             let _ = set_option(socket.as_raw_fd(), option, SOCKET_BUFFER_BYTES);
         }
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        for (level, option) in UNREAD {
+            // one that stays is only slower; an IPv4 socket has not all of them
+            let _ = set_option_of(socket.as_raw_fd(), level, option, 0);
+        }
         let local = socket.local_addr()?.as_socket();
         let port =
             local.map(|local| local.port()).ok_or_else(|| io::Error::other("a socket without a port"))?;
@@ -171,4 +184,27 @@ fn set_option_of(fd: RawFd, level: libc::c_int, option: libc::c_int, value: u32)
     // SAFETY: the value is valid for its length.
     let result = unsafe { libc::setsockopt(fd, level, option, (&raw const value).cast(), length) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn the_kernel_says_with_a_datagram_no_more_than_what_is_read() {
+        for dual in [true, false] {
+            let near = UdpSocket::bind(SocketConfig::default(), dual, false).unwrap();
+            let far = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            far.send_to(b"hello", ("127.0.0.1", near.port())).unwrap();
+            let (mut memory, mut meta) = ([0; 100], [RecvMeta::default()]);
+            let began = Instant::now();
+            while near.receive(&mut [IoSliceMut::new(&mut memory)], &mut meta) == 0 {
+                assert!(began.elapsed() < Duration::from_secs(20), "it never came");
+            }
+            let [RecvMeta { len, stride, ecn, dst_ip, timestamp, .. }] = meta;
+            assert_eq!((len, stride, UdpSocket::sender(&meta[0])), (5, 5, far.local_addr().unwrap()));
+            assert_eq!((ecn, dst_ip, timestamp), (None, None, None), "dual {dual}");
+        }
+    }
 }

@@ -28,22 +28,21 @@ pub struct Sockets {
     further: RwLock<Vec<Arc<UdpSocket>>>,
     /// How many those are: nobody asks for the lock while there are none.
     count: AtomicUsize,
-    /// Has something to read whenever the first one of its own or a further one has.
-    any: OwnedFd,
+    /// Has something to read whenever a further one has. Those of its own are none of them: what watches a socket costs at
+    /// each datagram.
+    any_further: OwnedFd,
 }
 
 impl Sockets {
     /// `count`: how many of its own there should be; fewer where the kernel lets none share a port.
     pub fn open(config: SocketConfig, count: usize) -> io::Result<Sockets> {
-        let sockets = Sockets {
+        Ok(Sockets {
             own: port_group::open(config, count)?,
             mark: config.mark,
             further: RwLock::default(),
             count: AtomicUsize::new(0),
-            any: create_epoll()?,
-        };
-        sockets.watch(sockets.own(0))?;
-        Ok(sockets)
+            any_further: create_epoll()?,
+        })
     }
 
     /// How many of its own there are.
@@ -63,10 +62,10 @@ impl Sockets {
         if number > 0 || self.count.load(Acquire) == 0 { Vec::new() } else { self.further.read().clone() }
     }
 
-    /// A descriptor to wait for: readable when a socket is that the thread with this number reads, also one that is
-    /// opened meanwhile.
-    pub fn fd(&self, number: usize) -> RawFd {
-        if number == 0 { self.any.as_raw_fd() } else { self.own(number).fd() }
+    /// The descriptors to wait for: that of the own socket with this number, and for the thread that reads the further
+    /// ones too, one that is readable when any of those is, also one that is opened meanwhile.
+    pub fn fds(&self, number: usize) -> (RawFd, Option<RawFd>) {
+        (self.own(number).fd(), (number == 0).then_some(self.any_further.as_raw_fd()))
     }
 
     /// Opens a further one, on a port that the kernel chooses, and gives the port.
@@ -119,7 +118,7 @@ impl Sockets {
         let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
         // SAFETY: both descriptors are open, and the event is valid for the time of the call.
         let result = unsafe {
-            libc::epoll_ctl(self.any.as_raw_fd(), libc::EPOLL_CTL_ADD, socket.fd(), &raw mut event)
+            libc::epoll_ctl(self.any_further.as_raw_fd(), libc::EPOLL_CTL_ADD, socket.fd(), &raw mut event)
         };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
@@ -154,9 +153,10 @@ mod tests {
         assert_eq!(sockets.with(OWN, 0, UdpSocket::port), sockets.own(0).port());
     }
 
-    /// Is there something to read within this time?
+    /// Has a further one something to read within this time?
     fn tells(sockets: &Sockets, within_ms: i32) -> bool {
-        let mut entry = libc::pollfd { fd: sockets.fd(0), events: libc::POLLIN, revents: 0 };
+        let fd = sockets.fds(0).1.unwrap();
+        let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         // SAFETY: one valid entry.
         unsafe { libc::poll(&raw mut entry, 1, within_ms) == 1 }
     }

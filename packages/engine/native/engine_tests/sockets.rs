@@ -8,11 +8,11 @@ pub(super) fn address_of(end: &End) -> SocketAddr {
     SocketAddr::new([127, 0, 0, 1].into(), end.engine.port().unwrap())
 }
 
-fn path(to: &End, stream: bool) -> Path {
+pub(super) fn path(to: &End, stream: bool) -> Path {
     Path { endpoint: Some(address_of(to)), stream, ..Path::STREAM }
 }
 
-fn set_path(end: &End, secret: u8, path: Path) {
+pub(super) fn set_path(end: &End, secret: u8, path: Path) {
     let (allowed, local) = if secret == 2 {
         (["10.1.0.2/32", "fd00::2/128"], ["10.1.0.1/32", "fd00::1/128"])
     } else {
@@ -22,7 +22,7 @@ fn set_path(end: &End, secret: u8, path: Path) {
 }
 
 /// Joins two as `joined` does, and each knows the other's socket.
-fn over_sockets(offload: bool, stream: bool) -> (End, End) {
+pub(super) fn over_sockets(offload: bool, stream: bool) -> (End, End) {
     let (a, b) = (End::new(1, offload), End::new(2, offload));
     set_path(&a, 2, path(&b, stream));
     set_path(&b, 1, path(&a, stream));
@@ -59,7 +59,7 @@ fn connected_by_sockets() -> (End, End) {
     (a, b)
 }
 
-fn stranger() -> PlainSocket {
+pub(super) fn stranger() -> PlainSocket {
     PlainSocket::bind("127.0.0.1:0").unwrap()
 }
 
@@ -381,40 +381,4 @@ fn proofs_that_are_made_up_are_looked_at_within_bounds_and_keep_nobody_out() {
         b.kernel.receive()
     };
     eventually(came, "a packet of one who proves its address");
-}
-
-#[test]
-fn datagrams_that_come_one_by_one_are_joined_for_the_device() {
-    let (a, b) = over_sockets(true, false);
-    let packet = build(&Spec { payload: 3, ..Spec::default() });
-    assert!(a.kernel.send(&packet));
-    received(&b);
-    // a wire without offloads: each datagram for itself
-    let wire = stranger();
-    wire.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-    set_path(&a, 2, Path { endpoint: Some(wire.local_addr().unwrap()), stream: false, ..Path::STREAM });
-    let (header, bytes) = build_super(&Spec { payload: 1300 * 30, ..Spec::default() }, 1300);
-    let mut piece = vec![0; HEADER];
-    header.encode(&mut piece).unwrap();
-    piece.extend_from_slice(&bytes);
-    let joined = || {
-        assert!(a.kernel.send_piece(&piece));
-        let mut datagrams = Vec::new();
-        let mut memory = [0; 2000];
-        while datagrams.len() < 30
-            && let Ok(len) = wire.recv(&mut memory)
-        {
-            datagrams.push(memory[..len].to_vec());
-        }
-        for datagram in &datagrams {
-            wire.send_to(datagram, address_of(&b)).unwrap();
-        }
-        let (mut payload, mut longest) = (0, 0);
-        while payload < 1300 * datagrams.len() {
-            let len = received(&b).len() - HEADER - header.hdr_len as usize;
-            (payload, longest) = (payload + len, longest.max(len));
-        }
-        (longest > 1300).then_some(())
-    };
-    eventually(joined, "a piece of several datagrams");
 }
