@@ -1,6 +1,7 @@
 /** All attacks of the suite. */
 import type { Scenario } from './scenario.ts'
 import { ADMINISTRATOR_ATTACKS } from './scenarios/administrators.ts'
+import { BULK_ATTACKS } from './scenarios/bulk.ts'
 import { CLAIM_ATTACKS } from './scenarios/claims.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
 import { DNS_ATTACKS } from './scenarios/dns.ts'
@@ -50,6 +51,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...TEXT_ATTACKS,
   ...DNS_ATTACKS,
   ...SERVICE_ATTACKS,
+  ...BULK_ATTACKS,
   ...FILE_ATTACKS,
   ...WEBRTC_ATTACKS,
   ...NAT_ATTACKS,

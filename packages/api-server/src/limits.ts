@@ -32,8 +32,10 @@ export const MAX_CONNECTIONS_PER_ADDRESS = 256
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 /** How many of Node's parsers wait to be used again, each with the head that it was in when its connection ended. */
 export const MAX_IDLE_PARSERS = 16
-/** How many bytes Node reads of a connection at once; one of which so many came is read on in a turn of its own. */
-export const READ_BLOCK_BYTES = 64 * 1024
+/** A connection of which so many bytes were read at once is read on in a turn of its own; Node reads 64 KiB at most. */
+export const LONG_READ_BYTES = 16 * 1024
+/** How often such connections are read on, a second in the long run (32 MiB) and at once (4 MiB), all of one listener together. */
+export const LONG_READS = { perSecond: 512, burst: 64 } as const
 /** How many such connections to one listener are read on in one turn of the event loop. */
 export const LONG_READS_AT_ONCE = 8
 /** How many new connections to one listener are read for the first time in one turn of the event loop. */

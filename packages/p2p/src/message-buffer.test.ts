@@ -37,3 +37,15 @@ test('a small piece is copied: it keeps nothing else of the message that it came
   }
   expect(Buffer.from(buffer.take() as Uint8Array).equals(content)).toBe(true)
 })
+
+test('a longer part of a Buffer is copied, too', () => {
+  const buffer = new MessageBuffer(10_000)
+  const block = Buffer.from(new ArrayBuffer(64 * 1_024))
+  block.set([...encodePrefix(3_000)])
+  buffer.add(block.subarray(0, 3_000 + encodePrefix(3_000).length))
+  expect(buffer.take()?.length).toBe(3_000)
+  block.set([...encodePrefix(3_000)])
+  buffer.add(block.subarray(0, 3_000 + encodePrefix(3_000).length))
+  const message = buffer.take()
+  expect(message instanceof Uint8Array ? message.buffer.byteLength : 0).toBeLessThan(4_096)
+})

@@ -1,5 +1,5 @@
 /** Collects bytes as they come and gives them back as messages, each with its length as an unsigned varint ahead. */
-import { isSmallPart } from './small-part.ts'
+import { copyOf, isSmallPart } from './small-part.ts'
 
 /** Lengths up to 2^28 - 1. */
 const MAX_PREFIX_BYTES = 4
@@ -28,7 +28,7 @@ export class MessageBuffer {
     const { byteLength } = bytes
     this.#byteLength += byteLength
     if (!isSmallPart(bytes)) this.#chunks.push(bytes)
-    else if (byteLength > BLOCK_BYTES / 2) this.#chunks.push(bytes.slice())
+    else if (byteLength > BLOCK_BYTES / 2) this.#chunks.push(copyOf(bytes))
     else this.#addShort(bytes)
   }
 

@@ -2,3 +2,8 @@
 export function isSmallPart({ buffer, byteLength }: Uint8Array): boolean {
   return buffer.byteLength > 2 * byteLength
 }
+
+/** Copies bytes into memory of their own; a `Buffer`, as which much comes, would give a view by `slice`. */
+export function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes)
+}

@@ -348,6 +348,7 @@ describe('who may come', () => {
           ...components,
           streams: member.streams,
           unread: new SharedBytes(0, components.clock),
+          unsent: { bytes: 0 },
         })
         await streams.handle(PROTOCOL, { ...MANY, from }, () => served++)
         const other = await strangers.member(generateNetworkConfig({}, systemRandom))

@@ -19,11 +19,13 @@ export const SOCKET_BUFFER_BYTES = 256 * 1024
  * How many bytes may wait to be written to the targets of services and of egress in all; of more the connection with the
  * most is reset, of the peer and the address with the most.
  */
-export const MAX_UNWRITTEN_BYTES = 24 * 1024 * 1024
+export const MAX_UNWRITTEN_BYTES = 8 * 1024 * 1024
 /** The number of these bytes from which on a stream is paused as soon as anything waits for its socket. */
-export const MUCH_UNWRITTEN_BYTES = 8 * 1024 * 1024
+export const MUCH_UNWRITTEN_BYTES = 2 * 1024 * 1024
+/** How many sockets whose streams have room again are read on in one turn of the event loop; each brings up to 128 KiB. */
+export const SOCKETS_AT_ONCE = 16
 /** How many connections to services and egress there may be before further ones are read in small pieces. */
-export const MAX_LARGE_READERS = 256
+export const MAX_LARGE_READERS = 128
 /** How many bytes of such a connection's target are read at once: so many wait when its stream has no room for them. */
 export const SMALL_READ_BYTES = 8 * 1024
 /** How many bytes of a local connection are read, sent and kept before its service has answered; then it waits. */

@@ -26,6 +26,8 @@ interface MuxedStream {
 const MB = 1024 * 1024
 /** As much as one message of the encryption below carries. */
 const BLOCK_BYTES = 60 * 1024
+/** The least that is copied by itself, and the number of a stream that there is not. */
+const [SPARSE_BYTES, NO_STREAM] = [1_100, 99_999]
 
 const line = (text: string) => framed(Buffer.from(`${text}\n`))
 
@@ -104,6 +106,28 @@ async function sendSmallFrames(attack: Attack, isGossip: boolean): Promise<void>
   while (!signal.aborted && connection.status === 'open') await pause(50, signal)
 }
 
+/** Fills streams that wait for a proof of membership by pieces that are each a small part of what is decrypted at once. */
+async function sendSparseFrames(attack: Attack): Promise<void> {
+  const { signal, tally } = attack
+  const connection = await strangerOf(attack)()
+  const frame = (stream: number, length: number) =>
+    Buffer.concat([yamuxHead({ type: YAMUX.DATA, flags: 0, stream, length }), Buffer.alloc(length)])
+  for (let opened = 0; opened < 8; opened++) {
+    const stream = await openStream(connection, '/mesh/peers/1', signal)
+    const { streamId } = stream as unknown as { readonly streamId: number }
+    // the rest is for a stream that there is not
+    const block = Buffer.concat([
+      frame(streamId, SPARSE_BYTES),
+      frame(NO_STREAM, BLOCK_BYTES - 2 * SPARSE_BYTES),
+    ])
+    for (let sent = 0; sent < 230 && !signal.aborted && connection.status === 'open'; sent++) {
+      await sendRaw(connection, block, signal)
+      tally.count('pieces')
+    }
+  }
+  while (!signal.aborted && connection.status === 'open') await pause(50, signal)
+}
+
 export const MUXER_ATTACKS: readonly Scenario[] = [
   {
     name: 'muxer-frames',
@@ -129,6 +153,15 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: false,
     aim: 'frames',
     run: (attack) => together(8, (at) => overAndOver(attack, () => sendSmallFrames(attack, at % 2 === 0))),
+  },
+  {
+    name: 'sparse-frames',
+    who: 'stranger',
+    does: `pieces of ${SPARSE_BYTES} bytes for streams that wait for a proof of membership, each in a block of ${BLOCK_BYTES} with nothing else, on 12 connections`,
+    boundedBy: 'MAX_UNREAD_BYTES; small pieces are copied',
+    appliesToLegacy: false,
+    aim: 'pieces',
+    run: (attack) => together(12, () => overAndOver(attack, () => sendSparseFrames(attack))),
   },
   {
     name: 'muxer-resets',

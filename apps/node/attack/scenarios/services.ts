@@ -4,7 +4,7 @@ import { createServer, type ListenOptions, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Connection, Stream } from '@libp2p/interface'
-import { encodeBlock } from '@mesh/ledger'
+import { encodeBlock, type KeyedEntry, type Signer } from '@mesh/ledger'
 import { createNodeSigner } from '@mesh/ledger/node'
 import { randomBytes } from 'node:crypto'
 import {
@@ -23,18 +23,27 @@ import type { Attack, Scenario } from '../scenario.ts'
 import { pause, untilTrue } from '../until-true.ts'
 import { heartbeatOf } from '../voice.ts'
 
-const SERVICE = '/mesh/service/1'
+export const SERVICE = '/mesh/service/1'
 const LEGACY_EGRESS = '/edgevpn/egress/0.1'
 /** Where the targets of the victim's services listen. */
-const PORTS = { endless: 47_941, datagrams: 47_942, destination: 47_943 }
+const PORTS = { endless: 47_941, datagrams: 47_942, destination: 47_943, sipped: 47_944 }
 /** The system keeps little of what is written to a unix socket that nobody reads, and megabytes over TCP. */
 const UNREAD_PATH = join(tmpdir(), 'mesh-attack-unread.sock')
-const [STREAM, DATAGRAM] = [0, 1]
+export const STREAM = 0
+const DATAGRAM = 1
 const USERS = 4
 const STREAMS = 500
+/** How long a connection is read that is read now and then, and how long it is not in between, in ms. */
+const [SIP_MS, SIP_EACH_MS] = [2, 50]
 /** More than a stream's first window, its target's socket and what waits for that hold. */
 const UNREAD_BYTES = 2 * 1024 * 1024
 const OF_NO_BYTE = Buffer.alloc(60_000)
+
+/** The entries by which a member may use services. */
+export function userEntries(signer: Signer): KeyedEntry[] {
+  const user = { PeerID: signer.peerId, Timestamp: new Date().toISOString() }
+  return [heartbeatOf(signer), signEntry(signer, ['users', signer.peerId, user])]
+}
 
 /** A peer with the entries by which it may use services. */
 export async function connectUser(attack: Attack, from: string) {
@@ -43,8 +52,7 @@ export async function connectUser(attack: Attack, from: string) {
   const peer = await attack.peer({ seed, from })
   const connection = await dialTarget(peer, target, signal)
   const signer = createNodeSigner(seed)
-  const user = { PeerID: signer.peerId, Timestamp: new Date().toISOString() }
-  const entries = [heartbeatOf(signer), signEntry(signer, ['users', signer.peerId, user])]
+  const entries = userEntries(signer)
   return {
     peer,
     connection,
@@ -55,14 +63,14 @@ export async function connectUser(attack: Attack, from: string) {
 }
 
 /** A request for a service, as `docs/PROTOCOLS.md` has it. */
-function serviceRequest(name: string, kind: number, entries: Uint8Array): Uint8Array {
+export function serviceRequest(name: string, kind: number, entries: Uint8Array): Uint8Array {
   const field = (number: number, bytes: Uint8Array) =>
     Buffer.concat([Buffer.of((number << 3) | 2), framed(bytes)])
   return framed(Buffer.concat([field(1, Buffer.from(name)), Buffer.of(2 << 3, kind), field(3, entries)]))
 }
 
 /** Listens for as long as the attack goes on. */
-async function listen(attack: Attack, place: ListenOptions, server: Server): Promise<void> {
+export async function listen(attack: Attack, place: ListenOptions, server: Server): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host: '127.0.0.1', ...place }, resolve)
@@ -71,7 +79,7 @@ async function listen(attack: Attack, place: ListenOptions, server: Server): Pro
 }
 
 /** Sends for ever to whoever connects. */
-function createEndless({ tally }: Attack): Server {
+export function createEndless({ tally }: Attack): Server {
   const block = Buffer.alloc(1024 * 1024)
   return createServer((socket) => {
     tally.count('connections')
@@ -83,14 +91,27 @@ function createEndless({ tally }: Attack): Server {
   })
 }
 
+/** The part of a connection that can be read or not, whatever its streams do. */
+interface Paused {
+  readonly maConn?: { pause(): void; resume(): void }
+}
+
 /** Stops to read the connection itself, whatever its streams have room for. */
 export function stopReading(connection: Connection): void {
-  const { maConn } = connection as unknown as { readonly maConn?: { pause(): void } }
+  const { maConn } = connection as Connection & Paused
   if (maConn === undefined) throw new Error('the connection cannot be paused')
   maConn.pause()
 }
 
-async function readNothing(attack: Attack, at: number): Promise<void> {
+/** Reads a connection for a moment, now and then. */
+async function sip({ maConn }: Connection & Paused, signal: AbortSignal): Promise<void> {
+  await pause(SIP_EACH_MS, signal)
+  maConn?.resume()
+  await pause(SIP_MS, signal)
+  maConn?.pause()
+}
+
+async function readLittle(attack: Attack, at: number, mayIRead = false): Promise<void> {
   const { signal, tally } = attack
   const { connection, entries, prove } = await connectUser(attack, `127.0.0.${2 + (at % 2)}`)
   await prove()
@@ -107,11 +128,14 @@ async function readNothing(attack: Attack, at: number): Promise<void> {
   }
   await pause(20, signal)
   stopReading(connection)
-  while (!signal.aborted && connection.status === 'open') await pause(200, signal)
+  while (!signal.aborted && connection.status === 'open') {
+    if (mayIRead) await sip(connection, signal)
+    else await pause(200, signal)
+  }
 }
 
 /** Counts who connects, and reads nothing of what they send. */
-function createDeaf({ tally }: Attack): Server {
+export function createDeaf({ tally }: Attack): Server {
   return createServer({ pauseOnConnect: true }, (socket) => {
     tally.count('connections')
     socket.on('error', () => {})
@@ -188,7 +212,20 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     needs: [`--service-add=endless=127.0.0.1:${PORTS.endless}`],
     async run(attack) {
       await listen(attack, { port: PORTS.endless }, createEndless(attack))
-      await together(USERS, (at) => overAndOver(attack, () => readNothing(attack, at)))
+      await together(USERS, (at) => overAndOver(attack, () => readLittle(attack, at)))
+    },
+  },
+  {
+    name: 'service-sippers',
+    who: 'member',
+    does: `the same, but each connection is read for ${SIP_MS} ms of ${SIP_EACH_MS + SIP_MS}, and each of its streams brings more`,
+    boundedBy: 'MUCH_UNSENT_BYTES, SOCKETS_AT_ONCE, MAX_LARGE_READERS',
+    appliesToLegacy: false,
+    aim: 'connections',
+    needs: [`--service-add=endless=127.0.0.1:${PORTS.sipped}`],
+    async run(attack) {
+      await listen(attack, { port: PORTS.sipped }, createEndless(attack))
+      await together(USERS, (at) => overAndOver(attack, () => readLittle(attack, at, true)))
     },
   },
   {

@@ -53,7 +53,7 @@ export function createHttpServer(
   setMaxIdleHTTPParsers(MAX_IDLE_PARSERS)
   const inFlight = new WeakMap<Duplex, Set<ServerResponse>>()
   const turns = new RequestTurns(clock)
-  const reads = new ReadTurns()
+  const reads = new ReadTurns(clock)
   const unread = new UnreadBytes(clock)
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     remember(inFlight, req.socket, res)

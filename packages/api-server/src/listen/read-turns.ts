@@ -1,15 +1,17 @@
 /**
  * How much of long requests is read in one turn of the event loop. Node 26.10 reads of each socket that has something up to
  * 32 blocks of 64 KiB before anything else has its turn, and its parser joins the blocks of a head anew with each: sixty
- * connections with heads of 700 KB each hold up all others for 300 ms. Here a socket of which a whole block was read waits
- * for a turn, in which only a few go on; one with a short request never does.
+ * connections with heads of 700 KB each hold up all others for 300 ms. Here a socket of which much was read waits for a turn,
+ * in which only a few go on; one with a short request never does. All of them have a rate together: thousands of texts come
+ * of a head with hundreds of headers, and at 200 MB/s of them the process grew by 130 MB of what nobody held any more.
  *
  * Reaches into `net.Socket`: `_unrefTimer`, which Node calls with each block that it has read, and `_handle.reading`,
  * `readStart` and `readStop`; where they are missing nothing waits. Without it `read-turns.test.ts` fails; `npm run attack --
- * unfinished-heads` sends such heads.
+ * unfinished-heads long-headers` sends such heads.
  */
 import type { Socket } from 'node:net'
-import { LONG_READS_AT_ONCE, READ_BLOCK_BYTES } from '../limits.ts'
+import { type Clock, createTokenBucket, type TokenBucket } from '@mesh/core'
+import { LONG_READ_BYTES, LONG_READS, LONG_READS_AT_ONCE } from '../limits.ts'
 
 interface ReadHandle {
   reading?: boolean
@@ -25,6 +27,13 @@ interface ReadSocket extends Pick<Socket, 'bytesRead' | 'destroyed' | 'isPaused'
 export class ReadTurns {
   /** Functions that have the sockets which wait read again, in their order. */
   readonly #waiting: (() => void)[] = []
+  readonly #rate: TokenBucket
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#rate = createTokenBucket(LONG_READS, clock)
+    this.#clock = clock
+  }
 
   /** Has a connection share turns with all others. */
   watch(socket: Socket): void {
@@ -35,15 +44,21 @@ export class ReadTurns {
     read._unrefTimer = () => {
       touch()
       // it is called for what is written, too
-      const isWhole = read.bytesRead - bytesRead >= READ_BLOCK_BYTES
+      const isLong = read.bytesRead - bytesRead >= LONG_READ_BYTES
       bytesRead = read.bytesRead
-      const readOn = isWhole ? stop(read) : undefined
+      const readOn = isLong ? stop(read) : undefined
       if (readOn !== undefined && this.#waiting.push(readOn) === 1) setImmediate(this.#next)
     }
   }
 
   readonly #next = (): void => {
-    for (const readOn of this.#waiting.splice(0, LONG_READS_AT_ONCE)) readOn()
+    for (let count = 0; count < LONG_READS_AT_ONCE && this.#waiting.length > 0; count++) {
+      if (!this.#rate.take()) {
+        this.#clock.after(1_000 / LONG_READS.perSecond, this.#next)
+        return
+      }
+      this.#waiting.shift()?.()
+    }
     if (this.#waiting.length > 0) setImmediate(this.#next)
   }
 }

@@ -1,9 +1,18 @@
 /** The side on which others open streams: their connections, bounded by peer, by address and in all, and who serves what. */
 import type { TLSSocket } from 'node:tls'
-import { addressGroup, type Clock, KeyedCounts, type Logger, type PeerId, toError } from '@mesh/core'
+import {
+  addressGroup,
+  type Clock,
+  KeyedCounts,
+  type Logger,
+  type PeerId,
+  type SharedBytes,
+  toError,
+} from '@mesh/core'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { ByteStream } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
+import type { Unsent } from '../unsent.ts'
 import { BulkConnection } from './bulk-connection.ts'
 import { MAX_ACCEPTED, MAX_ACCEPTED_PER_ADDRESS, MAX_ACCEPTED_PER_PEER } from './limits.ts'
 
@@ -16,9 +25,20 @@ export interface BulkHandler {
 export interface AcceptorComponents {
   readonly bandwidth: BandwidthCounter
   readonly refusals: Refusals
+  readonly unread: SharedBytes
+  readonly unsent: Unsent
   readonly clock: Clock
   readonly log: Logger
 }
+
+/** How many connections are about to be taken. */
+export interface Begun {
+  readonly ofPeer: number
+  readonly ofAddress: number
+  readonly inAll: number
+}
+
+const NONE_BEGUN: Begun = { ofPeer: 0, ofAddress: 0, inAll: 0 }
 
 export class Acceptor {
   readonly #components: AcceptorComponents
@@ -43,15 +63,18 @@ export class Acceptor {
     const ofPeer = this.#connections.get(peer) ?? new Set()
     // asked for now: a socket that closed does not know its address any more
     const address = addressGroup(socket.remoteAddress ?? '')
-    if (ofPeer.size >= MAX_ACCEPTED_PER_PEER || !this.#hasRoom(address)) {
+    if (!this.hasRoom(peer, address)) {
       this.#components.refusals.refuse('bulk.too_many', { peer })
       return void socket.destroy()
     }
+    const { clock, unread, unsent } = this.#components
     const connection: BulkConnection = new BulkConnection({
       socket,
       peer,
       isOpener: false,
-      clock: this.#components.clock,
+      clock,
+      unread,
+      unsent,
       onOpen: (protocol) => this.#begin(protocol, connection),
       onIdle: () => this.#release(connection),
       onClosed: () => {
@@ -66,8 +89,17 @@ export class Acceptor {
     this.#byAddress.add(address)
   }
 
-  #hasRoom(address: string): boolean {
-    return this.#byAddress.total < MAX_ACCEPTED && this.#byAddress.of(address) < MAX_ACCEPTED_PER_ADDRESS
+  /**
+   * Whether one more connection is taken. Who has none is told so before its handshake, and uses libp2p's stream.
+   * @param address the group of addresses that it comes from @param begun how many are about to be taken
+   */
+  hasRoom(peer: PeerId, address: string, begun: Begun = NONE_BEGUN): boolean {
+    const ofPeer = this.#connections.get(peer)?.size ?? 0
+    return (
+      ofPeer + begun.ofPeer < MAX_ACCEPTED_PER_PEER &&
+      this.#byAddress.of(address) + begun.ofAddress < MAX_ACCEPTED_PER_ADDRESS &&
+      this.#byAddress.total + begun.inAll < MAX_ACCEPTED
+    )
   }
 
   closeOf(peer: PeerId): void {

@@ -4,7 +4,9 @@
  * stream breaks the connection: a reset is the end of the connection without the stream's `end`.
  */
 import type { TLSSocket } from 'node:tls'
-import type { Clock, PeerId } from '@mesh/core'
+import { addressGroup, type Clock, type PeerId, type SharedBytes, type WaitingBytes } from '@mesh/core'
+import { MUCH_UNSENT_BYTES } from '../limits.ts'
+import { type Unsent, UnsentPart } from '../unsent.ts'
 import { BulkStream, type StreamMeter } from './bulk-stream.ts'
 import { encodeHeader, encodeShortFrame, FRAME, FrameReader, type FrameType } from './frames.ts'
 import {
@@ -13,6 +15,7 @@ import {
   KEEP_ALIVE_MS,
   MAX_DATA_FRAME_BYTES,
   SEND_BUFFER_BYTES,
+  SMALL_SEND_BUFFER_BYTES,
 } from './limits.ts'
 
 /** Payloads up to this length are copied behind their header, which is cheaper than writing two buffers. */
@@ -23,6 +26,10 @@ export interface BulkConnectionInit {
   readonly peer: PeerId
   readonly isOpener: boolean
   readonly clock: Clock
+  /** Bounds what waits on streams that nobody reads. */
+  readonly unread: SharedBytes
+  /** Counts what waits to go out on all byte streams. */
+  readonly unsent: Unsent
   /** The other side, an opener, begins a stream. False: nobody serves the protocol, or no more of it is served. */
   readonly onOpen: (protocol: string, connection: BulkConnection) => boolean
   /** A stream ended in both directions; the connection may be used again. */
@@ -45,6 +52,8 @@ export class BulkConnection {
   #stream: BulkStream | undefined
   /** The bytes that came and may not be handed on yet, in order. */
   #held: Uint8Array[] = []
+  readonly #waiting: WaitingBytes
+  readonly #unsent: UnsentPart
   #isDraining = false
   #isClosed = false
   #cancelIdle = () => {}
@@ -55,6 +64,13 @@ export class BulkConnection {
     this.#socket = socket
     this.peer = peer
     this.clock = clock
+    this.#unsent = new UnsentPart(init.unsent)
+    this.#waiting = {
+      peer,
+      address: addressGroup(socket.remoteAddress ?? ''),
+      count: () => (this.#isClosed ? 0 : byteLengthOf(this.#held) + socket.readableLength),
+      end: () => this.close(),
+    }
     this.#reader = new FrameReader({
       mayRead: () => this.#stream?.mayTake() ?? true,
       onData: (bytes) => this.#onData(bytes),
@@ -66,7 +82,10 @@ export class BulkConnection {
       this.#held.push(bytes)
       this.readOn()
     })
-    socket.on('drain', () => this.#stream?.drained())
+    socket.on('drain', () => {
+      this.#unsent.set(socket.writableLength)
+      this.#stream?.drained()
+    })
     socket.on('error', () => {})
     // the other side ends its direction only with the whole connection
     socket.on('end', () => this.close())
@@ -104,7 +123,7 @@ export class BulkConnection {
     const socket = this.#socket
     if (bytes.byteLength <= SHORT_BYTES) {
       socket.write(encodeShortFrame(FRAME.data, bytes))
-      return socket.writableLength < SEND_BUFFER_BYTES
+      return this.#mayFollow()
     }
     if (bytes.byteLength > MAX_DATA_FRAME_BYTES) {
       this.write(bytes.subarray(0, MAX_DATA_FRAME_BYTES))
@@ -114,7 +133,15 @@ export class BulkConnection {
     socket.write(encodeHeader(FRAME.data, bytes.byteLength))
     socket.write(bytes)
     socket.uncork()
-    return socket.writableLength < SEND_BUFFER_BYTES
+    return this.#mayFollow()
+  }
+
+  #mayFollow(): boolean {
+    const { writableLength } = this.#socket
+    this.#unsent.set(writableLength)
+    return (
+      writableLength < (this.#unsent.others > MUCH_UNSENT_BYTES ? SMALL_SEND_BUFFER_BYTES : SEND_BUFFER_BYTES)
+    )
   }
 
   end(): void {
@@ -139,8 +166,10 @@ export class BulkConnection {
     }
     this.#isDraining = false
     // a stream that takes nothing for a moment, as between a request and its answer, does not stop the socket
-    if (this.#held.length > 0) this.#socket.pause()
-    else if (this.#socket.isPaused() && this.#stream?.mayTake() !== false) this.#socket.resume()
+    if (this.#held.length > 0) {
+      this.#socket.pause()
+      this.#init.unread.count(this.#waiting)
+    } else if (this.#socket.isPaused() && this.#stream?.mayTake() !== false) this.#socket.resume()
   }
 
   /** Called by the stream when both directions have ended. */
@@ -195,9 +224,15 @@ export class BulkConnection {
     this.#isClosed = true
     this.#cancelIdle()
     this.#held = []
+    this.#unsent.set(0)
+    this.#init.unread.count(this.#waiting)
     const stream = this.#stream
     this.#stream = undefined
     stream?.cut()
     this.#init.onClosed(this)
   }
+}
+
+function byteLengthOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((bytes, { byteLength }) => bytes + byteLength, 0)
 }

@@ -1,9 +1,10 @@
 /** Streams between members beside libp2p's, as the rest of this package sees them. */
 import type { Libp2p } from '@libp2p/interface'
-import type { Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
+import type { Clock, IpAddress, Logger, PeerId, Random, SharedBytes } from '@mesh/core'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { ByteStream, Channels } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
+import type { Unsent } from '../unsent.ts'
 import type { BulkHandler } from './acceptor.ts'
 
 /** Streams over TLS connections of their own (docs/PROTOCOLS.md, 'Bulk: `/mesh/bulk/1`'). */
@@ -34,6 +35,10 @@ export interface BulkComponents {
   readonly isBlocked: (ip: IpAddress) => boolean
   readonly bandwidth: BandwidthCounter
   readonly refusals: Refusals
+  /** Bounds what waits on streams that nobody reads. */
+  readonly unread: SharedBytes
+  /** Counts what waits to go out on all byte streams. */
+  readonly unsent: Unsent
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger

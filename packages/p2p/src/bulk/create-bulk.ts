@@ -62,12 +62,13 @@ class TlsBulk implements Bulk {
     this.#marker = marker
     this.#components = { ...components, logger: components.logger.child('bulk') }
     this.#identities = createIdentities(components)
+    this.#acceptor = new Acceptor({ ...components, log: components.logger.child('bulk') })
     this.#tls = createTlsAcceptor({
       identities: this.#identities,
       settings: this.#settings,
       refusals: components.refusals,
+      hasRoom: (peer, address, begun) => this.#acceptor.hasRoom(peer, address, begun),
     })
-    this.#acceptor = new Acceptor({ ...components, log: components.logger.child('bulk') })
   }
 
   async start(): Promise<void> {
@@ -138,14 +139,7 @@ class TlsBulk implements Bulk {
       negotiate: (on) => this.#negotiate(peer, on),
       mayDial: () => this.#opened() < MAX_OPENED,
       build: (socket, on) =>
-        new BulkConnection({
-          ...on,
-          socket,
-          peer,
-          isOpener: true,
-          clock: this.#components.clock,
-          onOpen: () => false,
-        }),
+        new BulkConnection({ ...this.#components, ...on, socket, peer, isOpener: true, onOpen: () => false }),
       onFailed: (reason) => logger.debug('no bulk path', { peer, reason }),
       onReady: (address) => logger.debug('bulk path ready', { peer, address, transport: 'tcp tls' }),
       onUnused: () => this.#forget(peer),

@@ -23,6 +23,8 @@ let refusals: Refusals
 let acceptor: TlsAcceptor
 let server: Server
 let port: number
+/** Whether one more connection is taken. */
+let hasRoom: boolean
 /** Sockets that libp2p would get. */
 let passed: Socket[]
 let accepted: [PeerId, TLSSocket][]
@@ -30,9 +32,10 @@ let opened: Socket[]
 
 beforeEach(async () => {
   ;[passed, accepted, opened] = [[], [], []]
+  hasRoom = true
   identities = createIdentities({ random: systemRandom })
   refusals = createRefusals({ clock: systemClock, emit: () => {} })
-  acceptor = createTlsAcceptor({ identities, settings, refusals })
+  acceptor = createTlsAcceptor({ identities, settings, refusals, hasRoom: () => hasRoom })
   const door = createTlsDoor()
   door.open({
     isKnown: (identity) => identities.get(identity) !== undefined,
@@ -103,6 +106,15 @@ test("a wrong key, another one's key, and an identity that has ended do not come
   one.end()
   await expect(dial(one)).rejects.toThrow(FAILED)
   expect(accepted).toEqual([])
+})
+
+test('where there is no room a connection ends before its handshake, so that its opener takes another way', async () => {
+  const offer = give()
+  await dial(offer)
+  hasRoom = false
+  await expect(dial(offer)).rejects.toThrow(FAILED)
+  await eventually(() => expect(refusals.counts()).toEqual({ 'bulk.too_many': 1 }))
+  expect(accepted).toHaveLength(1)
 })
 
 test('a server without the key is not taken for the peer', async () => {

@@ -15,6 +15,8 @@ export const MAX_DATA_FRAME_BYTES = 1 << 20
  * is read from a socket at once, or each block would wait for the one before.
  */
 export const SEND_BUFFER_BYTES = 512 * 1024
+/** The same where much waits on all streams together: as much as one block. */
+export const SMALL_SEND_BUFFER_BYTES = 64 * 1024
 /** Longest message on a control channel, in bytes. */
 export const MAX_BULK_MESSAGE_BYTES = 256
 /** Ports that one offer may name. */
@@ -38,12 +40,15 @@ export const MAX_HANDSHAKES_PER_PEER = 32
 export const MAX_HANDSHAKES = 128
 /** Time for a TLS handshake, with connecting where this side connects, in ms. */
 export const HANDSHAKE_MS = 4_000
-/** Connections with one peer that the peer opens streams on. */
-export const MAX_ACCEPTED_PER_PEER = 640
+/**
+ * Connections with one peer that the peer opens streams on. One takes 115 KB of OpenSSL's memory however little it carries;
+ * streams beyond go over libp2p.
+ */
+export const MAX_ACCEPTED_PER_PEER = 192
 /** Connections with one address that others open streams on, however many peer ids are there. */
-export const MAX_ACCEPTED_PER_ADDRESS = 1_280
+export const MAX_ACCEPTED_PER_ADDRESS = 256
 /** Connections in all that others open streams on. */
-export const MAX_ACCEPTED = 2_560
+export const MAX_ACCEPTED = 384
 /** A connection that the opener left without a ping for so long is closed by the accepting side, in ms. */
 export const ACCEPTED_IDLE_MS = 90_000
 
@@ -54,7 +59,7 @@ export const MAX_IDLE_CONNECTIONS = 32
 /** Connections that are being made to one peer at a time. */
 export const MAX_PARALLEL_DIALS_PER_PEER = 16
 /** Connections to one peer that this node opens streams on; further streams go over libp2p. */
-export const MAX_OPENED_PER_PEER = 512
+export const MAX_OPENED_PER_PEER = 160
 /** Connections in all that this node opens streams on. */
 export const MAX_OPENED = 2_048
 /** An idle connection is pinged after this time, and closed when it does not answer within it, in ms. */

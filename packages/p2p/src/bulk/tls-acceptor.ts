@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
 import { addressGroup, KeyedCounts, type PeerId } from '@mesh/core'
 import type { Refusals } from '../refusals.ts'
+import type { Begun } from './acceptor.ts'
 import type { Identities, Identity } from './identities.ts'
 import {
   HANDSHAKE_MS,
@@ -16,6 +17,8 @@ export interface TlsAcceptorInit {
   readonly identities: Identities
   readonly settings: TlsSettings
   readonly refusals: Refusals
+  /** Whether one more connection would be taken, beside those with handshakes under way. */
+  readonly hasRoom: (peer: PeerId, address: string, begun: Begun) => boolean
 }
 
 export interface TlsAcceptor {
@@ -24,7 +27,7 @@ export interface TlsAcceptor {
   stop(): void
 }
 
-export function createTlsAcceptor({ identities, settings, refusals }: TlsAcceptorInit): TlsAcceptor {
+export function createTlsAcceptor({ identities, settings, refusals, hasRoom }: TlsAcceptorInit): TlsAcceptor {
   const slots = createHandshakeSlots()
   /** Ends the count of a handshake, by the connection's addresses. */
   const underWay = new Map<string, () => void>()
@@ -63,7 +66,8 @@ export function createTlsAcceptor({ identities, settings, refusals }: TlsAccepto
       const peer = identities.get(text)?.peer
       const address = socket.remoteAddress
       if (peer === undefined || address === undefined || stopped) return void socket.destroy()
-      if (!slots.take(address, peer)) {
+      const isTaken = hasRoom(peer, addressGroup(address), slots.begun(address, peer))
+      if (!isTaken || !slots.take(address, peer)) {
         refusals.refuse('bulk.too_many', { peer })
         return void socket.destroy()
       }
@@ -93,6 +97,11 @@ function createHandshakeSlots() {
   const byAddress = new KeyedCounts<string>()
   const byPeer = new KeyedCounts<PeerId>()
   return {
+    begun: (address: string, peer: PeerId): Begun => ({
+      ofPeer: byPeer.of(peer),
+      ofAddress: byAddress.of(addressGroup(address)),
+      inAll: byPeer.total,
+    }),
     take(address: string, peer: PeerId): boolean {
       const group = addressGroup(address)
       if (byPeer.total >= MAX_HANDSHAKES || byPeer.of(peer) >= MAX_HANDSHAKES_PER_PEER) return false

@@ -12,7 +12,7 @@ import { MessageValidator } from './message-validator.ts'
 async function createValidator() {
   const clock = createManualClock()
   const told: number[] = []
-  const copied: number[] = []
+  const copied: { bytes: number; told: number }[] = []
   const key = await generateKeyPair('Ed25519')
   const peerId = peerIdFromPrivateKey(key)
   const plaintext = new Uint8Array(1)
@@ -27,7 +27,7 @@ async function createValidator() {
       clock,
       refusals: createRefusals({ clock, emit: () => {} }),
       membership: { mayUse: () => true },
-      onReceived: (bytes) => copied.push(told.length === 0 ? bytes : -1),
+      onReceived: (bytes) => copied.push({ bytes, told: told.length }),
     },
   )
   const messageOf = (bytes: number) =>
@@ -57,6 +57,10 @@ test('a long one is judged in the next turn of the event loop', async () => {
   await clock.advance(0)
   expect(await verdict).toBe(TopicValidatorResult.Accept)
   expect(told).toHaveLength(1)
-  // its signature's check is over: what that copied can be collected before more is made
-  expect(copied).toEqual([2 * message.data.length])
+  const { length } = message.data
+  // its signature's check is over: what that copied can be collected before more is made, and that after it
+  expect(copied).toEqual([
+    { bytes: 2 * length, told: 0 },
+    { bytes: length, told: 1 },
+  ])
 })

@@ -57,6 +57,8 @@ export class MessageValidator {
       this.#components.clock.after(0, () => {
         this.#components.onReceived(SIGNATURE_COPIES * message.data.length)
         resolve(this.#judge(hop, message))
+        // as many bytes again of what was sealed in it, and what it opened to
+        this.#components.onReceived(message.data.length)
       })
     })
   }

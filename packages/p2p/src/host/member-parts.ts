@@ -18,6 +18,7 @@ import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
 import { MAX_UNREAD_BYTES } from '../limits.ts'
+import type { Unsent } from '../unsent.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { ByteStreams, Channels } from '../p2p-node.ts'
@@ -106,6 +107,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   const held = new HeldBytes(bounds)
   const heldOnStreams = new HeldBytes({ ...bounds, maxStrangersBytes: MAX_STRANGERS_STREAM_BYTES })
   const unread = new SharedBytes(MAX_UNREAD_BYTES, clock)
+  const unsent: Unsent = { bytes: 0 }
   const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
   const reached = createReachParts({ ...given, book, methods, self, membership, spoken }, components)
@@ -115,7 +117,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     connect: (peer, signal) => reached.reach.connect(peer, signal),
   })
   const channels = createChannels({ ...shared, streams, membership, held })
-  const bulk = createBulkParts({ ...given, channels, spoken, book }, components)
+  const bulk = createBulkParts({ ...given, channels, spoken, book, unread, unsent }, components)
   const cipher = platform.cipher === undefined ? {} : { cipher: platform.cipher }
   return {
     ...reached,
@@ -129,7 +131,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     methods,
     streams,
     bulk,
-    byteStreams: createByteStreams({ streams, bulk, unread, clock, logger }),
+    byteStreams: createByteStreams({ streams, bulk, unread, unsent, clock, logger }),
     channels,
     offeredChannels:
       bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals, held }),
@@ -139,10 +141,10 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
 }
 
 function createBulkParts(
-  given: Given & Pick<MemberParts, 'channels' | 'spoken' | 'book'>,
+  given: Given & Pick<MemberParts, 'channels' | 'spoken' | 'book' | 'unread'> & { readonly unsent: Unsent },
   components: P2pComponents,
 ): Bulk | undefined {
-  const { platform, host, channels, bandwidth, refusals, rules, spoken, book } = given
+  const { platform, host, channels, bandwidth, refusals, rules, spoken, book, unread, unsent } = given
   return platform.bulk?.({
     ...components,
     host,
@@ -152,6 +154,8 @@ function createBulkParts(
     speaks: (peer, protocol) => spoken.speaks(peer, protocol),
     rttMs: (peer) => book.get(peer)?.rttMs,
     isBlocked: rules.isBlockedIp,
+    unread,
+    unsent,
   })
 }
 

@@ -30,6 +30,7 @@ import {
 } from '../limits.ts'
 import { boundPeerIds } from '../upstream/peer-id-lengths.ts'
 import { muxer } from './muxer.ts'
+import { quietLogger } from './quiet-logger.ts'
 
 /** The inner parts of libp2p, which transports and services that join later are made of. */
 export interface HostComponents
@@ -70,6 +71,7 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
   boundPeerIds()
   const host = await createLibp2p({
     start: false,
+    logger: quietLogger,
     privateKey: init.privateKey,
     nodeInfo: { userAgent: init.userAgent },
     addresses: {

@@ -11,6 +11,7 @@ import {
 import { beginLazily } from '../upstream/lazy-negotiation.ts'
 import { boundMessages } from '../upstream/message-bounds.ts'
 import { sendWhileOpen } from '../upstream/muxer-closed-sends.ts'
+import { drainOneByOne } from '../upstream/muxer-drain.ts'
 import { readInPieces } from '../upstream/muxer-frames.ts'
 import { boundMuxerPings } from '../upstream/muxer-pings.ts'
 import { handleInTurns } from '../upstream/muxer-turns.ts'
@@ -51,9 +52,11 @@ export function muxer(clock: Clock): () => StreamMuxerFactory {
 /** Overrides what libp2p calls on a muxer of its own making. */
 function prepare(made: YamuxMuxer): YamuxMuxer {
   const ping = keepLeastRoundTrip(made)
+  const drain = drainOneByOne(made)
   const watch = (stream: YamuxStream) => {
     updateByHalfWindows(stream)
     boundMessages(stream)
+    drain(stream)
     ping(stream)
   }
   const createStream = made.createStream.bind(made)

@@ -1,7 +1,7 @@
 /** Says whether an address is on a link of this machine, so that no router is between. Pure. */
 import { cidrContains, tryParseAddressInRange, tryParseIp } from '@mesh/core'
 
-/** What `os.networkInterfaces()` says of the addresses of each interface: `192.168.1.5/24`. */
+/** The addresses of each interface as `os.networkInterfaces()` gives them: `192.168.1.5/24`. */
 type Interfaces = Readonly<Record<string, readonly { readonly cidr: string | null }[] | undefined>>
 
 /** @param address an IP address; what is none is on no link */

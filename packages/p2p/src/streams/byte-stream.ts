@@ -12,6 +12,7 @@ import { addressGroupOf } from '../addresses/address-group.ts'
 import { CHANNEL_CLOSE_MS } from '../limits.ts'
 import type { ByteStream } from '../p2p-node.ts'
 import { ByteReader } from './byte-reader.ts'
+import type { Unsent } from '../unsent.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { closeWriting } from './close-stream.ts'
 import { isLive } from './member-streams.ts'
@@ -22,6 +23,8 @@ interface ByteStreamInit {
   readonly peer: PeerId
   /** Bounds what waits on streams that nobody reads. */
   readonly unread: SharedBytes
+  /** Counts what waits to go out on all byte streams. */
+  readonly unsent: Unsent
   readonly clock: Clock
   /** True when each direction ends for itself; by default the end of one ends the other one, too. */
   readonly halfClose?: boolean | undefined
@@ -53,14 +56,15 @@ class StreamBytes implements ByteStream {
   /** The other side said that no more comes: without it a stream that is over was cut. */
   #isRemoteClosed: boolean
 
-  constructor({ stream, connection, peer, unread, clock, halfClose = false }: ByteStreamInit) {
+  constructor(init: ByteStreamInit) {
+    const { stream, connection, peer, unread, unsent, clock, halfClose = false } = init
     this.peer = peer
     this.direct = connection.direct
     this.#stream = stream
     this.#clock = clock
     this.#halfClose = halfClose
     this.#reader = new ByteReader(stream, { peer, address: addressGroupOf(connection), unread })
-    this.#writer = new ByteWriter(stream)
+    this.#writer = new ByteWriter(stream, unsent)
     this.#isRemoteClosed = stream.remoteWriteStatus === 'closed' && isLive(stream)
     this.#reader.onEmpty = () => this.#onAllRead()
     this.#reader.onSurplus = (reason) => {

@@ -2,6 +2,7 @@
 import { type Clock, type Logger, type SharedBytes, toError } from '@mesh/core'
 import type { Bulk } from '../bulk/bulk.ts'
 import type { ByteStreams } from '../p2p-node.ts'
+import type { Unsent } from '../unsent.ts'
 import { createByteStream } from './byte-stream.ts'
 import type { MemberStreams } from './member-streams.ts'
 
@@ -11,6 +12,8 @@ interface ByteStreamsComponents {
   readonly bulk?: Bulk | undefined
   /** Bounds what waits on streams that nobody reads. */
   readonly unread: SharedBytes
+  /** Counts what waits to go out on all of them. */
+  readonly unsent: Unsent
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -20,14 +23,16 @@ export function createByteStreams({
   streams,
   bulk,
   unread,
+  unsent,
   clock,
   logger,
 }: ByteStreamsComponents): ByteStreams {
   const log = logger.child('streams')
+  const shared = { unread, unsent, clock }
   return {
     async handle(protocol, options, handler) {
       await streams.serve(protocol, options, (inbound) => {
-        const stream = createByteStream({ ...inbound, unread, clock, halfClose: options.halfClose })
+        const stream = createByteStream({ ...inbound, ...shared, halfClose: options.halfClose })
         try {
           handler(stream)
         } catch (error) {
@@ -46,7 +51,7 @@ export function createByteStreams({
         signal?.throwIfAborted()
       }
       const opened = await streams.open(peer, protocol, { ...rules, signal })
-      return createByteStream({ ...opened, unread, clock, halfClose })
+      return createByteStream({ ...opened, ...shared, halfClose })
     },
     prepare: (peer) => bulk?.prepare(peer),
   }

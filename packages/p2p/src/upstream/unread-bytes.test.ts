@@ -112,3 +112,16 @@ test('a small part of a long message does not keep all of it', async () => {
   kept?.resume()
   expect(blocks).toEqual([4 * KIB])
 })
+
+test('nor does a part of a Buffer, as which it comes where the native cipher decrypts it', async () => {
+  const { far, streams } = connect(new SharedBytes(1_024 * KIB, systemClock))
+  await far.createStream()
+  await eventually(() => expect(streams).toHaveLength(1))
+  const [kept] = streams
+  const block = Buffer.from(new ArrayBuffer(64 * KIB))
+  giveTo(kept, block.subarray(0, 2 * KIB))
+  const blocks: number[] = []
+  kept?.addEventListener('message', ({ data }) => void blocks.push(data.subarray().buffer.byteLength))
+  kept?.resume()
+  expect(blocks).toEqual([2 * KIB])
+})

@@ -11,7 +11,7 @@ import type { Connection } from '@libp2p/interface'
 import type { SharedBytes, WaitingBytes } from '@mesh/core'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { isSmallPart } from '../small-part.ts'
+import { copyOf, isSmallPart } from '../small-part.ts'
 import { watchStreams } from './muxed-streams.ts'
 
 /** The least bytes that one piece counts for, however short it is: 115 were measured, and 500 with a block of its own. */
@@ -73,7 +73,7 @@ class Copies {
   of(bytes: Uint8ArrayList | Uint8Array): Uint8ArrayList | Uint8Array {
     const piece = bytes instanceof Uint8Array ? bytes : bytes.subarray()
     if (!isSmallPart(piece)) return bytes
-    return new Uint8ArrayList(piece.byteLength > SHORT_PIECE_BYTES ? piece.slice() : this.#short(piece))
+    return new Uint8ArrayList(piece.byteLength > SHORT_PIECE_BYTES ? copyOf(piece) : this.#short(piece))
   }
 
   #short(piece: Uint8Array): Uint8Array {

@@ -153,3 +153,9 @@ describe('the encoding of messages', () => {
     expect(decodeSyncMessage(new Uint8Array(300_000).fill(0x7b))).toBeUndefined()
   })
 })
+
+it('an entry keeps nothing of the message that it came with, of a Buffer either', () => {
+  const decoded = decodeSyncMessage(Buffer.from(encodeSyncMessage(full)))
+  const sizes = decoded?.entries.map(({ entry: { sig } }) => sig?.buffer.byteLength)
+  expect(sizes?.at(-1)).toBe(64)
+})

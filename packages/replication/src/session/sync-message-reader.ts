@@ -159,7 +159,7 @@ function readEntry(reader: Reader, context: Reading): KeyedEntry {
     else if (id === ENTRY.updatedAt) entry.updatedAt = readSafeInteger(reader)
     else if (id === ENTRY.deleted) entry.deleted = reader.bool()
     // A copy: the entry outlives the message's buffer.
-    else if (id === ENTRY.sig) entry.sig = reader.bytes().slice()
+    else if (id === ENTRY.sig) entry.sig = new Uint8Array(reader.bytes())
     else return false
     return true
   })
@@ -176,7 +176,7 @@ function readRefusal(reader: Reader): Refusal {
   let hash: Uint8Array = new Uint8Array()
   let code = ''
   readFields(reader, partOf(reader), (id) => {
-    if (id === REFUSED.hash) hash = reader.bytes().slice()
+    if (id === REFUSED.hash) hash = new Uint8Array(reader.bytes())
     else if (id === REFUSED.code) code = reader.string()
     else return false
     return true

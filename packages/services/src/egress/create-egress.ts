@@ -119,10 +119,10 @@ class NodeEgress implements Egress {
   async #join({ request, stream, rest, signal, answerOk }: Accepted<EgressRequest>): Promise<void> {
     const { host, port } = request
     const { clock, network } = this.#components
-    const { hasSmallReads, served } = servedBy(stream, this.#components)
+    const { reading, served } = servedBy(stream, this.#components)
     const asker = network.addressOf(stream.peer) ?? stream.peer
     const destinations = this.#destinations
-    const socket = await dialDestination({ host, port, destinations, asker, clock, signal, hasSmallReads })
+    const socket = await dialDestination({ host, port, destinations, asker, clock, signal, reading })
     answerOk()
     this.#connections++
     const end = () => reset(socket)

@@ -7,7 +7,7 @@ import { DIAL_MS } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import type { ExposedService } from '../services/exposed-service.ts'
 import { socketAddressOf } from '../services/endpoint.ts'
-import { dial, type DialInit } from '../streams/dial.ts'
+import { dial, type DialInit, type Reading } from '../streams/dial.ts'
 import { reset, splice } from '../streams/splice.ts'
 import { type AcceptComponents, RequestRefused, servedBy } from '../wire/accept.ts'
 import { admitLegacyUser } from './admit-legacy-user.ts'
@@ -42,9 +42,9 @@ async function join(
   const gone = new AbortController()
   stream.onEnd((error) => gone.abort(error ?? new Error('the stream ended')))
   await admitLegacyUser(stream.peer, components)
-  const { hasSmallReads, served } = servedBy(stream, components)
+  const { reading, served } = servedBy(stream, components)
   const { clock } = components
-  const socket = await dialTarget(service, { clock, signal: gone.signal, hasSmallReads })
+  const socket = await dialTarget(service, { clock, signal: gone.signal, ...reading })
   service.connections++
   await new Promise<void>((resolve) => {
     const end = () => reset(socket)
@@ -62,7 +62,7 @@ async function join(
 
 async function dialTarget(
   service: ExposedService,
-  how: Pick<DialInit, 'clock' | 'hasSmallReads'> & { readonly signal: AbortSignal },
+  how: Reading & Pick<DialInit, 'clock'> & { readonly signal: AbortSignal },
 ) {
   const { signal } = how
   try {

@@ -54,9 +54,9 @@ async function joinStream(
   components: AcceptComponents,
 ): Promise<void> {
   const { clock } = components
-  const { hasSmallReads, served } = servedBy(stream, components)
+  const { reading, served } = servedBy(stream, components)
   const socket = await reach(service, signal, () =>
-    dial({ address: socketAddressOf(service.target), withinMs: DIAL_MS, clock, signal, hasSmallReads }),
+    dial({ address: socketAddressOf(service.target), withinMs: DIAL_MS, clock, signal, ...reading }),
   )
   answerOk()
   await new Promise<void>((resolve) => {

@@ -6,25 +6,32 @@ import { reset } from './splice.ts'
 
 const KEEP_ALIVE_MS = 60_000
 
-export interface DialInit {
+/** How a socket is read. */
+export interface Reading {
+  /** True for a socket of which nothing is read until it is resumed; else a block is read at once, to wait here. */
+  readonly isPaused?: boolean
+  /** True for one that is to be read in small pieces, once it is resumed; it has no reader but those of `data` and `end`. */
+  readonly hasSmallReads?: boolean
+}
+
+export interface DialInit extends Reading {
   readonly address: { readonly host: string; readonly port: number } | { readonly path: string }
   readonly withinMs: number
   readonly clock: Clock
   readonly signal?: AbortSignal | undefined
-  /** True for a socket that is to be read in small pieces; it is paused, and has no reader but those of `data` and `end`. */
-  readonly hasSmallReads?: boolean
 }
 
 /**
  * Connects; the socket's directions end apart, and what comes is kept until somebody listens.
  * @throws MeshError `services.target_down`, with the system's reason; the signal's reason
  */
-export function dial({ address, withinMs, clock, signal, hasSmallReads = false }: DialInit): Promise<Socket> {
+export function dial(init: DialInit): Promise<Socket> {
+  const { address, withinMs, clock, signal, isPaused = false, hasSmallReads = false } = init
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason)
     const onread = hasSmallReads ? { onread: smallReads(() => socket) } : {}
     const socket: Socket = connect({ ...address, allowHalfOpen: true, noDelay: true, ...onread })
-    if (hasSmallReads) socket.pause()
+    if (isPaused || hasSmallReads) socket.pause()
     const finish = (act: () => void) => {
       cancel()
       signal?.removeEventListener('abort', onAbort)

@@ -34,6 +34,8 @@ test('a socket with small reads gives all that comes, in small pieces, and its e
   await eventually(() => expect(isOver).toBe(true))
   expect(Buffer.concat(pieces).equals(SENT)).toBe(true)
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(SMALL_READ_BYTES)
+  // a piece that waits keeps no memory but its own
+  expect(pieces.map(({ buffer }) => buffer.byteLength)).toEqual(pieces.map(({ length }) => length))
 })
 
 test('nothing is read before it is asked for, and one piece at a time where its reader pauses', async () => {

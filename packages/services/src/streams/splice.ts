@@ -7,7 +7,9 @@ import type { Socket } from 'node:net'
 import type { SharedBytes } from '@mesh/core'
 import { MUCH_UNWRITTEN_BYTES, SOCKET_BUFFER_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
+import { socketTurns } from './socket-turns.ts'
 
+const NOTHING = new Uint8Array(0)
 /** Chunks of at least this length are followed by more of the same stream, mostly at once. */
 const FULL_CHUNK_BYTES = 8_192
 
@@ -36,7 +38,7 @@ export interface SpliceInit {
   readonly onDone: (error: Error | undefined) => void
 }
 
-/** @param socket with `allowHalfOpen`; may be paused @param stream with `halfClose`; may be paused */
+/** @param socket with `allowHalfOpen`; paused where nothing of it is to wait here @param stream with `halfClose`; may be paused */
 export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): void {
   const { traffic, head, served, onDone } = init
   let streamIsOver = false
@@ -74,13 +76,15 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
     socket.write(bytes)
     if (waits()) stream.pause()
   }
-  stream.onDrain(() => socket.resume())
+  stream.onDrain(() => socketTurns.resume(socket))
   stream.onRemoteEnd(() => socket.end())
   stream.onEnd((reason) => {
     streamIsOver = true
     error ??= reason
     if (reason !== undefined) reset(socket)
     else if (!socket.writableEnded) socket.end()
+    // its end is told to who reads it
+    socket.resume()
     finish()
   })
   if (head !== undefined && head.byteLength > 0) write(head)
@@ -88,7 +92,8 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
   stream.resume()
   // it may have ended before it was joined
   if (socket.readableEnded) stream.end()
-  socket.resume()
+  // where the stream has no room what is read would wait here, a block of each socket; `onDrain` follows
+  if (stream.send(NOTHING)) socket.resume()
 }
 
 /** Tells whether too much waits to be written to a socket. */

@@ -58,7 +58,8 @@ export function servedBy(
   { slots, unwritten, network }: Pick<AcceptComponents, 'slots' | 'unwritten' | 'network'>,
 ) {
   const address = addressGroup(network.addressOf(peer) ?? '')
-  return { hasSmallReads: slots.taken > MAX_LARGE_READERS, served: { unwritten, address } }
+  const reading = { isPaused: true, hasSmallReads: slots.taken > MAX_LARGE_READERS }
+  return { reading, served: { unwritten, address } }
 }
 
 /** Handles one stream; never rejects. */

@@ -66,7 +66,7 @@ export function decodeServiceRequest(bytes: Uint8Array): ServiceRequest | undefi
   const isRead = readFields(bytes, (tag, input) => {
     if (tag === text(1)) request.name = input.string()
     else if (tag === number(2)) request.kind = input.uint32()
-    else if (tag === text(3)) request.entries = input.bytes().slice()
+    else if (tag === text(3)) request.entries = new Uint8Array(input.bytes())
     else return false
     return true
   })
@@ -91,7 +91,7 @@ export function decodeEgressRequest(bytes: Uint8Array): EgressRequest | undefine
   const isRead = readFields(bytes, (tag, input) => {
     if (tag === text(1)) request.host = input.string()
     else if (tag === number(2)) request.port = input.uint32()
-    else if (tag === text(3)) request.entries = input.bytes().slice()
+    else if (tag === text(3)) request.entries = new Uint8Array(input.bytes())
     else return false
     return true
   })

@@ -49,7 +49,7 @@ export function noPath(reason: NoPathReason): UdpStatus {
   return { state: 'none', reason, endpoint: undefined, rttMs: undefined, candidates: [] }
 }
 
-/** What is known of the NATs before both ends. */
+/** The NATs before both ends, as far as they are known. */
 export interface Nats {
   /** Whose NAT chooses a port for each peer: nobody's that is known, both ends', or that of one. */
   readonly varying: 'none' | 'both' | 'one'

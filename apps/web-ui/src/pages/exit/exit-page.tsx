@@ -7,6 +7,7 @@ import { useMachines } from '../../data/machines.tsx'
 import { type Exit, exitInWords, exitState, familiesInWords } from '../../model/exit-words.ts'
 import { nameOf } from '../../model/machine.ts'
 import { shellQuote } from '../../model/shell.ts'
+import { cx } from '../../parts/class-names.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
@@ -170,8 +171,8 @@ function OfferRow({ offer, name, isChosen, isBusy, onUse }: OfferRowProps) {
           {name}
         </Link>
       </span>
-      <span>{machine !== undefined && <ReachMark machine={machine} />}</span>
-      <span className={css.faint}>{familiesInWords(offer.OffersExit ?? [])}</span>
+      <span className={css.fact}>{machine !== undefined && <ReachMark machine={machine} />}</span>
+      <span className={cx(css.fact, css.faint)}>{familiesInWords(offer.OffersExit ?? [])}</span>
       {isChosen ? (
         <span className={css.chosen}>chosen</span>
       ) : (

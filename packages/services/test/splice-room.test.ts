@@ -1,0 +1,56 @@
+import { type AddressInfo, createServer } from 'node:net'
+import { parsePeerId, systemClock } from '@mesh/core'
+import { eventually } from '@mesh/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { dial } from '../src/streams/dial.ts'
+import { splice } from '../src/streams/splice.ts'
+import { createStreamPair } from './stream-pair.ts'
+
+const SELF = parsePeerId('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')
+const OTHER = parsePeerId('12D3KooWHUf9xhBJrXsVEHzvb1nzHRTpZ1pPLqiKoQuEbAPhRhHr')
+const GREETING = Buffer.alloc(256 * 1024, 'greeting ')
+
+/** A target that says the same to whoever connects, and ends. */
+async function listen(): Promise<number> {
+  const server = createServer((socket) => socket.end(GREETING).on('error', () => {}))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+/** A target joined with a stream that so many bytes wait on; `read` takes what comes at its far end. */
+async function join(port: number, waiting: number) {
+  const { near, far } = createStreamPair(SELF, OTHER)
+  const address = { host: '127.0.0.1', port }
+  const socket = await dial({ address, withinMs: 10_000, clock: systemClock, isPaused: true })
+  onTestFinished(() => void socket.destroy())
+  near.send(new Uint8Array(waiting))
+  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, onDone: () => {} })
+  const state = { bytes: 0, isOver: false }
+  const read = () => {
+    far.onRemoteEnd(() => (state.isOver = true))
+    far.onBytes(({ byteLength }) => (state.bytes += byteLength))
+  }
+  return { socket, state, read }
+}
+
+test('nothing of a target is read while its stream has no room, and all of it when it has', async () => {
+  const port = await listen()
+  const [full, free] = [await join(port, 1024 * 1024), await join(port, 0)]
+  free.read()
+  await eventually(() => expect(free.state).toEqual({ bytes: GREETING.length, isOver: true }))
+  expect(full.socket.bytesRead).toBe(0)
+  full.read()
+  await eventually(() => expect(full.state).toEqual({ bytes: 1024 * 1024 + GREETING.length, isOver: true }))
+})
+
+test('a target whose stream ended while it had no room is closed', async () => {
+  const { near, far } = createStreamPair(SELF, OTHER)
+  const address = { host: '127.0.0.1', port: await listen() }
+  const socket = await dial({ address, withinMs: 10_000, clock: systemClock, isPaused: true })
+  near.send(new Uint8Array(1024 * 1024))
+  let isDone = false
+  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, onDone: () => (isDone = true) })
+  far.abort(new Error('gone'))
+  await eventually(() => expect([isDone, socket.destroyed]).toEqual([true, true]))
+})
