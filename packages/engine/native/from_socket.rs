@@ -42,12 +42,14 @@ pub struct FromSocket<'a> {
     last: Option<Arc<Peer>>,
     /// Since the turn began some of its packets passed.
     grew: bool,
+    /// What came last were super-segments.
+    supers: bool,
 }
 
 impl<'a> FromSocket<'a> {
     pub fn new(shared: &'a Shared, sockets: &'a Sockets, queue: usize) -> FromSocket<'a> {
         let (view, opener) = (View::new(&shared.table), Opener::new(shared, Some(queue)));
-        FromSocket { shared, sockets, queue, view, opener, last: None, grew: false }
+        FromSocket { shared, sockets, queue, view, opener, last: None, grew: false, supers: false }
     }
 
     /// Runs until the engine stops.
@@ -81,7 +83,11 @@ impl<'a> FromSocket<'a> {
         let mut parts = memory.chunks_exact_mut(BUFFER_BYTES);
         let mut buffers: [IoSliceMut; RECEIVE_BUFFERS] =
             std::array::from_fn(|_| IoSliceMut::new(parts.next().unwrap_or_default()));
-        let count = socket.receive(&mut buffers, metas);
+        let most = if self.supers { RECEIVED_SUPERS } else { RECEIVE_BUFFERS };
+        let count = socket.receive(&mut buffers[..most], metas);
+        if count > 0 {
+            self.supers = metas[..count].iter().any(|meta| meta.len > meta.stride);
+        }
         self.view.refresh(&self.shared.table);
         // once for all of it: the table must not change under it
         let table = self.view.table().clone();

@@ -69,6 +69,9 @@ pub const SOCKET_PATIENCE_MS: i32 = 10;
 /// How many super-segments one call receives, or datagrams where the wire brings each by itself: as many as quinn-udp
 /// takes.
 pub const RECEIVE_BUFFERS: usize = 32;
+/// How many where the last ones were longer than a datagram: what is received has to stay in the processor's cache until
+/// it is opened.
+pub const RECEIVED_SUPERS: usize = 4;
 /// The most datagrams other than WireGuard's that wait for the application.
 pub const MAX_DATAGRAMS: usize = 512;
 /// How much of each the application gets, in bytes.
