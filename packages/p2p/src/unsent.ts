@@ -21,7 +21,7 @@ export class UnsentPart {
     return this.#all.bytes - this.#bytes
   }
 
-  /** Counts it anew. */
+  /** Has the holder count for so many bytes from now on. */
   set(bytes: number): void {
     this.#all.bytes += bytes - this.#bytes
     this.#bytes = bytes

@@ -22,7 +22,7 @@ interface HeapSavingComponents {
   readonly save: (isOn: boolean) => void
 }
 
-/** This process. */
+/** The heap of this process, by the flags of V8. */
 export const ownHeap = {
   heapBytes: () => v8.getHeapStatistics().total_heap_size,
   save: (isOn: boolean) => v8.setFlagsFromString(isOn ? '--memory-saver-mode' : '--no-memory-saver-mode'),

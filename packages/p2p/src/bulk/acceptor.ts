@@ -90,7 +90,7 @@ export class Acceptor {
   }
 
   /**
-   * Whether one more connection is taken. Who has none is told so before its handshake, and uses libp2p's stream.
+   * True if one more connection is taken. A peer that has none is told so before its handshake, and uses libp2p's stream.
    * @param address the group of addresses that it comes from @param begun how many are about to be taken
    */
   hasRoom(peer: PeerId, address: string, begun: Begun = NONE_BEGUN): boolean {

@@ -17,7 +17,7 @@ export interface TlsAcceptorInit {
   readonly identities: Identities
   readonly settings: TlsSettings
   readonly refusals: Refusals
-  /** Whether one more connection would be taken, beside those with handshakes under way. */
+  /** True if one more connection would be taken, beside those with handshakes under way. */
   readonly hasRoom: (peer: PeerId, address: string, begun: Begun) => boolean
 }
 
