@@ -74,7 +74,10 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
     if (!socket.writable) return
     coalesce(bytes)
     socket.write(bytes)
-    if (waits()) stream.pause()
+    if (!waits()) return
+    stream.pause()
+    // a socket that holds less than its mark tells no 'drain'
+    if (!socket.writableNeedDrain) socket.write(NOTHING, () => waits() || stream.resume())
   }
   stream.onDrain(() => socketTurns.resume(socket))
   stream.onRemoteEnd(() => socket.end())
