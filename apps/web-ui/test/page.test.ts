@@ -4,46 +4,11 @@ import { browserPath, watchPage } from './support/browser.ts'
 import { createRelay } from './support/relay.ts'
 import { browseBuiltPage } from './support/built-page.ts'
 import { servePage } from './support/served-page.ts'
+import { vpnStatus } from './support/vpn-status.ts'
 
 /** What the node carries, and what a phone loads. */
 const MAX_SCRIPT_BYTES = 250_000
 const SEEN = { timeout: 10_000 }
-
-/** A VPN with one machine, which offers to be the exit. */
-const VPN_WITH_EXIT = {
-  State: 'running',
-  Interface: 'mesh0',
-  MTU: 1280,
-  Offload: true,
-  Addresses: ['10.1.0.1/24'],
-  Routes: { Advertised: [], Accepted: [] },
-  ExitNode: null,
-  OffersExit: null,
-  Peers: [
-    {
-      PeerID: '12D3KooWCGCgNafsoD2SLPH8qtaeQVXi9BJwVBphZNYq6jHMHNrN',
-      Hostname: 'gate',
-      Addresses: ['10.1.0.2'],
-      Routes: [],
-      OffersExit: ['ipv4', 'ipv6'],
-      Way: 'sealed',
-      Path: 'direct',
-      Transport: 'udp',
-      RoundTripMs: 4,
-      UDP: { State: 'direct', Reason: null, Endpoint: '192.0.2.7:51820', RoundTripMs: 4 },
-      MTU: 1280,
-      Since: null,
-      PacketsIn: 0,
-      PacketsOut: 0,
-      BytesIn: 0,
-      BytesOut: 0,
-      Drops: {},
-    },
-  ],
-  Drops: {},
-  Ignored: {},
-  Refusals: {},
-}
 
 const skipped = browserPath === undefined ? ' (skipped: no Chromium is installed)' : ''
 
@@ -182,7 +147,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
   test('says below the name of an exit what it forwards, where there is no room beside it', async () => {
     const { node, browser } = browsed()
     const page = await browser.newPage({ viewport: { width: 360, height: 740 } })
-    await page.route('**/api/vpn', (route) => route.fulfill({ json: VPN_WITH_EXIT }))
+    await page.route('**/api/vpn', (route) => route.fulfill({ json: vpnStatus(null) }))
     await page.goto(`${node.url}/exit`)
     const row = page.getByRole('listitem').filter({ hasText: 'IPv4 and IPv6' }).first()
     await row.waitFor(SEEN)

@@ -1,13 +1,7 @@
 /** A WebRTC connection whose two ends never met is none, whatever the signalling said. */
-import { generateKeyPair } from '@libp2p/crypto/keys'
-import { noise } from '@libp2p/noise'
-import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
 import { parsePeerId, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
-import { multiaddr } from '@multiformats/multiaddr'
-import { createLibp2p } from 'libp2p'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { expect, onTestFinished, test } from 'vitest'
 import { writeFrame } from '../src/libp2p/frames.ts'
@@ -15,6 +9,7 @@ import { deriveMemberKey } from '../src/membership/handshake.ts'
 import { proveAsInitiator } from '../src/membership/prove.ts'
 import { MEMBER_PROTOCOL } from '../src/protocols.ts'
 import { startLoopbackNode } from './loopback-node.ts'
+import { connectRawPeer } from './raw-peer.ts'
 
 const SIGNALING = '/webrtc-signaling/0.0.1'
 const SDP_OFFER = 0
@@ -40,19 +35,7 @@ async function connect() {
   const node = await startLoopbackNode({ network, switches: { webrtc: true } })
   onTestFinished(() => node.stop())
   await node.allTransportsReady
-  const peer = await createLibp2p({
-    privateKey: await generateKeyPair('Ed25519'),
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
-    connectionMonitor: { enabled: false },
-  })
-  onTestFinished(() => peer.stop())
-  const addresses = node
-    .addresses()
-    .filter((text) => text.includes('/tcp/'))
-    .map((text) => multiaddr(text))
-  return { node, network, peer, connection: await peer.dial(addresses) }
+  return { node, network, ...(await connectRawPeer(node)) }
 }
 
 test('a stranger that no relay joins to this node signals nothing', async () => {

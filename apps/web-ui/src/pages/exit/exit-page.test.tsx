@@ -2,6 +2,7 @@ import { fireEvent, screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { CABIN, createFakeNode, NAS, refusal } from '../../../test/support/fake-node.ts'
 import { createPageSuite, text } from '../../../test/support/page-suite.tsx'
+import { vpnStatus } from '../../../test/support/vpn-status.ts'
 
 const { open } = createPageSuite()
 const ok = (body: unknown) => () => ({ status: 200, body })
@@ -15,55 +16,15 @@ const UP = {
   Families: ['ipv4', 'ipv6'],
 }
 
-function vpnPeer(id: string, name: string, OffersExit: readonly string[] | null) {
-  return {
-    PeerID: id,
-    Hostname: name,
-    Addresses: [],
-    Routes: [],
-    OffersExit,
-    Way: 'sealed',
-    Path: 'direct',
-    Transport: 'udp',
-    RoundTripMs: 4,
-    UDP: { State: 'direct', Reason: null, Endpoint: '192.0.2.7:51820', RoundTripMs: 4 },
-    MTU: 1280,
-    Since: null,
-    PacketsIn: 0,
-    PacketsOut: 0,
-    BytesIn: 0,
-    BytesOut: 0,
-    Drops: {},
-  }
-}
-
-function vpn(ExitNode: object | null, over: object = {}) {
-  return {
-    State: 'running',
-    Interface: 'mesh0',
-    MTU: 1280,
-    Offload: true,
-    Addresses: ['10.1.0.1/24'],
-    Routes: { Advertised: [], Accepted: [] },
-    ExitNode,
-    OffersExit: null,
-    Peers: [vpnPeer(NAS.peerId, 'nas', ['ipv4', 'ipv6']), vpnPeer(CABIN.peerId, 'cabin', null)],
-    Drops: {},
-    Ignored: {},
-    Refusals: {},
-    ...over,
-  }
-}
-
 test('an exit node is chosen among those who offer one, and left again', async () => {
   const node = createFakeNode()
-  node.answer('/api/vpn', ok(vpn(NO_EXIT)))
+  node.answer('/api/vpn', ok(vpnStatus(NO_EXIT)))
   node.answer('PUT /api/vpn/exit-node', () => {
-    node.answer('/api/vpn', ok(vpn(UP)))
-    return { status: 200, body: vpn({ ...UP, State: 'searching' }) }
+    node.answer('/api/vpn', ok(vpnStatus(UP)))
+    return { status: 200, body: vpnStatus({ ...UP, State: 'searching' }) }
   })
   node.answer('DELETE /api/vpn/exit-node', () => {
-    node.answer('/api/vpn', ok(vpn(NO_EXIT)))
+    node.answer('/api/vpn', ok(vpnStatus(NO_EXIT)))
     return { status: 200, body: { State: 'Removed' } }
   })
   open(node, '/exit')
@@ -90,7 +51,7 @@ test.each([
 ])('an exit node that is %s says that packets are dropped', async (State, word, words) => {
   const node = createFakeNode()
   const exit = { ...UP, Wanted: 'gate', PeerID: null, Hostname: '', Families: [], State }
-  node.answer('/api/vpn', ok(vpn(exit, { Peers: [] })))
+  node.answer('/api/vpn', ok(vpnStatus(exit, { Peers: [] })))
   open(node, '/exit')
   expect(await text(words)).toBeDefined()
   const now = screen.getByRole('status', { name: 'In use' })
@@ -101,14 +62,14 @@ test.each([
 
 test('an exit node of one family says what is dropped', async () => {
   const node = createFakeNode()
-  node.answer('/api/vpn', ok(vpn({ ...UP, Families: ['ipv4'] })))
+  node.answer('/api/vpn', ok(vpnStatus({ ...UP, Families: ['ipv4'] })))
   open(node, '/exit')
   expect(await text(/It forwards no IPv6: such is dropped/)).toBeDefined()
 })
 
 test('a refusal is told with what to do', async () => {
   const node = createFakeNode()
-  node.answer('/api/vpn', ok(vpn(NO_EXIT)))
+  node.answer('/api/vpn', ok(vpnStatus(NO_EXIT)))
   const hint = 'Start the node with --exit-node PEER, or with --fwmark NUMBER.'
   node.answer('PUT /api/vpn/exit-node', () => refusal(409, 'exit.no_mark', 'no mark', hint))
   open(node, '/exit')
@@ -121,7 +82,7 @@ test('a refusal is told with what to do', async () => {
 
 test('a node that is an exit node itself can use no other', async () => {
   const node = createFakeNode()
-  node.answer('/api/vpn', ok(vpn(NO_EXIT, { OffersExit: ['ipv4'] })))
+  node.answer('/api/vpn', ok(vpnStatus(NO_EXIT, { OffersExit: ['ipv4'] })))
   open(node, '/exit')
   expect(await text(/is an exit node itself, for IPv4 of members/)).toBeDefined()
   expect(screen.getByRole('button', { name: 'Use nas' })).toHaveProperty('disabled', true)
