@@ -1,7 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net'
-import { parsePeerId, systemClock } from '@mesh/core'
+import { parsePeerId, SharedBytes, systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
+import { MUCH_UNWRITTEN_BYTES } from '../src/limits.ts'
 import { dial } from '../src/streams/dial.ts'
 import { splice } from '../src/streams/splice.ts'
 import { createStreamPair } from './stream-pair.ts'
@@ -53,4 +54,22 @@ test('a target whose stream ended while it had no room is closed', async () => {
   splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, onDone: () => (isDone = true) })
   far.abort(new Error('gone'))
   await eventually(() => expect([isDone, socket.destroyed]).toEqual([true, true]))
+})
+
+test('a stream goes on where much waits for other targets, and its own holds less than its mark', async () => {
+  const got: number[] = []
+  const server = createServer((socket) => socket.on('data', ({ length }) => got.push(length)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { near, far } = createStreamPair(SELF, OTHER)
+  const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+  const socket = await dial({ address, withinMs: 10_000, clock: systemClock })
+  onTestFinished(() => void socket.destroy())
+  const unwritten = new SharedBytes(2 * MUCH_UNWRITTEN_BYTES, systemClock)
+  unwritten.count({ peer: OTHER, address: '', count: () => MUCH_UNWRITTEN_BYTES + 1, end() {} })
+  const served = { unwritten, address: '' }
+  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, served, onDone: () => {} })
+  const [chunks, chunkBytes] = [8, 16 * 1024]
+  for (let sent = 0; sent < chunks; sent++) far.send(new Uint8Array(chunkBytes))
+  await eventually(() => expect(got.reduce((sum, length) => sum + length, 0)).toBe(chunks * chunkBytes))
 })

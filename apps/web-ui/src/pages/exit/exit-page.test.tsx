@@ -1,6 +1,6 @@
 import { fireEvent, screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { CABIN, createFakeNode, NAS, refusal } from '../../../test/support/fake-node.ts'
+import { createFakeNode, NAS, refusal } from '../../../test/support/fake-node.ts'
 import { createPageSuite, text } from '../../../test/support/page-suite.tsx'
 import { vpnStatus } from '../../../test/support/vpn-status.ts'
 
