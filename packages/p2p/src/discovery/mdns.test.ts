@@ -131,6 +131,24 @@ test('answers a question, a flood of them once a second', async () => {
   expect(count('response') - before).toBe(1)
 })
 
+test('answers more seldom where many others answer, and at once when it is quiet', async () => {
+  const { clock, count, hear } = build()
+  await clock.advance(5_000)
+  const before = count('response')
+  for (let second = 0; second < 30; second++) {
+    hear(buildQuery(SERVICE))
+    for (let other = 0; other < 20; other++) hear(answer())
+    await clock.advance(1_000)
+  }
+  expect(count('response') - before).toBeGreaterThanOrEqual(2)
+  expect(count('response') - before).toBeLessThanOrEqual(10)
+  await clock.advance(60_000)
+  const then = count('response')
+  hear(buildQuery(SERVICE))
+  await clock.advance(50)
+  expect(count('response') - then).toBe(1)
+})
+
 test('a question of somebody else serves us too', async () => {
   const { clock, count, hear } = build()
   await clock.advance(600_000)

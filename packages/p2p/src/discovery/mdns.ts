@@ -37,6 +37,13 @@ interface MdnsInit {
 
 /** The least time between two answers on a link, in ms; RFC 6762, section 6, says one second. */
 const ANSWER_GAP_MS = 1_000
+/**
+ * How much longer that is for each answer of others since this node's last, in ms: where many machines start together
+ * each hears twenty a second and not all of them at each question. Who comes is found meanwhile by what it announces itself.
+ */
+const GAP_FOR_ANSWER_MS = 50
+/** The longest time between two answers while questions come, in ms. */
+const MAX_ANSWER_GAP_MS = 10_000
 /** The time over which answers are spread, in ms, as all nodes hear the question at once. */
 const ANSWER_SPREAD_MS = 20
 /** When a new node announces itself a second time, in ms, for those who lost the first announcement. */
@@ -69,6 +76,8 @@ class MdnsService implements Mdns {
   /** When this node answered last on each link, in unix ms. */
   readonly #lastAnswerMs = new Map<string, number>()
   readonly #answering = new Set<string>()
+  /** How many answers of others came since this node's last. */
+  #heardAnswers = 0
   readonly #timers = new Set<() => void>()
   /** Packets that are still read; what a flood brings beyond them is dropped unread. */
   readonly #packets: TokenBucket
@@ -113,7 +122,9 @@ class MdnsService implements Mdns {
       if (isSlow) this.#scheduleQuery(this.#intervalMs * (1 + this.#components.random.float() / 2))
       return
     }
-    for (const find of packet.finds) if (find.peer !== this.#init.self) this.#init.found(find)
+    const finds = packet.finds.filter(({ peer }) => peer !== this.#init.self)
+    if (finds.length > 0) this.#heardAnswers++
+    for (const find of finds) this.#init.found(find)
   }
 
   // asking
@@ -139,21 +150,34 @@ class MdnsService implements Mdns {
 
   /** Answers on each link soon, or when its gap is over; one answer serves all who asked until then. */
   #answerSoon(): void {
-    const { multicast, clock, random } = this.#components
+    const { multicast, random } = this.#components
     for (const link of multicast.links()) {
       if (this.#answering.has(link.id)) continue
       this.#answering.add(link.id)
-      const gapEndsMs = (this.#lastAnswerMs.get(link.id) ?? Number.NEGATIVE_INFINITY) + ANSWER_GAP_MS
-      this.#later(Math.max(random.float() * ANSWER_SPREAD_MS, gapEndsMs - clock.monotonic()), () => {
-        this.#answering.delete(link.id)
-        this.#answer(link)
-      })
+      this.#answerIn(Math.max(random.float() * ANSWER_SPREAD_MS, this.#gapLeftMs(link)), link)
     }
+  }
+
+  /** Answers then, or later where others answered meanwhile. */
+  #answerIn(waitMs: number, link: MulticastLink): void {
+    this.#later(waitMs, () => {
+      const leftMs = this.#gapLeftMs(link)
+      if (leftMs > 0) return this.#answerIn(leftMs, link)
+      this.#answering.delete(link.id)
+      this.#answer(link)
+    })
+  }
+
+  #gapLeftMs({ id }: MulticastLink): number {
+    const gapMs = Math.min(MAX_ANSWER_GAP_MS, ANSWER_GAP_MS + this.#heardAnswers * GAP_FOR_ANSWER_MS)
+    const lastMs = this.#lastAnswerMs.get(id) ?? Number.NEGATIVE_INFINITY
+    return lastMs + gapMs - this.#components.clock.monotonic()
   }
 
   #answer(link: MulticastLink, ttl?: number): void {
     const { service, addresses: addressesOn } = this.#init
     this.#lastAnswerMs.set(link.id, this.#components.clock.monotonic())
+    this.#heardAnswers = 0
     const addresses = addressesOn(link)
     if (addresses.length === 0) return
     const more = ttl === undefined ? {} : { ttl }
