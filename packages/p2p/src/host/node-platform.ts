@@ -174,17 +174,7 @@ async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsPa
     {
       self: host.peerId.toString(),
       service,
-      addresses(link) {
-        const loopback = link.address.startsWith('127.') || link.address === '::1'
-        const own = host.getMultiaddrs().filter((address) => {
-          const ip = ipOf(address)
-          return !isRelayed(address) && (loopback || ip === undefined || !isLoopbackIp(ip))
-        })
-        // readers that take only some addresses should get those of this link
-        return own
-          .map(String)
-          .toSorted((a, b) => Number(b.includes(link.address)) - Number(a.includes(link.address)))
-      },
+      addresses: () => host.getMultiaddrs().filter((address) => !isRelayed(address)),
       found: (find) => reach.found(way, find),
     },
     { ...context, multicast },
