@@ -1,5 +1,6 @@
 import { silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
+import { multiaddr } from '@multiformats/multiaddr'
 import { decode } from 'dns-packet'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -89,7 +90,12 @@ function build() {
   let hear: (packet: Uint8Array) => void = () => {}
   let closed = false
   const mdns = startMdns(
-    { self: 'self', service: SERVICE, addresses: () => [ADDRESS], found: ({ peer }) => found.push(peer) },
+    {
+      self: 'self',
+      service: SERVICE,
+      addresses: () => [multiaddr(ADDRESS)],
+      found: ({ peer }) => found.push(peer),
+    },
     {
       multicast: {
         links: () => [link],
@@ -158,6 +164,17 @@ test('a question of somebody else serves us too', async () => {
     await clock.advance(30_000)
   }
   expect(count('query') - before).toBe(0)
+})
+
+test('asks once where others that start ask every few seconds, and again when they do no more', async () => {
+  const { clock, count, hear } = build()
+  for (let second = 0; second < 60; second += 3) {
+    await clock.advance(3_000)
+    hear(buildQuery(SERVICE))
+  }
+  expect(count('query')).toBe(1)
+  await clock.advance(100_000)
+  expect(count('query')).toBeGreaterThan(1)
 })
 
 test('tells whom it found, and stops without a trace', async () => {
