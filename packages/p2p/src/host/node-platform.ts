@@ -287,17 +287,19 @@ async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<un
 }
 
 async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayParts): Promise<undefined> {
-  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }, { blockCandidates }, { boundDataChannels }] =
+  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }, { blockCandidates }, { boundDataChannels }, ends] =
     await loadOptional({ feature: 'WebRTC', packages: ['@libp2p/webrtc', 'node-datachannel'] }, () =>
       Promise.all([
         import('@libp2p/webrtc'),
         import('../upstream/webrtc-library.ts'),
         import('../upstream/webrtc-candidates.ts'),
         import('../upstream/data-channels.ts'),
+        import('../upstream/webrtc-ends.ts'),
       ]),
     )
   const { host, rules, reach, membership } = context
   boundDataChannels(context.clock)
+  ends.readBeforeEnds()
   // after the host has closed its connections
   host.addEventListener('stop', holdWebRtcLibrary(), { once: true })
   host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
@@ -307,7 +309,7 @@ async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayPar
     // relays serve members alone, whose proof may come later than what they signal
     const maySignal = ({ remoteAddr, remotePeer }: Connection) =>
       isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
-    const signalled = webRTC({ rtcConfiguration })
+    const signalled = webRTC({ rtcConfiguration: () => ends.withNativeConnection(rtcConfiguration()) })
     const build = (parts: Parameters<typeof signalled>[0]) =>
       boundSignalling(signalled(parts), { beginnings, maySignal })
     await joinTransport(host, build, [multiaddr('/webrtc')])

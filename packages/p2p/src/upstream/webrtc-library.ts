@@ -5,6 +5,7 @@
  * `webrtc-library.test.ts` fails: a connection that was begun and never came about holds the process, closed or not.
  */
 import { cleanup } from 'node-datachannel'
+import { closeNow } from './webrtc-ends.ts'
 
 let users = 0
 
@@ -16,6 +17,8 @@ export function holdWebRtcLibrary(): () => void {
     if (!held) return
     held = false
     users--
-    if (users === 0) cleanup()
+    if (users > 0) return
+    closeNow()
+    cleanup()
   }
 }
