@@ -102,9 +102,10 @@ const MIB = 2 ** 20
 /** Sends a frame in pieces that the stream's buffer has room for. */
 async function writeLong(stream: Stream, byteLength: number): Promise<void> {
   const frame = Buffer.concat([encodePrefix(byteLength), new Uint8Array(byteLength)])
-  for (let at = 0; at < frame.byteLength; at += 65_536)
-    if (!stream.send(frame.subarray(at, at + 65_536)))
-      await eventually(() => expect(stream.writableNeedsDrain).toBe(false))
+  for (let at = 0; at < frame.byteLength; at += 65_536) {
+    await stream.onDrain()
+    stream.send(frame.subarray(at, at + 65_536))
+  }
 }
 
 /** Reads a stream whose frames are not handled until `goOn`; `frames` are those that were begun with. */
