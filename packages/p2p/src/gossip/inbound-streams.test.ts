@@ -103,8 +103,8 @@ const MIB = 2 ** 20
 async function writeLong(stream: Stream, byteLength: number): Promise<void> {
   const frame = Buffer.concat([encodePrefix(byteLength), new Uint8Array(byteLength)])
   for (let at = 0; at < frame.byteLength; at += 65_536) {
-    await stream.onDrain()
     stream.send(frame.subarray(at, at + 65_536))
+    while (stream.writableNeedsDrain) await delay(systemClock, 0)
   }
 }
 
