@@ -344,7 +344,7 @@ export const SEND_LOW_WATER_BYTES = 64 * 1024
  * How many bytes wait to go out on all byte streams when each is asked for more only once all of its own have gone out: with
  * two thousand slow readers of services 128 KiB each would be 250 MB.
  */
-export const MUCH_UNSENT_BYTES = 8 * 1024 * 1024
+export const MUCH_UNSENT_BYTES = 4 * 1024 * 1024
 /** How long a peer may take nothing before its channel is reset, in ms. */
 export const SEND_STALL_MS = 60_000
 /** How long both sides of a closed channel may take to say so, in ms. */

@@ -28,7 +28,7 @@ export const MUCH_UNWRITTEN_BYTES = 2 * 1024 * 1024
 /** How many sockets whose streams have room again are read on in one turn of the event loop; each brings up to 128 KiB. */
 export const SOCKETS_AT_ONCE = 16
 /** How many connections to services and egress there may be before further ones are read in small pieces. */
-export const MAX_LARGE_READERS = 128
+export const MAX_LARGE_READERS = 64
 /** How many bytes of such a connection's target are read at once: so many wait when its stream has no room for them. */
 export const SMALL_READ_BYTES = 8 * 1024
 /** How many bytes of a local connection are read, sent and kept before its service has answered; then it waits. */
